@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs the library, its headers, and what find_package and pkg-config read.
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
+get_property(parts GLOBAL PROPERTY SPRUCE_PARTS)
+
+install(TARGETS spruce EXPORT spruce_targets)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/spruce" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+foreach(part IN LISTS parts)
+  install(
+    DIRECTORY "${PROJECT_SOURCE_DIR}/${part}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce"
+    FILES_MATCHING
+    PATTERN "*.h")
+endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+install(
+  EXPORT spruce_targets
+  NAMESPACE spruce::
+  FILE spruce-targets.cmake
+  DESTINATION "${package_dir}")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/spruce-config.cmake.in"
+                              "${PROJECT_BINARY_DIR}/generated/spruce-config.cmake"
+                              INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/spruce-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/generated/spruce-config.cmake"
+              "${PROJECT_BINARY_DIR}/generated/spruce-config-version.cmake"
+        DESTINATION "${package_dir}")
+
+# As in the package for CMake: only a static spruce leaves something to be linked by its user.
+set(SPRUCE_PC_REQUIRES "")
+set(SPRUCE_PC_LIBS "")
+if(NOT BUILD_SHARED_LIBS)
+  set(SPRUCE_PC_LIBS "-ldnnl -lpthread ${OpenMP_CXX_FLAGS}")
+  set(SPRUCE_PC_REQUIRES "zlib")
+  foreach(library IN LISTS SPRUCE_LINKED_LIBRARIES)
+    if(library MATCHES "^absl::(.*)")
+      string(APPEND SPRUCE_PC_REQUIRES " absl_${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+endif()
+# The prefix is taken from where spruce.pc lies, so that an installed tree can be moved.
+file(RELATIVE_PATH SPRUCE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
+     "${CMAKE_INSTALL_PREFIX}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/spruce.pc.in"
+               "${PROJECT_BINARY_DIR}/generated/spruce.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/generated/spruce.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# The one library that users link, made of the objects of all parts.
+
+get_property(parts GLOBAL PROPERTY SPRUCE_PARTS)
+
+add_library(spruce)
+add_library(spruce::spruce ALIAS spruce)
+target_compile_features(spruce PUBLIC cxx_std_20)
+set_target_properties(
+  spruce
+  PROPERTIES CXX_EXTENSIONS OFF
+             POSITION_INDEPENDENT_CODE ON
+             VERSION ${PROJECT_VERSION}
+             SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_include_directories(spruce PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+                                         "$<INSTALL_INTERFACE:include>")
+foreach(part IN LISTS parts)
+  target_sources(spruce PRIVATE $<TARGET_OBJECTS:spruce_${part}>)
+  target_include_directories(
+    spruce PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include/${part}>")
+endforeach()
+target_link_libraries(spruce PRIVATE ${SPRUCE_LINKED_LIBRARIES})
+target_link_options(spruce PRIVATE LINKER:--as-needed)

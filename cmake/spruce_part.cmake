@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# spruce_add_part(<name> [<part below> ...])
+#
+# Makes the folder that calls it a part of the library: the object library spruce_<name> of every
+# .cc file in it. Its headers are reached as "spruce/<name>/..." through a link in the build tree,
+# one include root a part, so that a part cannot include what is not below it.
+function(spruce_add_part name)
+  set(root "${PROJECT_BINARY_DIR}/include/${name}")
+  file(MAKE_DIRECTORY "${root}/spruce")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/spruce/${name}" SYMBOLIC)
+
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
+  if(NOT sources)  # a part of headers alone
+    set(sources "${PROJECT_BINARY_DIR}/generated/${name}.cc")
+    file(CONFIGURE OUTPUT "${sources}" CONTENT "// No sources.\n")
+  endif()
+
+  add_library(spruce_${name} OBJECT ${sources} ${headers})
+  target_compile_features(spruce_${name} PUBLIC cxx_std_20)
+  set_target_properties(spruce_${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(spruce_${name} PUBLIC "${root}")
+  target_link_libraries(spruce_${name} PRIVATE spruce_flags spruce_dependencies)
+  foreach(below IN LISTS ARGN)
+    target_link_libraries(spruce_${name} PUBLIC spruce_${below})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY SPRUCE_PARTS ${name})
+endfunction()

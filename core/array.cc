@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/array.h"
+
+#include <cstring>
+
+#include "spruce/core/memory.h"
+
+namespace spruce {
+namespace internal {
+
+void* ArrayImpl::operator new(size_t bytes) { return pool_allocate(bytes); }
+void ArrayImpl::operator delete(void* p, size_t bytes) noexcept { pool_release(p, bytes); }
+
+Array make_array(const Aval& aval, Device& device) {
+  check_shape("array", aval.shape, size_of(aval.dtype));
+  return Array(Ref<ArrayImpl>(new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), device))));
+}
+
+Array make_array(const Aval& aval, const void* data) {
+  Array a = make_array(aval);
+  if (aval.bytes() > 0) std::memcpy(mutable_data(a), data, static_cast<size_t>(aval.bytes()));
+  return a;
+}
+
+Array from_host(Dtype dtype, const void* data, int64_t count, const Shape& shape, Loc loc) {
+  const LocScope at(loc);
+  check_shape("array", shape, size_of(dtype));
+  if (shape.numel() != count) {
+    throw ShapeError("array: " + std::to_string(count) + " values do not fill shape " + to_string(shape) + ", which has " +
+                     std::to_string(shape.numel()) + " elements");
+  }
+  return make_array(Aval{dtype, false, shape}, data);
+}
+
+void throw_ragged(size_t expected, size_t got, Loc loc) {
+  const LocScope at(loc);
+  throw ShapeError("array: nested lists are ragged: one has " + std::to_string(got) + " entries, the first has " +
+                   std::to_string(expected));
+}
+
+namespace {
+
+template <class To, class From>
+bool fits(From value) {
+  if constexpr (std::is_same_v<From, bool> || std::is_same_v<To, bool>) return std::is_same_v<From, To>;
+  else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) return std::in_range<To>(value);
+  else return false;
+}
+
+}  // namespace
+}  // namespace internal
+
+Array Array::scalar(Dtype dtype, const void* value, bool weak) {
+  Array a = internal::make_array(Aval{dtype, weak, Shape{}});
+  std::memcpy(internal::mutable_data(a), value, static_cast<size_t>(size_of(dtype)));
+  return a;
+}
+
+void Array::throw_undefined() {
+  throw ValueError("array: this Array is empty (default-constructed); give it a value before it is used");
+}
+
+Device& Array::device() const {
+  (void)aval();
+  const internal::ArrayImpl* c = impl_->concrete();
+  return c != nullptr && c->buffer ? c->buffer->device() : cpu_device();
+}
+
+const internal::ArrayImpl& Array::concrete(const char* op) const {
+  (void)aval();
+  const internal::ArrayImpl* c = impl_->concrete();
+  if (c == nullptr) {
+    throw TracerError(std::string(op) + ": " + impl_->describe() + " of type " + to_string(impl_->aval) +
+                      " has no value while its function is traced; use where, cond or another array operation instead, or hand the value out "
+                      "as a result");
+  }
+  if (&c->buffer->device() != &cpu_device()) {
+    throw DeviceError(std::string(op) + ": the array stands on " + std::string(c->buffer->device().name()) +
+                      "; move it to the CPU with to_device first");
+  }
+  return *c;
+}
+
+void Array::read_item(Dtype as, void* out) const {
+  const internal::ArrayImpl& c = concrete("item");
+  if (c.aval.numel() != 1) {
+    throw ShapeError("item: an array of type " + to_string(c.aval) + " has " + std::to_string(c.aval.numel()) +
+                     " elements; item reads arrays with exactly one");
+  }
+  const void* data = c.buffer->data();
+  bool done = false;
+  visit_dtype(c.aval.dtype, [&]<class From>(From) {
+    visit_dtype(as, [&]<class To>(To) {
+      From value;
+      std::memcpy(&value, data, sizeof value);
+      To result{};
+      if constexpr (std::is_same_v<From, To>) {
+        result = value;
+        done = true;
+      } else if constexpr ((std::is_same_v<From, Float16> || std::is_same_v<From, Bfloat16>)&&(std::is_same_v<To, float> ||
+                                                                                             std::is_same_v<To, double>)) {
+        result = static_cast<float>(value);
+        done = true;
+      } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double>) {
+        result = value;
+        done = true;
+      } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+        if (internal::fits<To>(value)) {
+          result = static_cast<To>(value);
+          done = true;
+        }
+      }
+      std::memcpy(out, &result, sizeof result);
+    });
+  });
+  if (!done) {
+    throw DtypeError("item: an array of type " + to_string(c.aval) + " does not read as " + std::string(name(as)) +
+                     "; ask for its own C++ type or convert with astype");
+  }
+}
+
+void Array::read(Dtype as, void* out, size_t element_bytes) const {
+  const internal::ArrayImpl& c = concrete("to_vector");
+  if (c.aval.dtype != as) {
+    throw DtypeError("to_vector: an array of type " + to_string(c.aval) + " does not read as " + std::string(name(as)) +
+                     "; ask for its own C++ type or convert with astype");
+  }
+  const size_t bytes = static_cast<size_t>(c.aval.numel()) * element_bytes;
+  if (bytes > 0) std::memcpy(out, c.buffer->data(), bytes);
+}
+
+const void* Array::host_data(Dtype as) const {
+  const internal::ArrayImpl& c = concrete("data");
+  if (c.aval.dtype != as) {
+    throw DtypeError("data: an array of type " + to_string(c.aval) + " does not read as " + std::string(name(as)) +
+                     "; ask for its own C++ type or convert with astype");
+  }
+  return c.buffer->data();
+}
+
+bool Array::truth() const {
+  const internal::ArrayImpl& c = concrete("bool");
+  if (c.aval.numel() != 1) {
+    throw ShapeError("bool: an array of type " + to_string(c.aval) + " has " + std::to_string(c.aval.numel()) +
+                     " elements; reduce it with any or all first");
+  }
+  return visit_dtype(c.aval.dtype, [&]<class T>(T) {
+    T value;
+    std::memcpy(&value, c.buffer->data(), sizeof value);
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return static_cast<float>(value) != 0.0f;
+    else return value != T{};
+  });
+}
+
+}  // namespace spruce

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Array: an immutable, dense, row-major, n-dimensional array; a cheap handle that is safe to share between threads.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spruce/core/buffer.h"
+#include "spruce/core/dtype.h"
+#include "spruce/core/error.h"
+#include "spruce/core/shape.h"
+
+namespace spruce {
+
+class Index;
+class ArrayAt;
+class Array;
+
+/// C++ numbers that become weak arrays of rank 0.
+template <class T>
+concept Scalar = std::is_arithmetic_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, long double>;
+
+/// The C++ types of elements: bool, the sized integers, Float16, Bfloat16, float, double.
+template <class T>
+concept Element = (Scalar<T> || std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>);
+
+namespace internal {
+
+/// What an Array points to: its type, and either memory or, in a tracer (a subclass), what a transform knows of it.
+class ArrayImpl : public RefCounted {
+ public:
+  explicit ArrayImpl(const Aval& a) : aval(a) {}
+  ArrayImpl(const Aval& a, Ref<Buffer> b) : aval(a), buffer(std::move(b)) {}
+  virtual ~ArrayImpl() = default;
+  static void destroy(const ArrayImpl* p) { delete p; }
+  static void* operator new(size_t bytes);
+  static void operator delete(void* p, size_t bytes) noexcept;
+
+  bool is_tracer() const { return interpreter != 0; }
+  /// The concrete array behind a tracer (an impl that is no tracer), or null where the value is not known.
+  virtual const ArrayImpl* concrete() const { return this; }
+  /// "a value of vmap": what the tracer is, for messages.
+  virtual std::string describe() const { return "an array"; }
+
+  Aval aval;
+  uint64_t interpreter = 0;  // the id of the interpreter that a tracer belongs to
+  Ref<Buffer> buffer;        // of concrete arrays
+};
+
+}  // namespace internal
+
+/// An immutable array of numbers. Copying shares the memory; no operation changes an array that someone else can see.
+class Array {
+ public:
+  /// No array: every operation on it throws ValueError. Stands for "not there yet".
+  Array() = default;
+  /// A weak array of rank 0 from a C++ number: `2.0f * x` has the dtype of x.
+  template <Scalar T>
+  Array(T value) : Array(scalar(dtype_of<T>(), &value, true)) {}
+  explicit Array(Ref<internal::ArrayImpl> impl) : impl_(std::move(impl)) {}
+
+  /// False for a default-constructed Array.
+  bool defined() const { return static_cast<bool>(impl_); }
+  const Aval& aval() const {
+    if (!impl_) throw_undefined();
+    return impl_->aval;
+  }
+  Dtype dtype() const { return aval().dtype; }
+  /// True for values made from C++ numbers only: their dtype gives way to that of arrays.
+  bool weak() const { return aval().weak; }
+  const Shape& shape() const { return aval().shape; }
+  /// The size of one axis; negative axes count from the end. Throws ShapeError.
+  int64_t shape(int64_t axis) const { return aval().shape[normalize_axis("shape", axis, rank())]; }
+  int rank() const { return aval().shape.rank(); }
+  /// Number of elements.
+  int64_t size() const { return aval().shape.numel(); }
+  /// Bytes of the elements.
+  int64_t nbytes() const { return aval().bytes(); }
+  /// The device of a concrete array; that of the CPU for a traced one.
+  Device& device() const;
+
+  /// The only element. T must be the C++ type of the dtype, or a wider one of the same kind: f16 and bf16 read as float,
+  /// integers as any integer type that holds the value. Under grad and jvp it is the value itself; under vmap and jit a
+  /// TracerError. Throws ShapeError unless there is exactly one element, DtypeError if T does not fit.
+  template <Element T>
+  T item() const {
+    T out;
+    read_item(dtype_of<T>(), &out);
+    return out;
+  }
+  /// All elements in row-major order. Throws DtypeError unless T is the C++ type of the dtype; TracerError as item().
+  template <Element T>
+  std::vector<T> to_vector() const {
+    std::vector<T> out(static_cast<size_t>(size()));
+    read(dtype_of<T>(), out.data(), sizeof(T));
+    return out;
+  }
+  /// The elements where they are, without a copy; valid as long as an Array with this memory lives. Throws as
+  /// to_vector(), and DeviceError for memory that the CPU cannot read.
+  template <Element T>
+  std::span<const T> data() const& {
+    return {static_cast<const T*>(host_data(dtype_of<T>())), static_cast<size_t>(size())};
+  }
+  template <Element T>
+  std::span<const T> data() const&& = delete;
+
+  /// True where the only element is not zero. Throws as item().
+  explicit operator bool() const { return truth(); }
+
+  /// The same elements with another shape; one size may be -1. Shares the memory. Throws ShapeError.
+  Array reshape(const Shape& shape, Loc loc = Loc::current()) const;
+  /// The elements converted to `dtype`.
+  Array astype(Dtype dtype, Loc loc = Loc::current()) const;
+
+  /// NumPy's indexing with one index: an integer, slice(), ellipsis, newaxis, or an integer or boolean array.
+  Array operator[](const Index& index) const;
+  /// NumPy's indexing with several: x[{0, slice(1, 3), ellipsis}].
+  Array operator[](std::initializer_list<Index> indices) const;
+  /// A place for a pure update: x.at(0, slice(1, 3)).set(y). With std::move(x).at(...) the memory is reused where
+  /// nothing else holds it.
+  template <class... I>
+  ArrayAt at(const I&... indices) const&;
+  template <class... I>
+  ArrayAt at(const I&... indices) &&;
+
+  internal::ArrayImpl* impl() const { return impl_.get(); }
+  const Ref<internal::ArrayImpl>& ref() const { return impl_; }
+  bool is_tracer() const { return impl_ && impl_->is_tracer(); }
+
+  Array& operator+=(const Array& o);
+  Array& operator-=(const Array& o);
+  Array& operator*=(const Array& o);
+  Array& operator/=(const Array& o);
+
+ private:
+  static Array scalar(Dtype dtype, const void* value, bool weak);
+  [[noreturn]] static void throw_undefined();
+  const internal::ArrayImpl& concrete(const char* op) const;
+  void read_item(Dtype as, void* out) const;
+  void read(Dtype as, void* out, size_t element_bytes) const;
+  const void* host_data(Dtype as) const;
+  bool truth() const;
+
+  Ref<internal::ArrayImpl> impl_;
+};
+
+Array operator+(const Array& a, const Array& b);
+Array operator-(const Array& a, const Array& b);
+Array operator*(const Array& a, const Array& b);
+Array operator/(const Array& a, const Array& b);
+Array operator%(const Array& a, const Array& b);
+Array operator-(const Array& a);
+Array operator+(const Array& a);
+Array operator&(const Array& a, const Array& b);
+Array operator|(const Array& a, const Array& b);
+Array operator^(const Array& a, const Array& b);
+Array operator~(const Array& a);
+Array operator!(const Array& a);
+Array operator<<(const Array& a, const Array& b);
+Array operator>>(const Array& a, const Array& b);
+Array operator<(const Array& a, const Array& b);
+Array operator<=(const Array& a, const Array& b);
+Array operator>(const Array& a, const Array& b);
+Array operator>=(const Array& a, const Array& b);
+/// Elementwise, as in NumPy; array_equal() compares whole arrays.
+Array operator==(const Array& a, const Array& b);
+Array operator!=(const Array& a, const Array& b);
+
+/// Prints the elements as NumPy does, large arrays in summary; a traced value prints its type.
+std::ostream& operator<<(std::ostream& out, const Array& a);
+std::string to_string(const Array& a);
+
+namespace internal {
+
+/// A new array of that type with memory that is not initialised, for a kernel to fill.
+Array make_array(const Aval& aval, Device& device = cpu_device());
+/// A new array with the bytes of `data`.
+Array make_array(const Aval& aval, const void* data);
+/// The memory of an array that nobody else has seen yet.
+inline void* mutable_data(const Array& a) { return a.impl()->buffer->data(); }
+
+}  // namespace internal
+
+/// An array with the elements of `values`, in row-major order, of that shape; the dtype is that of T.
+/// Throws ShapeError if their number is not that of the shape.
+template <Element T>
+Array array(std::span<const T> values, const Shape& shape, Loc loc = Loc::current());
+template <Element T>
+Array array(const std::vector<T>& values, const Shape& shape, Loc loc = Loc::current());
+template <Element T>
+Array array(std::initializer_list<T> values, const Shape& shape, Loc loc = Loc::current());
+/// The same with rank 1.
+template <Element T>
+Array array(const std::vector<T>& values, Loc loc = Loc::current());
+template <Element T>
+Array array(std::initializer_list<T> values, Loc loc = Loc::current());
+/// Nested lists: array({{1.0f, 2.0f}, {3.0f, 4.0f}}) is f32[2,2]. Throws ShapeError for ragged ones.
+template <Element T>
+Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc = Loc::current());
+template <Element T>
+Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values, Loc loc = Loc::current());
+/// A strong array of rank 0: array(1.0f) is f32[]; Array(1.0f) is a weak one.
+template <Element T>
+Array array(T value);
+
+}  // namespace spruce
+
+#include "spruce/core/array_inl.h"

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Templates of array.h; not to be included on its own.
+#pragma once
+
+#include "spruce/core/array.h"
+
+namespace spruce {
+namespace internal {
+
+Array from_host(Dtype dtype, const void* data, int64_t count, const Shape& shape, Loc loc);
+
+template <class T>
+Array from_vector(const std::vector<T>& values, const Shape& shape, Loc loc) {
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<uint8_t> bytes(values.begin(), values.end());
+    return from_host(Dtype::kBool, bytes.data(), static_cast<int64_t>(bytes.size()), shape, loc);
+  } else {
+    return from_host(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()), shape, loc);
+  }
+}
+
+[[noreturn]] void throw_ragged(size_t expected, size_t got, Loc loc);
+
+}  // namespace internal
+
+template <>
+inline std::vector<bool> Array::to_vector<bool>() const {
+  std::vector<uint8_t> bytes(static_cast<size_t>(size()));
+  read(Dtype::kBool, bytes.data(), 1);
+  return std::vector<bool>(bytes.begin(), bytes.end());
+}
+
+template <Element T>
+Array array(std::span<const T> values, const Shape& shape, Loc loc) {
+  return internal::from_host(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()), shape, loc);
+}
+template <Element T>
+Array array(const std::vector<T>& values, const Shape& shape, Loc loc) {
+  return internal::from_vector(values, shape, loc);
+}
+template <Element T>
+Array array(std::initializer_list<T> values, const Shape& shape, Loc loc) {
+  return internal::from_host(dtype_of<T>(), values.begin(), static_cast<int64_t>(values.size()), shape, loc);
+}
+template <Element T>
+Array array(const std::vector<T>& values, Loc loc) {
+  return internal::from_vector(values, Shape{static_cast<int64_t>(values.size())}, loc);
+}
+template <Element T>
+Array array(std::initializer_list<T> values, Loc loc) {
+  const auto n = static_cast<int64_t>(values.size());
+  return internal::from_host(dtype_of<T>(), values.begin(), n, Shape{n}, loc);
+}
+template <Element T>
+Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc) {
+  const size_t columns = values.size() == 0 ? 0 : values.begin()->size();
+  std::vector<T> flat;
+  for (const auto& row : values) {
+    if (row.size() != columns) internal::throw_ragged(columns, row.size(), loc);
+    flat.insert(flat.end(), row.begin(), row.end());
+  }
+  return internal::from_vector(flat, Shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(columns)}, loc);
+}
+template <Element T>
+Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values, Loc loc) {
+  const size_t rows = values.size() == 0 ? 0 : values.begin()->size();
+  const size_t columns = rows == 0 ? 0 : values.begin()->begin()->size();
+  std::vector<T> flat;
+  for (const auto& plane : values) {
+    if (plane.size() != rows) internal::throw_ragged(rows, plane.size(), loc);
+    for (const auto& row : plane) {
+      if (row.size() != columns) internal::throw_ragged(columns, row.size(), loc);
+      flat.insert(flat.end(), row.begin(), row.end());
+    }
+  }
+  const Shape shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(rows), static_cast<int64_t>(columns)};
+  return internal::from_vector(flat, shape, loc);
+}
+template <Element T>
+Array array(T value) {
+  return internal::from_host(dtype_of<T>(), &value, 1, Shape{}, Loc::none());
+}
+
+}  // namespace spruce

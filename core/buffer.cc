@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/buffer.h"
+
+#include <new>
+
+#include "spruce/core/memory.h"
+
+namespace spruce::internal {
+
+Ref<Buffer> Buffer::allocate(size_t bytes, Device& device) {
+  const bool cpu = &device == &cpu_device();
+  void* block = pool_allocate(sizeof(Buffer) + (cpu ? bytes : 0));
+  auto* buffer = new (block) Buffer;
+  Ref<Buffer> ref(buffer);
+  buffer->device_ = &device;
+  if (cpu) {
+    buffer->data_ = static_cast<char*>(block) + sizeof(Buffer);
+  } else {
+    buffer->data_ = device.allocate(bytes);
+  }
+  buffer->bytes_ = bytes;
+  count_live(static_cast<int64_t>(bytes));
+  return ref;
+}
+
+void Buffer::destroy(const Buffer* buffer) {
+  count_live(-static_cast<int64_t>(buffer->bytes_));
+  const bool cpu = buffer->device_ == &cpu_device();
+  if (!cpu && buffer->data_ != nullptr) buffer->device_->deallocate(buffer->data_, buffer->bytes_);
+  const size_t block = sizeof(Buffer) + (cpu ? buffer->bytes_ : 0);
+  buffer->~Buffer();
+  pool_release(const_cast<Buffer*>(buffer), block);
+}
+
+}  // namespace spruce::internal

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/conv.h"
+
+#include <algorithm>
+
+#include "spruce/core/cpu/onednn.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+
+namespace spruce::cpu {
+namespace {
+
+// The plain sum, for integers (which wrap) and bool.
+template <class T>
+void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
+  const int64_t cells = c.out_size(), taps = c.window_size();
+  parallel_for(c.groups * c.batch * c.out_features, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t o = item % c.out_features, n = item / c.out_features % c.batch, g = item / c.out_features / c.batch;
+      for (int64_t cell = 0; cell < cells; ++cell) {
+        const int64_t p[3] = {cell / c.out[2] / c.out[1], cell / c.out[2] % c.out[1], cell % c.out[2]};
+        uint64_t sum = 0;
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          const int64_t k[3] = {tap / c.window[2] / c.window[1], tap / c.window[2] % c.window[1], tap % c.window[2]};
+          int64_t offset = 0;
+          bool inside = true;
+          for (int d = 0; d < 3; ++d) {
+            const int64_t at = p[d] * c.stride[d] - c.low[d] + (c.reversed ? c.window[d] - 1 - k[d] : k[d]) * c.window_dilation[d];
+            inside = inside && at >= 0 && at % c.dilation[d] == 0 && at / c.dilation[d] < c.in[d];
+            offset = offset * c.in[d] + at / c.dilation[d];
+          }
+          if (!inside) continue;
+          const T* x = lhs + g * c.lhs_group + n * c.lhs_batch + offset;
+          const T* w = rhs + g * c.rhs_group + o * c.rhs_out + tap;
+          for (int64_t i = 0; i < c.in_features; ++i) {
+            const auto product = static_cast<uint64_t>(x[i * c.lhs_feature]) * static_cast<uint64_t>(w[i * c.rhs_in]);
+            sum = std::is_same_v<T, bool> ? sum | product : sum + product;
+          }
+        }
+        out[g * c.out_group + n * c.out_batch + o * c.out_feature + cell] = static_cast<T>(sum);
+      }
+    }
+  });
+}
+
+void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
+  if (!c.pointwise() && onednn::conv(c, lhs, rhs, out)) return;
+  conv_by_gemm(c, lhs, rhs, out);
+}
+
+template <class T>
+void to_float(const T* from, float* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+}  // namespace
+
+Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvParams& p) {
+  const int spatial = lhs.rank() - 2;
+  Conv c{};
+  for (int d = 0; d < Conv::kDims; ++d) {
+    const int i = d - (Conv::kDims - spatial);
+    const bool there = i >= 0;
+    c.in[d] = there ? lhs[2 + i] : 1;
+    c.window[d] = there ? rhs[2 + i] : 1;
+    c.out[d] = there ? out[2 + i] : 1;
+    c.stride[d] = there ? p.strides[i] : 1;
+    c.low[d] = there ? p.padding_low[i] : 0;
+    c.dilation[d] = there ? p.lhs_dilation[i] : 1;
+    c.window_dilation[d] = there ? p.rhs_dilation[i] : 1;
+  }
+  c.reversed = p.reversed;
+  const Shape l = row_major_strides(lhs), r = row_major_strides(rhs), y = row_major_strides(out);
+  const int n_axis = p.lhs_swapped ? 1 : 0, o_axis = p.rhs_swapped ? 1 : 0, y_axis = p.out_swapped ? 1 : 0;
+  const int64_t f = p.feature_group_count, b = p.batch_group_count;
+  c.groups = f * b;
+  c.batch = lhs[n_axis] / b;
+  c.in_features = lhs[1 - n_axis] / f;
+  c.out_features = out[1 - y_axis] / c.groups;
+  c.lhs_batch = l[n_axis], c.lhs_feature = l[1 - n_axis];
+  c.lhs_group = f > 1 ? c.in_features * c.lhs_feature : c.batch * c.lhs_batch;
+  c.rhs_out = r[o_axis], c.rhs_in = r[1 - o_axis];
+  c.rhs_group = f > 1 && p.rhs_swapped ? c.in_features * c.rhs_in : c.out_features * c.rhs_out;
+  c.out_batch = y[y_axis], c.out_feature = y[1 - y_axis];
+  c.out_group = c.out_features * c.out_feature;
+  return c;
+}
+
+void conv_kernel(const KernelArgs& args) {
+  const View &lhs = args.in[0], &rhs = args.in[1], &out = args.out[0];
+  if (out.numel() == 0) return;
+  const Conv c = make_conv(lhs.shape(), rhs.shape(), out.shape(), args.params.get<ConvParams>());
+  visit_dtype(out.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      conv_plain(c, lhs.as<T>(), rhs.as<T>(), out.as<T>());
+    } else if constexpr (std::is_same_v<T, float>) {
+      float_conv(c, lhs.as<float>(), rhs.as<float>(), out.as<float>());
+    } else if constexpr (std::is_same_v<T, double>) {
+      conv_by_gemm(c, lhs.as<double>(), rhs.as<double>(), out.as<double>());
+    } else {
+      const Scratch x(static_cast<size_t>(lhs.numel()) * sizeof(float)), w(static_cast<size_t>(rhs.numel()) * sizeof(float)),
+          y(static_cast<size_t>(out.numel()) * sizeof(float));
+      to_float(lhs.as<T>(), x.as<float>(), lhs.numel());
+      to_float(rhs.as<T>(), w.as<float>(), rhs.numel());
+      float_conv(c, x.as<float>(), w.as<float>(), y.as<float>());
+      for (int64_t i = 0; i < out.numel(); ++i) out.as<T>()[i] = static_cast<T>(y.as<float>()[i]);
+    }
+  });
+}
+
+}  // namespace spruce::cpu

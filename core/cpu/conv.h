@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions on the CPU.
+#pragma once
+
+#include "spruce/core/ops/conv.h"
+#include "spruce/core/primitive.h"
+
+namespace spruce::cpu {
+
+/// A convolution with every axis by its stride in elements; always three spatial axes, padded with ones in front.
+///   out[g, n, o, p] = sum over i, k of lhs[g, n, i, (p stride - low + k window_dilation) / dilation] rhs[g, o, i, k]
+/// where the division has no rest and the place lies in lhs. The spatial axes are dense in all three.
+struct Conv {
+  static constexpr int kDims = 3;
+  int64_t groups, batch, in_features, out_features;  // the last three of one group
+  int64_t in[kDims], window[kDims], out[kDims];
+  int64_t stride[kDims], low[kDims], dilation[kDims], window_dilation[kDims];
+  bool reversed;
+  int64_t lhs_group, lhs_batch, lhs_feature;
+  int64_t rhs_group, rhs_out, rhs_in;
+  int64_t out_group, out_batch, out_feature;
+
+  int64_t in_size() const { return in[0] * in[1] * in[2]; }
+  int64_t window_size() const { return window[0] * window[1] * window[2]; }
+  int64_t out_size() const { return out[0] * out[1] * out[2]; }
+  /// True for a window of one element that visits every place: a matrix product.
+  bool pointwise() const {
+    for (int d = 0; d < kDims; ++d) {
+      if (window[d] != 1 || stride[d] != 1 || low[d] != 0 || dilation[d] != 1 || in[d] != out[d]) return false;
+    }
+    return true;
+  }
+  double work() const {
+    return static_cast<double>(groups * batch * out_features) * static_cast<double>(in_features) *
+           static_cast<double>(window_size()) * static_cast<double>(out_size());
+  }
+};
+
+/// The problem for operands and a result of these shapes.
+Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvParams& params);
+
+/// Any convolution of floats or doubles, by matrix products over gathered windows.
+template <class T>
+void conv_by_gemm(const Conv& c, const T* lhs, const T* rhs, T* out);
+
+/// The kernel of conv_general.
+void conv_kernel(const KernelArgs& args);
+
+}  // namespace spruce::cpu

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/transpose.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int64_t kGrainBytes = 1 << 17;  // bytes that are worth a thread of their own
+constexpr int64_t kTile = 64;             // rows of a strip of a transposition
+
+// The axes of a copy, outermost first, with those of size 1 gone and neighbours merged where both sides allow it.
+struct Plan {
+  int rank = 0;
+  int64_t sizes[kMaxRank], to[kMaxRank], from[kMaxRank];
+
+  Plan(const Shape& all_sizes, const Shape& to_strides, const Shape& from_strides) {
+    for (int i = 0; i < all_sizes.rank(); ++i) {
+      const int64_t n = all_sizes[i];
+      if (n == 1) continue;
+      if (rank > 0 && to[rank - 1] == to_strides[i] * n && from[rank - 1] == from_strides[i] * n) {
+        sizes[rank - 1] *= n;
+        to[rank - 1] = to_strides[i];
+        from[rank - 1] = from_strides[i];
+      } else {
+        push(n, to_strides[i], from_strides[i]);
+      }
+    }
+    if (rank == 0) push(1, 1, 1);
+  }
+
+  void push(int64_t n, int64_t to_stride, int64_t from_stride) {
+    sizes[rank] = n;
+    to[rank] = to_stride;
+    from[rank] = from_stride;
+    ++rank;
+  }
+  void remove(int axis) {
+    for (int i = axis; i + 1 < rank; ++i) {
+      sizes[i] = sizes[i + 1];
+      to[i] = to[i + 1];
+      from[i] = from[i + 1];
+    }
+    --rank;
+  }
+  int64_t rows(int axes) const {
+    int64_t n = 1;
+    for (int i = 0; i < axes; ++i) n *= sizes[i];
+    return n;
+  }
+
+  // Calls f(to offset, from offset) for the places begin..end of the first `axes` axes.
+  template <class F>
+  void each(int axes, int64_t begin, int64_t end, const F& f) const {
+    int64_t index[kMaxRank] = {}, to_offset = 0, from_offset = 0;
+    int64_t at = begin;
+    for (int i = axes - 1; i >= 0; --i) {
+      index[i] = at % sizes[i];
+      at /= sizes[i];
+      to_offset += index[i] * to[i];
+      from_offset += index[i] * from[i];
+    }
+    for (int64_t k = begin; k < end; ++k) {
+      f(to_offset, from_offset);
+      for (int i = axes - 1; i >= 0; --i) {
+        to_offset += to[i];
+        from_offset += from[i];
+        if (++index[i] < sizes[i]) break;
+        to_offset -= to[i] * sizes[i];
+        from_offset -= from[i] * sizes[i];
+        index[i] = 0;
+      }
+    }
+  }
+};
+
+template <class T>
+void copy_rows(const Plan& plan, T* to, const T* from) {
+  const int outer = plan.rank - 1;
+  const int64_t n = plan.sizes[outer], ts = plan.to[outer], fs = plan.from[outer];
+  const int64_t grain = std::max<int64_t>(1, kGrainBytes / static_cast<int64_t>(sizeof(T)) / n);
+  const auto rows = [&](const auto& row) {
+    parallel_pieces(plan.rows(outer), grain, [&](int64_t begin, int64_t end) {
+      plan.each(outer, begin, end, [&](int64_t t, int64_t f) { row(to + t, from + f); });
+    });
+  };
+  if (ts == 1 && fs == 1 && n >= 16) {
+    rows([n](T* t, const T* f) { std::memcpy(t, f, static_cast<size_t>(n) * sizeof(T)); });
+  } else if (ts == 1 && fs == 1) {
+    rows([n](T* t, const T* f) {
+      for (int64_t i = 0; i < n; ++i) t[i] = f[i];
+    });
+  } else if (ts == 1 && fs == 0) {
+    rows([n](T* t, const T* f) { std::fill_n(t, n, *f); });
+  } else if (ts == 1 && fs == -1) {
+    rows([n](T* t, const T* f) {
+      for (int64_t i = 0; i < n; ++i) t[i] = f[-i];
+    });
+  } else {
+    rows([n, ts, fs](T* t, const T* f) {
+      for (int64_t i = 0; i < n; ++i) t[i * ts] = f[i * fs];
+    });
+  }
+}
+
+// One long row is cut so that threads can share it.
+void split_long_row(Plan& plan, int64_t element_bytes) {
+  const int64_t n = plan.sizes[plan.rank - 1], piece = kGrainBytes / element_bytes;
+  if (plan.rank != 1 || n < 2 * piece) return;
+  const int64_t ts = plan.to[0], fs = plan.from[0];
+  plan.rank = 0;
+  plan.push(n / piece, ts * piece, fs * piece);
+  plan.push(piece, ts, fs);
+}
+
+template <class T>
+void copy_typed(Plan plan, T* to, const T* from) {
+  const int last = plan.rank - 1;
+  int crossed = -1;  // an axis along which `from` is dense while `to` is dense along the last one
+  if (plan.to[last] == 1 && plan.from[last] > 1) {
+    for (int i = 0; i < last; ++i) {
+      if (plan.from[i] == 1 && plan.sizes[i] > 1) crossed = i;
+    }
+  }
+  if (crossed < 0 || plan.sizes[crossed] < 4 || plan.sizes[last] < 4) {
+    const int64_t n = plan.sizes[last], ts = plan.to[last], fs = plan.from[last];
+    const int64_t piece = kGrainBytes / static_cast<int64_t>(sizeof(T));
+    if (plan.rank == 1 && n >= 2 * piece && n % piece != 0) {
+      const int64_t done = n - n % piece;
+      plan.sizes[0] = n % piece;
+      copy_rows(plan, to + done * ts, from + done * fs);
+      plan.sizes[0] = done;
+    }
+    split_long_row(plan, sizeof(T));
+    copy_rows(plan, to, from);
+    return;
+  }
+  const int64_t rows = plan.sizes[crossed], columns = plan.sizes[last], to_step = plan.to[crossed], from_step = plan.from[last];
+  plan.remove(last);
+  plan.remove(crossed);
+  const int64_t strips = (rows + kTile - 1) / kTile;
+  const int64_t grain = std::max<int64_t>(1, kGrainBytes / static_cast<int64_t>(sizeof(T)) / (std::min(rows, kTile) * columns));
+  static const TransposeLoop loop = transpose_loop(sizeof(T));
+  parallel_pieces(plan.rows(plan.rank) * strips, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end;) {
+      const int64_t matrix = k / strips, first = k % strips;
+      const int64_t stop = std::min(strips, first + end - k);
+      plan.each(plan.rank, matrix, matrix + 1, [&](int64_t t, int64_t f) {
+        const int64_t row = first * kTile, count = std::min(rows, stop * kTile) - row;
+        loop(from + f + row, from_step, to + t + row * to_step, to_step, count, columns);
+      });
+      k += stop - first;
+    }
+  });
+}
+
+}  // namespace
+
+void copy_strided(const Shape& sizes, const Strided& to, const Strided& from, int64_t element_bytes) {
+  if (sizes.numel() == 0) return;
+  const Plan plan(sizes, to.strides, from.strides);
+  const auto run = [&]<class T>(T) { copy_typed(plan, static_cast<T*>(to.data), static_cast<const T*>(from.data)); };
+  switch (element_bytes) {
+    case 1: return run(uint8_t{});
+    case 2: return run(uint16_t{});
+    case 4: return run(uint32_t{});
+    default: return run(uint64_t{});
+  }
+}
+
+void fill(void* to, const void* element, int64_t n, int64_t element_bytes) {
+  if (n == 0) return;
+  uint64_t bits = 0;
+  std::memcpy(&bits, element, static_cast<size_t>(element_bytes));
+  parallel_for(n, kGrainBytes / element_bytes, [&](int64_t begin, int64_t end) {
+    void* p = advance(to, begin, element_bytes);
+    if (bits == 0) {
+      std::memset(p, 0, static_cast<size_t>((end - begin) * element_bytes));
+    } else if (element_bytes == 1) {
+      std::memset(p, static_cast<int>(bits), static_cast<size_t>(end - begin));
+    } else if (element_bytes == 2) {
+      std::fill_n(static_cast<uint16_t*>(p), end - begin, static_cast<uint16_t>(bits));
+    } else if (element_bytes == 4) {
+      std::fill_n(static_cast<uint32_t*>(p), end - begin, static_cast<uint32_t>(bits));
+    } else {
+      std::fill_n(static_cast<uint64_t*>(p), end - begin, bits);
+    }
+  });
+}
+
+}  // namespace spruce::cpu

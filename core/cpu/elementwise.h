@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise kernels from one scalar function: an operation is a struct with
+//   template <class I, class T> static SPRUCE_INLINE T call(T x)            (or of two values)
+// that is compiled into loops per dtype and instruction set. f16 and bf16 are computed in float.
+#pragma once
+
+#include "spruce/core/cpu/isa.h"
+#include "spruce/core/primitive.h"
+
+namespace spruce::cpu {
+
+/// y[i] = f(x[i]).
+using UnaryLoop = void (*)(const void* x, void* y, int64_t n);
+/// y[i] = f(a[i * a_step], b[i * b_step]); steps are 0 or 1.
+using BinaryLoop = void (*)(const void* a, const void* b, void* y, int64_t n, int64_t a_step, int64_t b_step);
+/// y[i] = f(a[i * a_step], b[i * b_step], c[i * c_step]).
+using TernaryLoop = void (*)(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t a_step, int64_t b_step,
+                             int64_t c_step);
+
+/// Runs a loop over all elements, split over threads, with broadcasting of the inputs to the output's shape.
+void run_unary(const KernelArgs& args, UnaryLoop loop);
+void run_binary(const KernelArgs& args, BinaryLoop loop);
+void run_ternary(const KernelArgs& args, TernaryLoop loop);
+
+namespace internal {
+
+using BaseIsa = math::Isa<false>;
+using FmaIsa = math::Isa<true>;
+
+template <class T>
+inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+
+/// What the scalar function computes in.
+template <class T>
+using Compute = std::conditional_t<kHalf<T>, float, T>;
+
+template <class Op, class I, class X>
+SPRUCE_INLINE auto call1(X x) {
+  return Op::template call<I>(static_cast<Compute<X>>(x));
+}
+template <class Op, class I, class X>
+SPRUCE_INLINE auto call2(X a, X b) {
+  return Op::template call<I>(static_cast<Compute<X>>(a), static_cast<Compute<X>>(b));
+}
+
+// In place x and y are the same: a loop reads an element before it writes it, and ivdep tells the compiler so.
+template <class Op, class I, class X, class Y>
+SPRUCE_INLINE void unary_body(const X* x, Y* y, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call1<Op, I>(x[i]));
+}
+template <class Op, class I, class X, class Y>
+SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t a_step, int64_t b_step) {
+  if (a_step != 0 && b_step != 0) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(a[i], b[i]));
+  } else if (a_step != 0) {
+    const X s = *b;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(a[i], s));
+  } else if (b_step != 0) {
+    const X s = *a;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(s, b[i]));
+  } else {
+    const Y v = static_cast<Y>(call2<Op, I>(*a, *b));
+    for (int64_t i = 0; i < n; ++i) y[i] = v;
+  }
+}
+
+template <class Op, class I, class A, class B, class Y>
+SPRUCE_INLINE void ternary_body(const A* a, const B* b, const B* c, Y* y, int64_t n, int64_t a_step, int64_t b_step,
+                                int64_t c_step) {
+  if (a_step != 0 && b_step != 0 && c_step != 0) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i], c[i]));
+  } else if (a_step != 0 && b_step != 0) {
+    const B t = *c;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i], t));
+  } else if (a_step != 0 && c_step != 0) {
+    const B s = *b;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s, c[i]));
+  } else if (a_step != 0) {
+    const B s = *b, t = *c;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s, t));
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(*a, b[i * b_step], c[i * c_step]));
+  }
+}
+
+template <class Op, class X, class Y>
+struct Unary {
+  static void base(const void* x, void* y, int64_t n) {
+    unary_body<Op, BaseIsa>(static_cast<const X*>(x), static_cast<Y*>(y), n);
+  }
+  SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t n) {
+    unary_body<Op, FmaIsa>(static_cast<const X*>(x), static_cast<Y*>(y), n);
+  }
+  SPRUCE_TARGET_V4 static void v4(const void* x, void* y, int64_t n) {
+    unary_body<Op, FmaIsa>(static_cast<const X*>(x), static_cast<Y*>(y), n);
+  }
+  // Only the 4- and 8-byte floats get a loop of their own for AVX-512: the others are rarely what a program waits for.
+  static UnaryLoop best() {
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
+    else if constexpr (std::is_floating_point_v<X>) return pick<UnaryLoop>(&base, &v3, &v4);
+    else return pick<UnaryLoop>(&base, &v3, &v3);
+  }
+};
+
+template <class Op, class X, class Y>
+struct Binary {
+  static void base(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
+    binary_body<Op, BaseIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs);
+  }
+  SPRUCE_TARGET_V3 static void v3(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
+    binary_body<Op, FmaIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs);
+  }
+  SPRUCE_TARGET_V4 static void v4(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
+    binary_body<Op, FmaIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs);
+  }
+  static BinaryLoop best() {
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
+    else if constexpr (std::is_floating_point_v<X>) return pick<BinaryLoop>(&base, &v3, &v4);
+    else return pick<BinaryLoop>(&base, &v3, &v3);
+  }
+};
+
+/// `Op` is called on the elements as they are stored.
+template <class Op, class A, class B, class Y>
+struct Ternary {
+  static void base(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as, int64_t bs, int64_t cs) {
+    ternary_body<Op, BaseIsa>(static_cast<const A*>(a), static_cast<const B*>(b), static_cast<const B*>(c),
+                              static_cast<Y*>(y), n, as, bs, cs);
+  }
+  SPRUCE_TARGET_V3 static void v3(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as, int64_t bs,
+                                  int64_t cs) {
+    ternary_body<Op, FmaIsa>(static_cast<const A*>(a), static_cast<const B*>(b), static_cast<const B*>(c),
+                             static_cast<Y*>(y), n, as, bs, cs);
+  }
+  static TernaryLoop best() {
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
+    else return pick<TernaryLoop>(&base, &v3, &v3);
+  }
+};
+
+/// Which dtypes a kernel is compiled for; the shape rule has refused the others.
+enum class Types { kAll, kFloating, kNumeric, kIntegral };  // kIntegral: bool and integers
+
+template <Types kTypes, class T>
+inline constexpr bool kAccepts = kTypes == Types::kAll || (kTypes == Types::kNumeric && !std::is_same_v<T, bool>) ||
+                                 (kTypes == Types::kIntegral && std::is_integral_v<T>) ||
+                                 (kTypes == Types::kFloating && (std::is_floating_point_v<T> || kHalf<T>));
+
+}  // namespace internal
+
+using internal::Types;
+
+/// The kernel of a unary primitive whose result has the dtype of the input (or Y, where given).
+template <class Op, Types kTypes, class Result = void>
+void unary_kernel(const KernelArgs& args) {
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    if constexpr (internal::kAccepts<kTypes, T>) {
+      using Y = std::conditional_t<std::is_void_v<Result>, T, Result>;
+      static const UnaryLoop loop = internal::Unary<Op, T, Y>::best();
+      run_unary(args, loop);
+    }
+  });
+}
+
+/// The kernel of a binary primitive over two inputs of one dtype.
+template <class Op, Types kTypes, class Result = void>
+void binary_kernel(const KernelArgs& args) {
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    if constexpr (internal::kAccepts<kTypes, T>) {
+      using Y = std::conditional_t<std::is_void_v<Result>, T, Result>;
+      static const BinaryLoop loop = internal::Binary<Op, T, Y>::best();
+      run_binary(args, loop);
+    }
+  });
+}
+
+}  // namespace spruce::cpu

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/gemm.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "spruce/core/cpu/gemm_blocked.h"
+#include "spruce/core/cpu/onednn.h"
+#include "spruce/core/cpu/parallel.h"
+
+namespace spruce::cpu {
+namespace {
+
+// Multiply-adds up to which our own product is the faster one in f32 (it takes half the time of oneDNN's at 16x16x16,
+// as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
+constexpr double kOwn = 1 << 21;
+// Multiply-adds that are worth a thread.
+constexpr double kThread = 1 << 17;
+// oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed sizes, one thread each.
+constexpr int64_t kTileRows = 512;
+constexpr int64_t kTileColumns = 1024;
+constexpr int64_t kFlatRows = 256;  // up to these, tiles are narrower
+constexpr int64_t kFlatColumns = 256;
+
+double work(const Gemm& g) { return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k); }
+
+// Integers wrap: they are multiplied and added without a sign.
+template <class T>
+void integer_gemm(const Gemm& g) {
+  using Sum = std::conditional_t<std::is_same_v<T, bool>, bool, std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, int, T>>>;
+  const auto* a = static_cast<const T*>(g.a);
+  const auto* b = static_cast<const T*>(g.b);
+  for (int64_t i = 0; i < g.m; ++i) {
+    T* const c = static_cast<T*>(g.c) + i * g.c_row;
+    if (!g.accumulate) std::fill(c, c + g.n, T{});
+    for (int64_t p = 0; p < g.k; ++p) {
+      const T x = a[i * g.a_row + p * g.a_col];
+      const T* y = b + p * g.b_row;
+      for (int64_t j = 0; j < g.n; ++j, y += g.b_col) {
+        if constexpr (std::is_same_v<T, bool>) c[j] = c[j] || (x && *y);
+        // 64 bits hold the product of narrow operands, whatever they are promoted to.
+        else c[j] = static_cast<T>(static_cast<Sum>(c[j]) + static_cast<Sum>(static_cast<uint64_t>(x) * static_cast<uint64_t>(*y)));
+      }
+    }
+  }
+}
+
+bool sgemm(const Gemm& g) {
+  const int64_t columns = g.m <= kFlatRows ? kFlatColumns : kTileColumns;
+  const int64_t down = (g.m + kTileRows - 1) / kTileRows, across = (g.n + columns - 1) / columns;
+  bool ok = true;
+  parallel_for(down * across * 64, 64, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin / 64; t < (end + 63) / 64; ++t) {
+      const int64_t i = t / across * kTileRows, j = t % across * columns;
+      Gemm one = g;
+      one.m = std::min(kTileRows, g.m - i);
+      one.n = std::min(columns, g.n - j);
+      one.a = static_cast<const float*>(g.a) + i * g.a_row;
+      one.b = static_cast<const float*>(g.b) + j * g.b_col;
+      one.c = static_cast<float*>(g.c) + i * g.c_row + j;
+      if (!onednn::sgemm(one)) ok = false;
+    }
+  });
+  return ok;
+}
+
+void float_gemm(const Gemm& g) {
+  const double n = work(g);
+  const bool line = (g.m == 1 || g.n == 1) && n > 4096;  // the product with a vector
+  if (g.k > 0 && (n > kOwn || line) && onednn::takes_sgemm(g) && sgemm(g)) return;
+  gemm_blocked<float>(g);
+}
+
+}  // namespace
+
+void gemm(Dtype dtype, const Gemm& g) {
+  if (g.m == 0 || g.n == 0) return;
+  if (g.m == 1 && g.b_col != 1) {  // as a column: the rows of b then need no packing
+    Gemm t = g;
+    t.m = g.n, t.n = 1;
+    t.a = g.b, t.a_row = g.b_col, t.a_col = g.b_row;
+    t.b = g.a, t.b_row = g.a_col, t.b_col = 1;
+    t.c_row = 1;
+    return gemm(dtype, t);
+  }
+  visit_dtype(dtype, [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, float>) float_gemm(g);
+    else if constexpr (std::is_integral_v<T>) integer_gemm<T>(g);
+    else gemm_blocked<T>(g);
+  });
+}
+
+void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_offset, const int64_t* b_offset, int64_t c_step) {
+  const int64_t bytes = size_of(dtype);
+  const auto run = [&](int64_t begin, int64_t end) {
+    Gemm one = g;
+    for (int64_t i = begin; i < end; ++i) {
+      if (a_offset != nullptr) one.a = static_cast<const char*>(g.a) + a_offset[i] * bytes;
+      if (b_offset != nullptr) one.b = static_cast<const char*>(g.b) + b_offset[i] * bytes;
+      one.c = static_cast<char*>(g.c) + i * c_step * bytes;
+      gemm(dtype, one);
+    }
+  };
+  const double each = work(g);
+  if (count == 1 || (each > 16 * kThread && count < threads())) return run(0, count);
+  const auto grain = static_cast<int64_t>(std::max(1.0, 64 * kThread / std::max(each, 1.0)));
+  parallel_for(count * 64, grain, [&](int64_t begin, int64_t end) { run(begin / 64, (end + 63) / 64); });
+}
+
+}  // namespace spruce::cpu

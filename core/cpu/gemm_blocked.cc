@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// c is computed in blocks of kDepth of the sum. For each, b is packed into panels as wide as a tile, and a into panels
+// as high as one; then tiles go down the panels of a, the panel of b staying in the nearest cache.
+#include "spruce/core/cpu/gemm_blocked.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "spruce/core/cpu/gemm_tiles.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/transpose.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int64_t kDepth = 384;       // of a block of the sum
+constexpr int64_t kColumns = 1024;    // of b in one block
+constexpr int64_t kRows = 168;        // of a in one block
+constexpr double kSmall = 1 << 24;    // multiply-adds below which a and b are read where they are
+constexpr double kThreads = 1 << 17;  // multiply-adds that are worth a thread
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// to[p * width + j] = from[j * step_j + p * step_p], for p < k and j < width; zeros from `count` on.
+template <class In, class T>
+void pack(const In* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k, int64_t width, T* to) {
+  if (step_j == 1) {
+    for (int64_t p = 0; p < k; ++p, to += width, from += step_p) {
+      if constexpr (std::is_same_v<In, T>) {
+        std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+      } else {
+        for (int64_t j = 0; j < count; ++j) to[j] = static_cast<T>(from[j]);
+      }
+      for (int64_t j = count; j < width; ++j) to[j] = T{};
+    }
+    return;
+  }
+  if constexpr (std::is_same_v<In, T>) {
+    if (step_p == 1 && count >= 4) {
+      static const TransposeLoop loop = transpose_loop(sizeof(T));
+      loop(from, step_j, to, width, k, count);
+      for (int64_t p = 0; p < k && count < width; ++p) std::fill(to + p * width + count, to + (p + 1) * width, T{});
+      return;
+    }
+  }
+  for (int64_t p = 0; p < k; ++p) {
+    for (int64_t j = 0; j < count; ++j) to[p * width + j] = static_cast<T>(from[j * step_j + p * step_p]);
+    for (int64_t j = count; j < width; ++j) to[p * width + j] = T{};
+  }
+}
+
+// A panel of b, or of a, where the tiles read it.
+template <class T>
+struct Panel {
+  const T* data;
+  int64_t minor, major;  // steps within the width of the panel and along the sum
+};
+
+template <class In, class T>
+class Blocked {
+ public:
+  Blocked(const Gemm& g, T* c, int64_t c_row)
+      : g_(g), a_(static_cast<const In*>(g.a)), b_(static_cast<const In*>(g.b)), c_(c), c_row_(c_row), tiles_(gemm_tiles<T>()) {
+    width_ = 2 * tiles_.lanes;
+    // Panels of a of equal heights.
+    const int64_t panels = ceil_div(g.m, tiles_.rows);
+    height_ = ceil_div(g.m, panels);
+  }
+
+  void run() {
+    const double work = static_cast<double>(g_.m) * static_cast<double>(g_.n) * static_cast<double>(g_.k);
+    const bool small = work <= kSmall;
+    constexpr bool kSame = std::is_same_v<In, T>;
+    read_a_ = kSame && (small || g_.n <= 2 * width_);
+    read_b_ = kSame && g_.b_col == 1 && (small || g_.m <= 2 * height_);
+    const int64_t depth = std::min(kDepth, g_.k), columns = std::min(kColumns, round_up(g_.n, width_));
+    const Scratch b_memory(static_cast<size_t>(depth * columns) * sizeof(T));
+    b_pack_ = b_memory.template as<T>();
+    for (int64_t j = 0; j < g_.n; j += kColumns) {
+      const int64_t n = std::min(kColumns, g_.n - j);
+      for (int64_t p = 0; p < g_.k; p += kDepth) block(j, n, p, std::min(kDepth, g_.k - p), work);
+    }
+  }
+
+ private:
+  static int64_t round_up(int64_t x, int64_t to) { return ceil_div(x, to) * to; }
+
+  // Columns j0..j0+n of c gain the sum over p0..p0+k.
+  void block(int64_t j0, int64_t n, int64_t p0, int64_t k, double work) {
+    const int64_t panels = ceil_div(n, width_);
+    const auto pack_b = [&](int64_t begin, int64_t end) {
+      for (int64_t q = begin; q < end; ++q) {
+        const int64_t count = std::min(width_, n - q * width_);
+        if (read_b_ && count == width_) continue;
+        pack(b_ + (j0 + q * width_) * g_.b_col + p0 * g_.b_row, g_.b_col, g_.b_row, count, k, width_, b_pack_ + q * width_ * k);
+      }
+    };
+    const int64_t row_blocks = ceil_div(g_.m, block_rows());
+    if (work < 2 * kThreads || threads() == 1) {
+      pack_b(0, panels);
+      for (int64_t i = 0; i < row_blocks; ++i) rows(i * block_rows(), j0, n, p0, k, 0, panels);
+      return;
+    }
+    parallel_each(panels, pack_b);
+    // Row blocks times groups of panels, enough for all threads.
+    const int64_t groups = std::min(panels, std::max<int64_t>(1, ceil_div(2 * threads(), row_blocks)));
+    parallel_each(row_blocks * groups, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t i = task / groups, q = task % groups;
+        rows(i * block_rows(), j0, n, p0, k, q * panels / groups, (q + 1) * panels / groups);
+      }
+    });
+  }
+
+  // parallel_for in steps of one.
+  template <class F>
+  static void parallel_each(int64_t n, const F& f) {
+    parallel_for(n * 64, 64, [&](int64_t begin, int64_t end) { f(begin / 64, ceil_div(end, 64)); });
+  }
+
+  int64_t block_rows() const { return std::max<int64_t>(1, kRows / height_) * height_; }
+
+  // A block of rows, times the panels first..last of b.
+  void rows(int64_t i0, int64_t j0, int64_t n, int64_t p0, int64_t k, int64_t first, int64_t last) {
+    const int64_t m = std::min(block_rows(), g_.m - i0), panels = ceil_div(m, height_);
+    const Scratch a_memory(read_a_ ? 0 : static_cast<size_t>(panels * height_ * k) * sizeof(T));
+    T* const a_pack = a_memory.template as<T>();
+    for (int64_t r = 0; r < panels && !read_a_; ++r) {
+      const int64_t i = i0 + r * height_;
+      pack(a_ + i * g_.a_row + p0 * g_.a_col, g_.a_row, g_.a_col, std::min(height_, g_.m - i), k, height_, a_pack + r * height_ * k);
+    }
+    for (int64_t q = first; q < last; ++q) {
+      const int64_t j = j0 + q * width_, count = std::min(width_, j0 + n - j);
+      const bool in_place = read_b_ && count == width_;
+      const T* b = b_pack_ + q * width_ * k;
+      int64_t b_row = width_;
+      if constexpr (std::is_same_v<In, T>) {
+        if (in_place) b = b_ + j + p0 * g_.b_row, b_row = g_.b_row;
+      }
+      const int vectors = count > tiles_.lanes ? 2 : 1;
+      for (int64_t r = 0; r < panels; ++r) {
+        const int64_t i = i0 + r * height_, high = std::min(height_, g_.m - i);
+        const T* a = a_pack + r * height_ * k;
+        int64_t a_row = 1, a_col = height_;
+        if constexpr (std::is_same_v<In, T>) {
+          if (read_a_) a = a_ + i * g_.a_row + p0 * g_.a_col, a_row = g_.a_row, a_col = g_.a_col;
+        }
+        const GemmTile<T> tile = tiles_.tile[high - 1][vectors - 1][a_row == 1 ? 1 : 0];
+        const bool add = p0 > 0 || g_.accumulate;
+        T* const c = c_ + i * c_row_ + j;
+        if (count == vectors * tiles_.lanes) {
+          tile(k, a, a_row, a_col, b, b_row, c, c_row_, add);
+        } else {
+          edge(tile, k, a, a_row, a_col, b, b_row, c, high, count, add);
+        }
+      }
+    }
+  }
+
+  // A tile that is cut on the right: computed aside.
+  void edge(GemmTile<T> tile, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, T* c, int64_t high,
+            int64_t count, bool add) {
+    alignas(64) T aside[GemmTiles<T>::kMaxRows * 2 * GemmTiles<T>::kMaxLanes];
+    tile(k, a, a_row, a_col, b, b_row, aside, width_, false);
+    for (int64_t i = 0; i < high; ++i) {
+      T* const to = c + i * c_row_;
+      const T* const from = aside + i * width_;
+      if (add) {
+        for (int64_t j = 0; j < count; ++j) to[j] += from[j];
+      } else {
+        for (int64_t j = 0; j < count; ++j) to[j] = from[j];
+      }
+    }
+  }
+
+  const Gemm& g_;
+  const In* a_;
+  const In* b_;
+  T* c_;
+  int64_t c_row_;
+  const GemmTiles<T>& tiles_;
+  int64_t width_, height_;
+  bool read_a_ = false, read_b_ = false;
+  T* b_pack_ = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+void gemm_blocked(const Gemm& g) {
+  auto* const c = static_cast<T*>(g.c);
+  if (g.m == 0 || g.n == 0) return;
+  if (g.k == 0) {
+    for (int64_t i = 0; i < g.m && !g.accumulate; ++i) std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
+    return;
+  }
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    Blocked<T, T>(g, c, g.c_row).run();
+  } else {
+    const Scratch memory(static_cast<size_t>(g.m * g.n) * sizeof(float));
+    auto* const sums = memory.as<float>();
+    Blocked<T, float>(g, sums, g.n).run();
+    for (int64_t i = 0; i < g.m; ++i) {
+      for (int64_t j = 0; j < g.n; ++j) c[i * g.c_row + j] = static_cast<T>(sums[i * g.n + j]);
+    }
+  }
+}
+
+template void gemm_blocked<float>(const Gemm& g);
+template void gemm_blocked<double>(const Gemm& g);
+template void gemm_blocked<Float16>(const Gemm& g);
+template void gemm_blocked<Bfloat16>(const Gemm& g);
+
+}  // namespace spruce::cpu

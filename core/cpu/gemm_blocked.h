@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own product of matrices in floating point: blocked for the caches, on the registers of the processor at hand.
+#pragma once
+
+#include "spruce/core/cpu/gemm.h"
+#include "spruce/core/dtype.h"
+
+namespace spruce::cpu {
+
+/// The product for elements T (f16, bf16: computed in float), of any strides. An element has the same bits however many
+/// threads there are.
+template <class T>
+void gemm_blocked(const Gemm& g);
+
+}  // namespace spruce::cpu

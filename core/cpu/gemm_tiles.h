@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The innermost part of a matrix product: a tile of c that stays in registers.
+#pragma once
+
+#include <cstdint>
+
+namespace spruce::cpu {
+
+/// c[i, j] (+)= sum over p of a[i * a_row + p * a_col] b[p * b_row + j], for the rows and columns of one tile; c is
+/// written where `add` is false. One fused (or, on the baseline, two-step) multiply-add after the other in the order of
+/// p, whatever the size of the tile: an element has the same bits in any of them.
+template <class T>
+using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, T* c,
+                          int64_t c_row, bool add);
+
+/// The tiles of one instruction set: of 1 to `rows` rows and 1 or 2 vectors of `lanes` columns.
+template <class T>
+struct GemmTiles {
+  static constexpr int kMaxRows = 14;
+  static constexpr int kMaxLanes = 16;
+  int rows;
+  int lanes;
+  GemmTile<T> tile[kMaxRows][2][2];  // [rows - 1][vectors - 1][a_row is 1]
+};
+
+/// Those for this processor, for float and double.
+template <class T>
+const GemmTiles<T>& gemm_tiles();
+
+}  // namespace spruce::cpu

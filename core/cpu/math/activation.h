@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/exp.h"
+#include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/cpu/math/log.h"
+
+namespace spruce::cpu::math {
+
+/// 1 / (1 + e^-x), also where that is subnormal.
+template <class I, class T>
+SPRUCE_INLINE T logistic(T x) {
+  const T e = exp<I>(-abs(x));
+  return (x < 0 ? e : T(1)) / (T(1) + e);
+}
+
+/// log(1 + e^x) without overflow.
+template <class I>
+SPRUCE_INLINE float softplus(float x) {
+  return (x < 0 ? 0.0f : x) + log1p_finite<I>(exp<I>(-abs(x)));
+}
+
+template <class I>
+SPRUCE_INLINE double softplus(double x) {
+  return (x < 0 ? 0.0 : x) + std::log1p(exp<I>(-abs(x)));
+}
+
+/// log(logistic(x)).
+template <class I, class T>
+SPRUCE_INLINE T log_sigmoid(T x) {
+  return -softplus<I>(-x);
+}
+
+}  // namespace spruce::cpu::math

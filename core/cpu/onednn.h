@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that Spruce uses of oneDNN, versions 2.6 to 3.
+#pragma once
+
+#include "spruce/core/cpu/conv.h"
+#include "spruce/core/cpu/gemm.h"
+
+namespace spruce::cpu::onednn {
+
+/// True if sgemm() takes these strides: it wants neighbours along one axis of each operand.
+bool takes_sgemm(const Gemm& g);
+/// One f32 product on this thread alone. False, and nothing done, where oneDNN does not take it.
+bool sgemm(const Gemm& g);
+
+/// An f32 convolution, where it is of a form that oneDNN has a fast kernel for: forward, or the gradient of the input or
+/// of the window of one. False, and nothing done, for others. The samples are split into parts whose number depends on
+/// the sizes only, and each part is computed by one thread: so the result does not depend on their number.
+bool conv(const Conv& c, const float* lhs, const float* rhs, float* out);
+
+}  // namespace spruce::cpu::onednn

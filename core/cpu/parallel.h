@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Splitting work over the threads of the OpenMP pool, which oneDNN shares.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace spruce {
+
+/// How many threads one operation may use. The default is OMP_NUM_THREADS or the number of cores that the process may
+/// run on. Results do not depend on it. Throws ValueError for n < 1.
+void set_threads(int n);
+int threads();
+
+namespace cpu {
+
+using RangeFn = void (*)(void* context, int64_t begin, int64_t end);
+void parallel_ranges(int64_t n, int64_t grain, RangeFn f, void* context);
+
+/// Calls `f(begin, end)` on disjoint ranges that cover 0..n, on several threads where n exceeds `grain` (elements that
+/// are worth a thread). Ranges begin at multiples of 64. Runs inline in a thread that is already part of a team. An
+/// exception of `f` reaches the caller.
+template <class F>
+void parallel_for(int64_t n, int64_t grain, F&& f) {
+  if (n <= grain) {
+    if (n > 0) f(int64_t{0}, n);
+    return;
+  }
+  parallel_ranges(
+      n, grain, [](void* context, int64_t begin, int64_t end) { (*static_cast<std::remove_reference_t<F>*>(context))(begin, end); },
+      const_cast<void*>(static_cast<const void*>(&f)));
+}
+
+/// The same for n pieces of work that may be few: ranges begin anywhere.
+template <class F>
+void parallel_pieces(int64_t n, int64_t grain, F&& f) {
+  if (n <= grain) {
+    if (n > 0) f(int64_t{0}, n);
+    return;
+  }
+  parallel_for(n * 64, grain * 64, [&](int64_t begin, int64_t end) { f(begin / 64, end / 64); });
+}
+
+}  // namespace cpu
+}  // namespace spruce

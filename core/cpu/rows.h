@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that treat each row (the last axis) by itself: softmax, its logarithm, layer norm. A kernel is a struct with
+//   template <class I, class T> static SPRUCE_INLINE void row(const Extra& extra, const T* x, T* y, int64_t n, int64_t r)
+// compiled per instruction set for f32 and f64; f16 and bf16 go through rows of float.
+#pragma once
+
+#include <vector>
+
+#include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/parallel.h"
+
+namespace spruce::cpu {
+
+/// Sums and maxima of a row in sixteen lanes: a fixed order that fills the vectors of every instruction set.
+template <class T>
+struct Lanes {
+  static constexpr int kCount = 16;
+  T v[kCount];
+
+  static SPRUCE_INLINE Lanes filled(T x) {
+    Lanes l;
+    for (int i = 0; i < kCount; ++i) l.v[i] = x;
+    return l;
+  }
+  SPRUCE_INLINE T sum() const {
+    T s[8];
+    for (int i = 0; i < 8; ++i) s[i] = v[i] + v[i + 8];
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+  }
+};
+
+/// The largest element; NaN if there is one; -inf for none.
+template <class T>
+SPRUCE_INLINE T row_max(const T* x, int64_t n) {
+  const T lowest = -std::numeric_limits<T>::infinity();
+  Lanes<T> best = Lanes<T>::filled(lowest), bad = Lanes<T>::filled(T(0));
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (int l = 0; l < 16; ++l) {
+      best.v[l] = x[i + l] > best.v[l] ? x[i + l] : best.v[l];
+      bad.v[l] = x[i + l] != x[i + l] ? T(1) : bad.v[l];
+    }
+  }
+  T m = lowest;
+  bool nan = false;
+  for (int l = 0; l < 16; ++l) {
+    m = best.v[l] > m ? best.v[l] : m;
+    nan = nan || bad.v[l] != T(0);
+  }
+  for (; i < n; ++i) {
+    m = x[i] > m ? x[i] : m;
+    nan = nan || x[i] != x[i];
+  }
+  return nan ? std::numeric_limits<T>::quiet_NaN() : m;
+}
+
+/// Sum of f(x[i]) over the row.
+template <class T, class F>
+SPRUCE_INLINE T row_sum(int64_t n, F f) {
+  Lanes<T> total = Lanes<T>::filled(T(0));
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    for (int l = 0; l < 16; ++l) total.v[l] += f(i + l);
+  }
+  T rest = 0;
+  for (; i < n; ++i) rest += f(i);
+  return total.sum() + rest;
+}
+
+template <class Op, class T, class Extra>
+struct Rows {
+  /// x and y begin at row `begin`.
+  using Loop = void (*)(const Extra&, const T*, T*, int64_t n, int64_t begin, int64_t end);
+
+  static void base(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) Op::template row<math::Isa<false>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+  }
+  SPRUCE_TARGET_V3 static void v3(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+  }
+  SPRUCE_TARGET_V4 static void v4(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+  }
+  static Loop best() {
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
+    else return pick<Loop>(&base, &v3, &v4);
+  }
+};
+
+/// Runs over rows of in[0] into out[0], of one floating dtype. `extra(T{})` makes what the rows share, in type Extra<T>.
+template <class Op, template <class> class Extra, class MakeExtra>
+void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
+  const int64_t n = in.shape().back(), count = n == 0 ? 0 : in.numel() / n;
+  const int64_t grain = 32768 / (n > 0 ? n : 1) + 1;
+  visit_dtype(in.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_floating_point_v<T>) {
+      static const auto loop = Rows<Op, T, Extra<T>>::best();
+      const Extra<T> extra = make_extra(T{});
+      parallel_for(count, grain, [&](int64_t begin, int64_t end) { loop(extra, in.as<T>() + begin * n, out.as<T>() + begin * n, n, begin, end); });
+    } else if constexpr (internal::kHalf<T>) {
+      static const auto loop = Rows<Op, float, Extra<float>>::best();
+      const Extra<float> extra = make_extra(float{});
+      std::vector<float> x(static_cast<size_t>(n));
+      for (int64_t r = 0; r < count; ++r) {
+        for (int64_t i = 0; i < n; ++i) x[static_cast<size_t>(i)] = static_cast<float>(in.as<T>()[r * n + i]);
+        loop(extra, x.data(), x.data(), n, r, r + 1);
+        for (int64_t i = 0; i < n; ++i) out.as<T>()[r * n + i] = T(x[static_cast<size_t>(i)]);
+      }
+    }
+  });
+}
+
+}  // namespace spruce::cpu

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/windows.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int64_t kGrain = 32768;
+constexpr int64_t kBlock = 256;
+
+struct Set {
+  template <class T>
+  static SPRUCE_INLINE T call(T, T update) {
+    return update;
+  }
+};
+struct Add {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) return a || b;
+    else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else return a + b;
+  }
+};
+struct Mul {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) return a && b;
+    else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else return a * b;
+  }
+};
+// NaN wins over every number.
+struct Min {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    return b < a || b != b ? b : a;
+  }
+};
+struct Max {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    return a < b || b != b ? b : a;
+  }
+};
+
+// All positions in their order, and of their windows the steps begin..end.
+template <class Op, class T, class U>
+void scatter_part(const Windows& w, T* operand, const U* updates, int64_t begin, int64_t end) {
+  const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
+  const int64_t positions = w.positions.size();
+  const bool by_window = w.window.rows() || w.overlapping;
+  int64_t to[kBlock], from[kBlock];
+  for (int64_t at = 0; at < positions; at += kBlock) {
+    const int64_t count = std::min(kBlock, positions - at);
+    w.locate(at, at + count, to, from);
+    if (by_window) {
+      for (int64_t i = 0; i < count; ++i) {
+        if (to[i] < 0) continue;
+        w.window.runs(begin, end, [&](int64_t to_run, int64_t from_run, int64_t n) {
+          T* x = operand + to[i] + to_run;
+          const U* u = updates + from[i] + from_run;
+          if (to_step == 1 && from_step == 1) {
+            for (int64_t j = 0; j < n; ++j) x[j] = Op::call(x[j], static_cast<T>(u[j]));
+          } else {
+            for (int64_t j = 0; j < n; ++j) x[j * to_step] = Op::call(x[j * to_step], static_cast<T>(u[j * from_step]));
+          }
+        });
+      }
+      continue;
+    }
+    w.window.runs(begin, end, [&](int64_t to_run, int64_t from_run, int64_t n) {
+      for (int64_t j = 0; j < n; ++j) {
+        T* x = operand + to_run + j * to_step;
+        const U* u = updates + from_run + j * from_step;
+        for (int64_t i = 0; i < count; ++i) {
+          if (to[i] >= 0) x[to[i]] = Op::call(x[to[i]], static_cast<T>(u[from[i]]));
+        }
+      }
+    });
+  }
+}
+
+// Threads share out the window, never the positions: the order of the updates of an element is always the same.
+template <class Op, class T, class U>
+void scatter_as(const Windows& w, T* operand, const U* updates) {
+  const int64_t positions = w.positions.size(), window = w.window.size();
+  if (positions == 0 || window == 0) return;
+  if (w.overlapping && positions > 1) {
+    scatter_part<Op>(w, operand, updates, 0, window);
+    return;
+  }
+  parallel_for(window, std::max<int64_t>(64, kGrain / positions),
+               [&](int64_t begin, int64_t end) { scatter_part<Op>(w, operand, updates, begin, end); });
+}
+
+template <class Op, class T>
+void combine_as(const Windows& w, const View& out, const void* updates) {
+  const T* u = static_cast<const T*>(updates);
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
+    // Accumulates in f32, so that many small updates of one element are not lost.
+    T* y = out.as<T>();
+    std::vector<float> wide(static_cast<size_t>(out.numel()));
+    std::transform(y, y + out.numel(), wide.begin(), [](T v) { return static_cast<float>(v); });
+    scatter_as<Op>(w, wide.data(), u);
+    std::transform(wide.begin(), wide.end(), y, [](float v) { return static_cast<T>(v); });
+  } else {
+    scatter_as<Op>(w, out.as<T>(), u);
+  }
+}
+
+template <class Op>
+void combine(const Windows& w, const View& out, const void* updates) {
+  visit_dtype(out.dtype(), [&]<class T>(T) { combine_as<Op, T>(w, out, updates); });
+}
+
+template <class T>
+void set_as(const Windows& w, const View& out, const void* updates) {
+  scatter_as<Set>(w, out.as<T>(), static_cast<const T*>(updates));
+}
+
+void set(const Windows& w, const View& out, const void* updates) {
+  switch (size_of(out.dtype())) {
+    case 1: return set_as<uint8_t>(w, out, updates);
+    case 2: return set_as<uint16_t>(w, out, updates);
+    case 4: return set_as<uint32_t>(w, out, updates);
+    default: return set_as<uint64_t>(w, out, updates);
+  }
+}
+
+// The input, in memory of its own if the output is about to overwrite it.
+View apart(const View& in, const View& out, std::vector<char>& copy) {
+  const int64_t bytes = in.aval->bytes();
+  if (in.data != out.data || bytes == 0) return in;
+  copy.assign(static_cast<const char*>(in.data), static_cast<const char*>(in.data) + bytes);
+  return {copy.data(), in.aval};
+}
+
+}  // namespace
+
+void scatter(const KernelArgs& args, ScatterOp op) {
+  const View &operand = args.in[0], &out = args.out[0];
+  std::vector<char> saved_indices, saved_updates;
+  const View indices = apart(args.in[1], out, saved_indices), updates = apart(args.in[2], out, saved_updates);
+  if (operand.data != out.data) {
+    parallel_for(operand.aval->bytes(), kGrain * 8, [&](int64_t begin, int64_t end) {
+      std::memcpy(out.as<char>() + begin, operand.as<char>() + begin, static_cast<size_t>(end - begin));
+    });
+  }
+  const Windows w(args.params.get<GatherParams>(), operand.shape(), indices, updates.shape());
+  switch (op) {
+    case ScatterOp::kSet: return set(w, out, updates.data);
+    case ScatterOp::kAdd: return combine<Add>(w, out, updates.data);
+    case ScatterOp::kMul: return combine<Mul>(w, out, updates.data);
+    case ScatterOp::kMin: return combine<Min>(w, out, updates.data);
+    case ScatterOp::kMax: return combine<Max>(w, out, updates.data);
+  }
+}
+
+}  // namespace spruce::cpu

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/window.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/places.h"
+#include "spruce/core/cpu/scratch.h"
+
+namespace spruce::cpu {
+
+WindowPlan::WindowPlan(const Shape& in, const Shape& out, const WindowParams& w) {
+  const Shape steps = row_major_strides(in);
+  int64_t front = 1;
+  int d = 0;
+  const auto trivial = [&](int i) {
+    return w.window[i] == 1 && w.strides[i] == 1 && w.padding_low[i] == 0 && in[i] == out[i] && w.base_dilation[i] == 1;
+  };
+  for (; d < in.rank() - 1 && trivial(d); ++d) front *= in[d];
+  if (d > 0 || in.rank() == 0) {
+    axes[rank++] = {front, front, 1, 1, 0, 1, 1, d > 0 ? steps[d - 1] : 1};
+    plain = true;
+  }
+  for (; d < in.rank(); ++d) {
+    axes[rank++] = {in[d], out[d], w.window[d], w.strides[d], w.padding_low[d], w.base_dilation[d], w.window_dilation[d], steps[d]};
+  }
+}
+
+int64_t WindowPlan::rows() const {
+  int64_t n = 1;
+  for (int d = 0; d + 1 < rank; ++d) n *= axes[d].out;
+  return n;
+}
+
+int64_t WindowPlan::taps() const {
+  int64_t n = 1;
+  for (int d = 0; d < rank; ++d) n *= axes[d].window;
+  return n;
+}
+
+namespace {
+
+constexpr int64_t kThread = 1 << 15;  // elements read that are worth a thread
+
+template <class T>
+inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+template <class T>
+using Compute = std::conditional_t<kHalf<T>, float, T>;
+
+// One tap of the last axis: which cells it reads for, and the place of the first cell.
+struct LineTap {
+  Run run;
+  int64_t first;
+};
+
+std::vector<LineTap> line_taps(const WindowPlan& w) {
+  const WindowPlan::Axis& a = w.last();
+  std::vector<LineTap> taps;
+  for (int64_t k = 0; k < a.window; ++k) {
+    const int64_t first = k * a.window_dilation - a.low;
+    taps.push_back({run_of(first, a.stride, dilated(a.in, a.dilation), a.out), first});
+  }
+  return taps;
+}
+
+// Calls f(tap, offset of the line of the input, tap of the last axis) for the taps of one line of windows that have
+// anything on the other axes, in row-major order.
+template <class F>
+void each_tap(const WindowPlan& w, int64_t row, const F& f) {
+  int64_t first[kMaxRank], tap[kMaxRank] = {};
+  int64_t outer = 1;
+  for (int d = w.rank - 2; d >= 0; --d) {
+    first[d] = row % w.axes[d].out * w.axes[d].stride - w.axes[d].low;
+    row /= w.axes[d].out;
+    outer *= w.axes[d].window;
+  }
+  const int64_t inner = w.last().window;
+  for (int64_t t = 0; t < outer; ++t) {
+    int64_t offset = 0;
+    bool inside = true;
+    for (int d = 0; d + 1 < w.rank && inside; ++d) {
+      const WindowPlan::Axis& a = w.axes[d];
+      const int64_t at = element_at(first[d] + tap[d] * a.window_dilation, a.dilation, a.in);
+      inside = at >= 0;
+      offset += at * a.step;
+    }
+    for (int64_t k = 0; k < inner && inside; ++k) f(t * inner + k, offset, k);
+    for (int d = w.rank - 2; d >= 0 && ++tap[d] == w.axes[d].window; --d) tap[d] = 0;
+  }
+}
+
+Line line_of(const WindowPlan& w) { return {w.last().in, w.last().dilation, w.last().out, w.last().stride}; }
+
+// f(first row, last row), split over threads.
+template <class F>
+void over_rows(const WindowPlan& w, const F& f) {
+  const int64_t each = std::max<int64_t>(1, w.taps() * w.last().out);
+  parallel_for(w.rows() * 64, std::max<int64_t>(64, 64 * kThread / each),
+               [&](int64_t begin, int64_t end) { f(begin / 64, (end + 63) / 64); });
+}
+
+struct Sum {
+  template <class T>
+  static constexpr T kNothing = T{};
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T x) {
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
+    else return a + x;
+  }
+};
+
+struct Max {
+  template <class T>
+  static constexpr T kNothing = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T x) {
+    return (x > a) | (x != x) ? x : a;
+  }
+  template <class T>
+  static SPRUCE_INLINE bool better(T x, T a) {
+    return (x > a) | ((x != x) & (a == a));
+  }
+};
+
+struct Min {
+  template <class T>
+  static constexpr T kNothing = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T x) {
+    return (x < a) | (x != x) ? x : a;
+  }
+  template <class T>
+  static SPRUCE_INLINE bool better(T x, T a) {
+    return (x < a) | ((x != x) & (a == a));
+  }
+};
+
+// y[i] = op(y[i], x[i * step]).
+template <class Op, class T>
+struct Combine {
+  using C = Compute<T>;
+  static SPRUCE_INLINE void body(C* y, const T* x, int64_t step, int64_t n) {
+    if (step == 1) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i]));
+    } else if (step == 2) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[2 * i]));
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i * step]));
+    }
+  }
+  static void base(C* y, const T* x, int64_t step, int64_t n) { body(y, x, step, n); }
+  SPRUCE_TARGET_V3 static void v3(C* y, const T* x, int64_t step, int64_t n) { body(y, x, step, n); }
+  using Loop = void (*)(C*, const T*, int64_t, int64_t);
+  static Loop best() {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return pick<Loop>(&base, &v3, &v3);
+    else return &base;
+  }
+};
+
+template <class Op>
+void reduce(const KernelArgs& args) {
+  if (args.out[0].numel() == 0) return;
+  const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    using C = Compute<T>;
+    static const typename Combine<Op, T>::Loop combine = Combine<Op, T>::best();
+    const Line line = line_of(w);
+    const std::vector<LineTap> taps = line_taps(w);
+    over_rows(w, [&](int64_t begin, int64_t end) {
+      const Scratch wide(kHalf<T> ? static_cast<size_t>(line.cells) * sizeof(C) : 0);
+      for (int64_t row = begin; row < end; ++row) {
+        T* const out = args.out[0].as<T>() + row * line.cells;
+        C* y;
+        if constexpr (kHalf<T>) y = wide.as<C>();
+        else y = out;
+        std::fill(y, y + line.cells, Op::template kNothing<C>);
+        each_tap(w, row, [&](int64_t, int64_t offset, int64_t k) {
+          const T* x = args.in[0].as<T>() + offset;
+          const auto& [run, first] = taps[static_cast<size_t>(k)];
+          if (line.dilation == 1) {
+            combine(y + run.begin, x + first + run.begin * line.step, line.step, run.end - run.begin);
+          } else {
+            each_place(line, first, [&](int64_t cell, int64_t at) { y[cell] = Op::call(y[cell], static_cast<C>(x[at])); });
+          }
+        });
+        if constexpr (kHalf<T>) {
+          for (int64_t i = 0; i < line.cells; ++i) out[i] = static_cast<T>(y[i]);
+        }
+      }
+    });
+  });
+}
+
+// Keeps the best of best[i] and x[i * step], and which tap it is of; index[i] is -1 before the first.
+template <class Op, class T>
+struct Choose {
+  using C = Compute<T>;
+  static SPRUCE_INLINE void one(C* best, int32_t* index, C v, int32_t tap) {
+    const bool take = (*index < 0) | Op::better(v, *best);
+    *best = take ? v : *best;
+    *index = take ? tap : *index;
+  }
+  static SPRUCE_INLINE void body(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
+    if (step == 1) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i]), tap);
+    } else if (step == 2) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[2 * i]), tap);
+    } else {
+      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i * step]), tap);
+    }
+  }
+  using Loop = void (*)(C*, int32_t*, const T*, int64_t, int64_t, int32_t);
+  static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) { body(best, index, x, step, n, tap); }
+  SPRUCE_TARGET_V3 static void v3(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
+    body(best, index, x, step, n, tap);
+  }
+  static Loop best_loop() {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return pick<Loop>(&base, &v3, &v3);
+    else return &base;
+  }
+};
+
+template <class Op>
+void arg_reduce(const KernelArgs& args) {
+  if (args.out[0].numel() == 0) return;
+  const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    using C = Compute<T>;
+    static const typename Choose<Op, T>::Loop choose = Choose<Op, T>::best_loop();
+    const Line line = line_of(w);
+    const std::vector<LineTap> taps = line_taps(w);
+    over_rows(w, [&](int64_t begin, int64_t end) {
+      const Scratch memory(static_cast<size_t>(line.cells) * sizeof(C));
+      C* const best = memory.as<C>();
+      std::fill(best, best + line.cells, C{});
+      for (int64_t row = begin; row < end; ++row) {
+        int32_t* const index = args.out[0].as<int32_t>() + row * line.cells;
+        std::fill(index, index + line.cells, -1);
+        each_tap(w, row, [&](int64_t tap, int64_t offset, int64_t k) {
+          const T* x = args.in[0].as<T>() + offset;
+          const auto& [run, first] = taps[static_cast<size_t>(k)];
+          const auto number = static_cast<int32_t>(tap);
+          if (line.dilation == 1) {
+            choose(best + run.begin, index + run.begin, x + first + run.begin * line.step, line.step, run.end - run.begin, number);
+          } else {
+            each_place(line, first, [&](int64_t cell, int64_t at) {
+              Choose<Op, T>::one(best + cell, index + cell, static_cast<C>(x[at]), number);
+            });
+          }
+        });
+      }
+    });
+  });
+}
+
+// What a tap adds to the place of each axis.
+struct Taps {
+  explicit Taps(const WindowPlan& w) : rank(w.rank), count(w.taps()), places(static_cast<size_t>(w.rank * count)) {
+    for (int64_t t = 0; t < count; ++t) {
+      int64_t rest = t;
+      for (int d = rank - 1; d >= 0; --d) {
+        places[static_cast<size_t>(t * rank + d)] = rest % w.axes[d].window * w.axes[d].window_dilation;
+        rest /= w.axes[d].window;
+      }
+    }
+  }
+  const int64_t* of(int64_t tap) const { return places.data() + tap * rank; }
+
+  int rank;
+  int64_t count;
+  std::vector<int64_t> places;
+};
+
+// Calls f(window, offset of the element) for the windows begin..end; -1 where the index names no element.
+template <class F>
+void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin, int64_t end, const F& f) {
+  int64_t cell[kMaxRank], place[kMaxRank];
+  int64_t rest = begin;
+  for (int d = w.rank - 1; d >= 0; --d) {
+    cell[d] = rest % w.axes[d].out;
+    rest /= w.axes[d].out;
+    place[d] = cell[d] * w.axes[d].stride - w.axes[d].low;
+  }
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t tap = index[i];
+    int64_t offset = 0;
+    bool inside = tap >= 0 && tap < taps.count;
+    const int64_t* const more = taps.of(inside ? tap : 0);
+    for (int d = 0; d < w.rank && inside; ++d) {
+      const WindowPlan::Axis& a = w.axes[d];
+      const int64_t at = element_at(place[d] + more[d], a.dilation, a.in);
+      inside = at >= 0;
+      offset += at * a.step;
+    }
+    f(i, inside ? offset : -1);
+    for (int d = w.rank - 1; d >= 0; --d) {
+      place[d] += w.axes[d].stride;
+      if (++cell[d] < w.axes[d].out) break;
+      cell[d] = 0;
+      place[d] = -w.axes[d].low;
+    }
+  }
+}
+
+}  // namespace
+
+void window_sum_kernel(const KernelArgs& args) { reduce<Sum>(args); }
+void window_max_kernel(const KernelArgs& args) { reduce<Max>(args); }
+void window_min_kernel(const KernelArgs& args) { reduce<Min>(args); }
+void window_argmax_kernel(const KernelArgs& args) { arg_reduce<Max>(args); }
+void window_argmin_kernel(const KernelArgs& args) { arg_reduce<Min>(args); }
+
+void window_gather_kernel(const KernelArgs& args) {
+  if (args.out[0].numel() == 0) return;
+  const auto& p = args.params.get<WindowGatherParams>();
+  const WindowPlan w(args.in[0].shape(), args.out[0].shape(), rules::windows_of(p));
+  const Taps taps(w);
+  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
+    const T* const x = args.in[0].as<T>();
+    T* const out = args.out[0].as<T>();
+    const T fill = static_cast<T>(static_cast<Compute<T>>(p.fill));
+    parallel_for(args.out[0].numel(), kThread, [&](int64_t begin, int64_t end) {
+      each_named(w, taps, args.in[1].as<int32_t>(), begin, end, [&](int64_t i, int64_t offset) { out[i] = offset < 0 ? fill : x[offset]; });
+    });
+  });
+}
+
+void window_scatter_add_kernel(const KernelArgs& args) {
+  const auto& p = args.params.get<WindowScatterParams>();
+  const WindowPlan w(args.out[0].shape(), args.in[0].shape(), rules::windows_of(p));
+  const Taps taps(w);
+  const int64_t windows = args.in[0].numel(), size = args.out[0].numel();
+  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
+    using C = Compute<T>;
+    const Scratch wide(kHalf<T> ? static_cast<size_t>(size) * sizeof(C) : 0);
+    C* sums;
+    if constexpr (kHalf<T>) sums = wide.as<C>();
+    else sums = args.out[0].as<T>();
+    std::fill(sums, sums + size, C{});
+    const T* const x = args.in[0].as<T>();
+    const auto add = [&](int64_t begin, int64_t end) {
+      each_named(w, taps, args.in[1].as<int32_t>(), begin, end, [&](int64_t i, int64_t offset) {
+        if (offset >= 0) sums[offset] = Sum::call(sums[offset], static_cast<C>(x[i]));
+      });
+    };
+    if (windows > 0 && w.plain) {
+      const int64_t parts = w.axes[0].out, each = windows / parts;
+      parallel_for(parts * 64, std::max<int64_t>(64, 64 * kThread / each),
+                   [&](int64_t begin, int64_t end) { add(begin / 64 * each, (end + 63) / 64 * each); });
+    } else {
+      add(0, windows);
+    }
+    if constexpr (kHalf<T>) {
+      for (int64_t i = 0; i < size; ++i) args.out[0].as<T>()[i] = static_cast<T>(sums[i]);
+    }
+  });
+}
+
+}  // namespace spruce::cpu

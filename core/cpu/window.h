@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over windows on the CPU.
+#pragma once
+
+#include "spruce/core/rules/window.h"
+
+namespace spruce::cpu {
+
+/// Windows over an array whose leading axes have been merged where a window holds one element of them.
+struct WindowPlan {
+  struct Axis {
+    int64_t in, out, window, stride, low, dilation, window_dilation, step;  // step: of the input, in elements
+  };
+  Axis axes[kMaxRank];
+  int rank = 0;        // at least 1
+  bool plain = false;  // the first axis has nothing but windows of one element: its parts are independent
+
+  WindowPlan(const Shape& in, const Shape& out, const WindowParams& w);
+  const Axis& last() const { return axes[rank - 1]; }
+  /// Lines of outputs along the last axis.
+  int64_t rows() const;
+  int64_t taps() const;
+};
+
+void window_sum_kernel(const KernelArgs& args);
+void window_max_kernel(const KernelArgs& args);
+void window_min_kernel(const KernelArgs& args);
+void window_argmax_kernel(const KernelArgs& args);
+void window_argmin_kernel(const KernelArgs& args);
+void window_gather_kernel(const KernelArgs& args);
+void window_scatter_add_kernel(const KernelArgs& args);
+
+}  // namespace spruce::cpu

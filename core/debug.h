@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks on request.
+#pragma once
+
+#include <span>
+
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+
+/// Checks every floating result for NaN: the first operation that makes one from inputs without throws ValueError and is
+/// named. Off unless the environment has SPRUCE_DEBUG_NANS=1 when the program starts. Holds for all threads.
+void set_debug_nans(bool on);
+bool debug_nans();
+
+namespace internal {
+void check_nans(const Primitive& p, std::span<const Array> in, std::span<const Array> out);
+}  // namespace internal
+
+}  // namespace spruce

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exceptions that Spruce throws, and the place in the user's code that they name.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace spruce {
+
+/// Base of all exceptions of this library. The message names the operation, its arguments (`f32[64,784]`), the user's
+/// line where it is known, and the next step. Nothing is left half-changed when one is thrown.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message);
+};
+
+/// Shapes, ranks or axes that do not fit.
+class ShapeError : public Error {
+ public:
+  using Error::Error;
+};
+/// A dtype that the operation does not take.
+class DtypeError : public Error {
+ public:
+  using Error::Error;
+};
+/// An index or a slice outside of its axis.
+class IndexError : public Error {
+ public:
+  using Error::Error;
+};
+/// An argument whose value is not allowed.
+class ValueError : public Error {
+ public:
+  using Error::Error;
+};
+/// Trees whose structures differ, or a tree that lacks a leaf.
+class TreeError : public Error {
+ public:
+  using Error::Error;
+};
+/// A traced value where a concrete one is due, or outside of the function that it was traced in.
+class TracerError : public Error {
+ public:
+  using Error::Error;
+};
+/// A derivative that does not exist: of an integer, of a vector-valued loss, of an operation without a rule.
+class DerivativeError : public Error {
+ public:
+  using Error::Error;
+};
+/// A graph that is not well formed, or text that is no graph.
+class GraphError : public Error {
+ public:
+  using Error::Error;
+};
+/// A file that cannot be read or written, or that does not hold what it says.
+class IoError : public Error {
+ public:
+  using Error::Error;
+};
+/// Arrays on devices that do not fit, or a device that is not there.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A line of the user's code. Public operations take one as a last, defaulted parameter; users never write it.
+class Loc {
+ public:
+  static constexpr Loc current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return Loc(Tag{}, file, line);
+  }
+  /// No known line.
+  static constexpr Loc none() { return Loc(Tag{}, nullptr, 0); }
+
+  constexpr const char* file() const { return file_; }
+  constexpr int line() const { return line_; }
+
+ private:
+  struct Tag {};
+  constexpr Loc(Tag, const char* file, int line) : file_(file), line_(line) {}
+  const char* file_;
+  int line_;
+};
+
+/// Makes `loc` the place that errors and graphs name, unless an operation further out has set one already.
+class LocScope {
+ public:
+  explicit LocScope(Loc loc) : outermost_(current_.file() == nullptr) {
+    if (outermost_) current_ = loc;
+  }
+  ~LocScope() {
+    if (outermost_) current_ = Loc::none();
+  }
+  LocScope(const LocScope&) = delete;
+  LocScope& operator=(const LocScope&) = delete;
+
+  static Loc current() { return current_; }
+
+ private:
+  friend class LocReset;
+  static inline thread_local Loc current_ = Loc::none();
+  bool outermost_;
+};
+
+/// Forgets the current place while a user's function runs inside an operation, and brings it back afterwards.
+class LocReset {
+ public:
+  LocReset() : saved_(LocScope::current_) { LocScope::current_ = Loc::none(); }
+  ~LocReset() { LocScope::current_ = saved_; }
+  LocReset(const LocReset&) = delete;
+  LocReset& operator=(const LocReset&) = delete;
+
+ private:
+  Loc saved_;
+};
+
+}  // namespace spruce

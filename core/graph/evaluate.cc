@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/graph/graph.h"
+
+namespace spruce {
+
+std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
+  if (args.size() != graph.inputs.size()) {
+    throw ShapeError("evaluate: the graph has " + std::to_string(graph.inputs.size()) + " inputs, " + std::to_string(args.size()) +
+                     " arguments were given");
+  }
+  std::vector<Array> env(graph.avals.size());
+  std::vector<int32_t> uses(graph.avals.size(), 0);
+  for (const Equation& e : graph.equations) {
+    for (const ValueId i : e.inputs) ++uses[static_cast<size_t>(i)];
+  }
+  for (const ValueId i : graph.outputs) ++uses[static_cast<size_t>(i)];
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Aval &want = graph.avals[static_cast<size_t>(graph.inputs[i])], &got = args[i].aval();
+    if (want.dtype != got.dtype || !(want.shape == got.shape)) {
+      throw ShapeError("evaluate: argument " + std::to_string(i) + " is " + to_string(got) + ", the graph takes " + to_string(want));
+    }
+    env[static_cast<size_t>(graph.inputs[i])] = args[i];
+  }
+  for (const Graph::Constant& c : graph.constants) env[static_cast<size_t>(c.id)] = c.value;
+  std::vector<Array> in;
+  for (const Equation& e : graph.equations) {
+    in.clear();
+    for (const ValueId i : e.inputs) {
+      Array& a = env[static_cast<size_t>(i)];
+      if (--uses[static_cast<size_t>(i)] == 0) in.push_back(std::move(a));
+      else in.push_back(a);
+    }
+    const std::vector<Array> out = bind_all(*e.primitive, in, e.params);
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (uses[static_cast<size_t>(e.outputs[k])] > 0) env[static_cast<size_t>(e.outputs[k])] = out[k];
+    }
+  }
+  std::vector<Array> result;
+  for (const ValueId i : graph.outputs) result.push_back(env[static_cast<size_t>(i)]);
+  return result;
+}
+
+}  // namespace spruce

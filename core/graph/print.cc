@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/graph/print.h"
+
+#include <charconv>
+#include <cmath>
+#include <ostream>
+
+namespace spruce {
+namespace {
+
+constexpr int64_t kShown = 16;  // elements of a constant that are written without being asked for all
+
+template <class T>
+std::string number(T x) {
+  char buffer[64];
+  const auto result = std::to_chars(buffer, buffer + sizeof buffer, x);
+  return std::string(buffer, result.ptr);
+}
+
+std::string element(const Array& a, int64_t i) {
+  return visit_dtype(a.dtype(), [&]<class T>(T) -> std::string {
+    const T x = static_cast<const T*>(internal::mutable_data(a))[i];
+    if constexpr (std::is_same_v<T, bool>) return x ? "true" : "false";
+    else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return number(static_cast<float>(x));
+    else return number(x);
+  });
+}
+
+std::string constant_text(const Array& a, bool full) {
+  if (a.is_tracer()) return "{traced}";
+  if (&a.device() != &cpu_device() || (!full && a.size() > kShown)) return "{...}";
+  std::string s = "{";
+  for (int64_t i = 0; i < a.size(); ++i) s += (i > 0 ? " " : "") + element(a, i);
+  return s + "}";
+}
+
+std::string indented(const std::string& text) {
+  std::string s;
+  for (const char c : text) {
+    s += c;
+    if (c == '\n') s += "  ";
+  }
+  return s;
+}
+
+}  // namespace
+
+namespace internal {
+
+std::string param_text(bool v) { return v ? "true" : "false"; }
+std::string param_text(int64_t v) { return std::to_string(v); }
+std::string param_text(double v) { return number(v); }
+std::string param_text(Dtype v) { return std::string(short_name(v)); }
+std::string param_text(const Shape& v) { return to_string(v); }
+std::string param_text(const Opaque& v) { return v == nullptr ? "none" : "rule"; }
+
+std::string param_text(const std::string& v) {
+  std::string s = "\"";
+  for (const char c : v) {
+    if (c == '"' || c == '\\') s += '\\';
+    s += c;
+  }
+  return s + "\"";
+}
+
+std::string param_text(const std::vector<int64_t>& v) {
+  std::string s = "(";
+  for (size_t i = 0; i < v.size(); ++i) s += (i > 0 ? "," : "") + std::to_string(v[i]);
+  return s + ")";
+}
+
+std::string param_text(const GraphPtr& v) { return v == nullptr ? "none" : indented(v->text()); }
+
+bool graphs_equal(const GraphPtr& a, const GraphPtr& b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr) return false;
+  for (const Graph* g : {a.get(), b.get()}) {
+    for (const Graph::Constant& c : g->constants) {
+      if (c.value.is_tracer()) return false;
+    }
+  }
+  return a->text(true) == b->text(true);
+}
+
+std::string value_name(ValueId v) {
+  if (v < 0) return "_";
+  return std::string(1, static_cast<char>('a' + v % 26)) + (v >= 26 ? std::to_string(v / 26) : "");
+}
+
+std::string equation_text(const Graph& graph, const Equation& e) {
+  std::string s;
+  for (size_t k = 0; k < e.outputs.size(); ++k) {
+    s += (k > 0 ? ", " : "") + value_name(e.outputs[k]) + ": " + to_string(graph.avals[static_cast<size_t>(e.outputs[k])]);
+  }
+  s += std::string(" = ") + e.primitive->name;
+  if (!e.params.empty()) s += "[" + e.params.text() + "]";
+  for (const ValueId v : e.inputs) s += " " + value_name(v);
+  return s;
+}
+
+}  // namespace internal
+
+std::string Graph::text(bool full) const {
+  std::string s = "graph(";
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    s += (i > 0 ? ", " : "") + internal::value_name(inputs[i]) + ": " + to_string(avals[static_cast<size_t>(inputs[i])]);
+  }
+  s += ") {\n";
+  for (const Constant& c : constants) {
+    s += "  " + internal::value_name(c.id) + ": " + to_string(avals[static_cast<size_t>(c.id)]) + " = constant " + constant_text(c.value, full) + "\n";
+  }
+  for (const Equation& e : equations) s += "  " + internal::equation_text(*this, e) + "\n";
+  s += "  return";
+  for (const ValueId v : outputs) s += " " + internal::value_name(v);
+  return s + "\n}";
+}
+
+std::ostream& operator<<(std::ostream& out, const Graph& graph) { return out << graph.text(); }
+
+}  // namespace spruce

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// One interpreter is current on each thread; every operation goes to it. None means: compute now.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "spruce/core/custom.h"
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+
+/// What a transform does with each operation while the user's function runs. An interpreter knows the one that was
+/// current before it and does its own work there. Values of an interpreter carry its id: two that nest never mistake
+/// each other's values.
+class Interpreter {
+ public:
+  Interpreter();
+  virtual ~Interpreter() = default;
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  /// Handles one operation; `out` has as many places as the primitive has outputs. Called with this one still current.
+  virtual void process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) = 0;
+  /// Handles one call of a function with a derivative rule of its own.
+  virtual std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) = 0;
+  /// "vmap", "grad": for messages.
+  virtual const char* name() const = 0;
+  /// True if the function under it has an axis of that name (see psum); then its size.
+  virtual bool find_axis(const std::string& name, int64_t* size) const;
+
+  uint64_t id() const { return id_; }
+  Interpreter* parent() const { return parent_; }
+
+  static Interpreter* current() { return current_; }
+  /// True for values that `this` made.
+  bool owns(const Array& a) const { return a.defined() && a.impl()->interpreter == id_; }
+
+ private:
+  friend class InterpreterScope;
+  static thread_local Interpreter* current_;
+  uint64_t id_;
+  Interpreter* parent_;
+};
+
+/// Makes an interpreter (or none) current while it lives.
+class InterpreterScope {
+ public:
+  explicit InterpreterScope(Interpreter* i) : saved_(Interpreter::current_) { Interpreter::current_ = i; }
+  ~InterpreterScope() { Interpreter::current_ = saved_; }
+  InterpreterScope(const InterpreterScope&) = delete;
+  InterpreterScope& operator=(const InterpreterScope&) = delete;
+
+ private:
+  Interpreter* saved_;
+};
+
+namespace internal {
+
+/// Computes now, on the device of the inputs. All inputs are concrete.
+void evaluate(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
+/// The same, and an output may take over the memory of an input that only `in` holds.
+void evaluate_reusing(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
+/// Applies under `i` (null: computes).
+void bind_into(Interpreter* i, const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
+/// Number of outputs for these inputs.
+size_t output_count(const Primitive& p, std::span<const Array> in, const Params& params);
+/// "dot_general: a f32[2,3], b f32[4,5]": the head of a message about a rule that is missing.
+std::string describe_call(const Primitive& p, std::span<const Array> in);
+
+}  // namespace internal
+}  // namespace spruce

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// All formats of files.
+#pragma once
+
+#include "spruce/core/io/idx.h"
+#include "spruce/core/io/npy.h"
+#include "spruce/core/io/safetensors.h"

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/io/safetensors_header.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+namespace spruce::io::internal {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kLengthBytes = 8, kMostHeaderBytes = 100'000'000;
+constexpr size_t kMostDepth = 8;
+constexpr const char* kNames[kDtypeCount] = {"BOOL", "I8",  "I16", "I32",  "I64", "U8", "U16",
+                                             "U32",  "U64", "F16", "BF16", "F32", "F64"};
+
+std::optional<Dtype> dtype_of_name(const std::string& name) {
+  const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<Dtype>(found - std::begin(kNames));
+}
+
+// The parsed text, and the keys of the outermost object in their order.
+struct Parsed {
+  Json json;
+  std::vector<std::string> order;
+};
+
+Parsed parse(const Source& source, const std::vector<uint8_t>& text) {
+  Parsed out;
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (static_cast<size_t>(depth) > kMostDepth)
+      source.fail(kLengthBytes, "the header nests deeper than any header does");
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!keys.back().insert(key).second)
+        source.fail(kLengthBytes, "the header has the key '" + key + "' twice");
+      if (keys.size() == 1) out.order.push_back(key);
+    }
+    return true;
+  };
+  try {
+    out.json = Json::parse(text.begin(), text.end(), watch);
+  } catch (const Json::parse_error& e) {
+    source.fail(kLengthBytes + (e.byte > 0 ? e.byte - 1 : 0), "the header is no JSON text");
+  } catch (const Json::exception& e) {
+    source.fail(kLengthBytes, "the header is no JSON text of this format");
+  }
+  if (!out.json.is_object()) source.fail(kLengthBytes, "the header is no JSON object");
+  return out;
+}
+
+[[noreturn]] void fail_entry(const Source& source, const std::string& name,
+                             const std::string& problem) {
+  source.fail(kLengthBytes, "the array '" + name + "' " + problem);
+}
+
+// A list of whole numbers that fit in int64.
+std::vector<uint64_t> numbers(const Source& source, const std::string& name, const Json& entry,
+                              const char* key) {
+  const auto found = entry.find(key);
+  if (found == entry.end() || !found->is_array())
+    fail_entry(source, name, std::string("has no list of numbers as ") + key);
+  std::vector<uint64_t> out;
+  for (const Json& x : *found) {
+    if (!x.is_number_unsigned() || x.get<uint64_t>() > INT64_MAX) {
+      fail_entry(source, name,
+                 std::string("has something else than whole numbers up to 2^63 - 1 in ") + key);
+    }
+    out.push_back(x.get<uint64_t>());
+  }
+  return out;
+}
+
+SafetensorsEntry read_entry(const Source& source, const std::string& name, const Json& json,
+                            uint64_t data, uint64_t data_bytes) {
+  if (!json.is_object()) fail_entry(source, name, "is no JSON object");
+  const auto dtype = json.find("dtype");
+  if (dtype == json.end() || !dtype->is_string()) fail_entry(source, name, "has no text as dtype");
+  const std::optional<Dtype> known = dtype_of_name(dtype->get<std::string>());
+  if (!known)
+    fail_entry(source, name,
+               "has the dtype " + dtype->get<std::string>() + ", which Spruce does not have");
+
+  const std::vector<uint64_t> shape = numbers(source, name, json, "shape"),
+                              offsets = numbers(source, name, json, "data_offsets");
+  if (shape.size() > kMaxRank)
+    fail_entry(source, name,
+               "has " + std::to_string(shape.size()) + " axes; arrays have at most " +
+                   std::to_string(kMaxRank));
+  SafetensorsEntry entry{.name = name, .aval = Aval{*known, false, Shape{}}, .begin = 0, .end = 0};
+  for (const uint64_t size : shape) entry.aval.shape.push_back(static_cast<int64_t>(size));
+  const uint64_t bytes = byte_count(source, kLengthBytes, entry.aval);
+
+  if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_bytes) {
+    fail_entry(source, name,
+               "has data_offsets that are not two, in rising order and within the " +
+                   std::to_string(data_bytes) + " bytes of data");
+  }
+  if (offsets[1] - offsets[0] != bytes) {
+    fail_entry(source, name,
+               "is " + to_string(entry.aval) + ", which takes " + std::to_string(bytes) +
+                   " bytes, and its data_offsets span " + std::to_string(offsets[1] - offsets[0]));
+  }
+  entry.begin = data + offsets[0];
+  entry.end = data + offsets[1];
+  return entry;
+}
+
+// The data must be covered by the arrays, each byte once.
+void check_cover(const Source& source, const std::vector<SafetensorsEntry>& entries,
+                 uint64_t data) {
+  std::vector<const SafetensorsEntry*> sorted;
+  for (const SafetensorsEntry& e : entries) sorted.push_back(&e);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
+    return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
+  });
+  uint64_t at = data;
+  for (const SafetensorsEntry* e : sorted) {
+    if (e->begin != at) {
+      source.fail(e->begin,
+                  "the array '" + e->name + "' begins here " +
+                      (e->begin < at ? "and overlaps the one" : "and leaves a gap to the one") +
+                      " that ends at byte " + std::to_string(at));
+    }
+    at = e->end;
+  }
+  if (at != source.size())
+    source.fail(at, "the last array ends here and " + std::to_string(source.size() - at) +
+                        " more bytes follow");
+}
+
+std::map<std::string, std::string> read_metadata(const Source& source, const Json& json) {
+  std::map<std::string, std::string> out;
+  if (!json.is_object()) source.fail(kLengthBytes, "__metadata__ is no JSON object");
+  for (const auto& item : json.items()) {
+    if (!item.value().is_string())
+      source.fail(kLengthBytes,
+                  "__metadata__ has something else than text under '" + item.key() + "'");
+    out[item.key()] = item.value().get<std::string>();
+  }
+  return out;
+}
+
+}  // namespace
+
+SafetensorsHeader read_safetensors_header(const Source& source) {
+  const auto length = source.number<uint64_t>(0, "the length of the header");
+  if (length > kMostHeaderBytes)
+    source.fail(0, "the header would have " + std::to_string(length) +
+                       " bytes; this is no .safetensors file, or a damaged one");
+  const std::vector<uint8_t> text = source.bytes(kLengthBytes, length, "the header");
+  const Parsed parsed = parse(source, text);
+  const uint64_t data = kLengthBytes + length;
+  SafetensorsHeader header;
+  for (const std::string& name : parsed.order) {
+    const Json& value = parsed.json.at(name);
+    if (name == "__metadata__")
+      header.metadata = read_metadata(source, value);
+    else
+      header.entries.push_back(read_entry(source, name, value, data, source.size() - data));
+  }
+  check_cover(source, header.entries, data);
+  return header;
+}
+
+const char* safetensors_dtype(Dtype dtype) { return kNames[static_cast<int>(dtype)]; }
+
+}  // namespace spruce::io::internal

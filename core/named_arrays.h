@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// NamedArrays: a map from names to arrays that keeps the order of insertion.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spruce/core/array.h"
+
+namespace spruce {
+
+/// Arrays by name, in the order in which they were inserted: the parameters of a module, the
+/// contents of a file. Copies share the memory of the arrays. A tree whose leaves are the arrays.
+class NamedArrays {
+ public:
+  using value_type = std::pair<std::string, Array>;
+  using const_iterator = std::vector<value_type>::const_iterator;
+
+  NamedArrays() = default;
+  /// Throws ValueError for a name that is given twice.
+  NamedArrays(std::initializer_list<value_type> entries);
+
+  size_t size() const { return entries_.size(); }
+  bool empty() const { return entries_.empty(); }
+  bool contains(std::string_view name) const { return find(name) != nullptr; }
+
+  /// The array of that name. Throws TreeError, with the names that are close to it, if there is
+  /// none.
+  const Array& at(std::string_view name) const;
+  Array& at(std::string_view name);
+  /// The array of that name; an undefined one is inserted if there is none.
+  Array& operator[](std::string_view name);
+  /// The array of that name, or null.
+  const Array* find(std::string_view name) const;
+  Array* find(std::string_view name);
+
+  /// Appends an array. Throws ValueError if the name is taken.
+  void insert(std::string_view name, Array array);
+  /// Takes an array out; false if there is none of that name.
+  bool erase(std::string_view name);
+
+  /// Entry i in the order of insertion, i in 0 .. size() - 1.
+  const std::string& name(size_t i) const { return entries_[i].first; }
+  const Array& value(size_t i) const { return entries_[i].second; }
+  Array& value(size_t i) { return entries_[i].second; }
+
+  const_iterator begin() const { return entries_.begin(); }
+  const_iterator end() const { return entries_.end(); }
+
+  /// True if both have the same names in the same order.
+  bool same_names(const NamedArrays& other) const;
+
+ private:
+  size_t place(std::string_view name) const;  // of the first name that is not less, in by_name_
+
+  std::vector<value_type> entries_;
+  std::vector<size_t> by_name_;  // indices of entries_, sorted by name
+};
+
+namespace internal {
+
+/// Up to three of `names` that are spelled most like `name`, the closest first; none where all are
+/// far from it.
+std::vector<std::string> close_names(std::string_view name, const std::vector<std::string>& names);
+
+}  // namespace internal
+}  // namespace spruce

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/ops/binary.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "spruce/core/ops/math.h"
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+namespace internal::math {
+namespace {
+
+struct Pair {
+  Array a, b;
+};
+
+Pair promoted_pair(const char* op, const Array& a, const Array& b) {
+  const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
+  return {converted(op, a, dtype), converted(op, b, dtype)};
+}
+
+// True where the remainder toward zero has to be shifted by the divisor to get the divisor's sign.
+Array sign_differs(const Array& remainder, const Array& divisor) {
+  const Array wrong = (remainder < 0) != (divisor < 0);
+  return logical_and(wrong, logical_and(remainder != 0, divisor != 0));
+}
+
+// The exponent, if it is so small and whole that multiplying is exact enough.
+bool small_exponent(const Array& y, int64_t* n) {
+  if (!is_weak_constant(y) || !is_floating(y.dtype())) return false;
+  const double value = converted("power", y, Dtype::kFloat64).item<double>();
+  if (value != std::nearbyint(value) || std::abs(value) > 4) return false;
+  *n = static_cast<int64_t>(value);
+  return true;
+}
+
+}  // namespace
+
+Array divide(const Array& a, const Array& b) { return promoted_floating(div_p, a, b); }
+
+Array floor_divide(const Array& a, const Array& b) {
+  const auto [x, y] = promoted_pair("floor_divide", a, b);
+  const Array r = bind1(rem_p, {x, y});
+  if (!is_floating(x.dtype())) {
+    const Array q = bind1(div_p, {x, y});
+    return is_unsigned_integer(x.dtype()) ? q : where(sign_differs(r, y), q - 1, q);
+  }
+  const Array q = (x - r) / y;
+  // x - r is a multiple of y; rounding only repairs the division.
+  return where(y == 0, floor(x / y), round(where(sign_differs(r, y), q - 1, q)));
+}
+
+Array remainder(const Array& a, const Array& b) {
+  const auto [x, y] = promoted_pair("remainder", a, b);
+  const Array r = bind1(rem_p, {x, y});
+  return is_unsigned_integer(x.dtype()) ? r : where(sign_differs(r, y), r + y, r);
+}
+
+Array power(const Array& x, const Array& y) {
+  int64_t n = 0;
+  if (is_weak_constant(y) && is_integer(y.dtype())) {
+    return bind1(integer_pow_p, {x}, Params::make(IntegerPowParams{y.item<int64_t>()}));
+  }
+  if (small_exponent(y, &n)) {
+    const Dtype dtype = promote(x.dtype(), x.weak(), y.dtype(), true);
+    return bind1(integer_pow_p, {converted("power", x, dtype)}, Params::make(IntegerPowParams{n}));
+  }
+  return promoted(pow_p, x, y);
+}
+
+Array float_power(const Array& x, const Array& y) {
+  return power(floating("float_power", x), floating("float_power", y));
+}
+
+Array fmax(const Array& a, const Array& b) { return maximum(where(isnan(a), b, a), where(isnan(b), a, b)); }
+Array fmin(const Array& a, const Array& b) { return minimum(where(isnan(a), b, a), where(isnan(b), a, b)); }
+
+Array heaviside(const Array& x, const Array& at_zero) {
+  const auto [a, h] = promoted_pair("heaviside", floating("heaviside", x), floating("heaviside", at_zero));
+  return where(isnan(a), a, where(a < 0, 0.0, where(a > 0, 1.0, h)));
+}
+
+Array logaddexp2(const Array& a, const Array& b) {
+  const Array x = floating("logaddexp2", a), y = floating("logaddexp2", b);
+  return logaddexp(x * std::numbers::ln2, y * std::numbers::ln2) * std::numbers::log2e;
+}
+
+Array lcm(const Array& a, const Array& b) {
+  const auto [x, y] = promoted_pair("lcm", a, b);
+  const Array divisor = gcd(x, y);
+  return abs(bind1(div_p, {x, where(divisor == 0, 1, divisor)}) * y);
+}
+
+}  // namespace internal::math
+
+Array where(const Array& condition, const Array& a, const Array& b, Loc loc) {
+  const LocScope at(loc);
+  const Aval &x = a.aval(), &y = b.aval();
+  const Dtype dtype = promote(x.dtype, x.weak, y.dtype, y.weak);
+  return bind1(select_p, {internal::math::truth(condition), internal::converted("where", a, dtype),
+                          internal::converted("where", b, dtype)});
+}
+
+Array clip(const Array& x, const Array& low, const Array& high, Loc loc) {
+  const LocScope at(loc);
+  Aval type = x.aval();
+  for (const Array* bound : {&low, &high}) {
+    type.dtype = promote(type.dtype, type.weak, bound->dtype(), bound->weak());
+    type.weak = type.weak && bound->weak();
+  }
+  return bind1(clamp_p, {internal::converted("clip", x, type.dtype), internal::converted("clip", low, type.dtype),
+                         internal::converted("clip", high, type.dtype)});
+}
+
+}  // namespace spruce

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/ops/create.h"
+
+#include <cmath>
+
+#include "spruce/core/cpu/copy.h"
+#include "spruce/core/interpreter.h"
+#include "spruce/core/ops/binary.h"
+#include "spruce/core/ops/compare.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+namespace {
+
+// `value`, of rank 0, repeated. Where nothing is traced the elements are written at once.
+Array repeated(const char* op, const Shape& shape, const Array& value) {
+  check_shape(op, shape, size_of(value.dtype()));
+  if (Interpreter::current() != nullptr || value.is_tracer() || &value.device() != &cpu_device()) {
+    return rules::broadcast_in_dim(value, shape, {});
+  }
+  Array out = internal::make_array(Aval{value.dtype(), value.weak(), shape});
+  cpu::fill(internal::mutable_data(out), value.impl()->buffer->data(), shape.numel(), size_of(value.dtype()));
+  return out;
+}
+
+[[noreturn]] void throw_count(const char* op, const std::string& what) {
+  throw ValueError(std::string(op) + ": " + what);
+}
+
+Array stepped(int64_t n, Dtype dtype, const Array& start, const Array& step, bool from_zero, bool by_one) {
+  Array out = rules::iota({n}, dtype, 0);
+  if (!by_one) out = out * step;
+  return from_zero ? out : out + start;
+}
+
+}  // namespace
+
+Array zeros(const Shape& shape, Dtype dtype, Loc loc) {
+  const LocScope at(loc);
+  return repeated("zeros", shape, rules::scalar_of(dtype, 0));
+}
+
+Array ones(const Shape& shape, Dtype dtype, Loc loc) {
+  const LocScope at(loc);
+  return repeated("ones", shape, rules::scalar_of(dtype, 1));
+}
+
+Array full(const Shape& shape, const Array& value, Loc loc) { return full(shape, value, value.dtype(), loc); }
+
+Array full(const Shape& shape, const Array& value, Dtype dtype, Loc loc) {
+  const LocScope at(loc);
+  const Array v = rules::convert(value, dtype);
+  return v.rank() == 0 ? repeated("full", shape, v) : broadcast_to(v, shape);
+}
+
+Array zeros_like(const Array& x, Loc loc) { return zeros(x.shape(), x.dtype(), loc); }
+Array ones_like(const Array& x, Loc loc) { return ones(x.shape(), x.dtype(), loc); }
+Array full_like(const Array& x, const Array& value, Loc loc) { return full(x.shape(), value, x.dtype(), loc); }
+
+namespace internal {
+
+Array arange(Dtype dtype, double start, double stop, double step, Loc loc) {
+  const LocScope at(loc);
+  const double n = std::ceil((stop - start) / step);
+  if (step == 0 || !(std::abs(n) < 9e18)) {
+    throw_count("arange", "no count of steps of " + std::to_string(step) + " leads from " + std::to_string(start) + " to " +
+                              std::to_string(stop) + "; give finite numbers and a step that is not zero");
+  }
+  return stepped(n > 0 ? static_cast<int64_t>(n) : 0, dtype, rules::scalar_of(dtype, start), rules::scalar_of(dtype, step), start == 0,
+                 step == 1);
+}
+
+Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc) {
+  const LocScope at(loc);
+  if (step == 0) throw_count("arange", "a step of 0 leads nowhere; give another one");
+  int64_t span = 0;
+  if (__builtin_sub_overflow(stop, start, &span)) throw_count("arange", "there are more numbers between the two than int64 can count");
+  const int64_t n = span == 0 || (span > 0) != (step > 0) ? 0 : (span - (span > 0 ? 1 : -1)) / step + 1;
+  const auto scalar = [dtype](int64_t v) { return rules::convert(array(v), dtype); };
+  if (start == 0 && step == 1) return rules::iota({n}, dtype, 0);
+  return stepped(n, dtype, scalar(start), scalar(step), start == 0, step == 1);
+}
+
+}  // namespace internal
+
+Array arange(int64_t stop, Dtype dtype, Loc loc) { return internal::arange(dtype, int64_t{0}, stop, int64_t{1}, loc); }
+
+Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceOptions& options, Loc loc) {
+  const LocScope at(loc);
+  if (n < 0) throw_count("linspace", std::to_string(n) + " numbers cannot be made; n must not be negative");
+  const Dtype common = promote(start.dtype(), start.weak(), stop.dtype(), stop.weak());
+  const Dtype dtype = is_floating(common) ? common : float32;
+  const Array a = rules::convert(start, dtype), b = rules::convert(stop, dtype);
+  const int64_t steps = options.endpoint ? n - 1 : n;
+  Shape shape = Shape::filled(1 + broadcast_shapes("linspace", a.shape(), b.shape()).rank(), 1);
+  shape[0] = n;
+  const Array s = rules::iota(shape, dtype, 0) / rules::scalar_of(dtype, static_cast<double>(std::max<int64_t>(1, steps)));
+  return a * (rules::scalar_of(dtype, 1) - s) + b * s;
+}
+
+Array logspace(const Array& start, const Array& stop, int64_t n, double base, const LinspaceOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const Array exponents = linspace(start, stop, n, options);
+  return power(rules::scalar_of(exponents.dtype(), base), exponents);
+}
+
+namespace {
+
+// Whether column - row compares with `offset`, over the matrix f[rows, columns].
+Array diagonals(const BinaryFunction& compare, int64_t rows, int64_t columns, int64_t offset) {
+  const Array row = rules::iota({rows, 1}, int64, 0), column = rules::iota({1, columns}, int64, 1);
+  return compare(row + Array(offset), column);
+}
+
+struct MatrixSize {
+  int64_t rows, columns;
+};
+
+MatrixSize matrix_size(const char* op, int64_t n, const EyeOptions& options) {
+  const MatrixSize size{n, options.columns < 0 ? n : options.columns};
+  check_shape(op, {size.rows, size.columns}, 8);
+  return size;
+}
+
+MatrixSize last_two(const char* op, const Array& x) {
+  if (x.rank() < 2) {
+    throw ShapeError(std::string(op) + ": " + to_string(x.aval()) + " is no matrix; at least two axes are needed");
+  }
+  return {x.shape(-2), x.shape(-1)};
+}
+
+}  // namespace
+
+Array eye(int64_t n, const EyeOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const auto [rows, columns] = matrix_size("eye", n, options);
+  return rules::convert(diagonals(equal, rows, columns, options.offset), options.dtype);
+}
+
+Array identity(int64_t n, Dtype dtype, Loc loc) { return eye(n, {.dtype = dtype}, loc); }
+
+Array tri(int64_t n, const EyeOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const auto [rows, columns] = matrix_size("tri", n, options);
+  return rules::convert(diagonals(greater_equal, rows, columns, options.offset), options.dtype);
+}
+
+Array tril(const Array& x, int64_t offset, Loc loc) {
+  const LocScope at(loc);
+  const auto [rows, columns] = last_two("tril", x);
+  return where(diagonals(greater_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
+}
+
+Array triu(const Array& x, int64_t offset, Loc loc) {
+  const LocScope at(loc);
+  const auto [rows, columns] = last_two("triu", x);
+  return where(diagonals(less_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
+}
+
+std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing, Loc loc) {
+  const LocScope at(loc);
+  const auto rank = static_cast<int>(axes.size());
+  const auto place = [&](int k) { return indexing == Indexing::kXy && rank > 1 && k < 2 ? 1 - k : k; };
+  Shape shape = Shape::filled(rank, 1);
+  for (int k = 0; k < rank; ++k) {
+    const Array& x = axes[static_cast<size_t>(k)];
+    if (x.rank() > 1) {
+      throw ShapeError("meshgrid: array " + std::to_string(k) + " is " + to_string(x.aval()) + "; each must be of rank 0 or 1");
+    }
+    shape[place(k)] = x.size();
+  }
+  std::vector<Array> out;
+  for (int k = 0; k < rank; ++k) out.push_back(rules::broadcast_in_dim(ravel(axes[static_cast<size_t>(k)]), shape, {place(k)}));
+  return out;
+}
+
+std::vector<Array> meshgrid(std::initializer_list<Array> axes, Indexing indexing, Loc loc) {
+  return meshgrid(std::span<const Array>(axes.begin(), axes.size()), indexing, loc);
+}
+
+}  // namespace spruce

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise functions as objects, so that they can be passed by name: vmap(tanh), tree::map(add, a, b).
+#pragma once
+
+#include "spruce/core/array.h"
+
+namespace spruce {
+
+struct Primitive;
+
+/// A primitive of one array. Integers and bool are converted to f32 first where it is defined on floating values only.
+struct UnaryFunction {
+  const Primitive& primitive;
+  bool keeps_integers = false;  ///< integers and bool are returned as they are: floor, round
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+
+/// A function of one array that is composed of others.
+struct ComposedUnary {
+  Array (*function)(const Array&);
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+
+/// A primitive of two arrays. They are promoted to one dtype (docs/promotion.md), which is floating where the primitive
+/// is defined on floating values only, and broadcast as in NumPy.
+struct BinaryFunction {
+  const Primitive& primitive;
+  Array operator()(const Array& a, const Array& b, Loc loc = Loc::current()) const;
+};
+
+/// A function of two arrays that is composed of others; promotes and broadcasts as BinaryFunction.
+struct ComposedBinary {
+  Array (*function)(const Array&, const Array&);
+  Array operator()(const Array& a, const Array& b, Loc loc = Loc::current()) const;
+};
+
+namespace internal {
+
+/// `x` in that dtype. A weak number of rank 0 stays weak and is converted at once; an integer that `dtype` cannot hold
+/// throws ValueError naming `op`.
+Array converted(const char* op, const Array& x, Dtype dtype);
+/// `x` if it is floating, else `x` as f32.
+Array floating(const char* op, const Array& x);
+/// Applies a binary primitive after promotion to a common dtype.
+Array promoted(const Primitive& p, const Array& a, const Array& b);
+/// The same, with integers and bool converted to f32.
+Array promoted_floating(const Primitive& p, const Array& a, const Array& b);
+/// True for a concrete number of rank 0 that gives way in promotion.
+bool is_weak_constant(const Array& x);
+
+}  // namespace internal
+}  // namespace spruce

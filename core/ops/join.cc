@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/ops/join.h"
+
+#include <algorithm>
+
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/ops/take.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+namespace {
+
+std::span<const Array> view(std::initializer_list<Array> arrays) { return {arrays.begin(), arrays.size()}; }
+
+std::vector<Array> promoted_all(const char* op, std::span<const Array> arrays) {
+  if (arrays.empty()) throw ValueError(std::string(op) + ": there are no arrays to join; give at least one");
+  Dtype dtype = arrays[0].dtype();
+  bool weak = arrays[0].weak();
+  for (const Array& x : arrays.subspan(1)) {
+    dtype = promote(dtype, weak, x.dtype(), x.weak());
+    weak = weak && x.weak();
+  }
+  std::vector<Array> out;
+  for (const Array& x : arrays) out.push_back(rules::convert(x, dtype, x.weak() && weak));
+  return out;
+}
+
+Array joined(const char* op, std::span<const Array> arrays, int64_t axis) {
+  const std::vector<Array> parts = promoted_all(op, arrays);
+  return rules::concatenate_axis(parts, normalize_axis(op, axis, parts[0].rank()));
+}
+
+}  // namespace
+
+Array concatenate(std::span<const Array> arrays, int64_t axis, Loc loc) {
+  const LocScope at(loc);
+  return joined("concatenate", arrays, axis);
+}
+
+Array concatenate(std::initializer_list<Array> arrays, int64_t axis, Loc loc) { return concatenate(view(arrays), axis, loc); }
+
+Array stack(std::span<const Array> arrays, int64_t axis, Loc loc) {
+  const LocScope at(loc);
+  std::vector<Array> parts = promoted_all("stack", arrays);
+  const int place = normalize_axis("stack", axis, parts[0].rank() + 1);
+  for (size_t k = 0; k < parts.size(); ++k) {
+    if (!(parts[k].shape() == arrays[0].shape())) {
+      throw ShapeError("stack: the shapes of " + to_string(arrays[0].aval()) + " and " + to_string(arrays[k].aval()) + " (array " +
+                       std::to_string(k) + ") differ; all must be equal");
+    }
+    parts[k] = expand_dims(parts[k], place);
+  }
+  return rules::concatenate_axis(parts, place);
+}
+
+Array stack(std::initializer_list<Array> arrays, int64_t axis, Loc loc) { return stack(view(arrays), axis, loc); }
+
+namespace {
+
+// Each with at least that rank: new axes stand in front.
+std::vector<Array> with_rank(std::span<const Array> arrays, int rank) {
+  std::vector<Array> out;
+  for (const Array& x : arrays) {
+    Shape shape = x.shape();
+    while (shape.rank() < rank) shape.insert(0, 1);
+    out.push_back(reshape(x, shape));
+  }
+  return out;
+}
+
+}  // namespace
+
+Array vstack(std::span<const Array> arrays, Loc loc) {
+  const LocScope at(loc);
+  return joined("vstack", with_rank(arrays, 2), 0);
+}
+
+Array vstack(std::initializer_list<Array> arrays, Loc loc) { return vstack(view(arrays), loc); }
+
+Array hstack(std::span<const Array> arrays, Loc loc) {
+  const LocScope at(loc);
+  const std::vector<Array> parts = with_rank(arrays, 1);
+  return joined("hstack", parts, !parts.empty() && parts[0].rank() > 1 ? 1 : 0);
+}
+
+Array hstack(std::initializer_list<Array> arrays, Loc loc) { return hstack(view(arrays), loc); }
+
+namespace {
+
+std::vector<Array> cut(const Array& x, const std::vector<int64_t>& places, int axis) {
+  const int64_t n = x.shape()[axis];
+  std::vector<Array> out;
+  int64_t begin = 0;
+  for (const int64_t place : places) {
+    const int64_t end = std::clamp<int64_t>(place < 0 ? place + n : place, 0, n);
+    out.push_back(rules::slice_axis(x, axis, std::min(begin, end), end));
+    begin = end;
+  }
+  out.push_back(rules::slice_axis(x, axis, begin, n));
+  return out;
+}
+
+void require_sections(const char* op, int64_t sections) {
+  if (sections < 1) throw ValueError(std::string(op) + ": " + std::to_string(sections) + " sections; at least one is needed");
+}
+
+}  // namespace
+
+std::vector<Array> split(const Array& x, int64_t sections, int64_t axis, Loc loc) {
+  const LocScope at(loc);
+  require_sections("split", sections);
+  const int along = normalize_axis("split", axis, x.rank());
+  if (x.shape()[along] % sections != 0) {
+    throw ShapeError("split: axis " + std::to_string(along) + " of " + to_string(x.aval()) + " has no " + std::to_string(sections) +
+                     " equal parts; use array_split, or name the places to cut at");
+  }
+  return array_split(x, sections, axis);
+}
+
+std::vector<Array> split(const Array& x, const std::vector<int64_t>& places, int64_t axis, Loc loc) {
+  const LocScope at(loc);
+  return cut(x, places, normalize_axis("split", axis, x.rank()));
+}
+
+std::vector<Array> split(const Array& x, std::initializer_list<int64_t> places, int64_t axis, Loc loc) {
+  return split(x, std::vector<int64_t>(places), axis, loc);
+}
+
+std::vector<Array> array_split(const Array& x, int64_t sections, int64_t axis, Loc loc) {
+  const LocScope at(loc);
+  require_sections("array_split", sections);
+  const int along = normalize_axis("array_split", axis, x.rank());
+  const int64_t n = x.shape()[along], size = n / sections, longer = n % sections;
+  std::vector<int64_t> places;
+  for (int64_t k = 1; k < sections; ++k) places.push_back(k * size + std::min(k, longer));
+  return cut(x, places, along);
+}
+
+Array tile(const Array& x, const Shape& repeats, Loc loc) {
+  const LocScope at(loc);
+  const int rank = std::max(x.rank(), repeats.rank());
+  Shape doubled, from;  // a repeated axis has one in front along which it is broadcast
+  for (int i = 0; i < rank; ++i) {
+    const int r = i - (rank - repeats.rank()), a = i - (rank - x.rank());
+    const int64_t times = r < 0 ? 1 : repeats[r], n = a < 0 ? 1 : x.shape()[a];
+    if (times < 0) throw ValueError("tile: " + to_string(repeats) + " repeats; no count may be negative");
+    if (times != 1) {
+      doubled.push_back(times);
+      from.push_back(1);
+    }
+    doubled.push_back(n);
+    from.push_back(n);
+  }
+  const Array repeated = broadcast_to(reshape(x, from), doubled);
+  Shape result = Shape::filled(rank, 1);
+  for (int i = 0; i < rank; ++i) {
+    const int r = i - (rank - repeats.rank()), a = i - (rank - x.rank());
+    result[i] = (r < 0 ? 1 : repeats[r]) * (a < 0 ? 1 : x.shape()[a]);
+  }
+  return reshape(repeated, result);
+}
+
+Array repeat(const Array& x, int64_t repeats, const AxisArg& axis, Loc loc) {
+  const LocScope at(loc);
+  if (repeats < 0) throw ValueError("repeat: " + std::to_string(repeats) + " repeats; the count must not be negative");
+  const Array from = axis.all() ? ravel(x) : x;
+  const int along = axis.all() ? 0 : rules::single_axis("repeat", axis, x.rank());
+  Shape doubled = from.shape(), result = from.shape();
+  doubled.insert(along + 1, repeats);
+  const Array repeated = broadcast_to(expand_dims(from, along + 1), doubled);
+  result[along] *= repeats;
+  return reshape(repeated, result);
+}
+
+Array repeat(const Array& x, const std::vector<int64_t>& repeats, const AxisArg& axis, Loc loc) {
+  const LocScope at(loc);
+  const Array from = axis.all() ? ravel(x) : x;
+  const int along = axis.all() ? 0 : rules::single_axis("repeat", axis, x.rank());
+  const int64_t n = from.shape()[along];
+  if (static_cast<int64_t>(repeats.size()) != n) {
+    throw ShapeError("repeat: " + std::to_string(repeats.size()) + " counts are given for axis " + std::to_string(along) + " of " +
+                     to_string(from.aval()) + "; give one for each of its " + std::to_string(n) + " elements");
+  }
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t times = repeats[static_cast<size_t>(i)];
+    if (times < 0) throw ValueError("repeat: count " + std::to_string(i) + " is " + std::to_string(times) + "; it must not be negative");
+    places.insert(places.end(), static_cast<size_t>(times), i);
+  }
+  return take(from, array(places), along);
+}
+
+}  // namespace spruce

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/ops/linalg.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+
+extern const Primitive dot_general_p;
+
+namespace {
+
+struct Pair {
+  Array a, b;
+};
+
+// Both operands in their common dtype.
+Pair promoted_pair(const Array& a, const Array& b) {
+  if (a.dtype() == b.dtype()) return {a, b};
+  const bool weak = a.weak() && b.weak();
+  const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
+  return {rules::convert(a, dtype, weak), rules::convert(b, dtype, weak)};
+}
+
+Array contract(const Array& a, const Array& b, DotParams axes) {
+  const Pair p = promoted_pair(a, b);
+  return bind1(dot_general_p, {p.a, p.b}, Params::make(std::move(axes)));
+}
+
+Axes last_axes(int rank, int count) {
+  Axes out;
+  for (int i = rank - count; i < rank; ++i) out.push_back(i);
+  return out;
+}
+
+std::string both(const Array& a, const Array& b) { return "a " + to_string(a.aval()) + ", b " + to_string(b.aval()); }
+
+void check_contracted(const char* op, const Array& a, int a_axis, const Array& b, int b_axis) {
+  const int64_t x = a.shape()[a_axis], y = b.shape()[b_axis];
+  if (x == y) return;
+  throw ShapeError(std::string(op) + ": the contracted sizes differ: a " + to_string(a.aval()) + " has " + std::to_string(x) +
+                   " on axis " + std::to_string(a_axis) + ", b " + to_string(b.aval()) + " has " + std::to_string(y) +
+                   " on axis " + std::to_string(b_axis));
+}
+
+Array flat(const Array& x) { return x.rank() == 1 ? x : reshape(x, {x.size()}); }
+
+// matmul of operands of rank 2 and more. An axis of size 1 in front that meets a larger one is dropped and the other one
+// left free, so nothing is broadcast in memory.
+Array batched_matmul(const Array& a, const Array& b) {
+  const int ra = a.rank() - 2, rb = b.rank() - 2, rank = std::max(ra, rb);
+  const Shape a_front(std::span<const int64_t>(a.shape().data(), ra)), b_front(std::span<const int64_t>(b.shape().data(), rb));
+  const Shape front = broadcast_shapes("matmul", a_front, b_front);
+  Axes a_keep, b_keep;            // axes of the operands that are left
+  Axes a_batch, b_batch;          // positions in these
+  Axes batch_to, a_to, b_to;      // which axes of the result they give
+  for (int i = 0; i < rank; ++i) {
+    const int x = i - (rank - ra), y = i - (rank - rb);
+    const bool in_a = x >= 0 && (a_front[x] != 1 || front[i] == 1), in_b = y >= 0 && (b_front[y] != 1 || front[i] == 1);
+    if (in_a && in_b) {
+      a_batch.push_back(a_keep.rank());
+      b_batch.push_back(b_keep.rank());
+      batch_to.push_back(i);
+    } else {
+      (in_a ? a_to : b_to).push_back(i);
+    }
+    if (in_a) a_keep.push_back(a.shape()[x]);
+    if (in_b) b_keep.push_back(b.shape()[y]);
+  }
+  const int ka = a_keep.rank(), kb = b_keep.rank();
+  for (int i = 0; i < 2; ++i) a_keep.push_back(a.shape()[ra + i]), b_keep.push_back(b.shape()[rb + i]);
+  const Array out = contract(reshape(a, a_keep), reshape(b, b_keep), {{ka + 1}, {kb}, a_batch, b_batch});
+  // It has the axes batch_to, a_to, rows, b_to, columns.
+  Axes at = batch_to;
+  for (const int64_t i : a_to) at.push_back(i);
+  at.push_back(rank);
+  for (const int64_t i : b_to) at.push_back(i);
+  at.push_back(rank + 1);
+  Axes perm = at;
+  for (int i = 0; i < at.rank(); ++i) perm[at[i]] = i;
+  return at == perm && std::is_sorted(at.begin(), at.end()) ? out : rules::transpose_axes(out, perm);
+}
+
+}  // namespace
+
+Array dot_general(const Array& a, const Array& b, const DotParams& axes, Loc loc) {
+  const LocScope at(loc);
+  return contract(a, b,
+                  {normalize_axes("dot_general", axes.lhs_contract, a.rank()), normalize_axes("dot_general", axes.rhs_contract, b.rank()),
+                   normalize_axes("dot_general", axes.lhs_batch, a.rank()), normalize_axes("dot_general", axes.rhs_batch, b.rank())});
+}
+
+Array matmul(const Array& a, const Array& b, Loc loc) {
+  const LocScope at(loc);
+  if (a.rank() == 0 || b.rank() == 0) {
+    throw ShapeError("matmul: an operand has no axes: " + both(a, b) + "; multiply by it with *");
+  }
+  const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
+  check_contracted("matmul", a, ka, b, kb);
+  if (b.rank() <= 2) {
+    static const Params plain = Params::make(DotParams{{1}, {0}, {}, {}});
+    if (ka != 1 || kb != 0) return contract(a, b, {{ka}, {kb}, {}, {}});
+    const Pair p = promoted_pair(a, b);
+    return bind1(dot_general_p, {p.a, p.b}, plain);
+  }
+  if (a.rank() == 1) {
+    const Array out = batched_matmul(reshape(a, {1, a.shape()[0]}), b);
+    return squeeze(out, -2);
+  }
+  return batched_matmul(a, b);
+}
+
+Array dot(const Array& a, const Array& b, Loc loc) {
+  const LocScope at(loc);
+  if (a.rank() == 0 || b.rank() == 0) return multiply(a, b);
+  const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
+  check_contracted("dot", a, ka, b, kb);
+  return contract(a, b, {{ka}, {kb}, {}, {}});
+}
+
+Array vdot(const Array& a, const Array& b, Loc loc) {
+  const LocScope at(loc);
+  if (a.size() != b.size()) {
+    throw ShapeError("vdot: the operands have " + std::to_string(a.size()) + " and " + std::to_string(b.size()) +
+                     " elements: " + both(a, b));
+  }
+  return contract(flat(a), flat(b), {{0}, {0}, {}, {}});
+}
+
+Array inner(const Array& a, const Array& b, Loc loc) {
+  const LocScope at(loc);
+  if (a.rank() == 0 || b.rank() == 0) return multiply(a, b);
+  check_contracted("inner", a, a.rank() - 1, b, b.rank() - 1);
+  return contract(a, b, {{a.rank() - 1}, {b.rank() - 1}, {}, {}});
+}
+
+Array outer(const Array& a, const Array& b, Loc loc) {
+  const LocScope at(loc);
+  return multiply(reshape(a, {a.size(), 1}), flat(b));
+}
+
+Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const AxisArg& b_axes, Loc loc) {
+  const LocScope at(loc);
+  const Axes x = a_axes.resolve("tensordot", a.rank()), y = b_axes.resolve("tensordot", b.rank());
+  if (x.rank() != y.rank()) {
+    throw ShapeError("tensordot: axes " + to_string(x) + " of a and " + to_string(y) + " of b are not as many; " + both(a, b));
+  }
+  for (int i = 0; i < x.rank(); ++i) check_contracted("tensordot", a, static_cast<int>(x[i]), b, static_cast<int>(y[i]));
+  return contract(a, b, {x, y, {}, {}});
+}
+
+Array tensordot(const Array& a, const Array& b, int axes, Loc loc) {
+  const LocScope at(loc);
+  if (axes < 0 || axes > a.rank() || axes > b.rank()) {
+    throw ShapeError("tensordot: cannot sum over " + std::to_string(axes) + " axes of " + both(a, b));
+  }
+  return tensordot(a, b, last_axes(a.rank(), axes), last_axes(axes, axes));
+}
+
+Array vecdot(const Array& a, const Array& b, const VecdotOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const Shape shape = broadcast_shapes("vecdot", a.shape(), b.shape());
+  const int axis = normalize_axis("vecdot", options.axis, shape.rank());
+  Axes batch;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (i != axis) batch.push_back(i);
+  }
+  return contract(broadcast_to(a, shape), broadcast_to(b, shape), {{axis}, {axis}, batch, batch});
+}
+
+Array kron(const Array& a, const Array& b, Loc loc) {
+  const LocScope at(loc);
+  const int rank = std::max(a.rank(), b.rank());
+  Shape x, y, out;
+  for (int i = 0; i < rank; ++i) {
+    const int64_t m = i < rank - a.rank() ? 1 : a.shape()[i - (rank - a.rank())];
+    const int64_t p = i < rank - b.rank() ? 1 : b.shape()[i - (rank - b.rank())];
+    int64_t size;
+    if (__builtin_mul_overflow(m, p, &size)) throw ShapeError("kron: the result is too large to count; " + both(a, b));
+    for (const int64_t s : {m, int64_t{1}}) x.push_back(s);
+    for (const int64_t s : {int64_t{1}, p}) y.push_back(s);
+    out.push_back(size);
+  }
+  return reshape(multiply(reshape(a, x), reshape(b, y)), out);
+}
+
+Array cross(const Array& a, const Array& b, const CrossOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const Shape shape = broadcast_shapes("cross", a.shape(), b.shape());
+  const int axis = normalize_axis("cross", options.axis, shape.rank());
+  const auto three = [&](const Array& x) {
+    const int from_end = shape.rank() - axis;
+    return from_end <= x.rank() && x.shape()[x.rank() - from_end] == 3;
+  };
+  if (!three(a) || !three(b)) {
+    throw ShapeError("cross: both operands need three components on axis " + std::to_string(options.axis) + ": " + both(a, b));
+  }
+  const Array x = broadcast_to(a, shape), y = broadcast_to(b, shape);
+  // The components first, first + 1, ... in turn.
+  const auto from = [&](const Array& v, int64_t first) {
+    const Array parts[] = {rules::slice_axis(v, axis, first, 3), rules::slice_axis(v, axis, 0, first)};
+    return rules::concatenate_axis(parts, axis);
+  };
+  return multiply(from(x, 1), from(y, 2)) - multiply(from(x, 2), from(y, 1));
+}
+
+Array diagonal(const Array& x, const DiagonalOptions& options, Loc loc) {
+  const LocScope at(loc);
+  if (x.rank() < 2) throw ShapeError("diagonal: needs two axes, got " + to_string(x.aval()) + "; diag() makes a matrix of a vector");
+  const Axes pair = normalize_axes("diagonal", {options.axis1, options.axis2}, x.rank());
+  Axes perm = rules::other_axes(x.rank(), pair);
+  for (const int64_t axis : pair) perm.push_back(axis);
+  const int64_t n = x.shape()[pair[0]], m = x.shape()[pair[1]], k = options.offset;
+  // As unsigned numbers, so that no offset is too large.
+  const bool beyond = k >= 0 ? k >= m : static_cast<uint64_t>(-(k + 1)) + 1 >= static_cast<uint64_t>(n);
+  const int64_t count = beyond ? 0 : k >= 0 ? std::min(n, m - k) : std::min(n + k, m);
+  Array moved = std::is_sorted(perm.begin(), perm.end()) ? x : rules::transpose_axes(x, perm);
+  Shape shape = moved.shape();
+  shape.erase(x.rank() - 1);
+  shape.back() = n * m;
+  const Array line = reshape(moved, shape);
+  const int axis = x.rank() - 2;
+  if (count == 0) return rules::slice_axis(line, axis, 0, 0);
+  const int64_t first = k >= 0 ? k : -k * m;
+  return rules::slice_axis(line, axis, first, first + (count - 1) * (m + 1) + 1, m + 1);
+}
+
+Array trace(const Array& x, const DiagonalOptions& options, Loc loc) {
+  const LocScope at(loc);
+  return sum(diagonal(x, options), -1);
+}
+
+Array diag(const Array& x, const DiagOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const int64_t k = options.offset;
+  if (x.rank() == 2) return diagonal(x, {.offset = k});
+  if (x.rank() != 1) throw ShapeError("diag: takes a vector or a matrix, got " + to_string(x.aval()) + "; diagonal() takes any rank");
+  const int64_t n = x.shape()[0];
+  int64_t size;
+  if (k == INT64_MIN || __builtin_add_overflow(n, std::abs(k), &size)) {
+    throw ShapeError("diag: the offset " + std::to_string(k) + " makes a matrix that is too large to count");
+  }
+  check_shape("diag", {size, size}, size_of(x.dtype()));
+  if (n == 0) return zeros({size, size}, x.dtype());
+  const int64_t low = k >= 0 ? k : -k * size;
+  const Array line = rules::pad_all(x, rules::scalar_of(x.dtype(), 0), {low}, {size * size - low - n - (n - 1) * size}, {size});
+  return reshape(line, {size, size});
+}
+
+}  // namespace spruce

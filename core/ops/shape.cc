@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/ops/shape.h"
+
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+namespace {
+
+// `shape` with a size of -1 replaced by what the number of elements leaves for it.
+Shape resolved(const Array& x, const Shape& shape) {
+  int open = -1;
+  int64_t known = 1;
+  bool overflow = false;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == -1 && open < 0) open = i;
+    else overflow = __builtin_mul_overflow(known, shape[i], &known) || overflow;
+  }
+  if (open < 0 || overflow) return shape;
+  if (known <= 0 || x.size() % known != 0) {
+    throw ShapeError("reshape: no size in place of the -1 of " + to_string(shape) + " gives the " + std::to_string(x.size()) +
+                     " elements of " + to_string(x.aval()) + "; the other sizes must divide their number");
+  }
+  Shape out = shape;
+  out[open] = x.size() / known;
+  return out;
+}
+
+}  // namespace
+
+Array reshape(const Array& x, const Shape& shape, Loc loc) {
+  const LocScope at(loc);
+  const Shape to = resolved(x, shape);
+  return to == x.shape() ? x : bind1(reshape_p, {x}, Params::make(ReshapeParams{to}));
+}
+
+Array Array::reshape(const Shape& shape, Loc loc) const { return spruce::reshape(*this, shape, loc); }
+
+Array ravel(const Array& x, Loc loc) {
+  const LocScope at(loc);
+  return reshape(x, {x.size()});
+}
+
+Array flatten(const Array& x, Loc loc) { return ravel(x, loc); }
+
+Array broadcast_to(const Array& x, const Shape& shape, Loc loc) {
+  const LocScope at(loc);
+  if (x.shape() == shape) return x;
+  if (!broadcasts_to(x.shape(), shape)) {
+    throw ShapeError("broadcast_to: " + to_string(x.aval()) + " does not broadcast to shape " + to_string(shape) +
+                     "; sizes must be equal or 1, aligned at the last axis");
+  }
+  Axes dimensions;
+  for (int i = 0; i < x.rank(); ++i) dimensions.push_back(shape.rank() - x.rank() + i);
+  return rules::broadcast_in_dim(x, shape, dimensions);
+}
+
+std::vector<Array> broadcast_arrays(std::span<const Array> arrays, Loc loc) {
+  const LocScope at(loc);
+  Shape common;
+  for (const Array& x : arrays) common = broadcast_shapes("broadcast_arrays", common, x.shape());
+  std::vector<Array> out;
+  for (const Array& x : arrays) out.push_back(broadcast_to(x, common));
+  return out;
+}
+
+std::vector<Array> broadcast_arrays(std::initializer_list<Array> arrays, Loc loc) {
+  return broadcast_arrays(std::span<const Array>(arrays.begin(), arrays.size()), loc);
+}
+
+Array astype(const Array& x, Dtype dtype, Loc loc) {
+  const LocScope at(loc);
+  return rules::convert(x, dtype);
+}
+
+Array Array::astype(Dtype dtype, Loc loc) const { return spruce::astype(*this, dtype, loc); }
+
+Array bitcast(const Array& x, Dtype dtype, Loc loc) {
+  const LocScope at(loc);
+  return bind1(bitcast_convert_type_p, {x}, Params::make(BitcastParams{dtype}));
+}
+
+Array copy(const Array& x, Loc loc) {
+  const LocScope at(loc);
+  return bind1(copy_p, {x});
+}
+
+Array expand_dims(const Array& x, const AxisArg& axis, Loc loc) {
+  const LocScope at(loc);
+  if (axis.all()) throw ValueError("expand_dims: no axis is named; say where the axis of size 1 goes");
+  const int rank = x.rank() + axis.count();
+  const Axes added = axis.resolve("expand_dims", rank);
+  Shape shape = Shape::filled(rank, 1);
+  for (int i = 0, from = 0; i < rank; ++i) {
+    if (!added.contains(i)) shape[i] = x.shape()[from++];
+  }
+  return reshape(x, shape);
+}
+
+Array squeeze(const Array& x, const AxisArg& axes, Loc loc) {
+  const LocScope at(loc);
+  const Axes named = axes.all() ? Axes() : axes.resolve("squeeze", x.rank());
+  Shape shape;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t n = x.shape()[i];
+    if (named.contains(i) && n != 1) {
+      throw ShapeError("squeeze: axis " + std::to_string(i) + " of " + to_string(x.aval()) + " has size " + std::to_string(n) +
+                       "; only axes of size 1 can be taken out");
+    }
+    if (axes.all() ? n != 1 : !named.contains(i)) shape.push_back(n);
+  }
+  return reshape(x, shape);
+}
+
+Array transpose(const Array& x, const AxisArg& axes, Loc loc) {
+  const LocScope at(loc);
+  Axes perm = axes.resolve("transpose", x.rank());
+  if (axes.all()) {
+    for (int i = 0; i < perm.rank(); ++i) perm[i] = x.rank() - 1 - i;
+  }
+  bool in_order = perm.rank() == x.rank();
+  for (int i = 0; i < perm.rank(); ++i) in_order = in_order && perm[i] == i;
+  return in_order ? x : rules::transpose_axes(x, perm);
+}
+
+Array swapaxes(const Array& x, int64_t a, int64_t b, Loc loc) {
+  const LocScope at(loc);
+  Axes perm = AxisArg(none).resolve("swapaxes", x.rank());
+  const int i = normalize_axis("swapaxes", a, x.rank()), j = normalize_axis("swapaxes", b, x.rank());
+  std::swap(perm[i], perm[j]);
+  return transpose(x, perm);
+}
+
+Array moveaxis(const Array& x, const AxisArg& source, const AxisArg& destination, Loc loc) {
+  const LocScope at(loc);
+  const Axes from = source.resolve("moveaxis", x.rank()), to = destination.resolve("moveaxis", x.rank());
+  if (from.rank() != to.rank()) {
+    throw ShapeError("moveaxis: " + std::to_string(from.rank()) + " axes are to be moved to " + std::to_string(to.rank()) +
+                     " places; name as many places as axes");
+  }
+  Axes perm = Axes::filled(x.rank(), -1);
+  for (int i = 0; i < from.rank(); ++i) perm[static_cast<int>(to[i])] = from[i];
+  for (int i = 0, next = 0; i < x.rank(); ++i) {
+    if (perm[i] >= 0) continue;
+    while (from.contains(next)) ++next;
+    perm[i] = next++;
+  }
+  return transpose(x, perm);
+}
+
+}  // namespace spruce

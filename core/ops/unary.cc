@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/ops/unary.h"
+
+#include <limits>
+#include <numbers>
+
+#include "spruce/core/ops/math.h"
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+namespace internal::math {
+
+Array positive(const Array& x) {
+  if (is_bool(x.dtype())) {
+    throw DtypeError("positive: takes numbers, not bool, got " + to_string(x.aval()) + "; convert with astype");
+  }
+  return x;
+}
+
+Array square(const Array& x) { return bind1(integer_pow_p, {x}, Params::make(IntegerPowParams{2})); }
+
+Array reciprocal(const Array& x) {
+  return bind1(integer_pow_p, {floating("reciprocal", x)}, Params::make(IntegerPowParams{-1}));
+}
+
+Array sinc(const Array& x) {
+  const Array y = floating("sinc", x) * std::numbers::pi, z = y * y;
+  const Array small = z < 0.25;
+  // The series sum of (-1)^k y^2k / (2k+1)!; near 0 all of its derivatives are right, those of sin(y) / y are not.
+  constexpr int kLast = 8;
+  Array series(1.0);
+  for (int k = kLast; k > 0; --k) series = 1.0 - series * z * (1.0 / (2.0 * k * (2.0 * k + 1.0)));
+  const Array safe = where(small, 1.0, y);
+  return where(small, series, sin(safe) / safe);
+}
+
+Array deg2rad(const Array& x) { return floating("deg2rad", x) * (std::numbers::pi / 180); }
+Array rad2deg(const Array& x) { return floating("rad2deg", x) * (180 / std::numbers::pi); }
+
+}  // namespace internal::math
+
+namespace {
+
+double largest(Dtype d) {
+  switch (d) {
+    case Dtype::kFloat16: return 65504;
+    case Dtype::kBfloat16: return 0x1.fep127;
+    case Dtype::kFloat32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
+}  // namespace
+
+Array nan_to_num(const Array& x, const NanToNumOptions& options, Loc loc) {
+  const LocScope at(loc);
+  if (!is_floating(x.dtype())) return x;
+  const double top = largest(x.dtype());
+  Array y = where(isnan(x), options.nan, x);
+  y = where(isposinf(x), options.posinf.value_or(top), y);
+  return where(isneginf(x), options.neginf.value_or(-top), y);
+}
+
+}  // namespace spruce

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same elements in memory of their own.
+#include <cstring>
+
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+namespace {
+
+void kernel(const KernelArgs& a) {
+  cpu::parallel_for(a.in[0].aval->bytes(), 1 << 17, [&](int64_t begin, int64_t end) {
+    std::memcpy(a.out[0].as<char>() + begin, a.in[0].as<char>() + begin, static_cast<size_t>(end - begin));
+  });
+}
+
+void transpose(const TransposeArgs& a) { a.out[0] = a.cts[0]; }
+
+}  // namespace
+
+extern constinit const Primitive copy_p = {
+    .name = "copy",
+    .shape = rules::same,
+    .cpu = kernel,
+    .jvp = rules::jvp_linear,
+    .transpose = transpose,
+    .batch = rules::batch_elementwise,
+    .samples = rules::unary_samples<-20, 20>,
+    .kind = PrimitiveKind::kElementwise,
+};
+
+}  // namespace spruce

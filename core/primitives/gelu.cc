@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// x * Phi(x) with the error function, or with its tanh form (Hendrycks and Gimpel 2016).
+#include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/gelu.h"
+
+namespace spruce {
+namespace {
+
+constexpr double kInvSqrt2 = 0.70710678118654752440, kSqrt2OverPi = 0.79788456080286535588, kCubic = 0.044715;
+
+struct GeluErf {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T x) {
+    return T(0.5) * x * (T(1) + cpu::math::erf<I>(x * T(kInvSqrt2)));
+  }
+};
+
+struct GeluTanh {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T x) {
+    return T(0.5) * x * (T(1) + cpu::math::tanh<I>(T(kSqrt2OverPi) * (x + T(kCubic) * x * x * x)));
+  }
+};
+
+void kernel(const KernelArgs& a) {
+  if (a.params.get<GeluParams>().tanh) cpu::unary_kernel<GeluTanh, cpu::Types::kFloating>(a);
+  else cpu::unary_kernel<GeluErf, cpu::Types::kFloating>(a);
+}
+
+std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+  const Array& x = in[0];
+  if (params.get<GeluParams>().tanh) return {0.5 * x * (1.0 + tanh(kSqrt2OverPi * (x + kCubic * (x * x * x))))};
+  return {0.5 * x * (1.0 + erf(x * kInvSqrt2))};
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> out;
+  for (const bool tanh : {false, true}) {
+    for (Sample s : rules::unary_samples<-30, 30>()) {
+      s.params = Params::make(GeluParams{tanh});
+      out.push_back(s);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+extern constinit const Primitive gelu_p = {
+    .name = "gelu",
+    .shape = rules::same_floating,
+    .cpu = kernel,
+    .batch = rules::batch_elementwise,
+    .samples = samples,
+    .params = kParamsOf<GeluParams>,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+    .expand = expand,
+};
+
+}  // namespace spruce

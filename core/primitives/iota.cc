@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// 0, 1, 2, ... along one axis, repeated along the others. It has no inputs.
+#include <cstring>
+
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+namespace {
+
+Aval shape(const ShapeArgs& a) {
+  const auto& p = a.params.get<IotaParams>();
+  check_shape(a.op, p.shape, size_of(p.dtype));
+  if (is_bool(p.dtype)) throw DtypeError(std::string(a.op) + ": counts do not fit in bool; use an integer or floating dtype");
+  (void)normalize_axis(a.op, p.axis, p.shape.rank());
+  return {p.dtype, false, p.shape};
+}
+
+void kernel(const KernelArgs& a) {
+  const auto& p = a.params.get<IotaParams>();
+  const View& y = a.out[0];
+  if (y.numel() == 0) return;
+  const auto axis = static_cast<int>(p.axis);
+  const int64_t n = p.shape[axis], inner = row_major_strides(p.shape)[axis];
+  visit_dtype(p.dtype, [&]<class T>(T) {
+    T* out = y.as<T>();
+    T value{};
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) value = T(static_cast<float>(i));
+      else value = static_cast<T>(i);
+      for (int64_t j = 0; j < inner; ++j) out[i * inner + j] = value;
+    }
+    for (int64_t k = n * inner; k < y.numel(); k += n * inner) std::memcpy(out + k, out, static_cast<size_t>(n * inner) * sizeof(T));
+  });
+}
+
+std::vector<Sample> samples() {
+  const auto sample = [](const Shape& s, Dtype dtype, int64_t axis) {
+    Sample out;
+    out.params = Params::make(IotaParams{s, dtype, axis});
+    return out;
+  };
+  return {sample({5}, Dtype::kFloat32, 0), sample({2, 3}, Dtype::kInt32, 1), sample({2, 3, 2}, Dtype::kInt64, 1),
+          sample({0}, Dtype::kUint8, 0), sample({3, 2}, Dtype::kBfloat16, 0)};
+}
+
+}  // namespace
+
+extern constinit const Primitive iota_p = {
+    .name = "iota",
+    .shape = shape,
+    .cpu = kernel,
+    .samples = samples,
+    .params = kParamsOf<IotaParams>,
+};
+
+}  // namespace spruce

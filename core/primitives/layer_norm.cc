@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// (x - mean) / sqrt(variance + eps) * weight + bias over the last axis (Ba, Kiros and Hinton 2016).
+#include "spruce/core/ops/create.h"
+#include "spruce/core/cpu/rows.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/layer_norm.h"
+#include "spruce/core/rules/rows.h"
+
+namespace spruce {
+namespace {
+
+template <class T>
+struct Affine {
+  T eps;
+  std::vector<T> weight, bias;
+};
+
+struct LayerNorm {
+  template <class I, class T>
+  static SPRUCE_INLINE void row(const Affine<T>& e, const T* x, T* y, int64_t n, int64_t) {
+    const T count = static_cast<T>(n);
+    const T mean = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return x[i]; }) / count;
+    const T variance = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return (x[i] - mean) * (x[i] - mean); }) / count;
+    const T scale = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + e.eps)));
+    const T *w = e.weight.data(), *b = e.bias.data();
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * w[i] + b[i];
+  }
+};
+
+template <class T>
+std::vector<T> to_compute(const View& v) {
+  std::vector<T> out(static_cast<size_t>(v.numel()));
+  visit_dtype(v.dtype(), [&]<class X>(X) {
+    if constexpr (!std::is_integral_v<X>) {
+      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(v.as<X>()[i]);
+    }
+  });
+  return out;
+}
+
+void kernel(const KernelArgs& a) {
+  const double eps = a.params.get<LayerNormParams>().eps;
+  cpu::run_rows<LayerNorm, Affine>(a.in[0], a.out[0], [&]<class T>(T) {
+    return Affine<T>{static_cast<T>(eps), to_compute<T>(a.in[1]), to_compute<T>(a.in[2])};
+  });
+}
+
+Aval shape(const ShapeArgs& a) {
+  const Aval out = rules::rows_floating(a);
+  for (size_t i = 1; i < 3; ++i) {
+    if (a.in[i]->dtype != out.dtype || !(a.in[i]->shape == Shape{out.shape.back()})) {
+      throw ShapeError("layer_norm: x is " + to_string(out) + ", so weight and bias must be " +
+                       to_string(Aval{out.dtype, false, Shape{out.shape.back()}}) + "; got " + to_string(*a.in[i]));
+    }
+  }
+  return out;
+}
+
+std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+  const Array centred = in[0] - mean(in[0], -1, {.keepdims = true});
+  const Array variance = mean(square(centred), -1, {.keepdims = true});
+  return {centred * rsqrt(variance + params.get<LayerNormParams>().eps) * in[1] + in[2]};
+}
+
+void batch(const BatchArgs& a) {
+  if (!a.batched[1] && !a.batched[2]) {
+    a.out[0] = bind1(a.p, a.in, a.params);
+    return;
+  }
+  // A weight for each slice: normalise all rows alike, then scale.
+  const Array &w = a.in[1], &b = a.in[2];
+  const int64_t n = a.in[0].shape().back();
+  const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size);
+  const Array plain = bind1(a.p, {x, ones({n}, x.dtype()), zeros({n}, x.dtype())}, a.params);
+  const auto spread = [&](const Array& v, bool batched) {
+    if (!batched) return v;
+    Shape shape = Shape::filled(x.rank(), 1);
+    shape[0] = a.size;
+    shape.back() = n;
+    return v.reshape(shape);
+  };
+  a.out[0] = plain * spread(w, a.batched[1]) + spread(b, a.batched[2]);
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> out;
+  for (const Shape& shape : {Shape{5}, Shape{3, 4}, Shape{2, 2, 6}, Shape{0, 3}}) {
+    Sample s;
+    for (const Shape& in : {shape, Shape{shape.back()}, Shape{shape.back()}}) {
+      SampleInput input;
+      input.aval = Aval{Dtype::kFloat32, false, in};
+      input.distinct = true;
+      s.in.push_back(input);
+    }
+    s.params = Params::make(LayerNormParams{1e-5});
+    out.push_back(s);
+  }
+  return out;
+}
+
+}  // namespace
+
+extern constinit const Primitive layer_norm_p = {
+    .name = "layer_norm",
+    .shape = shape,
+    .cpu = kernel,
+    .batch = batch,
+    .samples = samples,
+    .params = kParamsOf<LayerNormParams>,
+    .expand = expand,
+};
+
+}  // namespace spruce

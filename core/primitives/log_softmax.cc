@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// x - max - log(sum(exp(x - max))) over the last axis.
+#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/cpu/rows.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/rows.h"
+
+namespace spruce {
+namespace {
+
+struct LogSoftmax {
+  template <class I, class T>
+  static SPRUCE_INLINE void row(const rules::NoExtra<T>&, const T* x, T* y, int64_t n, int64_t) {
+    const T m = cpu::row_max(x, n);
+    const T total = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return cpu::math::exp<I>(x[i] - m); });
+    const T log_total = cpu::math::log<I>(total);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) - log_total;
+  }
+};
+
+void kernel(const KernelArgs& a) {
+  cpu::run_rows<LogSoftmax, rules::NoExtra>(a.in[0], a.out[0], []<class T>(T) { return rules::NoExtra<T>{}; });
+}
+
+std::vector<Array> expand(std::span<const Array> in, const Params&) {
+  const Array shifted = in[0] - max(in[0], -1, {.keepdims = true});
+  return {shifted - log(sum(exp(shifted), -1, {.keepdims = true}))};
+}
+
+}  // namespace
+
+extern constinit const Primitive log_softmax_p = {
+    .name = "log_softmax",
+    .shape = rules::rows_floating,
+    .cpu = kernel,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t - sum(t * exp(y), -1, {.keepdims = true});
+    }>,
+    .batch = rules::batch_elementwise,
+    .samples = rules::row_samples,
+    .in_place = true,
+    .expand = expand,
+};
+
+}  // namespace spruce

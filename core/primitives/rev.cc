@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elements of some axes in reverse order.
+#include "spruce/core/cpu/copy.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+namespace {
+
+Aval shape(const ShapeArgs& a) {
+  (void)normalize_axes(a.op, a.params.get<ReverseParams>().axes, a.in[0]->shape.rank());
+  return *a.in[0];
+}
+
+void kernel(const KernelArgs& a) {
+  const View &x = a.in[0], &y = a.out[0];
+  const Shape strides = row_major_strides(x.shape());
+  Shape from = strides;
+  int64_t offset = 0;
+  for (const int64_t axis : a.params.get<ReverseParams>().axes) {
+    const auto i = static_cast<int>(axis);
+    offset += (x.shape()[i] - 1) * strides[i];
+    from[i] = -strides[i];
+  }
+  const int64_t bytes = size_of(x.dtype());
+  if (x.numel() > 0) cpu::copy_strided(x.shape(), {y.data, strides}, {cpu::advance(x.data, offset, bytes), from}, bytes);
+}
+
+void transpose(const TransposeArgs& a) { a.out[0] = bind1(a.p, {a.cts[0]}, a.params); }
+
+void batch(const BatchArgs& a) { a.out[0] = rules::reverse_axes(a.in[0], rules::shifted(a.params.get<ReverseParams>().axes)); }
+
+std::vector<Sample> samples() {
+  const auto sample = [](const Shape& x, const Axes& axes) { return rules::sample_of({x}, Params::make(ReverseParams{axes})); };
+  return {sample({5}, {0}),         sample({2, 3}, {0}), sample({2, 3}, {1}), sample({2, 3}, {0, 1}),
+          sample({2, 3, 4}, {0, 2}), sample({0, 3}, {1}), sample({0, 3}, {0})};
+}
+
+}  // namespace
+
+extern constinit const Primitive rev_p = {
+    .name = "rev",
+    .shape = shape,
+    .cpu = kernel,
+    .jvp = rules::jvp_linear,
+    .transpose = transpose,
+    .batch = batch,
+    .samples = samples,
+    .params = kParamsOf<ReverseParams>,
+};
+
+}  // namespace spruce

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest of the operand and the updates at index vectors; NaN wins. Ties share the derivative evenly.
+#include "spruce/core/cpu/windows.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/gather.h"
+
+namespace spruce {
+
+extern constinit const Primitive scatter_min_p = {
+    .name = "scatter_min",
+    .shape = rules::scatter_shape,
+    .cpu = cpu::scatter_kernel<cpu::ScatterOp::kMin>,
+    .jvp = rules::jvp_scatter_extremum,
+    .batch = rules::batch_scatter,
+    .samples = rules::scatter_samples,
+    .params = kParamsOf<GatherParams>,
+    .in_place = true,
+};
+
+}  // namespace spruce

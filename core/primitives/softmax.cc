@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// exp(x - max) / sum(exp(x - max)) over the last axis.
+#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/cpu/rows.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/rows.h"
+
+namespace spruce {
+namespace {
+
+struct Softmax {
+  template <class I, class T>
+  static SPRUCE_INLINE void row(const rules::NoExtra<T>&, const T* x, T* y, int64_t n, int64_t) {
+    const T m = cpu::row_max(x, n);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] = cpu::math::exp<I>(x[i] - m);
+    const T scale = T(1) / cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return y[i]; });
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+  }
+};
+
+void kernel(const KernelArgs& a) {
+  cpu::run_rows<Softmax, rules::NoExtra>(a.in[0], a.out[0], []<class T>(T) { return rules::NoExtra<T>{}; });
+}
+
+std::vector<Array> expand(std::span<const Array> in, const Params&) {
+  const Array e = exp(in[0] - max(in[0], -1, {.keepdims = true}));
+  return {e / sum(e, -1, {.keepdims = true})};
+}
+
+}  // namespace
+
+extern constinit const Primitive softmax_p = {
+    .name = "softmax",
+    .shape = rules::rows_floating,
+    .cpu = kernel,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      const Array scaled = t * y;
+      return scaled - y * sum(scaled, -1, {.keepdims = true});
+    }>,
+    .batch = rules::batch_elementwise,
+    .samples = rules::row_samples,
+    .in_place = true,
+    .expand = expand,
+};
+
+}  // namespace spruce

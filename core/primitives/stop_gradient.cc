@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The identity, with derivative zero.
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+
+extern constinit const Primitive stop_gradient_p = {
+    .name = "stop_gradient",
+    .shape = rules::same,
+    .jvp = rules::jvp_zero,
+    .batch = rules::batch_elementwise,
+    .samples = rules::unary_samples<-20, 20>,
+    .kind = PrimitiveKind::kView,
+};
+
+}  // namespace spruce

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axes in another order.
+#include "spruce/core/cpu/copy.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+namespace {
+
+Aval shape(const ShapeArgs& a) {
+  const Axes& perm = a.params.get<TransposeParams>().perm;
+  const Aval& x = *a.in[0];
+  bool ok = perm.rank() == x.shape.rank();
+  for (int i = 0; ok && i < perm.rank(); ++i) ok = perm.contains(i);
+  if (!ok) {
+    throw ShapeError(std::string(a.op) + ": " + to_string(perm) + " is no order of the axes of " + to_string(x) +
+                     "; name each of its " + std::to_string(x.shape.rank()) + " axes once");
+  }
+  Aval out = x;
+  for (int i = 0; i < perm.rank(); ++i) out.shape[i] = x.shape[static_cast<int>(perm[i])];
+  return out;
+}
+
+void kernel(const KernelArgs& a) {
+  const View &x = a.in[0], &y = a.out[0];
+  const Axes& perm = a.params.get<TransposeParams>().perm;
+  const Shape strides = row_major_strides(x.shape());
+  Shape from = strides;
+  for (int i = 0; i < perm.rank(); ++i) from[i] = strides[static_cast<int>(perm[i])];
+  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {x.data, from}, size_of(x.dtype()));
+}
+
+void transpose(const TransposeArgs& a) {
+  const Axes& perm = a.params.get<TransposeParams>().perm;
+  Axes inverse = perm;
+  for (int i = 0; i < perm.rank(); ++i) inverse[static_cast<int>(perm[i])] = i;
+  a.out[0] = rules::transpose_axes(a.cts[0], inverse);
+}
+
+void batch(const BatchArgs& a) {
+  a.out[0] = rules::transpose_axes(a.in[0], rules::with_front(rules::shifted(a.params.get<TransposeParams>().perm), 0));
+}
+
+std::vector<Sample> samples() {
+  const auto sample = [](const Shape& s, const Axes& perm) { return rules::sample_of({s}, Params::make(TransposeParams{perm})); };
+  return {sample({}, {}),
+          sample({4}, {0}),
+          sample({2, 3}, {1, 0}),
+          sample({5, 6}, {1, 0}),
+          sample({2, 3, 4}, {2, 0, 1}),
+          sample({2, 3, 4}, {0, 2, 1}),
+          sample({2, 1, 3, 2}, {3, 1, 0, 2}),
+          sample({0, 3}, {1, 0})};
+}
+
+}  // namespace
+
+extern constinit const Primitive transpose_p = {
+    .name = "transpose",
+    .shape = shape,
+    .cpu = kernel,
+    .jvp = rules::jvp_linear,
+    .transpose = transpose,
+    .batch = batch,
+    .samples = samples,
+    .params = kParamsOf<TransposeParams>,
+};
+
+}  // namespace spruce

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions of random ask of their arguments.
+#pragma once
+
+#include "spruce/core/random/key.h"
+
+namespace spruce::random::internal {
+
+/// The data of a single key. Throws ValueError for no key, ShapeError for a batch of keys.
+const Array& one_key(const char* op, const Key& key);
+/// Throws DtypeError, naming `op`, unless the dtype is floating.
+void require_floating(const char* op, Dtype dtype);
+
+}  // namespace spruce::random::internal

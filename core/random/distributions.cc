@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Distributions by the inverse of their distribution function, from uniform numbers in the range
+// that JAX takes.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/random/check.h"
+#include "spruce/core/random/random.h"
+
+namespace spruce::random {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// The distance from 1 to the next number.
+double epsilon(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat16:
+      return 0x1p-10;
+    case Dtype::kBfloat16:
+      return 0x1p-7;
+    case Dtype::kFloat32:
+      return 0x1p-23;
+    default:
+      return 0x1p-52;
+  }
+}
+
+/// The smallest normal number.
+double tiny(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat16:
+      return 0x1p-14;
+    case Dtype::kFloat64:
+      return 0x1p-1022;
+    default:
+      return 0x1p-126;
+  }
+}
+
+Array uniform_in(const char* op, const Key& key, const Shape& shape, double low, double high,
+                 Dtype dtype) {
+  internal::one_key(op, key);
+  check_shape(op, shape);
+  internal::require_floating(op, dtype);
+  return uniform(key, shape, {.low = low, .high = high, .dtype = dtype});
+}
+
+/// Numbers in (-1, 1).
+Array symmetric(const char* op, const Key& key, const Shape& shape, Dtype dtype) {
+  internal::require_floating(op, dtype);
+  return uniform_in(op, key, shape, epsilon(dtype) / 2 - 1, 1, dtype);
+}
+
+/// Numbers in (0, 1).
+Array positive(const char* op, const Key& key, const Shape& shape, Dtype dtype) {
+  return uniform_in(op, key, shape, tiny(dtype), 1, dtype);
+}
+
+}  // namespace
+
+Array normal(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+  const LocScope at(loc);
+  return std::numbers::sqrt2 * erf_inv(symmetric("normal", key, shape, options.dtype));
+}
+
+Array truncated_normal(const Key& key, double lower, double upper, const Shape& shape,
+                       const FloatOptions& options, Loc loc) {
+  const LocScope at(loc);
+  if (!(lower < upper)) {
+    throw ValueError("truncated_normal: lower " + std::to_string(lower) + " must be below upper " +
+                     std::to_string(upper));
+  }
+  const double low = std::erf(lower / std::numbers::sqrt2),
+               high = std::erf(upper / std::numbers::sqrt2);
+  const Array u = uniform_in("truncated_normal", key, shape, low, high, options.dtype);
+  // Rounding must not lead out of the open interval.
+  const Array first = nextafter(astype(lower, options.dtype), kInf),
+              last = nextafter(astype(upper, options.dtype), -kInf);
+  return clip(std::numbers::sqrt2 * erf_inv(u), first, last);
+}
+
+Array exponential(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+  const LocScope at(loc);
+  return -log1p(-uniform_in("exponential", key, shape, 0, 1, options.dtype));
+}
+
+Array gumbel(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+  const LocScope at(loc);
+  return -log(-log(positive("gumbel", key, shape, options.dtype)));
+}
+
+Array laplace(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const Array u = symmetric("laplace", key, shape, options.dtype);
+  return sign(u) * log1p(-abs(u));
+}
+
+Array cauchy(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const Array u = uniform_in("cauchy", key, shape, epsilon(options.dtype), 1, options.dtype);
+  return tan(std::numbers::pi * (u - 0.5));
+}
+
+Array logistic(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const Array u = positive("logistic", key, shape, options.dtype);
+  return log(u) - log1p(-u);
+}
+
+}  // namespace spruce::random

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/sort.h"
+#include "spruce/core/ops/take.h"
+#include "spruce/core/random/check.h"
+#include "spruce/core/random/random.h"
+
+namespace spruce::random {
+namespace {
+
+// Sorting by random words shuffles, but for words that are equal. As often as JAX does it, the
+// words of all rounds together differ but for a chance of about 1 / n.
+int rounds(int64_t n) {
+  return static_cast<int>(std::ceil(3 * std::log(static_cast<double>(std::max<int64_t>(1, n))) /
+                                    std::log(4294967295.0)));
+}
+
+// Where each element along the axis comes from, i32 of that shape; undefined where all stay.
+Array shuffled_places(Key key, const Shape& shape, int axis) {
+  Array places;
+  for (int round = rounds(shape.numel()); round > 0; --round) {
+    auto [next, now] = split<2>(key);
+    const Array order = argsort(bits(now, shape), axis);
+    places = places.defined() ? take_along_axis(places, order, axis) : order;
+    key = std::move(next);
+  }
+  return places;
+}
+
+}  // namespace
+
+Array permutation(const Key& key, int64_t n, Loc loc) {
+  const LocScope at(loc);
+  internal::one_key("permutation", key);
+  if (n < 0) throw ValueError("permutation: cannot order " + std::to_string(n) + " numbers");
+  const Array places = shuffled_places(key, Shape{n}, 0);
+  return places.defined() ? places : arange(n, int32);
+}
+
+Array permutation(const Key& key, const Array& x, const PermutationOptions& options, Loc loc) {
+  const LocScope at(loc);
+  internal::one_key("permutation", key);
+  const int axis = normalize_axis("permutation", options.axis, x.rank());
+  if (options.independent) {
+    const Array places = shuffled_places(key, x.shape(), axis);
+    return places.defined() ? take_along_axis(x, places, axis) : x;
+  }
+  const Array places = shuffled_places(key, Shape{x.shape(axis)}, 0);
+  return places.defined() ? take(x, places, axis) : x;
+}
+
+}  // namespace spruce::random

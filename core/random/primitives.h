@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The primitives of random numbers and their parameters. Keys are u32[...,2]; what is said below of
+// one key holds for each key of a batch.
+#pragma once
+
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+
+/// random_bits: `width` (8, 16, 32 or 64) random bits an element, u8..u64 of `shape`.
+struct RandomBitsParams {
+  int64_t width = 32;
+  Shape shape;
+};
+extern const Primitive random_bits_p;
+
+/// random_uniform: numbers of a floating dtype in [low, high), of `shape`.
+struct RandomUniformParams {
+  Dtype dtype = Dtype::kFloat32;
+  double high = 1;
+  double low = 0;
+  Shape shape;
+};
+extern const Primitive random_uniform_p;
+
+/// random_split: n keys, u32[n,2].
+struct RandomSplitParams {
+  int64_t n = 2;
+};
+extern const Primitive random_split_p;
+
+/// random_fold_in: a new key from a key u32[...,2] and a number u32[...] for each.
+extern const Primitive random_fold_in_p;
+
+}  // namespace spruce

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers as functions of a key. The streams are those of JAX's partitionable Threefry-2x32:
+// bits, split, fold_in, uniform, randint and permutation to the bit, the rest to a few units in the
+// last place.
+//
+// Each function takes one key and throws ShapeError for a batch of keys: vmap maps it over a batch,
+// and each key then gives what it gives alone. Each throws ValueError for a default-constructed
+// Key. Results have no derivative with respect to the key; grad and jvp take them as constants.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "spruce/core/random/key.h"
+
+namespace spruce::random {
+
+namespace internal {
+void split_into(const Key& key, int64_t n, Key* out);
+}  // namespace internal
+
+/// `n` new keys as one batch: `split(key, n)[i]` is `fold_in(key, i)`. Throws ValueError for a
+/// negative n.
+Key split(const Key& key, int64_t n, Loc loc = Loc::current());
+/// N new keys: `const auto [k1, k2] = split<2>(key)`.
+template <size_t N>
+std::array<Key, N> split(const Key& key, Loc loc = Loc::current()) {
+  const LocScope at(loc);
+  std::array<Key, N> out;
+  internal::split_into(key, N, out.data());
+  return out;
+}
+
+/// A new key from a key and a number in -2^31 .. 2^32-1, such as the index of a step. Throws
+/// ValueError for other numbers.
+Key fold_in(const Key& key, int64_t data, Loc loc = Loc::current());
+/// The same with the number in an integer array of rank 0, converted to u32. Throws DtypeError,
+/// ShapeError.
+Key fold_in(const Key& key, const Array& data, Loc loc = Loc::current());
+
+/// Uniform random bits as u8, u16, u32 or u64. Throws DtypeError for other dtypes.
+Array bits(const Key& key, const Shape& shape, Dtype dtype = uint32, Loc loc = Loc::current());
+
+/// Options of uniform.
+struct UniformOptions {
+  double low = 0;         ///< inclusive
+  double high = 1;        ///< exclusive, but for rounding
+  Dtype dtype = float32;  ///< f16, bf16, f32 or f64
+};
+/// Numbers uniform in [low, high). Throws ValueError unless low <= high and both, and their
+/// distance, are finite in the dtype.
+Array uniform(const Key& key, const Shape& shape, const UniformOptions& options = {},
+              Loc loc = Loc::current());
+
+/// Options of the functions that give floating numbers.
+struct FloatOptions {
+  Dtype dtype = float32;  ///< f16, bf16, f32 or f64
+};
+/// The normal distribution with mean 0 and variance 1.
+Array normal(const Key& key, const Shape& shape, const FloatOptions& options = {},
+             Loc loc = Loc::current());
+/// The normal distribution with mean 0 and variance 1, given that the number is in (lower, upper),
+/// which may be infinite. Throws ValueError unless lower < upper.
+Array truncated_normal(const Key& key, double lower, double upper, const Shape& shape,
+                       const FloatOptions& options = {}, Loc loc = Loc::current());
+/// The exponential distribution with mean 1.
+Array exponential(const Key& key, const Shape& shape, const FloatOptions& options = {},
+                  Loc loc = Loc::current());
+/// The Gumbel distribution with location 0 and scale 1.
+Array gumbel(const Key& key, const Shape& shape, const FloatOptions& options = {},
+             Loc loc = Loc::current());
+/// The Laplace distribution with location 0 and scale 1.
+Array laplace(const Key& key, const Shape& shape, const FloatOptions& options = {},
+              Loc loc = Loc::current());
+/// The Cauchy distribution with location 0 and scale 1.
+Array cauchy(const Key& key, const Shape& shape, const FloatOptions& options = {},
+             Loc loc = Loc::current());
+/// The logistic distribution with location 0 and scale 1.
+Array logistic(const Key& key, const Shape& shape, const FloatOptions& options = {},
+               Loc loc = Loc::current());
+
+/// bool, true with probability p. `p` is floating and broadcasts to `shape`. Throws DtypeError,
+/// ShapeError.
+Array bernoulli(const Key& key, const Array& p, const Shape& shape, Loc loc = Loc::current());
+/// The same with the shape of `p`.
+Array bernoulli(const Key& key, const Array& p, Loc loc = Loc::current());
+
+/// Options of the functions that give integers.
+struct IntegerOptions {
+  Dtype dtype = int32;  ///< any integer dtype
+};
+/// Integers uniform in [low, high). Slightly biased where high - low is no power of two: by at most
+/// (high - low) / 2^64, for 64-bit dtypes / 2^128. Throws ValueError unless low < high and the
+/// dtype holds low .. high - 1.
+Array randint(const Key& key, const Shape& shape, int64_t low, int64_t high,
+              const IntegerOptions& options = {}, Loc loc = Loc::current());
+/// The same with a range for each element: integer arrays that broadcast to `shape`, converted to
+/// the dtype. Where low >= high the element is low.
+Array randint(const Key& key, const Shape& shape, const Array& low, const Array& high,
+              const IntegerOptions& options = {}, Loc loc = Loc::current());
+/// -1 or 1, each with probability one half, of any dtype but bool and the unsigned ones.
+Array rademacher(const Key& key, const Shape& shape, const IntegerOptions& options = {},
+                 Loc loc = Loc::current());
+
+/// Options of permutation.
+struct PermutationOptions {
+  int64_t axis = 0;          ///< the axis that is shuffled
+  bool independent = false;  ///< shuffle each line along the axis by itself
+};
+/// The integers 0 .. n-1 in random order, i32[n]. Throws ValueError for a negative n.
+Array permutation(const Key& key, int64_t n, Loc loc = Loc::current());
+/// `x` shuffled along an axis. Grad: g put back in place. Throws ShapeError for rank 0.
+Array permutation(const Key& key, const Array& x, const PermutationOptions& options = {},
+                  Loc loc = Loc::current());
+
+/// Options of choice.
+struct ChoiceOptions {
+  bool replace = true;  ///< an element may be drawn more than once
+  Array p{};            ///< the probability of each element, floating [n]; undefined for all alike
+  int64_t axis = 0;     ///< of the array that is drawn from
+};
+/// Numbers drawn from 0 .. n-1, i32. Without replacement and with `p`: the n largest of log p plus
+/// Gumbel noise. Throws ValueError if there are not enough to draw from, ShapeError if `p` does not
+/// fit.
+Array choice(const Key& key, int64_t n, const Shape& shape = {}, const ChoiceOptions& options = {},
+             Loc loc = Loc::current());
+/// Slices drawn from an array along an axis, which `shape` replaces in the result's shape. Throws
+/// as above, and ShapeError for rank 0.
+Array choice(const Key& key, const Array& a, const Shape& shape = {},
+             const ChoiceOptions& options = {}, Loc loc = Loc::current());
+
+/// Options of categorical.
+struct CategoricalOptions {
+  int64_t axis = -1;             ///< the axis of the classes
+  std::optional<Shape> shape{};  ///< of the result; ends in that of the logits without `axis`, to
+                                 ///< which those broadcast
+};
+/// Classes drawn with probabilities softmax(logits), i32, by the Gumbel-max trick. The shape of the
+/// result is that of the logits without `axis`, or `shape`: `.shape = Shape{5}` draws five times
+/// from logits of rank 1. Throws DtypeError, ShapeError.
+Array categorical(const Key& key, const Array& logits, const CategoricalOptions& options = {},
+                  Loc loc = Loc::current());
+
+}  // namespace spruce::random

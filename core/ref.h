@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// An intrusive, thread-safe reference-counted pointer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace spruce {
+
+/// Base of what a Ref points to: a count that starts at zero.
+class RefCounted {
+ public:
+  RefCounted() = default;
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+
+  void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
+  /// True if this was the last reference.
+  bool release() const {
+    if (refs_.load(std::memory_order_acquire) == 1) return true;
+    return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  /// True if exactly one reference is held: whoever holds it may change the object.
+  bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
+
+ private:
+  mutable std::atomic<int32_t> refs_{0};
+};
+
+/// Shared ownership of a T, which derives from RefCounted and has `static void destroy(const T*)`.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T* p) : p_(p) {
+    if (p_) p_->retain();
+  }
+  Ref(const Ref& o) : Ref(o.p_) {}
+  Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  Ref& operator=(Ref o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
+  ~Ref() {
+    if (p_ && p_->release()) T::destroy(p_);
+  }
+
+  T* get() const { return p_; }
+  T* operator->() const { return p_; }
+  T& operator*() const { return *p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+  friend bool operator==(const Ref& a, const Ref& b) { return a.p_ == b.p_; }
+
+ private:
+  T* p_ = nullptr;
+};
+
+}  // namespace spruce

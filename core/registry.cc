@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of all primitives: the build lists the files of core/primitives/.
+#include <algorithm>
+
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+
+#define SPRUCE_PRIMITIVE(name) extern const Primitive name##_p;
+#include "spruce/core/primitive_list.inc"
+#undef SPRUCE_PRIMITIVE
+
+namespace {
+
+#define SPRUCE_PRIMITIVE(name) &name##_p,
+constexpr const Primitive* kAll[] = {
+#include "spruce/core/primitive_list.inc"
+};
+#undef SPRUCE_PRIMITIVE
+
+}  // namespace
+
+std::span<const Primitive* const> all_primitives() { return kAll; }
+
+const Primitive* find_primitive(std::string_view name) {
+  for (const Primitive* p : kAll) {
+    if (name == p->name) return p;
+  }
+  return nullptr;
+}
+
+}  // namespace spruce

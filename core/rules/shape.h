@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of the primitives that move elements, and short ways to apply these primitives inside of rules.
+#pragma once
+
+#include "spruce/core/axis_arg.h"
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+
+extern const Primitive reshape_p, broadcast_in_dim_p, transpose_p, concatenate_p, pad_p, slice_p, dynamic_slice_p,
+    dynamic_update_slice_p, rev_p, iota_p, convert_element_type_p, bitcast_convert_type_p, copy_p, stop_gradient_p;
+
+struct ReshapeParams {
+  Shape shape;
+};
+/// Axis i of the input is axis broadcast_dimensions[i] of `shape`; these rise, and its size is the same or 1.
+struct BroadcastInDimParams {
+  Shape shape;
+  Axes broadcast_dimensions;
+};
+/// Axis i of the output is axis perm[i] of the input.
+struct TransposeParams {
+  Axes perm;
+};
+struct ConcatenateParams {
+  int64_t axis = 0;
+};
+/// Per axis: elements put before and after (or, negative, taken away) and between any two.
+struct PadParams {
+  Shape low;
+  Shape high;
+  Shape interior;
+};
+struct SliceParams {
+  Shape start;
+  Shape limit;
+  Shape stride;
+};
+struct DynamicSliceParams {
+  Shape sizes;
+};
+struct ReverseParams {
+  Axes axes;
+};
+struct IotaParams {
+  Shape shape;
+  Dtype dtype = Dtype::kFloat32;
+  int64_t axis = 0;
+};
+struct ConvertParams {
+  Dtype dtype = Dtype::kFloat32;
+  bool weak = false;
+};
+struct BitcastParams {
+  Dtype dtype = Dtype::kFloat32;
+};
+
+namespace rules {
+
+/// `x` broadcast to `shape`, its axes being `dimensions` of it (see BroadcastInDimParams).
+Array broadcast_in_dim(const Array& x, const Shape& shape, const Axes& dimensions);
+Array transpose_axes(const Array& x, const Axes& perm);
+/// The elements start, start + stride, ... below limit of each axis; 0 <= start <= limit <= size.
+Array slice_all(const Array& x, const Shape& start, const Shape& limit, const Shape& stride);
+/// The same along one axis, the others whole.
+Array slice_axis(const Array& x, int axis, int64_t start, int64_t limit, int64_t stride = 1);
+/// `value` is of rank 0 and the dtype of x.
+Array pad_all(const Array& x, const Array& value, const Shape& low, const Shape& high, const Shape& interior);
+/// Pads one axis with zeros.
+Array pad_axis(const Array& x, int axis, int64_t low, int64_t high);
+Array pad_axis(const Array& x, const Array& value, int axis, int64_t low, int64_t high);
+Array concatenate_axis(std::span<const Array> parts, int axis);
+Array reverse_axes(const Array& x, const Axes& axes);
+/// 0, 1, 2, ... along `axis`.
+Array iota(const Shape& shape, Dtype dtype, int axis);
+/// `x` converted; itself where it has that dtype and strength already.
+Array convert(const Array& x, Dtype dtype, bool weak = false);
+/// A strong array of rank 0 of that dtype with the nearest value.
+Array scalar_of(Dtype dtype, double value);
+/// The only axis that is named, in 0..rank-1. Throws ShapeError naming `op`.
+int single_axis(const char* op, const AxisArg& axis, int rank);
+/// The axes of 0..rank-1 that are not in `axes`, rising.
+Axes other_axes(int rank, const Axes& axes);
+/// `s` with `value` in front: how parameters per axis look under vmap.
+Shape with_front(const Shape& s, int64_t value);
+/// `axes`, each one higher.
+Axes shifted(const Axes& axes);
+
+/// A sample with inputs of these shapes, f32 in [-2, 2].
+Sample sample_of(std::initializer_list<Shape> shapes, Params params = {});
+Sample sample_of(const std::vector<Shape>& shapes, Dtype dtype, Params params);
+
+}  // namespace rules
+}  // namespace spruce

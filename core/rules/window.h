@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reductions over windows have in common.
+#pragma once
+
+#include "spruce/core/ops/conv.h"
+
+namespace spruce {
+
+/// window_gather reads the tap of each window that the indices name, or `fill` where there is no such element.
+struct WindowGatherParams {
+  Shape window, strides, padding_low, padding_high, base_dilation, window_dilation;
+  double fill = 0;
+};
+/// window_scatter_add adds each element to the one that window_gather would read from an input of `shape`.
+struct WindowScatterParams {
+  Shape window, strides, padding_low, padding_high, base_dilation, window_dilation;
+  Shape shape;
+};
+
+namespace rules {
+
+/// The windows among the parameters of any primitive here.
+template <class P>
+WindowParams windows_of(const P& p) {
+  return {p.window, p.strides, p.padding_low, p.padding_high, p.base_dilation, p.window_dilation};
+}
+template <class P>
+P with_windows(P p, const WindowParams& w) {
+  p.window = w.window, p.strides = w.strides, p.padding_low = w.padding_low, p.padding_high = w.padding_high;
+  p.base_dilation = w.base_dilation, p.window_dilation = w.window_dilation;
+  return p;
+}
+/// With one more axis in front that each window has one element of: for vmap.
+WindowParams with_front_axis(const WindowParams& w);
+
+/// The shape of a reduction of `in` over windows. Throws ShapeError naming `op`.
+Shape window_shape(const char* op, const Aval& in, const WindowParams& w);
+/// Shape rules: the type of the input; the same for numbers only; indices in i32.
+Aval window_reduced(const ShapeArgs& a);
+Aval window_reduced_numeric(const ShapeArgs& a);
+Aval window_indices(const ShapeArgs& a);
+
+/// jvp of reduce_window_max and _min, by the indices of `arg` and with `fill` where a window holds nothing.
+void jvp_window(const JvpArgs& a, const Primitive& arg, double fill);
+void batch_window(const BatchArgs& a);
+
+/// Samples with all kinds of windows, of f32 without ties.
+std::vector<Sample> window_samples();
+/// The windows of these samples, with the shape that they are for.
+struct WindowCase {
+  Shape shape;
+  WindowParams params;
+};
+std::vector<WindowCase> window_cases();
+
+}  // namespace rules
+}  // namespace spruce

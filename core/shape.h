@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes and lists of axes: short lists of int64 without heap memory.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spruce/core/dtype.h"
+
+namespace spruce {
+
+/// The largest rank of an array. vmap adds an axis, so the ranks of a user's own arrays should stay below.
+inline constexpr int kMaxRank = 16;
+
+/// A list of at most kMaxRank int64: the sizes of an array's axes, or axes, strides and the like.
+class Shape {
+ public:
+  constexpr Shape() = default;
+  /// Throws ShapeError for more than kMaxRank entries.
+  constexpr Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
+  explicit constexpr Shape(std::span<const int64_t> dims) {
+    if (dims.size() > kMaxRank) throw_rank(static_cast<int64_t>(dims.size()));
+    for (const int64_t d : dims) dims_[rank_++] = d;
+  }
+  Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
+  /// `rank` entries of `value`.
+  static constexpr Shape filled(int rank, int64_t value) {
+    if (rank < 0 || rank > kMaxRank) throw_rank(rank);
+    Shape s;
+    s.rank_ = rank;
+    for (int i = 0; i < rank; ++i) s.dims_[i] = value;
+    return s;
+  }
+
+  constexpr int rank() const { return rank_; }
+  constexpr size_t size() const { return static_cast<size_t>(rank_); }
+  constexpr bool empty() const { return rank_ == 0; }
+  constexpr int64_t operator[](int i) const { return dims_[i]; }
+  constexpr int64_t& operator[](int i) { return dims_[i]; }
+  constexpr int64_t back() const { return dims_[rank_ - 1]; }
+  constexpr int64_t& back() { return dims_[rank_ - 1]; }
+  constexpr const int64_t* begin() const { return dims_; }
+  constexpr const int64_t* end() const { return dims_ + rank_; }
+  constexpr int64_t* begin() { return dims_; }
+  constexpr int64_t* end() { return dims_ + rank_; }
+  constexpr const int64_t* data() const { return dims_; }
+  constexpr operator std::span<const int64_t>() const { return {dims_, size()}; }
+
+  /// Appends one entry. Throws ShapeError past kMaxRank.
+  constexpr void push_back(int64_t d) {
+    if (rank_ == kMaxRank) throw_rank(kMaxRank + 1);
+    dims_[rank_++] = d;
+  }
+  /// Inserts `d` before entry `at` (0..rank).
+  constexpr void insert(int at, int64_t d) {
+    push_back(d);
+    for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1];
+    dims_[at] = d;
+  }
+  constexpr void erase(int at) {
+    for (int i = at; i + 1 < rank_; ++i) dims_[i] = dims_[i + 1];
+    --rank_;
+  }
+  constexpr bool contains(int64_t value) const {
+    for (int i = 0; i < rank_; ++i) {
+      if (dims_[i] == value) return true;
+    }
+    return false;
+  }
+  /// The product of the entries: the number of elements of an array of this shape; 1 for rank 0. The product is known to
+  /// fit for the shape of any array (see check_shape).
+  constexpr int64_t numel() const {
+    int64_t n = 1;
+    for (int i = 0; i < rank_; ++i) n *= dims_[i];
+    return n;
+  }
+
+  friend constexpr bool operator==(const Shape& a, const Shape& b) {
+    if (a.rank_ != b.rank_) return false;
+    for (int i = 0; i < a.rank_; ++i) {
+      if (a.dims_[i] != b.dims_[i]) return false;
+    }
+    return true;
+  }
+
+ private:
+  [[noreturn]] static void throw_rank(int64_t rank);
+
+  int64_t dims_[kMaxRank] = {};
+  int32_t rank_ = 0;
+};
+
+/// A list of axes.
+using Axes = Shape;
+
+/// "[64,784]".
+std::string to_string(const Shape& shape);
+
+/// What is known of a value before it is computed: `f32[64,784]`. Weak values come from C++ scalars: their dtype gives
+/// way in promotion.
+struct Aval {
+  Dtype dtype = Dtype::kFloat32;
+  bool weak = false;
+  Shape shape;
+
+  int64_t numel() const { return shape.numel(); }
+  int64_t bytes() const { return shape.numel() * size_of(dtype); }
+  friend bool operator==(const Aval&, const Aval&) = default;
+};
+
+/// "f32[64,784]"; weak values print with a star, "f32*[]".
+std::string to_string(const Aval& aval);
+
+/// Throws ShapeError, naming `op`, if a size is negative or the number of bytes does not fit in int64.
+void check_shape(const char* op, const Shape& shape, int64_t element_bytes = 8);
+/// `axis` in 0..rank-1, negative ones counted from the end. Throws ShapeError naming `op` if it is out of range.
+int normalize_axis(const char* op, int64_t axis, int rank);
+/// All axes normalized, in the order given. Throws ShapeError for one that is out of range or given twice.
+Axes normalize_axes(const char* op, const Axes& axes, int rank);
+/// The common shape by NumPy's rules: aligned at the last axis, sizes equal or 1. Throws ShapeError naming `op`.
+Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
+/// True if an array of shape `from` can be broadcast to `to`.
+bool broadcasts_to(const Shape& from, const Shape& to);
+/// Row-major strides in elements.
+Shape row_major_strides(const Shape& shape);
+
+}  // namespace spruce

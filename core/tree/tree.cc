@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/tree/tree.h"
+
+#include <algorithm>
+
+#include "spruce/core/ops/math.h"
+
+namespace spruce::tree {
+
+std::string Structure::text() const {
+  std::string s;
+  for (const Line& line : lines_) s += (line.path.empty() ? "(root)" : line.path) + ": " + line.value + "\n";
+  return s;
+}
+
+std::string Structure::difference(const Structure& other) const {
+  const size_t n = std::min(lines_.size(), other.lines_.size());
+  for (size_t i = 0; i < n; ++i) {
+    const Line &a = lines_[i], &b = other.lines_[i];
+    if (a == b) continue;
+    const auto place = [](const Line& l) { return l.path.empty() ? std::string("the root") : l.path; };
+    if (a.path == b.path) return "at " + place(a) + ": " + a.value + " in the first, " + b.value + " in the second";
+    return "the first has " + place(a) + ": " + a.value + " where the second has " + place(b) + ": " + b.value;
+  }
+  if (lines_.size() > n) return "the first also has " + lines_[n].path + ": " + lines_[n].value;
+  if (other.lines_.size() > n) return "the second also has " + other.lines_[n].path + ": " + other.lines_[n].value;
+  return "";
+}
+
+namespace internal {
+
+void check_same(const char* op, const Structure& a, const Structure& b) {
+  const std::string difference = a.difference(b);
+  if (!difference.empty()) throw TreeError(std::string(op) + ": the trees have different forms: " + difference);
+}
+
+void throw_leaf_count(const char* op, size_t expected, size_t got) {
+  throw TreeError(std::string(op) + ": the tree has " + std::to_string(expected) + " leaves, " + std::to_string(got) + " were given");
+}
+
+void throw_no_path(const std::string& path, const std::vector<Entry>& entries) {
+  std::string known;
+  for (size_t i = 0; i < entries.size() && i < 8; ++i) known += (i > 0 ? ", " : "") + entries[i].path;
+  throw TreeError("tree::at: no leaf has the path '" + path + "'; there are " + known + (entries.size() > 8 ? ", ..." : ""));
+}
+
+std::string print(const std::vector<Entry>& entries) {
+  size_t width = 0;
+  for (const Entry& e : entries) width = std::max(width, e.path.size());
+  std::string s;
+  int64_t elements = 0, bytes = 0;
+  for (const Entry& e : entries) {
+    s += e.path + std::string(width - e.path.size() + 2, ' ');
+    if (e.value.defined()) {
+      s += spruce::to_string(e.value.aval());
+      elements += e.value.size();
+      bytes += e.value.nbytes();
+    } else {
+      s += "undefined";
+    }
+    s += e.kind == Leaf::kBuffer ? " buffer\n" : e.kind == Leaf::kKey ? " key\n" : "\n";
+  }
+  return s + std::to_string(entries.size()) + " leaves, " + std::to_string(elements) + " elements, " + std::to_string(bytes) + " bytes\n";
+}
+
+bool leaves_equal(const std::vector<Array>& a, const std::vector<Array>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].defined() != b[i].defined()) return false;
+    if (a[i].defined() && (a[i].dtype() != b[i].dtype() || !array_equal(a[i], b[i]))) return false;
+  }
+  return true;
+}
+
+}  // namespace internal
+}  // namespace spruce::tree

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/activations.h"
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/index.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/join.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/gelu.h"
+
+namespace spruce {
+
+extern const Primitive relu_p, softmax_p, log_softmax_p;
+
+namespace nn {
+namespace {
+
+Array floating(const Array& x) { return is_floating(x.dtype()) ? x : astype(x, float32); }
+
+// `f` along an axis, by a primitive that works along the last one.
+Array along(const Primitive& p, const char* op, const Array& input, int64_t dim) {
+  const Array x = floating(input);
+  if (x.rank() == 0) return bind1(p, {x.reshape({1})}).reshape({});
+  const int axis = normalize_axis(op, dim, x.rank());
+  if (axis == x.rank() - 1) return bind1(p, {x});
+  return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
+}
+
+}  // namespace
+
+namespace internal {
+
+Array relu(const Array& x) { return bind1(relu_p, {x}); }
+Array sigmoid(const Array& x) { return logistic(x); }
+Array tanh(const Array& x) { return spruce::tanh(x); }
+Array silu(const Array& x) { return x * logistic(x); }
+Array mish(const Array& x) { return x * spruce::tanh(nn::softplus(x)); }
+
+// The gradient at the edges is 0, unlike that of clip.
+Array relu6(const Array& x) { return nn::hardtanh(x, {0.0f, 6.0f}); }
+
+Array selu(const Array& x) {
+  constexpr double kAlpha = 1.6732632423543772848170429916717, kScale = 1.0507009873554804934193349852946;
+  return kScale * where(x > 0, x, kAlpha * expm1(minimum(x, 0)));
+}
+
+Array hardsigmoid(const Array& x) { return nn::hardtanh(x + 3, {0.0f, 6.0f}) / 6; }
+Array hardswish(const Array& x) { return x * hardsigmoid(x); }
+Array softsign(const Array& x) { return x / (1 + abs(x)); }
+Array logsigmoid(const Array& x) { return minimum(x, 0) - log1p(exp(-abs(x))); }
+Array tanhshrink(const Array& x) { return x - spruce::tanh(x); }
+
+}  // namespace internal
+
+Array Gelu::operator()(const Array& x, const GeluOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return bind1(gelu_p, {floating(x)}, Params::make(GeluParams{options.approximate == GeluApproximation::kTanh}));
+}
+
+Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return where(x > 0, x, options.alpha * expm1(minimum(x, 0)));
+}
+
+Array Celu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return where(x > 0, x, options.alpha * expm1(minimum(x, 0) / options.alpha));
+}
+
+Array LeakyRelu::operator()(const Array& x, const LeakyReluOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return where(x > 0, x, options.negative_slope * x);
+}
+
+Array Hardtanh::operator()(const Array& x, const HardtanhOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  if (options.min_val > options.max_val) {
+    throw ValueError("hardtanh: min_val " + std::to_string(options.min_val) + " is above max_val " + std::to_string(options.max_val));
+  }
+  return where(x <= options.min_val, options.min_val, where(x >= options.max_val, options.max_val, x));
+}
+
+Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  const Array scaled = options.beta * x, large = scaled > options.threshold;
+  const Array safe = where(large, 0, scaled);
+  return where(large, x, (maximum(safe, 0) + log1p(exp(-abs(safe)))) / options.beta);
+}
+
+Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return where(abs(x) <= options.lambd, zeros_like(x), x);
+}
+
+Array Softshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return where(x > options.lambd, x - options.lambd, where(x < -options.lambd, x + options.lambd, zeros_like(x)));
+}
+
+Array Softmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return along(softmax_p, "softmax", x, options.dim);
+}
+
+Array LogSoftmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return along(log_softmax_p, "log_softmax", x, options.dim);
+}
+
+Array Softmin::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  return along(softmax_p, "softmin", -x, options.dim);
+}
+
+Array Glu::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  const int axis = normalize_axis("glu", options.dim, x.rank());
+  if (x.shape()[axis] % 2 != 0) {
+    throw ShapeError("glu: axis " + std::to_string(options.dim) + " of " + to_string(x.aval()) + " has an odd size; it is cut in halves");
+  }
+  const std::vector<Array> halves = split(x, 2, axis);
+  return halves[0] * logistic(halves[1]);
+}
+
+}  // namespace nn
+}  // namespace spruce

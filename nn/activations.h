@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations, as function objects that can be called and passed by name. Names, parameters and defaults are PyTorch's.
+#pragma once
+
+#include "spruce/core/array.h"
+
+namespace spruce::nn {
+
+/// A function of one array without options: relu(x), or relu passed to sequential.
+struct Activation {
+  Array (*f)(const Array&);
+  Array operator()(const Array& x, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
+    return f(x);
+  }
+};
+
+namespace internal {
+Array relu(const Array& x);
+Array relu6(const Array& x);
+Array sigmoid(const Array& x);
+Array tanh(const Array& x);
+Array silu(const Array& x);
+Array mish(const Array& x);
+Array selu(const Array& x);
+Array hardsigmoid(const Array& x);
+Array hardswish(const Array& x);
+Array softsign(const Array& x);
+Array logsigmoid(const Array& x);
+Array tanhshrink(const Array& x);
+}  // namespace internal
+
+/// max(x, 0). Grad: g where x > 0, 0 elsewhere (at 0 too).
+inline constexpr Activation relu{internal::relu};
+/// min(max(x, 0), 6). Grad: 0 at the edges.
+inline constexpr Activation relu6{internal::relu6};
+/// 1 / (1 + e^-x).
+inline constexpr Activation sigmoid{internal::sigmoid};
+inline constexpr Activation tanh{internal::tanh};
+/// x sigmoid(x) (Elfwing et al. 2018).
+inline constexpr Activation silu{internal::silu};
+/// x tanh(softplus(x)) (Misra 2019).
+inline constexpr Activation mish{internal::mish};
+/// scale * elu(x, alpha) with the constants of Klambauer et al. 2017.
+inline constexpr Activation selu{internal::selu};
+/// min(max(x + 3, 0), 6) / 6.
+inline constexpr Activation hardsigmoid{internal::hardsigmoid};
+/// x hardsigmoid(x) (Howard et al. 2019).
+inline constexpr Activation hardswish{internal::hardswish};
+/// x / (1 + |x|).
+inline constexpr Activation softsign{internal::softsign};
+/// log(sigmoid(x)), without overflow.
+inline constexpr Activation logsigmoid{internal::logsigmoid};
+/// x - tanh(x).
+inline constexpr Activation tanhshrink{internal::tanhshrink};
+
+/// Which form of gelu.
+enum class GeluApproximation { kNone, kTanh };
+struct GeluOptions {
+  GeluApproximation approximate = GeluApproximation::kNone;
+};
+/// x Phi(x) with the normal distribution function, or its approximation by tanh (Hendrycks and Gimpel 2016).
+struct Gelu {
+  Array operator()(const Array& x, const GeluOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Gelu gelu{};
+
+struct EluOptions {
+  double alpha = 1.0;
+};
+/// x where x > 0, alpha (e^x - 1) elsewhere (Clevert et al. 2016).
+struct Elu {
+  Array operator()(const Array& x, const EluOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Elu elu{};
+/// max(x, 0) + min(0, alpha (e^(x / alpha) - 1)) (Barron 2017).
+struct Celu {
+  Array operator()(const Array& x, const EluOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Celu celu{};
+
+struct LeakyReluOptions {
+  double negative_slope = 0.01;
+};
+/// x where x > 0, negative_slope * x elsewhere. Grad at 0: negative_slope.
+struct LeakyRelu {
+  Array operator()(const Array& x, const LeakyReluOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr LeakyRelu leaky_relu{};
+
+struct HardtanhOptions {
+  double min_val = -1.0;
+  double max_val = 1.0;
+};
+/// min(max(x, min_val), max_val). Grad: 0 at the edges.
+struct Hardtanh {
+  Array operator()(const Array& x, const HardtanhOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Hardtanh hardtanh{};
+
+struct SoftplusOptions {
+  double beta = 1.0;
+  double threshold = 20.0;  ///< where beta x is above it, the result is x
+};
+/// log(1 + e^(beta x)) / beta.
+struct Softplus {
+  Array operator()(const Array& x, const SoftplusOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Softplus softplus{};
+
+struct ShrinkOptions {
+  double lambd = 0.5;
+};
+/// x outside of [-lambd, lambd], 0 within.
+struct Hardshrink {
+  Array operator()(const Array& x, const ShrinkOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Hardshrink hardshrink{};
+/// x moved toward 0 by lambd, 0 within [-lambd, lambd].
+struct Softshrink {
+  Array operator()(const Array& x, const ShrinkOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Softshrink softshrink{};
+
+struct SoftmaxOptions {
+  int64_t dim = -1;  ///< the axis that sums to one
+};
+/// exp(x) / sum(exp(x)) along an axis, without overflow.
+struct Softmax {
+  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Softmax softmax{};
+/// The logarithm of softmax, without loss of precision.
+struct LogSoftmax {
+  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr LogSoftmax log_softmax{};
+/// softmax(-x).
+struct Softmin {
+  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Softmin softmin{};
+/// a * sigmoid(b) for the halves a, b of x along an axis (Dauphin et al. 2017). Throws ShapeError for an odd size.
+struct Glu {
+  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+};
+inline constexpr Glu glu{};
+
+}  // namespace spruce::nn

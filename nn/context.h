@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a layer needs besides its input: the mode, a key, and a place for new buffers. A local value, never global.
+#pragma once
+
+#include <vector>
+
+#include "spruce/core/random/random.h"
+#include "spruce/core/tree/tree.h"
+
+namespace spruce::nn {
+
+/// One call's surroundings:
+///   Context ctx{.training = true, .key = key};
+///   const Array y = model(x, ctx);
+///   const Model next = ctx.updated(model);
+struct Context {
+  bool training = false;  ///< whether dropout drops and running statistics are updated
+  Key key = {};           ///< source of the layers' random numbers; only needed where a layer draws some
+
+  /// A new buffer value, noted by a layer for its own field.
+  struct Update {
+    const Buffer* place;
+    Array value;
+  };
+  std::vector<Update> updates = {};  ///< filled by layers
+  int64_t keys_used = 0;             ///< how many keys were handed out
+
+  /// A fresh key for the layer `who`: fold_in(key, 0), fold_in(key, 1), ... Throws ValueError if there is no key.
+  Key next_key(const char* who);
+  /// Notes that `buffer`, a field of the model that is being called, has a new value.
+  void update(const Buffer& buffer, const Array& value) { updates.push_back({&buffer, value}); }
+  /// A copy of the model with the new buffers. `model` must be the very object that was called.
+  /// Throws TreeError if one of the buffers is not part of it.
+  template <class T>
+  T updated(const T& model) const {
+    T out = model;
+    std::vector<const Array*> places;
+    tree::internal::for_each_leaf(model, [&](const Array& a, tree::Leaf) { places.push_back(&a); });
+    std::vector<size_t> found(updates.size(), 0);
+    size_t i = 0;
+    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf kind) {
+      if (kind == tree::Leaf::kBuffer) replace(*places[i], a, found);
+      ++i;
+    });
+    check_found(found);
+    return out;
+  }
+
+ private:
+  void replace(const Array& place, Array& value, std::vector<size_t>& found) const;
+  void check_found(const std::vector<size_t>& found) const;
+};
+
+/// Calls a layer or any other function of an array, with the context where it takes one.
+template <class L>
+Array call_layer(const L& layer, const Array& x, Context& ctx) {
+  if constexpr (std::is_invocable_v<const L&, const Array&, Context&>) return layer(x, ctx);
+  else return layer(x);
+}
+
+}  // namespace spruce::nn

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout.
+#pragma once
+
+#include "spruce/nn/factory.h"
+
+namespace spruce::nn {
+
+struct DropoutOptions {
+  float p = 0.5f;        ///< probability that an element becomes zero
+  bool training = true;  ///< false: x as it is
+  Key key = {};          ///< needed in training, unless p is 0
+};
+
+/// Sets elements to zero with probability p and scales the others by 1 / (1 - p) (Srivastava et al. 2014).
+/// Throws ValueError for p outside of 0..1, or without a key in training.
+Array dropout(const Array& x, const DropoutOptions& options = {}, Loc loc = Loc::current());
+
+/// Dropout as a layer: draws a key from the context in training; x as it is otherwise.
+struct Dropout {
+  float p = 0.5f;
+
+  Array operator()(const Array& x) const { return x; }
+  Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const;
+};
+
+}  // namespace spruce::nn

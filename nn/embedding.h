@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Embedding: rows of a table by number.
+#pragma once
+
+#include "spruce/nn/factory.h"
+
+namespace spruce::nn {
+
+struct EmbeddingOptions {
+  Dtype dtype = float32;
+};
+
+/// weight[input]: i[...], f[n, d] -> f[..., d]. Grad: g added up in the rows. Throws DtypeError for an input that is not
+/// integer, IndexError for a known number outside of 0..n-1.
+Array embedding(const Array& input, const Array& weight, Loc loc = Loc::current());
+
+/// A table of n vectors of d numbers.
+///
+/// Parameters: weight f32[n, d].
+struct Embedding {
+  Array weight;
+
+  /// Standard normal, as PyTorch's default.
+  static Embedding init(const Key& key, int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options = {});
+
+  Array operator()(const Array& input, Loc loc = Loc::current()) const { return embedding(input, weight, loc); }
+};
+
+}  // namespace spruce::nn

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/functionalize.h"
+
+namespace spruce::nn {
+namespace {
+
+void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& params, const NamedArrays& buffers) {
+  size_t used_params = 0, used_buffers = 0;
+  for (const internal::Place& p : internal::places(root)) {
+    const internal::Node::Slot& slot = p.node->slots[p.slot];
+    const NamedArrays& source = slot.buffer ? buffers : params;
+    const Array& value = source.at(p.name);
+    if (!(value.shape() == slot.value.shape())) {
+      throw ShapeError("apply: " + p.name + " is " + to_string(value.aval()) + ", the module has " + to_string(slot.value.aval()));
+    }
+    ++(slot.buffer ? used_buffers : used_params);
+    call.of(*p.node)[p.slot] = value;
+  }
+  if (used_params != params.size() || used_buffers != buffers.size()) {
+    std::string unknown;
+    const NamedArrays state = [&] {
+      NamedArrays names;
+      for (const internal::Place& p : internal::places(root)) names.insert(p.name, p.node->slots[p.slot].value);
+      return names;
+    }();
+    for (const NamedArrays* given : {&params, &buffers}) {
+      for (const auto& [name, value] : *given) {
+        if (!state.contains(name)) unknown += "\n  " + name;
+      }
+    }
+    throw TreeError("apply: the module has no arrays of these names:" + unknown);
+  }
+}
+
+}  // namespace
+
+std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params, const NamedArrays& buffers, const ApplyOptions& options,
+                                                const Array& x) const {
+  internal::Call call;
+  call.ctx.training = options.training;
+  call.ctx.key = options.key;
+  internal::Node& root = *module_->node();
+  bind_names(call, root, params, buffers);
+  Array y;
+  {
+    const internal::CallScope scope(call);
+    y = module_->forward(x);
+  }
+  NamedArrays next;
+  for (const internal::Place& p : internal::places(root)) {
+    if (p.node->slots[p.slot].buffer) next.insert(p.name, call.values.at(p.node)[p.slot]);
+  }
+  return {std::move(y), std::move(next)};
+}
+
+Functional functionalize(Module& module) { return {Apply(module), module.named_parameters(), module.named_buffers()}; }
+
+void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers) {
+  NamedArrays all;
+  for (const NamedArrays* given : {&params, &buffers}) {
+    for (const auto& [name, value] : *given) all.insert(name, value);
+  }
+  module.load_state_dict(all);
+}
+
+}  // namespace spruce::nn

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bridge: a stateful Module as a pure function of its parameters and buffers, and back.
+#pragma once
+
+#include "spruce/core/tree/named_arrays.h"
+#include "spruce/nn/module.h"
+
+namespace spruce::nn {
+
+/// What a pure call of a module needs besides arrays.
+struct ApplyOptions {
+  bool training = false;
+  Key key = {};  ///< of dropout and the like, in training
+};
+
+/// forward as a pure function: (params, buffers, options, x) -> {result, new buffers}. The module itself is not touched; it
+/// gives only the code, and must outlive the function. Safe to call from several threads.
+class Apply {
+ public:
+  explicit Apply(Module& module) : module_(&module) {}
+
+  /// Throws TreeError where names are missing or unknown, ShapeError where a shape differs from the module's.
+  std::pair<Array, NamedArrays> operator()(const NamedArrays& params, const NamedArrays& buffers, const ApplyOptions& options,
+                                           const Array& x) const;
+
+ private:
+  Module* module_;
+};
+
+/// A module taken apart.
+struct Functional {
+  Apply apply;
+  NamedArrays params;   ///< name -> array, in the order of registration
+  NamedArrays buffers;  ///< the same for running statistics
+};
+
+/// The pure form of a module. Its arrays are shared, not copied, and never change.
+Functional functionalize(Module& module);
+
+/// Puts parameters and buffers back into a module. Throws as load_state_dict; changes nothing then.
+void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers);
+
+}  // namespace spruce::nn

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/init.h"
+
+#include <cmath>
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
+
+namespace spruce::nn::init {
+namespace {
+
+struct Fans {
+  double in, out;
+};
+
+Fans fans_of(const char* name, const Shape& shape) {
+  if (shape.rank() < 2) {
+    throw ShapeError(std::string(name) + ": needs a shape of rank 2 or more, [out, in, ...], got " + to_string(shape));
+  }
+  double window = 1;
+  for (int i = 2; i < shape.rank(); ++i) window *= static_cast<double>(shape[i]);
+  return {static_cast<double>(shape[1]) * window, static_cast<double>(shape[0]) * window};
+}
+
+Array uniform_of(const Key& key, const Shape& shape, double bound, Dtype dtype) {
+  const auto b = static_cast<float>(bound);
+  return random::uniform(key, shape, {.low = -b, .high = b, .dtype = dtype});
+}
+
+Array normal_of(const Key& key, const Shape& shape, double deviation, Dtype dtype) {
+  return static_cast<float>(deviation) * random::normal(key, shape, {.dtype = dtype});
+}
+
+}  // namespace
+
+Array uniform_fan_in(const Key& key, const Shape& shape, int64_t fan_in, Dtype dtype) {
+  if (fan_in <= 0) return zeros(shape, dtype);
+  return uniform_of(key, shape, 1 / std::sqrt(static_cast<double>(fan_in)), dtype);
+}
+
+Array he_normal(const Key& key, const Shape& shape, Dtype dtype) {
+  return normal_of(key, shape, std::sqrt(2 / fans_of("he_normal", shape).in), dtype);
+}
+Array he_uniform(const Key& key, const Shape& shape, Dtype dtype) {
+  return uniform_of(key, shape, std::sqrt(6 / fans_of("he_uniform", shape).in), dtype);
+}
+Array glorot_normal(const Key& key, const Shape& shape, Dtype dtype) {
+  const Fans f = fans_of("glorot_normal", shape);
+  return normal_of(key, shape, std::sqrt(2 / (f.in + f.out)), dtype);
+}
+Array glorot_uniform(const Key& key, const Shape& shape, Dtype dtype) {
+  const Fans f = fans_of("glorot_uniform", shape);
+  return uniform_of(key, shape, std::sqrt(6 / (f.in + f.out)), dtype);
+}
+
+}  // namespace spruce::nn::init

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/linear.h"
+
+#include "spruce/core/ops/linalg.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/nn/init.h"
+
+namespace spruce::nn {
+
+Array linear(const Array& x, const Array& weight, const Array& bias, Loc loc) {
+  const LocScope at(loc);
+  if (weight.rank() != 2 || x.rank() == 0 || x.shape().back() != weight.shape()[1]) {
+    throw ShapeError("linear: x " + to_string(x.aval()) + " and weight " + to_string(weight.aval()) +
+                     " do not fit: x must be f[..., in] and weight f[out, in]");
+  }
+  if (bias.defined() && !(bias.shape() == Shape{weight.shape()[0]})) {
+    throw ShapeError("linear: weight " + to_string(weight.aval()) + " needs bias f[" + std::to_string(weight.shape()[0]) + "], got " +
+                     to_string(bias.aval()));
+  }
+  const Array y = tensordot(x, weight, {-1}, {1});
+  return bias.defined() ? y + bias : y;
+}
+
+Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const auto [kw, kb] = random::split<2>(key);
+  Linear layer;
+  layer.weight = init::uniform_fan_in(kw, {out, in}, in, options.dtype);
+  if (options.bias) layer.bias = init::uniform_fan_in(kb, {out}, in, options.dtype);
+  return layer;
+}
+
+Array Linear::operator()(const Array& x, Loc loc) const {
+  const LocScope at(loc);
+  return linear(x, weight, bias.value_or(Array()));
+}
+
+}  // namespace spruce::nn

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fully connected layer.
+#pragma once
+
+#include <optional>
+
+#include "spruce/core/random/random.h"
+#include "spruce/nn/factory.h"
+
+namespace spruce::nn {
+
+/// x w^T + b.
+///
+/// Shapes:  x f[..., in], w f[out, in], b f[out] or undefined -> f[..., out]
+/// Throws:  ShapeError, naming both, where they do not fit.
+Array linear(const Array& x, const Array& weight, const Array& bias = {}, Loc loc = Loc::current());
+
+struct LinearOptions {
+  bool bias = true;
+  Dtype dtype = float32;
+};
+
+/// Fully connected layer: f[..., in] -> f[..., out].
+///
+/// Parameters: weight f32[out, in], bias f32[out].
+/// State:      none.
+struct Linear {
+  Array weight;
+  std::optional<Array> bias;
+
+  /// Weight and bias uniform in +-1/sqrt(in), from the first and second of split(key), as PyTorch's default.
+  /// Throws ShapeError for negative sizes.
+  static Linear init(const Key& key, int64_t in, int64_t out, const LinearOptions& options = {}, Loc loc = Loc::current());
+
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+
+/// A factory of Linear layers with `out` outputs; the input size is that of the last axis of the example.
+inline auto dense(int64_t out, LinearOptions options = {}) {
+  return LayerFactory([out, options](const Key& key, const Array& x) { return Linear::init(key, x.shape(-1), out, options); });
+}
+
+}  // namespace spruce::nn

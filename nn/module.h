@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stateful form: modules that hold their parameters under names, as in PyTorch, and the layers in them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spruce/core/named_arrays.h"
+#include "spruce/nn/context.h"
+
+namespace spruce::nn {
+
+/// What load_state_dict found different.
+struct LoadReport {
+  std::vector<std::string> missing;     ///< names that the module has and the file has not
+  std::vector<std::string> unexpected;  ///< names that the file has and the module has not
+};
+
+/// Options of load_state_dict.
+struct LoadOptions {
+  bool strict = true;  ///< throw TreeError where names are missing or unexpected; shapes must fit in any case
+};
+
+namespace internal {
+
+/// One module in the tree of modules: its own arrays and its children, in the order of registration.
+struct Node {
+  struct Slot {
+    std::string name;
+    Array value;
+    bool buffer;
+  };
+  struct Child {
+    std::string name;
+    std::shared_ptr<Node> node;
+  };
+  std::vector<Slot> slots;
+  std::vector<Child> children;
+};
+
+/// One array of a tree of modules with its full name: "out.weight". Each node counts once, under its first name.
+struct Place {
+  std::string name;
+  Node* node;
+  size_t slot;
+};
+std::vector<Place> places(Node& root);
+
+/// A call of a module: the context, and the arrays that stand in for the modules' own.
+struct Call {
+  Context ctx;
+  std::map<const Node*, std::vector<Array>> values;
+  std::map<const Node*, std::vector<bool>> changed;
+
+  /// The arrays of a node in this call.
+  std::vector<Array>& of(const Node& node);
+  void set(const Node& node, size_t slot, const Array& value);
+};
+
+/// Makes a call the current one of this thread while it lives.
+class CallScope {
+ public:
+  explicit CallScope(Call& call);
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+  static Call* current();
+
+ private:
+  Call* saved_;
+};
+
+[[noreturn]] void throw_outside_of_call();
+
+template <class L>
+std::shared_ptr<Node> make_node(const L& layer) {
+  auto node = std::make_shared<Node>();
+  for (const tree::Entry& e : tree::entries(layer)) node->slots.push_back({e.path, e.value, e.kind == tree::Leaf::kBuffer});
+  return node;
+}
+
+}  // namespace internal
+
+/// A layer inside of a Module: called like the layer, while its arrays live in the module under names and change with it.
+/// Made by Module::register_module; copies refer to the same arrays.
+template <class L>
+class Stateful {
+ public:
+  Stateful() = default;
+  explicit Stateful(L layer) : layer_(std::make_shared<const L>(std::move(layer))), node_(internal::make_node(*layer_)) {}
+
+  /// The layer's result in the running call of the module that it belongs to. Throws ValueError outside of one.
+  Array operator()(const Array& x) const {
+    internal::Call* call = internal::CallScope::current();
+    if (call == nullptr) internal::throw_outside_of_call();
+    const L layer = tree::unflatten(*layer_, call->of(*node_));
+    const size_t before = call->ctx.updates.size();
+    Array y = call_layer(layer, x, call->ctx);
+    if (call->ctx.updates.size() > before) {
+      size_t i = 0;
+      tree::internal::for_each_leaf(layer, [&](const Array& a, tree::Leaf) {
+        for (size_t k = before; k < call->ctx.updates.size(); ++k) {
+          if (&call->ctx.updates[k].place->value == &a) call->set(*node_, i, call->ctx.updates[k].value);
+        }
+        ++i;
+      });
+      call->ctx.updates.resize(before);
+    }
+    return y;
+  }
+
+  const std::shared_ptr<internal::Node>& node() const { return node_; }
+
+ private:
+  std::shared_ptr<const L> layer_;
+  std::shared_ptr<internal::Node> node_;
+};
+
+/// Base of stateful models. A subclass registers its parts in the constructor and overrides forward; calling the module
+/// runs forward, with running statistics updated in training mode. Not for several threads at once: functionalize() gives
+/// a pure function that is.
+class Module {
+ public:
+  Module();
+  virtual ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// What the module computes. Called through operator().
+  virtual Array forward(const Array& x) = 0;
+  /// forward(x) in the module's mode. Inside of another module's forward it is a part of that call.
+  /// Throws TracerError if new running statistics would be traced values: functionalize() hands them out instead.
+  Array operator()(const Array& x);
+
+  /// Sets training or evaluation mode for the module and all that is in it. A new module is in training mode, as in PyTorch.
+  Module& train(bool on = true);
+  Module& eval() { return train(false); }
+  bool training() const { return training_; }
+  /// The key of the next call's random numbers; the calls after it follow from it.
+  Module& seed(const Key& key);
+
+  /// Name -> array in the order of registration: own ones, then those of the children. Shared modules count once.
+  NamedArrays named_parameters() const;
+  NamedArrays named_buffers() const;
+  /// Parameters and buffers, each module's own ones together: what PyTorch's state_dict has.
+  NamedArrays state_dict() const;
+  /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws TreeError or ShapeError,
+  /// listing all that does not fit, and changes nothing then.
+  LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {});
+
+  const std::shared_ptr<internal::Node>& node() const { return node_; }
+
+ protected:
+  /// Adds a layer struct under a name without dots. Throws ValueError for a name that is taken, empty or dotted.
+  template <class L>
+    requires(!std::is_convertible_v<L, std::shared_ptr<Module>>)
+  Stateful<L> register_module(const std::string& name, L layer) {
+    Stateful<L> stateful(std::move(layer));
+    add_child(name, stateful.node());
+    return stateful;
+  }
+  /// Adds a module made elsewhere.
+  template <std::derived_from<Module> M>
+  std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module) {
+    add_child(name, module->node());
+    return module;
+  }
+  /// Adds an array of the module's own; parameter(name) reads it in forward.
+  void register_parameter(const std::string& name, const Array& value);
+  void register_buffer(const std::string& name, const Array& value);
+  /// The value of an own array in the running call. Throws TreeError for an unknown name.
+  Array parameter(const std::string& name) const;
+  Array buffer(const std::string& name) const { return parameter(name); }
+  /// A new value for an own buffer, kept after the call.
+  void update_buffer(const std::string& name, const Array& value);
+
+ private:
+  void add_child(const std::string& name, std::shared_ptr<internal::Node> node);
+  void add_slot(const std::string& name, const Array& value, bool buffer);
+  size_t find_slot(const std::string& name) const;
+
+  std::shared_ptr<internal::Node> node_;
+  bool training_ = true;
+  Key key_;
+};
+
+}  // namespace spruce::nn

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/norm.h"
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/layer_norm.h"
+
+namespace spruce::nn {
+
+Array layer_norm(const Array& x, const Shape& normalized, const Array& weight, const Array& bias, const LayerNormOptions& o, Loc loc) {
+  const LocScope at(loc);
+  const int lead = x.rank() - normalized.rank();
+  bool fits = normalized.rank() > 0 && lead >= 0;
+  for (int i = 0; fits && i < normalized.rank(); ++i) fits = x.shape()[lead + i] == normalized[i];
+  if (!fits) {
+    throw ShapeError("layer_norm: x " + to_string(x.aval()) + " does not end in normalized_shape " + to_string(normalized));
+  }
+  for (const Array* p : {&weight, &bias}) {
+    if (p->defined() && !(p->shape() == normalized)) {
+      throw ShapeError("layer_norm: weight and bias must have normalized_shape " + to_string(normalized) + ", got " + to_string(p->aval()));
+    }
+  }
+  const int64_t n = normalized.numel();
+  Shape rows;
+  for (int i = 0; i < lead; ++i) rows.push_back(x.shape()[i]);
+  rows.push_back(n);
+  const Array w = weight.defined() ? weight.reshape({n}) : ones({n}, x.dtype());
+  const Array b = bias.defined() ? bias.reshape({n}) : zeros({n}, x.dtype());
+  const Array y = bind1(layer_norm_p, {x.reshape(rows), w, b}, Params::make(LayerNormParams{o.eps}));
+  return y.reshape(x.shape());
+}
+
+namespace {
+
+// f[c] -> f[c, 1, ...] to stand beside f[n, c, ...].
+Array by_channel(const Array& v, int rank) {
+  Shape shape = Shape::filled(rank - 1, 1);
+  shape[0] = v.size();
+  return reshape(v, shape);
+}
+
+void check_channels(const Array& x, const Array& v, const char* name) {
+  if (v.defined() && !(v.shape() == Shape{x.shape()[1]})) {
+    throw ShapeError(std::string("batch_norm: x is ") + to_string(x.aval()) + ", so " + name + " must be f[" +
+                     std::to_string(x.shape()[1]) + "]; got " + to_string(v.aval()));
+  }
+}
+
+}  // namespace
+
+BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var, const Array& weight, const Array& bias,
+                           const BatchNormOptions& o, Loc loc) {
+  const LocScope at(loc);
+  if (x.rank() < 2) throw ShapeError("batch_norm: takes f[n, c, ...], got " + to_string(x.aval()));
+  check_channels(x, running_mean, "running_mean");
+  check_channels(x, running_var, "running_var");
+  check_channels(x, weight, "weight");
+  check_channels(x, bias, "bias");
+  BatchNormResult result{Array(), running_mean, running_var};
+  Array m = running_mean, v = running_var;
+  if (o.training) {
+    const int64_t channels = x.shape()[1], count = channels == 0 ? 0 : x.size() / channels;
+    if (count < 2) {
+      throw ValueError("batch_norm: training needs more than one value for each channel, got " + to_string(x.aval()));
+    }
+    Axes axes;
+    for (int i = 0; i < x.rank(); ++i) {
+      if (i != 1) axes.push_back(i);
+    }
+    m = mean(x, axes);
+    v = mean(square(x - by_channel(m, x.rank())), axes);
+    if (running_mean.defined()) {
+      const float unbiased = static_cast<float>(count) / static_cast<float>(count - 1);
+      result.running_mean = (1 - o.momentum) * running_mean + o.momentum * astype(m, running_mean.dtype());
+      result.running_var = (1 - o.momentum) * running_var + o.momentum * unbiased * astype(v, running_var.dtype());
+    }
+  } else if (!m.defined() || !v.defined()) {
+    throw ValueError("batch_norm: evaluation needs running_mean and running_var");
+  }
+  Array scale = rsqrt(v + o.eps);
+  if (weight.defined()) scale = scale * weight;
+  const Array centred = x - by_channel(m, x.rank());
+  result.output = centred * by_channel(scale, x.rank());
+  if (bias.defined()) result.output = result.output + by_channel(bias, x.rank());
+  return result;
+}
+
+LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions& o) {
+  LayerNorm layer;
+  layer.normalized_shape = normalized_shape;
+  layer.eps = o.eps;
+  if (o.affine) {
+    layer.weight = ones(normalized_shape, o.dtype);
+    layer.bias = zeros(normalized_shape, o.dtype);
+  }
+  return layer;
+}
+
+Array LayerNorm::operator()(const Array& x, Loc loc) const {
+  return layer_norm(x, normalized_shape, weight.value_or(Array()), bias.value_or(Array()), {.eps = eps}, loc);
+}
+
+BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o) {
+  BatchNorm layer;
+  if (o.affine) {
+    layer.weight = ones({n}, o.dtype);
+    layer.bias = zeros({n}, o.dtype);
+  }
+  layer.running_mean = {zeros({n}, o.dtype)};
+  layer.running_var = {ones({n}, o.dtype)};
+  layer.num_batches_tracked = {zeros({}, int64)};
+  layer.eps = o.eps;
+  layer.momentum = o.momentum;
+  return layer;
+}
+
+Array BatchNorm::operator()(const Array& x, Loc loc) const {
+  Context evaluation;
+  return (*this)(x, evaluation, loc);
+}
+
+Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
+  const LocScope at(loc);
+  const BatchNormResult r = batch_norm(x, running_mean, running_var, weight.value_or(Array()), bias.value_or(Array()),
+                                       {.training = ctx.training, .momentum = momentum, .eps = eps});
+  if (ctx.training) {
+    ctx.update(running_mean, r.running_mean);
+    ctx.update(running_var, r.running_var);
+    ctx.update(num_batches_tracked, num_batches_tracked.value + 1);
+  }
+  return r.output;
+}
+
+}  // namespace spruce::nn

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation layers.
+#pragma once
+
+#include <optional>
+
+#include "spruce/nn/factory.h"
+
+namespace spruce::nn {
+
+struct LayerNormOptions {
+  double eps = 1e-5;
+};
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose sizes are `normalized_shape`
+/// (Ba, Kiros and Hinton 2016). Undefined weight and bias stand for ones and zeros. Throws ShapeError.
+Array layer_norm(const Array& x, const Shape& normalized_shape, const Array& weight = {}, const Array& bias = {},
+                 const LayerNormOptions& options = {}, Loc loc = Loc::current());
+
+struct BatchNormOptions {
+  bool training = false;
+  double momentum = 0.1;  ///< share of the new statistics in the running ones
+  double eps = 1e-5;
+};
+/// What batch_norm returns: the result and the running statistics, which only training changes.
+struct BatchNormResult {
+  Array output, running_mean, running_var;
+};
+/// Batch normalisation over all axes but axis 1 of f[n, c, ...] (Ioffe and Szegedy 2015). In training with the statistics
+/// of the batch (biased variance; the running variance takes the unbiased one), else with the running ones. Undefined
+/// weight and bias stand for ones and zeros; running statistics may be undefined in training.
+/// Throws ShapeError, and ValueError in training with a single value for each channel.
+BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var, const Array& weight = {},
+                           const Array& bias = {}, const BatchNormOptions& options = {}, Loc loc = Loc::current());
+
+struct NormLayerOptions {
+  double eps = 1e-5;
+  bool affine = true;  ///< whether there are weight and bias
+  Dtype dtype = float32;
+};
+
+/// Layer norm over the last axes.
+///
+/// Parameters: weight, bias f32[normalized_shape], ones and zeros at first.
+struct LayerNorm {
+  std::optional<Array> weight, bias;
+  Shape normalized_shape;
+  double eps = 1e-5;
+
+  static LayerNorm init(const Shape& normalized_shape, const NormLayerOptions& options = {});
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+
+struct BatchNormLayerOptions {
+  double eps = 1e-5;
+  double momentum = 0.1;
+  bool affine = true;
+  Dtype dtype = float32;
+};
+
+/// Batch norm over f[n, c, ...] of any rank from 2.
+///
+/// Parameters: weight, bias f32[c].
+/// State:      buffers running_mean, running_var f32[c], num_batches_tracked i64[].
+struct BatchNorm {
+  std::optional<Array> weight, bias;
+  Buffer running_mean, running_var, num_batches_tracked;
+  double eps = 1e-5;
+  double momentum = 0.1;
+
+  static BatchNorm init(int64_t num_features, const BatchNormLayerOptions& options = {});
+  /// Evaluation mode.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+  /// In training the new running statistics go to the context.
+  Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const;
+};
+
+}  // namespace spruce::nn

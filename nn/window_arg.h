@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes for each spatial axis.
+#pragma once
+
+#include <concepts>
+#include <string>
+
+#include "spruce/core/shape.h"
+
+namespace spruce::nn {
+
+/// One number for all spatial axes, or one for each: 3, or {3, 5}.
+class WindowArg {
+ public:
+  template <std::integral T>
+  constexpr WindowArg(T all) : values_{static_cast<int64_t>(all)}, single_(true) {}
+  constexpr WindowArg(std::initializer_list<int64_t> each) : values_(each) {}
+  constexpr WindowArg(const Shape& each) : values_(each) {}
+
+  /// `rank` numbers, none below `least`. Throws ShapeError naming `op` and `what`.
+  Shape resolve(const char* op, const char* what, int rank, int64_t least) const;
+  /// The same, or `otherwise` where this is empty.
+  bool empty() const { return values_.empty(); }
+
+ private:
+  Shape values_;
+  bool single_ = false;
+};
+
+/// Padding of a convolution: numbers, or "same" (stride 1: the output has the size of the input; an odd total puts the
+/// extra element at the end) or "valid" (none).
+class PaddingArg {
+ public:
+  template <std::integral T>
+  PaddingArg(T all) : values_(all) {}
+  PaddingArg(std::initializer_list<int64_t> each) : values_(each) {}
+  PaddingArg(const char* name) : values_(0), name_(name) {}
+
+  const WindowArg& values() const { return values_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  WindowArg values_;
+  std::string name_;
+};
+
+}  // namespace spruce::nn

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adam (Kingma and Ba 2015, https://arxiv.org/abs/1412.6980) and AdamW (Loshchilov and Hutter 2019,
+// https://arxiv.org/abs/1711.05101).
+#pragma once
+
+#include "spruce/optim/transformation.h"
+
+namespace spruce::optim {
+
+/// Options of adam.
+struct AdamOptions {
+  Schedule learning_rate = 1e-3f;
+  float b1 = 0.9f;       ///< decay of the mean of gradients
+  float b2 = 0.999f;     ///< decay of the mean of squared gradients
+  float eps = 1e-8f;     ///< added to the root, outside of it
+  float eps_root = 0;    ///< added under the root
+};
+
+/// Options of adamw.
+struct AdamWOptions {
+  Schedule learning_rate = 1e-3f;
+  float b1 = 0.9f;
+  float b2 = 0.999f;
+  float eps = 1e-8f;
+  float eps_root = 0;
+  float weight_decay = 1e-4f;  ///< decoupled: params lose learning_rate * weight_decay * params
+};
+
+/// State of Adam: the number of updates and two moments of the parameters' form.
+template <class T>
+struct AdamState {
+  Array count;  ///< i32[]
+  T mu, nu;
+};
+
+/// The moments of Adam without a learning rate: updates = mu_hat / (sqrt(nu_hat + eps_root) + eps).
+struct ScaleByAdam {
+  float b1 = 0.9f;
+  float b2 = 0.999f;
+  float eps = 1e-8f;
+  float eps_root = 0;
+
+  template <class T>
+  AdamState<T> init(const T& params) const {
+    return {internal::zero_count(), internal::zeros_like_tree(params), internal::zeros_like_tree(params)};
+  }
+  template <class G, class P>
+  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&) const {
+    AdamState<G> next{internal::next_count(state.count), {}, {}};
+    next.mu = internal::map_floating([&](const Array& g, const Array& m) { return (1 - b1) * g + b1 * m; }, grads, state.mu);
+    next.nu = internal::map_floating([&](const Array& g, const Array& v) { return (1 - b2) * square(g) + b2 * v; }, grads, state.nu);
+    const Array c1 = internal::bias_correction(b1, next.count), c2 = internal::bias_correction(b2, next.count);
+    G updates = internal::map_floating(
+        [&](const Array& m, const Array& v) {
+          const Array mu_hat = m / astype(c1, m.dtype()), nu_hat = v / astype(c2, v.dtype());
+          return mu_hat / (sqrt(eps_root == 0 ? nu_hat : nu_hat + eps_root) + eps);
+        },
+        next.mu, next.nu);
+    return {std::move(updates), std::move(next)};
+  }
+};
+inline ScaleByAdam scale_by_adam(ScaleByAdam options = {}) { return options; }
+
+/// Adam, and AdamW where weight_decay is not 0.
+class Adam {
+ public:
+  explicit Adam(AdamWOptions options) : options_(std::move(options)) {}
+
+  template <class T>
+  AdamState<T> init(const T& params) const {
+    return moments().init(params);
+  }
+  template <class G, class P>
+  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P& params) const {
+    auto [updates, next] = moments().update(grads, state, params);
+    if (options_.weight_decay != 0) {
+      updates = AddDecayedWeights{options_.weight_decay}.update(updates, EmptyState{}, params).first;
+    }
+    updates = ScaleByLearningRate{options_.learning_rate}.update(updates, CountState{state.count}, params).first;
+    return {std::move(updates), std::move(next)};
+  }
+
+ private:
+  ScaleByAdam moments() const { return {options_.b1, options_.b2, options_.eps, options_.eps_root}; }
+
+  AdamWOptions options_;
+};
+inline Adam adam(AdamOptions o = {}) { return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0}); }
+inline Adam adamw(AdamWOptions options = {}) { return Adam(std::move(options)); }
+
+}  // namespace spruce::optim

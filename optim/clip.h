@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clipping of gradients.
+#pragma once
+
+#include "spruce/optim/transformation.h"
+
+namespace spruce::optim {
+
+/// f32[]: the root of the sum of squares over all floating leaves (buffers and integers left out).
+template <class T>
+Array global_norm(const T& x) {
+  Array total = zeros({});
+  tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) {
+    if (kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype())) total = total + astype(sum(square(a)), float32);
+  });
+  return sqrt(total);
+}
+
+/// Scales the gradients down so that their global_norm is at most `max_norm` (Pascanu et al. 2013).
+struct ClipByGlobalNorm {
+  float max_norm;
+
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&) const {
+    const Array norm = global_norm(grads), small = norm < max_norm;
+    return {internal::map_floating(
+                [&](const Array& g) { return where(small, g, g / astype(norm, g.dtype()) * max_norm); }, grads),
+            {}};
+  }
+};
+inline ClipByGlobalNorm clip_by_global_norm(float max_norm) { return {max_norm}; }
+
+}  // namespace spruce::optim

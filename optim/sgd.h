@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stochastic gradient descent, with or without momentum.
+#pragma once
+
+#include "spruce/optim/transformation.h"
+
+namespace spruce::optim {
+
+/// State of a trace: one running sum for each parameter.
+template <class T>
+struct TraceState {
+  T trace;
+};
+
+/// trace = grads + decay * trace; the updates are the trace, or with Nesterov's form grads + decay * trace.
+struct Trace {
+  float decay;
+  bool nesterov = false;
+
+  template <class T>
+  TraceState<T> init(const T& params) const {
+    return {internal::zeros_like_tree(params)};
+  }
+  template <class G, class P>
+  std::pair<G, TraceState<G>> update(const G& grads, const TraceState<G>& state, const P&) const {
+    const auto step = [&](const Array& g, const Array& t) { return g + decay * t; };
+    G next = internal::map_floating(step, grads, state.trace);
+    if (!nesterov) return {next, {next}};
+    G updates = internal::map_floating(step, grads, next);
+    return {std::move(updates), {std::move(next)}};
+  }
+};
+inline Trace trace(float decay, bool nesterov = false) { return {decay, nesterov}; }
+
+/// Options of sgd.
+struct SgdOptions {
+  Schedule learning_rate = 1e-2f;
+  float momentum = 0;     ///< 0: none, and no state for it
+  bool nesterov = false;  ///< Nesterov's form of the momentum (Sutskever et al. 2013)
+};
+
+/// State of sgd: the number of updates, and the trace where there is momentum.
+template <class T>
+struct SgdState {
+  std::optional<T> trace;
+  Array count;  ///< i32[]
+};
+
+/// params - learning_rate * grads, or with momentum m: t = grads + m t; params - learning_rate * t.
+class Sgd {
+ public:
+  explicit Sgd(SgdOptions options) : options_(std::move(options)) {}
+
+  template <class T>
+  SgdState<T> init(const T& params) const {
+    SgdState<T> state{std::nullopt, internal::zero_count()};
+    if (options_.momentum != 0) state.trace = internal::zeros_like_tree(params);
+    return state;
+  }
+  template <class G, class P>
+  std::pair<G, SgdState<G>> update(const G& grads, const SgdState<G>& state, const P& params) const {
+    G updates = grads;
+    SgdState<G> next{std::nullopt, Array()};
+    if (state.trace.has_value()) {
+      auto [u, t] = Trace{options_.momentum, options_.nesterov}.update(grads, TraceState<G>{*state.trace}, params);
+      updates = std::move(u);
+      next.trace = std::move(t.trace);
+    }
+    auto [scaled, count] = ScaleByLearningRate{options_.learning_rate}.update(updates, CountState{state.count}, params);
+    next.count = std::move(count.count);
+    return {std::move(scaled), std::move(next)};
+  }
+
+ private:
+  SgdOptions options_;
+};
+inline Sgd sgd(SgdOptions options = {}) { return Sgd(std::move(options)); }
+
+}  // namespace spruce::optim

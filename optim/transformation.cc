@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/optim/transformation.h"
+
+namespace spruce::optim::internal {
+
+Array zero_count() { return zeros({}, int32); }
+
+Array next_count(const Array& count) { return count + 1; }
+
+Array bias_correction(float decay, const Array& count) { return 1.0f - power(Array(decay), astype(count, float32)); }
+
+}  // namespace spruce::optim::internal

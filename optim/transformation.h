@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient transformations: pairs of pure functions, init and update, over trees. After Optax, whose numbers they give.
+//
+//   auto state = t.init(params);
+//   auto [updates, next_state] = t.update(grads, state, params);
+//   params = apply_updates(params, updates);
+#pragma once
+
+#include <functional>
+#include <tuple>
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/tree/tree.h"
+
+namespace spruce::optim {
+
+/// The state of a transformation that has none.
+struct EmptyState {};
+
+/// A learning rate: a constant, or a function of the number of updates made so far (i32[]).
+class Schedule {
+ public:
+  Schedule(float constant) : constant_(constant) {}
+  Schedule(double constant) : constant_(static_cast<float>(constant)) {}
+  Schedule(std::function<Array(const Array&)> f) : f_(std::move(f)) {}
+
+  bool is_constant() const { return !f_; }
+  /// The value at update number `count` (i32[], from 0): f32[].
+  Array operator()(const Array& count) const { return f_ ? f_(count) : Array(constant_); }
+
+ private:
+  float constant_ = 0;
+  std::function<Array(const Array&)> f_;
+};
+
+namespace internal {
+
+// Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are in the first tree.
+template <class F, class T, class... Rest>
+T map_floating(F&& f, const T& x, const Rest&... rest) {
+  return tree::internal::map_selected(
+      "optim", [](tree::Leaf kind, const Array& a) { return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype()); }, f, x,
+      rest...);
+}
+
+template <class T>
+T zeros_like_tree(const T& x) {
+  return tree::map([](const Array& a) { return a.defined() ? zeros_like(a) : a; }, x);
+}
+
+/// i32[]: 0.
+Array zero_count();
+Array next_count(const Array& count);
+/// 1 - decay^(count), for bias correction; count is i32[].
+Array bias_correction(float decay, const Array& count);
+
+}  // namespace internal
+
+/// params + updates, leaf by leaf, in the dtype of the parameter. Integers, bool, buffers and keys stay as they are.
+template <class T, class U>
+T apply_updates(const T& params, const U& updates) {
+  return internal::map_floating([](const Array& p, const Array& u) { return astype(p + u, p.dtype()); }, params, updates);
+}
+
+/// updates * factor.
+struct Scale {
+  float factor;
+
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&) const {
+    return {internal::map_floating([&](const Array& g) { return factor * g; }, grads), {}};
+  }
+};
+inline Scale scale(float factor) { return {factor}; }
+
+/// State of a transformation that counts its updates.
+struct CountState {
+  Array count;  ///< i32[]: updates made so far
+};
+
+/// updates * -learning_rate, which may depend on the number of updates.
+struct ScaleByLearningRate {
+  Schedule learning_rate;
+
+  template <class T>
+  CountState init(const T&) const {
+    return {internal::zero_count()};
+  }
+  template <class G, class P>
+  std::pair<G, CountState> update(const G& grads, const CountState& state, const P&) const {
+    const Array rate = -learning_rate(state.count);
+    return {internal::map_floating([&](const Array& g) { return astype(rate, g.dtype()) * g; }, grads),
+            {internal::next_count(state.count)}};
+  }
+};
+inline ScaleByLearningRate scale_by_learning_rate(Schedule rate) { return {std::move(rate)}; }
+
+/// updates + weight_decay * params (decoupled weight decay, Loshchilov and Hutter 2019).
+struct AddDecayedWeights {
+  float weight_decay;
+
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params) const {
+    return {internal::map_floating([&](const Array& g, const Array& p) { return g + weight_decay * p; }, grads, params), {}};
+  }
+};
+inline AddDecayedWeights add_decayed_weights(float weight_decay) { return {weight_decay}; }
+
+/// Several transformations, one after the other: the updates of each are the gradients of the next. The state is a tuple.
+template <class... T>
+class Chain {
+ public:
+  explicit Chain(T... parts) : parts_(std::move(parts)...) {}
+
+  template <class P>
+  auto init(const P& params) const {
+    return std::apply([&](const auto&... part) { return std::tuple{part.init(params)...}; }, parts_);
+  }
+  /// {updates, next state}.
+  template <class G, class S, class P>
+  std::pair<G, S> update(const G& grads, const S& state, const P& params) const {
+    std::pair<G, S> out{grads, state};
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (
+          [&] {
+            auto [updates, next] = std::get<I>(parts_).update(out.first, std::get<I>(state), params);
+            out.first = std::move(updates);
+            std::get<I>(out.second) = std::move(next);
+          }(),
+          ...);
+    }(std::index_sequence_for<T...>{});
+    return out;
+  }
+
+ private:
+  std::tuple<T...> parts_;
+};
+template <class... T>
+Chain<T...> chain(T... parts) {
+  return Chain<T...>(std::move(parts)...);
+}
+
+}  // namespace spruce::optim

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fails where a part includes one that is not below it, or what users alone include.
+#   tests/house/layers.sh <repository>
+set -euo pipefail
+cd "$1"
+
+declare -A sees=(
+  [core]="core"
+  [transforms]="core transforms"
+  [nn]="core transforms nn"
+  [optim]="core transforms optim"
+)
+failed=0
+for part in core transforms nn optim; do
+  seen=${sees[$part]}
+  wrong=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]spruce/' \
+    --include='*.h' --include='*.cc' "$part" |
+    grep -vE "[\"<]spruce/(${seen// /|})/" || true)
+  if [[ -n $wrong ]]; then
+    printf '%s sees only: %s\n%s\n' "$part" "$seen" "$wrong"
+    failed=1
+  fi
+done
+
+# Side-by-side headers are reached by their full names only, or the rule above could be passed by.
+local_names=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' --include='*.h' \
+  --include='*.cc' core transforms nn optim | grep -v '"spruce/' || true)
+if [[ -n $local_names ]]; then
+  printf 'Includes of our own headers begin with "spruce/<part>/":\n%s\n' "$local_names"
+  failed=1
+fi
+((failed)) || echo "every part includes only what is below it"
+exit "$failed"

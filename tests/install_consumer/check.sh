@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds and runs the same small program in each way that a project can use spruce.
+#   check.sh installed <prefix> <empty folder>    by find_package, then by pkg-config
+#   check.sh subdirectory <empty folder>          by add_subdirectory
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+by_cmake() {  # by_cmake <project> <folder> [cmake argument ...]
+  cmake -S "$here/$1" -B "$2" -G Ninja "${@:3}" >/dev/null
+  cmake --build "$2"
+  "$2/consumer"
+}
+
+case $1 in
+  installed)
+    prefix=$2 folder=$3
+    by_cmake find_package "$folder/find_package" -D CMAKE_BUILD_TYPE=Release \
+      -D CMAKE_PREFIX_PATH="$prefix"
+
+    export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+    read -ra flags <<<"$(pkg-config --cflags --libs spruce)"
+    c++ -O1 "$here/main.cc" "${flags[@]}" -Wl,-rpath,"$prefix/lib" -o "$folder/consumer"
+    "$folder/consumer"
+
+    # A shared spruce keeps what it is made of to itself.
+    if [[ -e $prefix/lib/libspruce.so ]]; then
+      if pkg-config --cflags --libs spruce | grep -E 'absl|dnnl|openmp|zlib|-lz'; then
+        echo "pkg-config hands on what spruce links" >&2
+        exit 1
+      fi
+      if grep -E 'absl|dnnl|openmp|libz' "$folder/find_package/build.ninja"; then
+        echo "the CMake package hands on what spruce links" >&2
+        exit 1
+      fi
+    fi
+    ;;
+  subdirectory)
+    # Unoptimised: this is about how it is built, not how fast it runs.
+    by_cmake add_subdirectory "$2/add_subdirectory" -D CMAKE_BUILD_TYPE=Debug \
+      -D CMAKE_CXX_FLAGS_DEBUG=-O0
+    ;;
+esac

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/custom.h"
+
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/transforms/batch.h"
+#include "spruce/transforms/tape.h"
+
+namespace spruce::internal {
+namespace {
+
+// Runs a flat function over a mapped axis. `batched` tells the inputs in front-axis form; the outputs all come in it.
+std::vector<Array> run_batched(const FlatFunction& f, std::span<const Array> in, const std::vector<bool>& batched, int64_t size) {
+  BatchInterpreter batch(size, "");
+  std::vector<Array> args(in.begin(), in.end()), out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (batched[i] && args[i].defined()) args[i] = batch.make(args[i]);
+  }
+  {
+    const InterpreterScope scope(&batch);
+    out = f(args);
+  }
+  for (Array& a : out) {
+    if (a.defined()) a = rules::materialize_batch(batch.unwrap(a), batch.owns(a), size);
+  }
+  return out;
+}
+
+Array tangent_or_zeros(const Array& t, const Array& value) { return t.defined() ? t : rules::zeros_of(value.aval()); }
+
+class JvpFunction final : public CustomFunction {
+ public:
+  JvpFunction(FlatFunction f, FlatFunction rule) : f_(std::move(f)), rule_(std::move(rule)) {}
+
+  std::vector<Array> call(std::span<const Array> in) const override { return f_(in); }
+  void jvp(std::span<const Array> in, std::span<const Array> tangents, std::vector<Array>& out,
+           std::vector<Array>& out_tangents) const override {
+    std::vector<Array> both(in.begin(), in.end());
+    for (size_t i = 0; i < in.size(); ++i) both.push_back(tangent_or_zeros(tangents[i], in[i]));
+    const std::vector<Array> results = rule_(both);
+    const size_t n = results.size() / 2;
+    if (results.size() != 2 * n) {
+      throw TreeError("custom_jvp: the rule returned an output and a tangent with different numbers of arrays");
+    }
+    out.assign(results.begin(), results.begin() + static_cast<int64_t>(n));
+    out_tangents.assign(results.begin() + static_cast<int64_t>(n), results.end());
+    for (size_t k = 0; k < n; ++k) {
+      check_tangent("custom_jvp", "the rule's tangent", k, out[k].aval(), out_tangents[k]);
+      if (!is_floating(out[k].dtype())) out_tangents[k] = Array();
+    }
+  }
+  std::shared_ptr<const CustomFunction> batch(int64_t size, std::vector<bool> batched) const override {
+    std::vector<bool> twice = batched;
+    twice.insert(twice.end(), batched.begin(), batched.end());
+    return make_custom_jvp([f = f_, size, batched](std::span<const Array> in) { return run_batched(f, in, batched, size); },
+                           [f = rule_, size, twice](std::span<const Array> in) { return run_batched(f, in, twice, size); });
+  }
+  std::string name() const override { return "custom_jvp"; }
+
+ private:
+  FlatFunction f_, rule_;
+};
+
+struct Backward {
+  FlatFunction run;
+};
+
+class VjpFunction final : public CustomFunction {
+ public:
+  VjpFunction(FlatFunction f, FlatFunction fwd, FlatFunction bwd, std::shared_ptr<size_t> outputs)
+      : f_(std::move(f)), fwd_(std::move(fwd)), bwd_(std::move(bwd)), outputs_(std::move(outputs)) {}
+
+  std::vector<Array> call(std::span<const Array> in) const override { return f_(in); }
+  void jvp(std::span<const Array> in, std::span<const Array> tangents, std::vector<Array>& out,
+           std::vector<Array>& out_tangents) const override {
+    const std::vector<Array> all = fwd_(in);
+    const size_t n = *outputs_;
+    out.assign(all.begin(), all.begin() + static_cast<int64_t>(n));
+    PullbackRule rule;
+    rule.name = name();
+    rule.residuals = all.size() - n;
+    std::vector<Array> ts;
+    for (size_t i = 0; i < in.size(); ++i) {
+      ts.push_back(tangent_or_zeros(tangents[i], in[i]));
+      rule.in_avals.push_back(in[i].aval());
+    }
+    for (const Array& a : out) rule.out_avals.push_back(a.aval());
+    rule.self = std::make_shared<const Backward>(Backward{bwd_});
+    rule.run = [](const void* self, std::span<const Array> residuals, std::span<const Array> cts) {
+      std::vector<Array> args(residuals.begin(), residuals.end());
+      args.insert(args.end(), cts.begin(), cts.end());
+      return static_cast<const Backward*>(self)->run(args);
+    };
+    out_tangents = bind_pullback(std::move(rule), std::span<const Array>(all).subspan(n), ts);
+    for (size_t k = 0; k < n; ++k) {
+      if (!is_floating(out[k].dtype())) out_tangents[k] = Array();
+    }
+  }
+  std::shared_ptr<const CustomFunction> batch(int64_t size, std::vector<bool> batched) const override {
+    const auto forward = [f = fwd_, size, batched](std::span<const Array> in) { return run_batched(f, in, batched, size); };
+    const auto backward = [f = bwd_, size, batched](std::span<const Array> in) {
+      std::vector<Array> cts = run_batched(f, in, std::vector<bool>(in.size(), true), size);
+      for (size_t i = 0; i < cts.size(); ++i) {
+        if (cts[i].defined() && !batched[i]) cts[i] = sum(cts[i], 0);
+      }
+      return cts;
+    };
+    return make_custom_vjp([f = f_, size, batched](std::span<const Array> in) { return run_batched(f, in, batched, size); }, forward,
+                           backward, outputs_);
+  }
+  std::string name() const override { return "custom_vjp"; }
+
+ private:
+  FlatFunction f_, fwd_, bwd_;
+  std::shared_ptr<size_t> outputs_;
+};
+
+}  // namespace
+
+std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFunction rule) {
+  return std::make_shared<JvpFunction>(std::move(f), std::move(rule));
+}
+
+std::shared_ptr<const CustomFunction> make_custom_vjp(FlatFunction f, FlatFunction fwd, FlatFunction bwd,
+                                                      std::shared_ptr<size_t> outputs) {
+  return std::make_shared<VjpFunction>(std::move(f), std::move(fwd), std::move(bwd), std::move(outputs));
+}
+
+void throw_bwd_count(size_t expected, size_t got) {
+  throw TreeError("custom_vjp: the backward function returned " + std::to_string(got) + " arrays, the arguments have " +
+                  std::to_string(expected) + "; return one cotangent for each argument, of its form");
+}
+
+}  // namespace spruce::internal

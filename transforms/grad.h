@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients: grad and value_and_grad. Reverse mode is forward mode on a tape, transposed (Radul et al., "You Only
+// Linearize Once", POPL 2023).
+#pragma once
+
+#include "spruce/transforms/linearizer.h"
+
+namespace spruce {
+namespace internal {
+
+// What a loss returned: the number alone, or the number and what rides along with it.
+template <class Out>
+struct LossParts {
+  static_assert(std::is_same_v<Out, Array>,
+                "spruce: a function to be differentiated returns an Array, or a pair or tuple whose first element is that Array");
+  static constexpr bool kAux = false;
+  static Array& value(Out& out) { return out; }
+};
+template <class Aux>
+struct LossParts<std::pair<Array, Aux>> {
+  static constexpr bool kAux = true;
+  static Array& value(std::pair<Array, Aux>& out) { return out.first; }
+  static Aux& aux(std::pair<Array, Aux>& out) { return out.second; }
+};
+template <class First, class... Aux>
+struct LossParts<std::tuple<Array, First, Aux...>> {
+  static constexpr bool kAux = true;
+  static Array& value(std::tuple<Array, First, Aux...>& out) { return std::get<0>(out); }
+  static auto aux(std::tuple<Array, First, Aux...>& out) {
+    return std::apply([](auto&, auto&... rest) { return std::tuple<First, Aux...>(rest...); }, out);
+  }
+};
+
+template <class T>
+void fill_leaves(T& x, std::span<const Array> leaves, size_t& at) {
+  tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf) { a = leaves[at++]; });
+}
+
+template <class F, size_t... I>
+class ValueAndGrad {
+ public:
+  ValueAndGrad(F f, const char* op) : f_(std::move(f)), op_(op) {}
+
+  /// {out, gradients} where `out` is all that the function returned.
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    static_assert(((I < sizeof...(Args)) && ...), "spruce: grad<I...> names an argument that the function does not have");
+    std::tuple<Args...> traced(args...);
+    Linearizer lin(op_);
+    (lin.mark_tree(std::get<I>(traced)), ...);
+    lin.check_marked(op_);
+    auto out = run_under(lin.interpreter(), [&] { return std::apply(f_, std::as_const(traced)); });
+    using Parts = LossParts<decltype(out)>;
+    Array& value = Parts::value(out);
+    lin.finish(value);
+    check_scalar_loss(op_, value);
+    lin.strip(out);
+    const Array ct = one_of(value);
+    const std::vector<Array> cts = lin.pull_back({&ct, 1}, op_);
+    const std::tuple<const Args&...> original(args...);
+    std::tuple grads{std::tuple_element_t<I, std::tuple<Args...>>(std::get<I>(original))...};
+    size_t at = 0;
+    std::apply([&](auto&... g) { (fill_leaves(g, cts, at), ...); }, grads);
+    if constexpr (sizeof...(I) == 1) return std::pair{std::move(out), std::move(std::get<0>(grads))};
+    else return std::pair{std::move(out), std::move(grads)};
+  }
+
+ private:
+  F f_;
+  const char* op_;
+};
+
+template <class F, size_t... I>
+class Grad {
+ public:
+  explicit Grad(F f) : both_(std::move(f), "grad") {}
+
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    auto [out, grads] = both_(args...);
+    using Parts = LossParts<decltype(out)>;
+    if constexpr (Parts::kAux) return std::pair{std::move(grads), Parts::aux(out)};
+    else return grads;
+  }
+
+ private:
+  ValueAndGrad<F, I...> both_;
+};
+
+}  // namespace internal
+
+/// The gradient of a function with a scalar floating result, with respect to argument 0, or to arguments I... as a tuple.
+///
+/// Each argument may be any tree; its gradient has the same C++ type. Integer and boolean leaves, buffers and keys have
+/// zero gradients. A function that returns a pair or tuple hands out what follows its first element: grad then returns
+/// {gradients, rest}. Grad of an argument that the result does not depend on is zero.
+/// Throws DerivativeError if the result is no floating scalar, or the argument has no floating leaf.
+template <size_t... I, class F>
+auto grad(F f) {
+  if constexpr (sizeof...(I) == 0) return internal::Grad<F, 0>(std::move(f));
+  else return internal::Grad<F, I...>(std::move(f));
+}
+
+/// As grad, together with what the function returned: {out, gradients}.
+template <size_t... I, class F>
+auto value_and_grad(F f) {
+  if constexpr (sizeof...(I) == 0) return internal::ValueAndGrad<F, 0>(std::move(f), "value_and_grad");
+  else return internal::ValueAndGrad<F, I...>(std::move(f), "value_and_grad");
+}
+
+}  // namespace spruce

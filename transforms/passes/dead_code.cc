@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "spruce/transforms/passes/passes.h"
+
+namespace spruce::passes {
+
+Graph dead_code(const Graph& graph) {
+  std::vector<uint8_t> live(graph.avals.size(), 0);
+  for (const ValueId v : graph.outputs) live[static_cast<size_t>(v)] = 1;
+  std::vector<const Equation*> kept;
+  for (size_t n = graph.equations.size(); n-- > 0;) {
+    const Equation& e = graph.equations[n];
+    const bool needed = std::any_of(e.outputs.begin(), e.outputs.end(), [&](ValueId v) { return live[static_cast<size_t>(v)] != 0; });
+    if (!needed) continue;
+    for (const ValueId v : e.inputs) live[static_cast<size_t>(v)] = 1;
+    for (const ValueId v : e.outputs) live[static_cast<size_t>(v)] = 1;
+    kept.push_back(&e);
+  }
+  for (const ValueId v : graph.inputs) live[static_cast<size_t>(v)] = 1;
+
+  Graph out;
+  std::vector<ValueId> renamed(graph.avals.size(), -1);
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (live[i]) renamed[i] = out.add_value(graph.avals[i]);
+  }
+  const auto rename = [&](std::vector<ValueId> ids) {
+    for (ValueId& v : ids) v = renamed[static_cast<size_t>(v)];
+    return ids;
+  };
+  out.inputs = rename(graph.inputs);
+  out.outputs = rename(graph.outputs);
+  for (const Graph::Constant& c : graph.constants) {
+    if (live[static_cast<size_t>(c.id)]) out.constants.push_back({renamed[static_cast<size_t>(c.id)], c.value});
+  }
+  for (size_t n = kept.size(); n-- > 0;) {
+    Equation e = *kept[n];
+    e.inputs = rename(e.inputs);
+    e.outputs = rename(e.outputs);
+    out.equations.push_back(std::move(e));
+  }
+  return out;
+}
+
+}  // namespace spruce::passes

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/custom_call.h"
+#include "spruce/transforms/passes/passes.h"
+
+namespace spruce::passes {
+namespace {
+
+// One pass over the equations of `graph`; sets `found` if a body that was put in may hold calls itself.
+Graph inline_once(const Graph& graph, bool& found) {
+  Graph out;
+  out.avals = graph.avals;
+  out.inputs = graph.inputs;
+  out.constants = graph.constants;
+  std::vector<ValueId> renamed(graph.avals.size());
+  for (size_t i = 0; i < renamed.size(); ++i) renamed[i] = static_cast<ValueId>(i);
+  for (const Equation& e : graph.equations) {
+    Equation copy = e;
+    for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
+    if (e.primitive != &custom_call_p) {
+      out.equations.push_back(std::move(copy));
+      continue;
+    }
+    found = true;
+    const Graph& body = internal::custom_call_body(e.params);
+    std::vector<ValueId> of_body(body.avals.size(), -1);
+    for (size_t i = 0; i < body.inputs.size(); ++i) of_body[static_cast<size_t>(body.inputs[i])] = copy.inputs[i];
+    for (const Graph::Constant& c : body.constants) {
+      of_body[static_cast<size_t>(c.id)] = out.add_value(c.value.aval());
+      out.constants.push_back({of_body[static_cast<size_t>(c.id)], c.value});
+    }
+    for (const Equation& inner : body.equations) {
+      Equation moved = inner;
+      for (ValueId& v : moved.inputs) v = of_body[static_cast<size_t>(v)];
+      for (ValueId& v : moved.outputs) {
+        ValueId& place = of_body[static_cast<size_t>(v)];
+        place = out.add_value(body.avals[static_cast<size_t>(v)]);
+        v = place;
+      }
+      out.equations.push_back(std::move(moved));
+    }
+    for (size_t k = 0; k < e.outputs.size(); ++k) {
+      renamed[static_cast<size_t>(e.outputs[k])] = of_body[static_cast<size_t>(body.outputs[k])];
+    }
+  }
+  for (const ValueId v : graph.outputs) out.outputs.push_back(renamed[static_cast<size_t>(v)]);
+  return out;
+}
+
+}  // namespace
+
+Graph inline_calls(const Graph& graph) {
+  Graph out = graph;
+  for (bool found = true; found;) {
+    found = false;
+    out = inline_once(out, found);
+  }
+  return out;
+}
+
+}  // namespace spruce::passes

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// All transforms.
+#pragma once
+
+#include "spruce/transforms/collectives.h"
+#include "spruce/transforms/custom.h"
+#include "spruce/transforms/grad.h"
+#include "spruce/transforms/jacobian.h"
+#include "spruce/transforms/jit.h"
+#include "spruce/transforms/jvp.h"
+#include "spruce/transforms/stop_gradient.h"
+#include "spruce/transforms/vjp.h"
+#include "spruce/transforms/vmap.h"
