@@ -82,16 +82,18 @@ Number positional(const Decimal& d, double value, int precision) {
   return n;
 }
 
-Number scientific(Decimal d, double value) {
-  if (static_cast<int>(d.digits.size()) - 1 > kPrecision) {
-    char text[64];
-    const int n = std::snprintf(text, sizeof text, "%.*e", kPrecision, value);
-    d = parse_scientific(text, text + n);
-  }
+// Digits behind the point that a number needs with an exponent.
+int digits_behind(const Decimal& d) { return std::min(kPrecision, static_cast<int>(d.digits.size()) - 1); }
+
+Number scientific(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*e", digits, value);
+  const char *point = std::strchr(text, digits > 0 ? '.' : 'e'), *e = std::strchr(text, 'e');
   Number n;
-  n.whole = (d.negative ? "-" : "") + d.digits.substr(0, 1);
-  n.fraction = "." + d.digits.substr(1);
-  n.exponent = d.exponent;
+  n.whole.assign(text, static_cast<size_t>(point - text));
+  n.fraction.assign(point, static_cast<size_t>(e - point));
+  if (digits == 0) n.fraction = ".";
+  n.exponent = std::atoi(e + 1);
   return n;
 }
 
@@ -127,11 +129,15 @@ std::vector<std::string> format_floats(const std::vector<T>& values) {
   const double low = std::is_same_v<T, double> ? 0.0001 : static_cast<double>(0.0001f);
   const bool exponents = largest > 0 && (largest >= exponent_cutoff<T>() || smallest < low || largest / smallest > 1000);
   std::vector<Number> numbers(values.size());
+  int digits = 0;
+  for (const T v : values) {
+    if (exponents && std::isfinite(as_double(v))) digits = std::max(digits, digits_behind(shortest(v)));
+  }
   size_t left = 0, right = 0, exponent_digits = 2;
   for (size_t i = 0; i < values.size(); ++i) {
     const double v = as_double(values[i]);
     if (!std::isfinite(v)) continue;
-    Number& n = numbers[i] = exponents ? scientific(shortest(values[i]), v) : positional(shortest(values[i]), v, kPrecision);
+    Number& n = numbers[i] = exponents ? scientific(v, digits) : positional(shortest(values[i]), v, kPrecision);
     left = std::max(left, n.whole.size());
     right = std::max(right, n.fraction.size());
     exponent_digits = std::max(exponent_digits, std::to_string(std::abs(n.exponent)).size());
@@ -153,7 +159,7 @@ std::vector<std::string> format_floats(const std::vector<T>& values) {
     }
     Number& n = numbers[i];
     s = std::string(left - n.whole.size(), ' ') + n.whole + n.fraction;
-    s.append(right - n.fraction.size(), exponents ? '0' : ' ');
+    s.append(right - n.fraction.size(), ' ');
     if (exponents) s += exponent_text(n.exponent, exponent_digits);
   }
   return out;
@@ -250,6 +256,7 @@ class Layout {
       const std::string word = place < 0 ? "..." : words[next++];
       const size_t needed = word.size() + (fresh ? 0 : 1);
       if (!fresh && column + needed > width) {
+        s.erase(s.find_last_not_of(' ') + 1);
         s += "\n" + std::string(indent, ' ');
         column = indent;
         fresh = true;

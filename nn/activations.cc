@@ -26,6 +26,9 @@ Array along(const Primitive& p, const char* op, const Array& input, int64_t dim)
   return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
 }
 
+// min(x, 0), but with the whole gradient at 0, where that of minimum is shared.
+Array negative_part(const Array& x) { return where(x > 0, 0, x); }
+
 }  // namespace
 
 namespace internal {
@@ -41,7 +44,7 @@ Array relu6(const Array& x) { return nn::hardtanh(x, {0.0f, 6.0f}); }
 
 Array selu(const Array& x) {
   constexpr double kAlpha = 1.6732632423543772848170429916717, kScale = 1.0507009873554804934193349852946;
-  return kScale * where(x > 0, x, kAlpha * expm1(minimum(x, 0)));
+  return kScale * where(x > 0, x, kAlpha * expm1(negative_part(x)));
 }
 
 Array hardsigmoid(const Array& x) { return nn::hardtanh(x + 3, {0.0f, 6.0f}) / 6; }
@@ -59,12 +62,12 @@ Array Gelu::operator()(const Array& x, const GeluOptions& options, Loc loc) cons
 
 Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const LocScope at(loc);
-  return where(x > 0, x, options.alpha * expm1(minimum(x, 0)));
+  return where(x > 0, x, options.alpha * expm1(negative_part(x)));
 }
 
 Array Celu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const LocScope at(loc);
-  return where(x > 0, x, options.alpha * expm1(minimum(x, 0) / options.alpha));
+  return where(x > 0, x, options.alpha * expm1(negative_part(x) / options.alpha));
 }
 
 Array LeakyRelu::operator()(const Array& x, const LeakyReluOptions& options, Loc loc) const {

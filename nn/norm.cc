@@ -72,7 +72,7 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
     m = mean(x, axes);
     v = mean(square(x - by_channel(m, x.rank())), axes);
     if (running_mean.defined()) {
-      const float unbiased = static_cast<float>(count) / static_cast<float>(count - 1);
+      const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
       result.running_mean = (1 - o.momentum) * running_mean + o.momentum * astype(m, running_mean.dtype());
       result.running_var = (1 - o.momentum) * running_var + o.momentum * unbiased * astype(v, running_var.dtype());
     }

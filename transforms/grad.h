@@ -58,7 +58,7 @@ class ValueAndGrad {
     const Array ct = one_of(value);
     const std::vector<Array> cts = lin.pull_back({&ct, 1}, op_);
     const std::tuple<const Args&...> original(args...);
-    std::tuple grads{std::tuple_element_t<I, std::tuple<Args...>>(std::get<I>(original))...};
+    std::tuple<std::tuple_element_t<I, std::tuple<Args...>>...> grads{std::get<I>(original)...};
     size_t at = 0;
     std::apply([&](auto&... g) { (fill_leaves(g, cts, at), ...); }, grads);
     if constexpr (sizeof...(I) == 1) return std::pair{std::move(out), std::move(std::get<0>(grads))};

@@ -32,7 +32,7 @@ class JacFwd {
     check_jacobian_input("jacfwd", x);
     const auto along = [&](const Array& t) {
       const auto g = [&](const Array& y) { return f_(y, rest...); };
-      return jvp(g, std::tuple{x}, std::tuple{t}).second;
+      return jvp(g, std::tuple<Array>(x), std::tuple<Array>(t)).second;
     };
     auto out = vmap(along, {.out_axes = -1})(standard_basis(x));
     tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) { a = split_last(a, x.shape()); });
@@ -102,7 +102,7 @@ auto hessian(F f) {
 /// H(x) v: the Hessian of a scalar function times a tangent of x's type, without forming it (Pearlmutter 1994). Any tree.
 template <class F, class T>
 T hvp(const F& f, const T& x, const T& v) {
-  return jvp(grad(f), std::tuple{x}, std::tuple{v}).second;
+  return jvp(grad(f), std::tuple<T>(x), std::tuple<T>(v)).second;
 }
 
 namespace tree {

@@ -25,7 +25,15 @@ struct ArgReduce {
     A best = static_cast<A>(x[0]);
     int64_t block = 0;
     for (int64_t i = 0; i < n; i += kBlock) {
-      const A here = Reduce<Op, X, A>::dense(x + i, std::min(kBlock, n - i));
+      const int64_t count = std::min(kBlock, n - i);
+      A here;
+      if constexpr (std::is_same_v<X, A>) {
+        here = Reduce<Op, X, A>::dense(x + i, count);
+      } else {
+        A buffer[kBlock];
+        widen(x + i, buffer, count);
+        here = Reduce<Op, A, A>::dense(buffer, count);
+      }
       if (!Op::better(best, here)) continue;
       best = here;
       block = i;

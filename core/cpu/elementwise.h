@@ -4,6 +4,7 @@
 // that is compiled into loops per dtype and instruction set. f16 and bf16 are computed in float.
 #pragma once
 
+#include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/primitive.h"
 
@@ -43,24 +44,45 @@ SPRUCE_INLINE auto call2(X a, X b) {
   return Op::template call<I>(static_cast<Compute<X>>(a), static_cast<Compute<X>>(b));
 }
 
-// In place x and y are the same: a loop reads an element before it writes it, and ivdep tells the compiler so.
+/// An operation that is cheaper where near<I>(x): there call_near<I>(x) is call<I>(x), bit for bit.
+template <class Op, class I, class T>
+concept HasNear = requires(T x) { Op::template call_near<I>(x); };
+
+// In place x and y are the same: a loop reads an element before it writes it, and SPRUCE_INDEPENDENT tells the compiler so.
 template <class Op, class I, class X, class Y>
 SPRUCE_INLINE void unary_body(const X* x, Y* y, int64_t n) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call1<Op, I>(x[i]));
+  if constexpr (HasNear<Op, I, Compute<X>>) {
+    constexpr int64_t kBlock = 512;
+    for (int64_t begin = 0; begin < n; begin += kBlock) {
+      const int64_t end = n - begin < kBlock ? n : begin + kBlock;
+      int32_t far = 0;
+      for (int64_t i = begin; i < end; ++i) far |= Op::template near<I>(static_cast<Compute<X>>(x[i])) ? 0 : 1;
+      if (far == 0) {
+        SPRUCE_INDEPENDENT
+        for (int64_t i = begin; i < end; ++i)
+          y[i] = static_cast<Y>(Op::template call_near<I>(static_cast<Compute<X>>(x[i])));
+      } else {
+        SPRUCE_INDEPENDENT
+        for (int64_t i = begin; i < end; ++i) y[i] = static_cast<Y>(call1<Op, I>(x[i]));
+      }
+    }
+  } else {
+    SPRUCE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call1<Op, I>(x[i]));
+  }
 }
 template <class Op, class I, class X, class Y>
 SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t a_step, int64_t b_step) {
   if (a_step != 0 && b_step != 0) {
-#pragma GCC ivdep
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(a[i], b[i]));
   } else if (a_step != 0) {
     const X s = *b;
-#pragma GCC ivdep
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(a[i], s));
   } else if (b_step != 0) {
     const X s = *a;
-#pragma GCC ivdep
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(s, b[i]));
   } else {
     const Y v = static_cast<Y>(call2<Op, I>(*a, *b));
@@ -72,19 +94,19 @@ template <class Op, class I, class A, class B, class Y>
 SPRUCE_INLINE void ternary_body(const A* a, const B* b, const B* c, Y* y, int64_t n, int64_t a_step, int64_t b_step,
                                 int64_t c_step) {
   if (a_step != 0 && b_step != 0 && c_step != 0) {
-#pragma GCC ivdep
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i], c[i]));
   } else if (a_step != 0 && b_step != 0) {
     const B t = *c;
-#pragma GCC ivdep
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i], t));
   } else if (a_step != 0 && c_step != 0) {
     const B s = *b;
-#pragma GCC ivdep
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s, c[i]));
   } else if (a_step != 0) {
     const B s = *b, t = *c;
-#pragma GCC ivdep
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s, t));
   } else {
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(*a, b[i * b_step], c[i * c_step]));

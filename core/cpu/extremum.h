@@ -28,10 +28,6 @@ struct Largest {
   static SPRUCE_INLINE T call(T a, T b) {
     return b > a || b != b ? b : a;
   }
-  template <class V>
-  static SPRUCE_INLINE void fold(V& a, const V& b) {
-    a = (b > a) | (b != b) ? b : a;
-  }
 };
 
 struct Smallest {
@@ -52,10 +48,6 @@ struct Smallest {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
     return b < a || b != b ? b : a;
-  }
-  template <class V>
-  static SPRUCE_INLINE void fold(V& a, const V& b) {
-    a = (b < a) | (b != b) ? b : a;
   }
 };
 

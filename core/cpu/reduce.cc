@@ -101,13 +101,4 @@ void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops&
   }
 }
 
-void round_to_half(const float* from, const View& to) {
-  const int64_t n = to.numel();
-  if (to.dtype() == Dtype::kBfloat16) {
-    for (int64_t i = 0; i < n; ++i) to.as<Bfloat16>()[i] = Bfloat16(from[i]);
-  } else {
-    for (int64_t i = 0; i < n; ++i) to.as<Float16>()[i] = Float16(from[i]);
-  }
-}
-
 }  // namespace spruce::cpu

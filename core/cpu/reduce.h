@@ -2,14 +2,13 @@
 // Reductions with one associative operation, in an order that the shape alone fixes: blocks are reduced, then their
 // results in the same way, so that rounding errors grow with the logarithm of the length. An operation is a struct with
 //   template <class T> static constexpr T identity()
-//   template <class T> static SPRUCE_INLINE T call(T a, T b)           of two numbers
-//   template <class V> static SPRUCE_INLINE void fold(V& a, const V& b)     a = call(a, b) in each lane
+//   template <class T> static SPRUCE_INLINE T call(T a, T b)
 #pragma once
 
-#include <cstring>
 #include <limits>
 #include <memory>
 
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/primitive.h"
 #include "spruce/core/rules/reduce.h"
@@ -29,111 +28,90 @@ struct ReduceLoops {
 
 /// Reduces over `axes`, which rise, of `from`; `to` holds accumulators.
 void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops);
-/// Rounds n floats to f16 or bf16.
-void round_to_half(const float* from, const View& to);
-
 namespace internal {
 
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
 
+// Loops over elements X that are reduced as A: the same type, or float for the 16-bit floats. Lanes are plain arrays that
+// compilers keep in vector registers: vector types would be split up before they reach a function with its instructions.
 template <class Op, class X, class A>
 struct Reduce {
-  static constexpr int kLanes = 64 / static_cast<int>(sizeof(A));
-  typedef A Vector __attribute__((vector_size(64)));
+  static constexpr int kNarrow = 64 / static_cast<int>(sizeof(A)), kWide = 4 * kNarrow;
+  static constexpr int64_t kBuffer = 8192;  // elements that are widened at a time
 
-  static SPRUCE_INLINE void load(Vector& v, const X* x) {
-    if constexpr (std::is_same_v<X, A>) {
-      std::memcpy(&v, x, sizeof v);
-    } else {
-      A lanes[kLanes];
-      for (int l = 0; l < kLanes; ++l) lanes[l] = static_cast<A>(x[l]);
-      std::memcpy(&v, lanes, sizeof v);
+  template <int kFrom, int kTo>
+  static SPRUCE_INLINE void fold(A* lanes) {
+    for (int width = kFrom / 2; width >= kTo; width /= 2) {
+      for (int l = 0; l < width; ++l) lanes[l] = Op::call(lanes[l], lanes[l + width]);
     }
   }
 
-  static SPRUCE_INLINE A dense(const X* x, int64_t n) {
+  static SPRUCE_INLINE A dense(const A* x, int64_t n) {
     A result = Op::template identity<A>();
     int64_t i = 0;
-    if (n >= kLanes) {
-      Vector a, b, c, d, v;
-      load(a, x);
-      i = kLanes;
-      if (n >= 4 * kLanes) {
-        load(b, x + kLanes);
-        load(c, x + 2 * kLanes);
-        load(d, x + 3 * kLanes);
-        for (i = 4 * kLanes; i + 4 * kLanes <= n; i += 4 * kLanes) {
-          load(v, x + i);
-          Op::fold(a, v);
-          load(v, x + i + kLanes);
-          Op::fold(b, v);
-          load(v, x + i + 2 * kLanes);
-          Op::fold(c, v);
-          load(v, x + i + 3 * kLanes);
-          Op::fold(d, v);
+    if (n >= kNarrow) {
+      A lanes[kWide];
+      if (n >= kWide) {
+        for (int l = 0; l < kWide; ++l) lanes[l] = x[l];
+        for (i = kWide; i + kWide <= n; i += kWide) {
+          for (int l = 0; l < kWide; ++l) lanes[l] = Op::call(lanes[l], x[i + l]);
         }
-        Op::fold(a, b);
-        Op::fold(c, d);
-        Op::fold(a, c);
+        fold<kWide, kNarrow>(lanes);
+      } else {
+        for (int l = 0; l < kNarrow; ++l) lanes[l] = x[l];
+        i = kNarrow;
       }
-      for (; i + kLanes <= n; i += kLanes) {
-        load(v, x + i);
-        Op::fold(a, v);
+      for (; i + kNarrow <= n; i += kNarrow) {
+        for (int l = 0; l < kNarrow; ++l) lanes[l] = Op::call(lanes[l], x[i + l]);
       }
-      A lanes[kLanes];
-      std::memcpy(lanes, &a, sizeof lanes);
-      for (int width = kLanes / 2; width > 0; width /= 2) {
-        for (int l = 0; l < width; ++l) lanes[l] = Op::call(lanes[l], lanes[l + width]);
-      }
+      fold<kNarrow, 1>(lanes);
       result = lanes[0];
     }
-    for (; i < n; ++i) result = Op::call(result, static_cast<A>(x[i]));
+    for (; i < n; ++i) result = Op::call(result, x[i]);
     return result;
   }
 
-  static SPRUCE_INLINE void columns(const X* x, A* y, int64_t n, int64_t step, int64_t count) {
+  // y[j] takes in rows that are `step` apart.
+  static SPRUCE_INLINE void columns(const A* x, A* y, int64_t n, int64_t step, int64_t count) {
     int64_t k = 0;
-    if (n < 4) {
-      for (int64_t j = 0; j < count; ++j) y[j] = Op::template identity<A>();
-    } else {
-      const X *x1 = x + step, *x2 = x1 + step, *x3 = x2 + step;
-#pragma GCC ivdep
-      for (int64_t j = 0; j < count; ++j) {
-        y[j] = Op::call(Op::call(static_cast<A>(x[j]), static_cast<A>(x1[j])), Op::call(static_cast<A>(x2[j]), static_cast<A>(x3[j])));
-      }
-      for (k = 4; k + 4 <= n; k += 4) {
-        const X *r = x + k * step, *r1 = r + step, *r2 = r1 + step, *r3 = r2 + step;
-#pragma GCC ivdep
-        for (int64_t j = 0; j < count; ++j) {
-          y[j] = Op::call(y[j], Op::call(Op::call(static_cast<A>(r[j]), static_cast<A>(r1[j])),
-                                         Op::call(static_cast<A>(r2[j]), static_cast<A>(r3[j]))));
-        }
-      }
+    for (; k + 4 <= n; k += 4) {
+      const A *r = x + k * step, *r1 = r + step, *r2 = r1 + step, *r3 = r2 + step;
+      SPRUCE_INDEPENDENT
+      for (int64_t j = 0; j < count; ++j) y[j] = Op::call(y[j], Op::call(Op::call(r[j], r1[j]), Op::call(r2[j], r3[j])));
     }
     for (; k < n; ++k) {
-      const X* r = x + k * step;
-#pragma GCC ivdep
-      for (int64_t j = 0; j < count; ++j) y[j] = Op::call(y[j], static_cast<A>(r[j]));
+      const A* r = x + k * step;
+      SPRUCE_INDEPENDENT
+      for (int64_t j = 0; j < count; ++j) y[j] = Op::call(y[j], r[j]);
     }
   }
 
-  // Short rows that follow each other: several of them are one row for the vectors.
-  static SPRUCE_INLINE void narrow_columns(const X* x, A* y, int64_t n, int64_t width) {
-    const int64_t together = 64 / width;
-    if (n < 8 * together) return columns(x, y, n, width, width);
+  // The same where rows are short and follow each other: several of them are one row for the vectors.
+  static SPRUCE_INLINE void narrow_columns(const A* x, A* y, int64_t n, int64_t width) {
+    const int64_t together = 64 / width, rows = n / together;
+    if (rows < 8) return columns(x, y, n, width, width);
     A wide[64];
-    columns(x, wide, n / together, width * together, width * together);
-    columns_of_accumulators(wide, y, together, width);
-    for (int64_t k = n - n % together; k < n; ++k) {
-      for (int64_t j = 0; j < width; ++j) y[j] = Op::call(y[j], static_cast<A>(x[k * width + j]));
-    }
+    for (int64_t j = 0; j < width * together; ++j) wide[j] = Op::template identity<A>();
+    columns(x, wide, rows, width * together, width * together);
+    columns(wide, y, together, width, width);
+    columns(x + rows * together * width, y, n - rows * together, width, width);
   }
-  static SPRUCE_INLINE void columns_of_accumulators(const A* x, A* y, int64_t n, int64_t width) {
-    for (int64_t j = 0; j < width; ++j) {
-      A result = x[j];
-      for (int64_t k = 1; k < n; ++k) result = Op::call(result, x[k * width + j]);
-      y[j] = result;
+
+  static SPRUCE_INLINE void block(const A* x, A* y, int64_t n, int64_t step, int64_t count) {
+    if (step <= 16 && count == step) narrow_columns(x, y, n, step);
+    else columns(x, y, n, step, count);
+  }
+
+  static SPRUCE_INLINE void widened_block(const X* x, A* y, int64_t n, int64_t step, int64_t count) {
+    A buffer[kBuffer];
+    const int64_t rows = kBuffer / count;  // count is at most a tile
+    for (int64_t k = 0; k < n; k += rows) {
+      const int64_t now = rows < n - k ? rows : n - k;
+      if (count == step) widen(x + k * step, buffer, now * count);
+      else
+        for (int64_t r = 0; r < now; ++r) widen(x + (k + r) * step, buffer + r * count, count);
+      block(buffer, y, now, count, count);
     }
   }
 
@@ -141,9 +119,20 @@ struct Reduce {
     const X* x = static_cast<const X*>(from);
     A* y = static_cast<A*>(to);
     for (int64_t o = 0; o < outer; ++o, x += n * step, y += step) {
-      if (step == 1) *y = dense(x, n);
-      else if (step <= 16 && count == step) narrow_columns(x, y, n, step);
-      else columns(x, y, n, step, count);
+      if constexpr (std::is_same_v<X, A>) {
+        if (step == 1) {
+          *y = dense(x, n);
+          continue;
+        }
+      } else if (step == 1) {
+        A buffer[kBuffer];
+        widen(x, buffer, n);  // a dense block is shorter than the buffer
+        *y = dense(buffer, n);
+        continue;
+      }
+      for (int64_t j = 0; j < count; ++j) y[j] = Op::template identity<A>();
+      if constexpr (std::is_same_v<X, A>) block(x, y, n, step, count);
+      else widened_block(x, y, n, step, count);
     }
   }
 
@@ -195,7 +184,7 @@ void reduce_kernel(const KernelArgs& args) {
         static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(), internal::Reduce<Op, float, float>::best(), sizeof(float)};
         std::unique_ptr<float[]> wide(new float[static_cast<size_t>(y.numel()) + 1]);
         run_reduce(x, axes, wide.get(), loops);
-        round_to_half(wide.get(), y);
+        narrow(wide.get(), y.as<T>(), y.numel());
       } else {
         using X = typename internal::ReduceElement<T, Op::kUnsigned>::type;
         static const ReduceLoop loop = internal::Reduce<Op, X, X>::best();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kGrain = 8192;      // elements that are worth a thread of their own
 constexpr int64_t kInsertion = 48;    // up to here, insertion beats counting
-constexpr int64_t kWideDigits = 8192;  // from here, fewer and wider digits pay
+constexpr int64_t kWideDigits = 1 << 18;  // from here on, out of the caches, fewer and wider digits pay
 
 template <class Key, class Place>
 struct Entry {

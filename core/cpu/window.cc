@@ -102,6 +102,16 @@ void over_rows(const WindowPlan& w, const F& f) {
                [&](int64_t begin, int64_t end) { f(begin / 64, (end + 63) / 64); });
 }
 
+// True for windows of two neighbours on the last axis, side by side, that lie within the input: both are read at once.
+bool pairs(const WindowPlan& w) {
+  for (int d = 0; d + 1 < w.rank; ++d) {
+    const WindowPlan::Axis& a = w.axes[d];
+    if (a.low != 0 || a.dilation != 1 || (a.out - 1) * a.stride + (a.window - 1) * a.window_dilation >= a.in) return false;
+  }
+  const WindowPlan::Axis& a = w.last();
+  return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 && a.window_dilation == 1 && a.in >= 2 * a.out;
+}
+
 struct Sum {
   template <class T>
   static constexpr T kNothing = T{};
@@ -138,17 +148,20 @@ struct Min {
   }
 };
 
-// y[i] = op(y[i], x[i * step]).
+// A step that stands for pairs().
+constexpr int64_t kPairs = 0;
+
+// y[i] = op(y[i], x[i * step]); for pairs, op of both.
 template <class Op, class T>
 struct Combine {
   using C = Compute<T>;
   static SPRUCE_INLINE void body(C* y, const T* x, int64_t step, int64_t n) {
-    if (step == 1) {
+    if (step == kPairs) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(Op::call(y[i], static_cast<C>(x[2 * i])), static_cast<C>(x[2 * i + 1]));
+    } else if (step == 1) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i]));
-    } else if (step == 2) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[2 * i]));
     } else {
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i * step]));
     }
@@ -171,6 +184,7 @@ void reduce(const KernelArgs& args) {
     static const typename Combine<Op, T>::Loop combine = Combine<Op, T>::best();
     const Line line = line_of(w);
     const std::vector<LineTap> taps = line_taps(w);
+    const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
       const Scratch wide(kHalf<T> ? static_cast<size_t>(line.cells) * sizeof(C) : 0);
       for (int64_t row = begin; row < end; ++row) {
@@ -182,7 +196,9 @@ void reduce(const KernelArgs& args) {
         each_tap(w, row, [&](int64_t, int64_t offset, int64_t k) {
           const T* x = args.in[0].as<T>() + offset;
           const auto& [run, first] = taps[static_cast<size_t>(k)];
-          if (line.dilation == 1) {
+          if (both) {
+            if (k == 0) combine(y, x, kPairs, line.cells);
+          } else if (line.dilation == 1) {
             combine(y + run.begin, x + first + run.begin * line.step, line.step, run.end - run.begin);
           } else {
             each_place(line, first, [&](int64_t cell, int64_t at) { y[cell] = Op::call(y[cell], static_cast<C>(x[at])); });
@@ -196,7 +212,7 @@ void reduce(const KernelArgs& args) {
   });
 }
 
-// Keeps the best of best[i] and x[i * step], and which tap it is of; index[i] is -1 before the first.
+// Keeps the best of best[i] and x[i * step] (or of both of a pair), and which tap it is of; index[i] is -1 before the first.
 template <class Op, class T>
 struct Choose {
   using C = Compute<T>;
@@ -209,17 +225,39 @@ struct Choose {
     if (step == 1) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i]), tap);
-    } else if (step == 2) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[2 * i]), tap);
     } else {
       for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i * step]), tap);
     }
   }
+  // The pairs x[2 i], x[2 i + 1], of taps `tap` and tap + 1. Each bool is computed from floats alone, so that the loop
+  // becomes one of vectors.
+  static SPRUCE_INLINE void pair_body(C* best, int32_t* index, const T* x, int64_t n, int32_t tap) {
+    if (tap == 0) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) {
+        const C a = static_cast<C>(x[2 * i]), b = static_cast<C>(x[2 * i + 1]);
+        best[i] = Op::better(b, a) ? b : a;
+        index[i] = Op::better(b, a) ? 1 : 0;
+      }
+      return;
+    }
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const C a = static_cast<C>(x[2 * i]), b = static_cast<C>(x[2 * i + 1]), known = best[i];
+      const C v = Op::better(b, a) ? b : a;
+      const int32_t t = Op::better(b, a) ? tap + 1 : tap;
+      best[i] = Op::better(v, known) ? v : known;
+      index[i] = Op::better(v, known) ? t : index[i];
+    }
+  }
   using Loop = void (*)(C*, int32_t*, const T*, int64_t, int64_t, int32_t);
-  static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) { body(best, index, x, step, n, tap); }
+  static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
+    if (step == kPairs) pair_body(best, index, x, n, tap);
+    else body(best, index, x, step, n, tap);
+  }
   SPRUCE_TARGET_V3 static void v3(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
-    body(best, index, x, step, n, tap);
+    if (step == kPairs) pair_body(best, index, x, n, tap);
+    else body(best, index, x, step, n, tap);
   }
   static Loop best_loop() {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return pick<Loop>(&base, &v3, &v3);
@@ -236,6 +274,7 @@ void arg_reduce(const KernelArgs& args) {
     static const typename Choose<Op, T>::Loop choose = Choose<Op, T>::best_loop();
     const Line line = line_of(w);
     const std::vector<LineTap> taps = line_taps(w);
+    const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
       const Scratch memory(static_cast<size_t>(line.cells) * sizeof(C));
       C* const best = memory.as<C>();
@@ -247,7 +286,9 @@ void arg_reduce(const KernelArgs& args) {
           const T* x = args.in[0].as<T>() + offset;
           const auto& [run, first] = taps[static_cast<size_t>(k)];
           const auto number = static_cast<int32_t>(tap);
-          if (line.dilation == 1) {
+          if (both) {
+            if (k == 0) choose(best, index, x, kPairs, line.cells, number);
+          } else if (line.dilation == 1) {
             choose(best + run.begin, index + run.begin, x + first + run.begin * line.step, line.step, run.end - run.begin, number);
           } else {
             each_place(line, first, [&](int64_t cell, int64_t at) {

@@ -121,6 +121,11 @@ const void* saved_bytes(const char* op, const std::string& name, const Array& a)
     throw ValueError(std::string(op) + ": the array '" + name +
                      "' is empty (default-constructed); give it a value before it is saved");
   }
+  if (a.impl()->concrete() == nullptr) {
+    throw TracerError(std::string(op) + ": the array '" + name + "' of type " +
+                      to_string(a.aval()) +
+                      " has no value while its function is traced; return it and save it outside");
+  }
   return visit_dtype(a.dtype(),
                      [&]<class T>(T) { return static_cast<const void*>(a.data<T>().data()); });
 }

@@ -33,8 +33,10 @@ Array true_places(const Array& mask) {
   visit_dtype(out.dtype(), [&]<class T>(T) {
     if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
       T* y = static_cast<T*>(mutable_data(out));
-      for (int64_t i = 0; i < n; ++i) {
-        if (x[i]) *y++ = static_cast<T>(i);
+      const T* end = y + count;
+      for (int64_t i = 0; y != end; ++i) {  // without a branch on the mask: every place is written, the true ones stay
+        *y = static_cast<T>(i);
+        y += x[i];
       }
     }
   });

@@ -8,11 +8,10 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
-
-extern const Primitive dot_general_p;
 
 namespace {
 
@@ -28,9 +27,9 @@ Pair promoted_pair(const Array& a, const Array& b) {
   return {rules::convert(a, dtype, weak), rules::convert(b, dtype, weak)};
 }
 
-Array contract(const Array& a, const Array& b, DotParams axes) {
+Array contract(const Array& a, const Array& b, const DotParams& axes) {
   const Pair p = promoted_pair(a, b);
-  return bind1(dot_general_p, {p.a, p.b}, Params::make(std::move(axes)));
+  return bind1(dot_general_p, {p.a, p.b}, dot_params(axes));
 }
 
 Axes last_axes(int rank, int count) {
@@ -103,12 +102,7 @@ Array matmul(const Array& a, const Array& b, Loc loc) {
   }
   const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
   check_contracted("matmul", a, ka, b, kb);
-  if (b.rank() <= 2) {
-    static const Params plain = Params::make(DotParams{{1}, {0}, {}, {}});
-    if (ka != 1 || kb != 0) return contract(a, b, {{ka}, {kb}, {}, {}});
-    const Pair p = promoted_pair(a, b);
-    return bind1(dot_general_p, {p.a, p.b}, plain);
-  }
+  if (b.rank() <= 2) return contract(a, b, {{ka}, {kb}, {}, {}});
   if (a.rank() == 1) {
     const Array out = batched_matmul(reshape(a, {1, a.shape()[0]}), b);
     return squeeze(out, -2);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/rules/elementwise.h"
@@ -63,7 +64,10 @@ struct Convert {
   static SPRUCE_INLINE void body(const void* x, void* y, int64_t n) {
     const From* from = static_cast<const From*>(x);
     To* to = static_cast<To*>(y);
-    for (int64_t i = 0; i < n; ++i) to[i] = converted<To, From>(from[i]);
+    if constexpr (kHalf<From> && std::is_same_v<To, float>) cpu::widen(from, to, n);
+    else if constexpr (kHalf<To> && std::is_same_v<From, float>) cpu::narrow(from, to, n);
+    else
+      for (int64_t i = 0; i < n; ++i) to[i] = converted<To, From>(from[i]);
   }
   static void base(const void* x, void* y, int64_t n) { body(x, y, n); }
   SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t n) { body(x, y, n); }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cosine.
+#include <concepts>
+
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/trig.h"
 #include "spruce/core/ops/math.h"
@@ -12,6 +14,14 @@ struct Cos {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
     return cpu::math::cos<I>(x);
+  }
+  template <class I, std::same_as<float> T>
+  static SPRUCE_INLINE bool near(T x) {
+    return cpu::math::is_near<I>(x);
+  }
+  template <class I, std::same_as<float> T>
+  static SPRUCE_INLINE T call_near(T x) {
+    return cpu::math::cos<I, true>(x);
   }
 };
 

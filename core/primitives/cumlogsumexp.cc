@@ -34,19 +34,25 @@ struct LogSumExp {
   };
 };
 
+// The sums of exp(x) and of its tangents are kept as multiples of exp(top), because the rounding of a large result would
+// show in exp(x - result). The tops have no derivative of their own: what they take away they add again.
 void jvp(const JvpArgs& a) {
   const auto& p = a.params.get<CumulativeParams>();
-  Array y = a.in[0], t = a.tangents[0];
-  const Array lowest = rules::scalar_of(y.dtype(), -std::numeric_limits<double>::infinity());
-  const Array zero = rules::scalar_of(y.dtype(), 0);
+  const Array& x = a.in[0];
+  const Array lowest = rules::scalar_of(x.dtype(), -std::numeric_limits<double>::infinity());
+  const Array zero = rules::scalar_of(x.dtype(), 0), one = rules::scalar_of(x.dtype(), 1);
+  const auto shift = [&](const Array& top) { return where(isfinite(top), top, zero); };
   a.out[0] = bind1(a.p, a.in, a.params);
-  rules::scan_steps(a.in[0], p, [&](int64_t d) {
-    const Array y0 = rules::moved(y, p, d, lowest), t0 = rules::moved(t, p, d, zero);
-    const Array both = logaddexp(y0, y), shift = where(isfinite(both), both, zero);
-    t = exp(y0 - shift) * t0 + exp(y - shift) * t;
-    y = both;
+  Array top = bind1(stop_gradient_p, {x}), total = exp(x - shift(top)), slope = total * a.tangents[0];
+  rules::scan_steps(x, p, [&](int64_t d) {
+    const Array top0 = rules::moved(top, p, d, lowest), both = maximum(top0, top), s = shift(both);
+    const Array share0 = exp(top0 - s), share = exp(top - s);
+    total = share0 * rules::moved(total, p, d, zero) + share * total;
+    slope = share0 * rules::moved(slope, p, d, zero) + share * slope;
+    top = both;
   });
-  a.out_tangents[0] = t;
+  const Array empty = equal(total, zero);
+  a.out_tangents[0] = where(empty, zero, slope / where(empty, one, total));
 }
 
 }  // namespace

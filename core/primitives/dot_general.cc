@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contraction of two arrays over any axes, along any batch axes.
 #include <algorithm>
+#include <array>
 
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/gemm.h"
 #include "spruce/core/cpu/scratch.h"
-#include "spruce/core/ops/linalg.h"
+#include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
-
-extern const Primitive dot_general_p;
 
 namespace {
 
@@ -51,9 +50,21 @@ void check_pairs(const ShapeArgs& a, const Axes& lhs, const Axes& rhs, const cha
   }
 }
 
+// A plain product of two matrices (either may be transposed): what most applications are, and worth a short way.
+bool plain(const DotParams& d, const Aval& x, const Aval& y) {
+  return x.shape.rank() == 2 && y.shape.rank() == 2 && d.lhs_batch.empty() && d.rhs_batch.empty() && d.lhs_contract.rank() == 1 &&
+         d.rhs_contract.rank() == 1 && (d.lhs_contract[0] == 0 || d.lhs_contract[0] == 1) &&
+         (d.rhs_contract[0] == 0 || d.rhs_contract[0] == 1);
+}
+
 Aval shape(const ShapeArgs& a) {
   const auto& d = a.params.get<DotParams>();
   const Aval &x = *a.in[0], &y = *a.in[1];
+  if (x.dtype == y.dtype && plain(d, x, y) && x.shape[d.lhs_contract[0]] == y.shape[d.rhs_contract[0]]) {
+    Aval out{x.dtype, x.weak && y.weak, {x.shape[1 - d.lhs_contract[0]], y.shape[1 - d.rhs_contract[0]]}};
+    check_shape(a.op, out.shape, size_of(out.dtype));
+    return out;
+  }
   if (x.dtype != y.dtype) {
     throw DtypeError(std::string(a.op) + ": the dtypes differ: " + to_string(x) + ", " + to_string(y) +
                      "; convert one with astype");
@@ -140,6 +151,15 @@ void kernel(const KernelArgs& args) {
   const auto& d = args.params.get<DotParams>();
   const View &x = args.in[0], &y = args.in[1], &out = args.out[0];
   if (out.numel() == 0) return;
+  if (plain(d, *x.aval, *y.aval)) {
+    const bool x_first = d.lhs_contract[0] == 0, y_first = d.rhs_contract[0] == 0;
+    cpu::Gemm g;
+    g.m = out.shape()[0], g.n = out.shape()[1], g.k = x.shape()[x_first ? 0 : 1];
+    g.a = x.data, g.a_row = x_first ? 1 : g.k, g.a_col = x_first ? g.m : 1;
+    g.b = y.data, g.b_row = y_first ? g.n : 1, g.b_col = y_first ? 1 : g.k;
+    g.c = out.data, g.c_row = g.n;
+    return cpu::gemm(out.dtype(), g);
+  }
   // The order of summation is free: the one that lhs has in memory.
   Axes order = range(0, d.lhs_contract.rank());
   std::sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
@@ -162,9 +182,7 @@ void kernel(const KernelArgs& args) {
                     b.offsets.empty() ? nullptr : b.offsets.data(), g.m * g.n);
 }
 
-Array bound(const Array& a, const Array& b, DotParams axes) {
-  return bind1(dot_general_p, {a, b}, Params::make(std::move(axes)));
-}
+Array bound(const Array& a, const Array& b, const DotParams& axes) { return bind1(dot_general_p, {a, b}, dot_params(axes)); }
 
 void jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
@@ -256,6 +274,19 @@ std::vector<Sample> samples() {
 }
 
 }  // namespace
+
+Params dot_params(const DotParams& axes) {
+  static const std::array<Params, 4> matrices = [] {
+    std::array<Params, 4> made;
+    for (int64_t i = 0; i < 4; ++i) made[static_cast<size_t>(i)] = Params::make(DotParams{{i / 2}, {i % 2}, {}, {}});
+    return made;
+  }();
+  const bool one = axes.lhs_batch.empty() && axes.lhs_contract.rank() == 1 && axes.rhs_contract.rank() == 1 && axes.rhs_batch.empty();
+  if (one && axes.lhs_contract[0] <= 1 && axes.rhs_contract[0] <= 1 && axes.lhs_contract[0] >= 0 && axes.rhs_contract[0] >= 0) {
+    return matrices[static_cast<size_t>(axes.lhs_contract[0] * 2 + axes.rhs_contract[0])];
+  }
+  return Params::make(axes);
+}
 
 extern constinit const Primitive dot_general_p = {
     .name = "dot_general",

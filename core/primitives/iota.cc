@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 0, 1, 2, ... along one axis, repeated along the others. It has no inputs.
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "spruce/core/rules/shape.h"
 
@@ -23,11 +25,14 @@ void kernel(const KernelArgs& a) {
   const int64_t n = p.shape[axis], inner = row_major_strides(p.shape)[axis];
   visit_dtype(p.dtype, [&]<class T>(T) {
     T* out = y.as<T>();
-    T value{};
-    for (int64_t i = 0; i < n; ++i) {
-      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) value = T(static_cast<float>(i));
-      else value = static_cast<T>(i);
-      for (int64_t j = 0; j < inner; ++j) out[i * inner + j] = value;
+    const auto count = [&](auto i) {
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return T(static_cast<float>(i));
+      else return static_cast<T>(i);
+    };
+    if (inner == 1 && n <= std::numeric_limits<int32_t>::max()) {
+      for (int32_t i = 0; i < static_cast<int32_t>(n); ++i) out[i] = count(i);
+    } else {
+      for (int64_t i = 0; i < n; ++i) std::fill_n(out + i * inner, inner, count(i));
     }
     for (int64_t k = n * inner; k < y.numel(); k += n * inner) std::memcpy(out + k, out, static_cast<size_t>(n * inner) * sizeof(T));
   });

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logical and over axes; for integers, the bits that all have.
+#include <cstring>
+
 #include "spruce/core/cpu/reduce.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/reduce.h"
@@ -20,10 +22,6 @@ struct And {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
     return static_cast<T>(a & b);
-  }
-  template <class V>
-  static SPRUCE_INLINE void fold(V& a, const V& b) {
-    a &= b;
   }
 };
 

@@ -21,10 +21,6 @@ struct Or {
   static SPRUCE_INLINE T call(T a, T b) {
     return static_cast<T>(a | b);
   }
-  template <class V>
-  static SPRUCE_INLINE void fold(V& a, const V& b) {
-    a |= b;
-  }
 };
 
 }  // namespace

@@ -25,10 +25,6 @@ struct Product {
     if constexpr (std::is_integral_v<T>) return static_cast<T>(uint64_t{a} * uint64_t{b});
     else return a * b;
   }
-  template <class V>
-  static SPRUCE_INLINE void fold(V& a, const V& b) {
-    a *= b;
-  }
 };
 
 // Halves are multiplied with each other until one element is left, each with its derivative: nothing is divided, so that

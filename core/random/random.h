@@ -89,9 +89,9 @@ Array bernoulli(const Key& key, const Array& p, Loc loc = Loc::current());
 struct IntegerOptions {
   Dtype dtype = int32;  ///< any integer dtype
 };
-/// Integers uniform in [low, high). Slightly biased where high - low is no power of two: by at most
-/// (high - low) / 2^64, for 64-bit dtypes / 2^128. Throws ValueError unless low < high and the
-/// dtype holds low .. high - 1.
+/// Integers uniform in [low, high). As in JAX, slightly biased where high - low is no power of two:
+/// relatively by at most about (high - low) / 2^32, for 64-bit dtypes / 2^64. Throws ValueError
+/// unless low < high and the dtype holds low .. high - 1.
 Array randint(const Key& key, const Shape& shape, int64_t low, int64_t high,
               const IntegerOptions& options = {}, Loc loc = Loc::current());
 /// The same with a range for each element: integer arrays that broadcast to `shape`, converted to

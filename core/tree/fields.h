@@ -152,6 +152,11 @@ constexpr decltype(auto) with_fields(T& object, F&& f) {
   }
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#endif
 template <class T>
 struct Holder {
   T value;
@@ -166,8 +171,9 @@ struct Pointer {
 template <class P>
 Pointer(P) -> Pointer<P>;
 
+// Returns a plain pointer: g++ would spell out what a string_view is behind the name.
 template <auto P>
-constexpr std::string_view pretty() {
+constexpr const char* pretty() {
   return __PRETTY_FUNCTION__;
 }
 
@@ -182,15 +188,12 @@ constexpr std::string_view last_word(std::string_view s) {
   return s.substr(at);
 }
 
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"
-#endif
 template <class T, size_t I>
 constexpr std::string_view field_name() {
-  constexpr auto pointer = Pointer{with_fields(fake<T>.value, [](auto&... field) { return std::get<I>(std::tuple{&field...}); })};
-  return last_word(pretty<pointer>());
+  // A template argument throughout: a variable would refer to `fake` when nothing is optimised.
+  constexpr std::string_view name =
+      last_word(pretty<Pointer{with_fields(fake<T>.value, [](auto&... field) { return std::get<I>(std::tuple{&field...}); })}>());
+  return name;
 }
 #if defined(__clang__)
 #pragma clang diagnostic pop

@@ -84,7 +84,7 @@ TEST(Sort, AxesAndSizes) {
 // All ways of ordering rows, against std::stable_sort, with many equal keys.
 TEST(Sort, LongRowsAreStable) {
   std::mt19937 rng(1);
-  for (const int n : {2, 47, 48, 49, 500, 8191, 8192, 40000}) {
+  for (const int n : {2, 47, 48, 49, 500, 40000, 1 << 18}) {
     for (const int distinct : {3, 1000000}) {
       std::vector<int32_t> keys(static_cast<size_t>(n));
       for (int32_t& k : keys) k = static_cast<int32_t>(rng() % static_cast<unsigned>(distinct)) - distinct / 2;

@@ -23,6 +23,15 @@ void add_activations(Table& t) {
   t["nn.mish"] = plain(nn::mish);
   t["nn.softsign"] = plain(nn::softsign);
   t["nn.logsigmoid"] = plain(nn::logsigmoid);
+  t["nn.hardshrink"] = scaled([](const Arrays& in, const Params& p) {
+    return Arrays{nn::hardshrink(in[0], {.lambd = p.number("lambd", 0.5)})};
+  });
+  t["nn.softshrink"] = scaled([](const Arrays& in, const Params& p) {
+    return Arrays{nn::softshrink(in[0], {.lambd = p.number("lambd", 0.5)})};
+  });
+  t["nn.softmin"] = scaled([](const Arrays& in, const Params& p) {
+    return Arrays{nn::softmin(in[0], {.dim = p.integer("axis")})};
+  });
   t["nn.tanhshrink"] = plain(nn::tanhshrink);
   t["nn.gelu"] = scaled([](const Arrays& in, const Params& p) {
     const bool tanh = p.has("approximate") && p.text("approximate") == "tanh";

@@ -35,11 +35,28 @@ Operation convolution(const F& f) {
   });
 }
 
-template <class Options, class F>
-Operation pool(const F& f, Operation (*compared)(Function)) {
-  return compared([f](const Arrays& in, const Params& p) {
-    Options options{.padding = window(p, "padding", 0)};
-    if (p.has("stride")) options.stride = window(p, "stride", 0);
+template <class Options>
+Options pool_options(const Params& p) {
+  Options options{.padding = window(p, "padding", 0)};
+  if (p.has("stride")) options.stride = window(p, "stride", 0);
+  options.ceil_mode = p.flag("ceil_mode");
+  return options;
+}
+
+template <class F>
+Operation max_pool(const F& f) {
+  return exact([f](const Arrays& in, const Params& p) {
+    auto options = pool_options<nn::MaxPoolOptions>(p);
+    options.dilation = window(p, "dilation", 1);
+    return Arrays{f(in[0], window(p, "kernel_size", 0), options, sp::Loc::current())};
+  });
+}
+
+template <class F>
+Operation avg_pool(const F& f) {
+  return scaled([f](const Arrays& in, const Params& p) {
+    auto options = pool_options<nn::AvgPoolOptions>(p);
+    options.count_include_pad = p.flag("count_include_pad", true);
     return Arrays{f(in[0], window(p, "kernel_size", 0), options, sp::Loc::current())};
   });
 }
@@ -81,12 +98,12 @@ void add_layers(Table& t) {
   t["nn.conv1d"] = convolution(nn::conv1d);
   t["nn.conv2d"] = convolution(nn::conv2d);
   t["nn.conv3d"] = convolution(nn::conv3d);
-  t["nn.max_pool1d"] = pool<nn::MaxPoolOptions>(nn::max_pool1d, exact);
-  t["nn.max_pool2d"] = pool<nn::MaxPoolOptions>(nn::max_pool2d, exact);
-  t["nn.max_pool3d"] = pool<nn::MaxPoolOptions>(nn::max_pool3d, exact);
-  t["nn.avg_pool1d"] = pool<nn::AvgPoolOptions>(nn::avg_pool1d, scaled);
-  t["nn.avg_pool2d"] = pool<nn::AvgPoolOptions>(nn::avg_pool2d, scaled);
-  t["nn.avg_pool3d"] = pool<nn::AvgPoolOptions>(nn::avg_pool3d, scaled);
+  t["nn.max_pool1d"] = max_pool(nn::max_pool1d);
+  t["nn.max_pool2d"] = max_pool(nn::max_pool2d);
+  t["nn.max_pool3d"] = max_pool(nn::max_pool3d);
+  t["nn.avg_pool1d"] = avg_pool(nn::avg_pool1d);
+  t["nn.avg_pool2d"] = avg_pool(nn::avg_pool2d);
+  t["nn.avg_pool3d"] = avg_pool(nn::avg_pool3d);
   t["nn.linear"] = scaled([](const Arrays& in, const Params&) {
     return Arrays{nn::linear(in[0], in[1], bias(in, 2))};
   });

@@ -38,6 +38,11 @@ void add_losses(Table& t) {
     options.weight = in[2];
     return Arrays{nn::cross_entropy(in[0], in[1], options)};
   });
+  t["nn.cross_entropy_of_shares"] = t["nn.cross_entropy"];
+  t["nn.bce_with_logits_weighted"] = scaled([](const Arrays& in, const Params& p) {
+    const nn::BceOptions options{.weight = in[2], .reduction = reduction(p), .pos_weight = in[3]};
+    return Arrays{nn::bce_with_logits(in[0], in[1], options)};
+  });
   t["nn.nll_loss"] = scaled([](const Arrays& in, const Params& p) {
     const int64_t ignored = p.integer("ignore_index", -100);
     return Arrays{nn::nll_loss(in[0], in[1], {.ignore_index = ignored, .reduction = reduction(p)})};

@@ -56,8 +56,8 @@ struct Function {
 
 template <class F>
 Function floating(const F& f, double f64_epsilons = 4) {
-  return {[f](const Case& c) { return f(c.key, c.shape, {.dtype = c.dtype}, sp::Loc::current()); }, 4,
-          f64_epsilons};
+  return {[f](const Case& c) { return f(c.key, c.shape, {.dtype = c.dtype}, sp::Loc::current()); },
+          4, f64_epsilons};
 }
 
 Array table() { return sp::reshape(sp::arange(12.0f), {4, 3}); }
@@ -211,7 +211,8 @@ TEST_P(RandomCases, AgreeWithJax) {
       const double off = distance(got, want);
       largest = std::max(largest, off);
       const Function& f = found->second;
-      EXPECT_LE(off, c.dtype == sp::float64 ? f.f64_epsilons : f.epsilons) << c.text << "\ngot " << got << "\nwant " << want;
+      EXPECT_LE(off, c.dtype == sp::float64 ? f.f64_epsilons : f.epsilons)
+          << c.text << "\ngot " << got << "\nwant " << want;
     }
   }
   RecordProperty("epsilons", std::to_string(largest));

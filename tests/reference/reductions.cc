@@ -64,6 +64,12 @@ void add_reductions(Table& t) {
       [](const Arrays& in, const Params& p) { return Arrays{sp::average(in[0], in[1], axes(p))}; });
   t["var"] = spread(sp::var);
   t["std"] = spread(sp::std);
+  t["diff"] = relative([](const Arrays& in, const Params& p) {
+    return Arrays{sp::diff(in[0], {.n = p.integer("times"), .axis = p.integer("axis")})};
+  });
+  t["cumsum_reverse"] = scaled([](const Arrays& in, const Params& p) {
+    return Arrays{sp::cumsum(in[0], p.integer("axis"), {.reverse = true})};
+  });
   t["cumsum"] = running(sp::cumsum);
   t["cumprod"] = running(sp::cumprod);
   t["cummax"] = running(sp::cummax, exact);

@@ -26,6 +26,9 @@ void add_axes(Table& t) {
   });
   t["flip"] =
       exact([](const Arrays& in, const Params& p) { return Arrays{sp::flip(in[0], axes(p))}; });
+  t["rot90"] = exact([](const Arrays& in, const Params& p) {
+    return Arrays{sp::rot90(in[0], p.integer("turns"))};
+  });
   t["roll"] = exact([](const Arrays& in, const Params& p) {
     return Arrays{sp::roll(in[0], p.integer("shift"), axes(p))};
   });
@@ -103,7 +106,8 @@ void add_shapes(Table& t) {
   });
   t["trace"] = scaled([](const Arrays& in, const Params&) { return Arrays{sp::trace(in[0])}; });
   t["astype"] = exact([](const Arrays& in, const Params& p) {
-    return Arrays{sp::astype(in[0], sp::parse_dtype(p.text("to")))};
+    return Arrays{
+        sp::astype(in[0], p.text("to") == "float" ? dtype(p) : sp::parse_dtype(p.text("to")))};
   });
 }
 

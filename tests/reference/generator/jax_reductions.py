@@ -102,6 +102,14 @@ def operations():
         ((spread(3, 4),), {"order": o, "axis": 1}) for o in (1.0, 3.0, float("inf"), float("-inf"))
     ]
     yield "norm", axes(norm), True, [((normal(*s),), p) for s, p in AXES[1:]]
+    yield "diff", lambda x, times, axis: jnp.diff(x, times, axis), True, [
+        ((normal(6),), {"times": 1, "axis": 0}),
+        ((normal(3, 4),), {"times": 2, "axis": 1}),
+    ]
+    yield "cumsum_reverse", lambda x, axis: lax.cumsum(x, axis, reverse=True), True, [
+        ((normal(3, 4),), {"axis": 0}),
+        ((normal(3, 4),), {"axis": 1}),
+    ]
     yield "cumsum", at(jnp.cumsum), True, [((normal(*s),), p) for s, p in ONE_AXIS] + [
         ((integers(-9, 9, 7),), {"axis": 0})
     ]

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from .draw import booleans, floats, integers, normal, uniform
 
-AS = {"i32": jnp.int32, "i64": jnp.int64, "bool": bool, "f64": jnp.float64}
+AS = {"i32": jnp.int32, "i64": jnp.int64, "bool": bool, "float": jnp.float64}
 
 
 def pad(x, widths, mode, value=0.0):
@@ -107,6 +107,9 @@ def operations():
         ((n(2, 3),), {"axis": -1}),
         ((n(2, 3),), {}),
     ]
+    yield "rot90", lambda x, turns: jnp.rot90(x, turns), True, [
+        ((n(2, 3),), {"turns": t}) for t in (1, 2, -1)
+    ]
     yield "roll", lambda x, shift, axis=None: jnp.roll(x, shift, axis), True, [
         ((n(5),), {"shift": 2, "axis": 0}),
         ((n(2, 4),), {"shift": -1, "axis": 1}),
@@ -145,8 +148,8 @@ def operations():
         ((uniform(-9, 9, 6),), {"to": "i32"}),
         ((floats([0.0, 1.0, -0.5]),), {"to": "bool"}),
         ((integers(-9, 9, 5),), {"to": "i64"}),
-        ((integers(-9, 9, 5),), {"to": "f64"}),
-        ((booleans(4),), {"to": "f64"}),
+        ((integers(-9, 9, 5),), {"to": "float"}),
+        ((booleans(4),), {"to": "float"}),
         ((booleans(4),), {"to": "i32"}),
     ]
     yield "one_hot", lambda x, classes: jax.nn.one_hot(x, classes, dtype=jnp.float64), False, [

@@ -18,10 +18,10 @@ LARGEST, SAMPLES = 128, 8  # elements of an array, samples of an operation and d
 UNARY = (
     "abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square reciprocal sin cos tan "
     "asin acos atan sinh cosh tanh asinh acosh atanh erf "
-    "erfc lgamma digamma sigmoid sign floor ceil trunc isnan isinf isfinite"
+    "erfc lgamma sigmoid sign floor ceil trunc isnan isinf isfinite"
 ).split()
 ACTIVATIONS = (
-    "relu relu6 gelu silu elu selu celu leaky_relu hardtanh hardswish hardsigmoid mish "
+    "relu relu6 gelu silu elu selu celu leaky_relu hardtanh hardswish mish "
     "softplus softsign logsigmoid tanhshrink"
 ).split()
 BINARY = {
@@ -139,9 +139,16 @@ def renamed(**names):
     return adapt
 
 
+def swapped(sample):
+    return renamed(dim0="first", dim1="second")(sample) if sample.input.dim() else None
+
+
 def listed(sample):
     found = options(sample, "dim")
-    return (list(sample.input), {"axis": found.get("dim", 0)}) if found is not None else None
+    ranks = {t.dim() for t in sample.input}  # PyTorch lets an empty vector stand beside matrices
+    if found is None or len(ranks) > 1:
+        return None
+    return list(sample.input), {"axis": found.get("dim", 0)}
 
 
 def take(sample):
@@ -180,15 +187,9 @@ def convolution(sample):
 
 
 def average(sample):
-    named = dict(
-        zip(("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"), sample.args),
-        **sample.kwargs
-    )
-    if (
-        named.pop("ceil_mode", False)
-        or not named.pop("count_include_pad", True)
-        or named.pop("divisor_override", None)
-    ):
+    names = "kernel_size stride padding ceil_mode count_include_pad divisor_override".split()
+    named = dict(zip(names, sample.args), **sample.kwargs)
+    if named.pop("divisor_override", None) is not None:
         return None
     return [sample.input], {
         k: list(v) if isinstance(v, tuple) else v
@@ -213,7 +214,7 @@ ADAPTERS += [(theirs, "", ours, along) for theirs, ours in RUNNING.items()]
 ADAPTERS += [
     ("reshape", "", "reshape", renamed(shape="shape")),
     ("permute", "", "transpose", renamed(dims="axes")),
-    ("transpose", "", "swapaxes", renamed(dim0="first", dim1="second")),
+    ("transpose", "", "swapaxes", swapped),
     ("unsqueeze", "", "expand_dims", renamed(dim="axis")),
     ("flip", "", "flip", renamed(dims="axis")),
     ("broadcast_to", "", "broadcast_to", renamed(size="shape")),

@@ -8,6 +8,7 @@ from .draw import floats, normal, uniform
 KINK = floats([0.0, 1.0, -1.0, 2.5])
 
 # name -> function, lists of options
+# F.hardsigmoid itself has the slope 1/6 rounded to f32, in f64 too.
 ACTIVATIONS = {
     "nn.relu": (F.relu, {}),
     "nn.relu6": (F.relu6, {}),
@@ -19,11 +20,13 @@ ACTIVATIONS = {
     "nn.leaky_relu": (F.leaky_relu, {}, {"negative_slope": 0.2}),
     "nn.hardtanh": (F.hardtanh, {}, {"min_val": -0.5, "max_val": 2.0}),
     "nn.hardswish": (F.hardswish, {}),
-    "nn.hardsigmoid": (F.hardsigmoid, {}),
+    "nn.hardsigmoid": (lambda x: F.relu6(x + 3) / 6, {}),
     "nn.mish": (F.mish, {}),
     "nn.softplus": (F.softplus, {}, {"beta": 2.0}, {"beta": 1.5, "threshold": 3.0}),
     "nn.softsign": (F.softsign, {}),
     "nn.logsigmoid": (F.logsigmoid, {}),
+    "nn.hardshrink": (F.hardshrink, {}, {"lambd": 0.25}),
+    "nn.softshrink": (F.softshrink, {}, {"lambd": 0.25}),
     "nn.tanhshrink": (F.tanhshrink, {}),
 }
 AXES = [((5,), -1), ((3, 4), 1), ((3, 4), 0), ((2, 3, 2), 1), ((2, 3, 2), -1)]
@@ -41,7 +44,11 @@ def operations():
             ((KINK,) if name in ("nn.relu", "nn.leaky_relu", "nn.elu") else (normal(2, 0),), {}),
         ]
         yield name, function, samples
-    for name, function in (("nn.softmax", F.softmax), ("nn.log_softmax", F.log_softmax)):
+    for name, function in (
+        ("nn.softmax", F.softmax),
+        ("nn.softmin", F.softmin),
+        ("nn.log_softmax", F.log_softmax),
+    ):
         samples = [((normal(*s),), {"axis": a}) for s, a in AXES]
         samples += [
             ((uniform(-60, 60, 3, 5),), {"axis": 1}),

@@ -89,8 +89,14 @@ def operations():
     for rank, table in POOL.items():
         maximum = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[rank - 1]
         average = (F.avg_pool1d, F.avg_pool2d, F.avg_pool3d)[rank - 1]
-        yield f"nn.max_pool{rank}d", maximum, [((spread(*s),), o) for s, o in table]
-        yield f"nn.avg_pool{rank}d", average, [((n(*s),), o) for s, o in table]
+        size = (1, 2) + (5,) * rank if rank < 3 else (1, 1, 3, 3, 3)
+        table = table + [(size, {"kernel_size": 2, "stride": 2, "ceil_mode": True})]
+        padded = {"kernel_size": 3, "stride": 2, "padding": 1, "count_include_pad": False}
+        dilated = {"kernel_size": 2, "stride": 1, "dilation": 2}
+        yield f"nn.max_pool{rank}d", maximum, [
+            ((spread(*s),), o) for s, o in table + [(size, dilated)]
+        ]
+        yield f"nn.avg_pool{rank}d", average, [((n(*s),), o) for s, o in table + [(size, padded)]]
     yield "nn.layer_norm", lambda x, w, b, axes, eps=1e-5: F.layer_norm(
         x, x.shape[-axes:], w, b, eps
     ), [

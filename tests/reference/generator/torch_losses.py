@@ -8,10 +8,8 @@ from .draw import integers, ints, normal, uniform
 REDUCTIONS = ({}, {"reduction": "sum"}, {"reduction": "none"})
 
 
-def log_probabilities(function):
-    return lambda x, target, **options: function(
-        F.log_softmax(x, 1 if x.dim() > 1 else 0), target, **options
-    )
+def weighted_bce(x, target, weight, positive, **options):
+    return F.binary_cross_entropy_with_logits(x, target, weight, pos_weight=positive, **options)
 
 
 def operations():
@@ -29,13 +27,15 @@ def operations():
     pairs = [(s, r) for s in ((5,), (2, 3)) for r in REDUCTIONS]
     yield "nn.mse_loss", F.mse_loss, [((normal(*s), normal(*s)), r) for s, r in pairs]
     yield "nn.l1_loss", F.l1_loss, [((normal(*s), normal(*s)), r) for s, r in pairs]
-    yield "nn.huber_loss", F.huber_loss, [((normal(*s), normal(*s)), r) for s, r in pairs] + [
-        ((normal(6), normal(6)), {"delta": 0.5})
-    ]
-    yield "nn.smooth_l1_loss", F.smooth_l1_loss, [
-        ((normal(*s), normal(*s)), r) for s, r in pairs
-    ] + [((normal(6), normal(6)), {"beta": 0.5})]
     yield "nn.bce_with_logits", F.binary_cross_entropy_with_logits, [
         ((normal(*s), uniform(0, 1, *s)), r) for s, r in pairs
     ] + [((uniform(-60, 60, 6), uniform(0, 1, 6)), {})]
-    yield "nn.kl_div", F.kl_div, [((uniform(-3, 0, *s), uniform(0.1, 1, *s)), r) for s, r in pairs]
+    yield "nn.bce_with_logits_weighted", weighted_bce, [
+        ((normal(4, 3), uniform(0, 1, 4, 3), uniform(0.5, 2, 3), uniform(0.5, 2, 3)), r)
+        for r in REDUCTIONS
+    ]
+    yield "nn.cross_entropy_of_shares", F.cross_entropy, [
+        ((normal(4, 3), uniform(0, 1, 4, 3)), dict(r, label_smoothing=l))
+        for r in REDUCTIONS
+        for l in (0.0, 0.1)
+    ] + [((normal(2, 3, 4), uniform(0, 1, 2, 3, 4)), {})]

@@ -11,6 +11,7 @@ CONSTANT = {
     "nn.batch_norm_eval": (1, 2),
     "nn.batch_norm_updates": (1, 2),
     "nn.cross_entropy_weighted": (2,),
+    "nn.bce_with_logits_weighted": (2, 3),
 }
 TABLES = (torch_activations, torch_layers, torch_losses)
 
