@@ -20,4 +20,5 @@ foreach(part IN LISTS parts)
     spruce PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include/${part}>")
 endforeach()
 target_link_libraries(spruce PRIVATE ${SPRUCE_LINKED_LIBRARIES})
-target_link_options(spruce PRIVATE LINKER:--as-needed)
+target_link_options(spruce PRIVATE LINKER:--as-needed
+                    $<$<CXX_COMPILER_ID:GNU>:LINKER:--no-undefined>)

@@ -148,10 +148,11 @@ class Array {
   Ref<internal::ArrayImpl> impl_;
 };
 
-Array operator+(const Array& a, const Array& b);
-Array operator-(const Array& a, const Array& b);
-Array operator*(const Array& a, const Array& b);
-Array operator/(const Array& a, const Array& b);
+/// Arithmetic with NumPy's broadcasting and the promotion of docs/promotion.md. Temporaries give their memory to the result.
+Array operator+(Array a, Array b);
+Array operator-(Array a, Array b);
+Array operator*(Array a, Array b);
+Array operator/(Array a, Array b);
 Array operator%(const Array& a, const Array& b);
 Array operator-(const Array& a);
 Array operator+(const Array& a);

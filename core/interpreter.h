@@ -62,6 +62,8 @@ namespace internal {
 void evaluate(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
 /// The same, and an output may take over the memory of an input that only `in` holds.
 void evaluate_reusing(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
+/// bind1, and where it computes now the output may take over the memory of an input that only `in` holds.
+Array bind1_reusing(const Primitive& p, std::span<const Array> in);
 /// Applies under `i` (null: computes).
 void bind_into(Interpreter* i, const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
 /// Number of outputs for these inputs.

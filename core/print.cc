@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays as text, laid out as NumPy 2 does: 8 digits, lines of 75 characters, a summary above 1000 elements.
+// Arrays as text, laid out as NumPy 2 does: 8 digits, lines of 75 characters, a summary above 1000
+// elements.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -25,8 +26,10 @@ struct Decimal {
 Decimal parse_scientific(const char* begin, const char* end) {
   Decimal d;
   for (const char* p = begin; p != end; ++p) {
-    if (*p == '-') d.negative = true;
-    else if (*p >= '0' && *p <= '9') d.digits += *p;
+    if (*p == '-')
+      d.negative = true;
+    else if (*p >= '0' && *p <= '9')
+      d.digits += *p;
     else if (*p == 'e') {
       d.exponent = std::atoi(p + 1);
       break;
@@ -40,19 +43,22 @@ template <class T>
 Decimal shortest(T value) {
   char text[64];
   if constexpr (std::is_floating_point_v<T>) {
-    char* end = std::to_chars(text, text + sizeof text - 1, value, std::chars_format::scientific).ptr;
+    char* end =
+        std::to_chars(text, text + sizeof text - 1, value, std::chars_format::scientific).ptr;
     *end = '\0';
     return parse_scientific(text, end);
   } else {
     const auto wide = static_cast<double>(static_cast<float>(value));
     for (int digits = 0;; ++digits) {
       const int n = std::snprintf(text, sizeof text, "%.*e", digits, wide);
-      if (digits >= 8 || T(std::strtof(text, nullptr)).bits == value.bits) return parse_scientific(text, text + n);
+      if (digits >= 8 || T(std::strtof(text, nullptr)).bits == value.bits)
+        return parse_scientific(text, text + n);
     }
   }
 }
 
-// A number as text in two parts, so that columns can be aligned at the point; the fraction begins with it.
+// A number as text in two parts, so that columns can be aligned at the point; the fraction begins
+// with it.
 struct Number {
   std::string whole, fraction;
   int exponent = 0;
@@ -78,12 +84,15 @@ Number positional(const Decimal& d, double value, int precision) {
   n.fraction = ".";
   if (count == 1 && d.digits[0] == '0') return n;
   for (int i = d.exponent + 1; i < 0; ++i) n.fraction += '0';
-  for (int k = std::max(0, d.exponent + 1); k < count; ++k) n.fraction += d.digits[static_cast<size_t>(k)];
+  for (int k = std::max(0, d.exponent + 1); k < count; ++k)
+    n.fraction += d.digits[static_cast<size_t>(k)];
   return n;
 }
 
 // Digits behind the point that a number needs with an exponent.
-int digits_behind(const Decimal& d) { return std::min(kPrecision, static_cast<int>(d.digits.size()) - 1); }
+int digits_behind(const Decimal& d) {
+  return std::min(kPrecision, static_cast<int>(d.digits.size()) - 1);
+}
 
 Number scientific(double value, int digits) {
   char text[64];
@@ -103,15 +112,20 @@ std::string exponent_text(int exponent, size_t digits) {
   return (exponent < 0 ? "e-" : "e+") + s;
 }
 
-std::string not_finite(double value) { return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf"; }
+std::string not_finite(double value) {
+  return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+}
 
 template <class T>
 double as_double(T value) {
-  if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
-  else return static_cast<double>(static_cast<float>(value));
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<double>(value);
+  else
+    return static_cast<double>(static_cast<float>(value));
 }
 
-// From which magnitude on all numbers of a dtype are written with exponents: what its digits can tell apart.
+// From which magnitude on all numbers of a dtype are written with exponents: what its digits can
+// tell apart.
 template <class T>
 double exponent_cutoff() {
   return std::is_same_v<T, double> ? 1e8 : std::is_same_v<T, float> ? 1e6 : 1e3;
@@ -127,17 +141,20 @@ std::vector<std::string> format_floats(const std::vector<T>& values) {
     smallest = std::min(smallest, a);
   }
   const double low = std::is_same_v<T, double> ? 0.0001 : static_cast<double>(0.0001f);
-  const bool exponents = largest > 0 && (largest >= exponent_cutoff<T>() || smallest < low || largest / smallest > 1000);
+  const bool exponents = largest > 0 && (largest >= exponent_cutoff<T>() || smallest < low ||
+                                         largest / smallest > 1000);
   std::vector<Number> numbers(values.size());
   int digits = 0;
   for (const T v : values) {
-    if (exponents && std::isfinite(as_double(v))) digits = std::max(digits, digits_behind(shortest(v)));
+    if (exponents && std::isfinite(as_double(v)))
+      digits = std::max(digits, digits_behind(shortest(v)));
   }
   size_t left = 0, right = 0, exponent_digits = 2;
   for (size_t i = 0; i < values.size(); ++i) {
     const double v = as_double(values[i]);
     if (!std::isfinite(v)) continue;
-    Number& n = numbers[i] = exponents ? scientific(v, digits) : positional(shortest(values[i]), v, kPrecision);
+    Number& n = numbers[i] =
+        exponents ? scientific(v, digits) : positional(shortest(values[i]), v, kPrecision);
     left = std::max(left, n.whole.size());
     right = std::max(right, n.fraction.size());
     exponent_digits = std::max(exponent_digits, std::to_string(std::abs(n.exponent)).size());
@@ -147,7 +164,8 @@ std::vector<std::string> format_floats(const std::vector<T>& values) {
   std::vector<std::string> out(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const double v = as_double(values[i]);
-    if (!std::isfinite(v)) left = std::max(left, not_finite(v).size() - std::min(tail, not_finite(v).size()));
+    if (!std::isfinite(v))
+      left = std::max(left, not_finite(v).size() - std::min(tail, not_finite(v).size()));
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const double v = as_double(values[i]);
@@ -239,14 +257,17 @@ class Layout {
     std::string s = "[";
     bool first = true;
     for (const int64_t place : places_[static_cast<size_t>(axis)]) {
-      if (!first) s += std::string(static_cast<size_t>(shape_.rank() - 1 - axis), '\n') + std::string(indent, ' ');
+      if (!first)
+        s += std::string(static_cast<size_t>(shape_.rank() - 1 - axis), '\n') +
+             std::string(indent, ' ');
       first = false;
       s += place < 0 ? "..." : nested(axis + 1, words, next);
     }
     return s + "]";
   }
 
-  // The words of the last axis, wrapped; the closing brackets of all axes have their place on every line.
+  // The words of the last axis, wrapped; the closing brackets of all axes have their place on every
+  // line.
   std::string row(size_t indent, const std::vector<std::string>& words, size_t& next) const {
     const size_t width = kLineWidth - static_cast<size_t>(shape_.rank());
     std::string s;
@@ -282,9 +303,12 @@ std::string print_values(const Shape& shape, const char* data) {
     return value;
   };
   if (shape.rank() == 0) {
-    if constexpr (std::is_same_v<T, bool>) return read(0) ? "True" : "False";
-    else if constexpr (std::is_integral_v<T>) return std::to_string(read(0));
-    else return format_alone(read(0));
+    if constexpr (std::is_same_v<T, bool>)
+      return read(0) ? "True" : "False";
+    else if constexpr (std::is_integral_v<T>)
+      return std::to_string(read(0));
+    else
+      return format_alone(read(0));
   }
   if (shape.numel() == 0) return "[]";
   const Layout layout(shape, shape.numel() > kThreshold);
@@ -296,8 +320,10 @@ std::string print_values(const Shape& shape, const char* data) {
   } else {
     std::vector<T> values;
     for (const int64_t offset : offsets) values.push_back(read(offset));
-    if constexpr (std::is_integral_v<T>) return layout.text(format_integers(values));
-    else return layout.text(format_floats(values));
+    if constexpr (std::is_integral_v<T>)
+      return layout.text(format_integers(values));
+    else
+      return layout.text(format_floats(values));
   }
 }
 

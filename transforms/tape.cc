@@ -62,7 +62,7 @@ std::vector<Array> Tape::transpose(std::span<const Array> outputs, std::span<con
   std::vector<Array> cts(avals_.size());
   const auto accumulate = [&](int64_t number, const Array& ct) {
     Array& sum = cts[static_cast<size_t>(number)];
-    sum = sum.defined() ? sum + ct : ct;
+    sum = sum.defined() ? std::move(sum) + ct : ct;
   };
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (owns(outputs[k]) && cotangents[k].defined()) accumulate(number_of(outputs[k]), cotangents[k]);

@@ -9,11 +9,11 @@
 
 namespace spruce::cpu {
 
-
 namespace internal {
 
 /// positions[j] = the first k for which x[k * step + j] is the best, for j < columns.
-using ArgReduceLoop = void (*)(const void* x, int64_t* positions, int64_t n, int64_t step, int64_t columns);
+using ArgReduceLoop = void (*)(const void* x, int64_t* positions, int64_t n, int64_t step,
+                               int64_t columns);
 
 inline constexpr int64_t kArgColumns = 256;
 
@@ -44,7 +44,8 @@ struct ArgReduce {
     }
   }
 
-  static SPRUCE_INLINE void body(const void* from, int64_t* positions, int64_t n, int64_t step, int64_t columns) {
+  static SPRUCE_INLINE void body(const void* from, int64_t* positions, int64_t n, int64_t step,
+                                 int64_t columns) {
     const X* x = static_cast<const X*>(from);
     if (step == 1) {
       *positions = dense(x, n);
@@ -66,8 +67,13 @@ struct ArgReduce {
     }
   }
 
-  static void base(const void* x, int64_t* p, int64_t n, int64_t step, int64_t columns) { body(x, p, n, step, columns); }
-  SPRUCE_TARGET_V3 static void v3(const void* x, int64_t* p, int64_t n, int64_t step, int64_t columns) { body(x, p, n, step, columns); }
+  static void base(const void* x, int64_t* p, int64_t n, int64_t step, int64_t columns) {
+    body(x, p, n, step, columns);
+  }
+  SPRUCE_TARGET_V3 static void v3(const void* x, int64_t* p, int64_t n, int64_t step,
+                                  int64_t columns) {
+    body(x, p, n, step, columns);
+  }
   static ArgReduceLoop best() { return pick<ArgReduceLoop>(&base, &v3, &v3); }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/onednn.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
@@ -46,11 +47,6 @@ void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
 void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   if (!c.pointwise() && onednn::conv(c, lhs, rhs, out)) return;
   conv_by_gemm(c, lhs, rhs, out);
-}
-
-template <class T>
-void to_float(const T* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
 }
 
 }  // namespace
@@ -100,10 +96,10 @@ void conv_kernel(const KernelArgs& args) {
     } else {
       const Scratch x(static_cast<size_t>(lhs.numel()) * sizeof(float)), w(static_cast<size_t>(rhs.numel()) * sizeof(float)),
           y(static_cast<size_t>(out.numel()) * sizeof(float));
-      to_float(lhs.as<T>(), x.as<float>(), lhs.numel());
-      to_float(rhs.as<T>(), w.as<float>(), rhs.numel());
+      widen(lhs.as<T>(), x.as<float>(), lhs.numel());
+      widen(rhs.as<T>(), w.as<float>(), rhs.numel());
       float_conv(c, x.as<float>(), w.as<float>(), y.as<float>());
-      for (int64_t i = 0; i < out.numel(); ++i) out.as<T>()[i] = static_cast<T>(y.as<float>()[i]);
+      narrow(y.as<float>(), out.as<T>(), out.numel());
     }
   });
 }

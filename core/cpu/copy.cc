@@ -10,10 +10,11 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kGrainBytes = 1 << 17;  // bytes that are worth a thread of their own
+constexpr int64_t kGrainBytes = 1 << 19;  // bytes that are worth a thread of their own
 constexpr int64_t kTile = 64;             // rows of a strip of a transposition
 
-// The axes of a copy, outermost first, with those of size 1 gone and neighbours merged where both sides allow it.
+// The axes of a copy, outermost first, with those of size 1 gone and neighbours merged where both
+// sides allow it.
 struct Plan {
   int rank = 0;
   int64_t sizes[kMaxRank], to[kMaxRank], from[kMaxRank];
@@ -139,11 +140,13 @@ void copy_typed(Plan plan, T* to, const T* from) {
     copy_rows(plan, to, from);
     return;
   }
-  const int64_t rows = plan.sizes[crossed], columns = plan.sizes[last], to_step = plan.to[crossed], from_step = plan.from[last];
+  const int64_t rows = plan.sizes[crossed], columns = plan.sizes[last], to_step = plan.to[crossed],
+                from_step = plan.from[last];
   plan.remove(last);
   plan.remove(crossed);
   const int64_t strips = (rows + kTile - 1) / kTile;
-  const int64_t grain = std::max<int64_t>(1, kGrainBytes / static_cast<int64_t>(sizeof(T)) / (std::min(rows, kTile) * columns));
+  const int64_t grain = std::max<int64_t>(
+      1, kGrainBytes / static_cast<int64_t>(sizeof(T)) / (std::min(rows, kTile) * columns));
   static const TransposeLoop loop = transpose_loop(sizeof(T));
   parallel_pieces(plan.rows(plan.rank) * strips, grain, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end;) {
@@ -160,15 +163,22 @@ void copy_typed(Plan plan, T* to, const T* from) {
 
 }  // namespace
 
-void copy_strided(const Shape& sizes, const Strided& to, const Strided& from, int64_t element_bytes) {
+void copy_strided(const Shape& sizes, const Strided& to, const Strided& from,
+                  int64_t element_bytes) {
   if (sizes.numel() == 0) return;
   const Plan plan(sizes, to.strides, from.strides);
-  const auto run = [&]<class T>(T) { copy_typed(plan, static_cast<T*>(to.data), static_cast<const T*>(from.data)); };
+  const auto run = [&]<class T>(T) {
+    copy_typed(plan, static_cast<T*>(to.data), static_cast<const T*>(from.data));
+  };
   switch (element_bytes) {
-    case 1: return run(uint8_t{});
-    case 2: return run(uint16_t{});
-    case 4: return run(uint32_t{});
-    default: return run(uint64_t{});
+    case 1:
+      return run(uint8_t{});
+    case 2:
+      return run(uint16_t{});
+    case 4:
+      return run(uint32_t{});
+    default:
+      return run(uint64_t{});
   }
 }
 

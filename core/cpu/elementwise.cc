@@ -8,7 +8,7 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kGrain = 32768;  // elements that are worth a thread of their own
+constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
 
 // The iteration over an output with K inputs: axes over which all inputs advance alike are merged; the last axis is the
 // inner loop, where every input has step 0 or 1.

@@ -16,8 +16,10 @@ struct Largest {
   }
   template <class T>
   static constexpr T identity() {
-    if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
-    else return std::numeric_limits<T>::lowest();
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return -std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::lowest();
   }
   /// True where b takes the place of a: it is better, or NaN. NaN itself is not replaced.
   template <class T>
@@ -38,8 +40,10 @@ struct Smallest {
   }
   template <class T>
   static constexpr T identity() {
-    if constexpr (std::numeric_limits<T>::has_infinity) return std::numeric_limits<T>::infinity();
-    else return std::numeric_limits<T>::max();
+    if constexpr (std::numeric_limits<T>::has_infinity)
+      return std::numeric_limits<T>::infinity();
+    else
+      return std::numeric_limits<T>::max();
   }
   template <class T>
   static SPRUCE_INLINE bool better(T a, T b) {

@@ -5,8 +5,10 @@
 #include <type_traits>
 
 #include "spruce/core/cpu/gemm_blocked.h"
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/onednn.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
 
 namespace spruce::cpu {
 namespace {
@@ -71,6 +73,45 @@ void float_gemm(const Gemm& g) {
   gemm_blocked<float>(g);
 }
 
+// A matrix of halves as one of floats, dense along the axis that was.
+template <class T>
+class Widened {
+ public:
+  Widened(const void* data, int64_t rows, int64_t cols, int64_t row, int64_t col)
+      : memory_(static_cast<size_t>(rows * cols) * sizeof(float)), by_columns_(col != 1 && row == 1), rows_(rows), cols_(cols) {
+    const T* from = static_cast<const T*>(data);
+    float* to = memory_.as<float>();
+    const int64_t lines = by_columns_ ? cols : rows, length = by_columns_ ? rows : cols, step = by_columns_ ? col : row;
+    if (by_columns_ || col == 1) {
+      for (int64_t i = 0; i < lines; ++i) widen(from + i * step, to + i * length, length);
+      return;
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < cols; ++j) to[i * cols + j] = static_cast<float>(from[i * row + j * col]);
+    }
+  }
+  const void* data() const { return memory_.data(); }
+  int64_t row() const { return by_columns_ ? 1 : cols_; }
+  int64_t col() const { return by_columns_ ? rows_ : 1; }
+
+ private:
+  Scratch memory_;
+  bool by_columns_;
+  int64_t rows_, cols_;
+};
+
+template <class T>
+void half_gemm(const Gemm& g) {
+  const Widened<T> a(g.a, g.m, g.k, g.a_row, g.a_col), b(g.b, g.k, g.n, g.b_row, g.b_col);
+  const Scratch sums(static_cast<size_t>(g.m * g.n) * sizeof(float));
+  Gemm f = g;
+  f.a = a.data(), f.a_row = a.row(), f.a_col = a.col();
+  f.b = b.data(), f.b_row = b.row(), f.b_col = b.col();
+  f.c = sums.data(), f.c_row = g.n;
+  float_gemm(f);
+  for (int64_t i = 0; i < g.m; ++i) narrow(sums.as<float>() + i * g.n, static_cast<T*>(g.c) + i * g.c_row, g.n);
+}
+
 }  // namespace
 
 void gemm(Dtype dtype, const Gemm& g) {
@@ -86,7 +127,8 @@ void gemm(Dtype dtype, const Gemm& g) {
   visit_dtype(dtype, [&]<class T>(T) {
     if constexpr (std::is_same_v<T, float>) float_gemm(g);
     else if constexpr (std::is_integral_v<T>) integer_gemm<T>(g);
-    else gemm_blocked<T>(g);
+    else if constexpr (std::is_same_v<T, double>) gemm_blocked<double>(g);
+    else half_gemm<T>(g);
   });
 }
 

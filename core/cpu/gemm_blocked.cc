@@ -23,45 +23,30 @@ constexpr double kThreads = 1 << 17;  // multiply-adds that are worth a thread
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // to[p * width + j] = from[j * step_j + p * step_p], for p < k and j < width; zeros from `count` on.
-template <class In, class T>
-void pack(const In* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k, int64_t width, T* to) {
+template <class T>
+void pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k, int64_t width, T* to) {
   if (step_j == 1) {
     for (int64_t p = 0; p < k; ++p, to += width, from += step_p) {
-      if constexpr (std::is_same_v<In, T>) {
-        std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-      } else {
-        for (int64_t j = 0; j < count; ++j) to[j] = static_cast<T>(from[j]);
-      }
-      for (int64_t j = count; j < width; ++j) to[j] = T{};
+      std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+      std::fill(to + count, to + width, T{});
     }
-    return;
-  }
-  if constexpr (std::is_same_v<In, T>) {
-    if (step_p == 1 && count >= 4) {
-      static const TransposeLoop loop = transpose_loop(sizeof(T));
-      loop(from, step_j, to, width, k, count);
-      for (int64_t p = 0; p < k && count < width; ++p) std::fill(to + p * width + count, to + (p + 1) * width, T{});
-      return;
+  } else if (step_p == 1 && count >= 4) {
+    static const TransposeLoop loop = transpose_loop(sizeof(T));
+    loop(from, step_j, to, width, k, count);
+    for (int64_t p = 0; p < k && count < width; ++p) std::fill(to + p * width + count, to + (p + 1) * width, T{});
+  } else {
+    for (int64_t p = 0; p < k; ++p) {
+      for (int64_t j = 0; j < count; ++j) to[p * width + j] = from[j * step_j + p * step_p];
+      std::fill(to + p * width + count, to + (p + 1) * width, T{});
     }
-  }
-  for (int64_t p = 0; p < k; ++p) {
-    for (int64_t j = 0; j < count; ++j) to[p * width + j] = static_cast<T>(from[j * step_j + p * step_p]);
-    for (int64_t j = count; j < width; ++j) to[p * width + j] = T{};
   }
 }
 
-// A panel of b, or of a, where the tiles read it.
 template <class T>
-struct Panel {
-  const T* data;
-  int64_t minor, major;  // steps within the width of the panel and along the sum
-};
-
-template <class In, class T>
 class Blocked {
  public:
-  Blocked(const Gemm& g, T* c, int64_t c_row)
-      : g_(g), a_(static_cast<const In*>(g.a)), b_(static_cast<const In*>(g.b)), c_(c), c_row_(c_row), tiles_(gemm_tiles<T>()) {
+  explicit Blocked(const Gemm& g)
+      : g_(g), a_(static_cast<const T*>(g.a)), b_(static_cast<const T*>(g.b)), c_(static_cast<T*>(g.c)), tiles_(gemm_tiles<T>()) {
     width_ = 2 * tiles_.lanes;
     // Panels of a of equal heights.
     const int64_t panels = ceil_div(g.m, tiles_.rows);
@@ -71,9 +56,8 @@ class Blocked {
   void run() {
     const double work = static_cast<double>(g_.m) * static_cast<double>(g_.n) * static_cast<double>(g_.k);
     const bool small = work <= kSmall;
-    constexpr bool kSame = std::is_same_v<In, T>;
-    read_a_ = kSame && (small || g_.n <= 2 * width_);
-    read_b_ = kSame && g_.b_col == 1 && (small || g_.m <= 2 * height_);
+    read_a_ = small || g_.n <= 2 * width_;
+    read_b_ = g_.b_col == 1 && (small || g_.m <= 2 * height_);
     const int64_t depth = std::min(kDepth, g_.k), columns = std::min(kColumns, round_up(g_.n, width_));
     const Scratch b_memory(static_cast<size_t>(depth * columns) * sizeof(T));
     b_pack_ = b_memory.template as<T>();
@@ -135,22 +119,18 @@ class Blocked {
       const bool in_place = read_b_ && count == width_;
       const T* b = b_pack_ + q * width_ * k;
       int64_t b_row = width_;
-      if constexpr (std::is_same_v<In, T>) {
-        if (in_place) b = b_ + j + p0 * g_.b_row, b_row = g_.b_row;
-      }
+      if (in_place) b = b_ + j + p0 * g_.b_row, b_row = g_.b_row;
       const int vectors = count > tiles_.lanes ? 2 : 1;
       for (int64_t r = 0; r < panels; ++r) {
         const int64_t i = i0 + r * height_, high = std::min(height_, g_.m - i);
         const T* a = a_pack + r * height_ * k;
         int64_t a_row = 1, a_col = height_;
-        if constexpr (std::is_same_v<In, T>) {
-          if (read_a_) a = a_ + i * g_.a_row + p0 * g_.a_col, a_row = g_.a_row, a_col = g_.a_col;
-        }
+        if (read_a_) a = a_ + i * g_.a_row + p0 * g_.a_col, a_row = g_.a_row, a_col = g_.a_col;
         const GemmTile<T> tile = tiles_.tile[high - 1][vectors - 1][a_row == 1 ? 1 : 0];
         const bool add = p0 > 0 || g_.accumulate;
-        T* const c = c_ + i * c_row_ + j;
+        T* const c = c_ + i * g_.c_row + j;
         if (count == vectors * tiles_.lanes) {
-          tile(k, a, a_row, a_col, b, b_row, c, c_row_, add);
+          tile(k, a, a_row, a_col, b, b_row, c, g_.c_row, add);
         } else {
           edge(tile, k, a, a_row, a_col, b, b_row, c, high, count, add);
         }
@@ -164,7 +144,7 @@ class Blocked {
     alignas(64) T aside[GemmTiles<T>::kMaxRows * 2 * GemmTiles<T>::kMaxLanes];
     tile(k, a, a_row, a_col, b, b_row, aside, width_, false);
     for (int64_t i = 0; i < high; ++i) {
-      T* const to = c + i * c_row_;
+      T* const to = c + i * g_.c_row;
       const T* const from = aside + i * width_;
       if (add) {
         for (int64_t j = 0; j < count; ++j) to[j] += from[j];
@@ -175,10 +155,9 @@ class Blocked {
   }
 
   const Gemm& g_;
-  const In* a_;
-  const In* b_;
+  const T* a_;
+  const T* b_;
   T* c_;
-  int64_t c_row_;
   const GemmTiles<T>& tiles_;
   int64_t width_, height_;
   bool read_a_ = false, read_b_ = false;
@@ -189,27 +168,16 @@ class Blocked {
 
 template <class T>
 void gemm_blocked(const Gemm& g) {
-  auto* const c = static_cast<T*>(g.c);
   if (g.m == 0 || g.n == 0) return;
   if (g.k == 0) {
+    auto* const c = static_cast<T*>(g.c);
     for (int64_t i = 0; i < g.m && !g.accumulate; ++i) std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
     return;
   }
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    Blocked<T, T>(g, c, g.c_row).run();
-  } else {
-    const Scratch memory(static_cast<size_t>(g.m * g.n) * sizeof(float));
-    auto* const sums = memory.as<float>();
-    Blocked<T, float>(g, sums, g.n).run();
-    for (int64_t i = 0; i < g.m; ++i) {
-      for (int64_t j = 0; j < g.n; ++j) c[i * g.c_row + j] = static_cast<T>(sums[i * g.n + j]);
-    }
-  }
+  Blocked<T>(g).run();
 }
 
 template void gemm_blocked<float>(const Gemm& g);
 template void gemm_blocked<double>(const Gemm& g);
-template void gemm_blocked<Float16>(const Gemm& g);
-template void gemm_blocked<Bfloat16>(const Gemm& g);
 
 }  // namespace spruce::cpu

@@ -3,12 +3,10 @@
 #pragma once
 
 #include "spruce/core/cpu/gemm.h"
-#include "spruce/core/dtype.h"
 
 namespace spruce::cpu {
 
-/// The product for elements T (f16, bf16: computed in float), of any strides. An element has the same bits however many
-/// threads there are.
+/// The product for float or double, of any strides. An element has the same bits however many threads there are.
 template <class T>
 void gemm_blocked(const Gemm& g);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with one associative operation, in an order that the shape alone fixes: blocks are reduced, then their
-// results in the same way, so that rounding errors grow with the logarithm of the length. An operation is a struct with
+// Reductions with one associative operation, in an order that the shape alone fixes: blocks are
+// reduced, then their results in the same way, so that rounding errors grow with the logarithm of
+// the length. An operation is a struct with
 //   template <class T> static constexpr T identity()
 //   template <class T> static SPRUCE_INLINE T call(T a, T b)
 #pragma once
@@ -15,11 +16,13 @@
 
 namespace spruce::cpu {
 
-/// For each of `outer` blocks of n rows of `step` elements: to[j] = the reduction over k of from[k, j], for j < columns.
-/// Blocks of `to` are `step` accumulators apart.
-using ReduceLoop = void (*)(const void* from, void* to, int64_t outer, int64_t n, int64_t step, int64_t columns);
+/// For each of `outer` blocks of n rows of `step` elements: to[j] = the reduction over k of from[k,
+/// j], for j < columns. Blocks of `to` are `step` accumulators apart.
+using ReduceLoop = void (*)(const void* from, void* to, int64_t outer, int64_t n, int64_t step,
+                            int64_t columns);
 
-/// The loops of one operation and dtype: from elements to accumulators, and from accumulators to accumulators.
+/// The loops of one operation and dtype: from elements to accumulators, and from accumulators to
+/// accumulators.
 struct ReduceLoops {
   ReduceLoop first;
   ReduceLoop next;
@@ -33,8 +36,9 @@ namespace internal {
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
 
-// Loops over elements X that are reduced as A: the same type, or float for the 16-bit floats. Lanes are plain arrays that
-// compilers keep in vector registers: vector types would be split up before they reach a function with its instructions.
+// Loops over elements X that are reduced as A: the same type, or float for the 16-bit floats. Lanes
+// are plain arrays that compilers keep in vector registers: vector types would be split up before
+// they reach a function with its instructions.
 template <class Op, class X, class A>
 struct Reduce {
   static constexpr int kNarrow = 64 / static_cast<int>(sizeof(A)), kWide = 4 * kNarrow;
@@ -78,7 +82,8 @@ struct Reduce {
     for (; k + 4 <= n; k += 4) {
       const A *r = x + k * step, *r1 = r + step, *r2 = r1 + step, *r3 = r2 + step;
       SPRUCE_INDEPENDENT
-      for (int64_t j = 0; j < count; ++j) y[j] = Op::call(y[j], Op::call(Op::call(r[j], r1[j]), Op::call(r2[j], r3[j])));
+      for (int64_t j = 0; j < count; ++j)
+        y[j] = Op::call(y[j], Op::call(Op::call(r[j], r1[j]), Op::call(r2[j], r3[j])));
     }
     for (; k < n; ++k) {
       const A* r = x + k * step;
@@ -87,7 +92,8 @@ struct Reduce {
     }
   }
 
-  // The same where rows are short and follow each other: several of them are one row for the vectors.
+  // The same where rows are short and follow each other: several of them are one row for the
+  // vectors.
   static SPRUCE_INLINE void narrow_columns(const A* x, A* y, int64_t n, int64_t width) {
     const int64_t together = 64 / width, rows = n / together;
     if (rows < 8) return columns(x, y, n, width, width);
@@ -99,23 +105,28 @@ struct Reduce {
   }
 
   static SPRUCE_INLINE void block(const A* x, A* y, int64_t n, int64_t step, int64_t count) {
-    if (step <= 16 && count == step) narrow_columns(x, y, n, step);
-    else columns(x, y, n, step, count);
+    if (step <= 16 && count == step)
+      narrow_columns(x, y, n, step);
+    else
+      columns(x, y, n, step, count);
   }
 
-  static SPRUCE_INLINE void widened_block(const X* x, A* y, int64_t n, int64_t step, int64_t count) {
+  static SPRUCE_INLINE void widened_block(const X* x, A* y, int64_t n, int64_t step,
+                                          int64_t count) {
     A buffer[kBuffer];
     const int64_t rows = kBuffer / count;  // count is at most a tile
     for (int64_t k = 0; k < n; k += rows) {
       const int64_t now = rows < n - k ? rows : n - k;
-      if (count == step) widen(x + k * step, buffer, now * count);
+      if (count == step)
+        widen(x + k * step, buffer, now * count);
       else
         for (int64_t r = 0; r < now; ++r) widen(x + (k + r) * step, buffer + r * count, count);
       block(buffer, y, now, count, count);
     }
   }
 
-  static SPRUCE_INLINE void body(const void* from, void* to, int64_t outer, int64_t n, int64_t step, int64_t count) {
+  static SPRUCE_INLINE void body(const void* from, void* to, int64_t outer, int64_t n, int64_t step,
+                                 int64_t count) {
     const X* x = static_cast<const X*>(from);
     A* y = static_cast<A*>(to);
     for (int64_t o = 0; o < outer; ++o, x += n * step, y += step) {
@@ -131,27 +142,38 @@ struct Reduce {
         continue;
       }
       for (int64_t j = 0; j < count; ++j) y[j] = Op::template identity<A>();
-      if constexpr (std::is_same_v<X, A>) block(x, y, n, step, count);
-      else widened_block(x, y, n, step, count);
+      if constexpr (std::is_same_v<X, A>)
+        block(x, y, n, step, count);
+      else
+        widened_block(x, y, n, step, count);
     }
   }
 
-  static void base(const void* x, void* y, int64_t outer, int64_t n, int64_t step, int64_t count) { body(x, y, outer, n, step, count); }
-  SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t outer, int64_t n, int64_t step, int64_t count) {
+  static void base(const void* x, void* y, int64_t outer, int64_t n, int64_t step, int64_t count) {
     body(x, y, outer, n, step, count);
   }
-  SPRUCE_TARGET_V4 static void v4(const void* x, void* y, int64_t outer, int64_t n, int64_t step, int64_t count) {
+  SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t outer, int64_t n, int64_t step,
+                                  int64_t count) {
     body(x, y, outer, n, step, count);
   }
-  // The 8-byte and 4-byte floats are what programs wait for: the others have no loop of their own for AVX-512.
+  SPRUCE_TARGET_V4 static void v4(const void* x, void* y, int64_t outer, int64_t n, int64_t step,
+                                  int64_t count) {
+    body(x, y, outer, n, step, count);
+  }
+  // The 8-byte and 4-byte floats are what programs wait for: the others have no loop of their own
+  // for AVX-512.
   static ReduceLoop best() {
-    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
-    else if constexpr (std::is_floating_point_v<X>) return pick<ReduceLoop>(&base, &v3, &v4);
-    else return pick<ReduceLoop>(&base, &v3, &v3);
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
+      return &base;
+    else if constexpr (std::is_floating_point_v<X>)
+      return pick<ReduceLoop>(&base, &v3, &v4);
+    else
+      return pick<ReduceLoop>(&base, &v3, &v3);
   }
 };
 
-// The elements as they are reduced: bool as bytes; where kUnsigned, signed integers as unsigned ones, which wrap.
+// The elements as they are reduced: bool as bytes; where kUnsigned, signed integers as unsigned
+// ones, which wrap.
 template <class T, bool kUnsigned>
 struct ReduceElement {
   using type = T;
@@ -161,7 +183,7 @@ struct ReduceElement<bool, false> {
   using type = uint8_t;
 };
 template <class T>
-  requires std::is_integral_v<T>
+requires std::is_integral_v<T>
 struct ReduceElement<T, true> {
   using type = std::make_unsigned_t<T>;
 };
@@ -172,8 +194,8 @@ struct ReduceElement<bool, true> {
 
 }  // namespace internal
 
-/// The kernel of a reduction whose params are ReduceParams. Op::kUnsigned: signed integers are reduced as unsigned ones;
-/// Op::accepts<T>(): the dtypes that the shape rule lets through.
+/// The kernel of a reduction whose params are ReduceParams. Op::kUnsigned: signed integers are
+/// reduced as unsigned ones; Op::accepts<T>(): the dtypes that the shape rule lets through.
 template <class Op>
 void reduce_kernel(const KernelArgs& args) {
   const View &x = args.in[0], &y = args.out[0];
@@ -181,7 +203,8 @@ void reduce_kernel(const KernelArgs& args) {
   visit_dtype(x.dtype(), [&]<class T>(T) {
     if constexpr (Op::template accepts<T>()) {
       if constexpr (internal::kIsHalf<T>) {
-        static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(), internal::Reduce<Op, float, float>::best(), sizeof(float)};
+        static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(),
+                                       internal::Reduce<Op, float, float>::best(), sizeof(float)};
         std::unique_ptr<float[]> wide(new float[static_cast<size_t>(y.numel()) + 1]);
         run_reduce(x, axes, wide.get(), loops);
         narrow(wide.get(), y.as<T>(), y.numel());

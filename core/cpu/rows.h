@@ -43,7 +43,7 @@ SPRUCE_INLINE T row_max(const T* x, int64_t n) {
   }
   T m = lowest;
   bool nan = false;
-  for (int l = 0; l < 16; ++l) {
+  for (int l = 0; l < 16 && i > 0; ++l) {
     m = best.v[l] > m ? best.v[l] : m;
     nan = nan || bad.v[l] != T(0);
   }
@@ -64,7 +64,7 @@ SPRUCE_INLINE T row_sum(int64_t n, F f) {
   }
   T rest = 0;
   for (; i < n; ++i) rest += f(i);
-  return total.sum() + rest;
+  return n < 16 ? rest : total.sum() + rest;
 }
 
 template <class Op, class T, class Extra>
@@ -91,7 +91,7 @@ struct Rows {
 template <class Op, template <class> class Extra, class MakeExtra>
 void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
   const int64_t n = in.shape().back(), count = n == 0 ? 0 : in.numel() / n;
-  const int64_t grain = 32768 / (n > 0 ? n : 1) + 1;
+  const int64_t grain = 131072 / (n > 0 ? n : 1) + 1;
   visit_dtype(in.dtype(), [&]<class T>(T) {
     if constexpr (std::is_floating_point_v<T>) {
       static const auto loop = Rows<Op, T, Extra<T>>::best();

@@ -10,7 +10,7 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kGrain = 32768;
+constexpr int64_t kGrain = 131072;
 constexpr int64_t kBlock = 256;
 
 struct Set {

@@ -85,7 +85,7 @@ struct ThreefryLoop {
   }
 };
 
-inline constexpr int64_t kThreefryGrain = 16384;  // elements that are worth a thread of their own
+inline constexpr int64_t kThreefryGrain = 65536;  // elements that are worth a thread of their own
 
 }  // namespace internal
 

@@ -241,13 +241,23 @@ struct Choose {
       }
       return;
     }
+    // In two steps: compilers do not make vectors of one choice after another.
+    constexpr int64_t kBlock = 64;
+    C v[kBlock];
+    int32_t t[kBlock];
+    for (int64_t i0 = 0; i0 < n; i0 += kBlock) {
+      const int64_t m = std::min(kBlock, n - i0);
+      for (int64_t i = 0; i < m; ++i) {
+        const C a = static_cast<C>(x[2 * (i0 + i)]), b = static_cast<C>(x[2 * (i0 + i) + 1]);
+        v[i] = Op::better(b, a) ? b : a;
+        t[i] = Op::better(b, a) ? tap + 1 : tap;
+      }
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) {
-      const C a = static_cast<C>(x[2 * i]), b = static_cast<C>(x[2 * i + 1]), known = best[i];
-      const C v = Op::better(b, a) ? b : a;
-      const int32_t t = Op::better(b, a) ? tap + 1 : tap;
-      best[i] = Op::better(v, known) ? v : known;
-      index[i] = Op::better(v, known) ? t : index[i];
+      for (int64_t i = 0; i < m; ++i) {
+        const C known = best[i0 + i];
+        best[i0 + i] = Op::better(v[i], known) ? v[i] : known;
+        index[i0 + i] = Op::better(v[i], known) ? t[i] : index[i0 + i];
+      }
     }
   }
   using Loop = void (*)(C*, int32_t*, const T*, int64_t, int64_t, int32_t);

@@ -11,7 +11,7 @@ namespace spruce::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 32768;  // elements that are worth a thread of their own
+constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
 constexpr int64_t kBlock = 256;    // positions that are located at once
 
 }  // namespace

@@ -20,7 +20,8 @@ Array repeated(const char* op, const Shape& shape, const Array& value) {
     return rules::broadcast_in_dim(value, shape, {});
   }
   Array out = internal::make_array(Aval{value.dtype(), value.weak(), shape});
-  cpu::fill(internal::mutable_data(out), value.impl()->buffer->data(), shape.numel(), size_of(value.dtype()));
+  cpu::fill(internal::mutable_data(out), value.impl()->buffer->data(), shape.numel(),
+            size_of(value.dtype()));
   return out;
 }
 
@@ -28,7 +29,8 @@ Array repeated(const char* op, const Shape& shape, const Array& value) {
   throw ValueError(std::string(op) + ": " + what);
 }
 
-Array stepped(int64_t n, Dtype dtype, const Array& start, const Array& step, bool from_zero, bool by_one) {
+Array stepped(int64_t n, Dtype dtype, const Array& start, const Array& step, bool from_zero,
+              bool by_one) {
   Array out = rules::iota({n}, dtype, 0);
   if (!by_one) out = out * step;
   return from_zero ? out : out + start;
@@ -46,7 +48,9 @@ Array ones(const Shape& shape, Dtype dtype, Loc loc) {
   return repeated("ones", shape, rules::scalar_of(dtype, 1));
 }
 
-Array full(const Shape& shape, const Array& value, Loc loc) { return full(shape, value, value.dtype(), loc); }
+Array full(const Shape& shape, const Array& value, Loc loc) {
+  return full(shape, value, value.dtype(), loc);
+}
 
 Array full(const Shape& shape, const Array& value, Dtype dtype, Loc loc) {
   const LocScope at(loc);
@@ -56,7 +60,9 @@ Array full(const Shape& shape, const Array& value, Dtype dtype, Loc loc) {
 
 Array zeros_like(const Array& x, Loc loc) { return zeros(x.shape(), x.dtype(), loc); }
 Array ones_like(const Array& x, Loc loc) { return ones(x.shape(), x.dtype(), loc); }
-Array full_like(const Array& x, const Array& value, Loc loc) { return full(x.shape(), value, x.dtype(), loc); }
+Array full_like(const Array& x, const Array& value, Loc loc) {
+  return full(x.shape(), value, x.dtype(), loc);
+}
 
 namespace internal {
 
@@ -64,19 +70,22 @@ Array arange(Dtype dtype, double start, double stop, double step, Loc loc) {
   const LocScope at(loc);
   const double n = std::ceil((stop - start) / step);
   if (step == 0 || !(std::abs(n) < 9e18)) {
-    throw_count("arange", "no count of steps of " + std::to_string(step) + " leads from " + std::to_string(start) + " to " +
-                              std::to_string(stop) + "; give finite numbers and a step that is not zero");
+    throw_count("arange", "no count of steps of " + std::to_string(step) + " leads from " +
+                              std::to_string(start) + " to " + std::to_string(stop) +
+                              "; give finite numbers and a step that is not zero");
   }
-  return stepped(n > 0 ? static_cast<int64_t>(n) : 0, dtype, rules::scalar_of(dtype, start), rules::scalar_of(dtype, step), start == 0,
-                 step == 1);
+  return stepped(n > 0 ? static_cast<int64_t>(n) : 0, dtype, rules::scalar_of(dtype, start),
+                 rules::scalar_of(dtype, step), start == 0, step == 1);
 }
 
 Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc) {
   const LocScope at(loc);
   if (step == 0) throw_count("arange", "a step of 0 leads nowhere; give another one");
   int64_t span = 0;
-  if (__builtin_sub_overflow(stop, start, &span)) throw_count("arange", "there are more numbers between the two than int64 can count");
-  const int64_t n = span == 0 || (span > 0) != (step > 0) ? 0 : (span - (span > 0 ? 1 : -1)) / step + 1;
+  if (__builtin_sub_overflow(stop, start, &span))
+    throw_count("arange", "there are more numbers between the two than int64 can count");
+  const int64_t n =
+      span == 0 || (span > 0) != (step > 0) ? 0 : (span - (span > 0 ? 1 : -1)) / step + 1;
   const auto scalar = [dtype](int64_t v) { return rules::convert(array(v), dtype); };
   if (start == 0 && step == 1) return rules::iota({n}, dtype, 0);
   return stepped(n, dtype, scalar(start), scalar(step), start == 0, step == 1);
@@ -84,22 +93,28 @@ Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc) {
 
 }  // namespace internal
 
-Array arange(int64_t stop, Dtype dtype, Loc loc) { return internal::arange(dtype, int64_t{0}, stop, int64_t{1}, loc); }
+Array arange(int64_t stop, Dtype dtype, Loc loc) {
+  return internal::arange(dtype, int64_t{0}, stop, int64_t{1}, loc);
+}
 
-Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceOptions& options, Loc loc) {
+Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceOptions& options,
+               Loc loc) {
   const LocScope at(loc);
-  if (n < 0) throw_count("linspace", std::to_string(n) + " numbers cannot be made; n must not be negative");
+  if (n < 0)
+    throw_count("linspace", std::to_string(n) + " numbers cannot be made; n must not be negative");
   const Dtype common = promote(start.dtype(), start.weak(), stop.dtype(), stop.weak());
   const Dtype dtype = is_floating(common) ? common : float32;
   const Array a = rules::convert(start, dtype), b = rules::convert(stop, dtype);
   const int64_t steps = options.endpoint ? n - 1 : n;
   Shape shape = Shape::filled(1 + broadcast_shapes("linspace", a.shape(), b.shape()).rank(), 1);
   shape[0] = n;
-  const Array s = rules::iota(shape, dtype, 0) / rules::scalar_of(dtype, static_cast<double>(std::max<int64_t>(1, steps)));
+  const Array s = rules::iota(shape, dtype, 0) /
+                  rules::scalar_of(dtype, static_cast<double>(std::max<int64_t>(1, steps)));
   return a * (rules::scalar_of(dtype, 1) - s) + b * s;
 }
 
-Array logspace(const Array& start, const Array& stop, int64_t n, double base, const LinspaceOptions& options, Loc loc) {
+Array logspace(const Array& start, const Array& stop, int64_t n, double base,
+               const LinspaceOptions& options, Loc loc) {
   const LocScope at(loc);
   const Array exponents = linspace(start, stop, n, options);
   return power(rules::scalar_of(exponents.dtype(), base), exponents);
@@ -125,7 +140,8 @@ MatrixSize matrix_size(const char* op, int64_t n, const EyeOptions& options) {
 
 MatrixSize last_two(const char* op, const Array& x) {
   if (x.rank() < 2) {
-    throw ShapeError(std::string(op) + ": " + to_string(x.aval()) + " is no matrix; at least two axes are needed");
+    throw ShapeError(std::string(op) + ": " + to_string(x.aval()) +
+                     " is no matrix; at least two axes are needed");
   }
   return {x.shape(-2), x.shape(-1)};
 }
@@ -161,17 +177,21 @@ Array triu(const Array& x, int64_t offset, Loc loc) {
 std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing, Loc loc) {
   const LocScope at(loc);
   const auto rank = static_cast<int>(axes.size());
-  const auto place = [&](int k) { return indexing == Indexing::kXy && rank > 1 && k < 2 ? 1 - k : k; };
+  const auto place = [&](int k) {
+    return indexing == Indexing::kXy && rank > 1 && k < 2 ? 1 - k : k;
+  };
   Shape shape = Shape::filled(rank, 1);
   for (int k = 0; k < rank; ++k) {
     const Array& x = axes[static_cast<size_t>(k)];
     if (x.rank() > 1) {
-      throw ShapeError("meshgrid: array " + std::to_string(k) + " is " + to_string(x.aval()) + "; each must be of rank 0 or 1");
+      throw ShapeError("meshgrid: array " + std::to_string(k) + " is " + to_string(x.aval()) +
+                       "; each must be of rank 0 or 1");
     }
     shape[place(k)] = x.size();
   }
   std::vector<Array> out;
-  for (int k = 0; k < rank; ++k) out.push_back(rules::broadcast_in_dim(ravel(axes[static_cast<size_t>(k)]), shape, {place(k)}));
+  for (int k = 0; k < rank; ++k)
+    out.push_back(rules::broadcast_in_dim(ravel(axes[static_cast<size_t>(k)]), shape, {place(k)}));
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays made from nothing but their type and a few numbers. None of them becomes a large constant of a compiled
-// function: what is stored there is how to make it.
+// Arrays made from nothing but their type and a few numbers. None of them becomes a large constant
+// of a compiled function: what is stored there is how to make it.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ namespace spruce {
 Array zeros(const Shape& shape, Dtype dtype = float32, Loc loc = Loc::current());
 /// Ones of that shape.
 Array ones(const Shape& shape, Dtype dtype = float32, Loc loc = Loc::current());
-/// Every element is `value` (rank 0, or of a shape that broadcasts), of its dtype if that is strong, else of the C++
-/// scalar's. Grad: g summed.
+/// Every element is `value` (rank 0, or of a shape that broadcasts), of its dtype if that is
+/// strong, else of the C++ scalar's. Grad: g summed.
 Array full(const Shape& shape, const Array& value, Loc loc = Loc::current());
 Array full(const Shape& shape, const Array& value, Dtype dtype, Loc loc = Loc::current());
 /// Zeros, ones or `value` of the shape and dtype of x.
@@ -29,19 +29,24 @@ Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc);
 
 template <class T>
 Array arange_of(T start, T stop, T step, Loc loc) {
-  if constexpr (std::is_floating_point_v<T>) return arange(dtype_of<T>(), double{start}, double{stop}, double{step}, loc);
-  else return arange(dtype_of<T>(), static_cast<int64_t>(start), static_cast<int64_t>(stop), static_cast<int64_t>(step), loc);
+  if constexpr (std::is_floating_point_v<T>)
+    return arange(dtype_of<T>(), double{start}, double{stop}, double{step}, loc);
+  else
+    return arange(dtype_of<T>(), static_cast<int64_t>(start), static_cast<int64_t>(stop),
+                  static_cast<int64_t>(step), loc);
 }
 }  // namespace internal
 
-/// 0, 1, 2, ... below `stop`, of the dtype of the C++ scalar: arange(6) is i32[6], arange(6.0f) is f32[6].
+/// 0, 1, 2, ... below `stop`, of the dtype of the C++ scalar: arange(6) is i32[6], arange(6.0f) is
+/// f32[6].
 template <Scalar T>
 Array arange(T stop, Loc loc = Loc::current()) {
   return internal::arange_of<T>(T{}, stop, T{1}, loc);
 }
 /// The same in another dtype: arange(n, float32).
 Array arange(int64_t stop, Dtype dtype, Loc loc = Loc::current());
-/// start, start + step, ... up to but without `stop`; a negative step runs downwards. Throws ValueError for a step of 0.
+/// start, start + step, ... up to but without `stop`; a negative step runs downwards. Throws
+/// ValueError for a step of 0.
 template <Scalar A, Scalar B>
 Array arange(A start, B stop, Loc loc = Loc::current()) {
   using T = std::common_type_t<A, B>;
@@ -50,19 +55,22 @@ Array arange(A start, B stop, Loc loc = Loc::current()) {
 template <Scalar A, Scalar B, Scalar C>
 Array arange(A start, B stop, C step, Loc loc = Loc::current()) {
   using T = std::common_type_t<A, B, C>;
-  return internal::arange_of<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step), loc);
+  return internal::arange_of<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step),
+                                loc);
 }
 
 /// Options of linspace and logspace.
 struct LinspaceOptions {
   bool endpoint = true;  ///< the last number is `stop`; without it the step is (stop - start) / n
 };
-/// n numbers from `start` to `stop` in equal steps, in the floating dtype of the two (f32 for integers); they may be arrays,
-/// which broadcast: the result has a new axis in front. Throws ValueError for n < 0.
-Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceOptions& options = {}, Loc loc = Loc::current());
+/// n numbers from `start` to `stop` in equal steps, in the floating dtype of the two (f32 for
+/// integers); they may be arrays, which broadcast: the result has a new axis in front. Throws
+/// ValueError for n < 0.
+Array linspace(const Array& start, const Array& stop, int64_t n,
+               const LinspaceOptions& options = {}, Loc loc = Loc::current());
 /// base to the power of linspace(start, stop, n).
-Array logspace(const Array& start, const Array& stop, int64_t n, double base = 10.0, const LinspaceOptions& options = {},
-               Loc loc = Loc::current());
+Array logspace(const Array& start, const Array& stop, int64_t n, double base = 10.0,
+               const LinspaceOptions& options = {}, Loc loc = Loc::current());
 
 /// Options of eye and tri.
 struct EyeOptions {
@@ -76,15 +84,19 @@ Array eye(int64_t n, const EyeOptions& options = {}, Loc loc = Loc::current());
 Array identity(int64_t n, Dtype dtype = float32, Loc loc = Loc::current());
 /// f32[n, columns] with ones on and below a diagonal.
 Array tri(int64_t n, const EyeOptions& options = {}, Loc loc = Loc::current());
-/// `x` with zeros above its `offset`-th diagonal, over the last two axes. Throws ShapeError for rank below 2.
+/// `x` with zeros above its `offset`-th diagonal, over the last two axes. Throws ShapeError for
+/// rank below 2.
 Array tril(const Array& x, int64_t offset = 0, Loc loc = Loc::current());
 /// `x` with zeros below its `offset`-th diagonal.
 Array triu(const Array& x, int64_t offset = 0, Loc loc = Loc::current());
 
-/// The order of the first two axes of meshgrid's results: kXy has y's in front, as in pictures; kIj keeps that of the inputs.
+/// The order of the first two axes of meshgrid's results: kXy has y's in front, as in pictures; kIj
+/// keeps that of the inputs.
 enum class Indexing { kXy, kIj };
 /// One array for each of the given ones (rank 0 or 1), all of one shape: the coordinates of a grid.
-std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing = Indexing::kXy, Loc loc = Loc::current());
-std::vector<Array> meshgrid(std::initializer_list<Array> axes, Indexing indexing = Indexing::kXy, Loc loc = Loc::current());
+std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing = Indexing::kXy,
+                            Loc loc = Loc::current());
+std::vector<Array> meshgrid(std::initializer_list<Array> axes, Indexing indexing = Indexing::kXy,
+                            Loc loc = Loc::current());
 
 }  // namespace spruce

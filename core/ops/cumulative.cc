@@ -10,7 +10,8 @@
 namespace spruce {
 namespace {
 
-Array cumulative(const char* op, const Primitive& p, const Array& x, const AxisArg& axis, const CumulativeOptions& options) {
+Array cumulative(const char* op, const Primitive& p, const Array& x, const AxisArg& axis,
+                 const CumulativeOptions& options) {
   const int along = axis.all() ? 0 : rules::single_axis(op, axis, x.rank());
   const Array from = axis.all() ? ravel(x) : x;
   return bind1(p, {from}, Params::make(CumulativeParams{along, options.reverse}));
@@ -45,17 +46,20 @@ Array cummin(const Array& x, const AxisArg& axis, const CumulativeOptions& optio
 
 Array cumlogsumexp(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
   const LocScope at(loc);
-  return cumulative("cumlogsumexp", cumlogsumexp_p, is_floating(x.dtype()) ? x : rules::convert(x, float32), axis, options);
+  return cumulative("cumlogsumexp", cumlogsumexp_p,
+                    is_floating(x.dtype()) ? x : rules::convert(x, float32), axis, options);
 }
 
 Array diff(const Array& x, const DiffOptions& options, Loc loc) {
   const LocScope at(loc);
-  if (options.n < 0) throw ValueError("diff: n is " + std::to_string(options.n) + "; it must not be negative");
+  if (options.n < 0)
+    throw ValueError("diff: n is " + std::to_string(options.n) + "; it must not be negative");
   const int axis = normalize_axis("diff", options.axis, x.rank());
   Array y = x;
   for (int64_t k = 0; k < options.n && y.shape()[axis] > 0; ++k) {
     const int64_t n = y.shape()[axis];
-    const Array next = rules::slice_axis(y, axis, 1, n), last = rules::slice_axis(y, axis, 0, n - 1);
+    const Array next = rules::slice_axis(y, axis, 1, n),
+                last = rules::slice_axis(y, axis, 0, n - 1);
     y = is_bool(x.dtype()) ? not_equal(next, last) : next - last;
   }
   return y;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running results along one axis; the result has the shape of x. Without an axis they run over x.ravel(). Gradients of all
-// of them are right in any order, where elements are zero or equal too.
+// Running results along one axis; the result has the shape of x. Without an axis they run over
+// x.ravel(). Gradients of all of them are right in any order, where elements are zero or equal too.
 #pragma once
 
 #include "spruce/core/array.h"
@@ -13,17 +13,22 @@ struct CumulativeOptions {
   bool reverse = false;  ///< from the end of the axis to its beginning
 };
 
-/// y[i] = x[0] + ... + x[i]. f16, bf16 and f32 add up in f64; bool and integers narrower than 32 bits give i32 (u32 if
-/// unsigned). Grad: the running sum of g in the other direction.
-Array cumsum(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {}, Loc loc = Loc::current());
+/// y[i] = x[0] + ... + x[i]. f16, bf16 and f32 add up in f64; bool and integers narrower than 32
+/// bits give i32 (u32 if unsigned). Grad: the running sum of g in the other direction.
+Array cumsum(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
+             Loc loc = Loc::current());
 /// y[i] = x[0] ... x[i]. Dtypes as in cumsum.
-Array cumprod(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {}, Loc loc = Loc::current());
+Array cumprod(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
+              Loc loc = Loc::current());
 /// y[i] = the largest of x[0] ... x[i]. Grad: g to the elements that equal y, in equal shares.
-Array cummax(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {}, Loc loc = Loc::current());
+Array cummax(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
+             Loc loc = Loc::current());
 /// y[i] = the smallest of x[0] ... x[i].
-Array cummin(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {}, Loc loc = Loc::current());
+Array cummin(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
+             Loc loc = Loc::current());
 /// y[i] = log(exp(x[0]) + ... + exp(x[i])), computed without overflow in f64; integers give f32.
-Array cumlogsumexp(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {}, Loc loc = Loc::current());
+Array cumlogsumexp(const Array& x, const AxisArg& axis = none,
+                   const CumulativeOptions& options = {}, Loc loc = Loc::current());
 
 /// Options of diff.
 struct DiffOptions {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/function.h"
 
+#include <array>
 #include <cstring>
 
+#include "spruce/core/interpreter.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -65,6 +67,12 @@ Array promoted(const Primitive& p, const Array& a, const Array& b) {
   return bind1(p, {converted(p.name, a, dtype), converted(p.name, b, dtype)});
 }
 
+Array promoted_reusing(const Primitive& p, Array a, Array b) {
+  if (a.aval().dtype != b.aval().dtype) return promoted(p, a, b);
+  const std::array<Array, 2> in{std::move(a), std::move(b)};
+  return bind1_reusing(p, in);
+}
+
 Array promoted_floating(const Primitive& p, const Array& a, const Array& b) {
   const Aval &x = a.aval(), &y = b.aval();
   Dtype dtype = promote(x.dtype, x.weak, y.dtype, y.weak);
@@ -74,7 +82,7 @@ Array promoted_floating(const Primitive& p, const Array& a, const Array& b) {
 
 }  // namespace internal
 
-Array UnaryFunction::operator()(const Array& x, Loc loc) const {
+Array UnaryFunction::operator()(Array x, Loc loc) const {
   const LocScope at(loc);
   if (!is_floating(x.dtype())) {
     if (keeps_integers) return x;
@@ -82,7 +90,7 @@ Array UnaryFunction::operator()(const Array& x, Loc loc) const {
       return bind1(primitive, {internal::floating(primitive.name, x)});
     }
   }
-  return bind1(primitive, std::span(&x, 1));
+  return internal::bind1_reusing(primitive, std::span(&x, 1));
 }
 
 Array ComposedUnary::operator()(const Array& x, Loc loc) const {

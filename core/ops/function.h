@@ -12,7 +12,8 @@ struct Primitive;
 struct UnaryFunction {
   const Primitive& primitive;
   bool keeps_integers = false;  ///< integers and bool are returned as they are: floor, round
-  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+  /// A temporary gives its memory to the result.
+  Array operator()(Array x, Loc loc = Loc::current()) const;
 };
 
 /// A function of one array that is composed of others.
@@ -43,7 +44,9 @@ Array converted(const char* op, const Array& x, Dtype dtype);
 Array floating(const char* op, const Array& x);
 /// Applies a binary primitive after promotion to a common dtype.
 Array promoted(const Primitive& p, const Array& a, const Array& b);
-/// The same, with integers and bool converted to f32.
+/// The same, and the result may take the memory of an operand that nothing else holds.
+Array promoted_reusing(const Primitive& p, Array a, Array b);
+/// As promoted(), with integers and bool converted to f32.
 Array promoted_floating(const Primitive& p, const Array& a, const Array& b);
 /// True for a concrete number of rank 0 that gives way in promotion.
 bool is_weak_constant(const Array& x);

@@ -10,10 +10,13 @@
 namespace spruce {
 namespace {
 
-std::span<const Array> view(std::initializer_list<Array> arrays) { return {arrays.begin(), arrays.size()}; }
+std::span<const Array> view(std::initializer_list<Array> arrays) {
+  return {arrays.begin(), arrays.size()};
+}
 
 std::vector<Array> promoted_all(const char* op, std::span<const Array> arrays) {
-  if (arrays.empty()) throw ValueError(std::string(op) + ": there are no arrays to join; give at least one");
+  if (arrays.empty())
+    throw ValueError(std::string(op) + ": there are no arrays to join; give at least one");
   Dtype dtype = arrays[0].dtype();
   bool weak = arrays[0].weak();
   for (const Array& x : arrays.subspan(1)) {
@@ -37,7 +40,9 @@ Array concatenate(std::span<const Array> arrays, int64_t axis, Loc loc) {
   return joined("concatenate", arrays, axis);
 }
 
-Array concatenate(std::initializer_list<Array> arrays, int64_t axis, Loc loc) { return concatenate(view(arrays), axis, loc); }
+Array concatenate(std::initializer_list<Array> arrays, int64_t axis, Loc loc) {
+  return concatenate(view(arrays), axis, loc);
+}
 
 Array stack(std::span<const Array> arrays, int64_t axis, Loc loc) {
   const LocScope at(loc);
@@ -45,15 +50,18 @@ Array stack(std::span<const Array> arrays, int64_t axis, Loc loc) {
   const int place = normalize_axis("stack", axis, parts[0].rank() + 1);
   for (size_t k = 0; k < parts.size(); ++k) {
     if (!(parts[k].shape() == arrays[0].shape())) {
-      throw ShapeError("stack: the shapes of " + to_string(arrays[0].aval()) + " and " + to_string(arrays[k].aval()) + " (array " +
-                       std::to_string(k) + ") differ; all must be equal");
+      throw ShapeError("stack: the shapes of " + to_string(arrays[0].aval()) + " and " +
+                       to_string(arrays[k].aval()) + " (array " + std::to_string(k) +
+                       ") differ; all must be equal");
     }
     parts[k] = expand_dims(parts[k], place);
   }
   return rules::concatenate_axis(parts, place);
 }
 
-Array stack(std::initializer_list<Array> arrays, int64_t axis, Loc loc) { return stack(view(arrays), axis, loc); }
+Array stack(std::initializer_list<Array> arrays, int64_t axis, Loc loc) {
+  return stack(view(arrays), axis, loc);
+}
 
 namespace {
 
@@ -101,7 +109,9 @@ std::vector<Array> cut(const Array& x, const std::vector<int64_t>& places, int a
 }
 
 void require_sections(const char* op, int64_t sections) {
-  if (sections < 1) throw ValueError(std::string(op) + ": " + std::to_string(sections) + " sections; at least one is needed");
+  if (sections < 1)
+    throw ValueError(std::string(op) + ": " + std::to_string(sections) +
+                     " sections; at least one is needed");
 }
 
 }  // namespace
@@ -111,18 +121,21 @@ std::vector<Array> split(const Array& x, int64_t sections, int64_t axis, Loc loc
   require_sections("split", sections);
   const int along = normalize_axis("split", axis, x.rank());
   if (x.shape()[along] % sections != 0) {
-    throw ShapeError("split: axis " + std::to_string(along) + " of " + to_string(x.aval()) + " has no " + std::to_string(sections) +
+    throw ShapeError("split: axis " + std::to_string(along) + " of " + to_string(x.aval()) +
+                     " has no " + std::to_string(sections) +
                      " equal parts; use array_split, or name the places to cut at");
   }
   return array_split(x, sections, axis);
 }
 
-std::vector<Array> split(const Array& x, const std::vector<int64_t>& places, int64_t axis, Loc loc) {
+std::vector<Array> split(const Array& x, const std::vector<int64_t>& places, int64_t axis,
+                         Loc loc) {
   const LocScope at(loc);
   return cut(x, places, normalize_axis("split", axis, x.rank()));
 }
 
-std::vector<Array> split(const Array& x, std::initializer_list<int64_t> places, int64_t axis, Loc loc) {
+std::vector<Array> split(const Array& x, std::initializer_list<int64_t> places, int64_t axis,
+                         Loc loc) {
   return split(x, std::vector<int64_t>(places), axis, loc);
 }
 
@@ -143,7 +156,8 @@ Array tile(const Array& x, const Shape& repeats, Loc loc) {
   for (int i = 0; i < rank; ++i) {
     const int r = i - (rank - repeats.rank()), a = i - (rank - x.rank());
     const int64_t times = r < 0 ? 1 : repeats[r], n = a < 0 ? 1 : x.shape()[a];
-    if (times < 0) throw ValueError("tile: " + to_string(repeats) + " repeats; no count may be negative");
+    if (times < 0)
+      throw ValueError("tile: " + to_string(repeats) + " repeats; no count may be negative");
     if (times != 1) {
       doubled.push_back(times);
       from.push_back(1);
@@ -162,7 +176,9 @@ Array tile(const Array& x, const Shape& repeats, Loc loc) {
 
 Array repeat(const Array& x, int64_t repeats, const AxisArg& axis, Loc loc) {
   const LocScope at(loc);
-  if (repeats < 0) throw ValueError("repeat: " + std::to_string(repeats) + " repeats; the count must not be negative");
+  if (repeats < 0)
+    throw ValueError("repeat: " + std::to_string(repeats) +
+                     " repeats; the count must not be negative");
   const Array from = axis.all() ? ravel(x) : x;
   const int along = axis.all() ? 0 : rules::single_axis("repeat", axis, x.rank());
   Shape doubled = from.shape(), result = from.shape();
@@ -178,13 +194,16 @@ Array repeat(const Array& x, const std::vector<int64_t>& repeats, const AxisArg&
   const int along = axis.all() ? 0 : rules::single_axis("repeat", axis, x.rank());
   const int64_t n = from.shape()[along];
   if (static_cast<int64_t>(repeats.size()) != n) {
-    throw ShapeError("repeat: " + std::to_string(repeats.size()) + " counts are given for axis " + std::to_string(along) + " of " +
-                     to_string(from.aval()) + "; give one for each of its " + std::to_string(n) + " elements");
+    throw ShapeError("repeat: " + std::to_string(repeats.size()) + " counts are given for axis " +
+                     std::to_string(along) + " of " + to_string(from.aval()) +
+                     "; give one for each of its " + std::to_string(n) + " elements");
   }
   std::vector<int64_t> places;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t times = repeats[static_cast<size_t>(i)];
-    if (times < 0) throw ValueError("repeat: count " + std::to_string(i) + " is " + std::to_string(times) + "; it must not be negative");
+    if (times < 0)
+      throw ValueError("repeat: count " + std::to_string(i) + " is " + std::to_string(times) +
+                       "; it must not be negative");
     places.insert(places.end(), static_cast<size_t>(times), i);
   }
   return take(from, array(places), along);

@@ -5,10 +5,13 @@
 
 namespace spruce {
 
-Array operator+(const Array& a, const Array& b) { return internal::promoted(add_p, a, b); }
-Array operator-(const Array& a, const Array& b) { return internal::promoted(sub_p, a, b); }
-Array operator*(const Array& a, const Array& b) { return internal::promoted(mul_p, a, b); }
-Array operator/(const Array& a, const Array& b) { return internal::promoted_floating(div_p, a, b); }
+Array operator+(Array a, Array b) { return internal::promoted_reusing(add_p, std::move(a), std::move(b)); }
+Array operator-(Array a, Array b) { return internal::promoted_reusing(sub_p, std::move(a), std::move(b)); }
+Array operator*(Array a, Array b) { return internal::promoted_reusing(mul_p, std::move(a), std::move(b)); }
+Array operator/(Array a, Array b) {
+  if (a.dtype() != b.dtype() || !is_floating(a.dtype())) return internal::promoted_floating(div_p, a, b);
+  return internal::promoted_reusing(div_p, std::move(a), std::move(b));
+}
 Array operator%(const Array& a, const Array& b) { return internal::math::remainder(a, b); }
 Array operator-(const Array& a) { return negative(a, Loc::none()); }
 Array operator+(const Array& a) { return positive(a, Loc::none()); }

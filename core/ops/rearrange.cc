@@ -19,7 +19,8 @@ Array rolled(const Array& x, int64_t shift, int axis) {
   const int64_t n = x.shape()[axis];
   const int64_t by = n == 0 ? 0 : (shift % n + n) % n;
   if (by == 0) return x;
-  const Array parts[] = {rules::slice_axis(x, axis, n - by, n), rules::slice_axis(x, axis, 0, n - by)};
+  const Array parts[] = {rules::slice_axis(x, axis, n - by, n),
+                         rules::slice_axis(x, axis, 0, n - by)};
   return rules::concatenate_axis(parts, axis);
 }
 
@@ -35,8 +36,8 @@ Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc) {
   const LocScope at(loc);
   const Axes along = axes.resolve("roll", x.rank());
   if (along.rank() != shifts.rank()) {
-    throw ShapeError("roll: " + std::to_string(shifts.rank()) + " shifts are given for " + std::to_string(along.rank()) +
-                     " axes; give one for each");
+    throw ShapeError("roll: " + std::to_string(shifts.rank()) + " shifts are given for " +
+                     std::to_string(along.rank()) + " axes; give one for each");
   }
   Array out = x;
   for (int i = 0; i < along.rank(); ++i) out = rolled(out, shifts[i], static_cast<int>(along[i]));
@@ -46,24 +47,33 @@ Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc) {
 Array rot90(const Array& x, int64_t turns, const AxisArg& plane, Loc loc) {
   const LocScope at(loc);
   const Axes axes = plane.resolve("rot90", x.rank());
-  if (axes.rank() != 2) throw ShapeError("rot90: a plane has two axes, not " + std::to_string(axes.rank()) + "; name both");
+  if (axes.rank() != 2)
+    throw ShapeError("rot90: a plane has two axes, not " + std::to_string(axes.rank()) +
+                     "; name both");
   switch ((turns % 4 + 4) % 4) {
-    case 1: return swapaxes(flip(x, axes[1]), axes[0], axes[1]);
-    case 2: return flip(x, axes);
-    case 3: return flip(swapaxes(x, axes[0], axes[1]), axes[1]);
-    default: return x;
+    case 1:
+      return swapaxes(flip(x, axes[1]), axes[0], axes[1]);
+    case 2:
+      return flip(x, axes);
+    case 3:
+      return flip(swapaxes(x, axes[0], axes[1]), axes[1]);
+    default:
+      return x;
   }
 }
 
 std::vector<std::pair<int64_t, int64_t>> PadWidths::resolve(const char* op, int rank) const {
   if (each_ && axes_.size() != static_cast<size_t>(rank)) {
-    throw ShapeError(std::string(op) + ": " + std::to_string(axes_.size()) + " pairs of widths are given for an array of rank " +
-                     std::to_string(rank) + "; give one for each axis");
+    throw ShapeError(std::string(op) + ": " + std::to_string(axes_.size()) +
+                     " pairs of widths are given for an array of rank " + std::to_string(rank) +
+                     "; give one for each axis");
   }
-  auto out = each_ ? axes_ : std::vector<std::pair<int64_t, int64_t>>(static_cast<size_t>(rank), all_);
+  auto out =
+      each_ ? axes_ : std::vector<std::pair<int64_t, int64_t>>(static_cast<size_t>(rank), all_);
   for (const auto& [before, after] : out) {
     if (before < 0 || after < 0) {
-      throw ValueError(std::string(op) + ": widths (" + std::to_string(before) + ", " + std::to_string(after) +
+      throw ValueError(std::string(op) + ": widths (" + std::to_string(before) + ", " +
+                       std::to_string(after) +
                        ") are negative; cut elements off with x[slice(...)]");
     }
   }
@@ -76,8 +86,10 @@ namespace {
 int64_t source(PadMode mode, int64_t i, int64_t n) {
   const auto modulo = [](int64_t a, int64_t m) { return (a % m + m) % m; };
   switch (mode) {
-    case PadMode::kEdge: return std::clamp<int64_t>(i, 0, n - 1);
-    case PadMode::kWrap: return modulo(i, n);
+    case PadMode::kEdge:
+      return std::clamp<int64_t>(i, 0, n - 1);
+    case PadMode::kWrap:
+      return modulo(i, n);
     case PadMode::kSymmetric: {
       const int64_t m = modulo(i, 2 * n);
       return m < n ? m : 2 * n - 1 - m;
@@ -90,7 +102,8 @@ int64_t source(PadMode mode, int64_t i, int64_t n) {
   }
 }
 
-// The padded axis is made of slices: each run of places whose sources rise, fall or stand still is one.
+// The padded axis is made of slices: each run of places whose sources rise, fall or stand still is
+// one.
 Array padded_axis(const Array& x, int axis, int64_t before, int64_t after, PadMode mode) {
   const int64_t n = x.shape()[axis];
   if (before == 0 && after == 0) return x;
@@ -101,16 +114,19 @@ Array padded_axis(const Array& x, int axis, int64_t before, int64_t after, PadMo
   std::vector<Array> parts;
   for (int64_t i = -before; i < n + after;) {
     const int64_t first = source(mode, i, n);
-    const int64_t step = i + 1 < n + after ? std::clamp<int64_t>(source(mode, i + 1, n) - first, -n, n) : 1;
+    const int64_t step =
+        i + 1 < n + after ? std::clamp<int64_t>(source(mode, i + 1, n) - first, -n, n) : 1;
     const bool runs = step >= -1 && step <= 1;
     int64_t count = 1;
-    while (runs && i + count < n + after && source(mode, i + count, n) == first + count * step) ++count;
+    while (runs && i + count < n + after && source(mode, i + count, n) == first + count * step)
+      ++count;
     if (step == 0) {
       Shape wide = x.shape();
       wide[axis] = count;
       parts.push_back(broadcast_to(rules::slice_axis(x, axis, first, first + 1), wide));
     } else if (step == -1) {
-      parts.push_back(rules::reverse_axes(rules::slice_axis(x, axis, first - count + 1, first + 1), {axis}));
+      parts.push_back(
+          rules::reverse_axes(rules::slice_axis(x, axis, first - count + 1, first + 1), {axis}));
     } else {
       parts.push_back(rules::slice_axis(x, axis, first, first + count));
     }
@@ -133,14 +149,16 @@ Array pad(const Array& x, const PadWidths& widths, const PadOptions& options, Lo
     return out;
   }
   if (options.value.rank() != 0) {
-    throw ShapeError("pad: the value is " + to_string(options.value.aval()) + "; it must be of rank 0");
+    throw ShapeError("pad: the value is " + to_string(options.value.aval()) +
+                     "; it must be of rank 0");
   }
   Shape low, high;
   for (const auto& [before, after] : pairs) {
     low.push_back(before);
     high.push_back(after);
   }
-  return rules::pad_all(x, rules::convert(options.value, x.dtype(), x.weak()), low, high, Shape::filled(x.rank(), 0));
+  return rules::pad_all(x, rules::convert(options.value, x.dtype(), x.weak()), low, high,
+                        Shape::filled(x.rank(), 0));
 }
 
 }  // namespace spruce

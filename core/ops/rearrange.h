@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements reversed, rotated and surrounded by others. All keep the dtype; gradients go back to where the elements came
-// from.
+// Elements reversed, rotated and surrounded by others. All keep the dtype; gradients go back to
+// where the elements came from.
 #pragma once
 
 #include <concepts>
@@ -15,12 +15,14 @@ namespace spruce {
 
 /// The elements in reverse order along the axes, by default all.
 Array flip(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current());
-/// Element i of the axes stands at i + shift, what leaves at one end comes in at the other; without axes, of x.ravel().
+/// Element i of the axes stands at i + shift, what leaves at one end comes in at the other; without
+/// axes, of x.ravel().
 Array roll(const Array& x, int64_t shift, const AxisArg& axes = none, Loc loc = Loc::current());
 /// One shift for each axis. Throws ShapeError for another number.
 Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc = Loc::current());
 /// A quarter turn, `turns` times, in the plane of two axes, from the first towards the second.
-Array rot90(const Array& x, int64_t turns = 1, const AxisArg& plane = {0, 1}, Loc loc = Loc::current());
+Array rot90(const Array& x, int64_t turns = 1, const AxisArg& plane = {0, 1},
+            Loc loc = Loc::current());
 
 /// What pad() puts around an array.
 enum class PadMode {
@@ -31,7 +33,8 @@ enum class PadMode {
   kWrap,       ///< the other end: 2 3 1 2 3 1 2
 };
 
-/// How many elements are put before and after each axis: the same everywhere, or a pair for each axis.
+/// How many elements are put before and after each axis: the same everywhere, or a pair for each
+/// axis.
 class PadWidths {
  public:
   template <std::integral T>
@@ -40,8 +43,8 @@ class PadWidths {
   PadWidths(std::initializer_list<std::pair<int64_t, int64_t>> axes) : axes_(axes), each_(true) {}
   PadWidths(std::vector<std::pair<int64_t, int64_t>> axes) : axes_(std::move(axes)), each_(true) {}
 
-  /// One pair for each axis of an array of that rank. Throws ShapeError for another number of pairs, ValueError for negative
-  /// widths.
+  /// One pair for each axis of an array of that rank. Throws ShapeError for another number of
+  /// pairs, ValueError for negative widths.
   std::vector<std::pair<int64_t, int64_t>> resolve(const char* op, int rank) const;
 
  private:
@@ -55,8 +58,9 @@ struct PadOptions {
   PadMode mode = PadMode::kConstant;  ///< what is put around
   Array value = 0;                    ///< of rank 0, for kConstant; converted to the dtype of x
 };
-/// `x` with elements put around it: pad(x, 1), pad(x, {{0, 0}, {2, 1}}, {.mode = PadMode::kReflect}). Throws ShapeError where
-/// an axis without elements would have to be repeated.
-Array pad(const Array& x, const PadWidths& widths, const PadOptions& options = {}, Loc loc = Loc::current());
+/// `x` with elements put around it: pad(x, 1), pad(x, {{0, 0}, {2, 1}}, {.mode =
+/// PadMode::kReflect}). Throws ShapeError where an axis without elements would have to be repeated.
+Array pad(const Array& x, const PadWidths& widths, const PadOptions& options = {},
+          Loc loc = Loc::current());
 
 }  // namespace spruce

@@ -7,6 +7,7 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ops/sort.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 
@@ -29,7 +30,8 @@ Array keep(const Array& y, const Shape& shape, const Axes& axes) {
 }
 
 // Binds the reduction, under the name of the public function.
-Array reduce(const char* op, const Primitive& p, const Array& x, const AxisArg& axes, const ReduceOptions& options) {
+Array reduce(const char* op, const Primitive& p, const Array& x, const AxisArg& axes,
+             const ReduceOptions& options) {
   const Axes over = rising(op, x, axes);
   const Array y = bind1(p, {x}, Params::make(ReduceParams{over}));
   return options.keepdims ? keep(y, x.shape(), over) : y;
@@ -43,8 +45,10 @@ int64_t count(const Shape& shape, const Axes& axes) {
 
 void require_elements(const char* op, const Array& x, const Axes& axes) {
   if (count(x.shape(), axes) > 0) return;
-  throw ShapeError(std::string(op) + ": " + to_string(x.aval()) + " has no elements along axes " + to_string(axes) +
-                   ", and none of nothing is the largest or smallest; reduce an array with elements there");
+  throw ShapeError(
+      std::string(op) + ": " + to_string(x.aval()) + " has no elements along axes " +
+      to_string(axes) +
+      ", and none of nothing is the largest or smallest; reduce an array with elements there");
 }
 
 // What integers add up in.
@@ -62,7 +66,8 @@ bool is_half(Dtype d) { return d == float16 || d == bfloat16; }
 Array widened(const Array& x) { return is_half(x.dtype()) ? convert(x, float32) : as_floating(x); }
 Array narrowed(const Array& y, Dtype from) { return is_half(from) ? convert(y, from) : y; }
 
-Array extremum(const char* op, const Primitive& p, const Array& x, const AxisArg& axes, const ReduceOptions& options) {
+Array extremum(const char* op, const Primitive& p, const Array& x, const AxisArg& axes,
+               const ReduceOptions& options) {
   require_elements(op, x, rising(op, x, axes));
   return reduce(op, p, x, axes, options);
 }
@@ -89,10 +94,28 @@ Array mean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Lo
   return narrowed(sum(wide, over, options) / n, x.dtype());
 }
 
-Array average(const Array& x, const Array& weights, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array average(const Array& x, const Array& weights, const AxisArg& axes,
+              const ReduceOptions& options, Loc loc) {
   const LocScope at(loc);
   const Array wide = widened(x), w = broadcast_to(convert(weights, wide.dtype()), x.shape());
   return narrowed(sum(wide * w, axes, options) / sum(w, axes, options), x.dtype());
+}
+
+Array median(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+  const LocScope at(loc);
+  const Axes over = rising("median", x, axes);
+  require_elements("median", x, over);
+  Axes perm = rules::other_axes(x.rank(), over);
+  Shape rows = rules::without_axes(x.shape(), over);
+  const int last = rows.rank();
+  for (const int64_t axis : over) perm.push_back(axis);
+  rows.push_back(count(x.shape(), over));
+  const Array sorted = sort(reshape(transpose(widened(x), perm), rows), last);
+  const int64_t n = rows.back();
+  const Array middle = rules::slice_axis(sorted, last, (n - 1) / 2, n / 2 + 1);
+  const Array top = squeeze(rules::slice_axis(sorted, last, n - 1, n), last);  // NaN is sorted last
+  const Array y = narrowed(where(isnan(top), top, mean(middle, last)), x.dtype());
+  return options.keepdims ? keep(y, x.shape(), over) : y;
 }
 
 Array var(const Array& x, const AxisArg& axes, const VarOptions& options, Loc loc) {
@@ -102,7 +125,8 @@ Array var(const Array& x, const AxisArg& axes, const VarOptions& options, Loc lo
   const Array distance = wide - mean(wide, over, {.keepdims = true});
   const int64_t n = count(x.shape(), over) - options.ddof;
   const Array total = sum(distance * distance, over, {.keepdims = options.keepdims});
-  return narrowed(total / scalar_of(wide.dtype(), static_cast<double>(std::max<int64_t>(n, 0))), x.dtype());
+  return narrowed(total / scalar_of(wide.dtype(), static_cast<double>(std::max<int64_t>(n, 0))),
+                  x.dtype());
 }
 
 Array std(const Array& x, const AxisArg& axes, const VarOptions& options, Loc loc) {
@@ -122,7 +146,8 @@ Array min(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc
 
 Array ptp(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
   const LocScope at(loc);
-  return extremum("ptp", reduce_max_p, x, axes, options) - extremum("ptp", reduce_min_p, x, axes, options);
+  return extremum("ptp", reduce_max_p, x, axes, options) -
+         extremum("ptp", reduce_min_p, x, axes, options);
 }
 
 Array any(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
@@ -142,11 +167,14 @@ Array count_nonzero(const Array& x, const AxisArg& axes, const ReduceOptions& op
 
 namespace {
 
-Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisArg& axis, const ArgOptions& options) {
-  const Axes over = axis.all() ? axis.resolve(op, x.rank()) : Axes{rules::single_axis(op, axis, x.rank())};
+Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisArg& axis,
+                 const ArgOptions& options) {
+  const Axes over =
+      axis.all() ? axis.resolve(op, x.rank()) : Axes{rules::single_axis(op, axis, x.rank())};
   require_elements(op, x, over);
   const Array from = axis.all() ? ravel(x) : x;
-  const Array y = bind1(p, {from}, Params::make(ArgReduceParams{axis.all() ? 0 : over[0], options.dtype}));
+  const Array y =
+      bind1(p, {from}, Params::make(ArgReduceParams{axis.all() ? 0 : over[0], options.dtype}));
   return options.keepdims ? keep(y, x.shape(), over) : y;
 }
 
@@ -205,7 +233,8 @@ Array norm(const Array& x, const AxisArg& axes, const NormOptions& options, Loc 
     y = ord > 0 ? max(abs(wide), axes, kept) : min(abs(wide), axes, kept);
   } else {
     const Array p = scalar_of(wide.dtype(), ord), inverse = scalar_of(wide.dtype(), 1 / ord);
-    const Array powers = ord > 1 ? power(abs(wide), p) : rooted(abs(wide), [&](const Array& a) { return power(a, p); });
+    const Array powers = ord > 1 ? power(abs(wide), p)
+                                 : rooted(abs(wide), [&](const Array& a) { return power(a, p); });
     y = rooted(sum(powers, axes, kept), [&](const Array& a) { return power(a, inverse); });
   }
   return narrowed(y, x.dtype());
@@ -213,7 +242,8 @@ Array norm(const Array& x, const AxisArg& axes, const NormOptions& options, Loc 
 
 Array nansum(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
   const LocScope at(loc);
-  return is_floating(x.dtype()) ? sum(where(isnan(x), scalar_of(x.dtype(), 0), x), axes, options) : sum(x, axes, options);
+  return is_floating(x.dtype()) ? sum(where(isnan(x), scalar_of(x.dtype(), 0), x), axes, options)
+                                : sum(x, axes, options);
 }
 
 Array nanmean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
@@ -226,23 +256,27 @@ Array nanmean(const Array& x, const AxisArg& axes, const ReduceOptions& options,
 
 namespace {
 
-Array nan_extremum(const char* op, const Primitive& p, const Array& x, double identity, const AxisArg& axes, const ReduceOptions& options) {
+Array nan_extremum(const char* op, const Primitive& p, const Array& x, double identity,
+                   const AxisArg& axes, const ReduceOptions& options) {
   if (!is_floating(x.dtype())) return extremum(op, p, x, axes, options);
   const Array missing = isnan(x);
   const Array y = extremum(op, p, where(missing, scalar_of(x.dtype(), identity), x), axes, options);
-  return where(all(missing, axes, options), scalar_of(x.dtype(), std::numeric_limits<double>::quiet_NaN()), y);
+  return where(all(missing, axes, options),
+               scalar_of(x.dtype(), std::numeric_limits<double>::quiet_NaN()), y);
 }
 
 }  // namespace
 
 Array nanmax(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
   const LocScope at(loc);
-  return nan_extremum("nanmax", reduce_max_p, x, -std::numeric_limits<double>::infinity(), axes, options);
+  return nan_extremum("nanmax", reduce_max_p, x, -std::numeric_limits<double>::infinity(), axes,
+                      options);
 }
 
 Array nanmin(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
   const LocScope at(loc);
-  return nan_extremum("nanmin", reduce_min_p, x, std::numeric_limits<double>::infinity(), axes, options);
+  return nan_extremum("nanmin", reduce_min_p, x, std::numeric_limits<double>::infinity(), axes,
+                      options);
 }
 
 }  // namespace spruce

@@ -12,13 +12,16 @@ Shape resolved(const Array& x, const Shape& shape) {
   int64_t known = 1;
   bool overflow = false;
   for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] == -1 && open < 0) open = i;
-    else overflow = __builtin_mul_overflow(known, shape[i], &known) || overflow;
+    if (shape[i] == -1 && open < 0)
+      open = i;
+    else
+      overflow = __builtin_mul_overflow(known, shape[i], &known) || overflow;
   }
   if (open < 0 || overflow) return shape;
   if (known <= 0 || x.size() % known != 0) {
-    throw ShapeError("reshape: no size in place of the -1 of " + to_string(shape) + " gives the " + std::to_string(x.size()) +
-                     " elements of " + to_string(x.aval()) + "; the other sizes must divide their number");
+    throw ShapeError("reshape: no size in place of the -1 of " + to_string(shape) + " gives the " +
+                     std::to_string(x.size()) + " elements of " + to_string(x.aval()) +
+                     "; the other sizes must divide their number");
   }
   Shape out = shape;
   out[open] = x.size() / known;
@@ -33,7 +36,9 @@ Array reshape(const Array& x, const Shape& shape, Loc loc) {
   return to == x.shape() ? x : bind1(reshape_p, {x}, Params::make(ReshapeParams{to}));
 }
 
-Array Array::reshape(const Shape& shape, Loc loc) const { return spruce::reshape(*this, shape, loc); }
+Array Array::reshape(const Shape& shape, Loc loc) const {
+  return spruce::reshape(*this, shape, loc);
+}
 
 Array ravel(const Array& x, Loc loc) {
   const LocScope at(loc);
@@ -46,8 +51,8 @@ Array broadcast_to(const Array& x, const Shape& shape, Loc loc) {
   const LocScope at(loc);
   if (x.shape() == shape) return x;
   if (!broadcasts_to(x.shape(), shape)) {
-    throw ShapeError("broadcast_to: " + to_string(x.aval()) + " does not broadcast to shape " + to_string(shape) +
-                     "; sizes must be equal or 1, aligned at the last axis");
+    throw ShapeError("broadcast_to: " + to_string(x.aval()) + " does not broadcast to shape " +
+                     to_string(shape) + "; sizes must be equal or 1, aligned at the last axis");
   }
   Axes dimensions;
   for (int i = 0; i < x.rank(); ++i) dimensions.push_back(shape.rank() - x.rank() + i);
@@ -86,7 +91,8 @@ Array copy(const Array& x, Loc loc) {
 
 Array expand_dims(const Array& x, const AxisArg& axis, Loc loc) {
   const LocScope at(loc);
-  if (axis.all()) throw ValueError("expand_dims: no axis is named; say where the axis of size 1 goes");
+  if (axis.all())
+    throw ValueError("expand_dims: no axis is named; say where the axis of size 1 goes");
   const int rank = x.rank() + axis.count();
   const Axes added = axis.resolve("expand_dims", rank);
   Shape shape = Shape::filled(rank, 1);
@@ -103,8 +109,8 @@ Array squeeze(const Array& x, const AxisArg& axes, Loc loc) {
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = x.shape()[i];
     if (named.contains(i) && n != 1) {
-      throw ShapeError("squeeze: axis " + std::to_string(i) + " of " + to_string(x.aval()) + " has size " + std::to_string(n) +
-                       "; only axes of size 1 can be taken out");
+      throw ShapeError("squeeze: axis " + std::to_string(i) + " of " + to_string(x.aval()) +
+                       " has size " + std::to_string(n) + "; only axes of size 1 can be taken out");
     }
     if (axes.all() ? n != 1 : !named.contains(i)) shape.push_back(n);
   }
@@ -125,17 +131,19 @@ Array transpose(const Array& x, const AxisArg& axes, Loc loc) {
 Array swapaxes(const Array& x, int64_t a, int64_t b, Loc loc) {
   const LocScope at(loc);
   Axes perm = AxisArg(none).resolve("swapaxes", x.rank());
-  const int i = normalize_axis("swapaxes", a, x.rank()), j = normalize_axis("swapaxes", b, x.rank());
+  const int i = normalize_axis("swapaxes", a, x.rank()),
+            j = normalize_axis("swapaxes", b, x.rank());
   std::swap(perm[i], perm[j]);
   return transpose(x, perm);
 }
 
 Array moveaxis(const Array& x, const AxisArg& source, const AxisArg& destination, Loc loc) {
   const LocScope at(loc);
-  const Axes from = source.resolve("moveaxis", x.rank()), to = destination.resolve("moveaxis", x.rank());
+  const Axes from = source.resolve("moveaxis", x.rank()),
+             to = destination.resolve("moveaxis", x.rank());
   if (from.rank() != to.rank()) {
-    throw ShapeError("moveaxis: " + std::to_string(from.rank()) + " axes are to be moved to " + std::to_string(to.rank()) +
-                     " places; name as many places as axes");
+    throw ShapeError("moveaxis: " + std::to_string(from.rank()) + " axes are to be moved to " +
+                     std::to_string(to.rank()) + " places; name as many places as axes");
   }
   Axes perm = Axes::filled(x.rank(), -1);
   for (int i = 0; i < from.rank(); ++i) perm[static_cast<int>(to[i])] = from[i];

@@ -22,8 +22,9 @@ Aval shape(const ShapeArgs& a) {
          (x.shape[i] == 1 || x.shape[i] == p.shape[static_cast<int>(dims[i])]);
   }
   if (!ok) {
-    throw ShapeError(std::string(a.op) + ": " + to_string(x) + " does not broadcast to " + to_string(p.shape) + " with its axes at " +
-                     to_string(dims) + "; these must rise, one for each axis, and sizes must be equal or 1");
+    throw ShapeError(std::string(a.op) + ": " + to_string(x) + " does not broadcast to " +
+                     to_string(p.shape) + " with its axes at " + to_string(dims) +
+                     "; these must rise, one for each axis, and sizes must be equal or 1");
   }
   return {x.dtype, x.weak, p.shape};
 }
@@ -50,7 +51,9 @@ void transpose(const TransposeArgs& a) {
     if (x[i] != p.shape[axis]) summed.push_back(axis);
   }
   std::sort(summed.begin(), summed.end());
-  const Array ct = summed.empty() ? a.cts[0] : bind1(reduce_sum_p, {a.cts[0]}, Params::make(ReduceParams{summed}));
+  const Array ct = summed.empty()
+                       ? a.cts[0]
+                       : bind1(reduce_sum_p, {a.cts[0]}, Params::make(ReduceParams{summed}));
   a.out[0] = reshape(ct, x);
 }
 
@@ -64,9 +67,15 @@ std::vector<Sample> samples() {
   const auto sample = [](const Shape& from, const Shape& to, const Axes& dims) {
     return rules::sample_of({from}, Params::make(BroadcastInDimParams{to, dims}));
   };
-  return {sample({}, {2, 3}, {}),           sample({3}, {2, 3}, {1}),          sample({2}, {2, 3}, {0}),
-          sample({2, 1}, {2, 3}, {0, 1}),   sample({1, 3}, {2, 2, 3}, {0, 2}), sample({2, 3}, {2, 2, 3}, {0, 2}),
-          sample({1, 1}, {1, 4}, {0, 1}),   sample({3}, {0, 3}, {1}),          sample({0}, {0, 2}, {0}),
+  return {sample({}, {2, 3}, {}),
+          sample({3}, {2, 3}, {1}),
+          sample({2}, {2, 3}, {0}),
+          sample({2, 1}, {2, 3}, {0, 1}),
+          sample({1, 3}, {2, 2, 3}, {0, 2}),
+          sample({2, 3}, {2, 2, 3}, {0, 2}),
+          sample({1, 1}, {1, 4}, {0, 1}),
+          sample({3}, {0, 3}, {1}),
+          sample({0}, {0, 2}, {0}),
           sample({2, 3}, {2, 3}, {0, 1})};
 }
 

@@ -13,8 +13,8 @@ struct Clamp {
     using T = cpu::internal::Compute<X>;
     const T x = static_cast<T>(stored), low = static_cast<T>(stored_low), high = static_cast<T>(stored_high);
     // A comparison with NaN is false, and x != x is only true for NaN.
-    const T above = (x < low) | (low != low) ? low : x;
-    return static_cast<X>((above > high) | (high != high) ? high : above);
+    const T above = ((x < low) | (low != low)) ? low : x;
+    return static_cast<X>(((above > high) | (high != high)) ? high : above);
   }
 };
 

@@ -11,22 +11,25 @@ namespace spruce {
 namespace {
 
 Aval shape(const ShapeArgs& a) {
-  if (a.in.empty()) throw ValueError(std::string(a.op) + ": there are no arrays to join; give at least one");
+  if (a.in.empty())
+    throw ValueError(std::string(a.op) + ": there are no arrays to join; give at least one");
   Aval out = *a.in[0];
   const int axis = normalize_axis(a.op, a.params.get<ConcatenateParams>().axis, out.shape.rank());
   for (size_t k = 1; k < a.in.size(); ++k) {
     const Aval& x = *a.in[k];
     if (x.dtype != out.dtype) {
-      throw DtypeError(std::string(a.op) + ": the dtypes of " + to_string(*a.in[0]) + " and " + to_string(x) +
-                       " differ; convert one with astype");
+      throw DtypeError(std::string(a.op) + ": the dtypes of " + to_string(*a.in[0]) + " and " +
+                       to_string(x) + " differ; convert one with astype");
     }
     bool ok = x.shape.rank() == out.shape.rank();
     for (int i = 0; ok && i < x.shape.rank(); ++i) ok = i == axis || x.shape[i] == out.shape[i];
     if (!ok) {
-      throw ShapeError(std::string(a.op) + ": " + to_string(*a.in[0]) + " and " + to_string(x) + " (array " + std::to_string(k) +
-                       ") do not join along axis " + std::to_string(axis) + "; all other sizes must be equal");
+      throw ShapeError(std::string(a.op) + ": " + to_string(*a.in[0]) + " and " + to_string(x) +
+                       " (array " + std::to_string(k) + ") do not join along axis " +
+                       std::to_string(axis) + "; all other sizes must be equal");
     }
-    if (__builtin_add_overflow(out.shape[axis], x.shape[axis], &out.shape[axis])) check_shape(a.op, Shape{-1});
+    if (__builtin_add_overflow(out.shape[axis], x.shape[axis], &out.shape[axis]))
+      check_shape(a.op, Shape{-1});
     out.weak = out.weak && x.weak;
   }
   check_shape(a.op, out.shape, size_of(out.dtype));
@@ -40,7 +43,7 @@ void kernel(const KernelArgs& a) {
   const auto axis = static_cast<int>(a.params.get<ConcatenateParams>().axis);
   int64_t outer = 1;
   for (int i = 0; i < axis; ++i) outer *= y.shape()[i];
-  const int64_t row = y.aval->bytes() / outer, grain = 1 << 17;
+  const int64_t row = y.aval->bytes() / outer, grain = 1 << 19;
   if (outer == 1) {
     char* to = y.as<char>();
     for (const View& x : a.in) {
@@ -75,16 +78,22 @@ void transpose(const TransposeArgs& a) {
 
 void batch(const BatchArgs& a) {
   std::vector<Array> in(a.in.size());
-  for (size_t k = 0; k < in.size(); ++k) in[k] = rules::materialize_batch(a.in[k], a.batched[k], a.size);
-  a.out[0] = bind1(a.p, in, Params::make(ConcatenateParams{a.params.get<ConcatenateParams>().axis + 1}));
+  for (size_t k = 0; k < in.size(); ++k)
+    in[k] = rules::materialize_batch(a.in[k], a.batched[k], a.size);
+  a.out[0] =
+      bind1(a.p, in, Params::make(ConcatenateParams{a.params.get<ConcatenateParams>().axis + 1}));
 }
 
 std::vector<Sample> samples() {
   const auto sample = [](const std::vector<Shape>& shapes, int64_t axis) {
     return rules::sample_of(shapes, Dtype::kFloat32, Params::make(ConcatenateParams{axis}));
   };
-  return {sample({{3}, {2}}, 0), sample({{2, 3}, {1, 3}, {2, 3}}, 0), sample({{2, 3}, {2, 1}}, 1), sample({{2, 0}, {2, 2}}, 1),
-          sample({{4}}, 0), sample({{2, 1, 2}, {2, 2, 2}}, 1)};
+  return {sample({{3}, {2}}, 0),
+          sample({{2, 3}, {1, 3}, {2, 3}}, 0),
+          sample({{2, 3}, {2, 1}}, 1),
+          sample({{2, 0}, {2, 2}}, 1),
+          sample({{4}}, 0),
+          sample({{2, 1, 2}, {2, 2, 2}}, 1)};
 }
 
 }  // namespace

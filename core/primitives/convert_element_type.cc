@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements in another dtype. Floats become integers toward zero, saturating, NaN as 0; anything becomes bool by
-// x != 0; integers wrap among each other.
+// The elements in another dtype. Floats become integers toward zero, saturating, NaN as 0; anything
+// becomes bool by x != 0; integers wrap among each other.
 #include <bit>
 #include <limits>
 
@@ -25,11 +25,14 @@ constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>
 template <class T, class F>
 constexpr F largest() {
   constexpr int excess = std::numeric_limits<T>::digits - std::numeric_limits<F>::digits;
-  if constexpr (excess <= 0) return static_cast<F>(std::numeric_limits<T>::max());
-  else return static_cast<F>(std::numeric_limits<T>::max() >> excess << excess);
+  if constexpr (excess <= 0)
+    return static_cast<F>(std::numeric_limits<T>::max());
+  else
+    return static_cast<F>(std::numeric_limits<T>::max() >> excess << excess);
 }
 
-// `x` as a float that rounds to 16 bits as x itself does: what is cut off leaves its trace in the last bit.
+// `x` as a float that rounds to 16 bits as x itself does: what is cut off leaves its trace in the
+// last bit.
 SPRUCE_INLINE float sticky(double x) {
   const float nearest = static_cast<float>(x);
   if (static_cast<double>(nearest) == x || x != x) return nearest;
@@ -43,12 +46,15 @@ SPRUCE_INLINE To converted(From x) {
   if constexpr (kHalf<From>) {
     return converted<To, float>(static_cast<float>(x));
   } else if constexpr (kHalf<To>) {
-    if constexpr (sizeof(From) < 4 || std::is_same_v<From, float>) return To(static_cast<float>(x));
-    else return To(sticky(static_cast<double>(x)));
+    if constexpr (sizeof(From) < 4 || std::is_same_v<From, float>)
+      return To(static_cast<float>(x));
+    else
+      return To(sticky(static_cast<double>(x)));
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From{};
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    constexpr From high = largest<To, From>(), low = static_cast<From>(std::numeric_limits<To>::min());
+    constexpr From high = largest<To, From>(),
+                   low = static_cast<From>(std::numeric_limits<To>::min());
     const From inside = x > high ? high : x >= low ? x : low;  // NaN becomes low here, 0 below
     const To value = x > high ? std::numeric_limits<To>::max() : static_cast<To>(inside);
     return x == x ? value : To{};
@@ -64,8 +70,10 @@ struct Convert {
   static SPRUCE_INLINE void body(const void* x, void* y, int64_t n) {
     const From* from = static_cast<const From*>(x);
     To* to = static_cast<To*>(y);
-    if constexpr (kHalf<From> && std::is_same_v<To, float>) cpu::widen(from, to, n);
-    else if constexpr (kHalf<To> && std::is_same_v<From, float>) cpu::narrow(from, to, n);
+    if constexpr (kHalf<From> && std::is_same_v<To, float>)
+      cpu::widen(from, to, n);
+    else if constexpr (kHalf<To> && std::is_same_v<From, float>)
+      cpu::narrow(from, to, n);
     else
       for (int64_t i = 0; i < n; ++i) to[i] = converted<To, From>(from[i]);
   }
@@ -78,20 +86,26 @@ void kernel(const KernelArgs& a) {
   Loop loop = nullptr;
   visit_dtype(x.dtype(), [&]<class From>(From) {
     visit_dtype(y.dtype(), [&]<class To>(To) {
-      loop = cpu::pick<Loop>(&Convert<To, From>::base, &Convert<To, From>::v3, &Convert<To, From>::v3);
+      loop =
+          cpu::pick<Loop>(&Convert<To, From>::base, &Convert<To, From>::v3, &Convert<To, From>::v3);
     });
   });
   cpu::parallel_for(x.numel(), 32768, [&](int64_t begin, int64_t end) {
-    loop(x.as<char>() + begin * size_of(x.dtype()), y.as<char>() + begin * size_of(y.dtype()), end - begin);
+    loop(x.as<char>() + begin * size_of(x.dtype()), y.as<char>() + begin * size_of(y.dtype()),
+         end - begin);
   });
 }
 
 void jvp(const JvpArgs& a) {
-  if (is_floating(a.params.get<ConvertParams>().dtype)) rules::jvp_linear(a);
-  else rules::jvp_zero(a);
+  if (is_floating(a.params.get<ConvertParams>().dtype))
+    rules::jvp_linear(a);
+  else
+    rules::jvp_zero(a);
 }
 
-void transpose(const TransposeArgs& a) { a.out[0] = rules::convert(a.cts[0], a.avals[0].dtype, a.avals[0].weak); }
+void transpose(const TransposeArgs& a) {
+  a.out[0] = rules::convert(a.cts[0], a.avals[0].dtype, a.avals[0].weak);
+}
 
 void batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
 

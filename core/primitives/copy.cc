@@ -11,7 +11,8 @@ namespace {
 
 void kernel(const KernelArgs& a) {
   cpu::parallel_for(a.in[0].aval->bytes(), 1 << 17, [&](int64_t begin, int64_t end) {
-    std::memcpy(a.out[0].as<char>() + begin, a.in[0].as<char>() + begin, static_cast<size_t>(end - begin));
+    std::memcpy(a.out[0].as<char>() + begin, a.in[0].as<char>() + begin,
+                static_cast<size_t>(end - begin));
   });
 }
 

@@ -34,8 +34,9 @@ struct LogSumExp {
   };
 };
 
-// The sums of exp(x) and of its tangents are kept as multiples of exp(top), because the rounding of a large result would
-// show in exp(x - result). The tops have no derivative of their own: what they take away they add again.
+// The sums of exp(x) and of its tangents are kept as multiples of exp(top), because the rounding of
+// a large result would show in exp(x - result). The tops have no derivative of their own: what they
+// take away they add again.
 void jvp(const JvpArgs& a) {
   const auto& p = a.params.get<CumulativeParams>();
   const Array& x = a.in[0];
@@ -43,7 +44,8 @@ void jvp(const JvpArgs& a) {
   const Array zero = rules::scalar_of(x.dtype(), 0), one = rules::scalar_of(x.dtype(), 1);
   const auto shift = [&](const Array& top) { return where(isfinite(top), top, zero); };
   a.out[0] = bind1(a.p, a.in, a.params);
-  Array top = bind1(stop_gradient_p, {x}), total = exp(x - shift(top)), slope = total * a.tangents[0];
+  Array top = bind1(stop_gradient_p, {x}), total = exp(x - shift(top)),
+        slope = total * a.tangents[0];
   rules::scan_steps(x, p, [&](int64_t d) {
     const Array top0 = rules::moved(top, p, d, lowest), both = maximum(top0, top), s = shift(both);
     const Array share0 = exp(top0 - s), share = exp(top - s);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window of static size at a position that is computed: inputs are the operand and one start for each axis.
+// A window of static size at a position that is computed: inputs are the operand and one start for
+// each axis.
+#include "spruce/core/rules/dynamic_slice.h"
+
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/ops/create.h"
-#include "spruce/core/rules/dynamic_slice.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -18,7 +20,8 @@ Aval shape(const ShapeArgs& a) {
 
 void kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
-  const int64_t bytes = size_of(x.dtype()), offset = rules::clamped_offset(x.shape(), y.shape(), a.in.subspan(1));
+  const int64_t bytes = size_of(x.dtype()),
+                offset = rules::clamped_offset(x.shape(), y.shape(), a.in.subspan(1));
   cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())},
                     {cpu::advance(x.data, offset, bytes), row_major_strides(x.shape())}, bytes);
 }
@@ -57,7 +60,7 @@ std::vector<Sample> samples() {
   const auto sample = [](const Shape& x, const std::vector<double>& starts, const Shape& window) {
     return rules::dynamic_sample({x}, starts, Params::make(DynamicSliceParams{window}));
   };
-  return {sample({6}, {2}, {3}),         sample({6}, {5}, {3}),        sample({6}, {-2}, {2}),
+  return {sample({6}, {2}, {3}),          sample({6}, {5}, {3}),          sample({6}, {-2}, {2}),
           sample({3, 4}, {1, 2}, {2, 2}), sample({3, 4}, {0, 1}, {3, 0}), sample({}, {}, {}),
           sample({0, 3}, {0, 1}, {0, 2})};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operand with a window at a computed position replaced: inputs are the operand, the update and one start for each
-// axis.
+// The operand with a window at a computed position replaced: inputs are the operand, the update and
+// one start for each axis.
 #include <cstring>
 
 #include "spruce/core/cpu/copy.h"
@@ -18,8 +18,8 @@ namespace {
 Aval shape(const ShapeArgs& a) {
   const Aval &x = *a.in[0], &update = *a.in[1];
   if (update.dtype != x.dtype) {
-    throw DtypeError(std::string(a.op) + ": the dtypes of " + to_string(x) + " and of the update " + to_string(update) +
-                     " differ; convert one with astype");
+    throw DtypeError(std::string(a.op) + ": the dtypes of " + to_string(x) + " and of the update " +
+                     to_string(update) + " differ; convert one with astype");
   }
   rules::check_starts(a, x, update.shape, a.in.subspan(2));
   return {x.dtype, x.weak && update.weak, x.shape};
@@ -27,17 +27,19 @@ Aval shape(const ShapeArgs& a) {
 
 void kernel(const KernelArgs& a) {
   const View &x = a.in[0], &update = a.in[1], &y = a.out[0];
-  const int64_t bytes = size_of(x.dtype()), offset = rules::clamped_offset(x.shape(), update.shape(), a.in.subspan(2));
+  const int64_t bytes = size_of(x.dtype()),
+                offset = rules::clamped_offset(x.shape(), update.shape(), a.in.subspan(2));
   const Shape strides = row_major_strides(x.shape());
   if (y.data == update.data) return;  // which is as large as the operand, and replaces all of it
   if (y.data != x.data) cpu::copy_strided(x.shape(), {y.data, strides}, {x.data, strides}, bytes);
-  cpu::copy_strided(update.shape(), {cpu::advance(y.data, offset, bytes), strides}, {update.data, row_major_strides(update.shape())},
-                    bytes);
+  cpu::copy_strided(update.shape(), {cpu::advance(y.data, offset, bytes), strides},
+                    {update.data, row_major_strides(update.shape())}, bytes);
 }
 
 void jvp(const JvpArgs& a) {
   std::vector<Array> t(a.in.begin(), a.in.end());
-  for (size_t i = 0; i < 2; ++i) t[i] = a.tangents[i].defined() ? a.tangents[i] : rules::zeros_of(a.in[i].aval());
+  for (size_t i = 0; i < 2; ++i)
+    t[i] = a.tangents[i].defined() ? a.tangents[i] : rules::zeros_of(a.in[i].aval());
   a.out[0] = bind1(a.p, a.in, a.params);
   a.out_tangents[0] = bind1(a.p, t, a.params);
 }
@@ -78,8 +80,9 @@ std::vector<Sample> samples() {
   const auto sample = [](const Shape& x, const Shape& update, const std::vector<double>& starts) {
     return rules::dynamic_sample({x, update}, starts, {});
   };
-  return {sample({6}, {3}, {2}),           sample({6}, {3}, {5}),           sample({6}, {2}, {-2}), sample({3, 4}, {2, 2}, {1, 2}),
-          sample({3, 4}, {3, 0}, {0, 1}), sample({}, {}, {}),              sample({0, 3}, {0, 2}, {0, 1})};
+  return {sample({6}, {3}, {2}),          sample({6}, {3}, {5}),          sample({6}, {2}, {-2}),
+          sample({3, 4}, {2, 2}, {1, 2}), sample({3, 4}, {3, 0}, {0, 1}), sample({}, {}, {}),
+          sample({0, 3}, {0, 2}, {0, 1})};
 }
 
 }  // namespace

@@ -12,7 +12,9 @@ namespace {
 Aval shape(const ShapeArgs& a) {
   const auto& p = a.params.get<IotaParams>();
   check_shape(a.op, p.shape, size_of(p.dtype));
-  if (is_bool(p.dtype)) throw DtypeError(std::string(a.op) + ": counts do not fit in bool; use an integer or floating dtype");
+  if (is_bool(p.dtype))
+    throw DtypeError(std::string(a.op) +
+                     ": counts do not fit in bool; use an integer or floating dtype");
   (void)normalize_axis(a.op, p.axis, p.shape.rank());
   return {p.dtype, false, p.shape};
 }
@@ -26,15 +28,18 @@ void kernel(const KernelArgs& a) {
   visit_dtype(p.dtype, [&]<class T>(T) {
     T* out = y.as<T>();
     const auto count = [&](auto i) {
-      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return T(static_cast<float>(i));
-      else return static_cast<T>(i);
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+        return T(static_cast<float>(i));
+      else
+        return static_cast<T>(i);
     };
     if (inner == 1 && n <= std::numeric_limits<int32_t>::max()) {
       for (int32_t i = 0; i < static_cast<int32_t>(n); ++i) out[i] = count(i);
     } else {
       for (int64_t i = 0; i < n; ++i) std::fill_n(out + i * inner, inner, count(i));
     }
-    for (int64_t k = n * inner; k < y.numel(); k += n * inner) std::memcpy(out + k, out, static_cast<size_t>(n * inner) * sizeof(T));
+    for (int64_t k = n * inner; k < y.numel(); k += n * inner)
+      std::memcpy(out + k, out, static_cast<size_t>(n * inner) * sizeof(T));
   });
 }
 
@@ -44,8 +49,9 @@ std::vector<Sample> samples() {
     out.params = Params::make(IotaParams{s, dtype, axis});
     return out;
   };
-  return {sample({5}, Dtype::kFloat32, 0), sample({2, 3}, Dtype::kInt32, 1), sample({2, 3, 2}, Dtype::kInt64, 1),
-          sample({0}, Dtype::kUint8, 0), sample({3, 2}, Dtype::kBfloat16, 0)};
+  return {sample({5}, Dtype::kFloat32, 0), sample({2, 3}, Dtype::kInt32, 1),
+          sample({2, 3, 2}, Dtype::kInt64, 1), sample({0}, Dtype::kUint8, 0),
+          sample({3, 2}, Dtype::kBfloat16, 0)};
 }
 
 }  // namespace

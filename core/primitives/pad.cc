@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements put (or, where negative, taken away) before and after each axis, and between any two elements of it.
+// Elements put (or, where negative, taken away) before and after each axis, and between any two
+// elements of it.
 #include <algorithm>
 
 #include "spruce/core/cpu/copy.h"
@@ -15,27 +16,31 @@ namespace {
 
 [[noreturn]] void throw_pad(const ShapeArgs& a, const std::string& next) {
   const auto& p = a.params.get<PadParams>();
-  throw ShapeError(std::string(a.op) + ": low " + to_string(p.low) + ", high " + to_string(p.high) + ", interior " +
-                   to_string(p.interior) + " do not fit " + to_string(*a.in[0]) + "; " + next);
+  throw ShapeError(std::string(a.op) + ": low " + to_string(p.low) + ", high " + to_string(p.high) +
+                   ", interior " + to_string(p.interior) + " do not fit " + to_string(*a.in[0]) +
+                   "; " + next);
 }
 
 Aval shape(const ShapeArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const Aval &x = *a.in[0], &value = *a.in[1];
   if (value.dtype != x.dtype) {
-    throw DtypeError(std::string(a.op) + ": the dtypes of " + to_string(x) + " and of the padding " + to_string(value) +
+    throw DtypeError(std::string(a.op) + ": the dtypes of " + to_string(x) +
+                     " and of the padding " + to_string(value) +
                      " differ; convert one with astype");
   }
   if (!value.shape.empty()) throw_pad(a, "the padding must be one number, not " + to_string(value));
   const int rank = x.shape.rank();
-  if (p.low.rank() != rank || p.high.rank() != rank || p.interior.rank() != rank) throw_pad(a, "each axis needs one of each");
+  if (p.low.rank() != rank || p.high.rank() != rank || p.interior.rank() != rank)
+    throw_pad(a, "each axis needs one of each");
   Aval out{x.dtype, x.weak && value.weak, x.shape};
   for (int i = 0; i < rank; ++i) {
     const int64_t gaps = std::max<int64_t>(0, x.shape[i] - 1);
     int64_t n = 0, inside = 0;
     if (p.interior[i] < 0) throw_pad(a, "interior padding cannot be negative");
     const bool overflow = __builtin_mul_overflow(gaps, p.interior[i], &inside) ||
-                          __builtin_add_overflow(inside, x.shape[i], &inside) || __builtin_add_overflow(p.low[i], p.high[i], &n) ||
+                          __builtin_add_overflow(inside, x.shape[i], &inside) ||
+                          __builtin_add_overflow(p.low[i], p.high[i], &n) ||
                           __builtin_add_overflow(n, inside, &n);
     if (overflow || n < 0) throw_pad(a, "no axis can lose more than it has or grow beyond int64");
     out.shape[i] = n;
@@ -48,12 +53,14 @@ void kernel(const KernelArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const View &x = a.in[0], &y = a.out[0];
   const int64_t bytes = size_of(x.dtype());
-  const Shape &from_sizes = x.shape(), from_strides = row_major_strides(from_sizes), to_strides = row_major_strides(y.shape());
+  const Shape &from_sizes = x.shape(), from_strides = row_major_strides(from_sizes),
+              to_strides = row_major_strides(y.shape());
   Shape kept = from_sizes, strides = to_strides;
   int64_t from = 0, to = 0;
   for (int i = 0; i < kept.rank(); ++i) {
     // Element k stands at low + k * step; those within the output are first .. first + kept - 1.
-    const int64_t step = p.interior[i] + 1, first = p.low[i] >= 0 ? 0 : (-p.low[i] + step - 1) / step;
+    const int64_t step = p.interior[i] + 1,
+                  first = p.low[i] >= 0 ? 0 : (-p.low[i] + step - 1) / step;
     const int64_t space = y.shape()[i] - p.low[i];
     const int64_t end = std::min(from_sizes[i], space <= 0 ? 0 : (space - 1) / step + 1);
     kept[i] = std::max<int64_t>(0, end - first);
@@ -63,12 +70,14 @@ void kernel(const KernelArgs& a) {
   }
   if (!(kept == y.shape())) cpu::fill(y.data, a.in[1].data, y.numel(), bytes);
   if (kept.numel() == 0) return;
-  cpu::copy_strided(kept, {cpu::advance(y.data, to, bytes), strides}, {cpu::advance(x.data, from, bytes), from_strides}, bytes);
+  cpu::copy_strided(kept, {cpu::advance(y.data, to, bytes), strides},
+                    {cpu::advance(x.data, from, bytes), from_strides}, bytes);
 }
 
 // Where the output holds elements of the operand, as ones.
 Array occupied(const Shape& operand, Dtype dtype, const PadParams& p) {
-  return rules::pad_all(ones(operand, dtype), rules::scalar_of(dtype, 0), p.low, p.high, p.interior);
+  return rules::pad_all(ones(operand, dtype), rules::scalar_of(dtype, 0), p.low, p.high,
+                        p.interior);
 }
 
 void transpose(const TransposeArgs& a) {
@@ -84,8 +93,12 @@ void transpose(const TransposeArgs& a) {
       back.interior[i] = 0;
       ++stride[i];
     }
-    const Array whole = x.numel() == 0 ? zeros(x, ct.dtype()) : rules::pad_all(ct, rules::scalar_of(ct.dtype(), 0), back.low, back.high, back.interior);
-    a.out[0] = whole.shape() == x ? whole : rules::slice_all(whole, Shape::filled(x.rank(), 0), whole.shape(), stride);
+    const Array whole = x.numel() == 0 ? zeros(x, ct.dtype())
+                                       : rules::pad_all(ct, rules::scalar_of(ct.dtype(), 0),
+                                                        back.low, back.high, back.interior);
+    a.out[0] = whole.shape() == x
+                   ? whole
+                   : rules::slice_all(whole, Shape::filled(x.rank(), 0), whole.shape(), stride);
   }
   if (a.linear(1)) {
     const Array padding = rules::scalar_of(ct.dtype(), 1) - occupied(x, ct.dtype(), p);
@@ -95,7 +108,8 @@ void transpose(const TransposeArgs& a) {
 
 void batch(const BatchArgs& a) {
   const auto& p = a.params.get<PadParams>();
-  const PadParams q{rules::with_front(p.low, 0), rules::with_front(p.high, 0), rules::with_front(p.interior, 0)};
+  const PadParams q{rules::with_front(p.low, 0), rules::with_front(p.high, 0),
+                    rules::with_front(p.interior, 0)};
   const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size);
   if (!a.batched[1]) {
     a.out[0] = bind1(a.p, {x, a.in[1]}, Params::make(q));
@@ -112,7 +126,8 @@ void batch(const BatchArgs& a) {
 }
 
 std::vector<Sample> samples() {
-  const auto sample = [](const Shape& x, const Shape& low, const Shape& high, const Shape& interior) {
+  const auto sample = [](const Shape& x, const Shape& low, const Shape& high,
+                         const Shape& interior) {
     return rules::sample_of({x, {}}, Params::make(PadParams{low, high, interior}));
   };
   return {sample({}, {}, {}, {}),

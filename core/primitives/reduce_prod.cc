@@ -22,13 +22,15 @@ struct Product {
   }
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(uint64_t{a} * uint64_t{b});
-    else return a * b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(uint64_t{a} * uint64_t{b});
+    else
+      return a * b;
   }
 };
 
-// Halves are multiplied with each other until one element is left, each with its derivative: nothing is divided, so that
-// zeros are right.
+// Halves are multiplied with each other until one element is left, each with its derivative:
+// nothing is divided, so that zeros are right.
 void jvp(const JvpArgs& a) {
   const Axes& axes = a.params.get<ReduceParams>().axes;
   const Array& x = a.in[0];
@@ -49,8 +51,10 @@ void jvp(const JvpArgs& a) {
     const int64_t half = (n + 1) / 2;
     y = rules::pad_axis(y, one, last, 0, 2 * half - n);
     t = rules::pad_axis(t, last, 0, 2 * half - n);
-    const Array y0 = rules::slice_axis(y, last, 0, half), y1 = rules::slice_axis(y, last, half, 2 * half);
-    const Array t0 = rules::slice_axis(t, last, 0, half), t1 = rules::slice_axis(t, last, half, 2 * half);
+    const Array y0 = rules::slice_axis(y, last, 0, half),
+                y1 = rules::slice_axis(y, last, half, 2 * half);
+    const Array t0 = rules::slice_axis(t, last, 0, half),
+                t1 = rules::slice_axis(t, last, half, 2 * half);
     t = t0 * y1 + y0 * t1;
     y = y0 * y1;
     n = half;

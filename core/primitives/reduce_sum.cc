@@ -24,7 +24,8 @@ struct Sum {
 };
 
 void transpose(const TransposeArgs& a) {
-  a.out[0] = rules::broadcast_reduced(a.cts[0], a.avals[0].shape, a.params.get<ReduceParams>().axes);
+  a.out[0] =
+      rules::broadcast_reduced(a.cts[0], a.avals[0].shape, a.params.get<ReduceParams>().axes);
 }
 
 }  // namespace

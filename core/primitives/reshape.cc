@@ -11,14 +11,17 @@ Aval shape(const ShapeArgs& a) {
   const Aval& x = *a.in[0];
   check_shape(a.op, to, size_of(x.dtype));
   if (to.numel() != x.numel()) {
-    throw ShapeError(std::string(a.op) + ": " + to_string(x) + " has " + std::to_string(x.numel()) + " elements, shape " +
-                     to_string(to) + " has " + std::to_string(to.numel()) +
-                     "; give a shape with as many, or -1 for one size that follows from the others");
+    throw ShapeError(
+        std::string(a.op) + ": " + to_string(x) + " has " + std::to_string(x.numel()) +
+        " elements, shape " + to_string(to) + " has " + std::to_string(to.numel()) +
+        "; give a shape with as many, or -1 for one size that follows from the others");
   }
   return {x.dtype, x.weak, to};
 }
 
-Array to_shape(const Array& x, const Shape& s) { return bind1(reshape_p, {x}, Params::make(ReshapeParams{s})); }
+Array to_shape(const Array& x, const Shape& s) {
+  return bind1(reshape_p, {x}, Params::make(ReshapeParams{s}));
+}
 
 void transpose(const TransposeArgs& a) { a.out[0] = to_shape(a.cts[0], a.avals[0].shape); }
 
@@ -30,7 +33,8 @@ std::vector<Sample> samples() {
   const auto sample = [](const Shape& from, const Shape& to) {
     return rules::sample_of({from}, Params::make(ReshapeParams{to}));
   };
-  return {sample({2, 3}, {3, 2}), sample({6}, {1, 2, 3}), sample({}, {1, 1}), sample({1}, {}), sample({0, 3}, {2, 0})};
+  return {sample({2, 3}, {3, 2}), sample({6}, {1, 2, 3}), sample({}, {1, 1}), sample({1}, {}),
+          sample({0, 3}, {2, 0})};
 }
 
 }  // namespace

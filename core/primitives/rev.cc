@@ -23,17 +23,24 @@ void kernel(const KernelArgs& a) {
     from[i] = -strides[i];
   }
   const int64_t bytes = size_of(x.dtype());
-  if (x.numel() > 0) cpu::copy_strided(x.shape(), {y.data, strides}, {cpu::advance(x.data, offset, bytes), from}, bytes);
+  if (x.numel() > 0)
+    cpu::copy_strided(x.shape(), {y.data, strides}, {cpu::advance(x.data, offset, bytes), from},
+                      bytes);
 }
 
 void transpose(const TransposeArgs& a) { a.out[0] = bind1(a.p, {a.cts[0]}, a.params); }
 
-void batch(const BatchArgs& a) { a.out[0] = rules::reverse_axes(a.in[0], rules::shifted(a.params.get<ReverseParams>().axes)); }
+void batch(const BatchArgs& a) {
+  a.out[0] = rules::reverse_axes(a.in[0], rules::shifted(a.params.get<ReverseParams>().axes));
+}
 
 std::vector<Sample> samples() {
-  const auto sample = [](const Shape& x, const Axes& axes) { return rules::sample_of({x}, Params::make(ReverseParams{axes})); };
-  return {sample({5}, {0}),         sample({2, 3}, {0}), sample({2, 3}, {1}), sample({2, 3}, {0, 1}),
-          sample({2, 3, 4}, {0, 2}), sample({0, 3}, {1}), sample({0, 3}, {0})};
+  const auto sample = [](const Shape& x, const Axes& axes) {
+    return rules::sample_of({x}, Params::make(ReverseParams{axes}));
+  };
+  return {sample({5}, {0}),       sample({2, 3}, {0}),       sample({2, 3}, {1}),
+          sample({2, 3}, {0, 1}), sample({2, 3, 4}, {0, 2}), sample({0, 3}, {1}),
+          sample({0, 3}, {0})};
 }
 
 }  // namespace

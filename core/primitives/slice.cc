@@ -13,13 +13,16 @@ Aval shape(const ShapeArgs& a) {
   const int rank = out.shape.rank();
   bool ok = p.start.rank() == rank && p.limit.rank() == rank && p.stride.rank() == rank;
   for (int i = 0; ok && i < rank; ++i) {
-    ok = 0 <= p.start[i] && p.start[i] <= p.limit[i] && p.limit[i] <= out.shape[i] && p.stride[i] > 0;
-    if (ok) out.shape[i] = p.limit[i] == p.start[i] ? 0 : (p.limit[i] - p.start[i] - 1) / p.stride[i] + 1;
+    ok = 0 <= p.start[i] && p.start[i] <= p.limit[i] && p.limit[i] <= out.shape[i] &&
+         p.stride[i] > 0;
+    if (ok)
+      out.shape[i] = p.limit[i] == p.start[i] ? 0 : (p.limit[i] - p.start[i] - 1) / p.stride[i] + 1;
   }
   if (!ok) {
-    throw IndexError(std::string(a.op) + ": start " + to_string(p.start) + ", limit " + to_string(p.limit) + ", stride " +
-                     to_string(p.stride) + " do not fit " + to_string(*a.in[0]) +
-                     "; one of each for each axis is needed, with 0 <= start <= limit <= size and stride >= 1");
+    throw IndexError(
+        std::string(a.op) + ": start " + to_string(p.start) + ", limit " + to_string(p.limit) +
+        ", stride " + to_string(p.stride) + " do not fit " + to_string(*a.in[0]) +
+        "; one of each for each axis is needed, with 0 <= start <= limit <= size and stride >= 1");
   }
   return out;
 }
@@ -34,7 +37,8 @@ void kernel(const KernelArgs& a) {
     from[i] *= p.stride[i];
   }
   const int64_t bytes = size_of(x.dtype());
-  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {cpu::advance(x.data, offset, bytes), from}, bytes);
+  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())},
+                    {cpu::advance(x.data, offset, bytes), from}, bytes);
 }
 
 void transpose(const TransposeArgs& a) {
@@ -45,16 +49,19 @@ void transpose(const TransposeArgs& a) {
     pad.interior[i] = p.stride[i] - 1;
     pad.high[i] = x[i] - p.start[i] - (y[i] == 0 ? 0 : (y[i] - 1) * p.stride[i] + 1);
   }
-  a.out[0] = rules::pad_all(a.cts[0], rules::scalar_of(a.cts[0].dtype(), 0), pad.low, pad.high, pad.interior);
+  a.out[0] = rules::pad_all(a.cts[0], rules::scalar_of(a.cts[0].dtype(), 0), pad.low, pad.high,
+                            pad.interior);
 }
 
 void batch(const BatchArgs& a) {
   const auto& p = a.params.get<SliceParams>();
-  a.out[0] = rules::slice_all(a.in[0], rules::with_front(p.start, 0), rules::with_front(p.limit, a.size), rules::with_front(p.stride, 1));
+  a.out[0] = rules::slice_all(a.in[0], rules::with_front(p.start, 0),
+                              rules::with_front(p.limit, a.size), rules::with_front(p.stride, 1));
 }
 
 std::vector<Sample> samples() {
-  const auto sample = [](const Shape& x, const Shape& start, const Shape& limit, const Shape& stride) {
+  const auto sample = [](const Shape& x, const Shape& start, const Shape& limit,
+                         const Shape& stride) {
     return rules::sample_of({x}, Params::make(SliceParams{start, limit, stride}));
   };
   return {sample({}, {}, {}, {}),

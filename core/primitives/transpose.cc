@@ -13,8 +13,9 @@ Aval shape(const ShapeArgs& a) {
   bool ok = perm.rank() == x.shape.rank();
   for (int i = 0; ok && i < perm.rank(); ++i) ok = perm.contains(i);
   if (!ok) {
-    throw ShapeError(std::string(a.op) + ": " + to_string(perm) + " is no order of the axes of " + to_string(x) +
-                     "; name each of its " + std::to_string(x.shape.rank()) + " axes once");
+    throw ShapeError(std::string(a.op) + ": " + to_string(perm) + " is no order of the axes of " +
+                     to_string(x) + "; name each of its " + std::to_string(x.shape.rank()) +
+                     " axes once");
   }
   Aval out = x;
   for (int i = 0; i < perm.rank(); ++i) out.shape[i] = x.shape[static_cast<int>(perm[i])];
@@ -27,7 +28,8 @@ void kernel(const KernelArgs& a) {
   const Shape strides = row_major_strides(x.shape());
   Shape from = strides;
   for (int i = 0; i < perm.rank(); ++i) from[i] = strides[static_cast<int>(perm[i])];
-  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {x.data, from}, size_of(x.dtype()));
+  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {x.data, from},
+                    size_of(x.dtype()));
 }
 
 void transpose(const TransposeArgs& a) {
@@ -38,11 +40,14 @@ void transpose(const TransposeArgs& a) {
 }
 
 void batch(const BatchArgs& a) {
-  a.out[0] = rules::transpose_axes(a.in[0], rules::with_front(rules::shifted(a.params.get<TransposeParams>().perm), 0));
+  a.out[0] = rules::transpose_axes(
+      a.in[0], rules::with_front(rules::shifted(a.params.get<TransposeParams>().perm), 0));
 }
 
 std::vector<Sample> samples() {
-  const auto sample = [](const Shape& s, const Axes& perm) { return rules::sample_of({s}, Params::make(TransposeParams{perm})); };
+  const auto sample = [](const Shape& s, const Axes& perm) {
+    return rules::sample_of({s}, Params::make(TransposeParams{perm}));
+  };
   return {sample({}, {}),
           sample({4}, {0}),
           sample({2, 3}, {1, 0}),

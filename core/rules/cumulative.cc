@@ -9,7 +9,8 @@
 namespace spruce::rules {
 
 Array moved(const Array& x, const CumulativeParams& p, int64_t distance, const Array& fill) {
-  return pad_axis(x, fill, static_cast<int>(p.axis), p.reverse ? -distance : distance, p.reverse ? distance : -distance);
+  return pad_axis(x, fill, static_cast<int>(p.axis), p.reverse ? -distance : distance,
+                  p.reverse ? distance : -distance);
 }
 
 void jvp_cumulative_extremum(const JvpArgs& a) {
@@ -22,8 +23,10 @@ void jvp_cumulative_extremum(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   Array best = x, total = a.tangents[0], count = ones_like(x);
   scan_steps(x, p, [&](int64_t d) {
-    const Array best0 = moved(best, p, d, worst), total0 = moved(total, p, d, zero), count0 = moved(count, p, d, zero);
-    const Array earlier = logical_or(largest ? greater(best0, best) : less(best0, best), isnan(best0));
+    const Array best0 = moved(best, p, d, worst), total0 = moved(total, p, d, zero),
+                count0 = moved(count, p, d, zero);
+    const Array earlier =
+        logical_or(largest ? greater(best0, best) : less(best0, best), isnan(best0));
     const Array tie = equal(best0, best);
     total = where(earlier, total0, where(tie, total0 + total, total));
     count = where(earlier, count0, where(tie, count0 + count, count));

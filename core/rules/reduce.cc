@@ -15,7 +15,8 @@ const Axes& checked_axes(const ShapeArgs& a) {
   for (int i = 0; i < axes.rank(); ++i) {
     (void)normalize_axis(a.op, axes[i], rank);
     if (axes[i] < 0 || (i > 0 && axes[i] <= axes[i - 1])) {
-      throw ShapeError(std::string(a.op) + ": axes " + to_string(axes) + " must rise and be counted from the front");
+      throw ShapeError(std::string(a.op) + ": axes " + to_string(axes) +
+                       " must rise and be counted from the front");
     }
   }
   return axes;
@@ -23,13 +24,15 @@ const Axes& checked_axes(const ShapeArgs& a) {
 
 void require(const ShapeArgs& a, bool ok, const char* wanted) {
   if (!ok) {
-    throw DtypeError(std::string(a.op) + ": takes " + wanted + ", got " + to_string(*a.in[0]) + "; convert with astype");
+    throw DtypeError(std::string(a.op) + ": takes " + wanted + ", got " + to_string(*a.in[0]) +
+                     "; convert with astype");
   }
 }
 
 [[noreturn]] void throw_empty(const ShapeArgs& a, const std::string& axes) {
-  throw ShapeError(std::string(a.op) + ": " + to_string(*a.in[0]) + " has no elements along " + axes +
-                   ", and none of nothing is the largest or smallest; reduce an array with elements there");
+  throw ShapeError(
+      std::string(a.op) + ": " + to_string(*a.in[0]) + " has no elements along " + axes +
+      ", and none of nothing is the largest or smallest; reduce an array with elements there");
 }
 
 }  // namespace
@@ -64,7 +67,8 @@ Aval arg_reduced(const ShapeArgs& a) {
   const int axis = normalize_axis(a.op, p.axis, x.shape.rank());
   if (x.shape[axis] == 0) throw_empty(a, "axis " + std::to_string(axis));
   if (!is_integer(p.index_dtype)) {
-    throw DtypeError(std::string(a.op) + ": positions are integers, not " + std::string(name(p.index_dtype)));
+    throw DtypeError(std::string(a.op) + ": positions are integers, not " +
+                     std::string(name(p.index_dtype)));
   }
   return {p.index_dtype, false, without_axes(x.shape, {axis})};
 }
@@ -97,12 +101,14 @@ void jvp_extremum(const JvpArgs& a) {
   const Array &x = a.in[0], &t = a.tangents[0];
   a.out[0] = bind1(a.p, a.in, a.params);
   const Array chosen = convert(equal(x, broadcast_reduced(a.out[0], x.shape(), axes)), t.dtype());
-  const Array total = bind1(reduce_sum_p, {t * chosen}, a.params), count = bind1(reduce_sum_p, {chosen}, a.params);
+  const Array total = bind1(reduce_sum_p, {t * chosen}, a.params),
+              count = bind1(reduce_sum_p, {chosen}, a.params);
   a.out_tangents[0] = total / count;
 }
 
 void batch_reduce(const BatchArgs& a) {
-  a.out[0] = bind1(a.p, a.in, Params::make(ReduceParams{shifted(a.params.get<ReduceParams>().axes)}));
+  a.out[0] =
+      bind1(a.p, a.in, Params::make(ReduceParams{shifted(a.params.get<ReduceParams>().axes)}));
 }
 
 void batch_arg_reduce(const BatchArgs& a) {
@@ -157,17 +163,18 @@ std::vector<Sample> arg_reduce_samples() {
   const auto sample = [](const Shape& shape, int64_t axis, Dtype index) {
     return sample_of({shape}, Params::make(ArgReduceParams{axis, index}));
   };
-  return {sample({7}, 0, Dtype::kInt32), sample({2, 3}, 0, Dtype::kInt32), sample({2, 3}, 1, Dtype::kInt64),
-          sample({2, 3, 4}, 1, Dtype::kInt32), sample({0, 3}, 1, Dtype::kInt32)};
+  return {sample({7}, 0, Dtype::kInt32), sample({2, 3}, 0, Dtype::kInt32),
+          sample({2, 3}, 1, Dtype::kInt64), sample({2, 3, 4}, 1, Dtype::kInt32),
+          sample({0, 3}, 1, Dtype::kInt32)};
 }
 
 std::vector<Sample> cumulative_samples() {
   const auto sample = [](const Shape& shape, int64_t axis, bool reverse) {
     return sample_of({shape}, Params::make(CumulativeParams{axis, reverse}));
   };
-  return {sample({7}, 0, false),    sample({5}, 0, true),        sample({2, 3}, 0, false), sample({2, 4}, 1, true),
-          sample({2, 3, 2}, 1, false), sample({2, 3, 2}, 1, true), sample({0, 3}, 0, false), sample({3, 0}, 0, true),
-          sample({1}, 0, false)};
+  return {sample({7}, 0, false),    sample({5}, 0, true),        sample({2, 3}, 0, false),
+          sample({2, 4}, 1, true),  sample({2, 3, 2}, 1, false), sample({2, 3, 2}, 1, true),
+          sample({0, 3}, 0, false), sample({3, 0}, 0, true),     sample({1}, 0, false)};
 }
 
 }  // namespace spruce::rules

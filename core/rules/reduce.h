@@ -6,8 +6,8 @@
 
 namespace spruce {
 
-extern const Primitive reduce_sum_p, reduce_prod_p, reduce_max_p, reduce_min_p, reduce_and_p, reduce_or_p, argmax_p, argmin_p,
-    cumsum_p, cumprod_p, cummax_p, cummin_p, cumlogsumexp_p;
+extern const Primitive reduce_sum_p, reduce_prod_p, reduce_max_p, reduce_min_p, reduce_and_p,
+    reduce_or_p, argmax_p, argmin_p, cumsum_p, cumprod_p, cummax_p, cummin_p, cumlogsumexp_p;
 
 /// The axes that are reduced, rising; the output does not have them.
 struct ReduceParams {
@@ -25,7 +25,8 @@ struct CumulativeParams {
 
 namespace rules {
 
-/// Shape rules of reductions over any dtype, over numbers, over bool and integers, and of those that need an element.
+/// Shape rules of reductions over any dtype, over numbers, over bool and integers, and of those
+/// that need an element.
 Aval reduced(const ShapeArgs& a);
 Aval reduced_numeric(const ShapeArgs& a);
 Aval reduced_integral(const ShapeArgs& a);
@@ -40,7 +41,8 @@ Shape without_axes(const Shape& shape, const Axes& axes);
 /// `y`, a reduction over `axes` of something of that shape, repeated along them.
 Array broadcast_reduced(const Array& y, const Shape& shape, const Axes& axes);
 
-/// jvp of reduce_max and reduce_min: the mean of the tangents of all elements that equal the result.
+/// jvp of reduce_max and reduce_min: the mean of the tangents of all elements that equal the
+/// result.
 void jvp_extremum(const JvpArgs& a);
 void batch_reduce(const BatchArgs& a);
 void batch_arg_reduce(const BatchArgs& a);

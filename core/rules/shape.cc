@@ -7,7 +7,9 @@ Array broadcast_in_dim(const Array& x, const Shape& shape, const Axes& dimension
   return bind1(broadcast_in_dim_p, {x}, Params::make(BroadcastInDimParams{shape, dimensions}));
 }
 
-Array transpose_axes(const Array& x, const Axes& perm) { return bind1(transpose_p, {x}, Params::make(TransposeParams{perm})); }
+Array transpose_axes(const Array& x, const Axes& perm) {
+  return bind1(transpose_p, {x}, Params::make(TransposeParams{perm}));
+}
 
 Array slice_all(const Array& x, const Shape& start, const Shape& limit, const Shape& stride) {
   return bind1(slice_p, {x}, Params::make(SliceParams{start, limit, stride}));
@@ -22,7 +24,8 @@ Array slice_axis(const Array& x, int axis, int64_t start, int64_t limit, int64_t
   return bind1(slice_p, {x}, Params::make(p));
 }
 
-Array pad_all(const Array& x, const Array& value, const Shape& low, const Shape& high, const Shape& interior) {
+Array pad_all(const Array& x, const Array& value, const Shape& low, const Shape& high,
+              const Shape& interior) {
   return bind1(pad_p, {x, value}, Params::make(PadParams{low, high, interior}));
 }
 
@@ -40,7 +43,8 @@ Array pad_axis(const Array& x, const Array& value, int axis, int64_t low, int64_
 }
 
 Array concatenate_axis(std::span<const Array> parts, int axis) {
-  return parts.size() == 1 ? parts[0] : bind1(concatenate_p, parts, Params::make(ConcatenateParams{axis}));
+  return parts.size() == 1 ? parts[0]
+                           : bind1(concatenate_p, parts, Params::make(ConcatenateParams{axis}));
 }
 
 Array reverse_axes(const Array& x, const Axes& axes) {
@@ -58,14 +62,17 @@ Array convert(const Array& x, Dtype dtype, bool weak) {
 
 Array scalar_of(Dtype dtype, double value) {
   return visit_dtype(dtype, [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return array(T(static_cast<float>(value)));
-    else return array(static_cast<T>(value));
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+      return array(T(static_cast<float>(value)));
+    else
+      return array(static_cast<T>(value));
   });
 }
 
 int single_axis(const char* op, const AxisArg& axis, int rank) {
   if (axis.count() != 1) {
-    throw ShapeError(std::string(op) + ": " + (axis.all() ? "no axis is" : std::to_string(axis.count()) + " axes are") +
+    throw ShapeError(std::string(op) + ": " +
+                     (axis.all() ? "no axis is" : std::to_string(axis.count()) + " axes are") +
                      " named; name one, and merge several by reshape first");
   }
   return static_cast<int>(axis.resolve(op, rank)[0]);

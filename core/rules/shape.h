@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the primitives that move elements, and short ways to apply these primitives inside of rules.
+// Parameters of the primitives that move elements, and short ways to apply these primitives inside
+// of rules.
 #pragma once
 
 #include "spruce/core/axis_arg.h"
@@ -7,13 +8,15 @@
 
 namespace spruce {
 
-extern const Primitive reshape_p, broadcast_in_dim_p, transpose_p, concatenate_p, pad_p, slice_p, dynamic_slice_p,
-    dynamic_update_slice_p, rev_p, iota_p, convert_element_type_p, bitcast_convert_type_p, copy_p, stop_gradient_p;
+extern const Primitive reshape_p, broadcast_in_dim_p, transpose_p, concatenate_p, pad_p, slice_p,
+    dynamic_slice_p, dynamic_update_slice_p, rev_p, iota_p, convert_element_type_p,
+    bitcast_convert_type_p, copy_p, stop_gradient_p;
 
 struct ReshapeParams {
   Shape shape;
 };
-/// Axis i of the input is axis broadcast_dimensions[i] of `shape`; these rise, and its size is the same or 1.
+/// Axis i of the input is axis broadcast_dimensions[i] of `shape`; these rise, and its size is the
+/// same or 1.
 struct BroadcastInDimParams {
   Shape shape;
   Axes broadcast_dimensions;
@@ -65,7 +68,8 @@ Array slice_all(const Array& x, const Shape& start, const Shape& limit, const Sh
 /// The same along one axis, the others whole.
 Array slice_axis(const Array& x, int axis, int64_t start, int64_t limit, int64_t stride = 1);
 /// `value` is of rank 0 and the dtype of x.
-Array pad_all(const Array& x, const Array& value, const Shape& low, const Shape& high, const Shape& interior);
+Array pad_all(const Array& x, const Array& value, const Shape& low, const Shape& high,
+              const Shape& interior);
 /// Pads one axis with zeros.
 Array pad_axis(const Array& x, int axis, int64_t low, int64_t high);
 Array pad_axis(const Array& x, const Array& value, int axis, int64_t low, int64_t high);

@@ -265,6 +265,9 @@ TEST(Index, Derivatives) {
   const auto with_index = [](const Array& x, const Array& i) { return sum(x[i]); };
   EXPECT_TRUE(allclose(grad(with_index)(x, array({1})), array({0.0, 0.0, 1.0, 1.0, 0.0, 0.0}, {3, 2})));
   EXPECT_THROW(grad(with_index)(x, array({3})), IndexError);
+  // So has a mask.
+  const auto positive = [](const Array& x) { return sum((x * x)[x > 3.5]); };
+  EXPECT_TRUE(allclose(grad(positive)(x), array({0.0, 0.0, 0.0, 8.0, 10.0, 12.0}, {3, 2})));
 }
 
 TEST(Index, Messages) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/ops/math.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/transforms/transforms.h"
@@ -48,7 +47,8 @@ void expect_near(const Array& x, const Doubles& expected, double relative = 1e-1
   const Doubles got = values(x);
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    EXPECT_NEAR(got[i], expected[i], relative * std::max(1e-3, std::abs(expected[i]))) << "element " << i;
+    EXPECT_NEAR(got[i], expected[i], relative * std::max(1e-3, std::abs(expected[i])))
+        << "element " << i;
   }
 }
 
@@ -128,12 +128,15 @@ TEST(Unary, SpecialValues) {
   EXPECT_EQ(isneginf(x).to_vector<bool>(), (Bools{false, false, true, false, false, false}));
   EXPECT_EQ(isfinite(x).to_vector<bool>(), (Bools{false, false, false, true, true, true}));
   EXPECT_EQ(signbit(x).to_vector<bool>(), (Bools{false, false, true, false, true, true}));
-  expect_same(nan_to_num(x), {0.0, std::numeric_limits<double>::max(), -std::numeric_limits<double>::max(), 0.0, -0.0, -1.0});
-  expect_same(nan_to_num(x, {.nan = 7, .posinf = 8, .neginf = 9}), {7.0, 8.0, 9.0, 0.0, -0.0, -1.0});
+  expect_same(nan_to_num(x), {0.0, std::numeric_limits<double>::max(),
+                              -std::numeric_limits<double>::max(), 0.0, -0.0, -1.0});
+  expect_same(nan_to_num(x, {.nan = 7, .posinf = 8, .neginf = 9}),
+              {7.0, 8.0, 9.0, 0.0, -0.0, -1.0});
 }
 
 TEST(Unary, RoundsHalvesToEven) {
-  expect_same(round(array({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999999999999994})), {-2.0, -2.0, -0.0, 0.0, 2.0, 2.0, 0.0});
+  expect_same(round(array({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999999999999994})),
+              {-2.0, -2.0, -0.0, 0.0, 2.0, 2.0, 0.0});
   expect_same(round(array({0.5f, 1.5f, 8388609.0f})), {0.0, 2.0, 8388609.0});
 }
 
@@ -146,7 +149,8 @@ TEST(Unary, Integers) {
   EXPECT_EQ(floor(x).ref(), x.ref());
   EXPECT_EQ((~x).to_vector<int32_t>(), (Ints{-4, 3, -1, std::numeric_limits<int32_t>::max()}));
   EXPECT_EQ(population_count(x).to_vector<int32_t>(), (Ints{2, 30, 0, 1}));
-  EXPECT_EQ((-array({uint8_t{1}, uint8_t{0}})).to_vector<uint8_t>(), (std::vector<uint8_t>{255, 0}));
+  EXPECT_EQ((-array({uint8_t{1}, uint8_t{0}})).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{255, 0}));
   EXPECT_EQ((~array({true, false})).to_vector<bool>(), (Bools{false, true}));
   EXPECT_EQ((!array({2, 0})).to_vector<bool>(), (Bools{false, true}));
   EXPECT_FALSE(isnan(x).to_vector<bool>()[3]);
@@ -154,9 +158,11 @@ TEST(Unary, Integers) {
 
 TEST(Unary, GammaFamily) {
   // Abramowitz and Stegun, table 6.1, and the reflection and recurrence formulas of polygamma.
-  expect_near(digamma(array({1.0, 0.5, -0.5})), {-0.57721566490153286, -1.9635100260214235, 0.03648997397857652}, 1e-12);
+  expect_near(digamma(array({1.0, 0.5, -0.5})),
+              {-0.57721566490153286, -1.9635100260214235, 0.03648997397857652}, 1e-12);
   const double pi2 = std::numbers::pi * std::numbers::pi;
-  expect_near(polygamma(1, array({1.0, 0.5, -0.5, -1.5})), {pi2 / 6, pi2 / 2, pi2 / 2 + 4, pi2 / 2 + 4 + 1 / 2.25}, 1e-14);
+  expect_near(polygamma(1, array({1.0, 0.5, -0.5, -1.5})),
+              {pi2 / 6, pi2 / 2, pi2 / 2 + 4, pi2 / 2 + 4 + 1 / 2.25}, 1e-14);
   expect_near(polygamma(2, array({1.0, 0.5})), {-2.4041138063191886, -16.828796644234320}, 1e-14);
   expect_near(polygamma(3, array({1.0, 30.0})), {pi2 * pi2 / 15, 7.786003664736128e-05}, 1e-12);
   expect_same(polygamma(1, array({0.0, -1.0, -2.0, kInf, kNan})), {kInf, kInf, kInf, 0.0, kNan});
@@ -169,11 +175,13 @@ TEST(Unary, SincAndItsDerivativesAtZero) {
               {1.0, 2 / std::numbers::pi, -2 / (3 * std::numbers::pi), 0.983631643083466}, 1e-15);
   const auto f = [](Array x) { return sinc(x); };
   EXPECT_EQ(grad(f)(array(0.0)).item<double>(), 0.0);
-  EXPECT_NEAR(grad(grad(f))(array(0.0)).item<double>(), -std::numbers::pi * std::numbers::pi / 3, 1e-14);
+  EXPECT_NEAR(grad(grad(f))(array(0.0)).item<double>(), -std::numbers::pi * std::numbers::pi / 3,
+              1e-14);
 }
 
 TEST(Binary, Broadcasts) {
-  const Array a = array({{1, 2, 3}, {4, 5, 6}}), row = array({10, 20, 30}), column = array({{100}, {200}});
+  const Array a = array({{1, 2, 3}, {4, 5, 6}}), row = array({10, 20, 30}),
+              column = array({{100}, {200}});
   EXPECT_EQ((a + row).to_vector<int32_t>(), (Ints{11, 22, 33, 14, 25, 36}));
   EXPECT_EQ((column - row).to_vector<int32_t>(), (Ints{90, 80, 70, 190, 180, 170}));
   EXPECT_EQ((2 * a).to_vector<int32_t>(), (Ints{2, 4, 6, 8, 10, 12}));
@@ -194,9 +202,11 @@ TEST(Binary, Broadcasts) {
 
 TEST(Binary, LargeArraysOverThreads) {
   constexpr int64_t kRows = 300, kColumns = 1001;
-  const Array a = reshape(arange(kRows * kColumns, int32), {kRows, kColumns}), row = arange(kColumns, int32);
+  const Array a = reshape(arange(kRows * kColumns, int32), {kRows, kColumns}),
+              row = arange(kColumns, int32);
   const Array column = reshape(arange(kRows, int32), {kRows, 1});
-  const Ints sums = (a + row).to_vector<int32_t>(), chosen = where(a < row * 7, column, a).to_vector<int32_t>();
+  const Ints sums = (a + row).to_vector<int32_t>(),
+             chosen = where(a < row * 7, column, a).to_vector<int32_t>();
   for (int64_t i = 0; i < kRows; ++i) {
     for (int64_t j = 0; j < kColumns; ++j) {
       const int64_t x = i * kColumns + j;
@@ -207,20 +217,24 @@ TEST(Binary, LargeArraysOverThreads) {
 }
 
 TEST(Binary, IntegerArithmeticWrapsAndDividesByZero) {
-  EXPECT_EQ((array({int8_t{127}}) + array({int8_t{1}})).to_vector<int8_t>(), std::vector<int8_t>{-128});
+  EXPECT_EQ((array({int8_t{127}}) + array({int8_t{1}})).to_vector<int8_t>(),
+            std::vector<int8_t>{-128});
   EXPECT_EQ((array({1 << 30}) * 4).to_vector<int32_t>(), Ints{0});
-  const Array a = array({7, -7, 7, -7, 7, -7, 0, kLowest, kLowest}), b = array({2, 2, -2, -2, 0, 0, 0, -1, 0});
+  const Array a = array({7, -7, 7, -7, 7, -7, 0, kLowest, kLowest}),
+              b = array({2, 2, -2, -2, 0, 0, 0, -1, 0});
   EXPECT_EQ(floor_divide(a, b).to_vector<int32_t>(), (Ints{3, -4, -4, 3, -1, -1, -1, kLowest, -1}));
   EXPECT_EQ((a % b).to_vector<int32_t>(), (Ints{1, 1, -1, -1, 7, -7, 0, 0, kLowest}));
   EXPECT_EQ(fmod(a, b).to_vector<int32_t>(), (Ints{1, -1, 1, -1, 7, -7, 0, 0, kLowest}));
   EXPECT_TRUE(array_equal(b * floor_divide(a, b) + a % b, a));
-  EXPECT_EQ(floor_divide(array({uint8_t{7}, uint8_t{7}}), array({uint8_t{2}, uint8_t{0}})).to_vector<uint8_t>(),
+  EXPECT_EQ(floor_divide(array({uint8_t{7}, uint8_t{7}}), array({uint8_t{2}, uint8_t{0}}))
+                .to_vector<uint8_t>(),
             (std::vector<uint8_t>{3, 255}));
   expect_same(array({7, 1}) / array({2, 0}), {3.5, kInf});
 }
 
 TEST(Binary, FloatingDivision) {
-  const Array a = array({7.0, -7.0, 7.0, -7.0, 1.0, -1.0, kInf, 1.0, 0.0}), b = array({2.0, 2.0, -2.0, -2.0, 0.0, kInf, 1.0, kNan, 0.0});
+  const Array a = array({7.0, -7.0, 7.0, -7.0, 1.0, -1.0, kInf, 1.0, 0.0}),
+              b = array({2.0, 2.0, -2.0, -2.0, 0.0, kInf, 1.0, kNan, 0.0});
   expect_same(floor_divide(a, b), {3.0, -4.0, -4.0, 3.0, kInf, -1.0, kNan, kNan, kNan});
   expect_same(fmod(a, b), {1.0, -1.0, 1.0, -1.0, kNan, -1.0, kNan, kNan, kNan});
   expect_same(a % b, {1.0, 1.0, -1.0, -1.0, kNan, kInf, kNan, kNan, kNan});
@@ -228,10 +242,15 @@ TEST(Binary, FloatingDivision) {
 }
 
 TEST(Binary, Power) {
-  expect_near(power(array({2.0, 3.0, 0.5}), array({0.5, -1.5, 7.25})), {std::sqrt(2.0), std::pow(3.0, -1.5), std::pow(0.5, 7.25)}, 1e-14);
-  expect_same(power(array({0.0, -2.0, -2.0, kInf, kNan, 1.0}), array({0.0, 3.0, 0.5, -1.0, 0.0, kNan})), {1.0, -8.0, kNan, 0.0, 1.0, 1.0});
-  EXPECT_EQ(power(array({3, -3, 0, 2}), array({4, 3, 0, 31})).to_vector<int32_t>(), (Ints{81, -27, 1, kLowest}));
-  EXPECT_EQ(power(array({1, -1, -1, 2, 0}), array({-5, -5, -4, -1, -1})).to_vector<int32_t>(), (Ints{1, -1, 1, 0, 0}));
+  expect_near(power(array({2.0, 3.0, 0.5}), array({0.5, -1.5, 7.25})),
+              {std::sqrt(2.0), std::pow(3.0, -1.5), std::pow(0.5, 7.25)}, 1e-14);
+  expect_same(
+      power(array({0.0, -2.0, -2.0, kInf, kNan, 1.0}), array({0.0, 3.0, 0.5, -1.0, 0.0, kNan})),
+      {1.0, -8.0, kNan, 0.0, 1.0, 1.0});
+  EXPECT_EQ(power(array({3, -3, 0, 2}), array({4, 3, 0, 31})).to_vector<int32_t>(),
+            (Ints{81, -27, 1, kLowest}));
+  EXPECT_EQ(power(array({1, -1, -1, 2, 0}), array({-5, -5, -4, -1, -1})).to_vector<int32_t>(),
+            (Ints{1, -1, 1, 0, 0}));
   for (const int n : {-5, -2, -1, 0, 1, 2, 3, 4, 5, 11}) {
     SCOPED_TRACE(n);
     const Doubles x = {-1.5, -0.25, 0.75, 3};
@@ -248,11 +267,13 @@ TEST(Binary, Power) {
 }
 
 TEST(Binary, HypotAtan2AndLogaddexpAtTheLimits) {
-  const Array a = array({3.0, 6e200, kInf, kInf, kNan, 0.0}), b = array({4.0, -0.0, kNan, -kInf, 1.0, -0.0});
+  const Array a = array({3.0, 6e200, kInf, kInf, kNan, 0.0}),
+              b = array({4.0, -0.0, kNan, -kInf, 1.0, -0.0});
   expect_same(hypot(a, b), {5.0, 6e200, kInf, kInf, kNan, 0.0});
   expect_near(hypot(array({3e200}), 4e200), {5e200});
-  expect_same(hypot(array({3e30f, std::numeric_limits<float>::infinity()}), array({4e30f, std::nanf("")})),
-              {static_cast<double>(std::hypot(3e30f, 4e30f)), kInf});
+  expect_same(
+      hypot(array({3e30f, std::numeric_limits<float>::infinity()}), array({4e30f, std::nanf("")})),
+      {static_cast<double>(std::hypot(3e30f, 4e30f)), kInf});
   expect_near(atan2(array({1.0, -1.0, 0.0, -0.0}), array({1.0, -1.0, -1.0, -1.0})),
               {std::atan(1.0), -3 * std::atan(1.0), std::numbers::pi, -std::numbers::pi}, 1e-15);
   const Array x = array({1000.0, -1000.0, kInf, -kInf, kInf, kNan, 1e300});
@@ -274,18 +295,24 @@ TEST(Binary, MaximumAndMinimum) {
 }
 
 TEST(Binary, SignsAndNeighbours) {
-  expect_same(copysign(array({1.0, -2.0, 0.0, kInf}), array({-0.0, 3.0, -1.0, -kInf})), {-1.0, 2.0, -0.0, -kInf});
+  expect_same(copysign(array({1.0, -2.0, 0.0, kInf}), array({-0.0, 3.0, -1.0, -kInf})),
+              {-1.0, 2.0, -0.0, -kInf});
   expect_same(heaviside(array({-1.0, 0.0, 2.0, kNan}), 0.5), {0.0, 0.5, 1.0, kNan});
-  const Floats f = nextafter(array({1.0f, 0.0f, -1.0f, 5.0f}), array({2.0f, -1.0f, -2.0f, 5.0f})).to_vector<float>();
-  EXPECT_EQ(f, (Floats{std::nextafter(1.0f, 2.0f), -std::numeric_limits<float>::denorm_min(), std::nextafter(-1.0f, -2.0f), 5.0f}));
+  const Floats f = nextafter(array({1.0f, 0.0f, -1.0f, 5.0f}), array({2.0f, -1.0f, -2.0f, 5.0f}))
+                       .to_vector<float>();
+  EXPECT_EQ(f, (Floats{std::nextafter(1.0f, 2.0f), -std::numeric_limits<float>::denorm_min(),
+                       std::nextafter(-1.0f, -2.0f), 5.0f}));
   const Array one = ones({1}, bfloat16);
   EXPECT_EQ(values(nextafter(one, 2.0))[0], 1.0078125);
   EXPECT_EQ(values(nextafter(one, 0.0))[0], 1 - 0.00390625);
-  expect_same(nextafter(array({kNan, 1.0, std::numeric_limits<double>::max()}), array({1.0, kNan, kInf})), {kNan, kNan, kInf});
+  expect_same(
+      nextafter(array({kNan, 1.0, std::numeric_limits<double>::max()}), array({1.0, kNan, kInf})),
+      {kNan, kNan, kInf});
 }
 
 TEST(Binary, IntegerFunctions) {
-  EXPECT_EQ(gcd(array({12, -12, 0, 7}), array({18, 18, 5, 0})).to_vector<int32_t>(), (Ints{6, 6, 5, 7}));
+  EXPECT_EQ(gcd(array({12, -12, 0, 7}), array({18, 18, 5, 0})).to_vector<int32_t>(),
+            (Ints{6, 6, 5, 7}));
   EXPECT_EQ(lcm(array({4, -4, 0}), array({6, 6, 5})).to_vector<int32_t>(), (Ints{12, 12, 0}));
   EXPECT_THROW((void)gcd(array({1.0}), 2), DtypeError);
 }
@@ -297,8 +324,10 @@ TEST(Logic, BitsAndShifts) {
   const Array by = array({1, 31, 32, -1, 100});
   EXPECT_EQ((array(3) << by).to_vector<int32_t>(), (Ints{6, kLowest, 0, 0, 0}));
   EXPECT_EQ((array(-8) >> by).to_vector<int32_t>(), (Ints{-4, -1, -1, -1, -1}));
-  EXPECT_EQ(right_shift_logical(array(-8), by).to_vector<int32_t>(), (Ints{0x7ffffffc, 1, 0, 0, 0}));
-  EXPECT_EQ((array({uint8_t{200}}) >> array({uint8_t{3}})).to_vector<uint8_t>(), std::vector<uint8_t>{25});
+  EXPECT_EQ(right_shift_logical(array(-8), by).to_vector<int32_t>(),
+            (Ints{0x7ffffffc, 1, 0, 0, 0}));
+  EXPECT_EQ((array({uint8_t{200}}) >> array({uint8_t{3}})).to_vector<uint8_t>(),
+            std::vector<uint8_t>{25});
   EXPECT_EQ((array({int8_t{-128}}) >> 7).to_vector<int8_t>(), std::vector<int8_t>{-1});
   EXPECT_THROW((void)(array({1.0f}) & array({1})), DtypeError);
   EXPECT_THROW((void)(array({true}) << array({true})), DtypeError);
@@ -326,7 +355,8 @@ TEST(Compare, Operators) {
 TEST(Compare, Closeness) {
   const Array a = array({1.0, kInf, kNan, 1e-9}), b = array({1.000001, kInf, kNan, 0.0});
   EXPECT_EQ(isclose(a, b).to_vector<bool>(), (Bools{true, true, false, true}));
-  EXPECT_EQ(isclose(a, b, {.rtol = 0, .atol = 0, .equal_nan = true}).to_vector<bool>(), (Bools{false, true, true, false}));
+  EXPECT_EQ(isclose(a, b, {.rtol = 0, .atol = 0, .equal_nan = true}).to_vector<bool>(),
+            (Bools{false, true, true, false}));
   EXPECT_FALSE(allclose(a, b));
   EXPECT_TRUE(allclose(a, b, {.equal_nan = true}));
   EXPECT_FALSE(allclose(array({kInf}), array({1.0})));
@@ -349,14 +379,18 @@ TEST(Compare, Closeness) {
 TEST(Select, WhereAndClip) {
   const Array c = array({true, false, true});
   EXPECT_EQ(where(c, array({1, 2, 3}), -1).to_vector<int32_t>(), (Ints{1, -1, 3}));
-  EXPECT_EQ(where(array({{1.0}, {0.0}}), array({1, 2}), array({3, 4})).to_vector<int32_t>(), (Ints{1, 2, 3, 4}));
+  EXPECT_EQ(where(array({{1.0}, {0.0}}), array({1, 2}), array({3, 4})).to_vector<int32_t>(),
+            (Ints{1, 2, 3, 4}));
   EXPECT_EQ(where(true, array({1, 2}), array({3, 4})).to_vector<int32_t>(), (Ints{1, 2}));
-  EXPECT_EQ(where(c, true, array({false, false, true})).to_vector<bool>(), (Bools{true, false, true}));
+  EXPECT_EQ(where(c, true, array({false, false, true})).to_vector<bool>(),
+            (Bools{true, false, true}));
   expect_same(where(c, ones({3}, float16), array({kNan, 2.0, kNan})), {1.0, 2.0, 1.0});
   EXPECT_EQ(where(zeros({0, 3}), ones({3}), 1.0f).shape(), (Shape{0, 3}));
   expect_same(clip(array({-2.0, 0.5, 3.0, kNan}), -1, 1), {-1.0, 0.5, 1.0, kNan});
-  expect_same(clip(array({0.5, 0.5, 0.5}), array({1.0, kNan, 0.0}), array({0.0, 1.0, kNan})), {0.0, kNan, kNan});
-  EXPECT_EQ(clip(array({{-5, 5}}), array({{-1}, {-2}}), array({3, 4})).to_vector<int32_t>(), (Ints{-1, 4, -2, 4}));
+  expect_same(clip(array({0.5, 0.5, 0.5}), array({1.0, kNan, 0.0}), array({0.0, 1.0, kNan})),
+              {0.0, kNan, kNan});
+  EXPECT_EQ(clip(array({{-5, 5}}), array({{-1}, {-2}}), array({3, 4})).to_vector<int32_t>(),
+            (Ints{-1, 4, -2, 4}));
   EXPECT_EQ(clip(array({1, 5}), 0, 2.5).dtype(), float32);
 }
 
@@ -374,14 +408,17 @@ TEST(Kinks, DerivativesAreTheDocumentedOnes) {
   EXPECT_EQ(da.to_vector<float>(), (Floats{0.5f, 0.0f, 1.0f}));
   EXPECT_EQ(db.to_vector<float>(), (Floats{0.5f, 1.0f, 0.0f}));
   const auto clipped = [](Array x, Array low, Array high) { return sum(clip(x, low, high)); };
-  const auto [dx, dl, dh] = grad<0, 1, 2>(clipped)(array({-2.0f, -1.0f, 0.0f, 1.0f, 2.0f}), array(-1.0f), array(1.0f));
+  const auto [dx, dl, dh] =
+      grad<0, 1, 2>(clipped)(array({-2.0f, -1.0f, 0.0f, 1.0f, 2.0f}), array(-1.0f), array(1.0f));
   EXPECT_EQ(dx.to_vector<float>(), (Floats{0, 1, 1, 1, 0}));
   EXPECT_EQ(dl.item<float>(), 1.0f);
   EXPECT_EQ(dh.item<float>(), 1.0f);
-  const auto [px, py] = grad<0, 1>([](Array x, Array y) { return sum(power(x, y)); })(array({0.0f, 0.0f, 2.0f}), array({0.0f, 2.0f, 0.0f}));
+  const auto [px, py] = grad<0, 1>([](Array x, Array y) { return sum(power(x, y)); })(
+      array({0.0f, 0.0f, 2.0f}), array({0.0f, 2.0f, 0.0f}));
   EXPECT_EQ(px.to_vector<float>(), (Floats{0, 0, 0}));
   EXPECT_EQ(py.to_vector<float>(), (Floats{0, 0, std::numbers::ln2_v<float>}));
-  const auto [hx, hy] = grad<0, 1>([](Array x, Array y) { return hypot(x, y) + atan2(y, x); })(array(0.0f), array(0.0f));
+  const auto [hx, hy] = grad<0, 1>([](Array x, Array y) { return hypot(x, y) + atan2(y, x); })(
+      array(0.0f), array(0.0f));
   EXPECT_EQ(hx.item<float>(), 0.0f);
   EXPECT_EQ(hy.item<float>(), 0.0f);
 }
@@ -431,7 +468,8 @@ TEST(Functions, MistakesAreNamed) {
     (void)bitwise_not(array({1.0f}));
     FAIL();
   } catch (const DtypeError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("not: takes bool or integers, got f32[1]; convert with astype\n  at "));
+    EXPECT_THAT(e.what(),
+                HasSubstr("not: takes bool or integers, got f32[1]; convert with astype\n  at "));
     EXPECT_THAT(e.what(), HasSubstr("math_ops_test.cc:"));
   }
 }

@@ -23,7 +23,8 @@ TEST(Print, AsNumPy) {
   const std::vector<Case> cases = {
 #include "tests/core/print_cases.inc"
   };
-  for (const auto& [array, text] : cases) EXPECT_EQ(to_string(array), text) << to_string(array.aval());
+  for (const auto& [array, text] : cases)
+    EXPECT_EQ(to_string(array), text) << to_string(array.aval());
 }
 
 TEST(Print, Stream) {
@@ -35,7 +36,8 @@ TEST(Print, Stream) {
 TEST(Print, OtherDtypes) {
   EXPECT_EQ(to_string(astype(array({1.0f, 0.1f, -3.0f}), bfloat16)), "[ 1.   0.1 -3. ]");
   EXPECT_EQ(to_string(astype(array({3.14159f}), bfloat16)), "[3.14]");
-  EXPECT_EQ(to_string(array({uint64_t{18446744073709551615u}, uint64_t{1}})), "[18446744073709551615                    1]");
+  EXPECT_EQ(to_string(array({uint64_t{18446744073709551615u}, uint64_t{1}})),
+            "[18446744073709551615                    1]");
   EXPECT_EQ(to_string(array({int8_t{-128}, int8_t{65}})), "[-128   65]");
   EXPECT_EQ(to_string(Array(2.5)), "2.5");
 }

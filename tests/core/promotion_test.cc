@@ -34,7 +34,8 @@ std::vector<Row> table(const std::string& heading) {
   bool here = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("## ")) here = line == "## " + heading;
-    if (here && line.starts_with("|") && line.find("----") == std::string::npos) rows.push_back(cells(line));
+    if (here && line.starts_with("|") && line.find("----") == std::string::npos)
+      rows.push_back(cells(line));
   }
   return rows;
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/ops/reduce.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/cumulative.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/transforms/transforms.h"
@@ -63,20 +62,28 @@ Ints by_hand(const Array& x, const Axes& axes, int32_t start, const F& f) {
 
 TEST(Reduce, EveryKindOfAxes) {
   const std::vector<std::pair<Shape, Axes>> cases = {
-      {{1000}, {0}},        {{3, 5000}, {1}},          {{5000, 3}, {0}},        {{700, 64}, {0}},       {{64, 700}, {1}},
-      {{130, 2100}, {0}},   {{7, 150, 33}, {1}},       {{7, 33, 150}, {0, 2}},  {{2, 3, 4, 5}, {0, 2}}, {{2, 3, 4, 5}, {1, 3}},
-      {{2, 3, 4, 5}, {}},   {{4, 3, 2}, {0, 1, 2}},    {{1, 5, 1}, {0, 2}},     {{5, 0, 3}, {1}},       {{5, 0, 3}, {0}},
-      {{3000, 17}, {0}},    {{9, 2000, 2}, {1}},       {{1, 1}, {0, 1}},        {{40000}, {0}},         {{65, 9}, {0}}};
+      {{1000}, {0}},          {{3, 5000}, {1}},       {{5000, 3}, {0}},    {{700, 64}, {0}},
+      {{64, 700}, {1}},       {{130, 2100}, {0}},     {{7, 150, 33}, {1}}, {{7, 33, 150}, {0, 2}},
+      {{2, 3, 4, 5}, {0, 2}}, {{2, 3, 4, 5}, {1, 3}}, {{2, 3, 4, 5}, {}},  {{4, 3, 2}, {0, 1, 2}},
+      {{1, 5, 1}, {0, 2}},    {{5, 0, 3}, {1}},       {{5, 0, 3}, {0}},    {{3000, 17}, {0}},
+      {{9, 2000, 2}, {1}},    {{1, 1}, {0, 1}},       {{40000}, {0}},      {{65, 9}, {0}}};
   for (const auto& [shape, axes] : cases) {
     const Array x = random_array(shape, 1);
     const std::string what = to_string(shape) + to_string(axes);
     const auto add = [](int32_t a, int32_t b) { return a + b; };
     const Ints total = by_hand(x, axes, 0, add);
     EXPECT_EQ(ints(sum(x, axes)), total) << what;
-    for (const Dtype d : {int64, float32, float64}) EXPECT_EQ(ints(sum(astype(x, d), axes)), total) << what << name(d);
-    EXPECT_EQ(ints(count_nonzero(x, axes)), by_hand(x, axes, 0, [](int32_t a, int32_t b) { return a + (b != 0); })) << what;
-    EXPECT_EQ(ints(any(x > 48, axes)), by_hand(x, axes, 0, [](int32_t a, int32_t b) { return int32_t{a != 0 || b > 48}; })) << what;
-    EXPECT_EQ(ints(all(x > -50, axes)), by_hand(x, axes, 1, [](int32_t a, int32_t b) { return int32_t{a != 0 && b > -50}; })) << what;
+    for (const Dtype d : {int64, float32, float64})
+      EXPECT_EQ(ints(sum(astype(x, d), axes)), total) << what << name(d);
+    EXPECT_EQ(ints(count_nonzero(x, axes)),
+              by_hand(x, axes, 0, [](int32_t a, int32_t b) { return a + (b != 0); }))
+        << what;
+    EXPECT_EQ(ints(any(x > 48, axes)),
+              by_hand(x, axes, 0, [](int32_t a, int32_t b) { return int32_t{a != 0 || b > 48}; }))
+        << what;
+    EXPECT_EQ(ints(all(x > -50, axes)),
+              by_hand(x, axes, 1, [](int32_t a, int32_t b) { return int32_t{a != 0 && b > -50}; }))
+        << what;
     if (x.size() == 0) continue;
     const Ints top = by_hand(x, axes, -1000, [](int32_t a, int32_t b) { return std::max(a, b); });
     const Ints low = by_hand(x, axes, 1000, [](int32_t a, int32_t b) { return std::min(a, b); });
@@ -100,7 +107,8 @@ TEST(Reduce, DtypesOfResults) {
   EXPECT_EQ(mean(x > 0).item<float>(), 1.0f);
   EXPECT_EQ(max(x > 0).dtype(), bool_);
   EXPECT_EQ(argmax(x, 0, {.dtype = int64}).dtype(), int64);
-  EXPECT_EQ(ints(sum(array({std::numeric_limits<int32_t>::max(), 1}))), (Ints{std::numeric_limits<int32_t>::min()}));
+  EXPECT_EQ(ints(sum(array({std::numeric_limits<int32_t>::max(), 1}))),
+            (Ints{std::numeric_limits<int32_t>::min()}));
 }
 
 TEST(Reduce, KeepdimsAndAxes) {
@@ -113,7 +121,9 @@ TEST(Reduce, KeepdimsAndAxes) {
   EXPECT_EQ(message([&] { return sum(x, 3); }),
             "sum: axis 3 is out of range for an array of rank 3, whose axes are -3..2");
   EXPECT_EQ(message([&] { return mean(x, {0, -3}); }), "mean: axis -3 is given twice in [0,-3]");
-  EXPECT_EQ(message([&] { return argmax(x, {0, 1}); }),
+  EXPECT_EQ(message([&] {
+              return argmax(x, {0, 1});
+            }),
             "argmax: 2 axes are named; name one, and merge several by reshape first");
 }
 
@@ -127,22 +137,31 @@ TEST(Reduce, NoElements) {
   EXPECT_EQ(logsumexp(zeros({0})).item<float>(), -kInf);
   EXPECT_EQ(norm(zeros({0})).item<float>(), 0.0f);
   EXPECT_EQ(max(zeros({0, 3}), 1).size(), 0);
-  const char* next = " along axes [0], and none of nothing is the largest or smallest; reduce an array with elements there";
-  EXPECT_EQ(message([] { return max(zeros({0, 3}), 0); }), std::string("max: f32[0,3] has no elements") + next);
-  EXPECT_EQ(message([] { return argmin(zeros({0})); }), std::string("argmin: f32[0] has no elements") + next);
+  const char* next =
+      " along axes [0], and none of nothing is the largest or smallest; reduce an array with "
+      "elements there";
+  EXPECT_EQ(message([] {
+              return max(zeros({0, 3}), 0);
+            }),
+            std::string("max: f32[0,3] has no elements") + next);
+  EXPECT_EQ(message([] { return argmin(zeros({0})); }),
+            std::string("argmin: f32[0] has no elements") + next);
 }
 
 TEST(Reduce, LongSumsAreRight) {
   const int64_t n = int64_t{1} << 25;
-  const Array x = 100.0f + astype(arange(static_cast<int32_t>(n)) % 2, float32);  // 100, 101, 100, ...
+  const Array x =
+      100.0f + astype(arange(static_cast<int32_t>(n)) % 2, float32);  // 100, 101, 100, ...
   EXPECT_EQ(mean(x).item<float>(), 100.5f);
   EXPECT_EQ(mean(x.reshape({n / 2, 2}), 0).to_vector<float>(), (Floats{100, 101}));
   EXPECT_NEAR(var(x).item<float>(), 0.25f, 1e-6f);
   EXPECT_EQ(sum(ones({1000}, bfloat16)).item<float>(), 1000.0f);
   EXPECT_EQ(sum(ones({5000}, float16)).item<float>(), 5000.0f);
-  EXPECT_EQ(sum(ones({2000, 3}, bfloat16), 0).astype(float32).to_vector<float>(), (Floats{2000, 2000, 2000}));
+  EXPECT_EQ(sum(ones({2000, 3}, bfloat16), 0).astype(float32).to_vector<float>(),
+            (Floats{2000, 2000, 2000}));
   EXPECT_EQ(mean(full({4096}, 300.0f, float16)).item<float>(), 300.0f);  // the sum is no f16
-  EXPECT_EQ(cumsum(full({1 << 20}, 0.1f)).to_vector<float>().back(), static_cast<float>((1 << 20) * double{0.1f}));
+  EXPECT_EQ(cumsum(full({1 << 20}, 0.1f)).to_vector<float>().back(),
+            static_cast<float>((1 << 20) * double{0.1f}));
 }
 
 TEST(Reduce, ResultsDoNotDependOnThreads) {
@@ -156,7 +175,8 @@ TEST(Reduce, ResultsDoNotDependOnThreads) {
   for (const int n : {1, 2, 5}) {
     set_threads(n);
     std::vector<Floats> results;
-    for (const AxisArg& axes : {AxisArg(none), AxisArg(0), AxisArg(1), AxisArg(2), AxisArg{0, 2}, AxisArg{0, 1}}) {
+    for (const AxisArg& axes :
+         {AxisArg(none), AxisArg(0), AxisArg(1), AxisArg(2), AxisArg{0, 2}, AxisArg{0, 1}}) {
       results.push_back(ravel(sum(x, axes)).to_vector<float>());
     }
     results.push_back(ravel(cumsum(x, 1)).to_vector<float>());
@@ -209,8 +229,21 @@ TEST(Statistics, AsNumPy) {
   EXPECT_EQ(std(astype(array({-1000.0f, 1000.0f}), float16)).item<float>(), 1000.0f);
 }
 
+TEST(Statistics, Median) {
+  const Array x = array({{3.0f, 1.0f, 9.0f}, {4.0f, kNan, 2.0f}});
+  EXPECT_EQ(median(x, 1).to_vector<float>()[0], 3.0f);
+  EXPECT_TRUE(std::isnan(median(x, 1).to_vector<float>()[1]));
+  EXPECT_EQ(median(array({4, 1, 3, 2})).item<float>(), 2.5f);
+  EXPECT_EQ(median(reshape(arange(24.0f), {2, 3, 4}), {0, 2}, {.keepdims = true}).to_vector<float>(),
+            (Floats{7.5f, 11.5f, 15.5f}));
+  const auto g = grad([](const Array& x) { return median(x); });
+  EXPECT_EQ(g(array({4.0f, 1.0f, 3.0f, 2.0f})).to_vector<float>(), (Floats{0, 0, 0.5f, 0.5f}));
+  EXPECT_THROW(median(zeros({0})), ShapeError);
+}
+
 TEST(Logsumexp, StableAtTheEnds) {
-  const Array x = array({{1000.0f, 1000.0f}, {-1000.0f, -1001.0f}, {-kInf, -kInf}, {-kInf, 3.0f}, {kInf, 1.0f}});
+  const Array x = array(
+      {{1000.0f, 1000.0f}, {-1000.0f, -1001.0f}, {-kInf, -kInf}, {-kInf, 3.0f}, {kInf, 1.0f}});
   const Floats y = logsumexp(x, 1).to_vector<float>();
   EXPECT_FLOAT_EQ(y[0], 1000.6931472f);
   EXPECT_FLOAT_EQ(y[1], -999.6867383f);
@@ -218,11 +251,14 @@ TEST(Logsumexp, StableAtTheEnds) {
   EXPECT_EQ(y[3], 3.0f);
   EXPECT_EQ(y[4], kInf);
   EXPECT_TRUE(std::isnan(logsumexp(array({kNan, 1.0f})).item<float>()));
-  const Array g = grad([](const Array& x) { return sum(where(isfinite(logsumexp(x, 1)), logsumexp(x, 1), 0.0f)); })(x);
+  const Array g = grad([](const Array& x) {
+    return sum(where(isfinite(logsumexp(x, 1)), logsumexp(x, 1), 0.0f));
+  })(x);
   EXPECT_EQ(ravel(g).to_vector<float>()[0], 0.5f);
   EXPECT_EQ(ravel(g).to_vector<float>()[6], 0.0f);
   EXPECT_EQ(ravel(g).to_vector<float>()[7], 1.0f);
-  EXPECT_EQ(grad([](const Array& x) { return logsumexp(x); })(full({2}, -kInf)).to_vector<float>(), (Floats{0, 0}));
+  EXPECT_EQ(grad([](const Array& x) { return logsumexp(x); })(full({2}, -kInf)).to_vector<float>(),
+            (Floats{0, 0}));
   EXPECT_EQ(logsumexp(x, {0, 1}, {.keepdims = true}).shape(), (Shape{1, 1}));
   EXPECT_EQ(logsumexp(astype(zeros({3000}), bfloat16)).item<float>(), 8.0f);
 }
@@ -238,9 +274,14 @@ TEST(Norm, OrdersAndZero) {
   EXPECT_NEAR(norm(x, none, {.ord = 3}).item<double>(), std::cbrt(27.0 + 64 + 1728), 1e-12);
   const Array zero = zeros({3}, float64);
   for (const double ord : {2.0, 3.0, 1.0, 0.5}) {
-    EXPECT_EQ(grad([&](const Array& x) { return norm(x, none, {.ord = ord}); })(zero).to_vector<double>(), (Doubles{0, 0, 0})) << ord;
+    EXPECT_EQ(
+        grad([&](const Array& x) { return norm(x, none, {.ord = ord}); })(zero).to_vector<double>(),
+        (Doubles{0, 0, 0}))
+        << ord;
   }
-  EXPECT_NEAR(grad([](const Array& x) { return norm(x); })(array({3.0, 4.0})).to_vector<double>()[0], 0.6, 1e-15);
+  EXPECT_NEAR(
+      grad([](const Array& x) { return norm(x); })(array({3.0, 4.0})).to_vector<double>()[0], 0.6,
+      1e-15);
 }
 
 TEST(Nan, LeftOut) {
@@ -253,9 +294,13 @@ TEST(Nan, LeftOut) {
 
 TEST(Gradients, TiesSplitEvenly) {
   const Array x = array({2.0f, 5.0f, 5.0f, 1.0f});
-  EXPECT_EQ(grad([](const Array& x) { return max(x); })(x).to_vector<float>(), (Floats{0, 0.5f, 0.5f, 0}));
-  EXPECT_EQ(grad([](const Array& x) { return min(x); })(zeros({4})).to_vector<float>(), (Floats{0.25f, 0.25f, 0.25f, 0.25f}));
-  EXPECT_EQ(grad([](const Array& x) { return sum(cummax(x) * arange(1.0f, 4.0f)); })(array({1.0f, 1.0f, 1.0f})).to_vector<float>(),
+  EXPECT_EQ(grad([](const Array& x) { return max(x); })(x).to_vector<float>(),
+            (Floats{0, 0.5f, 0.5f, 0}));
+  EXPECT_EQ(grad([](const Array& x) { return min(x); })(zeros({4})).to_vector<float>(),
+            (Floats{0.25f, 0.25f, 0.25f, 0.25f}));
+  EXPECT_EQ(grad([](const Array& x) { return sum(cummax(x) * arange(1.0f, 4.0f)); })(
+                array({1.0f, 1.0f, 1.0f}))
+                .to_vector<float>(),
             (Floats{1 + 1 + 1, 1 + 1, 1}));
 }
 
@@ -269,14 +314,17 @@ TEST(Gradients, ProductsWithZeros) {
   EXPECT_EQ(ravel(h).to_vector<double>(), (Doubles{0, 4, 0, 4, 0, 0, 0, 0, 0}));
   const auto running = [](const Array& x) { return sum(cumprod(x)); };
   EXPECT_EQ(grad(running)(array({2.0, 0.0, 4.0})).to_vector<double>(), (Doubles{1, 2 + 8, 0}));
-  EXPECT_EQ(ravel(hessian(running)(array({0.0, 3.0, 0.0}))).to_vector<double>(), (Doubles{0, 1, 3, 1, 0, 0, 3, 0, 0}));
+  EXPECT_EQ(ravel(hessian(running)(array({0.0, 3.0, 0.0}))).to_vector<double>(),
+            (Doubles{0, 1, 3, 1, 0, 0, 3, 0, 0}));
 }
 
 TEST(Gradients, StatisticsAgreeWithTheirFormulas) {
   const Array x = array({1.0, 2.0, 4.0, 9.0});
-  const Doubles g = grad([](const Array& x) { return var(x, none, {.ddof = 1}); })(x).to_vector<double>();
+  const Doubles g =
+      grad([](const Array& x) { return var(x, none, {.ddof = 1}); })(x).to_vector<double>();
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(g[i], 2 * (x.to_vector<double>()[i] - 4) / 3, 1e-14);
-  EXPECT_EQ(grad([](const Array& x) { return mean(x); })(x).to_vector<double>(), (Doubles{0.25, 0.25, 0.25, 0.25}));
+  EXPECT_EQ(grad([](const Array& x) { return mean(x); })(x).to_vector<double>(),
+            (Doubles{0.25, 0.25, 0.25, 0.25}));
 }
 
 TEST(Cumulative, ValuesAndDirections) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/ops/shape.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,6 +12,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/rearrange.h"
 #include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/transforms.h"
 
@@ -24,7 +23,9 @@ using Ints = std::vector<int32_t>;
 using Floats = std::vector<float>;
 
 Ints ints(const Array& x) { return astype(x, int32).to_vector<int32_t>(); }
-Array counted(const Shape& shape) { return reshape(arange(static_cast<int32_t>(shape.numel())), shape); }
+Array counted(const Shape& shape) {
+  return reshape(arange(static_cast<int32_t>(shape.numel())), shape);
+}
 
 template <class F>
 std::string message(const F& f) {
@@ -56,14 +57,22 @@ Ints transposed_by_hand(const Array& x, const Axes& perm) {
 }
 
 TEST(Transpose, EveryOrderOfAxesAndDtypeSize) {
-  const std::vector<std::pair<Shape, Axes>> cases = {
-      {{37, 53}, {1, 0}},      {{64, 64}, {1, 0}},          {{3, 17, 19}, {0, 2, 1}}, {{17, 3, 19}, {2, 1, 0}}, {{17, 3, 19}, {2, 0, 1}},
-      {{17, 19, 3}, {1, 0, 2}}, {{4, 5, 6, 7}, {3, 1, 0, 2}}, {{2, 1, 33, 1}, {2, 3, 0, 1}}, {{5, 0}, {1, 0}},  {{9, 8, 2, 5}, {0, 2, 1, 3}}};
+  const std::vector<std::pair<Shape, Axes>> cases = {{{37, 53}, {1, 0}},
+                                                     {{64, 64}, {1, 0}},
+                                                     {{3, 17, 19}, {0, 2, 1}},
+                                                     {{17, 3, 19}, {2, 1, 0}},
+                                                     {{17, 3, 19}, {2, 0, 1}},
+                                                     {{17, 19, 3}, {1, 0, 2}},
+                                                     {{4, 5, 6, 7}, {3, 1, 0, 2}},
+                                                     {{2, 1, 33, 1}, {2, 3, 0, 1}},
+                                                     {{5, 0}, {1, 0}},
+                                                     {{9, 8, 2, 5}, {0, 2, 1, 3}}};
   for (const auto& [shape, perm] : cases) {
     const Array x = counted(shape) % 101;
     const Ints expected = transposed_by_hand(x, perm);
     for (const Dtype d : {int8, int16, int32, int64, float32, float64, bfloat16}) {
-      EXPECT_EQ(ints(transpose(astype(x, d), perm)), expected) << to_string(shape) << to_string(perm) << name(d);
+      EXPECT_EQ(ints(transpose(astype(x, d), perm)), expected)
+          << to_string(shape) << to_string(perm) << name(d);
     }
   }
 }
@@ -85,9 +94,13 @@ TEST(Transpose, AxesByName) {
   EXPECT_EQ(moveaxis(x, 0, -1).shape(), (Shape{3, 4, 2}));
   EXPECT_EQ(moveaxis(x, {0, 2}, {2, 0}).shape(), (Shape{4, 3, 2}));
   EXPECT_EQ(moveaxis(x, -1, 0).shape(), (Shape{4, 2, 3}));
-  EXPECT_EQ(message([&] { return transpose(x, {0, 1}); }),
+  EXPECT_EQ(message([&] {
+              return transpose(x, {0, 1});
+            }),
             "transpose: [0,1] is no order of the axes of i32[2,3,4]; name each of its 3 axes once");
-  EXPECT_EQ(message([&] { return moveaxis(x, {0, 1}, 2); }),
+  EXPECT_EQ(message([&] {
+              return moveaxis(x, {0, 1}, 2);
+            }),
             "moveaxis: 2 axes are to be moved to 1 places; name as many places as axes");
 }
 
@@ -100,10 +113,16 @@ TEST(Reshape, ShapesAndErrors) {
   EXPECT_EQ(reshape(zeros({0, 3}), {-1, 3}).shape(), (Shape{0, 3}));
   const Array y = x.reshape({3, 2});
   EXPECT_EQ(y.data<int32_t>().data(), x.data<int32_t>().data());
-  EXPECT_EQ(message([&] { return reshape(x, {4, 2}); }),
-            "reshape: i32[2,3] has 6 elements, shape [4,2] has 8; give a shape with as many, or -1 for one size that follows from the others");
-  EXPECT_EQ(message([&] { return reshape(x, {4, -1}); }),
-            "reshape: no size in place of the -1 of [4,-1] gives the 6 elements of i32[2,3]; the other sizes must divide their number");
+  EXPECT_EQ(message([&] {
+              return reshape(x, {4, 2});
+            }),
+            "reshape: i32[2,3] has 6 elements, shape [4,2] has 8; give a shape with as many, or -1 "
+            "for one size that follows from the others");
+  EXPECT_EQ(message([&] {
+              return reshape(x, {4, -1});
+            }),
+            "reshape: no size in place of the -1 of [4,-1] gives the 6 elements of i32[2,3]; the "
+            "other sizes must divide their number");
   EXPECT_THROW(reshape(zeros({0, 3}), {-1, 0}), ShapeError);
   EXPECT_THROW(reshape(x, {-1, -1, 6}), ShapeError);
   EXPECT_THROW(reshape(x, {-2, -3}), ShapeError);
@@ -124,8 +143,11 @@ TEST(Broadcast, AsNumPy) {
   EXPECT_EQ(ints(broadcast_to(array({{1}, {2}}), {2, 3})), (Ints{1, 1, 1, 2, 2, 2}));
   EXPECT_EQ(ints(broadcast_to(array({{1}, {2}}), {2, 2, 2})), (Ints{1, 1, 2, 2, 1, 1, 2, 2}));
   EXPECT_EQ(broadcast_to(zeros({0, 1}), {0, 4}).shape(), (Shape{0, 4}));
-  EXPECT_EQ(message([] { return broadcast_to(zeros({2, 3}), {2, 4}); }),
-            "broadcast_to: f32[2,3] does not broadcast to shape [2,4]; sizes must be equal or 1, aligned at the last axis");
+  EXPECT_EQ(message([] {
+              return broadcast_to(zeros({2, 3}), {2, 4});
+            }),
+            "broadcast_to: f32[2,3] does not broadcast to shape [2,4]; sizes must be equal or 1, "
+            "aligned at the last axis");
   const auto both = broadcast_arrays({array({1, 2}), array({{3}, {4}})});
   EXPECT_EQ(ints(both[0]), (Ints{1, 2, 1, 2}));
   EXPECT_EQ(ints(both[1]), (Ints{3, 3, 4, 4}));
@@ -134,34 +156,49 @@ TEST(Broadcast, AsNumPy) {
 
 TEST(Astype, FloatsToIntegers) {
   const float inf = INFINITY;
-  const Array x = array({1.9f, -1.9f, 0.0f, 300.0f, -300.0f, 3e9f, -3e9f, 1e20f, -1e20f, inf, -inf, NAN});
-  EXPECT_EQ(astype(x, int8).to_vector<int8_t>(), (std::vector<int8_t>{1, -1, 0, 127, -128, 127, -128, 127, -128, 127, -128, 0}));
-  EXPECT_EQ(astype(x, uint8).to_vector<uint8_t>(), (std::vector<uint8_t>{1, 0, 0, 255, 0, 255, 0, 255, 0, 255, 0, 0}));
-  const int32_t top = std::numeric_limits<int32_t>::max(), low = std::numeric_limits<int32_t>::min();
-  EXPECT_EQ(astype(x, int32).to_vector<int32_t>(), (Ints{1, -1, 0, 300, -300, top, low, top, low, top, low, 0}));
-  const int64_t wide = std::numeric_limits<int64_t>::max(), narrow = std::numeric_limits<int64_t>::min();
+  const Array x =
+      array({1.9f, -1.9f, 0.0f, 300.0f, -300.0f, 3e9f, -3e9f, 1e20f, -1e20f, inf, -inf, NAN});
+  EXPECT_EQ(astype(x, int8).to_vector<int8_t>(),
+            (std::vector<int8_t>{1, -1, 0, 127, -128, 127, -128, 127, -128, 127, -128, 0}));
+  EXPECT_EQ(astype(x, uint8).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{1, 0, 0, 255, 0, 255, 0, 255, 0, 255, 0, 0}));
+  const int32_t top = std::numeric_limits<int32_t>::max(),
+                low = std::numeric_limits<int32_t>::min();
+  EXPECT_EQ(astype(x, int32).to_vector<int32_t>(),
+            (Ints{1, -1, 0, 300, -300, top, low, top, low, top, low, 0}));
+  const int64_t wide = std::numeric_limits<int64_t>::max(),
+                narrow = std::numeric_limits<int64_t>::min();
   for (const Dtype d : {float32, float64}) {
     EXPECT_EQ(astype(astype(x, d), int64).to_vector<int64_t>(),
-              (std::vector<int64_t>{1, -1, 0, 300, -300, 3000000000, -3000000000, wide, narrow, wide, narrow, 0}));
-    EXPECT_EQ(astype(astype(x, d), uint64).to_vector<uint64_t>()[9], std::numeric_limits<uint64_t>::max());
+              (std::vector<int64_t>{1, -1, 0, 300, -300, 3000000000, -3000000000, wide, narrow,
+                                    wide, narrow, 0}));
+    EXPECT_EQ(astype(astype(x, d), uint64).to_vector<uint64_t>()[9],
+              std::numeric_limits<uint64_t>::max());
   }
-  EXPECT_EQ(astype(x, bool_).to_vector<bool>(),
-            (std::vector<bool>{true, true, false, true, true, true, true, true, true, true, true, true}));
+  EXPECT_EQ(
+      astype(x, bool_).to_vector<bool>(),
+      (std::vector<bool>{true, true, false, true, true, true, true, true, true, true, true, true}));
 }
 
 TEST(Astype, SixteenBitFloatsRoundOnce) {
-  // Just above the middle of two bf16 numbers, by less than f32 can hold: two roundings would go down.
+  // Just above the middle of two bf16 numbers, by less than f32 can hold: two roundings would go
+  // down.
   const double above = 1.0 + 0x1p-8 + 0x1p-40;
-  EXPECT_EQ(astype(array({above, 1.0 + 0x1p-8, 1.0 + 0x1p-8 - 0x1p-40, -above}), bfloat16).to_vector<Bfloat16>()[0].bits, 0x3f81);
+  EXPECT_EQ(astype(array({above, 1.0 + 0x1p-8, 1.0 + 0x1p-8 - 0x1p-40, -above}), bfloat16)
+                .to_vector<Bfloat16>()[0]
+                .bits,
+            0x3f81);
   EXPECT_EQ(astype(array({above}), bfloat16).item<float>(), 1.0078125f);
   EXPECT_EQ(astype(array({1.0 + 0x1p-8}), bfloat16).item<float>(), 1.0f);
   EXPECT_EQ(astype(array({-above}), bfloat16).item<float>(), -1.0078125f);
   EXPECT_EQ(astype(array({1.0 + 0x1p-11 + 0x1p-45}), float16).item<float>(), 1.0009765625f);
-  EXPECT_EQ(astype(array({65519.0, 65520.0, 1e-8}), float16).astype(float32).to_vector<float>(), (Floats{65504.0f, INFINITY, 0.0f}));
+  EXPECT_EQ(astype(array({65519.0, 65520.0, 1e-8}), float16).astype(float32).to_vector<float>(),
+            (Floats{65504.0f, INFINITY, 0.0f}));
 }
 
 TEST(Astype, IntegersWrapAndIdentityIsFree) {
-  EXPECT_EQ(astype(array({300, -1, 256}), uint8).to_vector<uint8_t>(), (std::vector<uint8_t>{44, 255, 0}));
+  EXPECT_EQ(astype(array({300, -1, 256}), uint8).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{44, 255, 0}));
   const Array x = array({1.0f});
   EXPECT_EQ(astype(x, float32).impl(), x.impl());
   EXPECT_FALSE(astype(Array(1.0f), float32).weak());
@@ -180,11 +217,17 @@ TEST(Concatenate, AxesAndDtypes) {
   EXPECT_EQ(vstack({array({1, 2}), array({3, 4})}).shape(), (Shape{2, 2}));
   EXPECT_EQ(hstack({array({1, 2}), array({3})}).shape(), (Shape{3}));
   EXPECT_EQ(hstack({a, b}).shape(), (Shape{2, 6}));
-  EXPECT_EQ(message([&] { return concatenate({a, counted({3, 2})}); }),
-            "concatenate: i32[2,3] and i32[3,2] (array 1) do not join along axis 0; all other sizes must be equal");
-  EXPECT_EQ(message([&] { return stack({a, counted({3, 2})}); }),
+  EXPECT_EQ(message([&] {
+              return concatenate({a, counted({3, 2})});
+            }),
+            "concatenate: i32[2,3] and i32[3,2] (array 1) do not join along axis 0; all other "
+            "sizes must be equal");
+  EXPECT_EQ(message([&] {
+              return stack({a, counted({3, 2})});
+            }),
             "stack: the shapes of i32[2,3] and i32[3,2] (array 1) differ; all must be equal");
-  EXPECT_EQ(message([] { return concatenate(std::vector<Array>()); }), "concatenate: there are no arrays to join; give at least one");
+  EXPECT_EQ(message([] { return concatenate(std::vector<Array>()); }),
+            "concatenate: there are no arrays to join; give at least one");
 }
 
 TEST(Split, SectionsAndPlaces) {
@@ -198,7 +241,8 @@ TEST(Split, SectionsAndPlaces) {
   EXPECT_EQ(ints(split(x, {5, 2})[2]), (Ints{2, 3, 4, 5, 6}));
   EXPECT_EQ(array_split(x, 3)[0].size(), 3);
   EXPECT_EQ(message([&] { return split(x, 2); }),
-            "split: axis 0 of i32[7] has no 2 equal parts; use array_split, or name the places to cut at");
+            "split: axis 0 of i32[7] has no 2 equal parts; use array_split, or name the places to "
+            "cut at");
 }
 
 TEST(Repeat, TileAndRepeat) {
@@ -210,8 +254,9 @@ TEST(Repeat, TileAndRepeat) {
   EXPECT_EQ(ints(repeat(x, 2)), (Ints{1, 1, 2, 2, 3, 3, 4, 4}));
   EXPECT_EQ(ints(repeat(x, 2, 0)), (Ints{1, 2, 1, 2, 3, 4, 3, 4}));
   EXPECT_EQ(ints(repeat(x, std::vector<int64_t>{0, 2}, 1)), (Ints{2, 2, 4, 4}));
-  EXPECT_EQ(message([&] { return repeat(x, std::vector<int64_t>{1}, 1); }),
-            "repeat: 1 counts are given for axis 1 of i32[2,2]; give one for each of its 2 elements");
+  EXPECT_EQ(
+      message([&] { return repeat(x, std::vector<int64_t>{1}, 1); }),
+      "repeat: 1 counts are given for axis 1 of i32[2,2]; give one for each of its 2 elements");
 }
 
 TEST(Rearrange, FlipRollRot90) {
@@ -230,7 +275,9 @@ TEST(Rearrange, FlipRollRot90) {
 
 TEST(Pad, Modes) {
   const Array x = array({1, 2, 3});
-  const auto padded = [&](PadMode mode, int64_t before, int64_t after) { return ints(pad(x, {{before, after}}, {.mode = mode})); };
+  const auto padded = [&](PadMode mode, int64_t before, int64_t after) {
+    return ints(pad(x, {{before, after}}, {.mode = mode}));
+  };
   EXPECT_EQ(ints(pad(x, {{2, 1}}, {.value = 7})), (Ints{7, 7, 1, 2, 3, 7}));
   EXPECT_EQ(padded(PadMode::kEdge, 2, 1), (Ints{1, 1, 1, 2, 3, 3}));
   EXPECT_EQ(padded(PadMode::kReflect, 2, 2), (Ints{3, 2, 1, 2, 3, 2, 1}));
@@ -242,10 +289,14 @@ TEST(Pad, Modes) {
   EXPECT_EQ(padded(PadMode::kWrap, 5, 4), (Ints{2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1}));
   EXPECT_EQ(ints(pad(array({4}), {{2, 1}}, {.mode = PadMode::kReflect})), (Ints{4, 4, 4, 4}));
   EXPECT_EQ(pad(counted({2, 3}), 1).shape(), (Shape{4, 5}));
-  EXPECT_EQ(ints(pad(counted({2, 2}), {{0, 1}, {1, 0}}, {.mode = PadMode::kEdge})), (Ints{0, 0, 1, 2, 2, 3, 2, 2, 3}));
-  EXPECT_EQ(message([&] { return pad(x, {{1, 1}, {1, 1}}); }),
+  EXPECT_EQ(ints(pad(counted({2, 2}), {{0, 1}, {1, 0}}, {.mode = PadMode::kEdge})),
+            (Ints{0, 0, 1, 2, 2, 3, 2, 2, 3}));
+  EXPECT_EQ(message([&] {
+              return pad(x, {{1, 1}, {1, 1}});
+            }),
             "pad: 2 pairs of widths are given for an array of rank 1; give one for each axis");
-  EXPECT_EQ(message([&] { return pad(x, -1); }), "pad: widths (-1, -1) are negative; cut elements off with x[slice(...)]");
+  EXPECT_EQ(message([&] { return pad(x, -1); }),
+            "pad: widths (-1, -1) are negative; cut elements off with x[slice(...)]");
   EXPECT_THROW(pad(zeros({0}), 1, {.mode = PadMode::kWrap}), ShapeError);
 }
 
@@ -260,12 +311,18 @@ TEST(PadPrimitive, NegativeAndInterior) {
 
 TEST(Gradients, OfShapeFunctions) {
   const Array x = reshape(arange(6.0f), {2, 3}), w = reshape(arange(12.0f), {4, 3});
-  EXPECT_TRUE(array_equal(grad([&](const Array& x) { return sum(tile(x, {2, 1}) * w); })(x), array({{6.0f, 8.0f, 10.0f}, {12.0f, 14.0f, 16.0f}})));
-  const auto reflected = [&](const Array& x) { return sum(pad(x, {{0, 0}, {1, 1}}, {.mode = PadMode::kReflect}) * arange(5.0f)); };
+  EXPECT_TRUE(array_equal(grad([&](const Array& x) {
+                            return sum(tile(x, {2, 1}) * w);
+                          })(x),
+                          array({{6.0f, 8.0f, 10.0f}, {12.0f, 14.0f, 16.0f}})));
+  const auto reflected = [&](const Array& x) {
+    return sum(pad(x, {{0, 0}, {1, 1}}, {.mode = PadMode::kReflect}) * arange(5.0f));
+  };
   EXPECT_TRUE(array_equal(grad(reflected)(x), array({{1.0f, 6.0f, 3.0f}, {1.0f, 6.0f, 3.0f}})));
   const auto value = [&](const Array& v) { return sum(pad(x, 1, {.value = v})); };
   EXPECT_EQ(grad(value)(array(2.0f)).item<float>(), 14.0f);
-  EXPECT_TRUE(array_equal(grad([](const Array& x) { return sum(transpose(x) * arange(2.0f)); })(x), array({{0.0f, 0.0f, 0.0f}, {1.0f, 1.0f, 1.0f}})));
+  EXPECT_TRUE(array_equal(grad([](const Array& x) { return sum(transpose(x) * arange(2.0f)); })(x),
+                          array({{0.0f, 0.0f, 0.0f}, {1.0f, 1.0f, 1.0f}})));
 }
 
 TEST(Vmap, DynamicSlicesAtMappedStarts) {
@@ -273,8 +330,11 @@ TEST(Vmap, DynamicSlicesAtMappedStarts) {
   const auto window = [](const Array& row, const Array& start) {
     return bind1(dynamic_slice_p, {row, start}, Params::make(DynamicSliceParams{{2}}));
   };
-  EXPECT_TRUE(array_equal(vmap(window)(x, starts), array({{0.0f, 1.0f}, {8.0f, 9.0f}, {10.0f, 11.0f}, {18.0f, 19.0f}})));
-  const auto replaced = [](const Array& row, const Array& start) { return bind1(dynamic_update_slice_p, {row, full({2}, -1.0f), start}); };
+  EXPECT_TRUE(array_equal(vmap(window)(x, starts),
+                          array({{0.0f, 1.0f}, {8.0f, 9.0f}, {10.0f, 11.0f}, {18.0f, 19.0f}})));
+  const auto replaced = [](const Array& row, const Array& start) {
+    return bind1(dynamic_update_slice_p, {row, full({2}, -1.0f), start});
+  };
   const Array y = vmap(replaced)(x, starts);
   EXPECT_TRUE(array_equal(sum(y, 1), array({7.0f, 16.0f, 37.0f, 46.0f})));
 }
@@ -289,7 +349,10 @@ TEST(Create, FillAndRanges) {
   EXPECT_EQ(full_like(zeros({2}, int8), 3).to_vector<int8_t>(), (std::vector<int8_t>{3, 3}));
   EXPECT_EQ(full({2, 2}, array({1.0f, 2.0f})).to_vector<float>(), (Floats{1, 2, 1, 2}));
   EXPECT_EQ(zeros({0, 2}).size(), 0);
-  EXPECT_EQ(message([] { return zeros({2, -1}); }), "zeros: shape [2,-1] has the negative size -1 on axis 1");
+  EXPECT_EQ(message([] {
+              return zeros({2, -1});
+            }),
+            "zeros: shape [2,-1] has the negative size -1 on axis 1");
   EXPECT_EQ(arange(6.0f).dtype(), float32);
   EXPECT_EQ(arange(6).dtype(), int32);
   EXPECT_EQ(arange(int64_t{3}).dtype(), int64);
@@ -305,17 +368,20 @@ TEST(Create, FillAndRanges) {
 
 TEST(Create, LinspaceAndMatrices) {
   EXPECT_EQ(linspace(0, 1, 5).to_vector<float>(), (Floats{0, 0.25f, 0.5f, 0.75f, 1}));
-  EXPECT_EQ(linspace(0, 1, 4, {.endpoint = false}).to_vector<float>(), (Floats{0, 0.25f, 0.5f, 0.75f}));
+  EXPECT_EQ(linspace(0, 1, 4, {.endpoint = false}).to_vector<float>(),
+            (Floats{0, 0.25f, 0.5f, 0.75f}));
   EXPECT_EQ(linspace(2.0, 3.0, 1).to_vector<double>(), (std::vector<double>{2}));
   EXPECT_EQ(linspace(0.1f, 0.7f, 7).to_vector<float>()[6], 0.7f);
-  EXPECT_EQ(linspace(array({0.0f, 1.0f}), 2.0f, 3).to_vector<float>(), (Floats{0, 1, 1, 1.5f, 2, 2}));
+  EXPECT_EQ(linspace(array({0.0f, 1.0f}), 2.0f, 3).to_vector<float>(),
+            (Floats{0, 1, 1, 1.5f, 2, 2}));
   EXPECT_EQ(logspace(0.0, 2.0, 3).to_vector<double>(), (std::vector<double>{1, 10, 100}));
   EXPECT_EQ(ints(eye(2)), (Ints{1, 0, 0, 1}));
   EXPECT_EQ(ints(eye(2, {.columns = 3, .offset = 1})), (Ints{0, 1, 0, 0, 0, 1}));
   EXPECT_EQ(ints(tri(2, {.columns = 3})), (Ints{1, 0, 0, 1, 1, 0}));
   EXPECT_EQ(ints(tril(counted({2, 3}) + 1)), (Ints{1, 0, 0, 4, 5, 0}));
   EXPECT_EQ(ints(triu(counted({2, 3}) + 1, 1)), (Ints{0, 2, 3, 0, 0, 6}));
-  EXPECT_EQ(tril(full({1, 2, 2}, INFINITY)).to_vector<float>(), (Floats{INFINITY, 0, INFINITY, INFINITY}));
+  EXPECT_EQ(tril(full({1, 2, 2}, INFINITY)).to_vector<float>(),
+            (Floats{INFINITY, 0, INFINITY, INFINITY}));
   EXPECT_THROW(tril(zeros({3})), ShapeError);
   const auto grid = meshgrid({array({1, 2, 3}), array({4, 5})});
   EXPECT_EQ(ints(grid[0]), (Ints{1, 2, 3, 1, 2, 3}));

@@ -23,10 +23,9 @@ std::vector<double> elements(const sp::Array& x) {
   return sp::astype(x, sp::float64).to_vector<double>();
 }
 
-// 32 roundings of relative size 2^-24 (2^-53): the longest sums here have 125 terms and most
-// functions a handful of operations. In f64 the peers' own functions (XLA's lgamma, digamma and
-// erf_inv) are the limit.
-double tolerance(const std::string& dtype) { return dtype == "f32" ? 32 * 0x1p-24 : 1e-12; }
+// 32 roundings in f32: the longest sums here have 125 terms, most functions a handful of
+// operations. In f64 some 1000, for there the peers' own functions are rounded as well.
+double tolerance(const std::string& dtype) { return dtype == "f32" ? 32 * 0x1p-24 : 2e-13; }
 
 double scale(const std::vector<double>& values) {
   double largest = 0;

@@ -67,6 +67,7 @@ void add_indexing(Table& t) {
     return Arrays{in[0][{in[1], in[2]}]};
   });
   t["index_mask"] = t["index_array"];
+  t["index_mask"].traceable = false;
   t["take"] = exact([](const Arrays& in, const Params& p) {
     return Arrays{sp::take(in[0], in[1], p.integer("axis"))};
   });

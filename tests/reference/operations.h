@@ -23,6 +23,7 @@ using Function = std::function<Arrays(const Arrays& inputs, const Params& params
 struct Operation {
   Function run;
   Closeness values = Closeness::kScaled;  // gradients are always compared as kScaled
+  bool traceable = true;                  // false: the shape of the result depends on values
 };
 
 inline Operation exact(Function f) { return {std::move(f), Closeness::kExact}; }

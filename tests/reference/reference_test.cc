@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation against stored values and gradients of JAX and PyTorch.
+// Every operation, eager and compiled, against stored values and gradients of JAX and PyTorch.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <limits>
 #include <set>
@@ -36,19 +38,39 @@ Arrays to_arrays(const std::vector<Value>& values) {
   return out;
 }
 
-std::string check_values(const Operation& op, const Case& c, const Arrays& inputs) {
-  const Arrays got = op.run(inputs, c.params);
-  if (got.size() != c.outputs.size()) return "has " + std::to_string(got.size()) + " outputs";
+std::string compare(const Arrays& got, const std::vector<const Value*>& want, Closeness closeness) {
+  if (got.size() != want.size()) return "the number is " + std::to_string(got.size());
   for (size_t i = 0; i < got.size(); ++i) {
-    const std::string found = difference(got[i], c.outputs[i], op.values);
-    if (!found.empty()) return "output " + std::to_string(i) + ": " + found;
+    const std::string found = difference(got[i], *want[i], closeness);
+    if (!found.empty()) return std::to_string(i) + ": " + found;
   }
   return {};
 }
 
+// f(args...) at once and compiled, against the same values.
+template <class F, class... Args>
+std::string check(const std::string& what, const std::vector<const Value*>& want,
+                  Closeness closeness, bool traceable, const F& f, const Args&... args) {
+  std::string wrong = compare(f(args...), want, closeness);
+  if (!wrong.empty()) return what + " " + wrong;
+  if (traceable) wrong = compare(sp::jit(f)(args...), want, closeness);
+  return wrong.empty() ? wrong : what + " under jit " + wrong;
+}
+
+std::string check_values(const Operation& op, const Case& c, const Arrays& inputs) {
+  const auto run = [&](const Arrays& in) { return op.run(in, c.params); };
+  std::vector<const Value*> want;
+  for (const Value& v : c.outputs) want.push_back(&v);
+  return check("output", want, op.values, op.traceable, run, inputs);
+}
+
 std::string check_gradients(const Operation& op, const Case& c, const Arrays& inputs) {
   Arrays active;
-  for (const auto& [input, value] : c.gradients) active.push_back(inputs[input]);
+  std::vector<const Value*> want;
+  for (const auto& [input, value] : c.gradients) {
+    active.push_back(inputs[input]);
+    want.push_back(&value);
+  }
   const auto floating_outputs = [&](const Arrays& x) {
     Arrays all = inputs;
     for (size_t i = 0; i < x.size(); ++i) all[c.gradients[i].first] = x[i];
@@ -58,14 +80,12 @@ std::string check_gradients(const Operation& op, const Case& c, const Arrays& in
     }
     return out;
   };
-  const auto [out, pullback] = sp::vjp(floating_outputs, active);
-  const Arrays got = pullback(to_arrays(c.cotangents));
-  for (size_t i = 0; i < got.size(); ++i) {
-    const auto& [input, want] = c.gradients[i];
-    const std::string found = difference(got[i], want, Closeness::kScaled);
-    if (!found.empty()) return "gradient of input " + std::to_string(input) + ": " + found;
-  }
-  return {};
+  const auto pull_back = [&](const Arrays& x, const Arrays& cotangents) {
+    const auto [out, pullback] = sp::vjp(floating_outputs, x);
+    return pullback(cotangents);
+  };
+  const Arrays cotangents = to_arrays(c.cotangents);
+  return check("gradient", want, Closeness::kScaled, op.traceable, pull_back, active, cotangents);
 }
 
 class ReferenceCases : public testing::TestWithParam<std::string> {};
@@ -120,9 +140,17 @@ TEST(ReferenceFile, ADifferenceIsSeen) {
   EXPECT_NE(difference(got, want, Closeness::kScaled), "");
 }
 
-TEST(ReferenceFile, ACutFileIsAnError) {
-  EXPECT_THROW(read_cases(SPRUCE_SOURCE_DIR "/tests/reference/generate.py"), std::runtime_error);
-  EXPECT_THROW(read_cases("/nowhere/cases.bin"), std::runtime_error);
+TEST(ReferenceFile, ACutOrMissingFileIsAnError) {
+  std::ifstream whole(SPRUCE_SOURCE_DIR "/tests/reference/cases.bin", std::ios::binary);
+  std::string bytes(1000, '\0');
+  whole.read(bytes.data(), 1000);
+  const std::string path = testing::TempDir() + "cut_cases.bin";
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_THROW(read_cases(path), std::runtime_error);
+  std::ofstream(path, std::ios::binary) << "something else";
+  EXPECT_THROW(read_cases(path), std::runtime_error);
+  std::remove(path.c_str());
+  EXPECT_THROW(read_cases(path), std::runtime_error);
 }
 
 }  // namespace

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of gather and the scatters against loops that follow the definition, over random parameters.
+#include "spruce/core/rules/gather.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/index.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/ops/take.h"
+
+namespace spruce {
+namespace {
+
+using Longs = std::vector<int64_t>;
+
+struct Trial {
+  Shape operand, indices, result;
+  Longs operand_values, index_values, update_values;
+  GatherParams params;
+};
+
+class Maker {
+ public:
+  explicit Maker(unsigned seed) : rng_(seed) {}
+
+  Trial make() {
+    Trial t;
+    GatherParams& p = t.params;
+    p.clip = below(2) == 0;
+    const int rank = below(4) + 1;
+    Shape kept;
+    for (int axis = 0; axis < rank; ++axis) {
+      const int64_t n = below(8) == 0 ? 40 : below(5) + 1;
+      t.operand.push_back(n);
+      p.window.push_back(1);
+      const int role = below(4);
+      if (role == 0) {
+        p.operand_batch_dims.push_back(axis);
+        continue;
+      }
+      const bool indexed = below(2) == 0;
+      if (indexed) p.start_index_map.insert(below(p.start_index_map.rank() + 1), axis);
+      if (role == 1) {
+        p.collapsed_dims.push_back(axis);
+      } else {
+        p.window[axis] = below(4) == 0 ? n : below(static_cast<int>(n)) + 1;
+        kept.push_back(p.window[axis]);
+      }
+    }
+    Shape positions;
+    for (int k = below(3); k > 0; --k) positions.push_back(below(6) == 0 ? 300 : below(4) + 1);
+    for (const int64_t axis : p.operand_batch_dims) {
+      const int at = below(positions.rank() + 1);
+      positions.insert(at, t.operand[static_cast<int>(axis)]);
+      for (int64_t& other : p.indices_batch_dims) other += other >= at;
+      p.indices_batch_dims.push_back(at);
+    }
+    t.indices = positions;
+    t.indices.push_back(p.start_index_map.rank());
+    std::vector<bool> is_offset(static_cast<size_t>(kept.rank() + positions.rank()), false);
+    std::fill_n(is_offset.begin(), kept.rank(), true);
+    std::shuffle(is_offset.begin(), is_offset.end(), rng_);
+    for (size_t i = 0, of_kept = 0, of_positions = 0; i < is_offset.size(); ++i) {
+      if (is_offset[i]) p.offset_dims.push_back(static_cast<int64_t>(i));
+      t.result.push_back(is_offset[i] ? kept[static_cast<int>(of_kept++)] : positions[static_cast<int>(of_positions++)]);
+    }
+    t.operand_values = values(t.operand.numel());
+    t.update_values = values(t.result.numel());
+    for (int64_t i = 0; i < t.indices.numel(); ++i) t.index_values.push_back(below(12) - 3);
+    return t;
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(rng_() % static_cast<unsigned>(n)); }
+  Longs values(int64_t n) {
+    Longs v;
+    for (int64_t i = 0; i < n; ++i) v.push_back(below(200) - 100);
+    return v;
+  }
+  std::mt19937 rng_;
+};
+
+// Calls f(operand element or -1, result element) for all positions in their order.
+template <class F>
+void by_definition(const Trial& t, const F& f) {
+  const GatherParams& p = t.params;
+  const Shape in = row_major_strides(t.operand), out = row_major_strides(t.result);
+  Shape positions, window;
+  for (int i = 0; i + 1 < t.indices.rank(); ++i) positions.push_back(t.indices[i]);
+  const int64_t keys = t.indices.back();
+  for (int64_t n = 0; n < positions.numel(); ++n) {
+    Shape index = Shape::filled(positions.rank(), 0);
+    for (int64_t rest = n, axis = positions.rank() - 1; axis >= 0; --axis) {
+      index[static_cast<int>(axis)] = rest % positions[static_cast<int>(axis)];
+      rest /= positions[static_cast<int>(axis)];
+    }
+    Shape start = Shape::filled(t.operand.rank(), 0);
+    bool inside = true;
+    for (int64_t k = 0; k < keys; ++k) {
+      const int axis = static_cast<int>(p.start_index_map[static_cast<int>(k)]);
+      const int64_t last = t.operand[axis] - p.window[axis], at = t.index_values[static_cast<size_t>(n * keys + k)];
+      start[axis] = std::clamp<int64_t>(at, 0, last);
+      inside = inside && (p.clip || start[axis] == at);
+    }
+    for (int i = 0; i < p.operand_batch_dims.rank(); ++i) {
+      start[static_cast<int>(p.operand_batch_dims[i])] = index[static_cast<int>(p.indices_batch_dims[i])];
+    }
+    for (int64_t w = 0; w < p.window.numel(); ++w) {
+      int64_t rest = w, from = 0, to = 0;
+      int kept = p.offset_dims.rank() - 1;
+      for (int axis = t.operand.rank() - 1; axis >= 0; --axis) {
+        const int64_t at = rest % p.window[axis];
+        rest /= p.window[axis];
+        from += (start[axis] + at) * in[axis];
+        if (p.collapsed_dims.contains(axis) || p.operand_batch_dims.contains(axis)) continue;
+        to += at * out[static_cast<int>(p.offset_dims[kept--])];
+      }
+      for (int axis = 0, position = 0; axis < t.result.rank(); ++axis) {
+        if (!p.offset_dims.contains(axis)) to += index[position++] * out[axis];
+      }
+      f(inside ? from : -1, to);
+    }
+  }
+}
+
+template <class F>
+void over_trials(const F& f) {
+  const int before = threads();
+  Maker maker(11);
+  for (int k = 0; k < 400; ++k) {
+    const Trial t = maker.make();
+    const Params params = Params::make(t.params);
+    SCOPED_TRACE(to_string(t.operand) + " at " + to_string(t.indices) + " " + params.text());
+    set_threads(k % 2 == 0 ? 1 : 4);
+    f(t, params);
+    if (testing::Test::HasFailure()) break;
+  }
+  set_threads(before);
+}
+
+TEST(Gather, AsDefined) {
+  over_trials([](const Trial& t, const Params& params) {
+    Longs expected(t.update_values.size(), -1);
+    by_definition(t, [&](int64_t from, int64_t to) {
+      expected[static_cast<size_t>(to)] = from < 0 ? 0 : t.operand_values[static_cast<size_t>(from)];
+    });
+    for (const Dtype dtype : {int8, int16, int32, int64}) {
+      const Array got = bind1(gather_p, {astype(array(t.operand_values, t.operand), dtype), array(t.index_values, t.indices)}, params);
+      ASSERT_EQ(got.shape(), t.result);
+      ASSERT_EQ(astype(got, int64).to_vector<int64_t>(), expected);
+    }
+  });
+}
+
+TEST(Scatter, AsDefined) {
+  using Combine = int64_t (*)(int64_t, int64_t);
+  const std::pair<const Primitive*, Combine> kinds[] = {
+      {&scatter_p, [](int64_t, int64_t u) { return u; }},
+      {&scatter_add_p, [](int64_t a, int64_t u) { return a + u; }},
+      {&scatter_mul_p, [](int64_t a, int64_t u) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(u)); }},
+      {&scatter_min_p, [](int64_t a, int64_t u) { return std::min(a, u); }},
+      {&scatter_max_p, [](int64_t a, int64_t u) { return std::max(a, u); }}};
+  over_trials([&](const Trial& t, const Params& params) {
+    for (const auto& [primitive, combine] : kinds) {
+      Longs expected = t.operand_values;
+      by_definition(t, [&](int64_t to, int64_t from) {
+        if (to < 0) return;
+        int64_t& x = expected[static_cast<size_t>(to)];
+        x = combine(x, t.update_values[static_cast<size_t>(from)]);
+      });
+      const Array got = bind1(*primitive, {array(t.operand_values, t.operand), array(t.index_values, t.indices), array(t.update_values, t.result)}, params);
+      ASSERT_EQ(got.to_vector<int64_t>(), expected) << primitive->name;
+    }
+  });
+}
+
+// The output may lie over any input of its size.
+TEST(Scatter, OverEachInput) {
+  const Aval operand{int32, false, {4}}, indices{int32, false, {4, 1}};
+  const Params params = Params::make(rules::take_params({4}, 0, 1));
+  for (int over = 0; over < 3; ++over) {
+    std::vector<int32_t> x = {1, 2, 3, 4}, i = {3, 0, 0, 1}, u = {10, 20, 30, 40};
+    const View in[] = {{x.data(), &operand}, {i.data(), &indices}, {u.data(), &operand}};
+    const View out[] = {in[over].data == i.data() ? View{i.data(), &operand} : in[over]};
+    scatter_add_p.cpu({in, out, params});
+    const auto* y = out[0].as<int32_t>();
+    EXPECT_EQ(std::vector<int32_t>(y, y + 4), (std::vector<int32_t>{51, 42, 3, 14})) << over;
+  }
+}
+
+TEST(Scatter, FloatSumsDoNotDependOnThreads) {
+  std::mt19937 rng(4);
+  std::vector<int32_t> rows(2000);
+  for (int32_t& r : rows) r = static_cast<int32_t>(rng() % 7);
+  std::vector<float> values(2000 * 90);
+  for (float& v : values) v = static_cast<float>(rng() % 1000) * 1e-3f;
+  const Array v = array(values, {2000, 90}), i = array(rows);
+  const int before = threads();
+  set_threads(1);
+  const std::vector<float> one = zeros({7, 90}).at(i).add(v).to_vector<float>();
+  set_threads(4);
+  EXPECT_EQ(zeros({7, 90}).at(i).add(v).to_vector<float>(), one);
+  set_threads(before);
+}
+
+template <class F>
+std::string message(const F& f) {
+  try {
+    (void)f();
+  } catch (const Error& e) {
+    const std::string what = e.what();
+    return what.substr(0, what.find("; parameters"));
+  }
+  return "nothing was thrown";
+}
+
+TEST(Gather, RefusesParametersThatDoNotFit) {
+  const Array x = zeros({3, 4}), i = zeros({2, 1}, int32);
+  const auto with = [&](auto change) {
+    GatherParams p = rules::take_params({3, 4}, 0, 1);
+    change(p);
+    return message([&] { return bind1(gather_p, {x, i}, Params::make(p)); });
+  };
+  const std::string head = "gather(f32[3,4], i32[2,1]): ";
+  EXPECT_EQ(with([](GatherParams&) {}), "nothing was thrown");
+  EXPECT_EQ(with([](GatherParams& p) { p.collapsed_dims = {2}; }), head + "collapsed_dims must be distinct axes below 2");
+  EXPECT_EQ(with([](GatherParams& p) { p.start_index_map = {0, 1}; }),
+            head + "the last axis of the indices must have one entry for each axis in start_index_map");
+  EXPECT_EQ(with([](GatherParams& p) { p.window = {1}; }), head + "window needs a size for each axis of the operand");
+  EXPECT_EQ(with([](GatherParams& p) { p.window = {1, 5}; }), head + "the window is larger than the operand");
+  EXPECT_EQ(with([](GatherParams& p) { p.window = {1, -1}; }), head + "window sizes cannot be negative");
+  EXPECT_EQ(with([](GatherParams& p) { p.window = {2, 4}; }), head + "an axis that is left out has window 1");
+  EXPECT_EQ(with([](GatherParams& p) { p.offset_dims = {}; }),
+            head + "offset_dims must name one axis for each window axis that is kept");
+  EXPECT_EQ(with([](GatherParams& p) { p.offset_dims = {7}; }), head + "offset_dims must be distinct axes below 2");
+  EXPECT_EQ(with([](GatherParams& p) { p.indices_batch_dims = {0}; }), head + "the lists of batch axes differ in length");
+  EXPECT_EQ(with([](GatherParams& p) { p.offset_dims = {}, p.operand_batch_dims = {1}, p.indices_batch_dims = {0}; }),
+            head + "the sizes of the batch axes differ");
+  EXPECT_EQ(message([&] { return bind1(gather_p, {x, x}, Params::make(rules::take_params({3, 4}, 0, 1))); }),
+            "gather(f32[3,4], f32[3,4]): the indices must be integers; convert them with astype");
+  EXPECT_EQ(message([&] { return bind1(scatter_p, {x, i, x}, Params::make(rules::take_params({3, 4}, 0, 1))); }),
+            "scatter(f32[3,4], i32[2,1], f32[3,4]): the updates must have shape [2,4]");
+}
+
+}  // namespace
+}  // namespace spruce

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mistakes.h"
+
+namespace sp = spruce;
+using sp::Array;
+
+Section array_mistakes() {
+  return {
+      "Arrays and dtypes",
+      __FILE__,
+      {
+          {"An array that nobody has set", CODE(Array x; sp::exp(x)),
+           CODE(Array x = sp::zeros({2}); sp::exp(x)), "?", "?"},
+          {"Shapes that do not broadcast", CODE(sp::zeros({2, 3}) + sp::zeros({4})),
+           CODE(sp::zeros({2, 3}) + sp::zeros({3})), "?", "?"},
+          {"A condition whose shape does not broadcast",
+           CODE(sp::where(sp::array({true, false}), sp::zeros({3}), sp::ones({3}))),
+           CODE(sp::where(sp::array({true, false, true}), sp::zeros({3}), sp::ones({3}))), "?",
+           "?"},
+          {"Values that do not fill the shape", CODE(sp::array({1.0f, 2.0f, 3.0f}, {2, 2})),
+           CODE(sp::array({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2})), "?", "?"},
+          {"Nested lists of different lengths", CODE(sp::array({{1.0f, 2.0f}, {3.0f}})),
+           CODE(sp::array({{1.0f, 2.0f}, {3.0f, 4.0f}})), "?", "?"},
+          {"A negative size", CODE(sp::zeros({2, -3})), CODE(sp::zeros({2, 3})), "?", "?"},
+          {"More elements than can be counted",
+           CODE(sp::zeros({int64_t{1} << 40, int64_t{1} << 40})), CODE(sp::zeros({4, 4})), "?",
+           "?"},
+          {"A rank above 16", CODE(sp::zeros(sp::Shape::filled(17, 1))),
+           CODE(sp::zeros(sp::Shape::filled(16, 1))), "?", "?"},
+          {"A range with step 0", CODE(sp::arange(0, 5, 0)), CODE(sp::arange(0, 5, 2)), "?", "?"},
+          {"A negative number of points", CODE(sp::linspace(0.0f, 1.0f, -1)),
+           CODE(sp::linspace(0.0f, 1.0f, 5)), "?", "?"},
+          {"A C++ number that the dtype does not hold", CODE(sp::zeros({2}, sp::int8) + 300),
+           CODE(sp::zeros({2}, sp::int16) + 300), "?", "?"},
+          {"A difference of truth values", CODE(sp::array({true, false}) - sp::array({true, true})),
+           CODE(sp::array({true, false}) ^ sp::array({true, true})), "?", "?"},
+          {"Bits of floating values", CODE(sp::ones({2}) & sp::ones({2})),
+           CODE(sp::ones({2}, sp::int32) & sp::ones({2}, sp::int32)), "?", "?"},
+          {"The greatest common divisor of floating values", CODE(sp::gcd(sp::ones({2}), 2.0f)),
+           CODE(sp::gcd(sp::ones({2}, sp::int32), 2)), "?", "?"},
+          {"A negative power of integers", CODE(sp::power(sp::arange(3), -1)),
+           CODE(sp::power(sp::arange(3.0f), -1)), "?", "?"},
+          {"Reading one number from many", CODE(sp::zeros({3}).item<float>()),
+           CODE(sp::zeros({1}).item<float>()), "?", "?"},
+          {"Reading one number as another type", CODE(sp::array(1.5f).item<int>()),
+           CODE(sp::array(1.5f).item<float>()), "?", "?"},
+          {"Reading elements as another type", CODE(sp::arange(3).to_vector<float>()),
+           CODE(sp::arange(3).to_vector<int32_t>()), "?", "?"},
+          {"Seeing elements as another type", CODE(const Array x = sp::arange(3); x.data<double>()),
+           CODE(const Array x = sp::arange(3); x.data<int32_t>()), "?", "?"},
+          {"The truth of several numbers", CODE(if (sp::zeros({3}) == sp::ones({3})) return ),
+           CODE(if (sp::all(sp::zeros({3}) == sp::ones({3}))) return ), "?", "?"},
+          {"A NaN, with checks on request",
+           CODE(sp::set_debug_nans(true); sp::log(sp::array({1.0f, -1.0f}))),
+           CODE(sp::set_debug_nans(false); sp::log(sp::array({1.0f, -1.0f}))), "?", "?"},
+          {"Another NaN, from infinities",
+           CODE(sp::set_debug_nans(true); const Array x = sp::exp(sp::array({100.0f})); x - x),
+           CODE(sp::set_debug_nans(false); const Array x = sp::exp(sp::array({100.0f})); x - x),
+           "?", "?"},
+      }};
+}

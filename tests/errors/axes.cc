@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mistakes.h"
+
+namespace sp = spruce;
+using sp::Array;
+
+Section axis_mistakes() {
+  return {
+      "Axes and shapes",
+      __FILE__,
+      {
+          {"An axis that is not there", CODE(sp::sum(sp::zeros({2, 3}), 2)),
+           CODE(sp::sum(sp::zeros({2, 3}), 1)), "?", "?"},
+          {"A negative axis that is not there", CODE(sp::mean(sp::zeros({2, 3}), -3)),
+           CODE(sp::mean(sp::zeros({2, 3}), -2)), "?", "?"},
+          {"An axis named twice", CODE(sp::sum(sp::zeros({2, 3}), {1, -1})),
+           CODE(sp::sum(sp::zeros({2, 3}), {0, 1})), "?", "?"},
+          {"The size of an axis that is not there", CODE(sp::zeros({2, 3}).shape(2)),
+           CODE(sp::zeros({2, 3}).shape(1)), "?", "?"},
+          {"The largest of no elements", CODE(sp::max(sp::zeros({0, 3}), 0)),
+           CODE(sp::max(sp::zeros({0, 3}), 1)), "?", "?"},
+          {"The place of the largest of no elements", CODE(sp::argmax(sp::zeros({0}))),
+           CODE(sp::argmax(sp::zeros({1}))), "?", "?"},
+          {"A shape with another number of elements", CODE(sp::zeros({2, 3}).reshape({4, 2})),
+           CODE(sp::zeros({2, 3}).reshape({3, 2})), "?", "?"},
+          {"Two open sizes", CODE(sp::zeros({2, 3}).reshape({-1, -1})),
+           CODE(sp::zeros({2, 3}).reshape({-1})), "?", "?"},
+          {"An open size that does not come out even", CODE(sp::zeros({2, 3}).reshape({4, -1})),
+           CODE(sp::zeros({2, 3}).reshape({3, -1})), "?", "?"},
+          {"Broadcasting to a shape that does not fit",
+           CODE(sp::broadcast_to(sp::zeros({3}), {3, 2})),
+           CODE(sp::broadcast_to(sp::zeros({3}), {2, 3})), "?", "?"},
+          {"An order of axes that is none", CODE(sp::transpose(sp::zeros({2, 3}), {0, 0})),
+           CODE(sp::transpose(sp::zeros({2, 3}), {1, 0})), "?", "?"},
+          {"An order with too few axes", CODE(sp::transpose(sp::zeros({2, 3, 4}), {1, 0})),
+           CODE(sp::transpose(sp::zeros({2, 3, 4}), {1, 0, 2})), "?", "?"},
+          {"Moving axes to too few places", CODE(sp::moveaxis(sp::zeros({2, 3, 4}), {0, 1}, {2})),
+           CODE(sp::moveaxis(sp::zeros({2, 3, 4}), {0, 1}, {1, 2})), "?", "?"},
+          {"Squeezing an axis that is not of size 1", CODE(sp::squeeze(sp::zeros({2, 1}), 0)),
+           CODE(sp::squeeze(sp::zeros({2, 1}), 1)), "?", "?"},
+          {"Adding an axis without saying where", CODE(sp::expand_dims(sp::zeros({2}), sp::none)),
+           CODE(sp::expand_dims(sp::zeros({2}), 0)), "?", "?"},
+          {"Concatenating arrays that differ elsewhere",
+           CODE(sp::concatenate({sp::zeros({2, 3}), sp::zeros({2, 4})}, 0)),
+           CODE(sp::concatenate({sp::zeros({2, 3}), sp::zeros({2, 4})}, 1)), "?", "?"},
+          {"Stacking arrays of different shapes", CODE(sp::stack({sp::zeros({2}), sp::zeros({3})})),
+           CODE(sp::stack({sp::zeros({3}), sp::zeros({3})})), "?", "?"},
+          {"Stacking nothing", CODE(sp::stack(std::vector<Array>{})),
+           CODE(sp::stack(std::vector<Array>{sp::zeros({2})})), "?", "?"},
+          {"Cutting into parts that are not equal", CODE(sp::split(sp::zeros({7}), 3)),
+           CODE(sp::array_split(sp::zeros({7}), 3)), "?", "?"},
+          {"More of the largest than there are", CODE(sp::top_k(sp::zeros({3}), 4)),
+           CODE(sp::top_k(sp::zeros({3}), 3)), "?", "?"},
+          {"Padding for another number of axes",
+           CODE(sp::pad(sp::zeros({2, 3}), {{1, 1}, {0, 0}, {2, 2}})),
+           CODE(sp::pad(sp::zeros({2, 3}), {{1, 1}, {2, 2}})), "?", "?"},
+          {"Bits seen as a dtype of another size", CODE(sp::bitcast(sp::zeros({3}), sp::float64)),
+           CODE(sp::bitcast(sp::zeros({3}), sp::int32)), "?", "?"},
+      }};
+}
+
+Section product_mistakes() {
+  return {
+      "Products",
+      __FILE__,
+      {
+          {"Matrices that do not fit", CODE(sp::matmul(sp::zeros({2, 3}), sp::zeros({4, 5}))),
+           CODE(sp::matmul(sp::zeros({2, 3}), sp::zeros({3, 5}))), "?", "?"},
+          {"A matrix product with a number", CODE(sp::matmul(sp::zeros({2, 3}), 2.0f)),
+           CODE(sp::zeros({2, 3}) * 2.0f), "?", "?"},
+          {"Batches that do not fit", CODE(sp::matmul(sp::zeros({2, 3, 4}), sp::zeros({5, 4, 3}))),
+           CODE(sp::matmul(sp::zeros({2, 3, 4}), sp::zeros({2, 4, 3}))), "?", "?"},
+          {"Contracted axes that are not as many",
+           CODE(sp::tensordot(sp::zeros({2, 3}), sp::zeros({3, 2}), {0, 1}, {0})),
+           CODE(sp::tensordot(sp::zeros({2, 3}), sp::zeros({3, 2}), {0, 1}, {1, 0})), "?", "?"},
+          {"A diagonal of an array of rank 3", CODE(sp::diag(sp::zeros({2, 2, 2}))),
+           CODE(sp::diagonal(sp::zeros({2, 2, 2}))), "?", "?"},
+          {"einsum: a character that is no subscript",
+           CODE(sp::einsum("i1,i->i", {sp::zeros({2}), sp::zeros({2})})),
+           CODE(sp::einsum("i,i->i", {sp::zeros({2}), sp::zeros({2})})), "?", "?"},
+          {"einsum: an operand is missing", CODE(sp::einsum("ij,jk->ik", {sp::zeros({2, 3})})),
+           CODE(sp::einsum("ij,jk->ik", {sp::zeros({2, 3}), sp::zeros({3, 2})})), "?", "?"},
+          {"einsum: subscripts for another rank", CODE(sp::einsum("ijk->k", {sp::zeros({2, 3})})),
+           CODE(sp::einsum("ij->j", {sp::zeros({2, 3})})), "?", "?"},
+          {"einsum: a subscript with two sizes",
+           CODE(sp::einsum("ij,jk->ik", {sp::zeros({2, 3}), sp::zeros({4, 5})})),
+           CODE(sp::einsum("ij,jk->ik", {sp::zeros({2, 3}), sp::zeros({3, 5})})), "?", "?"},
+          {"einsum: a result that no operand has", CODE(sp::einsum("ij->ik", {sp::zeros({2, 3})})),
+           CODE(sp::einsum("ij->ji", {sp::zeros({2, 3})})), "?", "?"},
+      }};
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users get wrong: one table for the test and for docs/errors.md.
+#pragma once
+
+#include <spruce/spruce.h>
+
+#include <vector>
+
+/// Code as text and as a function.
+struct Code {
+  const char* text;
+  void (*run)();
+};
+#define CODE(...)                     \
+  Code {                              \
+#__VA_ARGS__, [] { __VA_ARGS__; } \
+  }
+
+/// A message that ends in the user's line.
+#define HERE "\n  at main.cc:1"
+
+/// A mistake, what the library says of it, and the same thing done right.
+struct Mistake {
+  const char* what;
+  Code wrong;
+  Code right;
+  const char* error;    // the type
+  const char* message;  // all of it; HERE stands for any line of the file that holds the table
+};
+
+struct Section {
+  const char* title;
+  const char* file;
+  std::vector<Mistake> mistakes;
+};
+
+Section array_mistakes();
+Section axis_mistakes();
+Section index_mistakes();
+Section product_mistakes();
+Section transform_mistakes();
+Section tracer_mistakes();
+Section tree_mistakes();
+Section random_mistakes();
+Section layer_mistakes();
+Section loss_mistakes();
+Section module_mistakes();
+Section file_mistakes();

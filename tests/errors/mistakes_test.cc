@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each mistake throws its error with its whole message, and the program goes on.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <typeinfo>
+
+#include "page.h"
+#include "spruce/core/interpreter.h"
+
+namespace sp = spruce;
+
+namespace {
+
+const char* type_name(const sp::Error& e) {
+  const std::pair<const std::type_info*, const char*> types[] = {
+      {&typeid(sp::ShapeError), "ShapeError"},
+      {&typeid(sp::DtypeError), "DtypeError"},
+      {&typeid(sp::IndexError), "IndexError"},
+      {&typeid(sp::ValueError), "ValueError"},
+      {&typeid(sp::TreeError), "TreeError"},
+      {&typeid(sp::TracerError), "TracerError"},
+      {&typeid(sp::DerivativeError), "DerivativeError"},
+      {&typeid(sp::GraphError), "GraphError"},
+      {&typeid(sp::IoError), "IoError"},
+      {&typeid(sp::DeviceError), "DeviceError"}};
+  for (const auto& [type, name] : types) {
+    if (*type == typeid(e)) return name;
+  }
+  return "Error";
+}
+
+// "\n  at <file>:123" at the end becomes HERE.
+std::string without_line(std::string message, const std::string& file) {
+  const std::string place = "\n  at " + file + ":";
+  const size_t at = message.rfind(place);
+  if (at == std::string::npos) return message;
+  const size_t digits = at + place.size();
+  if (digits == message.size() ||
+      message.find_first_not_of("0123456789", digits) != std::string::npos)
+    return message;
+  return message.substr(0, at) + HERE;
+}
+
+struct Thrown {
+  std::string error = "nothing";
+  std::string message;
+};
+
+Thrown run(const Code& code, const std::string& file) {
+  Thrown thrown;
+  try {
+    code.run();
+  } catch (const sp::Error& e) {
+    thrown = {type_name(e), without_line(e.what(), file)};
+  } catch (const std::exception& e) {
+    thrown = {"another exception", e.what()};
+  }
+  return thrown;
+}
+
+TEST(Mistakes, ThrowTheirMessageAndTheProgramGoesOn) {
+  size_t count = 0;
+  for (const Section& section : all_sections()) {
+    for (const Mistake& m : section.mistakes) {
+      SCOPED_TRACE(std::string(section.title) + ": " + m.what + "\n" + m.wrong.text);
+      const Thrown wrong = run(m.wrong, section.file);
+      EXPECT_EQ(wrong.error, m.error);
+      EXPECT_EQ(wrong.message, m.message);
+      if (std::getenv("SPRUCE_SHOW_ERRORS") != nullptr) {
+        std::cout << "@@" << m.what << "\n@" << wrong.error << "\n" << wrong.message << "\n@end\n";
+      }
+      EXPECT_EQ(sp::Interpreter::current(), nullptr) << "a transform is still running";
+      EXPECT_EQ(sp::LocScope::current().file(), nullptr) << "a place is still set";
+      const Thrown right = run(m.right, section.file);
+      EXPECT_EQ(right.error, "nothing") << right.message;
+      ++count;
+    }
+  }
+  EXPECT_GE(count, 60u);
+  RecordProperty("mistakes", static_cast<int>(count));
+}
+
+TEST(Mistakes, EveryErrorTypeButThatOfDevicesHasOne) {
+  std::set<std::string> types;
+  for (const Section& section : all_sections()) {
+    for (const Mistake& m : section.mistakes) types.insert(m.error);
+  }
+  EXPECT_EQ(types, (std::set<std::string>{"DerivativeError", "DtypeError", "GraphError",
+                                          "IndexError", "IoError", "ShapeError", "TracerError",
+                                          "TreeError", "ValueError"}));
+}
+
+TEST(Mistakes, NameTheOperation) {
+  for (const Section& section : all_sections()) {
+    for (const Mistake& m : section.mistakes) {
+      const std::string message = m.message;
+      const size_t colon = message.find(": ");
+      ASSERT_NE(colon, std::string::npos) << message;
+      EXPECT_EQ(message.substr(0, colon).find('\n'), std::string::npos) << message;
+    }
+  }
+}
+
+TEST(Mistakes, PageIsCurrent) {
+  const std::string path = std::string(SPRUCE_SOURCE_DIR) + "/docs/errors.md";
+  const std::string page = errors_page();
+  if (std::getenv("SPRUCE_UPDATE_DOCS") != nullptr) std::ofstream(path) << page;
+  std::ostringstream current;
+  current << std::ifstream(path).rdbuf();
+  EXPECT_EQ(current.str(), page)
+      << "write it anew: SPRUCE_UPDATE_DOCS=1 errors_tests --gtest_filter=Mistakes.PageIsCurrent";
+}
+
+}  // namespace

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "mistakes.h"
+
+namespace sp = spruce;
+namespace nn = spruce::nn;
+using sp::Array;
+
+namespace {
+
+// A module with out.weight f32[2,4] and out.bias f32[2].
+class Net : public nn::Module {
+ public:
+  Net() { out = register_module("out", nn::Linear::init(sp::Key(0), 4, 2)); }
+  Array forward(const Array& x) override { return out(x); }
+  using Module::register_buffer;
+  using Module::register_module;
+  using Module::register_parameter;
+  nn::Stateful<nn::Linear> out;
+};
+
+void write_file(const char* path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// The bytes of a file that holds w: f32[2,3], without the last `missing` ones.
+void write_safetensors(const char* path, size_t missing) {
+  sp::io::save_safetensors(path, {{"w", sp::ones({2, 3})}});
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  file.close();
+  bytes.resize(bytes.size() - missing);
+  write_file(path, bytes);
+}
+
+}  // namespace
+
+Section module_mistakes() {
+  return {
+      "Modules",
+      __FILE__,
+      {
+          {"A state with other names",
+           CODE(Net net;
+                net.load_state_dict({{"out.weight", sp::ones({2, 4})}, {"out.b", sp::ones({2})}})),
+           CODE(Net net; net.load_state_dict(
+               {{"out.weight", sp::ones({2, 4})}, {"out.b", sp::ones({2})}}, {.strict = false})),
+           "?", "?"},
+          {"A state with other shapes",
+           CODE(Net net; net.load_state_dict(
+               {{"out.weight", sp::ones({4, 2})}, {"out.bias", sp::ones({4})}})),
+           CODE(Net net; net.load_state_dict(
+               {{"out.weight", sp::ones({2, 4})}, {"out.bias", sp::ones({2})}})),
+           "?", "?"},
+          {"A name with a dot",
+           CODE(Net net; net.register_module("in.front", nn::Linear::init(sp::Key(0), 4, 4))),
+           CODE(Net net; net.register_module("front", nn::Linear::init(sp::Key(0), 4, 4))), "?",
+           "?"},
+          {"A name that is taken",
+           CODE(Net net; net.register_module("out", nn::Linear::init(sp::Key(0), 4, 4))),
+           CODE(Net net; net.register_module("out2", nn::Linear::init(sp::Key(0), 4, 4))), "?",
+           "?"},
+          {"A layer of a module called by itself", CODE(Net net; net.out(sp::ones({3, 4}))),
+           CODE(Net net; net(sp::ones({3, 4}))), "?", "?"},
+          {"Parameters without a name that the module has",
+           CODE(Net net; nn::functionalize(net).apply({{"out.weight", sp::ones({2, 4})}}, {}, {},
+                                                      sp::ones({3, 4}))),
+           CODE(Net net; const auto f = nn::functionalize(net);
+                f.apply(f.params, f.buffers, {}, sp::ones({3, 4}))),
+           "?", "?"},
+          {"A parameter of another shape",
+           CODE(Net net; const auto f = nn::functionalize(net); sp::NamedArrays params = f.params;
+                params.at("out.bias") = sp::ones({3});
+                f.apply(params, f.buffers, {}, sp::ones({3, 4}))),
+           CODE(Net net; const auto f = nn::functionalize(net); sp::NamedArrays params = f.params;
+                params.at("out.bias") = sp::ones({2});
+                f.apply(params, f.buffers, {}, sp::ones({3, 4}))),
+           "?", "?"},
+      }};
+}
+
+Section file_mistakes() {
+  return {
+      "Files",
+      __FILE__,
+      {
+          {"A file that is not there", CODE(sp::io::load_npy("no_such_file.npy")),
+           CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); sp::io::load_npy("mistake.npy");
+                std::remove("mistake.npy")),
+           "?", "?"},
+          {"A folder that is not there",
+           CODE(sp::io::save_npy("no_such_folder/a.npy", sp::ones({2}))),
+           CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); std::remove("mistake.npy")), "?",
+           "?"},
+          {"A file that is cut off",
+           CODE(write_safetensors("mistake.safetensors", 4);
+                sp::io::load_safetensors("mistake.safetensors")),
+           CODE(write_safetensors("mistake.safetensors", 0);
+                sp::io::load_safetensors("mistake.safetensors");
+                std::remove("mistake.safetensors")),
+           "?", "?"},
+          {"A file of another format",
+           CODE(write_file("mistake.npy", "PK\3\4 a zip file"); sp::io::load_npy("mistake.npy")),
+           CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); sp::io::load_npy("mistake.npy");
+                std::remove("mistake.npy")),
+           "?", "?"},
+          {"A header that promises more than there is",
+           CODE(write_file("mistake.safetensors",
+                           std::string("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10));
+                sp::io::load_safetensors("mistake.safetensors")),
+           CODE(write_safetensors("mistake.safetensors", 0);
+                sp::io::load_safetensors("mistake.safetensors");
+                std::remove("mistake.safetensors")),
+           "?", "?"},
+          {"An IDX file that is none",
+           CODE(write_file("mistake.idx", "text"); sp::io::load_idx("mistake.idx")),
+           CODE(std::remove("mistake.idx")), "?", "?"},
+          {"Saving an array that nobody has set",
+           CODE(sp::io::save_safetensors("mistake.safetensors", {{"w", Array()}})),
+           CODE(sp::io::save_safetensors("mistake.safetensors", {{"w", sp::ones({2})}});
+                std::remove("mistake.safetensors")),
+           "?", "?"},
+      }};
+}
