@@ -13,7 +13,8 @@ void ArrayImpl::operator delete(void* p, size_t bytes) noexcept { pool_release(p
 
 Array make_array(const Aval& aval, Device& device) {
   check_shape("array", aval.shape, size_of(aval.dtype));
-  return Array(Ref<ArrayImpl>(new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), device))));
+  return Array(Ref<ArrayImpl>(
+      new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), device))));
 }
 
 Array make_array(const Aval& aval, const void* data) {
@@ -26,25 +27,29 @@ Array from_host(Dtype dtype, const void* data, int64_t count, const Shape& shape
   const LocScope at(loc);
   check_shape("array", shape, size_of(dtype));
   if (shape.numel() != count) {
-    throw ShapeError("array: " + std::to_string(count) + " values do not fill shape " + to_string(shape) + ", which has " +
-                     std::to_string(shape.numel()) + " elements");
+    throw ShapeError("array: " + std::to_string(count) + " values do not fill shape " +
+                     to_string(shape) + ", which has " + std::to_string(shape.numel()) +
+                     " elements");
   }
   return make_array(Aval{dtype, false, shape}, data);
 }
 
 void throw_ragged(size_t expected, size_t got, Loc loc) {
   const LocScope at(loc);
-  throw ShapeError("array: nested lists are ragged: one has " + std::to_string(got) + " entries, the first has " +
-                   std::to_string(expected));
+  throw ShapeError("array: nested lists are ragged: one has " + std::to_string(got) +
+                   " entries, the first has " + std::to_string(expected));
 }
 
 namespace {
 
 template <class To, class From>
 bool fits(From value) {
-  if constexpr (std::is_same_v<From, bool> || std::is_same_v<To, bool>) return std::is_same_v<From, To>;
-  else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) return std::in_range<To>(value);
-  else return false;
+  if constexpr (std::is_same_v<From, bool> || std::is_same_v<To, bool>)
+    return std::is_same_v<From, To>;
+  else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>)
+    return std::in_range<To>(value);
+  else
+    return false;
 }
 
 }  // namespace
@@ -57,7 +62,8 @@ Array Array::scalar(Dtype dtype, const void* value, bool weak) {
 }
 
 void Array::throw_undefined() {
-  throw ValueError("array: this Array is empty (default-constructed); give it a value before it is used");
+  throw ValueError(
+      "array: this Array is empty (default-constructed); give it a value before it is used");
 }
 
 Device& Array::device() const {
@@ -70,12 +76,15 @@ const internal::ArrayImpl& Array::concrete(const char* op) const {
   (void)aval();
   const internal::ArrayImpl* c = impl_->concrete();
   if (c == nullptr) {
-    throw TracerError(std::string(op) + ": " + impl_->describe() + " of type " + to_string(impl_->aval) +
-                      " has no value while its function is traced; use where, cond or another array operation instead, or hand the value out "
+    throw TracerError(std::string(op) + ": " + impl_->describe() + " of type " +
+                      to_string(impl_->aval) +
+                      " has no value while its function is traced; use where or another array "
+                      "operation instead, or hand the value out "
                       "as a result");
   }
   if (&c->buffer->device() != &cpu_device()) {
-    throw DeviceError(std::string(op) + ": the array stands on " + std::string(c->buffer->device().name()) +
+    throw DeviceError(std::string(op) + ": the array stands on " +
+                      std::string(c->buffer->device().name()) +
                       "; move it to the CPU with to_device first");
   }
   return *c;
@@ -84,7 +93,8 @@ const internal::ArrayImpl& Array::concrete(const char* op) const {
 void Array::read_item(Dtype as, void* out) const {
   const internal::ArrayImpl& c = concrete("item");
   if (c.aval.numel() != 1) {
-    throw ShapeError("item: an array of type " + to_string(c.aval) + " has " + std::to_string(c.aval.numel()) +
+    throw ShapeError("item: an array of type " + to_string(c.aval) + " has " +
+                     std::to_string(c.aval.numel()) +
                      " elements; item reads arrays with exactly one");
   }
   const void* data = c.buffer->data();
@@ -97,8 +107,8 @@ void Array::read_item(Dtype as, void* out) const {
       if constexpr (std::is_same_v<From, To>) {
         result = value;
         done = true;
-      } else if constexpr ((std::is_same_v<From, Float16> || std::is_same_v<From, Bfloat16>)&&(std::is_same_v<To, float> ||
-                                                                                             std::is_same_v<To, double>)) {
+      } else if constexpr ((std::is_same_v<From, Float16> || std::is_same_v<From, Bfloat16>)&&(
+                               std::is_same_v<To, float> || std::is_same_v<To, double>)) {
         result = static_cast<float>(value);
         done = true;
       } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double>) {
@@ -114,16 +124,16 @@ void Array::read_item(Dtype as, void* out) const {
     });
   });
   if (!done) {
-    throw DtypeError("item: an array of type " + to_string(c.aval) + " does not read as " + std::string(name(as)) +
-                     "; ask for its own C++ type or convert with astype");
+    throw DtypeError("item: an array of type " + to_string(c.aval) + " does not read as " +
+                     std::string(name(as)) + "; ask for its own C++ type or convert with astype");
   }
 }
 
 void Array::read(Dtype as, void* out, size_t element_bytes) const {
   const internal::ArrayImpl& c = concrete("to_vector");
   if (c.aval.dtype != as) {
-    throw DtypeError("to_vector: an array of type " + to_string(c.aval) + " does not read as " + std::string(name(as)) +
-                     "; ask for its own C++ type or convert with astype");
+    throw DtypeError("to_vector: an array of type " + to_string(c.aval) + " does not read as " +
+                     std::string(name(as)) + "; ask for its own C++ type or convert with astype");
   }
   const size_t bytes = static_cast<size_t>(c.aval.numel()) * element_bytes;
   if (bytes > 0) std::memcpy(out, c.buffer->data(), bytes);
@@ -132,8 +142,8 @@ void Array::read(Dtype as, void* out, size_t element_bytes) const {
 const void* Array::host_data(Dtype as) const {
   const internal::ArrayImpl& c = concrete("data");
   if (c.aval.dtype != as) {
-    throw DtypeError("data: an array of type " + to_string(c.aval) + " does not read as " + std::string(name(as)) +
-                     "; ask for its own C++ type or convert with astype");
+    throw DtypeError("data: an array of type " + to_string(c.aval) + " does not read as " +
+                     std::string(name(as)) + "; ask for its own C++ type or convert with astype");
   }
   return c.buffer->data();
 }
@@ -141,14 +151,16 @@ const void* Array::host_data(Dtype as) const {
 bool Array::truth() const {
   const internal::ArrayImpl& c = concrete("bool");
   if (c.aval.numel() != 1) {
-    throw ShapeError("bool: an array of type " + to_string(c.aval) + " has " + std::to_string(c.aval.numel()) +
-                     " elements; reduce it with any or all first");
+    throw ShapeError("bool: an array of type " + to_string(c.aval) + " has " +
+                     std::to_string(c.aval.numel()) + " elements; reduce it with any or all first");
   }
   return visit_dtype(c.aval.dtype, [&]<class T>(T) {
     T value;
     std::memcpy(&value, c.buffer->data(), sizeof value);
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return static_cast<float>(value) != 0.0f;
-    else return value != T{};
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+      return static_cast<float>(value) != 0.0f;
+    else
+      return value != T{};
   });
 }
 

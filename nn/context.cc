@@ -10,6 +10,13 @@ Key Context::next_key(const char* who) {
   return random::fold_in(key, keys_used++);
 }
 
+const Array& Context::latest(const Buffer& buffer) const {
+  for (size_t k = updates.size(); k-- > 0;) {
+    if (updates[k].place == &buffer) return updates[k].value;
+  }
+  return buffer.value;
+}
+
 void Context::replace(const Array& place, Array& value, std::vector<size_t>& found) const {
   for (size_t k = 0; k < updates.size(); ++k) {
     if (&updates[k].place->value == &place) {

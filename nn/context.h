@@ -9,7 +9,7 @@
 
 namespace spruce::nn {
 
-/// One call's surroundings:
+/// One call's surroundings. Make a new one for each call; the model must live as long:
 ///   Context ctx{.training = true, .key = key};
 ///   const Array y = model(x, ctx);
 ///   const Model next = ctx.updated(model);
@@ -29,6 +29,8 @@ struct Context {
   Key next_key(const char* who);
   /// Notes that `buffer`, a field of the model that is being called, has a new value.
   void update(const Buffer& buffer, const Array& value) { updates.push_back({&buffer, value}); }
+  /// The value of a buffer in this call: the one noted last, or else the buffer's own.
+  const Array& latest(const Buffer& buffer) const;
   /// A copy of the model with the new buffers. `model` must be the very object that was called.
   /// Throws TreeError if one of the buffers is not part of it.
   template <class T>

@@ -7,10 +7,12 @@ namespace spruce::nn {
 
 Array embedding(const Array& input, const Array& weight, Loc loc) {
   const LocScope at(loc);
-  if (weight.rank() != 2) throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
   if (!is_integer(input.dtype())) {
-    throw DtypeError("embedding: the input must be integers, got " + to_string(input.aval()) + "; the order is embedding(input, weight)");
+    throw DtypeError("embedding: the input must be integers, got " + to_string(input.aval()) +
+                     "; the order is embedding(input, weight)");
   }
+  if (weight.rank() != 2)
+    throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
   return take(weight, input, 0);
 }
 

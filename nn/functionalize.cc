@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/functionalize.h"
 
+#include <set>
+
 namespace spruce::nn {
 namespace {
 
@@ -17,16 +19,14 @@ void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& p
     call.of(*p.node)[p.slot] = value;
   }
   if (used_params != params.size() || used_buffers != buffers.size()) {
+    std::set<std::string> known[2];
+    for (const internal::Place& p : internal::places(root)) known[p.node->slots[p.slot].buffer ? 1 : 0].insert(p.name);
     std::string unknown;
-    const NamedArrays state = [&] {
-      NamedArrays names;
-      for (const internal::Place& p : internal::places(root)) names.insert(p.name, p.node->slots[p.slot].value);
-      return names;
-    }();
-    for (const NamedArrays* given : {&params, &buffers}) {
-      for (const auto& [name, value] : *given) {
-        if (!state.contains(name)) unknown += "\n  " + name;
-      }
+    for (const auto& entry : params) {
+      if (known[0].count(entry.first) == 0) unknown += "\n  parameter " + entry.first;
+    }
+    for (const auto& entry : buffers) {
+      if (known[1].count(entry.first) == 0) unknown += "\n  buffer " + entry.first;
     }
     throw TreeError("apply: the module has no arrays of these names:" + unknown);
   }
@@ -37,8 +37,8 @@ void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& p
 std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params, const NamedArrays& buffers, const ApplyOptions& options,
                                                 const Array& x) const {
   internal::Call call;
-  call.ctx.training = options.training;
-  call.ctx.key = options.key;
+  call.mode = options.training;
+  call.key = options.key;
   internal::Node& root = *module_->node();
   bind_names(call, root, params, buffers);
   Array y;

@@ -9,8 +9,8 @@ namespace spruce::nn {
 
 /// What a pure call of a module needs besides arrays.
 struct ApplyOptions {
-  bool training = false;
-  Key key = {};  ///< of dropout and the like, in training
+  bool training = false;  ///< the mode of all modules, whatever train() and eval() have set
+  Key key = {};           ///< of dropout and the like, in training
 };
 
 /// forward as a pure function: (params, buffers, options, x) -> {result, new buffers}. The module itself is not touched; it

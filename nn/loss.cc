@@ -14,49 +14,59 @@ namespace {
 
 Array reduced(const Array& losses, Reduction reduction) {
   switch (reduction) {
-    case Reduction::kMean: return mean(losses);
-    case Reduction::kSum: return sum(losses);
-    default: return losses;
+    case Reduction::kMean:
+      return mean(losses);
+    case Reduction::kSum:
+      return sum(losses);
+    default:
+      return losses;
   }
 }
 
 void require_floating(const char* op, const Array& input) {
   if (!is_floating(input.dtype())) {
-    throw DtypeError(std::string(op) + ": the input must be floating, got " + to_string(input.aval()) + "; convert with astype");
+    throw DtypeError(std::string(op) + ": the input must be floating, got " +
+                     to_string(input.aval()) + "; convert with astype");
   }
 }
 
 void require_same_shape(const char* op, const Array& input, const Array& target) {
   require_floating(op, input);
   if (!(input.shape() == target.shape())) {
-    throw ShapeError(std::string(op) + ": input is " + to_string(input.aval()) + ", target is " + to_string(target.aval()) +
+    throw ShapeError(std::string(op) + ": input is " + to_string(input.aval()) + ", target is " +
+                     to_string(target.aval()) +
                      "; they must have one shape (broadcasting here is nearly always a mistake)");
   }
 }
 
 // Classes go last: f[classes], f[n, d..., classes].
-Array classes_last(const Array& input) { return input.rank() <= 2 ? input : moveaxis(input, 1, -1); }
+Array classes_last(const Array& input) {
+  return input.rank() <= 2 ? input : moveaxis(input, 1, -1);
+}
 
 void require_indices(const char* op, const Array& input, const Array& target) {
   require_floating(op, input);
-  if (input.rank() == 0) throw ShapeError(std::string(op) + ": input f[classes] or f[n, classes, ...] is needed, got " + to_string(input.aval()));
+  if (input.rank() == 0)
+    throw ShapeError(std::string(op) + ": input f[classes] or f[n, classes, ...] is needed, got " +
+                     to_string(input.aval()));
   if (is_floating(target.dtype()) || is_bool(target.dtype())) {
-    throw DtypeError(std::string(op) + ": class indices must be integers, got target " + to_string(target.aval()) + " for input " +
-                     to_string(input.aval()) + "; convert with astype(target, int32)");
+    throw DtypeError(std::string(op) + ": class indices must be integers, got target " +
+                     to_string(target.aval()) + " for input " + to_string(input.aval()) +
+                     "; convert with astype(target, int32)");
   }
   Shape wanted = input.shape();
   wanted.erase(input.rank() == 1 ? 0 : 1);
   if (!(target.shape() == wanted)) {
-    throw ShapeError(std::string(op) + ": input " + to_string(input.aval()) + " needs target i" + to_string(wanted) + ", got " +
-                     to_string(target.aval()));
+    throw ShapeError(std::string(op) + ": input " + to_string(input.aval()) + " needs target i" +
+                     to_string(wanted) + ", got " + to_string(target.aval()));
   }
 }
 
 // Weights are given for each class.
 Array class_weights(const char* op, const Array& weight, int64_t classes, Dtype dtype) {
   if (!(weight.shape() == Shape{classes})) {
-    throw ShapeError(std::string(op) + ": weight is " + to_string(weight.aval()) + ", it needs one entry for each of " +
-                     std::to_string(classes) + " classes");
+    throw ShapeError(std::string(op) + ": weight is " + to_string(weight.aval()) +
+                     ", it needs one entry for each of " + std::to_string(classes) + " classes");
   }
   return astype(weight, dtype);
 }
@@ -77,19 +87,21 @@ Labels labels_of(const char* op, const Array& target, int64_t classes, int64_t i
           if (label == ignore_index) {
             ignores = true;
           } else if (label < 0 || label >= classes) {
-            throw IndexError(std::string(op) + ": the target holds class " + std::to_string(label) + ", the input has classes 0.." +
-                             std::to_string(classes - 1));
+            throw IndexError(std::string(op) + ": the target holds class " + std::to_string(label) +
+                             ", the input has classes 0.." + std::to_string(classes - 1));
           }
         }
       }
     });
   }
   if (!ignores) return {target, Array()};
-  const Array used = target != astype(Array(ignore_index), is_unsigned_integer(target.dtype()) ? int64 : target.dtype());
+  const Array used = target != astype(Array(ignore_index),
+                                      is_unsigned_integer(target.dtype()) ? int64 : target.dtype());
   return {where(used, target, zeros_like(target)), used};
 }
 
-// f[...]: the negative log-probability of the class for each example, from log-probabilities with classes last.
+// f[...]: the negative log-probability of the class for each example, from log-probabilities with
+// classes last.
 Array picked(const Array& log_probabilities, const Array& index) {
   return -squeeze(take_along_axis(log_probabilities, expand_dims(index, -1), -1), -1);
 }
@@ -101,7 +113,8 @@ Array weighted(const Array& losses, const Array& weights, Reduction reduction) {
   return reduction == Reduction::kMean ? sum(scaled) / sum(weights) : reduced(scaled, reduction);
 }
 
-Array example_weights(const char* op, const Labels& labels, const Array& weight, int64_t classes, Dtype dtype) {
+Array example_weights(const char* op, const Labels& labels, const Array& weight, int64_t classes,
+                      Dtype dtype) {
   Array weights;
   if (weight.defined()) weights = take(class_weights(op, weight, classes, dtype), labels.index, 0);
   if (labels.used.defined()) {
@@ -111,7 +124,8 @@ Array example_weights(const char* op, const Labels& labels, const Array& weight,
   return weights;
 }
 
-Array nll(const char* op, const Array& log_probabilities, const Array& target, const Array& weight, int64_t ignore_index, Reduction reduction) {
+Array nll(const char* op, const Array& log_probabilities, const Array& target, const Array& weight,
+          int64_t ignore_index, Reduction reduction) {
   const int64_t classes = log_probabilities.shape().back();
   const Labels labels = labels_of(op, target, classes, ignore_index);
   const Array weights = example_weights(op, labels, weight, classes, log_probabilities.dtype());
@@ -120,13 +134,20 @@ Array nll(const char* op, const Array& log_probabilities, const Array& target, c
 
 // Targets are probabilities.
 Array soft_cross_entropy(const Array& input, const Array& target, const CrossEntropyOptions& o) {
-  require_same_shape("cross_entropy", input, target);
+  if (!(input.shape() == target.shape())) {
+    throw ShapeError("cross_entropy: input is " + to_string(input.aval()) +
+                     ", the floating target is " + to_string(target.aval()) +
+                     "; it must hold a probability for each class; convert class indices with "
+                     "astype(target, int32)");
+  }
   const Array logs = log_softmax(classes_last(input));
   Array t = astype(classes_last(target), input.dtype());
   const int64_t classes = logs.shape().back();
-  if (o.label_smoothing > 0) t = t * (1 - o.label_smoothing) + o.label_smoothing / static_cast<double>(classes);
+  if (o.label_smoothing > 0)
+    t = t * (1 - o.label_smoothing) + o.label_smoothing / static_cast<double>(classes);
   Array terms = logs * t;
-  if (o.weight.defined()) terms = terms * class_weights("cross_entropy", o.weight, classes, logs.dtype());
+  if (o.weight.defined())
+    terms = terms * class_weights("cross_entropy", o.weight, classes, logs.dtype());
   return reduced(-sum(terms, -1), o.reduction);
 }
 
@@ -135,22 +156,26 @@ Array smoothed_cross_entropy(const Array& logs, const Array& target, const Cross
   const Labels labels = labels_of("cross_entropy", target, classes, o.ignore_index);
   const Array weights = example_weights("cross_entropy", labels, o.weight, classes, logs.dtype());
   Array spread = -logs;
-  if (o.weight.defined()) spread = spread * class_weights("cross_entropy", o.weight, classes, logs.dtype());
+  if (o.weight.defined())
+    spread = spread * class_weights("cross_entropy", o.weight, classes, logs.dtype());
   Array smooth = sum(spread, -1);
   if (labels.used.defined()) smooth = smooth * astype(labels.used, logs.dtype());
   const Array hard = picked(logs, labels.index);
   const double share = o.label_smoothing / static_cast<double>(classes);
-  const Array each = (1 - o.label_smoothing) * (weights.defined() ? hard * weights : hard) + share * smooth;
+  const Array each =
+      (1 - o.label_smoothing) * (weights.defined() ? hard * weights : hard) + share * smooth;
   if (o.reduction == Reduction::kMean && weights.defined()) return sum(each) / sum(weights);
   return reduced(each, o.reduction);
 }
 
 }  // namespace
 
-Array cross_entropy(const Array& input, const Array& target, const CrossEntropyOptions& o, Loc loc) {
+Array cross_entropy(const Array& input, const Array& target, const CrossEntropyOptions& o,
+                    Loc loc) {
   const LocScope at(loc);
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1)) {
-    throw ValueError("cross_entropy: label_smoothing is " + std::to_string(o.label_smoothing) + ", it must be within 0..1");
+    throw ValueError("cross_entropy: label_smoothing is " + std::to_string(o.label_smoothing) +
+                     ", it must be within 0..1");
   }
   require_floating("cross_entropy", input);
   if (is_floating(target.dtype())) return soft_cross_entropy(input, target, o);
@@ -192,7 +217,8 @@ Array bce_with_logits(const Array& input, const Array& target, const BceOptions&
   return reduced(losses, o.reduction);
 }
 
-Array binary_cross_entropy_with_logits(const Array& input, const Array& target, const BceOptions& options, Loc loc) {
+Array binary_cross_entropy_with_logits(const Array& input, const Array& target,
+                                       const BceOptions& options, Loc loc) {
   return bce_with_logits(input, target, options, loc);
 }
 

@@ -13,6 +13,19 @@ thread_local Call* current_call = nullptr;
 
 }  // namespace
 
+std::vector<Node*> nodes(Node& root) {
+  std::vector<Node*> out, stack{&root};
+  std::set<const Node*> seen;
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    if (!seen.insert(node).second) continue;
+    out.push_back(node);
+    for (const Node::Child& c : node->children) stack.push_back(c.node.get());
+  }
+  return out;
+}
+
 std::vector<Place> places(Node& root) {
   std::vector<Place> out;
   std::set<const Node*> seen;
@@ -52,6 +65,10 @@ void throw_outside_of_call() {
   throw ValueError("Stateful: a layer of a module is called outside of it; call the module, as in net(x), or keep the plain layer struct");
 }
 
+void throw_not_registered() {
+  throw ValueError("Stateful: this layer was not registered; set it in the constructor, as in out_ = register_module(\"out\", layer)");
+}
+
 }  // namespace internal
 
 Module::Module() : node_(std::make_shared<internal::Node>()) {}
@@ -60,8 +77,7 @@ Module::~Module() = default;
 Array Module::operator()(const Array& x) {
   if (internal::CallScope::current() != nullptr) return forward(x);
   internal::Call call;
-  call.ctx.training = training_;
-  call.ctx.key = key_;
+  call.key = key_;
   Array y;
   {
     const internal::CallScope scope(call);
@@ -79,13 +95,18 @@ Array Module::operator()(const Array& x) {
     if (it != call.changed.end() && it->second[p.slot]) p.node->slots[p.slot].value = call.values.at(p.node)[p.slot];
   }
   // The next call's key: a number that next_key never reaches.
-  if (key_.defined() && call.ctx.keys_used > 0) key_ = random::fold_in(key_, 0xffffffffu);
+  if (key_.defined() && call.keys_used > 0) key_ = random::fold_in(key_, 0xffffffffu);
   return y;
 }
 
 Module& Module::train(bool on) {
-  training_ = on;
+  for (internal::Node* n : internal::nodes(*node_)) n->training = on;
   return *this;
+}
+
+bool Module::training() const {
+  const internal::Call* call = internal::CallScope::current();
+  return call != nullptr ? call->training(*node_) : node_->training;
 }
 
 Module& Module::seed(const Key& key) {
@@ -124,6 +145,9 @@ LoadReport Module::load_state_dict(const NamedArrays& state, const LoadOptions& 
       continue;
     }
     const Array &own = p.node->slots[p.slot].value, &given = state.at(p.name);
+    if (given.is_tracer()) {
+      throw TracerError("load_state_dict: " + p.name + " is a traced value, a module keeps known ones; return it from the function and load it there");
+    }
     if (!(own.shape() == given.shape())) {
       problems += "\n  " + p.name + ": the module has " + to_string(own.aval()) + ", the state has " + to_string(given.aval());
     } else {
@@ -144,25 +168,34 @@ LoadReport Module::load_state_dict(const NamedArrays& state, const LoadOptions& 
   return report;
 }
 
-void Module::add_child(const std::string& name, std::shared_ptr<internal::Node> node) {
+void Module::check_name(const char* op, const std::string& name) const {
   if (name.empty() || name.find('.') != std::string::npos) {
-    throw ValueError("register_module: '" + name + "' is no name; it must not be empty and hold no dot");
+    throw ValueError(std::string(op) + ": '" + name + "' is no name; it must not be empty and hold no dot");
   }
   for (const auto& c : node_->children) {
-    if (c.name == name) throw ValueError("register_module: the module already has a child '" + name + "'");
+    if (c.name == name) throw ValueError(std::string(op) + ": the module already has a child '" + name + "'");
+  }
+  for (const auto& s : node_->slots) {
+    if (s.name == name) throw ValueError(std::string(op) + ": the module already has an array '" + name + "'");
+  }
+}
+
+void Module::add_child(const std::string& name, std::shared_ptr<internal::Node> node) {
+  check_name("register_module", name);
+  if (node == nullptr) throw ValueError("register_module: '" + name + "' is a null pointer; make the module first");
+  for (const internal::Node* n : internal::nodes(*node)) {
+    if (n == node_.get()) throw ValueError("register_module: '" + name + "' is this module or holds it; modules form a tree");
   }
   node_->children.push_back({name, std::move(node)});
 }
 
 void Module::add_slot(const std::string& name, const Array& value, bool buffer) {
-  if (name.empty() || name.find('.') != std::string::npos) {
-    throw ValueError("register_parameter: '" + name + "' is no name; it must not be empty and hold no dot");
-  }
-  for (const auto& s : node_->slots) {
-    if (s.name == name) throw ValueError("register_parameter: the module already has an array '" + name + "'");
-  }
+  check_name(buffer ? "register_buffer" : "register_parameter", name);
   (void)value.aval();
-  node_->slots.push_back({name, value, buffer});
+  std::vector<internal::Node::Slot>& slots = node_->slots;
+  auto place = slots.end();
+  while (!buffer && place != slots.begin() && std::prev(place)->buffer) --place;
+  slots.insert(place, {name, value, buffer});
 }
 
 void Module::register_parameter(const std::string& name, const Array& value) { add_slot(name, value, false); }

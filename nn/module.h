@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct Node {
   struct Slot {
     std::string name;
     Array value;
-    bool buffer;
+    bool buffer;  // or the data of a key: what is not trained
   };
   struct Child {
     std::string name;
@@ -38,6 +39,7 @@ struct Node {
   };
   std::vector<Slot> slots;
   std::vector<Child> children;
+  bool training = true;
 };
 
 /// One array of a tree of modules with its full name: "out.weight". Each node counts once, under its first name.
@@ -47,15 +49,20 @@ struct Place {
   size_t slot;
 };
 std::vector<Place> places(Node& root);
+/// The node and all below it, each once.
+std::vector<Node*> nodes(Node& root);
 
 /// A call of a module: the context, and the arrays that stand in for the modules' own.
 struct Call {
-  Context ctx;
+  std::optional<bool> mode;  // of all modules; without it each has its own
+  Key key;
+  int64_t keys_used = 0;
   std::map<const Node*, std::vector<Array>> values;
   std::map<const Node*, std::vector<bool>> changed;
 
   /// The arrays of a node in this call.
   std::vector<Array>& of(const Node& node);
+  bool training(const Node& node) const { return mode.value_or(node.training); }
   void set(const Node& node, size_t slot, const Array& value);
 };
 
@@ -73,11 +80,12 @@ class CallScope {
 };
 
 [[noreturn]] void throw_outside_of_call();
+[[noreturn]] void throw_not_registered();
 
 template <class L>
 std::shared_ptr<Node> make_node(const L& layer) {
   auto node = std::make_shared<Node>();
-  for (const tree::Entry& e : tree::entries(layer)) node->slots.push_back({e.path, e.value, e.kind == tree::Leaf::kBuffer});
+  for (const tree::Entry& e : tree::entries(layer)) node->slots.push_back({e.path, e.value, e.kind != tree::Leaf::kArray});
   return node;
 }
 
@@ -91,23 +99,23 @@ class Stateful {
   Stateful() = default;
   explicit Stateful(L layer) : layer_(std::make_shared<const L>(std::move(layer))), node_(internal::make_node(*layer_)) {}
 
-  /// The layer's result in the running call of the module that it belongs to. Throws ValueError outside of one.
+  /// The layer's result in the running call of the module that it belongs to. Throws ValueError outside of one, and for a
+  /// layer that was not registered.
   Array operator()(const Array& x) const {
+    if (layer_ == nullptr) internal::throw_not_registered();
     internal::Call* call = internal::CallScope::current();
     if (call == nullptr) internal::throw_outside_of_call();
     const L layer = tree::unflatten(*layer_, call->of(*node_));
-    const size_t before = call->ctx.updates.size();
-    Array y = call_layer(layer, x, call->ctx);
-    if (call->ctx.updates.size() > before) {
-      size_t i = 0;
-      tree::internal::for_each_leaf(layer, [&](const Array& a, tree::Leaf) {
-        for (size_t k = before; k < call->ctx.updates.size(); ++k) {
-          if (&call->ctx.updates[k].place->value == &a) call->set(*node_, i, call->ctx.updates[k].value);
-        }
-        ++i;
-      });
-      call->ctx.updates.resize(before);
-    }
+    Context ctx{.training = call->training(*node_), .key = call->key, .updates = {}, .keys_used = call->keys_used};
+    Array y = call_layer(layer, x, ctx);
+    call->keys_used = ctx.keys_used;
+    size_t i = 0;
+    tree::internal::for_each_leaf(layer, [&](const Array& a, tree::Leaf) {
+      for (const Context::Update& u : ctx.updates) {
+        if (&u.place->value == &a) call->set(*node_, i, u.value);
+      }
+      ++i;
+    });
     return y;
   }
 
@@ -130,30 +138,35 @@ class Module {
 
   /// What the module computes. Called through operator().
   virtual Array forward(const Array& x) = 0;
-  /// forward(x) in the module's mode. Inside of another module's forward it is a part of that call.
+  /// forward(x), each module and layer in its own mode. Inside of another module's forward it is a part of that call.
   /// Throws TracerError if new running statistics would be traced values: functionalize() hands them out instead.
   Array operator()(const Array& x);
 
-  /// Sets training or evaluation mode for the module and all that is in it. A new module is in training mode, as in PyTorch.
+  /// Sets training or evaluation mode for the module and all that is in it, as in PyTorch: a part can be put into another
+  /// mode afterwards, and keeps it however it is called. New modules are in training mode.
   Module& train(bool on = true);
   Module& eval() { return train(false); }
-  bool training() const { return training_; }
-  /// The key of the next call's random numbers; the calls after it follow from it.
+  /// The module's mode; in a call of functionalize()'s apply, that of the call.
+  bool training() const;
+  /// The key of the next call's random numbers; the calls after it follow from it. Modules called inside of another one
+  /// draw from the outer one's key.
   Module& seed(const Key& key);
 
-  /// Name -> array in the order of registration: own ones, then those of the children. Shared modules count once.
+  /// Name -> array in the order of registration: own ones, then those of the children. A module that is registered in
+  /// several places counts once, under its first name.
   NamedArrays named_parameters() const;
   NamedArrays named_buffers() const;
   /// Parameters and buffers, each module's own ones together: what PyTorch's state_dict has.
   NamedArrays state_dict() const;
   /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws TreeError or ShapeError,
-  /// listing all that does not fit, and changes nothing then.
+  /// listing all that does not fit, or TracerError for traced values, and changes nothing then.
   LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {});
 
   const std::shared_ptr<internal::Node>& node() const { return node_; }
 
  protected:
-  /// Adds a layer struct under a name without dots. Throws ValueError for a name that is taken, empty or dotted.
+  /// Adds a layer struct under a name without dots. Throws ValueError for a name that is empty, dotted, or taken by a
+  /// child or an own array.
   template <class L>
     requires(!std::is_convertible_v<L, std::shared_ptr<Module>>)
   Stateful<L> register_module(const std::string& name, L layer) {
@@ -161,13 +174,13 @@ class Module {
     add_child(name, stateful.node());
     return stateful;
   }
-  /// Adds a module made elsewhere.
+  /// Adds a module made elsewhere. Throws ValueError also for a null pointer, and for one that holds this module.
   template <std::derived_from<Module> M>
   std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module) {
-    add_child(name, module->node());
+    add_child(name, module == nullptr ? nullptr : module->node());
     return module;
   }
-  /// Adds an array of the module's own; parameter(name) reads it in forward.
+  /// Adds an array of the module's own; parameter(name) reads it in forward. Buffers stand behind the parameters.
   void register_parameter(const std::string& name, const Array& value);
   void register_buffer(const std::string& name, const Array& value);
   /// The value of an own array in the running call. Throws TreeError for an unknown name.
@@ -177,12 +190,12 @@ class Module {
   void update_buffer(const std::string& name, const Array& value);
 
  private:
+  void check_name(const char* op, const std::string& name) const;
   void add_child(const std::string& name, std::shared_ptr<internal::Node> node);
   void add_slot(const std::string& name, const Array& value, bool buffer);
   size_t find_slot(const std::string& name) const;
 
   std::shared_ptr<internal::Node> node_;
-  bool training_ = true;
   Key key_;
 };
 

@@ -59,6 +59,9 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
   check_channels(x, weight, "weight");
   check_channels(x, bias, "bias");
   BatchNormResult result{Array(), running_mean, running_var};
+  // Half precision is too coarse for sums over a batch.
+  const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
+  const Array wide = half ? astype(x, float32) : x;
   Array m = running_mean, v = running_var;
   if (o.training) {
     const int64_t channels = x.shape()[1], count = channels == 0 ? 0 : x.size() / channels;
@@ -69,11 +72,13 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
     for (int i = 0; i < x.rank(); ++i) {
       if (i != 1) axes.push_back(i);
     }
-    m = mean(x, axes);
-    v = mean(square(x - by_channel(m, x.rank())), axes);
+    m = mean(wide, axes);
+    v = mean(square(wide - by_channel(m, x.rank())), axes);
     if (running_mean.defined()) {
-      const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
       result.running_mean = (1 - o.momentum) * running_mean + o.momentum * astype(m, running_mean.dtype());
+    }
+    if (running_var.defined()) {
+      const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
       result.running_var = (1 - o.momentum) * running_var + o.momentum * unbiased * astype(v, running_var.dtype());
     }
   } else if (!m.defined() || !v.defined()) {
@@ -81,9 +86,10 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
   }
   Array scale = rsqrt(v + o.eps);
   if (weight.defined()) scale = scale * weight;
-  const Array centred = x - by_channel(m, x.rank());
+  const Array centred = wide - by_channel(m, x.rank());
   result.output = centred * by_channel(scale, x.rank());
   if (bias.defined()) result.output = result.output + by_channel(bias, x.rank());
+  if (half) result.output = astype(result.output, x.dtype());
   return result;
 }
 
@@ -123,12 +129,12 @@ Array BatchNorm::operator()(const Array& x, Loc loc) const {
 
 Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
   const LocScope at(loc);
-  const BatchNormResult r = batch_norm(x, running_mean, running_var, weight.value_or(Array()), bias.value_or(Array()),
+  const BatchNormResult r = batch_norm(x, ctx.latest(running_mean), ctx.latest(running_var), weight.value_or(Array()), bias.value_or(Array()),
                                        {.training = ctx.training, .momentum = momentum, .eps = eps});
   if (ctx.training) {
     ctx.update(running_mean, r.running_mean);
     ctx.update(running_var, r.running_var);
-    ctx.update(num_batches_tracked, num_batches_tracked.value + 1);
+    ctx.update(num_batches_tracked, ctx.latest(num_batches_tracked) + 1);
   }
   return r.output;
 }

@@ -27,7 +27,8 @@ struct BatchNormResult {
 };
 /// Batch normalisation over all axes but axis 1 of f[n, c, ...] (Ioffe and Szegedy 2015). In training with the statistics
 /// of the batch (biased variance; the running variance takes the unbiased one), else with the running ones. Undefined
-/// weight and bias stand for ones and zeros; running statistics may be undefined in training.
+/// weight and bias stand for ones and zeros; running statistics may be undefined in training. Half precision is computed
+/// in f32 and returned as it came.
 /// Throws ShapeError, and ValueError in training with a single value for each channel.
 BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var, const Array& weight = {},
                            const Array& bias = {}, const BatchNormOptions& options = {}, Loc loc = Loc::current());

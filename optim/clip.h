@@ -6,12 +6,15 @@
 
 namespace spruce::optim {
 
-/// f32[]: the root of the sum of squares over all floating leaves (buffers and integers left out).
+/// f32[], f64[] where there are f64 leaves: the root of the sum of squares over all floating leaves (buffers and integers
+/// left out), 0 without any.
 template <class T>
 Array global_norm(const T& x) {
-  Array total = zeros({});
+  Array total = 0.0f;
   tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) {
-    if (kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype())) total = total + astype(sum(square(a)), float32);
+    if (kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype())) {
+      total = total + sum(square(a.dtype() == float64 ? a : astype(a, float32)));
+    }
   });
   return sqrt(total);
 }

@@ -20,12 +20,15 @@ namespace spruce::optim {
 /// The state of a transformation that has none.
 struct EmptyState {};
 
-/// A learning rate: a constant, or a function of the number of updates made so far (i32[]).
+/// A learning rate: a number, or a function of the number of updates made so far (i32[]), such as a lambda.
 class Schedule {
  public:
-  Schedule(float constant) : constant_(constant) {}
-  Schedule(double constant) : constant_(static_cast<float>(constant)) {}
-  Schedule(std::function<Array(const Array&)> f) : f_(std::move(f)) {}
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  Schedule(N constant) : constant_(static_cast<float>(constant)) {}
+  template <class F>
+    requires std::is_invocable_r_v<Array, const F&, const Array&>
+  Schedule(F f) : f_(std::move(f)) {}
 
   bool is_constant() const { return !f_; }
   /// The value at update number `count` (i32[], from 0): f32[].
@@ -38,12 +41,19 @@ class Schedule {
 
 namespace internal {
 
+[[noreturn]] void throw_shapes(const Array& a, const Array& b);
+
 // Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are in the first tree.
+// Throws TreeError where forms differ, ShapeError where shapes do.
 template <class F, class T, class... Rest>
 T map_floating(F&& f, const T& x, const Rest&... rest) {
   return tree::internal::map_selected(
-      "optim", [](tree::Leaf kind, const Array& a) { return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype()); }, f, x,
-      rest...);
+      "optim", [](tree::Leaf kind, const Array& a) { return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype()); },
+      [&](const Array& a, const auto&... others) {
+        ((a.shape() == others.shape() ? void() : throw_shapes(a, others)), ...);
+        return f(a, others...);
+      },
+      x, rest...);
 }
 
 template <class T>
@@ -60,6 +70,7 @@ Array bias_correction(float decay, const Array& count);
 }  // namespace internal
 
 /// params + updates, leaf by leaf, in the dtype of the parameter. Integers, bool, buffers and keys stay as they are.
+/// Throws TreeError where the trees differ in form, ShapeError where arrays do in shape.
 template <class T, class U>
 T apply_updates(const T& params, const U& updates) {
   return internal::map_floating([](const Array& p, const Array& u) { return astype(p + u, p.dtype()); }, params, updates);

@@ -77,6 +77,10 @@ void take_leaves(std::vector<Array>& out, T& x) {
   });
 }
 
+/// The type through which an argument that was deduced as T is read: const unless it was moved in.
+template <class T>
+using Kept = std::conditional_t<std::is_lvalue_reference_v<T>, const std::remove_reference_t<T>, T>;
+
 /// What stands in the kept form of a result in the place of a leaf: only the form is kept, not what was traced.
 Array placeholder(tree::Leaf kind);
 
@@ -128,7 +132,8 @@ class Jitted {
       if (keep) cache_->insert(key.bytes, compiled);
     }
     std::vector<Array> in;
-    (internal::take_leaves(in, args), ...);
+    // Only what was moved in gives up its arrays.
+    (internal::take_leaves(in, static_cast<internal::Kept<Args>&>(args)), ...);
     std::vector<Array> results = internal::run(*compiled->executor, std::move(in));
     Out out = *static_cast<const Out*>(compiled->out_form.get());
     size_t at = 0;

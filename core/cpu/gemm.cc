@@ -17,7 +17,7 @@ namespace {
 // as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
 constexpr double kOwn = 1 << 21;
 // Multiply-adds that are worth a thread.
-constexpr double kThread = 1 << 17;
+constexpr double kThread = 1 << 20;
 // oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed sizes, one thread each.
 constexpr int64_t kTileRows = 512;
 constexpr int64_t kTileColumns = 1024;

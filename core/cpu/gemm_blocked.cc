@@ -18,7 +18,7 @@ constexpr int64_t kDepth = 384;       // of a block of the sum
 constexpr int64_t kColumns = 1024;    // of b in one block
 constexpr int64_t kRows = 168;        // of a in one block
 constexpr double kSmall = 1 << 24;    // multiply-adds below which a and b are read where they are
-constexpr double kThreads = 1 << 17;  // multiply-adds that are worth a thread
+constexpr double kThreads = 1 << 20;  // multiply-adds that are worth a thread
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

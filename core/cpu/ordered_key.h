@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as unsigned integers that compare as the elements do: -0 equals 0, and all NaN are equal and the largest.
+// Elements as unsigned integers that compare as the elements do: -0 equals 0, and all NaN are equal
+// and the largest.
 #pragma once
 
 #include <bit>

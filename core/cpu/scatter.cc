@@ -22,17 +22,23 @@ struct Set {
 struct Add {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>) return a || b;
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    else return a + b;
+    if constexpr (std::is_same_v<T, bool>)
+      return a || b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else
+      return a + b;
   }
 };
 struct Mul {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>) return a && b;
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    else return a * b;
+    if constexpr (std::is_same_v<T, bool>)
+      return a && b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
   }
 };
 // NaN wins over every number.
@@ -68,7 +74,8 @@ void scatter_part(const Windows& w, T* operand, const U* updates, int64_t begin,
           if (to_step == 1 && from_step == 1) {
             for (int64_t j = 0; j < n; ++j) x[j] = Op::call(x[j], static_cast<T>(u[j]));
           } else {
-            for (int64_t j = 0; j < n; ++j) x[j * to_step] = Op::call(x[j * to_step], static_cast<T>(u[j * from_step]));
+            for (int64_t j = 0; j < n; ++j)
+              x[j * to_step] = Op::call(x[j * to_step], static_cast<T>(u[j * from_step]));
           }
         });
       }
@@ -86,7 +93,8 @@ void scatter_part(const Windows& w, T* operand, const U* updates, int64_t begin,
   }
 }
 
-// Threads share out the window, never the positions: the order of the updates of an element is always the same.
+// Threads share out the window, never the positions: the order of the updates of an element is
+// always the same.
 template <class Op, class T, class U>
 void scatter_as(const Windows& w, T* operand, const U* updates) {
   const int64_t positions = w.positions.size(), window = w.window.size();
@@ -95,8 +103,9 @@ void scatter_as(const Windows& w, T* operand, const U* updates) {
     scatter_part<Op>(w, operand, updates, 0, window);
     return;
   }
-  parallel_for(window, std::max<int64_t>(64, kGrain / positions),
-               [&](int64_t begin, int64_t end) { scatter_part<Op>(w, operand, updates, begin, end); });
+  parallel_for(window, std::max<int64_t>(64, kGrain / positions), [&](int64_t begin, int64_t end) {
+    scatter_part<Op>(w, operand, updates, begin, end);
+  });
 }
 
 template <class Op, class T>
@@ -126,10 +135,14 @@ void set_as(const Windows& w, const View& out, const void* updates) {
 
 void set(const Windows& w, const View& out, const void* updates) {
   switch (size_of(out.dtype())) {
-    case 1: return set_as<uint8_t>(w, out, updates);
-    case 2: return set_as<uint16_t>(w, out, updates);
-    case 4: return set_as<uint32_t>(w, out, updates);
-    default: return set_as<uint64_t>(w, out, updates);
+    case 1:
+      return set_as<uint8_t>(w, out, updates);
+    case 2:
+      return set_as<uint16_t>(w, out, updates);
+    case 4:
+      return set_as<uint32_t>(w, out, updates);
+    default:
+      return set_as<uint64_t>(w, out, updates);
   }
 }
 
@@ -146,19 +159,26 @@ View apart(const View& in, const View& out, std::vector<char>& copy) {
 void scatter(const KernelArgs& args, ScatterOp op) {
   const View &operand = args.in[0], &out = args.out[0];
   std::vector<char> saved_indices, saved_updates;
-  const View indices = apart(args.in[1], out, saved_indices), updates = apart(args.in[2], out, saved_updates);
+  const View indices = apart(args.in[1], out, saved_indices),
+             updates = apart(args.in[2], out, saved_updates);
   if (operand.data != out.data) {
     parallel_for(operand.aval->bytes(), kGrain * 8, [&](int64_t begin, int64_t end) {
-      std::memcpy(out.as<char>() + begin, operand.as<char>() + begin, static_cast<size_t>(end - begin));
+      std::memcpy(out.as<char>() + begin, operand.as<char>() + begin,
+                  static_cast<size_t>(end - begin));
     });
   }
   const Windows w(args.params.get<GatherParams>(), operand.shape(), indices, updates.shape());
   switch (op) {
-    case ScatterOp::kSet: return set(w, out, updates.data);
-    case ScatterOp::kAdd: return combine<Add>(w, out, updates.data);
-    case ScatterOp::kMul: return combine<Mul>(w, out, updates.data);
-    case ScatterOp::kMin: return combine<Min>(w, out, updates.data);
-    case ScatterOp::kMax: return combine<Max>(w, out, updates.data);
+    case ScatterOp::kSet:
+      return set(w, out, updates.data);
+    case ScatterOp::kAdd:
+      return combine<Add>(w, out, updates.data);
+    case ScatterOp::kMul:
+      return combine<Mul>(w, out, updates.data);
+    case ScatterOp::kMin:
+      return combine<Min>(w, out, updates.data);
+    case ScatterOp::kMax:
+      return combine<Max>(w, out, updates.data);
   }
 }
 

@@ -87,7 +87,8 @@ void searchsorted_as(const KernelArgs& args, bool right) {
   parallel_for(queries, kGrain / 8, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const T* row = args.in[0].as<T>() + i / per_row * n;
-      args.out[0].as<Place>()[i] = static_cast<Place>(rank_of(args.in[1].as<T>()[i], row, n, right));
+      args.out[0].as<Place>()[i] =
+          static_cast<Place>(rank_of(args.in[1].as<T>()[i], row, n, right));
     }
   });
 }
@@ -98,16 +99,20 @@ void top_k_kernel(const KernelArgs& args) {
   const int64_t k = args.params.get<TopKParams>().k;
   if (args.out[0].numel() == 0) return;
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
-    if (args.out[1].dtype() == Dtype::kInt32) top_k_as<T, int32_t>(args, k);
-    else top_k_as<T, int64_t>(args, k);
+    if (args.out[1].dtype() == Dtype::kInt32)
+      top_k_as<T, int32_t>(args, k);
+    else
+      top_k_as<T, int64_t>(args, k);
   });
 }
 
 void searchsorted_kernel(const KernelArgs& args) {
   const bool right = args.params.get<SearchSortedParams>().right;
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
-    if (args.out[0].dtype() == Dtype::kInt32) searchsorted_as<T, int32_t>(args, right);
-    else searchsorted_as<T, int64_t>(args, right);
+    if (args.out[0].dtype() == Dtype::kInt32)
+      searchsorted_as<T, int32_t>(args, right);
+    else
+      searchsorted_as<T, int64_t>(args, right);
   });
 }
 

@@ -127,7 +127,7 @@ struct Max {
   static constexpr T kNothing = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
-    return (x > a) | (x != x) ? x : a;
+    return ((x > a) | (x != x)) ? x : a;
   }
   template <class T>
   static SPRUCE_INLINE bool better(T x, T a) {
@@ -140,7 +140,7 @@ struct Min {
   static constexpr T kNothing = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
-    return (x < a) | (x != x) ? x : a;
+    return ((x < a) | (x != x)) ? x : a;
   }
   template <class T>
   static SPRUCE_INLINE bool better(T x, T a) {
@@ -157,10 +157,10 @@ struct Combine {
   using C = Compute<T>;
   static SPRUCE_INLINE void body(C* y, const T* x, int64_t step, int64_t n) {
     if (step == kPairs) {
-#pragma GCC ivdep
+SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(Op::call(y[i], static_cast<C>(x[2 * i])), static_cast<C>(x[2 * i + 1]));
     } else if (step == 1) {
-#pragma GCC ivdep
+SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i]));
     } else {
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i * step]));
@@ -223,7 +223,7 @@ struct Choose {
   }
   static SPRUCE_INLINE void body(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
     if (step == 1) {
-#pragma GCC ivdep
+SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i]), tap);
     } else {
       for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i * step]), tap);
@@ -233,7 +233,7 @@ struct Choose {
   // becomes one of vectors.
   static SPRUCE_INLINE void pair_body(C* best, int32_t* index, const T* x, int64_t n, int32_t tap) {
     if (tap == 0) {
-#pragma GCC ivdep
+SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) {
         const C a = static_cast<C>(x[2 * i]), b = static_cast<C>(x[2 * i + 1]);
         best[i] = Op::better(b, a) ? b : a;
@@ -252,7 +252,7 @@ struct Choose {
         v[i] = Op::better(b, a) ? b : a;
         t[i] = Op::better(b, a) ? tap + 1 : tap;
       }
-#pragma GCC ivdep
+SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < m; ++i) {
         const C known = best[i0 + i];
         best[i0 + i] = Op::better(v[i], known) ? v[i] : known;
@@ -332,6 +332,7 @@ struct Taps {
 // Calls f(window, offset of the element) for the windows begin..end; -1 where the index names no element.
 template <class F>
 void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin, int64_t end, const F& f) {
+  if (begin >= end) return;
   int64_t cell[kMaxRank], place[kMaxRank];
   int64_t rest = begin;
   for (int d = w.rank - 1; d >= 0; --d) {

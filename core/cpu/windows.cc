@@ -12,7 +12,7 @@ namespace spruce::cpu {
 namespace {
 
 constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
-constexpr int64_t kBlock = 256;    // positions that are located at once
+constexpr int64_t kBlock = 256;     // positions that are located at once
 
 }  // namespace
 
@@ -29,7 +29,8 @@ void Walk::add(int64_t size, int64_t operand, int64_t result) {
   axes_[rank_++] = {size, operand, result};
 }
 
-Windows::Windows(const GatherParams& params, const Shape& operand, const View& indices, const Shape& result)
+Windows::Windows(const GatherParams& params, const Shape& operand, const View& indices,
+                 const Shape& result)
     : indices_(indices), clip_(params.clip) {
   const Shape in = row_major_strides(operand), out = row_major_strides(result);
   int kept = 0;
@@ -42,7 +43,8 @@ Windows::Windows(const GatherParams& params, const Shape& operand, const View& i
     if (params.offset_dims.contains(axis)) continue;
     int64_t along = 0;
     for (int i = 0; i < params.indices_batch_dims.rank(); ++i) {
-      if (params.indices_batch_dims[i] == position) along = in[static_cast<int>(params.operand_batch_dims[i])];
+      if (params.indices_batch_dims[i] == position)
+        along = in[static_cast<int>(params.operand_batch_dims[i])];
     }
     positions.add(result[axis], along, out[axis]);
     ++position;
@@ -67,7 +69,8 @@ void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t
         int64_t at = static_cast<int64_t>(*entry++);
         if (std::is_same_v<I, uint64_t> && at < 0) at = std::numeric_limits<int64_t>::max();
         const int64_t inside = std::clamp(at, int64_t{0}, std::max(limit_[k], int64_t{0}));
-        if (!clip_ && (at != inside || at > limit_[k])) start = std::numeric_limits<int64_t>::min() / 2;
+        if (!clip_ && (at != inside || at > limit_[k]))
+          start = std::numeric_limits<int64_t>::min() / 2;
         start += inside * stride_[k];
       }
       *in_operand++ = start < 0 ? -1 : start;
@@ -99,7 +102,8 @@ void for_blocks(const Windows& w, int64_t begin, int64_t end, const F& f) {
 
 // The positions first..last and the steps begin..end of their windows.
 template <class T>
-void gather_part(const Windows& w, const T* operand, T* result, int64_t first, int64_t last, int64_t begin, int64_t end) {
+void gather_part(const Windows& w, const T* operand, T* result, int64_t first, int64_t last,
+                 int64_t begin, int64_t end) {
   const int64_t from_step = w.window.operand_step(), to_step = w.window.result_step();
   for_blocks(w, first, last, [&](const int64_t* from, const int64_t* to, int64_t count) {
     if (w.window.rows()) {
@@ -135,23 +139,31 @@ void gather_as(const KernelArgs& args, const Windows& w) {
   const int64_t positions = w.positions.size(), window = w.window.size();
   if (positions == 0 || window == 0) return;
   if (positions >= window) {
-    parallel_for(positions, std::max<int64_t>(1, kGrain / window),
-                 [&](int64_t begin, int64_t end) { gather_part(w, operand, result, begin, end, 0, window); });
+    parallel_for(positions, std::max<int64_t>(1, kGrain / window), [&](int64_t begin, int64_t end) {
+      gather_part(w, operand, result, begin, end, 0, window);
+    });
   } else {
     parallel_for(window, std::max<int64_t>(64, kGrain / positions),
-                 [&](int64_t begin, int64_t end) { gather_part(w, operand, result, 0, positions, begin, end); });
+                 [&](int64_t begin, int64_t end) {
+                   gather_part(w, operand, result, 0, positions, begin, end);
+                 });
   }
 }
 
 }  // namespace
 
 void gather_kernel(const KernelArgs& args) {
-  const Windows w(args.params.get<GatherParams>(), args.in[0].shape(), args.in[1], args.out[0].shape());
+  const Windows w(args.params.get<GatherParams>(), args.in[0].shape(), args.in[1],
+                  args.out[0].shape());
   switch (size_of(args.in[0].dtype())) {
-    case 1: return gather_as<uint8_t>(args, w);
-    case 2: return gather_as<uint16_t>(args, w);
-    case 4: return gather_as<uint32_t>(args, w);
-    default: return gather_as<uint64_t>(args, w);
+    case 1:
+      return gather_as<uint8_t>(args, w);
+    case 2:
+      return gather_as<uint16_t>(args, w);
+    case 4:
+      return gather_as<uint32_t>(args, w);
+    default:
+      return gather_as<uint64_t>(args, w);
   }
 }
 

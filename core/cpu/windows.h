@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of gather and the scatters: a walk over index vectors times a walk over the window of each.
+// Kernels of gather and the scatters: a walk over index vectors times a walk over the window of
+// each.
 #pragma once
 
 #include <array>
@@ -19,7 +20,8 @@ void scatter_kernel(const KernelArgs& args) {
   scatter(args, kOp);
 }
 
-/// Nested loops over two memories at once; strides are in elements. Axes that can be one are merged.
+/// Nested loops over two memories at once; strides are in elements. Axes that can be one are
+/// merged.
 class Walk {
  public:
   /// Adds an axis inside of those before.
@@ -28,7 +30,8 @@ class Walk {
   /// True if the innermost axis is dense in the result.
   bool rows() const { return rank_ > 0 && axes_[last()].result == 1; }
 
-  /// Calls f(operand offset, result offset, n) for the runs along the innermost axis within steps begin..end.
+  /// Calls f(operand offset, result offset, n) for the runs along the innermost axis within steps
+  /// begin..end.
   template <class F>
   void runs(int64_t begin, int64_t end, const F& f) const {
     if (begin >= end) return;
@@ -78,10 +81,11 @@ class Walk {
 /// Where the windows of a gather or a scatter lie.
 struct Windows {
   /// `result` is what a gather fills, or the updates of a scatter.
-  Windows(const GatherParams& params, const Shape& operand, const View& indices, const Shape& result);
+  Windows(const GatherParams& params, const Shape& operand, const View& indices,
+          const Shape& result);
 
-  /// The first element of the windows at positions begin..end: in the operand (-1: outside, to be left out) and in the
-  /// result.
+  /// The first element of the windows at positions begin..end: in the operand (-1: outside, to be
+  /// left out) and in the result.
   void locate(int64_t begin, int64_t end, int64_t* in_operand, int64_t* in_result) const;
 
   Walk positions;
@@ -95,8 +99,9 @@ struct Windows {
   View indices_;
   bool clip_;
   int keys_ = 0;
-  std::array<int64_t, kMaxRank> stride_;  // for each entry of an index vector: of its axis in the operand
-  std::array<int64_t, kMaxRank> limit_;   // the last place where a window may begin
+  std::array<int64_t, kMaxRank>
+      stride_;  // for each entry of an index vector: of its axis in the operand
+  std::array<int64_t, kMaxRank> limit_;  // the last place where a window may begin
 };
 
 }  // namespace spruce::cpu

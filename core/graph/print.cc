@@ -4,11 +4,15 @@
 #include <charconv>
 #include <cmath>
 #include <ostream>
+#include <utility>
 
 namespace spruce {
 namespace {
 
 constexpr int64_t kShown = 16;  // elements of a constant that are written without being asked for all
+
+// Whether the text that is being written has all elements: graphs in parameters follow the one around them.
+thread_local bool write_all = false;
 
 template <class T>
 std::string number(T x) {
@@ -69,7 +73,7 @@ std::string param_text(const std::vector<int64_t>& v) {
   return s + ")";
 }
 
-std::string param_text(const GraphPtr& v) { return v == nullptr ? "none" : indented(v->text()); }
+std::string param_text(const GraphPtr& v) { return v == nullptr ? "none" : indented(v->text(write_all)); }
 
 bool graphs_equal(const GraphPtr& a, const GraphPtr& b) {
   if (a == b) return true;
@@ -101,6 +105,7 @@ std::string equation_text(const Graph& graph, const Equation& e) {
 }  // namespace internal
 
 std::string Graph::text(bool full) const {
+  const bool outer = std::exchange(write_all, full);
   std::string s = "graph(";
   for (size_t i = 0; i < inputs.size(); ++i) {
     s += (i > 0 ? ", " : "") + internal::value_name(inputs[i]) + ": " + to_string(avals[static_cast<size_t>(inputs[i])]);
@@ -112,6 +117,7 @@ std::string Graph::text(bool full) const {
   for (const Equation& e : equations) s += "  " + internal::equation_text(*this, e) + "\n";
   s += "  return";
   for (const ValueId v : outputs) s += " " + internal::value_name(v);
+  write_all = outer;
   return s + "\n}";
 }
 

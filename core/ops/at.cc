@@ -14,8 +14,10 @@ namespace {
 // `v` with the dtype of x, which must be able to hold it, and the shape of the place.
 Array fitted(const char* op, const Array& v, const Aval& x, const internal::IndexPlan& plan) {
   if (promote(x.dtype, false, v.dtype(), v.weak()) != x.dtype) {
-    throw DtypeError(std::string(op) + ": the array " + to_string(x) + " cannot hold values of type " + to_string(v.aval()) +
-                     "; convert them with astype(" + std::string(short_name(x.dtype)) + "), or the array first");
+    throw DtypeError(std::string(op) + ": the array " + to_string(x) +
+                     " cannot hold values of type " + to_string(v.aval()) +
+                     "; convert them with astype(" + std::string(short_name(x.dtype)) +
+                     "), or the array first");
   }
   Array u = rules::convert(v, x.dtype);
   const Shape place = plan.result();
@@ -25,8 +27,9 @@ Array fitted(const char* op, const Array& v, const Aval& x, const internal::Inde
     u = reshape(u, shape);
   }
   if (!broadcasts_to(u.shape(), place)) {
-    throw ShapeError(std::string(op) + ": values of type " + to_string(v.aval()) + " do not broadcast to the place of shape " +
-                     to_string(place) + " in " + to_string(x) + "; reshape them or change the index");
+    throw ShapeError(std::string(op) + ": values of type " + to_string(v.aval()) +
+                     " do not broadcast to the place of shape " + to_string(place) + " in " +
+                     to_string(x) + "; reshape them or change the index");
   }
   if (!(u.shape() == place)) u = broadcast_to(u, place);
   const Shape updates = plan.result(false);
@@ -36,23 +39,31 @@ Array fitted(const char* op, const Array& v, const Aval& x, const internal::Inde
 // True if nobody but the holder of this reference can ever see the memory.
 bool owned(const Array& x) {
   const internal::ArrayImpl* impl = x.impl();
-  return Interpreter::current() == nullptr && !debug_nans() && !x.is_tracer() && !x.weak() && impl->unique() && impl->buffer->unique();
+  return Interpreter::current() == nullptr && !debug_nans() && !x.is_tracer() && !x.weak() &&
+         impl->unique() && impl->buffer->unique();
 }
 
-bool stands_with(const Array& a, const Array& x) { return !a.is_tracer() && &a.device() == &x.device(); }
+bool stands_with(const Array& a, const Array& x) {
+  return !a.is_tracer() && &a.device() == &x.device();
+}
 
-void run_over(const Primitive& p, const Array& x, const Shape& base, const Array& indices, const Array& updates, const Params& params) {
+void run_over(const Primitive& p, const Array& x, const Shape& base, const Array& indices,
+              const Array& updates, const Params& params) {
   const Aval aval{x.dtype(), false, base};
   const View in[] = {{internal::mutable_data(x), &aval},
                      {internal::mutable_data(indices), &indices.aval()},
                      {internal::mutable_data(updates), &updates.aval()}};
   const KernelArgs args{in, {in, 1}, params};
-  if (&x.device() == &cpu_device()) p.cpu(args);
-  else x.device().run(p, args);
+  if (&x.device() == &cpu_device())
+    p.cpu(args);
+  else
+    x.device().run(p, args);
 }
 
-// Takes the array over: on the way in, `x` is the only reference that the caller gives up, or one of several.
-Array update(const char* op, const Primitive& p, Array x, std::span<const Index> indices, const Array& v) {
+// Takes the array over: on the way in, `x` is the only reference that the caller gives up, or one
+// of several.
+Array update(const char* op, const Primitive& p, Array x, std::span<const Index> indices,
+             const Array& v) {
   const internal::IndexPlan plan = internal::plan_index(op, x.aval(), indices);
   const Array updates = fitted(op, v, x.aval(), plan);
   const internal::ScatterPlan scatter = internal::plan_scatter(plan);
@@ -69,7 +80,8 @@ Array update(const char* op, const Primitive& p, Array x, std::span<const Index>
 // x / v as x times one over v at each place, so that repeated indices divide repeatedly.
 Array update_divide(Array x, std::span<const Index> indices, const Array& v) {
   if (!is_floating(x.dtype())) {
-    throw DtypeError("at.divide: takes a floating array, got " + to_string(x.aval()) + "; convert it with astype first");
+    throw DtypeError("at.divide: takes a floating array, got " + to_string(x.aval()) +
+                     "; convert it with astype first");
   }
   const Array divisors = update("at.divide", scatter_mul_p, ones_like(x), indices, v);
   return x / divisors;

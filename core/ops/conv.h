@@ -13,11 +13,11 @@ extern const Primitive conv_general_p, reduce_window_sum_p, reduce_window_max_p,
 
 /// How a convolution runs. Each list has one entry a spatial axis; an empty one stands for ones (for padding: zeros).
 struct ConvParams {
-  Shape strides;       ///< of the window
-  Shape padding_low;   ///< zeros in front of the (dilated) input; negative: elements taken away
-  Shape padding_high;  ///< the same behind it
-  Shape lhs_dilation;  ///< distance of neighbours of the input: what lies between is zero
-  Shape rhs_dilation;  ///< distance of neighbours of the window
+  Shape strides = {};       ///< of the window
+  Shape padding_low = {};   ///< zeros in front of the (dilated) input; negative: elements taken away
+  Shape padding_high = {};  ///< the same behind it
+  Shape lhs_dilation = {};  ///< distance of neighbours of the input: what lies between is zero
+  Shape rhs_dilation = {};  ///< distance of neighbours of the window
   int64_t feature_group_count = 1;  ///< the features are this many groups, each with its own convolution
   int64_t batch_group_count = 1;    ///< the same for the batch: group i gives the features of group i of the output
   bool lhs_swapped = false;  ///< the input is [C, N, ...]
@@ -36,12 +36,12 @@ Array conv_general(const Array& x, const Array& w, const ConvParams& params = {}
 
 /// The windows of a reduction. Each list has one entry for every axis; an empty one stands for ones (padding: zeros).
 struct WindowParams {
-  Shape window;           ///< sizes
-  Shape strides;
-  Shape padding_low;      ///< elements that do not count, in front of the (dilated) input; may be negative
-  Shape padding_high;
-  Shape base_dilation;    ///< distance of neighbours of the input: nothing lies between
-  Shape window_dilation;  ///< distance of neighbours of the window
+  Shape window = {};           ///< sizes
+  Shape strides = {};
+  Shape padding_low = {};      ///< elements that do not count, in front of the (dilated) input; may be negative
+  Shape padding_high = {};
+  Shape base_dilation = {};    ///< distance of neighbours of the input: nothing lies between
+  Shape window_dilation = {};  ///< distance of neighbours of the window
 };
 
 /// The sum over each window: f[...] -> f[...]. f16 and bf16 accumulate in f32. Throws ShapeError.

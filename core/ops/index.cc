@@ -11,8 +11,8 @@ namespace {
 
 // x[i] where nothing is traced: one copy of a part of the memory.
 bool copies(const Array& x, const Index& index) {
-  return index.kind() == Index::Kind::kInteger && Interpreter::current() == nullptr && !x.is_tracer() && x.rank() > 0 &&
-         &x.device() == &cpu_device();
+  return index.kind() == Index::Kind::kInteger && Interpreter::current() == nullptr &&
+         !x.is_tracer() && x.rank() > 0 && &x.device() == &cpu_device();
 }
 
 Array copied(const Array& x, int64_t i) {
@@ -23,7 +23,9 @@ Array copied(const Array& x, int64_t i) {
   for (int axis = 1; axis < from.shape.rank(); ++axis) aval.shape.push_back(from.shape[axis]);
   const Array y = internal::make_array(aval);
   const auto bytes = static_cast<size_t>(aval.bytes());
-  std::memcpy(internal::mutable_data(y), static_cast<const char*>(internal::mutable_data(x)) + static_cast<size_t>(i) * bytes, bytes);
+  std::memcpy(internal::mutable_data(y),
+              static_cast<const char*>(internal::mutable_data(x)) + static_cast<size_t>(i) * bytes,
+              bytes);
   return y;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's indexing, and pure updates at indices.
 //
-// Integers, slices, ellipsis and newaxis cost a slice and a reshape; arrays of integers and masks gather. An index
-// outside of its axis is an IndexError wherever its value is known: always in eager code and under grad. Of a traced
-// index (under vmap and jit) the value is not known: reading takes the nearest element, an update leaves out what is
-// outside.
+// Integers, slices, ellipsis and newaxis cost a slice and a reshape; arrays of integers and masks
+// gather. An index outside of its axis is an IndexError wherever its value is known: always in
+// eager code and under grad. Of a traced index (under vmap and jit) the value is not known: reading
+// takes the nearest element, an update leaves out what is outside.
 #pragma once
 
 #include <optional>
@@ -25,13 +25,14 @@ inline constexpr Ellipsis ellipsis{};
 struct NewAxis {};
 inline constexpr NewAxis newaxis{};
 
-/// One end of a slice: an integer, negative ones counted from the end of the axis, or none for an open end.
+/// One end of a slice: an integer, negative ones counted from the end of the axis, or none for an
+/// open end.
 class SliceEnd {
  public:
   constexpr SliceEnd(None) {}
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  constexpr SliceEnd(T value) : value_(static_cast<int64_t>(value)) {}
+  requires(!std::same_as<T, bool>) constexpr SliceEnd(T value)
+      : value_(static_cast<int64_t>(value)) {}
   constexpr std::optional<int64_t> value() const { return value_; }
 
  private:
@@ -47,7 +48,8 @@ struct Slice {
 
 /// The whole axis, or all before `stop`.
 constexpr Slice slice(SliceEnd stop = none) { return {std::nullopt, stop.value(), 1}; }
-/// From `start` to before `stop` in steps; a negative step runs backwards. x[slice(none, none, -1)] reverses.
+/// From `start` to before `stop` in steps; a negative step runs backwards. x[slice(none, none, -1)]
+/// reverses.
 constexpr Slice slice(SliceEnd start, SliceEnd stop, SliceEnd step = none) {
   return {start.value(), stop.value(), step.value().value_or(1)};
 }
@@ -58,13 +60,14 @@ class Index {
   enum class Kind : uint8_t { kInteger, kSlice, kEllipsis, kNewAxis, kArray };
 
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  Index(T i, Loc loc = Loc::current()) : kind_(Kind::kInteger), integer_(static_cast<int64_t>(i)), loc_(loc) {}
+  requires(!std::same_as<T, bool>) Index(T i, Loc loc = Loc::current())
+      : kind_(Kind::kInteger), integer_(static_cast<int64_t>(i)), loc_(loc) {}
   Index(const Slice& s, Loc loc = Loc::current()) : kind_(Kind::kSlice), slice_(s), loc_(loc) {}
   Index(Ellipsis, Loc loc = Loc::current()) : kind_(Kind::kEllipsis), loc_(loc) {}
   Index(NewAxis, Loc loc = Loc::current()) : kind_(Kind::kNewAxis), loc_(loc) {}
-  /// Integers: elements at these places. Bool: a mask of the shape of the axes that it stands for; its value must be
-  /// known, so not under vmap or jit (TracerError): there, where(mask, x, other) does the same without a change of shape.
+  /// Integers: elements at these places. Bool: a mask of the shape of the axes that it stands for;
+  /// its value must be known, so not under vmap or jit (TracerError): there, where(mask, x, other)
+  /// does the same without a change of shape.
   Index(const Array& a, Loc loc = Loc::current()) : kind_(Kind::kArray), array_(a), loc_(loc) {}
 
   Kind kind() const { return kind_; }
@@ -82,10 +85,11 @@ class Index {
   Loc loc_;
 };
 
-/// A place in an array, made by Array::at(). Each update returns a new array with the shape and dtype of the old one,
-/// and broadcasts `v` to the shape of the place; `v` must not need a wider dtype (DtypeError). Where an index occurs
-/// several times, all its values take part; of set, the last one stays. Where the array was moved into at() and nothing
-/// else holds it, an update outside of all transforms changes it in place.
+/// A place in an array, made by Array::at(). Each update returns a new array with the shape and
+/// dtype of the old one, and broadcasts `v` to the shape of the place; `v` must not need a wider
+/// dtype (DtypeError). Where an index occurs several times, all its values take part; of set, the
+/// last one stays. Where the array was moved into at() and nothing else holds it, an update outside
+/// of all transforms changes it in place.
 class ArrayAt {
  public:
   ArrayAt(Array x, std::vector<Index> indices) : x_(std::move(x)), indices_(std::move(indices)) {}

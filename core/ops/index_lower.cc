@@ -15,8 +15,8 @@ namespace spruce {
 namespace internal {
 namespace {
 
-// One entry of all index vectors: start + step * i along axis `dim` of the positions, or an array whose axes are those
-// from `dim` on.
+// One entry of all index vectors: start + step * i along axis `dim` of the positions, or an array
+// whose axes are those from `dim` on.
 struct Entry {
   int64_t start = 0;
   int64_t step = 0;
@@ -25,11 +25,13 @@ struct Entry {
 };
 
 void fill_known(const Entry& e, const Shape& positions, int64_t* out, int64_t width) {
-  const std::vector<int64_t> values = e.array.defined() ? known_integers(known(e.array)) : std::vector<int64_t>{e.start};
+  const std::vector<int64_t> values =
+      e.array.defined() ? known_integers(known(e.array)) : std::vector<int64_t>{e.start};
   Shape step = Shape::filled(positions.rank(), 0);  // in `values`, or of the value itself
   if (e.array.defined()) {
     const Shape strides = row_major_strides(e.array.shape());
-    for (int i = 0; i < strides.rank(); ++i) step[e.dim + i] = e.array.shape()[i] == 1 ? 0 : strides[i];
+    for (int i = 0; i < strides.rank(); ++i)
+      step[e.dim + i] = e.array.shape()[i] == 1 ? 0 : strides[i];
   } else if (e.step != 0) {
     step[e.dim] = e.step;
   }
@@ -74,13 +76,15 @@ Array index_vectors(const Shape& positions, const std::vector<Entry>& entries, D
     return out;
   }
   std::vector<Array> parts;
-  for (const Entry& e : entries) parts.push_back(expand_dims(traced_entry(e, positions, dtype), -1));
+  for (const Entry& e : entries)
+    parts.push_back(expand_dims(traced_entry(e, positions, dtype), -1));
   return rules::concatenate_axis(parts, positions.rank());
 }
 
 // A dtype for all index vectors of the plan.
 Dtype index_dtype(const IndexPlan& plan) {
-  bool wide = std::any_of(plan.base.begin(), plan.base.end(), [](int64_t n) { return n > INT32_MAX; });
+  bool wide =
+      std::any_of(plan.base.begin(), plan.base.end(), [](int64_t n) { return n > INT32_MAX; });
   for (const AxisIndex& a : plan.axes) {
     if (!a.array.defined()) continue;
     const Dtype dtype = a.array.dtype();
@@ -89,7 +93,9 @@ Dtype index_dtype(const IndexPlan& plan) {
   return wide ? int64 : int32;
 }
 
-Array with_shape(const Array& x, const Shape& shape) { return x.shape() == shape ? x : reshape(x, shape); }
+Array with_shape(const Array& x, const Shape& shape) {
+  return x.shape() == shape ? x : reshape(x, shape);
+}
 
 // Slices with their steps, still with the axes of points.
 Array read_slices(const Array& x, const IndexPlan& plan) {
@@ -141,7 +147,8 @@ Array copy_piece(const Array& x, const IndexPlan& plan, int64_t first) {
 
 Array read(const Array& x, const IndexPlan& plan) {
   int64_t first = 0;
-  const bool computes = Interpreter::current() == nullptr && !x.is_tracer() && &x.device() == &cpu_device();
+  const bool computes =
+      Interpreter::current() == nullptr && !x.is_tracer() && &x.device() == &cpu_device();
   if (computes && !plan.arrays && in_one_piece(plan, first)) return copy_piece(x, plan, first);
   Array y = read_slices(with_shape(x, plan.base), plan);
   if (!plan.arrays) return with_shape(y, plan.result());
@@ -155,7 +162,8 @@ Array read(const Array& x, const IndexPlan& plan) {
       p.collapsed_dims.push_back(dense.rank());
       entries.push_back({.dim = plan.group.rank() - a.array.rank(), .array = a.array});
     }
-    dense.push_back(a.array.defined() ? plan.base[static_cast<int>(&a - plan.axes.data())] : a.size);
+    dense.push_back(a.array.defined() ? plan.base[static_cast<int>(&a - plan.axes.data())]
+                                      : a.size);
     p.window.push_back(a.array.defined() ? 1 : a.size);
   }
   p.start_index_map = p.collapsed_dims;
@@ -165,7 +173,8 @@ Array read(const Array& x, const IndexPlan& plan) {
     if (plan.kept[k] != IndexPlan::kNew) p.offset_dims.push_back(place++);
   }
   const Array indices = index_vectors(plan.group, entries, index_dtype(plan));
-  return with_shape(bind1(gather_p, {with_shape(y, dense), indices}, Params::make(p)), plan.result());
+  return with_shape(bind1(gather_p, {with_shape(y, dense), indices}, Params::make(p)),
+                    plan.result());
 }
 
 ScatterPlan plan_scatter(const IndexPlan& plan) {
@@ -205,7 +214,8 @@ ScatterPlan plan_scatter(const IndexPlan& plan) {
     if (a.array.defined()) {
       entries.push_back({.dim = group + plan.group.rank() - a.array.rank(), .array = a.array});
     } else {
-      entries.push_back({.start = a.start, .step = slice || a.point ? 0 : a.step, .dim = dim[axis]});
+      entries.push_back(
+          {.start = a.start, .step = slice || a.point ? 0 : a.step, .dim = dim[axis]});
     }
   }
   return {p, index_vectors(positions, entries, index_dtype(plan))};

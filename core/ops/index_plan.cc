@@ -29,25 +29,37 @@ class Planner {
     int named = 0, ellipses = 0;
     for (const Index& index : indices) {
       switch (index.kind()) {
-        case Index::Kind::kEllipsis: ++ellipses; break;
-        case Index::Kind::kNewAxis: break;
-        case Index::Kind::kArray: named += is_bool(index.array().dtype()) ? index.array().rank() : 1; break;
-        default: ++named;
+        case Index::Kind::kEllipsis:
+          ++ellipses;
+          break;
+        case Index::Kind::kNewAxis:
+          break;
+        case Index::Kind::kArray:
+          named += is_bool(index.array().dtype()) ? index.array().rank() : 1;
+          break;
+        default:
+          ++named;
       }
     }
-    if (ellipses > 1) throw IndexError(std::string(op_) + ": an index can have one ellipsis, got " + std::to_string(ellipses));
+    if (ellipses > 1)
+      throw IndexError(std::string(op_) + ": an index can have one ellipsis, got " +
+                       std::to_string(ellipses));
     if (named > x_.shape.rank()) {
-      throw IndexError(std::string(op_) + ": " + std::to_string(named) + " indices are too many for " + to_string(x_) +
-                       ", which has rank " + std::to_string(x_.shape.rank()));
+      throw IndexError(std::string(op_) + ": " + std::to_string(named) +
+                       (named == 1 ? " index is" : " indices are") + " too many for " +
+                       to_string(x_) + ", which has rank " + std::to_string(x_.shape.rank()));
     }
     left_ = x_.shape.rank() - named;
   }
 
   void add(const Index& index) {
     switch (index.kind()) {
-      case Index::Kind::kInteger: return add_point(index.integer());
-      case Index::Kind::kSlice: return add_slice(index.slice());
-      case Index::Kind::kArray: return add_array(index.array());
+      case Index::Kind::kInteger:
+        return add_point(index.integer());
+      case Index::Kind::kSlice:
+        return add_slice(index.slice());
+      case Index::Kind::kArray:
+        return add_array(index.array());
       case Index::Kind::kNewAxis:
         plan_.kept.push_back(IndexPlan::kNew);
         end_group();
@@ -70,7 +82,8 @@ class Planner {
     end_group();
   }
 
-  // Integers and arrays that stand side by side leave the axes of the arrays in their place; else these come first.
+  // Integers and arrays that stand side by side leave the axes of the arrays in their place; else
+  // these come first.
   void in_group() {
     if (!in_group_) {
       separated_ = separated_ || grouped_;
@@ -91,7 +104,9 @@ class Planner {
   }
 
   void add_slice(const Slice& s) {
-    if (s.step == 0) throw ValueError(std::string(op_) + ": the step of a slice is 0; use a positive or negative one");
+    if (s.step == 0)
+      throw ValueError(std::string(op_) +
+                       ": the step of a slice is 0; use a positive or negative one");
     const int64_t n = x_.shape[axis_++];
     const bool forward = s.step > 0;
     const int64_t low = forward ? 0 : -1, high = forward ? n : n - 1;
@@ -99,12 +114,14 @@ class Planner {
       if (!value) return open;
       return std::clamp(*value < 0 ? std::max(*value, -n - 1) + n : *value, low, high);
     };
-    const int64_t start = end(s.start, forward ? low : high), stop = end(s.stop, forward ? high : low);
+    const int64_t start = end(s.start, forward ? low : high),
+                  stop = end(s.stop, forward ? high : low);
     const int64_t span = forward ? stop - start : start - stop;
     // A step that leaves the axis at once may be cut to its size (and cannot overflow then).
     const int64_t step = std::clamp(s.step, -std::max<int64_t>(n, 1), std::max<int64_t>(n, 1));
     const int64_t size = span <= 0 ? 0 : (span - 1) / (forward ? step : -step) + 1;
-    plan_.kept.push_back(push({.start = size == 0 ? 0 : start, .size = size, .step = size <= 1 ? 1 : step}, n));
+    plan_.kept.push_back(
+        push({.start = size == 0 ? 0 : start, .size = size, .step = size <= 1 ? 1 : step}, n));
     end_group();
   }
 
@@ -115,8 +132,10 @@ class Planner {
       Array i = wrapped(op_, a, axis_, x_);
       const int64_t n = x_.shape[axis_];
       ++axis_;
-      if (i.rank() == 0 && known(i).defined()) push({.start = known_integers(i)[0], .size = 1, .point = true}, n);
-      else push({.array = std::move(i)}, n);
+      if (i.rank() == 0 && known(i).defined())
+        push({.start = known_integers(i)[0], .size = 1, .point = true}, n);
+      else
+        push({.array = std::move(i)}, n);
     }
     in_group();
   }
@@ -124,16 +143,19 @@ class Planner {
   void add_mask(const Array& mask) {
     const Array values = known(mask);
     if (!values.defined()) {
-      throw TracerError(std::string(op_) + ": the shape of x[mask] depends on the values of the mask, " + mask.impl()->describe() +
-                        " of type " + to_string(mask.aval()) +
-                        ", which are not known while its function is traced; use where(mask, x, other), which keeps the shape");
+      throw TracerError(std::string(op_) +
+                        ": the shape of x[mask] depends on the values of the mask, " +
+                        mask.impl()->describe() + " of type " + to_string(mask.aval()) +
+                        ", which are not known while its function is traced; use where(mask, x, "
+                        "other), which keeps the shape");
     }
     int64_t merged = 1;
     for (int k = 0; k < mask.rank(); ++k) {
       const int64_t n = x_.shape[axis_ + k];
       if (mask.shape()[k] != n) {
-        throw IndexError(std::string(op_) + ": the mask " + to_string(mask.aval()) + " does not fit " + to_string(x_) + ": axis " +
-                         std::to_string(k) + " of the mask has size " + std::to_string(mask.shape()[k]) + ", axis " +
+        throw IndexError(std::string(op_) + ": the mask " + to_string(mask.aval()) +
+                         " does not fit " + to_string(x_) + ": axis " + std::to_string(k) +
+                         " of the mask has size " + std::to_string(mask.shape()[k]) + ", axis " +
                          std::to_string(axis_ + k) + " of the array has " + std::to_string(n));
       }
       merged *= n;
@@ -159,8 +181,10 @@ Shape IndexPlan::result(bool with_new) const {
       for (const int64_t n : group) shape.push_back(n);
     }
     if (k == kept.size()) break;
-    if (kept[k] != kNew) shape.push_back(axes[static_cast<size_t>(kept[k])].size);
-    else if (with_new) shape.push_back(1);
+    if (kept[k] != kNew)
+      shape.push_back(axes[static_cast<size_t>(kept[k])].size);
+    else if (with_new)
+      shape.push_back(1);
   }
   return shape;
 }

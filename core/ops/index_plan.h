@@ -10,7 +10,8 @@
 
 namespace spruce::internal {
 
-/// What is taken of one axis: one point, points of an index array, or `size` entries from `start` on.
+/// What is taken of one axis: one point, points of an index array, or `size` entries from `start`
+/// on.
 struct AxisIndex {
   int64_t start = 0;
   int64_t size = 0;
@@ -20,12 +21,13 @@ struct AxisIndex {
 };
 
 struct IndexPlan {
-  Shape base;  // the array's shape with the axes under each mask merged into one
+  Shape base;                   // the array's shape with the axes under each mask merged into one
   std::vector<AxisIndex> axes;  // one for each axis of `base`
-  std::vector<int> kept;        // the result's axes besides those of index arrays: axes of `base`, or kNew
-  bool arrays = false;          // some axis has an index array
-  Shape group;                  // the common shape of the index arrays
-  size_t group_at = 0;          // how many of `kept` stand before its axes in the result
+  std::vector<int>
+      kept;             // the result's axes besides those of index arrays: axes of `base`, or kNew
+  bool arrays = false;  // some axis has an index array
+  Shape group;          // the common shape of the index arrays
+  size_t group_at = 0;  // how many of `kept` stand before its axes in the result
 
   static constexpr int kNew = -1;
 
@@ -39,8 +41,8 @@ IndexPlan plan_index(const char* op, const Aval& x, std::span<const Index> indic
 /// x[indices].
 Array read(const Array& x, const IndexPlan& plan);
 
-/// The parameters and index vectors with which a scatter into `base` updates what the plan says; the updates have the
-/// shape plan.result(false).
+/// The parameters and index vectors with which a scatter into `base` updates what the plan says;
+/// the updates have the shape plan.result(false).
 struct ScatterPlan {
   GatherParams params;
   Array indices;
@@ -51,8 +53,8 @@ ScatterPlan plan_scatter(const IndexPlan& plan);
 Array known(const Array& a);
 /// The elements of a known integer or bool array.
 std::vector<int64_t> known_integers(const Array& a);
-/// Integer indices into an axis of that size with negative ones counted from its end. Throws IndexError where a known one
-/// is outside, DtypeError for other dtypes.
+/// Integer indices into an axis of that size with negative ones counted from its end. Throws
+/// IndexError where a known one is outside, DtypeError for other dtypes.
 Array wrapped(const char* op, const Array& indices, int axis, const Aval& x);
 /// Where a known mask is true, as places in its row-major order.
 Array true_places(const Array& mask);

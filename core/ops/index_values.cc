@@ -34,7 +34,8 @@ Array true_places(const Array& mask) {
     if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
       T* y = static_cast<T*>(mutable_data(out));
       const T* end = y + count;
-      for (int64_t i = 0; y != end; ++i) {  // without a branch on the mask: every place is written, the true ones stay
+      for (int64_t i = 0; y != end;
+           ++i) {  // without a branch on the mask: every place is written, the true ones stay
         *y = static_cast<T>(i);
         y += x[i];
       }
@@ -47,8 +48,9 @@ namespace {
 
 [[noreturn]] void throw_outside(const char* op, const std::string& index, int axis, const Aval& x) {
   const int64_t n = x.shape[axis];
-  std::string message = std::string(op) + ": index " + index + " is out of range for axis " + std::to_string(axis) + " of " +
-                        to_string(x) + ", which has size " + std::to_string(n);
+  std::string message = std::string(op) + ": index " + index + " is out of range for axis " +
+                        std::to_string(axis) + " of " + to_string(x) + ", which has size " +
+                        std::to_string(n);
   message += n == 0 ? "; an empty axis has no elements to index"
                     : "; use indices from " + std::to_string(-n) + " to " + std::to_string(n - 1);
   throw IndexError(message);
@@ -60,8 +62,9 @@ Array wrapped_known(const char* op, const Array& indices, int axis, const Aval& 
   const int64_t count = indices.size(), n = x.shape[axis];
   bool negative = false;
   for (int64_t k = 0; k < count; ++k) {
-    if (std::is_unsigned_v<T> ? static_cast<uint64_t>(i[k]) >= static_cast<uint64_t>(n)
-                              : static_cast<int64_t>(i[k]) >= n || static_cast<int64_t>(i[k]) < -n) {
+    if (std::is_unsigned_v<T>
+            ? static_cast<uint64_t>(i[k]) >= static_cast<uint64_t>(n)
+            : static_cast<int64_t>(i[k]) >= n || static_cast<int64_t>(i[k]) < -n) {
       throw_outside(op, std::to_string(i[k]), axis, x);
     }
     negative = negative || (std::is_signed_v<T> && i[k] < T{});
@@ -77,18 +80,21 @@ Array wrapped_known(const char* op, const Array& indices, int axis, const Aval& 
 
 Array wrapped(const char* op, const Array& indices, int axis, const Aval& x) {
   if (!is_integer(indices.dtype())) {
-    throw DtypeError(std::string(op) + ": indices must be integers, got " + to_string(indices.aval()) +
-                     "; convert them with astype" + (is_bool(indices.dtype()) ? ", or index with the mask by x[mask]" : ""));
+    throw DtypeError(std::string(op) + ": indices must be integers, got " +
+                     to_string(indices.aval()) + "; convert them with astype" +
+                     (is_bool(indices.dtype()) ? ", or index with the mask by x[mask]" : ""));
   }
   if (const Array values = known(indices); values.defined()) {
     Array out;
     visit_dtype(values.dtype(), [&]<class T>(T) {
-      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) out = wrapped_known<T>(op, values, axis, x);
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+        out = wrapped_known<T>(op, values, axis, x);
     });
     return out;
   }
   const int64_t n = x.shape[axis];
-  if (n == 0 && indices.size() > 0) throw_outside(op, "of type " + to_string(indices.aval()), axis, x);
+  if (n == 0 && indices.size() > 0)
+    throw_outside(op, "of type " + to_string(indices.aval()), axis, x);
   if (is_unsigned_integer(indices.dtype())) return indices;
   const Dtype dtype = indices.dtype() == int64 ? int64 : rules::count_dtype(n);
   const Array i = rules::convert(indices, dtype);

@@ -12,7 +12,11 @@ Shape resolved(const Array& x, const Shape& shape) {
   int64_t known = 1;
   bool overflow = false;
   for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] == -1 && open < 0)
+    if (shape[i] == -1 && open >= 0) {
+      throw ShapeError("reshape: shape " + to_string(shape) +
+                       " has more than one -1; only one size can follow from the others");
+    }
+    if (shape[i] == -1)
       open = i;
     else
       overflow = __builtin_mul_overflow(known, shape[i], &known) || overflow;

@@ -17,13 +17,15 @@ Array flat(const Array& x) { return reshape(x, {x.size()}); }
 
 int one_axis(const char* op, const AxisArg& axis, const Array& x) {
   const Axes axes = axis.resolve(op, x.rank());
-  if (axes.rank() != 1) throw ShapeError(std::string(op) + ": takes one axis, got " + to_string(axes));
+  if (axes.rank() != 1)
+    throw ShapeError(std::string(op) + ": takes one axis, got " + to_string(axes));
   return static_cast<int>(axes[0]);
 }
 
-// The keys, first one first, and the indices, ordered along `axis`. What falls is what rises, read backwards; reversed
-// before, too, so that equal elements keep their order.
-std::vector<Array> ordered(std::vector<Array> operands, int axis, int64_t num_keys, bool descending) {
+// The keys, first one first, and the indices, ordered along `axis`. What falls is what rises, read
+// backwards; reversed before, too, so that equal elements keep their order.
+std::vector<Array> ordered(std::vector<Array> operands, int axis, int64_t num_keys,
+                           bool descending) {
   const Params params = Params::make(SortParams{axis, num_keys});
   if (!descending) return bind_all(sort_p, operands, params);
   for (Array& x : operands) x = rules::reverse_axes(x, {axis});
@@ -58,7 +60,8 @@ Array lexsort(const std::vector<Array>& keys, const AxisArg& axis, Loc loc) {
   std::vector<Array> operands(keys.rbegin(), keys.rend());
   for (const Array& x : operands) {
     if (!(x.shape() == keys[0].shape())) {
-      throw ShapeError("lexsort: the keys " + to_string(keys[0].aval()) + " and " + to_string(x.aval()) +
+      throw ShapeError("lexsort: the keys " + to_string(keys[0].aval()) + " and " +
+                       to_string(x.aval()) +
                        " differ in shape; broadcast one to the other with broadcast_to");
     }
   }
@@ -72,11 +75,12 @@ std::pair<Array, Array> top_k(const Array& x, int64_t k, Loc loc) {
   return {out[0], out[1]};
 }
 
-Array searchsorted(const Array& sorted, const Array& values, const SearchSortedOptions& options, Loc loc) {
+Array searchsorted(const Array& sorted, const Array& values, const SearchSortedOptions& options,
+                   Loc loc) {
   const LocScope at(loc);
   if (sorted.rank() != 1) {
-    throw ShapeError("searchsorted: the sorted array must have rank 1, got " + to_string(sorted.aval()) +
-                     "; map over the others with vmap");
+    throw ShapeError("searchsorted: the sorted array must have rank 1, got " +
+                     to_string(sorted.aval()) + "; map over the others with vmap");
   }
   const Dtype dtype = promote(sorted.dtype(), sorted.weak(), values.dtype(), values.weak());
   return bind1(searchsorted_p, {rules::convert(sorted, dtype), rules::convert(values, dtype)},
@@ -87,15 +91,17 @@ Array unique(const Array& x, Loc loc) {
   const LocScope at(loc);
   const Array values = internal::known(x);
   if (!values.defined()) {
-    throw TracerError("unique: the shape of the result depends on the values of " + x.impl()->describe() + " of type " +
-                      to_string(x.aval()) + ", which are not known while its function is traced; call it outside");
+    throw TracerError("unique: the shape of the result depends on the values of " +
+                      x.impl()->describe() + " of type " + to_string(x.aval()) +
+                      ", which are not known while its function is traced; call it outside");
   }
   const Array all = sort(flat(x), 0, {}, loc);
   const int64_t n = all.size();
   if (n == 0) return all;
   const Array before = rules::slice_axis(all, 0, 0, n - 1), after = rules::slice_axis(all, 0, 1, n);
   // NaN differ from each other, but are one element here.
-  const Array differs = logical_and(not_equal(before, after), logical_or(equal(before, before), equal(after, after)));
+  const Array differs =
+      logical_and(not_equal(before, after), logical_or(equal(before, before), equal(after, after)));
   return all[rules::pad_axis(differs, rules::scalar_of(Dtype::kBool, 1), 0, 1, 0)];
 }
 

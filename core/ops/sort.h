@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order: sorting, the largest elements, searching. NaN counts as larger than every number, -0 as equal to 0.
+// Order: sorting, the largest elements, searching. NaN counts as larger than every number, -0 as
+// equal to 0.
 #pragma once
 
 #include <utility>
@@ -14,28 +15,33 @@ struct SortOptions {
   bool descending = false;  ///< largest (and NaN) first; what is equal keeps its order
 };
 
-/// The elements in order along one axis (by default the last; none: of the flattened array). Stable.
-/// Throws ShapeError for several axes. Grad: g back to where the elements came from.
-Array sort(const Array& x, const AxisArg& axis = -1, const SortOptions& options = {}, Loc loc = Loc::current());
-/// The indices that sort: take_along_axis(x, argsort(x), -1) is sort(x). i32, or i64 for axes that need it. Gradient: none.
-Array argsort(const Array& x, const AxisArg& axis = -1, const SortOptions& options = {}, Loc loc = Loc::current());
-/// The indices that sort by several keys of one shape, the last one being the most significant, as in NumPy.
-/// Throws ValueError for no keys, ShapeError where their shapes differ.
+/// The elements in order along one axis (by default the last; none: of the flattened array).
+/// Stable. Throws ShapeError for several axes. Grad: g back to where the elements came from.
+Array sort(const Array& x, const AxisArg& axis = -1, const SortOptions& options = {},
+           Loc loc = Loc::current());
+/// The indices that sort: take_along_axis(x, argsort(x), -1) is sort(x). i32, or i64 for axes that
+/// need it. Gradient: none.
+Array argsort(const Array& x, const AxisArg& axis = -1, const SortOptions& options = {},
+              Loc loc = Loc::current());
+/// The indices that sort by several keys of one shape, the last one being the most significant, as
+/// in NumPy. Throws ValueError for no keys, ShapeError where their shapes differ.
 Array lexsort(const std::vector<Array>& keys, const AxisArg& axis = -1, Loc loc = Loc::current());
-/// The k largest elements along the last axis in falling order, and their indices (i32, or i64 for axes that need it);
-/// of equal ones the earlier first. Throws ValueError unless 0 <= k <= size. Grad: g back to where the elements came from.
+/// The k largest elements along the last axis in falling order, and their indices (i32, or i64 for
+/// axes that need it); of equal ones the earlier first. Throws ValueError unless 0 <= k <= size.
+/// Grad: g back to where the elements came from.
 std::pair<Array, Array> top_k(const Array& x, int64_t k, Loc loc = Loc::current());
 
 struct SearchSortedOptions {
   bool right = false;  ///< the place behind equal elements; else the place before them
 };
 
-/// For each value the place in `sorted` (rank 1, ascending) where it would keep the order. i32, or i64 for long ones.
-/// Throws ShapeError unless `sorted` has rank 1. Gradient: none.
-Array searchsorted(const Array& sorted, const Array& values, const SearchSortedOptions& options = {}, Loc loc = Loc::current());
+/// For each value the place in `sorted` (rank 1, ascending) where it would keep the order. i32, or
+/// i64 for long ones. Throws ShapeError unless `sorted` has rank 1. Gradient: none.
+Array searchsorted(const Array& sorted, const Array& values,
+                   const SearchSortedOptions& options = {}, Loc loc = Loc::current());
 
-/// The different elements of x in ascending order. The value of x must be known, because the shape depends on it:
-/// TracerError under vmap and jit.
+/// The different elements of x in ascending order. The value of x must be known, because the shape
+/// depends on it: TracerError under vmap and jit.
 Array unique(const Array& x, Loc loc = Loc::current());
 
 }  // namespace spruce

@@ -16,7 +16,8 @@ Array flat(const Array& x) { return reshape(x, {x.size()}); }
 
 int one_axis(const char* op, const AxisArg& axis, int rank) {
   const Axes axes = axis.resolve(op, rank);
-  if (axes.rank() != 1) throw ShapeError(std::string(op) + ": takes one axis, got " + to_string(axes));
+  if (axes.rank() != 1)
+    throw ShapeError(std::string(op) + ": takes one axis, got " + to_string(axes));
   return static_cast<int>(axes[0]);
 }
 
@@ -28,8 +29,8 @@ struct Along {
 
 Along along(const char* op, const Array& x, const Array& indices, int axis) {
   if (x.rank() != indices.rank()) {
-    throw ShapeError(std::string(op) + ": " + to_string(x.aval()) + " and the indices " + to_string(indices.aval()) +
-                     " differ in rank; add axes with expand_dims");
+    throw ShapeError(std::string(op) + ": " + to_string(x.aval()) + " and the indices " +
+                     to_string(indices.aval()) + " differ in rank; add axes with expand_dims");
   }
   const Array i = internal::wrapped(op, indices, axis, x.aval());
   Shape of_x = x.shape(), of_i = i.shape();
@@ -39,7 +40,8 @@ Along along(const char* op, const Array& x, const Array& indices, int axis) {
   of_x[axis] = x.shape()[axis];
   of_i[axis] = i.shape()[axis];
   const Array wide = of_i == i.shape() ? i : broadcast_to(i, of_i);
-  return {of_x == x.shape() ? x : broadcast_to(x, of_x), expand_dims(wide, -1), rules::along_params(of_x, axis)};
+  return {of_x == x.shape() ? x : broadcast_to(x, of_x), expand_dims(wide, -1),
+          rules::along_params(of_x, axis)};
 }
 
 }  // namespace
@@ -59,7 +61,8 @@ Array take_along_axis(const Array& x, const Array& indices, const AxisArg& axis,
   return bind1(gather_p, {a.x, a.indices}, Params::make(a.params));
 }
 
-Array put_along_axis(const Array& x, const Array& indices, const Array& values, const AxisArg& axis, Loc loc) {
+Array put_along_axis(const Array& x, const Array& indices, const Array& values, const AxisArg& axis,
+                     Loc loc) {
   const LocScope at(loc);
   const char* op = "put_along_axis";
   if (axis.all()) {
@@ -68,12 +71,14 @@ Array put_along_axis(const Array& x, const Array& indices, const Array& values, 
   }
   Along a = along(op, x, indices, one_axis(op, axis, x.rank()));
   if (!(a.x.shape() == x.shape())) {
-    throw ShapeError(std::string(op) + ": the indices " + to_string(indices.aval()) + " are larger than " + to_string(x.aval()) +
+    throw ShapeError(std::string(op) + ": the indices " + to_string(indices.aval()) +
+                     " are larger than " + to_string(x.aval()) +
                      " in an axis besides the indexed one");
   }
   if (promote(x.dtype(), false, values.dtype(), values.weak()) != x.dtype()) {
-    throw DtypeError(std::string(op) + ": the array " + to_string(x.aval()) + " cannot hold values of type " +
-                     to_string(values.aval()) + "; convert one with astype");
+    throw DtypeError(std::string(op) + ": the array " + to_string(x.aval()) +
+                     " cannot hold values of type " + to_string(values.aval()) +
+                     "; convert one with astype");
   }
   Shape place = a.indices.shape();
   place.erase(place.rank() - 1);
@@ -96,7 +101,8 @@ Array choose(const Array& indices, const std::vector<Array>& choices, Loc loc) {
   }
   const Array i = internal::wrapped("choose", indices, 0, Aval{dtype, false, Shape{n}});
   std::vector<Array> layers;
-  for (const Array& c : choices) layers.push_back(expand_dims(broadcast_to(rules::convert(c, dtype), shape), 0));
+  for (const Array& c : choices)
+    layers.push_back(expand_dims(broadcast_to(rules::convert(c, dtype), shape), 0));
   const Array stacked = rules::concatenate_axis(layers, 0);
   return reshape(rules::take_along(stacked, expand_dims(broadcast_to(i, shape), 0), 0), shape);
 }
@@ -104,9 +110,12 @@ Array choose(const Array& indices, const std::vector<Array>& choices, Loc loc) {
 Array one_hot(const Array& labels, int64_t n, Dtype dtype, Loc loc) {
   const LocScope at(loc);
   if (!is_integer(labels.dtype())) {
-    throw DtypeError("one_hot: labels must be integers, got " + to_string(labels.aval()) + "; convert them with astype");
+    throw DtypeError("one_hot: labels must be integers, got " + to_string(labels.aval()) +
+                     "; convert them with astype");
   }
-  if (n < 0) throw ValueError("one_hot: the number of classes is " + std::to_string(n) + "; it cannot be negative");
+  if (n < 0)
+    throw ValueError("one_hot: the number of classes is " + std::to_string(n) +
+                     "; it cannot be negative");
   Shape shape = labels.shape();
   shape.push_back(1);
   // Counted in i64, so that no class number wraps around in a narrow dtype of labels.
@@ -118,26 +127,32 @@ namespace {
 
 Array count_into(const char* op, const Array& labels, int64_t length, const Array& weights) {
   if (!is_integer(labels.dtype())) {
-    throw DtypeError(std::string(op) + ": labels must be integers, got " + to_string(labels.aval()) + "; convert them with astype");
+    throw DtypeError(std::string(op) + ": labels must be integers, got " +
+                     to_string(labels.aval()) + "; convert them with astype");
   }
-  if (length < 0) throw ValueError(std::string(op) + ": the length is " + std::to_string(length) + "; it cannot be negative");
+  if (length < 0)
+    throw ValueError(std::string(op) + ": the length is " + std::to_string(length) +
+                     "; it cannot be negative");
   GatherParams p = rules::take_params({length}, 0, 1);
   p.clip = false;
-  return bind1(scatter_add_p, {zeros({length}, weights.dtype()), expand_dims(flat(labels), -1), weights}, Params::make(p));
+  return bind1(scatter_add_p,
+               {zeros({length}, weights.dtype()), expand_dims(flat(labels), -1), weights},
+               Params::make(p));
 }
 
 }  // namespace
 
 Array bincount(const Array& labels, int64_t length, Loc loc) {
   const LocScope at(loc);
-  return count_into("bincount", labels, length, ones({labels.size()}, rules::count_dtype(labels.size())));
+  return count_into("bincount", labels, length,
+                    ones({labels.size()}, rules::count_dtype(labels.size())));
 }
 
 Array bincount(const Array& labels, int64_t length, const Array& weights, Loc loc) {
   const LocScope at(loc);
   if (!(weights.shape() == labels.shape())) {
-    throw ShapeError("bincount: the weights " + to_string(weights.aval()) + " do not have the shape of the labels " +
-                     to_string(labels.aval()));
+    throw ShapeError("bincount: the weights " + to_string(weights.aval()) +
+                     " do not have the shape of the labels " + to_string(labels.aval()));
   }
   return count_into("bincount", labels, length, flat(weights));
 }
@@ -149,15 +164,18 @@ Array argwhere(const Array& x, Loc loc) {
   }
   const Array mask = internal::known(is_bool(x.dtype()) ? x : x != 0);
   if (!mask.defined()) {
-    throw TracerError("argwhere: the shape of the result depends on the values of " + x.impl()->describe() + " of type " +
-                      to_string(x.aval()) + ", which are not known while its function is traced; use where(condition, a, b)");
+    throw TracerError(
+        "argwhere: the shape of the result depends on the values of " + x.impl()->describe() +
+        " of type " + to_string(x.aval()) +
+        ", which are not known while its function is traced; use where(condition, a, b)");
   }
   const std::vector<int64_t> places = internal::known_integers(internal::true_places(mask));
   int64_t largest = 0;
   for (const int64_t n : x.shape()) largest = std::max(largest, n);
   const Shape strides = row_major_strides(x.shape());
   const auto count = static_cast<int64_t>(places.size());
-  const Array out = internal::make_array(Aval{rules::count_dtype(largest), false, {count, x.rank()}});
+  const Array out =
+      internal::make_array(Aval{rules::count_dtype(largest), false, {count, x.rank()}});
   visit_dtype(out.dtype(), [&]<class T>(T) {
     T* y = static_cast<T*>(internal::mutable_data(out));
     for (int64_t place : places) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows of an operand at index vectors.
+#include "spruce/core/rules/gather.h"
+
 #include "spruce/core/cpu/windows.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/core/rules/gather.h"
 
 namespace spruce {
 namespace {

@@ -25,7 +25,7 @@ struct LayerNorm {
     const T variance = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return (x[i] - mean) * (x[i] - mean); }) / count;
     const T scale = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + e.eps)));
     const T *w = e.weight.data(), *b = e.bias.data();
-#pragma GCC ivdep
+SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * w[i] + b[i];
   }
 };

@@ -16,7 +16,7 @@ struct LogSoftmax {
     const T m = cpu::row_max(x, n);
     const T total = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return cpu::math::exp<I>(x[i] - m); });
     const T log_total = cpu::math::log<I>(total);
-#pragma GCC ivdep
+SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) - log_total;
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operand with windows at index vectors replaced by updates. Where windows meet, the last one stays.
+// The operand with windows at index vectors replaced by updates. Where windows meet, the last one
+// stays.
 #include "spruce/core/cpu/windows.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
@@ -35,7 +36,9 @@ void transpose(const TransposeArgs& a) {
   if (a.linear(2)) {
     const Array taken = rules::gather_like(ct, indices, a.params);
     const bool unique = rules::one_window(a.params.get<GatherParams>(), a.avals[1].shape);
-    a.out[2] = unique ? taken : where(stayed(indices, a.avals[0], a.avals[2], a.params), taken, zeros_like(taken));
+    a.out[2] =
+        unique ? taken
+               : where(stayed(indices, a.avals[0], a.avals[2], a.params), taken, zeros_like(taken));
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operand with updates added at index vectors. Where windows meet, the updates add up, in their order.
+// The operand with updates added at index vectors. Where windows meet, the updates add up, in their
+// order.
 #include "spruce/core/cpu/windows.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
@@ -13,8 +14,9 @@ void jvp(const JvpArgs& a) {
   if (!updates.defined()) {
     a.out_tangents[0] = operand;
   } else {
-    a.out_tangents[0] =
-        bind1(a.p, {operand.defined() ? operand : rules::zeros_of(a.in[0].aval()), a.in[1], updates}, a.params);
+    a.out_tangents[0] = bind1(
+        a.p, {operand.defined() ? operand : rules::zeros_of(a.in[0].aval()), a.in[1], updates},
+        a.params);
   }
 }
 

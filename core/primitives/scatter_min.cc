@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest of the operand and the updates at index vectors; NaN wins. Ties share the derivative evenly.
+// The smallest of the operand and the updates at index vectors; NaN wins. Ties share the derivative
+// evenly.
 #include "spruce/core/cpu/windows.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"

@@ -16,8 +16,8 @@ Array moved_on(const Array& x, int64_t by, double edge) {
   return rules::pad_axis(x, rules::scalar_of(x.dtype(), edge), 0, by, -by);
 }
 
-// For each element, the product of those before it with the same place; equal places stand side by side. In log2(n)
-// steps, each of which doubles how far back the products reach.
+// For each element, the product of those before it with the same place; equal places stand side by
+// side. In log2(n) steps, each of which doubles how far back the products reach.
 Array product_before(const Array& places, const Array& x) {
   const Array one = rules::scalar_of(x.dtype(), 1);
   const auto reach = [&](const Array& v, int64_t by) {
@@ -28,8 +28,10 @@ Array product_before(const Array& places, const Array& x) {
   return product;
 }
 
-// For each update, the product of the other updates of the same element. Without a division: right where some are zero.
-Array product_of_others(const Aval& operand, const Array& indices, const Array& updates, const Params& params) {
+// For each update, the product of the other updates of the same element. Without a division: right
+// where some are zero.
+Array product_of_others(const Aval& operand, const Array& indices, const Array& updates,
+                        const Params& params) {
   const Dtype dtype = operand.numel() < INT32_MAX ? int32 : int64;
   // Numbers of elements from 1; windows that are left out read as 0.
   const Array numbers = reshape(rules::iota({operand.numel()}, dtype, 0) + 1, operand.shape);
@@ -39,7 +41,8 @@ Array product_of_others(const Aval& operand, const Array& indices, const Array& 
   const Array before = product_before(places, x);
   const Array after = product_before(rules::reverse_axes(places, {0}), rules::reverse_axes(x, {0}));
   const Array others = before * rules::reverse_axes(after, {0});
-  return reshape(rules::take_axis(others, rules::sort_with_order(order).second, 0), updates.shape());
+  return reshape(rules::take_axis(others, rules::sort_with_order(order).second, 0),
+                 updates.shape());
 }
 
 void jvp(const JvpArgs& a) {
@@ -52,7 +55,8 @@ void jvp(const JvpArgs& a) {
       factor = factor * product_of_others(a.in[0].aval(), a.in[1], a.in[2], a.params);
     }
     const Array base = rules::zeros_of(a.in[0].aval());
-    t = rules::add_tangents(t, bind1(scatter_add_p, {base, a.in[1], a.tangents[2] * factor}, a.params));
+    t = rules::add_tangents(
+        t, bind1(scatter_add_p, {base, a.in[1], a.tangents[2] * factor}, a.params));
   }
   a.out_tangents[0] = t;
 }

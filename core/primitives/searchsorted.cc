@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where queries belong in a sorted row (see SearchSortedParams): before all elements that are not smaller, or behind
-// all that are not larger.
+// Where queries belong in a sorted row (see SearchSortedParams): before all elements that are not
+// smaller, or behind all that are not larger.
 #include "spruce/core/cpu/sort.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/sort.h"
@@ -11,13 +11,15 @@ namespace {
 Aval shape(const ShapeArgs& a) {
   const Aval &sorted = *a.in[0], &queries = *a.in[1];
   if (sorted.dtype != queries.dtype) {
-    throw DtypeError(std::string(a.op) + ": " + to_string(sorted) + " and the queries " + to_string(queries) +
-                     " differ in dtype; convert one with astype");
+    throw DtypeError(std::string(a.op) + ": " + to_string(sorted) + " and the queries " +
+                     to_string(queries) + " differ in dtype; convert one with astype");
   }
   bool fits = sorted.shape.rank() >= 1 && queries.shape.rank() >= sorted.shape.rank() - 1;
-  for (int i = 0; fits && i + 1 < sorted.shape.rank(); ++i) fits = sorted.shape[i] == queries.shape[i];
+  for (int i = 0; fits && i + 1 < sorted.shape.rank(); ++i)
+    fits = sorted.shape[i] == queries.shape[i];
   if (!fits) {
-    throw ShapeError(std::string(a.op) + ": takes a sorted [batch..., n] and queries [batch..., ...], got " +
+    throw ShapeError(std::string(a.op) +
+                     ": takes a sorted [batch..., n] and queries [batch..., ...], got " +
                      to_string(sorted) + " and " + to_string(queries));
   }
   return {rules::count_dtype(sorted.shape.back()), false, queries.shape};
@@ -25,13 +27,16 @@ Aval shape(const ShapeArgs& a) {
 
 void batch(const BatchArgs& a) {
   const bool shared_row = !a.batched[0] && a.in[0].rank() == 1;
-  const Array sorted = shared_row ? a.in[0] : rules::materialize_batch(a.in[0], a.batched[0], a.size);
-  const Array queries = shared_row ? a.in[1] : rules::materialize_batch(a.in[1], a.batched[1], a.size);
+  const Array sorted =
+      shared_row ? a.in[0] : rules::materialize_batch(a.in[0], a.batched[0], a.size);
+  const Array queries =
+      shared_row ? a.in[1] : rules::materialize_batch(a.in[1], a.batched[1], a.size);
   a.out[0] = bind1(a.p, {sorted, queries}, a.params);
 }
 
 std::vector<Sample> samples() {
-  const auto sample = [](const Shape& sorted, std::vector<double> values, const Shape& queries, bool right) {
+  const auto sample = [](const Shape& sorted, std::vector<double> values, const Shape& queries,
+                         bool right) {
     Sample s;
     s.in.resize(2);
     s.in[0].aval = Aval{Dtype::kFloat32, false, sorted};

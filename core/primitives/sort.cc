@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands ordered together along an axis by the first num_keys of them (see SortParams).
 #include "spruce/core/cpu/sort.h"
+
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/shape.h"
@@ -13,13 +14,15 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<SortParams>();
   if (a.in.empty() || p.num_keys < 1 || p.num_keys > static_cast<int64_t>(a.in.size())) {
     throw ValueError(std::string(a.op) + ": num_keys is " + std::to_string(p.num_keys) + " for " +
-                     std::to_string(a.in.size()) + " operands; it must be between 1 and their number");
+                     std::to_string(a.in.size()) +
+                     " operands; it must be between 1 and their number");
   }
   (void)normalize_axis(a.op, p.axis, a.in[0]->shape.rank());
   std::vector<Aval> out;
   for (const Aval* x : a.in) {
     if (!(x->shape == a.in[0]->shape)) {
-      throw ShapeError(std::string(a.op) + ": the operands " + to_string(*a.in[0]) + " and " + to_string(*x) +
+      throw ShapeError(std::string(a.op) + ": the operands " + to_string(*a.in[0]) + " and " +
+                       to_string(*x) +
                        " differ in shape; broadcast one to the other with broadcast_to");
     }
     out.push_back(*x);
@@ -50,8 +53,10 @@ void jvp(const JvpArgs& a) {
 void batch(const BatchArgs& a) {
   const auto& p = a.params.get<SortParams>();
   std::vector<Array> in(a.in.size());
-  for (size_t k = 0; k < in.size(); ++k) in[k] = rules::materialize_batch(a.in[k], a.batched[k], a.size);
-  const std::vector<Array> out = bind_all(a.p, in, Params::make(SortParams{p.axis + 1, p.num_keys}));
+  for (size_t k = 0; k < in.size(); ++k)
+    in[k] = rules::materialize_batch(a.in[k], a.batched[k], a.size);
+  const std::vector<Array> out =
+      bind_all(a.p, in, Params::make(SortParams{p.axis + 1, p.num_keys}));
   for (size_t k = 0; k < out.size(); ++k) a.out[k] = out[k];
 }
 
@@ -68,10 +73,12 @@ std::vector<Sample> samples() {
     return s;
   };
   const Dtype f = Dtype::kFloat32, i = Dtype::kInt32;
-  return {sample({7}, {f}, {0, 1}),          sample({3, 4}, {f}, {0, 1}),  sample({3, 4}, {f}, {1, 1}),
-          sample({2, 3, 2}, {f, f}, {1, 1}), sample({6}, {i, f}, {0, 2}),  sample({6}, {i, f}, {0, 1}),
-          sample({0}, {f}, {0, 1}),          sample({0, 3}, {f}, {1, 1}),  sample({1}, {f}, {0, 1}),
-          sample({5}, {i}, {0, 1}),          sample({60}, {f, i}, {0, 1}), sample({4, 3}, {i, i, f}, {0, 2})};
+  return {sample({7}, {f}, {0, 1}),     sample({3, 4}, {f}, {0, 1}),
+          sample({3, 4}, {f}, {1, 1}),  sample({2, 3, 2}, {f, f}, {1, 1}),
+          sample({6}, {i, f}, {0, 2}),  sample({6}, {i, f}, {0, 1}),
+          sample({0}, {f}, {0, 1}),     sample({0, 3}, {f}, {1, 1}),
+          sample({1}, {f}, {0, 1}),     sample({5}, {i}, {0, 1}),
+          sample({60}, {f, i}, {0, 1}), sample({4, 3}, {i, i, f}, {0, 2})};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The k largest elements along the last axis, in falling order, and where they stand (see TopKParams).
+// The k largest elements along the last axis, in falling order, and where they stand (see
+// TopKParams).
 #include "spruce/core/cpu/sort.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/sort.h"
@@ -11,12 +12,14 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<TopKParams>();
   Aval out = *a.in[0];
   if (out.shape.rank() == 0) {
-    throw ShapeError(std::string(a.op) + ": takes an array with a last axis to choose from, got " + to_string(out));
+    throw ShapeError(std::string(a.op) + ": takes an array with a last axis to choose from, got " +
+                     to_string(out));
   }
   const int64_t n = out.shape.back();
   if (p.k < 0 || p.k > n) {
-    throw ValueError(std::string(a.op) + ": k is " + std::to_string(p.k) + ", but the last axis of " + to_string(out) + " has " +
-                     std::to_string(n) + " entries; k must be between 0 and that");
+    throw ValueError(std::string(a.op) + ": k is " + std::to_string(p.k) +
+                     ", but the last axis of " + to_string(out) + " has " + std::to_string(n) +
+                     " entries; k must be between 0 and that");
   }
   out.shape.back() = p.k;
   return {out, Aval{rules::count_dtype(n), false, out.shape}};
@@ -45,8 +48,9 @@ std::vector<Sample> samples() {
     return Sample{.in = {in}, .params = Params::make(TopKParams{k})};
   };
   const Dtype f = Dtype::kFloat32;
-  return {sample({7}, f, 3),    sample({3, 5}, f, 2), sample({2, 2, 4}, f, 4), sample({4}, f, 0),
-          sample({0, 4}, f, 2), sample({3, 0}, f, 0), sample({9}, Dtype::kInt32, 5)};
+  return {
+      sample({7}, f, 3),    sample({3, 5}, f, 2), sample({2, 2, 4}, f, 4),      sample({4}, f, 0),
+      sample({0, 4}, f, 2), sample({3, 0}, f, 0), sample({9}, Dtype::kInt32, 5)};
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ Key Key::operator[](int64_t i) const {
     throw ShapeError("Key: a single key has no element " + std::to_string(i) +
                      "; random::split(key, n) makes a batch of n keys");
   }
-  return wrap(data_[Index(i)]);
+  return wrap(data_[Index(i, Loc::none())]);
 }
 
 std::string to_string(const Key& key) {

@@ -50,10 +50,13 @@ void check(const ShapeArgs& a, const GatherParams& p) {
   if (indices.back() != p.start_index_map.rank()) {
     fail(a, "the last axis of the indices must have one entry for each axis in start_index_map");
   }
-  if (p.window.rank() != operand.rank()) fail(a, "window needs a size for each axis of the operand");
-  if (p.operand_batch_dims.rank() != p.indices_batch_dims.rank()) fail(a, "the lists of batch axes differ in length");
+  if (p.window.rank() != operand.rank())
+    fail(a, "window needs a size for each axis of the operand");
+  if (p.operand_batch_dims.rank() != p.indices_batch_dims.rank())
+    fail(a, "the lists of batch axes differ in length");
   const int window_rank = operand.rank() - p.collapsed_dims.rank() - p.operand_batch_dims.rank();
-  if (p.offset_dims.rank() != window_rank) fail(a, "offset_dims must name one axis for each window axis that is kept");
+  if (p.offset_dims.rank() != window_rank)
+    fail(a, "offset_dims must name one axis for each window axis that is kept");
   check_axes(a, "offset_dims", p.offset_dims, indices.rank() - 1 + window_rank);
   for (int i = 1; i < p.offset_dims.rank(); ++i) {
     if (p.offset_dims[i] < p.offset_dims[i - 1]) fail(a, "offset_dims must ascend");
@@ -70,16 +73,19 @@ void check(const ShapeArgs& a, const GatherParams& p) {
   const bool any = positions(indices) > 0;
   for (int axis = 0; axis < operand.rank(); ++axis) {
     const bool batch = p.operand_batch_dims.contains(axis);
-    if ((batch || p.collapsed_dims.contains(axis)) && p.window[axis] != 1) fail(a, "an axis that is left out has window 1");
+    if ((batch || p.collapsed_dims.contains(axis)) && p.window[axis] != 1)
+      fail(a, "an axis that is left out has window 1");
     if (p.window[axis] < 0) fail(a, "window sizes cannot be negative");
-    if (p.window[axis] > operand[axis] && !batch && any && p.clip) fail(a, "the window is larger than the operand");
+    if (p.window[axis] > operand[axis] && !batch && any && p.clip)
+      fail(a, "the window is larger than the operand");
   }
 }
 
 Shape result_shape(const GatherParams& p, const Shape& operand, const Shape& indices) {
   Shape kept;
   for (int axis = 0; axis < operand.rank(); ++axis) {
-    if (!p.collapsed_dims.contains(axis) && !p.operand_batch_dims.contains(axis)) kept.push_back(p.window[axis]);
+    if (!p.collapsed_dims.contains(axis) && !p.operand_batch_dims.contains(axis))
+      kept.push_back(p.window[axis]);
   }
   Shape out;
   int next_kept = 0, next_position = 0;
@@ -89,7 +95,8 @@ Shape result_shape(const GatherParams& p, const Shape& operand, const Shape& ind
   return out;
 }
 
-// The parameters where the operand (or both operand and indices) and the result have a mapped axis in front.
+// The parameters where the operand (or both operand and indices) and the result have a mapped axis
+// in front.
 GatherParams behind_batch(const GatherParams& p, bool operand, bool indices, int64_t size) {
   GatherParams q = p;
   q.offset_dims = shifted(p.offset_dims);
@@ -123,7 +130,8 @@ Aval scatter_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<GatherParams>();
   check(a, p);
   if (a.in[0]->dtype != a.in[2]->dtype) {
-    throw DtypeError(describe(a) + ": operand and updates differ in dtype; convert one with astype");
+    throw DtypeError(describe(a) +
+                     ": operand and updates differ in dtype; convert one with astype");
   }
   const Shape expected = result_shape(p, a.in[0]->shape, a.in[1]->shape);
   if (!(a.in[2]->shape == expected)) fail(a, "the updates must have shape " + to_string(expected));
@@ -140,7 +148,8 @@ void batch_scatter(const BatchArgs& a) {
   const bool indices = a.batched[1];
   const Array operand = materialize_batch(a.in[0], a.batched[0], a.size);
   const Array updates = materialize_batch(a.in[2], a.batched[2], a.size);
-  a.out[0] = bind1(a.p, {operand, a.in[1], updates}, Params::make(behind_batch(p, true, indices, a.size)));
+  a.out[0] =
+      bind1(a.p, {operand, a.in[1], updates}, Params::make(behind_batch(p, true, indices, a.size)));
 }
 
 void jvp_scatter_extremum(const JvpArgs& a) {
@@ -159,7 +168,8 @@ void jvp_scatter_extremum(const JvpArgs& a) {
 
 bool one_window(const GatherParams& p, const Shape& indices) {
   int64_t n = 1;
-  for (int i = 0; i + 1 < indices.rank(); ++i) n *= p.indices_batch_dims.contains(i) ? 1 : indices[i];
+  for (int i = 0; i + 1 < indices.rank(); ++i)
+    n *= p.indices_batch_dims.contains(i) ? 1 : indices[i];
   return n <= 1;
 }
 
@@ -188,7 +198,8 @@ GatherParams along_params(const Shape& x, int axis) {
 }
 
 Array take_axis(const Array& x, const Array& i, int axis) {
-  return bind1(gather_p, {x, expand_dims(i, -1)}, Params::make(take_params(x.shape(), axis, i.rank())));
+  return bind1(gather_p, {x, expand_dims(i, -1)},
+               Params::make(take_params(x.shape(), axis, i.rank())));
 }
 
 Array take_along(const Array& x, const Array& i, int axis) {

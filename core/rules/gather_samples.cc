@@ -32,7 +32,11 @@ std::vector<Case> cases() {
       {{3, 4}, {3, 2, 1}, {0, 3, 2, 2, 1, 0}, along_params({3, 4}, 1), {3, 2}},
       {{3, 2}, {1, 2, 1}, {2, 1}, GatherParams{{}, {0}, {0}, {1}, {1}, {1, 1}}, {1, 2}},
       // Two axes indexed at once; the axes of the positions in front, and in the middle.
-      {{3, 2, 4}, {3, 2}, {0, 3, 2, 0, 0, 3}, GatherParams{{1}, {0, 2}, {0, 2}, {}, {}, {1, 2, 1}}, {3, 2}},
+      {{3, 2, 4},
+       {3, 2},
+       {0, 3, 2, 0, 0, 3},
+       GatherParams{{1}, {0, 2}, {0, 2}, {}, {}, {1, 2, 1}},
+       {3, 2}},
       {{2, 3, 2}, {2, 1}, {2, 0}, GatherParams{{0, 2}, {1}, {1}, {}, {}, {2, 1, 2}}, {2, 2, 2}},
       // Windows larger than one element, which overlap.
       {{6}, {2, 1}, {1, 3}, GatherParams{{1}, {}, {0}, {}, {}, {3}}, {2, 3}},

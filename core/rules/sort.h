@@ -10,14 +10,15 @@ namespace spruce {
 
 extern const Primitive sort_p, top_k_p, searchsorted_p;
 
-/// sort(x0, x1, ...): orders the operands together along `axis` by the first `num_keys` of them, ascending, the first
-/// one first. Equal keys keep their order; -0 equals 0; NaN stands last.
+/// sort(x0, x1, ...): orders the operands together along `axis` by the first `num_keys` of them,
+/// ascending, the first one first. Equal keys keep their order; -0 equals 0; NaN stands last.
 struct SortParams {
   int64_t axis = 0;
   int64_t num_keys = 1;
 };
 
-/// top_k(x): the k largest elements along the last axis in falling order, and where they stand. NaN is the largest.
+/// top_k(x): the k largest elements along the last axis in falling order, and where they stand. NaN
+/// is the largest.
 struct TopKParams {
   int64_t k = 0;
 };

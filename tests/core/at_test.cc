@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pure updates: values, derivatives, what is reused and what never is. index_test.cc has set and add at all indices.
+// Pure updates: values, derivatives, what is reused and what never is. index_test.cc has set and
+// add at all indices.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -33,7 +34,8 @@ std::string message(const F& f) {
 TEST(At, EachUpdate) {
   const Array x = array({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {2, 3});
   EXPECT_EQ(x.at(1).set(0.5f).to_vector<float>(), (Floats{1, 2, 3, 0.5f, 0.5f, 0.5f}));
-  EXPECT_EQ(x.at(slice(), 1).add(array({10.0f, 20.0f})).to_vector<float>(), (Floats{1, 12, 3, 4, 25, 6}));
+  EXPECT_EQ(x.at(slice(), 1).add(array({10.0f, 20.0f})).to_vector<float>(),
+            (Floats{1, 12, 3, 4, 25, 6}));
   EXPECT_EQ(x.at(0, slice(1, none)).subtract(1.0f).to_vector<float>(), (Floats{1, 1, 2, 4, 5, 6}));
   EXPECT_EQ(x.at(array({1, 1}), 0).multiply(3.0f).to_vector<float>(), (Floats{1, 2, 3, 36, 5, 6}));
   EXPECT_EQ(x.at(array({1, 1}), 0).divide(2.0f).to_vector<float>(), (Floats{1, 2, 3, 1, 5, 6}));
@@ -49,9 +51,12 @@ TEST(At, EachUpdate) {
 
 TEST(At, LastValueStays) {
   const Array x = zeros({3}, int32);
-  EXPECT_EQ(x.at(array({1, 1, 0, 1})).set(array({5, 6, 7, 8})).to_vector<int32_t>(), (Ints{7, 8, 0}));
+  EXPECT_EQ(x.at(array({1, 1, 0, 1})).set(array({5, 6, 7, 8})).to_vector<int32_t>(),
+            (Ints{7, 8, 0}));
   // The gradient goes to the value that stayed.
-  const auto f = [](const Array& v) { return sum(zeros({3}).at(array({1, 1, 0, 1})).set(v) * array({1.0f, 10.0f, 100.0f})); };
+  const auto f = [](const Array& v) {
+    return sum(zeros({3}).at(array({1, 1, 0, 1})).set(v) * array({1.0f, 10.0f, 100.0f}));
+  };
   EXPECT_EQ(grad(f)(ones({4})).to_vector<float>(), (Floats{0, 0, 1, 10}));
 }
 
@@ -68,11 +73,16 @@ TEST(At, DtypesAndShapesOfValues) {
   EXPECT_EQ(zeros({2}).at(0).set(array(1)).dtype(), float32);
   EXPECT_EQ(zeros({2}, int64).at(slice()).set(ones({1, 1, 2}, int8)).dtype(), int64);
   EXPECT_EQ(message([] { return zeros({2}, int32).at(0).set(1.5f); }),
-            "at.set: the array i32[2] cannot hold values of type f32*[]; convert them with astype(i32), or the array first");
+            "at.set: the array i32[2] cannot hold values of type f32*[]; convert them with "
+            "astype(i32), or the array first");
   EXPECT_EQ(message([] { return zeros({2}).at(0).add(array(1.5)); }),
-            "at.add: the array f32[2] cannot hold values of type f64[]; convert them with astype(f32), or the array first");
-  EXPECT_EQ(message([] { return zeros({4, 3}).at(slice(1, 3)).set(ones({2, 2})); }),
-            "at.set: values of type f32[2,2] do not broadcast to the place of shape [2,3] in f32[4,3]; reshape them or change "
+            "at.add: the array f32[2] cannot hold values of type f64[]; convert them with "
+            "astype(f32), or the array first");
+  EXPECT_EQ(message([] {
+              return zeros({4, 3}).at(slice(1, 3)).set(ones({2, 2}));
+            }),
+            "at.set: values of type f32[2,2] do not broadcast to the place of shape [2,3] in "
+            "f32[4,3]; reshape them or change "
             "the index");
   EXPECT_EQ(message([] { return zeros({4}, int32).at(0).divide(2); }),
             "at.divide: takes a floating array, got i32[4]; convert it with astype first");
@@ -148,7 +158,8 @@ TEST(At, RandomAliasing) {
       const Floats old = a.values;
       for (size_t r = 0; r < 4; ++r) std::copy_n(&old[r * 3], 3, &a.values[(3 - r) * 3]);
     }
-    for (const Held& h : held) ASSERT_EQ(h.array.to_vector<float>(), h.values) << "step " << step << " kind " << kind;
+    for (const Held& h : held)
+      ASSERT_EQ(h.array.to_vector<float>(), h.values) << "step " << step << " kind " << kind;
   }
   EXPECT_GT(reused, 100);
 }
@@ -163,7 +174,9 @@ TEST(At, IsPureUnderTransforms) {
   EXPECT_EQ(f(x).item<float>(), 36.0f + 16 + 36);
   EXPECT_EQ(grad(f)(x).to_vector<float>(), (Floats{12, 28, 36}));
   EXPECT_EQ(jit(grad(f))(x).to_vector<float>(), (Floats{12, 28, 36}));
-  EXPECT_EQ(vmap(grad(f))(array({1.0f, 2.0f, 3.0f, 1.0f, 2.0f, 3.0f}, {2, 3}))[1].to_vector<float>(), (Floats{12, 28, 36}));
+  EXPECT_EQ(
+      vmap(grad(f))(array({1.0f, 2.0f, 3.0f, 1.0f, 2.0f, 3.0f}, {2, 3}))[1].to_vector<float>(),
+      (Floats{12, 28, 36}));
 }
 
 TEST(At, DerivativesOfProducts) {
@@ -191,7 +204,9 @@ TEST(At, TiesOfExtremaShareTheDerivative) {
 TEST(At, EmbeddingRowsAddUp) {
   const Array table = array({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {3, 2});
   const Array tokens = array({2, 0, 2, 2}, {2, 2});
-  const auto f = [&](const Array& table) { return sum(take(table, tokens, 0) * array({1.0f, 10.0f})); };
+  const auto f = [&](const Array& table) {
+    return sum(take(table, tokens, 0) * array({1.0f, 10.0f}));
+  };
   EXPECT_EQ(grad(f)(table).to_vector<float>(), (Floats{1, 10, 0, 0, 3, 30}));
 }
 

@@ -38,7 +38,9 @@ std::vector<int64_t> integers(const std::string& text) {
   return out;
 }
 
-SliceEnd end_of(const std::string& text) { return text == "_" ? SliceEnd(none) : SliceEnd(std::stoll(text)); }
+SliceEnd end_of(const std::string& text) {
+  return text == "_" ? SliceEnd(none) : SliceEnd(std::stoll(text));
+}
 
 // "(2,3)0,1,2,3,4,5"
 Array index_array(const std::string& text, bool mask) {
@@ -144,7 +146,8 @@ TEST_P(IndexCases, Traced) {
   });
 }
 
-Array doubled(const Array& x) { return broadcast_to(expand_dims(x, 0), [&] {
+Array doubled(const Array& x) {
+  return broadcast_to(expand_dims(x, 0), [&] {
     Shape s = x.shape();
     s.insert(0, 2);
     return s;
@@ -161,14 +164,18 @@ TEST_P(IndexCases, Mapped) {
     // Which of x, the index arrays and the values are mapped, as bits.
     for (int mapped = 1; mapped < 8; ++mapped) {
       SCOPED_TRACE(mapped);
-      const auto part = [&](int bit, const Array& x) { return (mapped >> bit & 1) != 0 ? doubled(x) : x; };
-      const auto axis = [&](int bit) { return (mapped >> bit & 1) != 0 ? AxisSpec(0) : AxisSpec(none); };
+      const auto part = [&](int bit, const Array& x) {
+        return (mapped >> bit & 1) != 0 ? doubled(x) : x;
+      };
+      const auto axis = [&](int bit) {
+        return (mapped >> bit & 1) != 0 ? AxisSpec(0) : AxisSpec(none);
+      };
       std::vector<Array> given;
       for (const Array& a : arrays) given.push_back(part(1, a));
       if (mapped == 2 && arrays.empty()) continue;
       const Array v = counted(Shape(integers(c.result)), 100);
-      const auto [got, put, added] =
-          vmap(f, {.in_axes = {axis(0), axis(1), axis(2)}})(part(0, counted(shape)), given, part(2, v));
+      const auto [got, put, added] = vmap(f, {.in_axes = {axis(0), axis(1), axis(2)}})(
+          part(0, counted(shape)), given, part(2, v));
       for (int k = 0; k < 2; ++k) {
         EXPECT_EQ(values_of(got[k]), integers(c.values));
         EXPECT_EQ(values_of(put[k]), integers(c.put));
@@ -200,7 +207,8 @@ TEST(Index, EachWayToWriteIt) {
   EXPECT_EQ(values_of(x[{1, -1}]), (std::vector<int64_t>{7}));
   EXPECT_EQ(values_of(x[{uint8_t{1}, int64_t{2}}]), (std::vector<int64_t>{6}));
   EXPECT_EQ(values_of(x[slice(1)]), (std::vector<int64_t>{0, 1, 2, 3}));
-  EXPECT_EQ(values_of(x[{slice(), slice(none, none, -3)}]), (std::vector<int64_t>{3, 0, 7, 4, 11, 8}));
+  EXPECT_EQ(values_of(x[{slice(), slice(none, none, -3)}]),
+            (std::vector<int64_t>{3, 0, 7, 4, 11, 8}));
   EXPECT_EQ(values_of(x[{ellipsis, 0}]), (std::vector<int64_t>{0, 4, 8}));
   EXPECT_EQ((x[{newaxis, ellipsis}]).shape(), (Shape{1, 3, 4}));
   EXPECT_EQ(values_of(x[array({2, 0})]), (std::vector<int64_t>{8, 9, 10, 11, 0, 1, 2, 3}));
@@ -230,7 +238,8 @@ TEST(Index, AllDtypesOfElementsAndIndices) {
   const Array long_axis = counted({1000});
   EXPECT_EQ(long_axis[astype(Array(-2), int8)].item<int>(), 998);
   const auto traced = jit([](const Array& x, const Array& i) { return x[i]; });
-  EXPECT_EQ(values_of(traced(long_axis, astype(array({-2, 100}), int8))), (std::vector<int64_t>{998, 100}));
+  EXPECT_EQ(values_of(traced(long_axis, astype(array({-2, 100}), int8))),
+            (std::vector<int64_t>{998, 100}));
 }
 
 TEST(Index, ReadsAreCopiesOrViewsThatNothingChanges) {
@@ -247,7 +256,8 @@ TEST(Index, TracedPlacesOutside) {
   const auto put = jit([](const Array& x, const Array& i) { return x.at(i).set(50); });
   EXPECT_EQ(values_of(put(counted({4}), array({9, -9, -1}))), (std::vector<int64_t>{0, 1, 2, 50}));
   const auto add = jit([](const Array& x, const Array& i) { return x.at(i, 1).add(50); });
-  EXPECT_EQ(values_of(add(counted({2, 2}), array({2, 1, 1, -3}))), (std::vector<int64_t>{0, 1, 2, 103}));
+  EXPECT_EQ(values_of(add(counted({2, 2}), array({2, 1, 1, -3}))),
+            (std::vector<int64_t>{0, 1, 2, 103}));
 }
 
 TEST(Index, Derivatives) {
@@ -258,12 +268,15 @@ TEST(Index, Derivatives) {
   EXPECT_TRUE(allclose(grad(f)(x), array({3.0, 12.0, 0.0, 0.0, 150.0, 216.0}, {3, 2})));
   const auto g = [&](const Array& x) { return sum(grad(f)(x) * array({1.0, 2.0})); };
   EXPECT_TRUE(allclose(grad(g)(x), array({6.0, 24.0, 0.0, 0.0, 60.0, 144.0}, {3, 2})));
-  const auto basic = [](const Array& x) { return sum(x[{slice(none, none, -2), 1}] * array({10.0, 1.0})); };
+  const auto basic = [](const Array& x) {
+    return sum(x[{slice(none, none, -2), 1}] * array({10.0, 1.0}));
+  };
   EXPECT_TRUE(allclose(grad(basic)(x), array({0.0, 1.0, 0.0, 0.0, 0.0, 10.0}, {3, 2})));
   EXPECT_TRUE(allclose(jacfwd(basic)(x), jacrev(basic)(x)));
   // An index that is an argument of the differentiated function still has a value, and is checked.
   const auto with_index = [](const Array& x, const Array& i) { return sum(x[i]); };
-  EXPECT_TRUE(allclose(grad(with_index)(x, array({1})), array({0.0, 0.0, 1.0, 1.0, 0.0, 0.0}, {3, 2})));
+  EXPECT_TRUE(
+      allclose(grad(with_index)(x, array({1})), array({0.0, 0.0, 1.0, 1.0, 0.0, 0.0}, {3, 2})));
   EXPECT_THROW(grad(with_index)(x, array({3})), IndexError);
   // So has a mask.
   const auto positive = [](const Array& x) { return sum((x * x)[x > 3.5]); };
@@ -273,30 +286,52 @@ TEST(Index, Derivatives) {
 TEST(Index, Messages) {
   const Array x = zeros({3, 4});
   EXPECT_EQ(message([&] { return x[3]; }),
-            "operator[]: index 3 is out of range for axis 0 of f32[3,4], which has size 3; use indices from -3 to 2");
-  EXPECT_EQ(message([&] { return x[{0, -5}]; }),
-            "operator[]: index -5 is out of range for axis 1 of f32[3,4], which has size 4; use indices from -4 to 3");
-  EXPECT_EQ(message([&] { return x[array({0, 1, 7})]; }),
-            "operator[]: index 7 is out of range for axis 0 of f32[3,4], which has size 3; use indices from -3 to 2");
+            "operator[]: index 3 is out of range for axis 0 of f32[3,4], which has size 3; use "
+            "indices from -3 to 2");
+  EXPECT_EQ(message([&] {
+              return x[{0, -5}];
+            }),
+            "operator[]: index -5 is out of range for axis 1 of f32[3,4], which has size 4; use "
+            "indices from -4 to 3");
+  EXPECT_EQ(message([&] {
+              return x[array({0, 1, 7})];
+            }),
+            "operator[]: index 7 is out of range for axis 0 of f32[3,4], which has size 3; use "
+            "indices from -3 to 2");
   EXPECT_EQ(message([&] { return zeros({0})[0]; }),
-            "operator[]: index 0 is out of range for axis 0 of f32[0], which has size 0; an empty axis has no elements to index");
-  EXPECT_EQ(message([&] { return x[{0, 1, 2}]; }), "operator[]: 3 indices are too many for f32[3,4], which has rank 2");
-  EXPECT_EQ(message([&] { return x[{ellipsis, 0, ellipsis}]; }), "operator[]: an index can have one ellipsis, got 2");
+            "operator[]: index 0 is out of range for axis 0 of f32[0], which has size 0; an empty "
+            "axis has no elements to index");
+  EXPECT_EQ(message([&] {
+              return x[{0, 1, 2}];
+            }),
+            "operator[]: 3 indices are too many for f32[3,4], which has rank 2");
+  EXPECT_EQ(message([&] { return array(1.0f)[0]; }),
+            "operator[]: 1 index is too many for f32[], which has rank 0");
+  EXPECT_EQ(message([&] {
+              return x[{ellipsis, 0, ellipsis}];
+            }),
+            "operator[]: an index can have one ellipsis, got 2");
   EXPECT_EQ(message([&] { return x[slice(0, 3, 0)]; }),
             "operator[]: the step of a slice is 0; use a positive or negative one");
   EXPECT_EQ(message([&] { return x[ones({2})]; }),
             "operator[]: indices must be integers, got f32[2]; convert them with astype");
-  EXPECT_EQ(message([&] { return x[array({true, false})]; }),
-            "operator[]: the mask bool[2] does not fit f32[3,4]: axis 0 of the mask has size 2, axis 0 of the array has 3");
+  EXPECT_EQ(message([&] {
+              return x[array({true, false})];
+            }),
+            "operator[]: the mask bool[2] does not fit f32[3,4]: axis 0 of the mask has size 2, "
+            "axis 0 of the array has 3");
   EXPECT_EQ(message([&] { return x.at(5).set(1.0f); }),
-            "at.set: index 5 is out of range for axis 0 of f32[3,4], which has size 3; use indices from -3 to 2");
+            "at.set: index 5 is out of range for axis 0 of f32[3,4], which has size 3; use indices "
+            "from -3 to 2");
   EXPECT_THROW((void)x[3], IndexError);
   EXPECT_THROW((void)(x[{array({0, 1}), array({0, 1, 2})}]), ShapeError);
   EXPECT_THROW((void)(x[slice(0, 1, 0)]), ValueError);
   EXPECT_THROW((void)x[ones({2})], DtypeError);
   EXPECT_THROW((void)Array()[0], ValueError);
-  const std::string mask = message([&] { return jit([](const Array& x) { return x[x > 0.0f]; })(x); });
-  EXPECT_NE(mask.find("use where(mask, x, other), which keeps the shape"), std::string::npos) << mask;
+  const std::string mask =
+      message([&] { return jit([](const Array& x) { return x[x > 0.0f]; })(x); });
+  EXPECT_NE(mask.find("use where(mask, x, other), which keeps the shape"), std::string::npos)
+      << mask;
   EXPECT_NE(mask.find("bool[3,4]"), std::string::npos) << mask;
   EXPECT_THROW(vmap([](const Array& x) { return x[x > 0.0f]; })(x), TracerError);
 }
@@ -308,7 +343,9 @@ TEST(Index, NamesTheLine) {
     (void)x[7];
     FAIL();
   } catch (const IndexError& e) {
-    EXPECT_NE(std::string(e.what()).find("index_test.cc:" + std::to_string(line)), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("index_test.cc:" + std::to_string(line)),
+              std::string::npos)
+        << e.what();
   }
 }
 

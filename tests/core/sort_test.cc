@@ -42,16 +42,23 @@ TEST(Sort, EachDtype) {
     const Dtype dtype = static_cast<Dtype>(d);
     SCOPED_TRACE(name(dtype));
     const bool negative = !is_unsigned_integer(dtype);
-    const Array x = astype(negative ? array({3, -1, 0, 127, -128, -1, 5}) : array({3, 1, 0, 255, 128, 1, 5}), dtype);
-    const Ints expected = negative ? Ints{-128, -1, -1, 0, 3, 5, 127} : Ints{0, 1, 1, 3, 5, 128, 255};
+    const Array x = astype(
+        negative ? array({3, -1, 0, 127, -128, -1, 5}) : array({3, 1, 0, 255, 128, 1, 5}), dtype);
+    const Ints expected =
+        negative ? Ints{-128, -1, -1, 0, 3, 5, 127} : Ints{0, 1, 1, 3, 5, 128, 255};
     EXPECT_EQ(astype(sort(x), int32).to_vector<int32_t>(), expected);
-    EXPECT_EQ(argsort(x).to_vector<int32_t>(), (negative ? Ints{4, 1, 5, 2, 0, 6, 3} : Ints{2, 1, 5, 0, 6, 4, 3}));
+    EXPECT_EQ(argsort(x).to_vector<int32_t>(),
+              (negative ? Ints{4, 1, 5, 2, 0, 6, 3} : Ints{2, 1, 5, 0, 6, 4, 3}));
   }
-  EXPECT_EQ(sort(array({true, false, true})).to_vector<bool>(), (std::vector<bool>{false, true, true}));
-  const int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(sort(array({int64_t{0}, high, low, int64_t{-1}})).to_vector<int64_t>(), (std::vector<int64_t>{low, -1, 0, high}));
+  EXPECT_EQ(sort(array({true, false, true})).to_vector<bool>(),
+            (std::vector<bool>{false, true, true}));
+  const int64_t low = std::numeric_limits<int64_t>::min(),
+                high = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(sort(array({int64_t{0}, high, low, int64_t{-1}})).to_vector<int64_t>(),
+            (std::vector<int64_t>{low, -1, 0, high}));
   const uint64_t top = std::numeric_limits<uint64_t>::max();
-  EXPECT_EQ(sort(array({top, uint64_t{0}, top - 1})).to_vector<uint64_t>(), (std::vector<uint64_t>{0, top - 1, top}));
+  EXPECT_EQ(sort(array({top, uint64_t{0}, top - 1})).to_vector<uint64_t>(),
+            (std::vector<uint64_t>{0, top - 1, top}));
 }
 
 TEST(Sort, NanLastZerosEqual) {
@@ -61,7 +68,8 @@ TEST(Sort, NanLastZerosEqual) {
   EXPECT_FALSE(std::signbit(sorted[2]));
   EXPECT_TRUE(std::signbit(sorted[3]));
   EXPECT_TRUE(std::isnan(sorted[6]) && std::isnan(sorted[7]));
-  EXPECT_EQ(argsort(x, -1, {.descending = true}).to_vector<int32_t>(), (Ints{0, 4, 5, 1, 3, 6, 7, 2}));
+  EXPECT_EQ(argsort(x, -1, {.descending = true}).to_vector<int32_t>(),
+            (Ints{0, 4, 5, 1, 3, 6, 7, 2}));
   EXPECT_EQ(argsort(astype(x, float64)).to_vector<int32_t>(), (Ints{2, 7, 3, 6, 1, 5, 0, 4}));
   EXPECT_EQ(argsort(astype(x, bfloat16)).to_vector<int32_t>(), (Ints{2, 7, 3, 6, 1, 5, 0, 4}));
 }
@@ -87,10 +95,12 @@ TEST(Sort, LongRowsAreStable) {
   for (const int n : {2, 47, 48, 49, 500, 40000, 1 << 18}) {
     for (const int distinct : {3, 1000000}) {
       std::vector<int32_t> keys(static_cast<size_t>(n));
-      for (int32_t& k : keys) k = static_cast<int32_t>(rng() % static_cast<unsigned>(distinct)) - distinct / 2;
+      for (int32_t& k : keys)
+        k = static_cast<int32_t>(rng() % static_cast<unsigned>(distinct)) - distinct / 2;
       Ints order(keys.size());
       std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return keys[size_t(a)] < keys[size_t(b)]; });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int32_t a, int32_t b) { return keys[size_t(a)] < keys[size_t(b)]; });
       const Array x = array(keys);
       EXPECT_EQ(argsort(x).to_vector<int32_t>(), order);
       EXPECT_EQ(argsort(astype(x, float64)).to_vector<int32_t>(), order);
@@ -117,20 +127,31 @@ TEST(Sort, DoesNotDependOnThreads) {
 TEST(Sort, LexsortLastKeyFirst) {
   const Array minor = array({9, 4, 0, 4, 0, 2, 1}), major = array({1, 5, 1, 4, 3, 4, 4});
   EXPECT_EQ(lexsort({minor, major}).to_vector<int32_t>(), (Ints{2, 0, 4, 6, 5, 3, 1}));
-  EXPECT_EQ(message([&] { return lexsort({}); }), "lexsort: there are no keys; give at least one array");
-  EXPECT_EQ(message([&] { return lexsort({minor, zeros({2})}); }),
-            "lexsort: the keys i32[7] and f32[2] differ in shape; broadcast one to the other with broadcast_to");
+  EXPECT_EQ(message([&] { return lexsort({}); }),
+            "lexsort: there are no keys; give at least one array");
+  EXPECT_EQ(message([&] {
+              return lexsort({minor, zeros({2})});
+            }),
+            "lexsort: the keys i32[7] and f32[2] differ in shape; broadcast one to the other with "
+            "broadcast_to");
 }
 
 TEST(Sort, Derivatives) {
   const Array x = array({3.0, 1.0, 2.0, -4.0, 7.0, 0.5}, {2, 3});
   const Array w = array({1.0, 10.0, 100.0});
-  EXPECT_TRUE(allclose(grad([&](const Array& x) { return sum(sort(x) * w); })(x), array({100.0, 1.0, 10.0, 1.0, 100.0, 10.0}, {2, 3})));
-  EXPECT_TRUE(allclose(grad([&](const Array& x) { return sum(sort(x, -1, {.descending = true}) * w); })(x),
-                       array({1.0, 100.0, 10.0, 100.0, 1.0, 10.0}, {2, 3})));
-  EXPECT_TRUE(allclose(grad([&](const Array& x) { return sum(top_k(x, 2).first * array({1.0, 10.0})); })(x),
+  EXPECT_TRUE(allclose(grad([&](const Array& x) { return sum(sort(x) * w); })(x),
+                       array({100.0, 1.0, 10.0, 1.0, 100.0, 10.0}, {2, 3})));
+  EXPECT_TRUE(
+      allclose(grad([&](const Array& x) { return sum(sort(x, -1, {.descending = true}) * w); })(x),
+               array({1.0, 100.0, 10.0, 100.0, 1.0, 10.0}, {2, 3})));
+  EXPECT_TRUE(allclose(grad([&](const Array& x) {
+                         return sum(top_k(x, 2).first * array({1.0, 10.0}));
+                       })(x),
                        array({1.0, 0.0, 10.0, 0.0, 1.0, 10.0}, {2, 3})));
-  const auto cubes = [](const Array& x) { const Array s = sort(x[0]); return sum(s * s * s * array({1.0, 2.0, 3.0})); };
+  const auto cubes = [](const Array& x) {
+    const Array s = sort(x[0]);
+    return sum(s * s * s * array({1.0, 2.0, 3.0}));
+  };
   EXPECT_TRUE(allclose(hessian(cubes)(x)[{0, slice(), 0, slice()}],
                        array({54.0, 0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 24.0}, {3, 3})));
 }
@@ -138,14 +159,19 @@ TEST(Sort, Derivatives) {
 TEST(Sort, UnderVmap) {
   const Array x = array({3.0f, 1.0f, 2.0f, -4.0f, 7.0f, 0.5f}, {2, 3});
   EXPECT_TRUE(array_equal(vmap([](const Array& r) { return sort(r); })(x), sort(x)));
-  EXPECT_TRUE(array_equal(vmap([](const Array& r) { return argsort(r); }, {.in_axes = 1, .out_axes = 1})(x), argsort(x, 0)));
-  EXPECT_TRUE(array_equal(vmap([](const Array& r) { return top_k(r, 2).second; })(x), top_k(x, 2).second));
+  EXPECT_TRUE(
+      array_equal(vmap([](const Array& r) { return argsort(r); }, {.in_axes = 1, .out_axes = 1})(x),
+                  argsort(x, 0)));
+  EXPECT_TRUE(
+      array_equal(vmap([](const Array& r) { return top_k(r, 2).second; })(x), top_k(x, 2).second));
   const Array rows = sort(x), q = array({0.0f, 2.5f});
   const Array each = vmap([&](const Array& r) { return searchsorted(r, q); })(rows);
   EXPECT_EQ(each.to_vector<int32_t>(), (Ints{0, 2, 1, 2}));
-  const Array all = vmap([&](const Array& r, const Array& v) { return searchsorted(r, v); })(rows, array({2.5f, 0.5f}));
+  const Array all = vmap([&](const Array& r, const Array& v) { return searchsorted(r, v); })(
+      rows, array({2.5f, 0.5f}));
   EXPECT_EQ(all.to_vector<int32_t>(), (Ints{2, 1}));
-  const Array queries = vmap([&](const Array& v) { return searchsorted(rows[0], v); })(array({2.5f, 0.5f, 9.0f}));
+  const Array queries =
+      vmap([&](const Array& v) { return searchsorted(rows[0], v); })(array({2.5f, 0.5f, 9.0f}));
   EXPECT_EQ(queries.to_vector<int32_t>(), (Ints{2, 0, 3}));
 }
 
@@ -158,8 +184,9 @@ TEST(TopK, ValuesAndPlaces) {
   const Array y = array({3, 1, 2, 9, 7, 8}, {2, 3});
   EXPECT_EQ(top_k(y, 3).first.to_vector<int32_t>(), (Ints{3, 2, 1, 9, 8, 7}));
   EXPECT_EQ(top_k(y, 0).first.shape(), (Shape{2, 0}));
-  EXPECT_EQ(message([&] { return top_k(y, 4).first; }),
-            "top_k: k is 4, but the last axis of i32[2,3] has 3 entries; k must be between 0 and that");
+  EXPECT_EQ(
+      message([&] { return top_k(y, 4).first; }),
+      "top_k: k is 4, but the last axis of i32[2,3] has 3 entries; k must be between 0 and that");
   EXPECT_THROW((void)top_k(y, -1), ValueError);
   EXPECT_THROW((void)top_k(array(1), 1), ShapeError);
 }
@@ -172,8 +199,11 @@ TEST(SearchSorted, Sides) {
   EXPECT_EQ(searchsorted(x, q).shape(), (Shape{2, 3}));
   EXPECT_EQ(searchsorted(zeros({0}), q).to_vector<int32_t>(), (Ints{0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(searchsorted(array({1, 3, 5}), 2.5f).item<int>(), 1) << "both are promoted";
-  EXPECT_EQ(message([&] { return searchsorted(ones({2, 2}), 1.0f); }),
-            "searchsorted: the sorted array must have rank 1, got f32[2,2]; map over the others with vmap");
+  EXPECT_EQ(message([&] {
+              return searchsorted(ones({2, 2}), 1.0f);
+            }),
+            "searchsorted: the sorted array must have rank 1, got f32[2,2]; map over the others "
+            "with vmap");
 }
 
 TEST(Unique, Elements) {
@@ -190,38 +220,50 @@ TEST(Take, Axes) {
   EXPECT_EQ(take(x, 4).item<int>(), 4);
   EXPECT_EQ(take(x, zeros({2, 0}, int32), 1).shape(), (Shape{2, 2, 0}));
   EXPECT_EQ(take(x, array({{0, 1}, {1, 0}}), -1).shape(), (Shape{2, 2, 2}));
-  EXPECT_EQ(message([&] { return take(x, array({0, 2}), 0); }),
-            "take: index 2 is out of range for axis 0 of i32[2,3], which has size 2; use indices from -2 to 1");
+  EXPECT_EQ(message([&] {
+              return take(x, array({0, 2}), 0);
+            }),
+            "take: index 2 is out of range for axis 0 of i32[2,3], which has size 2; use indices "
+            "from -2 to 1");
   EXPECT_EQ(message([&] { return take(x, zeros({2}), 0); }),
             "take: indices must be integers, got f32[2]; convert them with astype");
   EXPECT_EQ(message([&] { return take(x, array({true}), 0); }),
-            "take: indices must be integers, got bool[1]; convert them with astype, or index with the mask by x[mask]");
+            "take: indices must be integers, got bool[1]; convert them with astype, or index with "
+            "the mask by x[mask]");
 }
 
 TEST(Take, AlongAxis) {
   const Array x = array({0, 1, 2, 3, 4, 5}, {2, 3});
-  EXPECT_EQ(take_along_axis(x, array({{2, 0}, {1, -1}}), 1).to_vector<int32_t>(), (Ints{2, 0, 4, 5}));
+  EXPECT_EQ(take_along_axis(x, array({{2, 0}, {1, -1}}), 1).to_vector<int32_t>(),
+            (Ints{2, 0, 4, 5}));
   EXPECT_EQ(take_along_axis(x, array({{1, 0, 1}}), 0).to_vector<int32_t>(), (Ints{3, 1, 5}));
   EXPECT_EQ(take_along_axis(x, array({{1}, {0}, {1}}), 0).shape(), (Shape{3, 3}));
   EXPECT_EQ(take_along_axis(x, array({5, 0}), none).to_vector<int32_t>(), (Ints{5, 0}));
   EXPECT_EQ(take_along_axis(x, argsort(-x), 1).to_vector<int32_t>(), (Ints{2, 1, 0, 5, 4, 3}));
   EXPECT_THROW((void)take_along_axis(x, array({0, 1}), 1), ShapeError);
   EXPECT_THROW((void)take_along_axis(x, array({{0, 1}, {0, 3}}), 1), IndexError);
-  EXPECT_EQ(put_along_axis(x, array({{2}, {0}}), 9, 1).to_vector<int32_t>(), (Ints{0, 1, 9, 9, 4, 5}));
-  EXPECT_EQ(put_along_axis(x, array({5, 0}), array({7, 8}), none).to_vector<int32_t>(), (Ints{8, 1, 2, 3, 4, 7}));
+  EXPECT_EQ(put_along_axis(x, array({{2}, {0}}), 9, 1).to_vector<int32_t>(),
+            (Ints{0, 1, 9, 9, 4, 5}));
+  EXPECT_EQ(put_along_axis(x, array({5, 0}), array({7, 8}), none).to_vector<int32_t>(),
+            (Ints{8, 1, 2, 3, 4, 7}));
   EXPECT_THROW((void)put_along_axis(x, array({{2}, {0}}), 1.5f, 1), DtypeError);
   EXPECT_THROW((void)put_along_axis(ones({1, 3}), array({{2}, {0}}), 1.5f, 1), ShapeError);
-  const auto f = [](const Array& x) { return sum(take_along_axis(x, array({{2, 0}, {1, 1}}), 1) * array({1.0f, 10.0f})); };
+  const auto f = [](const Array& x) {
+    return sum(take_along_axis(x, array({{2, 0}, {1, 1}}), 1) * array({1.0f, 10.0f}));
+  };
   EXPECT_EQ(grad(f)(zeros({2, 3})).to_vector<float>(), (Floats{10, 0, 1, 0, 11, 0}));
 }
 
 TEST(Take, ChooseOneHotBincount) {
-  EXPECT_EQ(choose(array({1, 0, -1}), {10, array({1, 2, 3}), 20}).to_vector<int32_t>(), (Ints{1, 10, 20}));
-  EXPECT_EQ(one_hot(array({1, -1, 3, 0}), 3, int32).to_vector<int32_t>(), (Ints{0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(choose(array({1, 0, -1}), {10, array({1, 2, 3}), 20}).to_vector<int32_t>(),
+            (Ints{1, 10, 20}));
+  EXPECT_EQ(one_hot(array({1, -1, 3, 0}), 3, int32).to_vector<int32_t>(),
+            (Ints{0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}));
   EXPECT_EQ(one_hot(zeros({2, 0}, int8), 300).shape(), (Shape{2, 0, 300}));
   EXPECT_EQ(sum(one_hot(astype(array({44}), int8), 300)).item<float>(), 1.0f);
   EXPECT_EQ(bincount(array({1, 5, 1, -1, 0}), 3).to_vector<int32_t>(), (Ints{1, 2, 0}));
-  EXPECT_EQ(bincount(array({1, 0, 1}), 2, array({0.5f, 1.0f, 2.0f})).to_vector<float>(), (Floats{1, 2.5f}));
+  EXPECT_EQ(bincount(array({1, 0, 1}), 2, array({0.5f, 1.0f, 2.0f})).to_vector<float>(),
+            (Floats{1, 2.5f}));
   EXPECT_THROW((void)bincount(array({0.5f}), 2), DtypeError);
   EXPECT_THROW((void)one_hot(array({0.5f}), 2), DtypeError);
   EXPECT_THROW((void)one_hot(array({0}), -2), ValueError);
@@ -238,7 +280,8 @@ TEST(Nonzero, Places) {
   EXPECT_EQ(argwhere(zeros({0, 2})).shape(), (Shape{0, 2}));
   EXPECT_EQ(argwhere(array(5)).shape(), (Shape{1, 0}));
   EXPECT_EQ(nonzero(array(0))[0].shape(), (Shape{0}));
-  const std::string traced = message([&] { return jit([](const Array& x) { return argwhere(x); })(x); });
+  const std::string traced =
+      message([&] { return jit([](const Array& x) { return argwhere(x); })(x); });
   EXPECT_NE(traced.find("use where(condition, a, b)"), std::string::npos) << traced;
 }
 

@@ -48,29 +48,36 @@ Section module_mistakes() {
                 net.load_state_dict({{"out.weight", sp::ones({2, 4})}, {"out.b", sp::ones({2})}})),
            CODE(Net net; net.load_state_dict(
                {{"out.weight", sp::ones({2, 4})}, {"out.b", sp::ones({2})}}, {.strict = false})),
-           "?", "?"},
+           "TreeError",
+           "load_state_dict: the names differ\n  missing: out.bias\n  unexpected: out.b\n  load "
+           "with {.strict = false} to take over what fits"},
           {"A state with other shapes",
            CODE(Net net; net.load_state_dict(
                {{"out.weight", sp::ones({4, 2})}, {"out.bias", sp::ones({4})}})),
            CODE(Net net; net.load_state_dict(
                {{"out.weight", sp::ones({2, 4})}, {"out.bias", sp::ones({2})}})),
-           "?", "?"},
+           "ShapeError",
+           "load_state_dict: shapes differ:\n  out.weight: the module has f32[2,4], the state has "
+           "f32[4,2]\n  out.bias: the module has f32[2], the state has f32[4]"},
           {"A name with a dot",
            CODE(Net net; net.register_module("in.front", nn::Linear::init(sp::Key(0), 4, 4))),
-           CODE(Net net; net.register_module("front", nn::Linear::init(sp::Key(0), 4, 4))), "?",
-           "?"},
+           CODE(Net net; net.register_module("front", nn::Linear::init(sp::Key(0), 4, 4))),
+           "ValueError",
+           "register_module: 'in.front' is no name; it must not be empty and hold no dot"},
           {"A name that is taken",
            CODE(Net net; net.register_module("out", nn::Linear::init(sp::Key(0), 4, 4))),
-           CODE(Net net; net.register_module("out2", nn::Linear::init(sp::Key(0), 4, 4))), "?",
-           "?"},
+           CODE(Net net; net.register_module("out2", nn::Linear::init(sp::Key(0), 4, 4))),
+           "ValueError", "register_module: the module already has a child 'out'"},
           {"A layer of a module called by itself", CODE(Net net; net.out(sp::ones({3, 4}))),
-           CODE(Net net; net(sp::ones({3, 4}))), "?", "?"},
+           CODE(Net net; net(sp::ones({3, 4}))), "ValueError",
+           "Stateful: a layer of a module is called outside of it; call the module, as in net(x), "
+           "or keep the plain layer struct"},
           {"Parameters without a name that the module has",
            CODE(Net net; nn::functionalize(net).apply({{"out.weight", sp::ones({2, 4})}}, {}, {},
                                                       sp::ones({3, 4}))),
            CODE(Net net; const auto f = nn::functionalize(net);
                 f.apply(f.params, f.buffers, {}, sp::ones({3, 4}))),
-           "?", "?"},
+           "TreeError", "NamedArrays: no array is named 'out.bias'; the names are 'out.weight'"},
           {"A parameter of another shape",
            CODE(Net net; const auto f = nn::functionalize(net); sp::NamedArrays params = f.params;
                 params.at("out.bias") = sp::ones({3});
@@ -78,7 +85,7 @@ Section module_mistakes() {
            CODE(Net net; const auto f = nn::functionalize(net); sp::NamedArrays params = f.params;
                 params.at("out.bias") = sp::ones({2});
                 f.apply(params, f.buffers, {}, sp::ones({3, 4}))),
-           "?", "?"},
+           "ShapeError", "apply: out.bias is f32[3], the module has f32[2]"},
       }};
 }
 
@@ -90,23 +97,30 @@ Section file_mistakes() {
           {"A file that is not there", CODE(sp::io::load_npy("no_such_file.npy")),
            CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); sp::io::load_npy("mistake.npy");
                 std::remove("mistake.npy")),
-           "?", "?"},
+           "IoError",
+           "load_npy: no_such_file.npy: cannot be opened: No such file or directory" HERE},
           {"A folder that is not there",
            CODE(sp::io::save_npy("no_such_folder/a.npy", sp::ones({2}))),
-           CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); std::remove("mistake.npy")), "?",
-           "?"},
+           CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); std::remove("mistake.npy")),
+           "IoError",
+           "save_npy: no_such_folder/a.npy: no file can be made in its folder: No such file or "
+           "directory" HERE},
           {"A file that is cut off",
            CODE(write_safetensors("mistake.safetensors", 4);
                 sp::io::load_safetensors("mistake.safetensors")),
            CODE(write_safetensors("mistake.safetensors", 0);
                 sp::io::load_safetensors("mistake.safetensors");
                 std::remove("mistake.safetensors")),
-           "?", "?"},
+           "IoError",
+           "load_safetensors: mistake.safetensors: at byte 8: the array 'w' has data_offsets that "
+           "are not two, in rising order and within the 20 bytes of data" HERE},
           {"A file of another format",
            CODE(write_file("mistake.npy", "PK\3\4 a zip file"); sp::io::load_npy("mistake.npy")),
            CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); sp::io::load_npy("mistake.npy");
                 std::remove("mistake.npy")),
-           "?", "?"},
+           "IoError",
+           "load_npy: mistake.npy: at byte 0: this is no .npy file: it does not begin with "
+           "\\x93NUMPY" HERE},
           {"A header that promises more than there is",
            CODE(write_file("mistake.safetensors",
                            std::string("\xff\xff\xff\xff\xff\xff\xff\x7f{}", 10));
@@ -114,14 +128,20 @@ Section file_mistakes() {
            CODE(write_safetensors("mistake.safetensors", 0);
                 sp::io::load_safetensors("mistake.safetensors");
                 std::remove("mistake.safetensors")),
-           "?", "?"},
+           "IoError",
+           "load_safetensors: mistake.safetensors: at byte 0: the header would have "
+           "9223372036854775807 bytes; this is no .safetensors file, or a damaged one" HERE},
           {"An IDX file that is none",
            CODE(write_file("mistake.idx", "text"); sp::io::load_idx("mistake.idx")),
-           CODE(std::remove("mistake.idx")), "?", "?"},
+           CODE(std::remove("mistake.idx")), "IoError",
+           "load_idx: mistake.idx: at byte 0: this is no IDX file: it does not begin with two zero "
+           "bytes" HERE},
           {"Saving an array that nobody has set",
            CODE(sp::io::save_safetensors("mistake.safetensors", {{"w", Array()}})),
            CODE(sp::io::save_safetensors("mistake.safetensors", {{"w", sp::ones({2})}});
                 std::remove("mistake.safetensors")),
-           "?", "?"},
+           "ValueError",
+           "save_safetensors: the array 'w' is empty (default-constructed); give it a value before "
+           "it is saved" HERE},
       }};
 }

@@ -46,7 +46,7 @@ message. Nothing is left half-changed: arguments are what they were.
 With `SPRUCE_DEBUG_NANS=1` in the environment, or after `sp::set_debug_nans(true)`, each result is
 checked, and the operation that makes the first NaN throws `ValueError`.
 
-In the code below `sp` is `spruce` and `nn` is `spruce::nn`; `square_sum(x)` is `sum(x * x)`, `dot(a, b)` is
+In the code below `sp` is `spruce` and `nn` is `spruce::nn`; `square_sum(x)` is `sum(x * x)`, `sum_of_products(a, b)` is
 `sum(a * b)`, `layers(n)` a vector of `n` layers `nn::Linear` from 2 to 2 features, and `Net` a module
 with one layer `out`, an `nn::Linear` from 4 to 2. Each mistake is followed by the same thing done
 right.

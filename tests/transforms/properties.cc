@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
 
 namespace spruce::properties {
 namespace {

@@ -5,7 +5,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
-#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
