@@ -78,6 +78,12 @@ struct Conv2d {
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
+/// A factory of Conv1d layers; the number of input channels is that of the example f[n, in, d].
+inline auto conv1d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
+  return LayerFactory(
+      [=](const Key& key, const Array& x) { return Conv1d::init(key, x.shape(-2), out, kernel, options); });
+}
+
 /// A factory of Conv2d layers; the number of input channels is that of the example f[n, in, h, w].
 inline auto conv(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
   return LayerFactory(

@@ -4,6 +4,21 @@
 #include "spruce/core/ops/take.h"
 
 namespace spruce::nn {
+namespace {
+
+// Negative numbers are a mistake here, as in PyTorch, while take() counts them from the end.
+void check_not_negative(const Array& input) {
+  if (input.impl()->concrete() == nullptr || &input.device() != &cpu_device()) return;
+  visit_dtype(input.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      for (const T i : input.data<T>()) {
+        if (i < 0) throw IndexError("embedding: the input holds " + std::to_string(i) + "; rows count from 0");
+      }
+    }
+  });
+}
+
+}  // namespace
 
 Array embedding(const Array& input, const Array& weight, Loc loc) {
   const LocScope at(loc);
@@ -13,6 +28,7 @@ Array embedding(const Array& input, const Array& weight, Loc loc) {
   }
   if (weight.rank() != 2)
     throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
+  check_not_negative(input);
   return take(weight, input, 0);
 }
 

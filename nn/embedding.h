@@ -26,4 +26,9 @@ struct Embedding {
   Array operator()(const Array& input, Loc loc = Loc::current()) const { return embedding(input, weight, loc); }
 };
 
+/// A factory of Embedding layers; inputs are integers of any shape.
+inline auto embedding_layer(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {}) {
+  return LayerFactory([=](const Key& key, const Array&) { return Embedding::init(key, num_embeddings, embedding_dim, options); });
+}
+
 }  // namespace spruce::nn

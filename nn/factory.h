@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Factories: descriptions of layers that hold no parameters. init makes parameters, with input sizes taken from an
 // example; factory(parameters) is a model, which is a pure function.
+//
+//   dense(out)  conv(out, kernel)  conv1d_layer(out, kernel)  embedding_layer(n, d)  layer_norm_layer()  batch_norm_layer()
+//
+// Layers without parameters and functions are parts of sequential() as they are: Dropout{0.5f}, MaxPool2d{2}, flatten, relu.
 #pragma once
 
 #include "spruce/nn/context.h"

@@ -95,8 +95,11 @@ Labels labels_of(const char* op, const Array& target, int64_t classes, int64_t i
     });
   }
   if (!ignores) return {target, Array()};
-  const Array used = target != astype(Array(ignore_index),
-                                      is_unsigned_integer(target.dtype()) ? int64 : target.dtype());
+  // In the target's own dtype where every one that is signed holds the label to ignore.
+  const bool narrow =
+      ignore_index >= -128 && ignore_index <= 127 && !is_unsigned_integer(target.dtype());
+  const Dtype wide = narrow ? target.dtype() : int64;
+  const Array used = astype(target, wide) != astype(Array(ignore_index), wide);
   return {where(used, target, zeros_like(target)), used};
 }
 
@@ -104,6 +107,11 @@ Labels labels_of(const char* op, const Array& target, int64_t classes, int64_t i
 // classes last.
 Array picked(const Array& log_probabilities, const Array& index) {
   return -squeeze(take_along_axis(log_probabilities, expand_dims(index, -1), -1), -1);
+}
+
+// Zero for ignored examples, even where their loss is infinite.
+Array used_only(const Array& losses, const Labels& labels) {
+  return labels.used.defined() ? where(labels.used, losses, zeros_like(losses)) : losses;
 }
 
 // The mean over used examples, weighted.
@@ -129,7 +137,7 @@ Array nll(const char* op, const Array& log_probabilities, const Array& target, c
   const int64_t classes = log_probabilities.shape().back();
   const Labels labels = labels_of(op, target, classes, ignore_index);
   const Array weights = example_weights(op, labels, weight, classes, log_probabilities.dtype());
-  return weighted(picked(log_probabilities, labels.index), weights, reduction);
+  return weighted(used_only(picked(log_probabilities, labels.index), labels), weights, reduction);
 }
 
 // Targets are probabilities.
@@ -158,9 +166,8 @@ Array smoothed_cross_entropy(const Array& logs, const Array& target, const Cross
   Array spread = -logs;
   if (o.weight.defined())
     spread = spread * class_weights("cross_entropy", o.weight, classes, logs.dtype());
-  Array smooth = sum(spread, -1);
-  if (labels.used.defined()) smooth = smooth * astype(labels.used, logs.dtype());
-  const Array hard = picked(logs, labels.index);
+  const Array smooth = used_only(sum(spread, -1), labels);
+  const Array hard = used_only(picked(logs, labels.index), labels);
   const double share = o.label_smoothing / static_cast<double>(classes);
   const Array each =
       (1 - o.label_smoothing) * (weights.defined() ? hard * weights : hard) + share * smooth;

@@ -75,4 +75,13 @@ struct BatchNorm {
   Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const;
 };
 
+/// A factory of LayerNorm layers over the last axis of the example.
+inline auto layer_norm_layer(NormLayerOptions options = {}) {
+  return LayerFactory([=](const Key&, const Array& x) { return LayerNorm::init({x.shape(-1)}, options); });
+}
+/// A factory of BatchNorm layers over axis 1 of the example.
+inline auto batch_norm_layer(BatchNormLayerOptions options = {}) {
+  return LayerFactory([=](const Key&, const Array& x) { return BatchNorm::init(x.shape(1), options); });
+}
+
 }  // namespace spruce::nn

@@ -27,6 +27,7 @@ void kernel(const KernelArgs& a) {
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params&) {
+  if (in[0].size() == 0) return {in[0]};
   const Array e = exp(in[0] - max(in[0], -1, {.keepdims = true}));
   return {e / sum(e, -1, {.keepdims = true})};
 }

@@ -42,14 +42,21 @@ Shape filled_in(const char* op, const char* what, const Shape& s, int rank, int6
   return s;
 }
 
-int64_t window_places(int64_t size, int64_t dilation, int64_t low, int64_t high, int64_t window, int64_t window_dilation,
-                      int64_t stride) {
-  int64_t reach;
-  if (__builtin_add_overflow(low, high, &reach) || __builtin_add_overflow(reach, dilated_size(size, dilation), &reach)) {
-    throw ShapeError("window: the padding " + std::to_string(low) + ", " + std::to_string(high) + " is too large to count");
+int64_t window_places(const char* op, int64_t size, int64_t dilation, int64_t low, int64_t high, int64_t window,
+                      int64_t window_dilation, int64_t stride) {
+  constexpr int64_t kStep = int64_t{1} << 31, kPadding = int64_t{1} << 40;
+  int64_t extent = 0, reach = 0;
+  bool large = dilation > kStep || window_dilation > kStep || stride > kStep || std::max(low, high) > kPadding || std::min(low, high) < -kPadding;
+  if (!large && size > 0) large = __builtin_mul_overflow(size - 1, dilation, &extent) || __builtin_add_overflow(extent, 2 * kPadding, &extent);
+  if (!large && window > 0) large = __builtin_mul_overflow(window - 1, window_dilation, &reach) || __builtin_add_overflow(reach, 2 * kPadding, &reach);
+  if (large) {
+    throw ShapeError(std::string(op) + ": an axis of size " + std::to_string(size) + " with a window of " + std::to_string(window) +
+                     ", stride " + std::to_string(stride) + ", dilations " + std::to_string(dilation) + " and " +
+                     std::to_string(window_dilation) + " and padding " + std::to_string(low) + ", " + std::to_string(high) +
+                     " reaches too far to count");
   }
-  const int64_t rest = reach - dilated_size(window, window_dilation);
-  return rest < 0 || reach < 0 ? 0 : rest / stride + 1;
+  const int64_t rest = low + dilated_size(size, dilation) + high - dilated_size(window, window_dilation);
+  return rest < 0 ? 0 : rest / stride + 1;
 }
 
 Aval conv_shape(const ShapeArgs& a) {
@@ -84,7 +91,7 @@ Aval conv_shape(const ShapeArgs& a) {
   Aval out{x.dtype, x.weak && w.weak, {batch / b, outputs}};
   if (p.out_swapped) std::swap(out.shape[0], out.shape[1]);
   for (int d = 0; d < spatial; ++d) {
-    out.shape.push_back(window_places(x.shape[2 + d], p.lhs_dilation[d], p.padding_low[d], p.padding_high[d], w.shape[2 + d],
+    out.shape.push_back(window_places(a.op, x.shape[2 + d], p.lhs_dilation[d], p.padding_low[d], p.padding_high[d], w.shape[2 + d],
                                       p.rhs_dilation[d], p.strides[d]));
   }
   check_shape(a.op, out.shape, size_of(out.dtype));

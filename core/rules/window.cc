@@ -24,7 +24,7 @@ Shape window_shape(const char* op, const Aval& in, const WindowParams& w) {
       fail("strides and dilations are at least 1, got " + to_string(w.strides) + ", " + to_string(w.base_dilation) + " and " +
            to_string(w.window_dilation));
     }
-    out.push_back(window_places(in.shape[d], w.base_dilation[d], w.padding_low[d], w.padding_high[d], w.window[d],
+    out.push_back(window_places(op, in.shape[d], w.base_dilation[d], w.padding_low[d], w.padding_high[d], w.window[d],
                                 w.window_dilation[d], w.strides[d]));
   }
   check_shape(op, out, size_of(in.dtype));

@@ -250,6 +250,11 @@ TEST(ConvGeneral, SaysWhatDoesNotFit) {
   EXPECT_THROW(conv_general(x, x, {.strides = {0}}), ShapeError);
   EXPECT_THROW(conv_general(x, x, {.strides = {1, 1}}), ShapeError);
   EXPECT_THROW(conv_general(reshape(x, {8, 5}), reshape(x, {8, 5})), ShapeError);
+  for (const int64_t far : {INT64_MAX, INT64_MIN, int64_t{1} << 41}) {
+    EXPECT_THROW(conv_general(x, x, {.padding_low = {far}}), ShapeError);
+    EXPECT_THROW(conv_general(x, x, {.lhs_dilation = {far}}), ShapeError);
+    EXPECT_THROW(reduce_window_sum(x, {.window = {1, 1, 2}, .window_dilation = {1, 1, far}}), ShapeError);
+  }
 }
 
 // Every window, element by element.

@@ -16,7 +16,7 @@ Section index_mistakes() {
            CODE(sp::zeros({2, 3})[{0, 1}]), "IndexError",
            "operator[]: 3 indices are too many for f32[2,3], which has rank 2" HERE},
           {"An element of a number", CODE(sp::array(1.0f)[0]), CODE(sp::array(1.0f)[sp::ellipsis]),
-           "IndexError", "operator[]: 1 indices are too many for f32[], which has rank 0" HERE},
+           "IndexError", "operator[]: 1 index is too many for f32[], which has rank 0" HERE},
           {"Two ellipses", CODE(sp::zeros({2, 3})[{sp::ellipsis, 0, sp::ellipsis}]),
            CODE(sp::zeros({2, 3})[{sp::ellipsis, 0}]), "IndexError",
            "operator[]: an index can have one ellipsis, got 2" HERE},

@@ -150,6 +150,10 @@ Section transform_mistakes() {
            CODE(sp::check(sp::make_graph(square_sum)(sp::ones({2})))), "GraphError",
            "check: equation 0, `c: f32[] = reduce_sum[axes=[0]] b`: input b is not defined before "
            "it"},
+          {"Text that is no graph",
+           CODE(sp::parse_graph("graph(a: f32[2]) {\n  b: f32[2] = sine a\n  return b\n}")),
+           CODE(sp::parse_graph("graph(a: f32[2]) {\n  b: f32[2] = sin a\n  return b\n}")),
+           "GraphError", "parse_graph: line 2, column 15: there is no primitive `sine`"},
           {"A graph for arguments of other types",
            CODE(const sp::Graph graph = sp::make_graph(square_sum)(sp::ones({2}));
                 sp::evaluate(graph, std::vector{sp::ones({3})})),

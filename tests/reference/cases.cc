@@ -15,7 +15,8 @@ static_assert(std::endian::native == std::endian::little, "cases.bin is little-e
 
 class Reader {
  public:
-  Reader(std::string path, std::string bytes) : path_(std::move(path)), bytes_(std::move(bytes)) {}
+  /// Both live longer than the reader.
+  Reader(const std::string& path, const std::string& bytes) : path_(path), bytes_(bytes) {}
 
   template <class T>
   T number() {
@@ -37,8 +38,8 @@ class Reader {
     return bytes_.data() + (at_ - bytes);
   }
 
-  std::string path_;
-  std::string bytes_;
+  const std::string& path_;
+  const std::string& bytes_;
   size_t at_ = 0;
 };
 
@@ -107,7 +108,8 @@ Case read_case(Reader& in) {
 File read_cases(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw std::runtime_error(path + " cannot be read");
-  Reader in(path, std::string(std::istreambuf_iterator<char>(stream), {}));
+  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
+  Reader in(path, bytes);
   if (in.text(8) != "SPRREF1\n") in.fail("this is no file of cases");
   File file;
   file.header = in.text(in.number<uint32_t>());
