@@ -54,15 +54,19 @@ Call call_of(const Settings& settings, F f, Args... args) {
   };
 }
 
-/// One training step: value and gradient of loss(params, data...), an optimizer, donated parameters and state.
+/// One training step: value and gradient of loss(params, data...), an optimizer, donated parameters
+/// and state.
 template <class Loss, class Optimizer, class Params, class... Data>
-Call training_step(const Settings& settings, Loss loss, Optimizer optimizer, Params params, Data... data) {
-  auto step = maybe_jit(settings, [loss, optimizer](const Params& p, const auto& state, const Data&... d) {
-    const auto [value, grads] = sp::value_and_grad(loss)(p, d...);
-    const auto [updates, next] = optimizer.update(grads, state, p);
-    return std::tuple{sp::optim::apply_updates(p, updates), next, value};
-  });
-  auto carry = std::make_shared<std::pair<Params, decltype(optimizer.init(params))>>(params, optimizer.init(params));
+Call training_step(const Settings& settings, Loss loss, Optimizer optimizer, Params params,
+                   Data... data) {
+  auto step =
+      maybe_jit(settings, [loss, optimizer](const Params& p, const auto& state, const Data&... d) {
+        const auto [value, grads] = sp::value_and_grad(loss)(p, d...);
+        const auto [updates, next] = optimizer.update(grads, state, p);
+        return std::tuple{sp::optim::apply_updates(p, updates), next, value};
+      });
+  auto carry = std::make_shared<std::pair<Params, decltype(optimizer.init(params))>>(
+      params, optimizer.init(params));
   return [step, carry, ... data = data] {
     auto [p, s, value] = step(std::move(carry->first), std::move(carry->second), data...);
     carry->first = std::move(p);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints one JSON line a row: {"row", "peer", "us", "compile_ms", "value"}.
 //   us: median time of one call after warm-up;  compile_ms: the first call beyond that;
-//   value: mean of |x| over all results of the first call: the peers print the same for the same work.
+//   value: mean of |x| over all results of the first call: the peers print the same for the same
+//   work.
 // usage: spruce_bench [row ...] [--eager] [--threads n] [--json]
 #include <algorithm>
 #include <chrono>
@@ -14,7 +15,9 @@
 namespace bench {
 
 Array normals(const sp::Shape& shape) { return sp::random::normal(sp::Key(9), shape); }
-Array integers(int64_t high, const sp::Shape& shape) { return sp::random::randint(sp::Key(9), shape, 0, high); }
+Array integers(int64_t high, const sp::Shape& shape) {
+  return sp::random::randint(sp::Key(9), shape, 0, high);
+}
 
 std::vector<Row> rows() {
   std::vector<Row> all;
@@ -29,7 +32,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 double mean_absolute(const std::vector<Array>& results) {
   double total = 0, count = 0;
@@ -55,10 +60,13 @@ void run(const Row& row, const Settings& settings) {
     if (d < 2e-3) inner *= 2;
   }
   times.erase(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 3));
-  std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2), times.end());
+  std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2),
+                   times.end());
   const double median = times[times.size() / 2];
-  std::printf("{\"row\": \"%s\", \"peer\": \"%s\", \"us\": %.2f, \"compile_ms\": %.1f, \"value\": %.7g}\n", row.name.c_str(),
-              settings.eager ? "spruce-eager" : "spruce", median * 1e6, std::max(0.0, first - median) * 1e3, value);
+  std::printf(
+      "{\"row\": \"%s\", \"peer\": \"%s\", \"us\": %.2f, \"compile_ms\": %.1f, \"value\": %.7g}\n",
+      row.name.c_str(), settings.eager ? "spruce-eager" : "spruce", median * 1e6,
+      std::max(0.0, first - median) * 1e3, value);
   std::fflush(stdout);
 }
 
@@ -67,10 +75,14 @@ int main(int argc, char** argv) {
   std::vector<std::string> wanted;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
-    if (arg == "--eager") settings.eager = true;
-    else if (arg == "--threads" && i + 1 < argc) sp::set_threads(std::stoi(argv[++i]));
-    else if (arg == "--json") continue;
-    else wanted.push_back(arg);
+    if (arg == "--eager")
+      settings.eager = true;
+    else if (arg == "--threads" && i + 1 < argc)
+      sp::set_threads(std::stoi(argv[++i]));
+    else if (arg == "--json")
+      continue;
+    else
+      wanted.push_back(arg);
   }
   const std::vector<Row> all = rows();
   for (const std::string& name : wanted) {
@@ -82,7 +94,8 @@ int main(int argc, char** argv) {
     }
   }
   for (const Row& row : all) {
-    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), row.name) != wanted.end()) run(row, settings);
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), row.name) != wanted.end())
+      run(row, settings);
   }
   return 0;
 }

@@ -34,8 +34,9 @@ struct LeNet {
 
   static LeNet init() {
     const sp::Key k = sp::random::split(sp::Key(0), 5);
-    return {nn::Conv2d::init(k[0], 1, 6, 5, {.padding = 2}), nn::Conv2d::init(k[1], 6, 16, 5), nn::Linear::init(k[2], 400, 120),
-            nn::Linear::init(k[3], 120, 84), nn::Linear::init(k[4], 84, 10)};
+    return {nn::Conv2d::init(k[0], 1, 6, 5, {.padding = 2}), nn::Conv2d::init(k[1], 6, 16, 5),
+            nn::Linear::init(k[2], 400, 120), nn::Linear::init(k[3], 120, 84),
+            nn::Linear::init(k[4], 84, 10)};
   }
 
   Array operator()(const Array& x) const {
@@ -51,8 +52,8 @@ struct Cnn {
 
   static Cnn init() {
     const sp::Key k = sp::random::split(sp::Key(0), 3);
-    return {nn::Conv2d::init(k[0], 3, 64, 3, {.padding = 1}), nn::Conv2d::init(k[1], 64, 64, 3, {.padding = 1}),
-            nn::Linear::init(k[2], 64, 10)};
+    return {nn::Conv2d::init(k[0], 3, 64, 3, {.padding = 1}),
+            nn::Conv2d::init(k[1], 64, 64, 3, {.padding = 1}), nn::Linear::init(k[2], 64, 10)};
   }
 
   Array operator()(const Array& x) const {

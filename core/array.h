@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Array: an immutable, dense, row-major, n-dimensional array; a cheap handle that is safe to share between threads.
+// Array: an immutable, dense, row-major, n-dimensional array; a cheap handle that is safe to share
+// between threads.
 #pragma once
 
 #include <concepts>
@@ -22,7 +23,8 @@ class Array;
 
 /// C++ numbers that become weak arrays of rank 0.
 template <class T>
-concept Scalar = std::is_arithmetic_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, long double>;
+concept Scalar =
+    std::is_arithmetic_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, long double>;
 
 /// The C++ types of elements: bool, the sized integers, Float16, Bfloat16, float, double.
 template <class T>
@@ -30,7 +32,8 @@ concept Element = (Scalar<T> || std::is_same_v<T, Float16> || std::is_same_v<T, 
 
 namespace internal {
 
-/// What an Array points to: its type, and either memory or, in a tracer (a subclass), what a transform knows of it.
+/// What an Array points to: its type, and either memory or, in a tracer (a subclass), what a
+/// transform knows of it.
 class ArrayImpl : public RefCounted {
  public:
   explicit ArrayImpl(const Aval& a) : aval(a) {}
@@ -41,7 +44,8 @@ class ArrayImpl : public RefCounted {
   static void operator delete(void* p, size_t bytes) noexcept;
 
   bool is_tracer() const { return interpreter != 0; }
-  /// The concrete array behind a tracer (an impl that is no tracer), or null where the value is not known.
+  /// The concrete array behind a tracer (an impl that is no tracer), or null where the value is not
+  /// known.
   virtual const ArrayImpl* concrete() const { return this; }
   /// "a value of vmap": what the tracer is, for messages.
   virtual std::string describe() const { return "an array"; }
@@ -53,7 +57,8 @@ class ArrayImpl : public RefCounted {
 
 }  // namespace internal
 
-/// An immutable array of numbers. Copying shares the memory; no operation changes an array that someone else can see.
+/// An immutable array of numbers. Copying shares the memory; no operation changes an array that
+/// someone else can see.
 class Array {
  public:
   /// No array: every operation on it throws ValueError. Stands for "not there yet".
@@ -83,24 +88,26 @@ class Array {
   /// The device of a concrete array; that of the CPU for a traced one.
   Device& device() const;
 
-  /// The only element. T must be the C++ type of the dtype, or a wider one of the same kind: f16 and bf16 read as float,
-  /// integers as any integer type that holds the value. Under grad and jvp it is the value itself; under vmap and jit a
-  /// TracerError. Throws ShapeError unless there is exactly one element, DtypeError if T does not fit.
+  /// The only element. T must be the C++ type of the dtype, or a wider one of the same kind: f16
+  /// and bf16 read as float, integers as any integer type that holds the value. Under grad and jvp
+  /// it is the value itself; under vmap and jit a TracerError. Throws ShapeError unless there is
+  /// exactly one element, DtypeError if T does not fit.
   template <Element T>
   T item() const {
     T out;
     read_item(dtype_of<T>(), &out);
     return out;
   }
-  /// All elements in row-major order. Throws DtypeError unless T is the C++ type of the dtype; TracerError as item().
+  /// All elements in row-major order. Throws DtypeError unless T is the C++ type of the dtype;
+  /// TracerError as item().
   template <Element T>
   std::vector<T> to_vector() const {
     std::vector<T> out(static_cast<size_t>(size()));
     read(dtype_of<T>(), out.data(), sizeof(T));
     return out;
   }
-  /// The elements where they are, without a copy; valid as long as an Array with this memory lives. Throws as
-  /// to_vector(), and DeviceError for memory that the CPU cannot read.
+  /// The elements where they are, without a copy; valid as long as an Array with this memory lives.
+  /// Throws as to_vector(), and DeviceError for memory that the CPU cannot read.
   template <Element T>
   std::span<const T> data() const& {
     return {static_cast<const T*>(host_data(dtype_of<T>())), static_cast<size_t>(size())};
@@ -111,17 +118,19 @@ class Array {
   /// True where the only element is not zero. Throws as item().
   explicit operator bool() const { return truth(); }
 
-  /// The same elements with another shape; one size may be -1. Shares the memory. Throws ShapeError.
+  /// The same elements with another shape; one size may be -1. Shares the memory. Throws
+  /// ShapeError.
   Array reshape(const Shape& shape, Loc loc = Loc::current()) const;
   /// The elements converted to `dtype`.
   Array astype(Dtype dtype, Loc loc = Loc::current()) const;
 
-  /// NumPy's indexing with one index: an integer, slice(), ellipsis, newaxis, or an integer or boolean array.
+  /// NumPy's indexing with one index: an integer, slice(), ellipsis, newaxis, or an integer or
+  /// boolean array.
   Array operator[](const Index& index) const;
   /// NumPy's indexing with several: x[{0, slice(1, 3), ellipsis}].
   Array operator[](std::initializer_list<Index> indices) const;
-  /// A place for a pure update: x.at(0, slice(1, 3)).set(y). With std::move(x).at(...) the memory is reused where
-  /// nothing else holds it.
+  /// A place for a pure update: x.at(0, slice(1, 3)).set(y). With std::move(x).at(...) the memory
+  /// is reused where nothing else holds it.
   template <class... I>
   ArrayAt at(const I&... indices) const&;
   template <class... I>
@@ -148,7 +157,8 @@ class Array {
   Ref<internal::ArrayImpl> impl_;
 };
 
-/// Arithmetic with NumPy's broadcasting and the promotion of docs/promotion.md. Temporaries give their memory to the result.
+/// Arithmetic with NumPy's broadcasting and the promotion of docs/promotion.md. Temporaries give
+/// their memory to the result.
 Array operator+(Array a, Array b);
 Array operator-(Array a, Array b);
 Array operator*(Array a, Array b);
@@ -186,8 +196,8 @@ inline void* mutable_data(const Array& a) { return a.impl()->buffer->data(); }
 
 }  // namespace internal
 
-/// An array with the elements of `values`, in row-major order, of that shape; the dtype is that of T.
-/// Throws ShapeError if their number is not that of the shape.
+/// An array with the elements of `values`, in row-major order, of that shape; the dtype is that of
+/// T. Throws ShapeError if their number is not that of the shape.
 template <Element T>
 Array array(std::span<const T> values, const Shape& shape, Loc loc = Loc::current());
 template <Element T>
@@ -199,11 +209,13 @@ template <Element T>
 Array array(const std::vector<T>& values, Loc loc = Loc::current());
 template <Element T>
 Array array(std::initializer_list<T> values, Loc loc = Loc::current());
-/// Nested lists: array({{1.0f, 2.0f}, {3.0f, 4.0f}}) is f32[2,2]. Throws ShapeError for ragged ones.
+/// Nested lists: array({{1.0f, 2.0f}, {3.0f, 4.0f}}) is f32[2,2]. Throws ShapeError for ragged
+/// ones.
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc = Loc::current());
 template <Element T>
-Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values, Loc loc = Loc::current());
+Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+            Loc loc = Loc::current());
 /// A strong array of rank 0: array(1.0f) is f32[]; Array(1.0f) is a weak one.
 template <Element T>
 Array array(T value);

@@ -32,7 +32,8 @@ inline std::vector<bool> Array::to_vector<bool>() const {
 
 template <Element T>
 Array array(std::span<const T> values, const Shape& shape, Loc loc) {
-  return internal::from_host(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()), shape, loc);
+  return internal::from_host(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()),
+                             shape, loc);
 }
 template <Element T>
 Array array(const std::vector<T>& values, const Shape& shape, Loc loc) {
@@ -40,7 +41,8 @@ Array array(const std::vector<T>& values, const Shape& shape, Loc loc) {
 }
 template <Element T>
 Array array(std::initializer_list<T> values, const Shape& shape, Loc loc) {
-  return internal::from_host(dtype_of<T>(), values.begin(), static_cast<int64_t>(values.size()), shape, loc);
+  return internal::from_host(dtype_of<T>(), values.begin(), static_cast<int64_t>(values.size()),
+                             shape, loc);
 }
 template <Element T>
 Array array(const std::vector<T>& values, Loc loc) {
@@ -59,10 +61,12 @@ Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc) {
     if (row.size() != columns) internal::throw_ragged(columns, row.size(), loc);
     flat.insert(flat.end(), row.begin(), row.end());
   }
-  return internal::from_vector(flat, Shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(columns)}, loc);
+  return internal::from_vector(
+      flat, Shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(columns)}, loc);
 }
 template <Element T>
-Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values, Loc loc) {
+Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+            Loc loc) {
   const size_t rows = values.size() == 0 ? 0 : values.begin()->size();
   const size_t columns = rows == 0 ? 0 : values.begin()->begin()->size();
   std::vector<T> flat;
@@ -73,7 +77,8 @@ Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>
       flat.insert(flat.end(), row.begin(), row.end());
     }
   }
-  const Shape shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(rows), static_cast<int64_t>(columns)};
+  const Shape shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(rows),
+                    static_cast<int64_t>(columns)};
   return internal::from_vector(flat, shape, loc);
 }
 template <Element T>

@@ -16,13 +16,13 @@ struct None {
 };
 inline constexpr None none{};
 
-/// One axis, several, or none; where an operation reduces, none means all axes. Negative axes count from the end.
+/// One axis, several, or none; where an operation reduces, none means all axes. Negative axes count
+/// from the end.
 class AxisArg {
  public:
   constexpr AxisArg(None) : all_(true) {}
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  constexpr AxisArg(T axis) : axes_{static_cast<int64_t>(axis)} {}
+  requires(!std::same_as<T, bool>) constexpr AxisArg(T axis) : axes_{static_cast<int64_t>(axis)} {}
   constexpr AxisArg(std::initializer_list<int64_t> axes) : axes_(axes) {}
   constexpr AxisArg(const Axes& axes) : axes_(axes) {}
   AxisArg(const std::vector<int64_t>& axes) : axes_(axes) {}
@@ -31,7 +31,8 @@ class AxisArg {
   constexpr bool all() const { return all_; }
   /// How many axes were named.
   constexpr int count() const { return axes_.rank(); }
-  /// The axes in 0..rank-1, in the order given; all of them for none. Throws ShapeError naming `op`.
+  /// The axes in 0..rank-1, in the order given; all of them for none. Throws ShapeError naming
+  /// `op`.
   Axes resolve(const char* op, int rank) const;
 
  private:

@@ -9,7 +9,8 @@
 
 namespace spruce::internal {
 
-/// A block of device memory, alive as long as an array refers to it. On the CPU it follows its own header.
+/// A block of device memory, alive as long as an array refers to it. On the CPU it follows its own
+/// header.
 class alignas(64) Buffer final : public RefCounted {
  public:
   /// Memory of `bytes` bytes, not initialised.

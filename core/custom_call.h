@@ -21,14 +21,16 @@ const Graph& custom_call_body(const Params& params);
 struct PullbackRule {
   std::string name;
   size_t residuals;
-  std::vector<Aval> in_avals;   // of the tangents
+  std::vector<Aval> in_avals;  // of the tangents
   std::vector<Aval> out_avals;
   /// From residuals and cotangents of the outputs (all defined) to cotangents of the inputs.
-  std::vector<Array> (*run)(const void* self, std::span<const Array> residuals, std::span<const Array> cts);
+  std::vector<Array> (*run)(const void* self, std::span<const Array> residuals,
+                            std::span<const Array> cts);
   std::shared_ptr<const void> self;
 };
 /// The tangents of the outputs from residuals and tangents (all defined).
-std::vector<Array> bind_pullback(PullbackRule rule, std::span<const Array> residuals, std::span<const Array> tangents);
+std::vector<Array> bind_pullback(PullbackRule rule, std::span<const Array> residuals,
+                                 std::span<const Array> tangents);
 
 }  // namespace internal
 }  // namespace spruce

@@ -48,7 +48,8 @@ void check_nans(const Primitive& p, std::span<const Array> in, std::span<const A
   for (const Array& a : out) {
     if (has_nan(a)) {
       throw ValueError(describe_call(p, in) + ": the result " + to_string(a.aval()) +
-                       " has a NaN and the inputs have none; look at the inputs of this operation (SPRUCE_DEBUG_NANS=1 checks each result)");
+                       " has a NaN and the inputs have none; look at the inputs of this operation "
+                       "(SPRUCE_DEBUG_NANS=1 checks each result)");
     }
   }
 }

@@ -8,8 +8,9 @@
 
 namespace spruce {
 
-/// Checks every floating result for NaN: the first operation that makes one from inputs without throws ValueError and is
-/// named. Off unless the environment has SPRUCE_DEBUG_NANS=1 when the program starts. Holds for all threads.
+/// Checks every floating result for NaN: the first operation that makes one from inputs without
+/// throws ValueError and is named. Off unless the environment has SPRUCE_DEBUG_NANS=1 when the
+/// program starts. Holds for all threads.
 void set_debug_nans(bool on);
 bool debug_nans();
 

@@ -15,7 +15,9 @@ class CpuDevice final : public Device {
  public:
   std::string_view name() const override { return "cpu"; }
   void* allocate(size_t bytes) override { return internal::pool_allocate(bytes); }
-  void deallocate(void* data, size_t bytes) noexcept override { internal::pool_release(data, bytes); }
+  void deallocate(void* data, size_t bytes) noexcept override {
+    internal::pool_release(data, bytes);
+  }
   void copy_from_host(void* to, const void* from, size_t bytes) override {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
@@ -24,7 +26,8 @@ class CpuDevice final : public Device {
   }
   void run(const Primitive& primitive, const KernelArgs& args) override {
     if (primitive.cpu == nullptr) {
-      throw DeviceError(std::string(primitive.name) + ": this operation has no CPU kernel; it only exists inside of a transform");
+      throw DeviceError(std::string(primitive.name) +
+                        ": this operation has no CPU kernel; it only exists inside of a transform");
     }
     primitive.cpu(args);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the core asks of a device. The CPU is one; others register themselves from their own library.
+// What the core asks of a device. The CPU is one; others register themselves from their own
+// library.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::string_view kShort[kDtypeCount] = {"bool", "i8",  "i16", "i32",  "i64", "u8", "u16",
                                                   "u32",  "u64", "f16", "bf16", "f32", "f64"};
-constexpr std::string_view kLong[kDtypeCount] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-                                                 "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+constexpr std::string_view kLong[kDtypeCount] = {
+    "bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
+    "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
 
 int kind(Dtype d) { return is_bool(d) ? 0 : is_integer(d) ? 1 : 2; }
 
@@ -20,7 +21,8 @@ Dtype promote_integers(Dtype a, Dtype b) {
   const Dtype s = is_signed_integer(a) ? a : b, u = is_signed_integer(a) ? b : a;
   if (size_of(s) > size_of(u)) return s;
   if (u == Dtype::kUint64) return Dtype::kFloat32;
-  return static_cast<Dtype>(static_cast<int>(u) - static_cast<int>(Dtype::kUint8) + static_cast<int>(Dtype::kInt8) + 1);
+  return static_cast<Dtype>(static_cast<int>(u) - static_cast<int>(Dtype::kUint8) +
+                            static_cast<int>(Dtype::kInt8) + 1);
 }
 
 }  // namespace
@@ -32,7 +34,8 @@ Dtype parse_dtype(std::string_view text) {
   for (int i = 0; i < kDtypeCount; ++i) {
     if (text == kShort[i] || text == kLong[i]) return static_cast<Dtype>(i);
   }
-  throw DtypeError("parse_dtype: '" + std::string(text) + "' names no dtype; write one like f32 or float32");
+  throw DtypeError("parse_dtype: '" + std::string(text) +
+                   "' names no dtype; write one like f32 or float32");
 }
 
 Dtype promote(Dtype a, bool a_weak, Dtype b, bool b_weak) {

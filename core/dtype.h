@@ -65,8 +65,9 @@ std::string_view name(Dtype d);
 /// The dtype with that short or long name. Throws DtypeError for any other text.
 Dtype parse_dtype(std::string_view text);
 
-/// The dtype of an operation on `a` and `b`: docs/promotion.md has the whole table. A weak operand (a C++ scalar)
-/// gives way to the other one unless it is of a higher kind (bool < integer < floating).
+/// The dtype of an operation on `a` and `b`: docs/promotion.md has the whole table. A weak operand
+/// (a C++ scalar) gives way to the other one unless it is of a higher kind (bool < integer <
+/// floating).
 Dtype promote(Dtype a, bool a_weak, Dtype b, bool b_weak);
 /// promote() of two strong operands.
 inline Dtype promote(Dtype a, Dtype b) { return promote(a, false, b, false); }
@@ -74,15 +75,21 @@ inline Dtype promote(Dtype a, Dtype b) { return promote(a, false, b, false); }
 /// The dtype for a C++ element type: dtype_of<float>() is float32.
 template <class T>
 constexpr Dtype dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) return Dtype::kBool;
-  else if constexpr (std::is_same_v<T, Float16>) return Dtype::kFloat16;
-  else if constexpr (std::is_same_v<T, Bfloat16>) return Dtype::kBfloat16;
-  else if constexpr (std::is_same_v<T, float>) return Dtype::kFloat32;
-  else if constexpr (std::is_same_v<T, double>) return Dtype::kFloat64;
+  if constexpr (std::is_same_v<T, bool>)
+    return Dtype::kBool;
+  else if constexpr (std::is_same_v<T, Float16>)
+    return Dtype::kFloat16;
+  else if constexpr (std::is_same_v<T, Bfloat16>)
+    return Dtype::kBfloat16;
+  else if constexpr (std::is_same_v<T, float>)
+    return Dtype::kFloat32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Dtype::kFloat64;
   else {
     static_assert(std::is_integral_v<T>, "spruce: no dtype has this C++ element type");
     constexpr int log2 = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-    return static_cast<Dtype>(static_cast<int>(std::is_signed_v<T> ? Dtype::kInt8 : Dtype::kUint8) + log2);
+    return static_cast<Dtype>(static_cast<int>(std::is_signed_v<T> ? Dtype::kInt8 : Dtype::kUint8) +
+                              log2);
   }
 }
 
@@ -90,19 +97,32 @@ constexpr Dtype dtype_of() {
 template <class F>
 decltype(auto) visit_dtype(Dtype d, F&& f) {
   switch (d) {
-    case Dtype::kBool: return f(bool{});
-    case Dtype::kInt8: return f(int8_t{});
-    case Dtype::kInt16: return f(int16_t{});
-    case Dtype::kInt32: return f(int32_t{});
-    case Dtype::kInt64: return f(int64_t{});
-    case Dtype::kUint8: return f(uint8_t{});
-    case Dtype::kUint16: return f(uint16_t{});
-    case Dtype::kUint32: return f(uint32_t{});
-    case Dtype::kUint64: return f(uint64_t{});
-    case Dtype::kFloat16: return f(Float16{});
-    case Dtype::kBfloat16: return f(Bfloat16{});
-    case Dtype::kFloat32: return f(float{});
-    default: return f(double{});
+    case Dtype::kBool:
+      return f(bool{});
+    case Dtype::kInt8:
+      return f(int8_t{});
+    case Dtype::kInt16:
+      return f(int16_t{});
+    case Dtype::kInt32:
+      return f(int32_t{});
+    case Dtype::kInt64:
+      return f(int64_t{});
+    case Dtype::kUint8:
+      return f(uint8_t{});
+    case Dtype::kUint16:
+      return f(uint16_t{});
+    case Dtype::kUint32:
+      return f(uint32_t{});
+    case Dtype::kUint64:
+      return f(uint64_t{});
+    case Dtype::kFloat16:
+      return f(Float16{});
+    case Dtype::kBfloat16:
+      return f(Bfloat16{});
+    case Dtype::kFloat32:
+      return f(float{});
+    default:
+      return f(double{});
   }
 }
 

@@ -7,8 +7,9 @@
 
 namespace spruce {
 
-/// Base of all exceptions of this library. The message names the operation, its arguments (`f32[64,784]`), the user's
-/// line where it is known, and the next step. Nothing is left half-changed when one is thrown.
+/// Base of all exceptions of this library. The message names the operation, its arguments
+/// (`f32[64,784]`), the user's line where it is known, and the next step. Nothing is left
+/// half-changed when one is thrown.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message);
@@ -44,7 +45,8 @@ class TracerError : public Error {
  public:
   using Error::Error;
 };
-/// A derivative that does not exist: of an integer, of a vector-valued loss, of an operation without a rule.
+/// A derivative that does not exist: of an integer, of a vector-valued loss, of an operation
+/// without a rule.
 class DerivativeError : public Error {
  public:
   using Error::Error;
@@ -65,7 +67,8 @@ class DeviceError : public Error {
   using Error::Error;
 };
 
-/// A line of the user's code. Public operations take one as a last, defaulted parameter; users never write it.
+/// A line of the user's code. Public operations take one as a last, defaulted parameter; users
+/// never write it.
 class Loc {
  public:
   static constexpr Loc current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -84,7 +87,8 @@ class Loc {
   int line_;
 };
 
-/// Makes `loc` the place that errors and graphs name, unless an operation further out has set one already.
+/// Makes `loc` the place that errors and graphs name, unless an operation further out has set one
+/// already.
 class LocScope {
  public:
   explicit LocScope(Loc loc) : outermost_(current_.file() == nullptr) {
@@ -104,7 +108,8 @@ class LocScope {
   bool outermost_;
 };
 
-/// Forgets the current place while a user's function runs inside an operation, and brings it back afterwards.
+/// Forgets the current place while a user's function runs inside an operation, and brings it back
+/// afterwards.
 class LocReset {
  public:
   LocReset() : saved_(LocScope::current_) { LocScope::current_ = Loc::none(); }

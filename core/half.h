@@ -18,7 +18,9 @@ struct Bfloat16 {
     const uint32_t rounded = u + 0x7fffu + ((u >> 16) & 1u);
     bits = static_cast<uint16_t>(nan ? (u >> 16) | 0x40u : rounded >> 16);
   }
-  constexpr operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+  constexpr operator float() const {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  }
 };
 
 /// IEEE binary16. Converts from float to nearest, ties to even; subnormals are kept.
@@ -32,7 +34,8 @@ struct Float16 {
     uint32_t h;
     if (a >= 0x7f800000u) {
       h = 0x7c00u | (a > 0x7f800000u ? 0x200u : 0u);
-    } else if (a >= 0x38800000u) {  // normal in half precision (or overflows to infinity by the rounding)
+    } else if (a >= 0x38800000u) {  // normal in half precision (or overflows to infinity by the
+                                    // rounding)
       const uint32_t r = a - 0x38000000u + 0xfffu + ((a >> 13) & 1u);
       h = r >= 0x0f800000u ? 0x7c00u : r >> 13;
     } else {  // subnormal: adding 0.5 lines the mantissa up, and rounds it

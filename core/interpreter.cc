@@ -44,8 +44,10 @@ class Scratch {
 };
 
 [[noreturn]] void throw_escaped(const Primitive& p, const Array& a) {
-  throw TracerError(std::string(p.name) + ": an input, " + a.impl()->describe() + " of type " + to_string(a.aval()) +
-                    ", is used outside of the function that it was traced in; return it from that function (or hand it on as a second "
+  throw TracerError(std::string(p.name) + ": an input, " + a.impl()->describe() + " of type " +
+                    to_string(a.aval()) +
+                    ", is used outside of the function that it was traced in; return it from that "
+                    "function (or hand it on as a second "
                     "result) instead of storing it elsewhere");
 }
 
@@ -59,8 +61,8 @@ Device* device_of(const Primitive& p, std::span<const Array> in) {
       device = d;
       first = &a;
     } else if (d != device && !(a.rank() == 0 && a.weak())) {
-      throw DeviceError(std::string(p.name) + ": inputs stand on " + std::string(device->name()) + " and on " +
-                        std::string(d->name()) + "; move one with to_device");
+      throw DeviceError(std::string(p.name) + ": inputs stand on " + std::string(device->name()) +
+                        " and on " + std::string(d->name()) + "; move one with to_device");
     }
   }
   return device == nullptr ? &cpu_device() : device;
@@ -87,12 +89,15 @@ const Array* reusable(const Primitive& p, std::span<const Array> in, const Aval&
   if (!p.in_place) return nullptr;
   for (const Array& a : in) {
     const ArrayImpl& x = *a.impl();
-    if (x.aval.shape == out.shape && size_of(x.aval.dtype) == size_of(out.dtype) && x.unique() && x.buffer->unique()) return &a;
+    if (x.aval.shape == out.shape && size_of(x.aval.dtype) == size_of(out.dtype) && x.unique() &&
+        x.buffer->unique())
+      return &a;
   }
   return nullptr;
 }
 
-void compute(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out, bool reuse) {
+void compute(const Primitive& p, std::span<const Array> in, const Params& params,
+             std::span<Array> out, bool reuse) {
   Device* device = device_of(p, in);
   if (p.call != nullptr) {
     std::vector<Array> results = p.call(in, params);
@@ -104,8 +109,10 @@ void compute(const Primitive& p, std::span<const Array> in, const Params& params
   if (p.shape != nullptr) {
     const Aval aval = p.shape({p.name, avals.span(), params});
     const Array* taken = reuse && p.kind != PrimitiveKind::kView ? reusable(p, in, aval) : nullptr;
-    if (p.kind == PrimitiveKind::kView) out[0] = view_of(in[0], aval);
-    else out[0] = taken != nullptr ? view_of(*taken, aval) : make_array(aval, *device);
+    if (p.kind == PrimitiveKind::kView)
+      out[0] = view_of(in[0], aval);
+    else
+      out[0] = taken != nullptr ? view_of(*taken, aval) : make_array(aval, *device);
   } else {
     const std::vector<Aval> types = p.shapes({p.name, avals.span(), params});
     for (size_t k = 0; k < out.size(); ++k) out[k] = make_array(types[k], *device);
@@ -113,7 +120,8 @@ void compute(const Primitive& p, std::span<const Array> in, const Params& params
   if (p.kind != PrimitiveKind::kView) {
     Scratch<View> in_views(in.size()), out_views(out.size());
     for (size_t i = 0; i < in.size(); ++i) in_views[i] = {in[i].impl()->buffer->data(), avals[i]};
-    for (size_t k = 0; k < out.size(); ++k) out_views[k] = {out[k].impl()->buffer->data(), &out[k].impl()->aval};
+    for (size_t k = 0; k < out.size(); ++k)
+      out_views[k] = {out[k].impl()->buffer->data(), &out[k].impl()->aval};
     const KernelArgs args{in_views.span(), out_views.span(), params};
     if (device == &cpu_device() && p.cpu != nullptr) {
       p.cpu(args);
@@ -126,11 +134,13 @@ void compute(const Primitive& p, std::span<const Array> in, const Params& params
 
 }  // namespace
 
-void evaluate(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) {
+void evaluate(const Primitive& p, std::span<const Array> in, const Params& params,
+              std::span<Array> out) {
   compute(p, in, params, out, false);
 }
 
-void evaluate_reusing(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) {
+void evaluate_reusing(const Primitive& p, std::span<const Array> in, const Params& params,
+                      std::span<Array> out) {
   compute(p, in, params, out, !debug_nans());
 }
 
@@ -138,12 +148,15 @@ Array bind1_reusing(const Primitive& p, std::span<const Array> in) {
   for (const Array& a : in) (void)a.aval();
   Array out;
   Interpreter* i = Interpreter::current();
-  if (i == nullptr) evaluate_reusing(p, in, {}, {&out, 1});
-  else i->process(p, in, {}, {&out, 1});
+  if (i == nullptr)
+    evaluate_reusing(p, in, {}, {&out, 1});
+  else
+    i->process(p, in, {}, {&out, 1});
   return out;
 }
 
-void bind_into(Interpreter* i, const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) {
+void bind_into(Interpreter* i, const Primitive& p, std::span<const Array> in, const Params& params,
+               std::span<Array> out) {
   if (i == nullptr) {
     const InterpreterScope scope(nullptr);
     evaluate(p, in, params, out);
@@ -191,7 +204,8 @@ std::vector<Array> bind_all(const Primitive& p, std::span<const Array> in, const
   return out;
 }
 
-std::vector<Array> bind_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) {
+std::vector<Array> bind_custom(const std::shared_ptr<const CustomFunction>& f,
+                               std::span<const Array> in) {
   Interpreter* i = Interpreter::current();
   return i == nullptr ? f->call(in) : i->process_custom(f, in);
 }

@@ -11,9 +11,9 @@
 
 namespace spruce {
 
-/// What a transform does with each operation while the user's function runs. An interpreter knows the one that was
-/// current before it and does its own work there. Values of an interpreter carry its id: two that nest never mistake
-/// each other's values.
+/// What a transform does with each operation while the user's function runs. An interpreter knows
+/// the one that was current before it and does its own work there. Values of an interpreter carry
+/// its id: two that nest never mistake each other's values.
 class Interpreter {
  public:
   Interpreter();
@@ -21,10 +21,13 @@ class Interpreter {
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
-  /// Handles one operation; `out` has as many places as the primitive has outputs. Called with this one still current.
-  virtual void process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) = 0;
+  /// Handles one operation; `out` has as many places as the primitive has outputs. Called with this
+  /// one still current.
+  virtual void process(const Primitive& p, std::span<const Array> in, const Params& params,
+                       std::span<Array> out) = 0;
   /// Handles one call of a function with a derivative rule of its own.
-  virtual std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) = 0;
+  virtual std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                            std::span<const Array> in) = 0;
   /// "vmap", "grad": for messages.
   virtual const char* name() const = 0;
   /// True if the function under it has an axis of that name (see psum); then its size.
@@ -47,7 +50,9 @@ class Interpreter {
 /// Makes an interpreter (or none) current while it lives.
 class InterpreterScope {
  public:
-  explicit InterpreterScope(Interpreter* i) : saved_(Interpreter::current_) { Interpreter::current_ = i; }
+  explicit InterpreterScope(Interpreter* i) : saved_(Interpreter::current_) {
+    Interpreter::current_ = i;
+  }
   ~InterpreterScope() { Interpreter::current_ = saved_; }
   InterpreterScope(const InterpreterScope&) = delete;
   InterpreterScope& operator=(const InterpreterScope&) = delete;
@@ -59,13 +64,17 @@ class InterpreterScope {
 namespace internal {
 
 /// Computes now, on the device of the inputs. All inputs are concrete.
-void evaluate(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
+void evaluate(const Primitive& p, std::span<const Array> in, const Params& params,
+              std::span<Array> out);
 /// The same, and an output may take over the memory of an input that only `in` holds.
-void evaluate_reusing(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
-/// bind1, and where it computes now the output may take over the memory of an input that only `in` holds.
+void evaluate_reusing(const Primitive& p, std::span<const Array> in, const Params& params,
+                      std::span<Array> out);
+/// bind1, and where it computes now the output may take over the memory of an input that only `in`
+/// holds.
 Array bind1_reusing(const Primitive& p, std::span<const Array> in);
 /// Applies under `i` (null: computes).
-void bind_into(Interpreter* i, const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out);
+void bind_into(Interpreter* i, const Primitive& p, std::span<const Array> in, const Params& params,
+               std::span<Array> out);
 /// Number of outputs for these inputs.
 size_t output_count(const Primitive& p, std::span<const Array> in, const Params& params);
 /// "dot_general: a f32[2,3], b f32[4,5]": the head of a message about a rule that is missing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks come in size classes: multiples of 64 up to 1 KiB, then four steps to each power of two. Small blocks are kept
-// per thread, large ones in one shared list, so that a training step asks the system for memory only once.
+// Blocks come in size classes: multiples of 64 up to 1 KiB, then four steps to each power of two.
+// Small blocks are kept per thread, large ones in one shared list, so that a training step asks the
+// system for memory only once.
 #include "spruce/core/memory.h"
 
 #include <sys/mman.h>
@@ -39,7 +40,8 @@ SizeClass class_of(size_t bytes) {
 }
 
 void* system_allocate(size_t bytes) {
-  void* p = std::aligned_alloc(bytes >= kHuge ? kHuge : kAlign, bytes >= kHuge ? (bytes + kHuge - 1) / kHuge * kHuge : bytes);
+  void* p = std::aligned_alloc(bytes >= kHuge ? kHuge : kAlign,
+                               bytes >= kHuge ? (bytes + kHuge - 1) / kHuge * kHuge : bytes);
   if (p == nullptr) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
   if (bytes >= kHuge) madvise(p, bytes, MADV_HUGEPAGE);
@@ -73,7 +75,8 @@ void* take_shared(SizeClass c) {
 }
 
 void give_shared(void* p, SizeClass c) noexcept {
-  if (cached.load(std::memory_order_relaxed) + static_cast<int64_t>(c.bytes) <= limit.load(std::memory_order_relaxed)) {
+  if (cached.load(std::memory_order_relaxed) + static_cast<int64_t>(c.bytes) <=
+      limit.load(std::memory_order_relaxed)) {
     SharedLists& s = shared();
     const std::lock_guard lock(s.mutex);
     try {
@@ -89,8 +92,9 @@ void give_shared(void* p, SizeClass c) noexcept {
 
 constexpr int kThreadClasses = 16 + 4 * 6;  // up to 64 KiB
 
-// A thread's own blocks, linked through their first word. The guard's destructor hands them to the shared lists; blocks
-// released later than that (by other thread-local destructors) go there directly.
+// A thread's own blocks, linked through their first word. The guard's destructor hands them to the
+// shared lists; blocks released later than that (by other thread-local destructors) go there
+// directly.
 struct ThreadLists {
   void* head[kThreadClasses] = {};
   uint32_t count[kThreadClasses] = {};
@@ -103,8 +107,9 @@ struct ThreadGuard {
   ~ThreadGuard() { drain(true); }
   static void drain(bool close) {
     for (int i = 0; i < kThreadClasses; ++i) {
-      const size_t bytes = i < 16 ? (static_cast<size_t>(i) + 1) * kAlign
-                                  : (size_t{1} << (10 + (i - 16) / 4)) / 4 * (5 + static_cast<size_t>(i - 16) % 4);
+      const size_t bytes =
+          i < 16 ? (static_cast<size_t>(i) + 1) * kAlign
+                 : (size_t{1} << (10 + (i - 16) / 4)) / 4 * (5 + static_cast<size_t>(i - 16) % 4);
       while (lists.head[i] != nullptr) {
         void* p = lists.head[i];
         lists.head[i] = *static_cast<void**>(p);

@@ -19,7 +19,8 @@ int64_t cached_bytes();
 void set_cache_limit(int64_t bytes);
 /// Gives what the pool keeps, outside of the small caches of other threads, back to the system.
 void clear_cache();
-/// How many times array memory was asked for, over all threads: what tests of "no allocation" count.
+/// How many times array memory was asked for, over all threads: what tests of "no allocation"
+/// count.
 int64_t allocation_count();
 
 }  // namespace spruce::memory

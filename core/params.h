@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The static parameters of a primitive: a plain struct, held immutably behind one pointer. Equality, hash, text and
-// parsing come from its fields, so a primitive only declares the struct.
+// The static parameters of a primitive: a plain struct, held immutably behind one pointer.
+// Equality, hash, text and parsing come from its fields, so a primitive only declares the struct.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,14 @@ class Graph;
 /// A nested graph in the parameters of a primitive.
 using GraphPtr = std::shared_ptr<const Graph>;
 
-/// Something that has no text, such as the user's rule for a custom derivative: equal only to itself.
+/// Something that has no text, such as the user's rule for a custom derivative: equal only to
+/// itself.
 using Opaque = std::shared_ptr<const void>;
 
 namespace internal {
 
-// One field as text and back. ParamReader::take throws GraphError if the text does not hold such a value.
+// One field as text and back. ParamReader::take throws GraphError if the text does not hold such a
+// value.
 class ParamReader;
 std::string param_text(bool v);
 std::string param_text(int64_t v);
@@ -60,8 +62,10 @@ bool graphs_equal(const GraphPtr& a, const GraphPtr& b);
 
 template <class T>
 bool param_equal(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, GraphPtr>) return graphs_equal(a, b);
-  else return a == b;
+  if constexpr (std::is_same_v<T, GraphPtr>)
+    return graphs_equal(a, b);
+  else
+    return a == b;
 }
 
 class ParamsBase : public RefCounted {
@@ -83,8 +87,9 @@ class ParamsOf final : public ParamsBase {
   bool equals(const ParamsBase& other) const override {
     if (other.type() != typeid(T)) return false;
     bool equal = true;
-    fields::for_each_pair(value, static_cast<const ParamsOf&>(other).value,
-                          [&](const auto& a, const auto& b) { equal = equal && param_equal(a, b); });
+    fields::for_each_pair(
+        value, static_cast<const ParamsOf&>(other).value,
+        [&](const auto& a, const auto& b) { equal = equal && param_equal(a, b); });
     return equal;
   }
   std::string text() const override {
@@ -107,7 +112,8 @@ class ParamsOf final : public ParamsBase {
 }  // namespace internal
 
 /// The parameters of one application of a primitive: empty, or an immutable struct. Cheap to copy.
-/// Fields may be bool, int64_t, double, Dtype, Shape, std::string, std::vector<int64_t>, GraphPtr and Opaque.
+/// Fields may be bool, int64_t, double, Dtype, Shape, std::string, std::vector<int64_t>, GraphPtr
+/// and Opaque.
 class Params {
  public:
   Params() = default;
@@ -117,7 +123,8 @@ class Params {
     p.p_ = Ref<const internal::ParamsBase>(new internal::ParamsOf<T>(std::move(value)));
     return p;
   }
-  /// The struct; T must be the type that it was made from (rules know the type of their own primitive).
+  /// The struct; T must be the type that it was made from (rules know the type of their own
+  /// primitive).
   template <class T>
   const T& get() const {
     return static_cast<const internal::ParamsOf<T>*>(p_.get())->value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A primitive is data: a name, a shape rule, a CPU kernel, and the rules that the transforms need. Each stands in one
-// file of core/primitives/ as `extern constinit const Primitive <name>_p`; the folder is the registry.
+// A primitive is data: a name, a shape rule, a CPU kernel, and the rules that the transforms need.
+// Each stands in one file of core/primitives/ as `extern constinit const Primitive <name>_p`; the
+// folder is the registry.
 #pragma once
 
 #include <span>
@@ -28,8 +29,9 @@ struct View {
   int64_t numel() const { return aval->shape.numel(); }
 };
 
-/// What a kernel gets. It fills every element of `out`, whose types are those of the shape rule, and reads `in`.
-/// An output may stand in the memory of an input only where the primitive says `.in_place`.
+/// What a kernel gets. It fills every element of `out`, whose types are those of the shape rule,
+/// and reads `in`. An output may stand in the memory of an input only where the primitive says
+/// `.in_place`.
 struct KernelArgs {
   std::span<const View> in;
   std::span<const View> out;
@@ -45,9 +47,10 @@ struct ShapeArgs {
   const Params& params;
 };
 
-/// Forward mode. `tangents[i]` is undefined where it is zero (at least one is defined). The rule fills `out` and
-/// `out_tangents`; an out tangent that stays undefined is zero. It is written with public operations and is linear in
-/// the tangents. Tangents have the dtype and shape of their value.
+/// Forward mode. `tangents[i]` is undefined where it is zero (at least one is defined). The rule
+/// fills `out` and `out_tangents`; an out tangent that stays undefined is zero. It is written with
+/// public operations and is linear in the tangents. Tangents have the dtype and shape of their
+/// value.
 struct JvpArgs {
   const Primitive& p;
   std::span<const Array> in;
@@ -57,14 +60,14 @@ struct JvpArgs {
   std::span<Array> out_tangents;
 };
 
-/// The transpose of a primitive that is linear in the inputs i with `linear(i)`: from the cotangents `cts` of the
-/// outputs (undefined where zero; at least one is defined) the rule fills `out[i]` for the linear inputs. What stays
-/// undefined is zero.
+/// The transpose of a primitive that is linear in the inputs i with `linear(i)`: from the
+/// cotangents `cts` of the outputs (undefined where zero; at least one is defined) the rule fills
+/// `out[i]` for the linear inputs. What stays undefined is zero.
 struct TransposeArgs {
   const Primitive& p;
   std::span<const Array> cts;
-  std::span<const Array> in;       // undefined where linear
-  std::span<const Aval> avals;     // of all inputs
+  std::span<const Array> in;    // undefined where linear
+  std::span<const Aval> avals;  // of all inputs
   std::span<const Aval> out_avals;
   const Params& params;
   std::span<Array> out;
@@ -72,8 +75,8 @@ struct TransposeArgs {
   bool linear(size_t i) const { return !in[i].defined(); }
 };
 
-/// vmap. `batched[i]` says that `in[i]` has the mapped axis of `size` in front; at least one does. The rule fills `out`,
-/// with the mapped axis in front unless it clears `out_batched[k]`.
+/// vmap. `batched[i]` says that `in[i]` has the mapped axis of `size` in front; at least one does.
+/// The rule fills `out`, with the mapped axis in front unless it clears `out_batched[k]`.
 struct BatchArgs {
   const Primitive& p;
   std::span<const Array> in;
@@ -84,17 +87,19 @@ struct BatchArgs {
   std::span<bool> out_batched;
 };
 
-/// One input for the property tests: random values in [low, high]; integers are drawn in the same range.
+/// One input for the property tests: random values in [low, high]; integers are drawn in the same
+/// range.
 struct SampleInput {
   Aval aval;
   double low = -2;
   double high = 2;
-  bool distinct = false;  // no two elements closer than the step of finite differences: no ties, no kinks within
+  bool distinct = false;  // no two elements closer than the step of finite differences: no ties, no
+                          // kinks within
   std::vector<double> values;  // where given, these very values
 };
 
-/// One application of a primitive for the property tests. Float inputs of f32 are also run in f64 (and, for the forward
-/// rules, in f16 and bf16) unless `fixed_dtypes`.
+/// One application of a primitive for the property tests. Float inputs of f32 are also run in f64
+/// (and, for the forward rules, in f16 and bf16) unless `fixed_dtypes`.
 struct Sample {
   std::vector<SampleInput> in;
   Params params;
@@ -104,7 +109,8 @@ struct Sample {
 /// How a primitive relates its outputs to its inputs; what graph passes look at.
 enum class PrimitiveKind : uint8_t {
   kOther,
-  kElementwise,  // each output element depends on the input elements at the same place (after broadcasting)
+  kElementwise,  // each output element depends on the input elements at the same place (after
+                 // broadcasting)
   kReduction,    // params are ReduceParams
   kView,         // the output is the memory of input 0 with another shape
 };
@@ -112,7 +118,8 @@ enum class PrimitiveKind : uint8_t {
 /// A primitive operation. Rules that are null do not exist; using one is an error that says so.
 struct Primitive {
   const char* name;
-  /// The type of the only output. Throws ShapeError or DtypeError. Exactly one of `shape` and `shapes` is set.
+  /// The type of the only output. Throws ShapeError or DtypeError. Exactly one of `shape` and
+  /// `shapes` is set.
   Aval (*shape)(const ShapeArgs&) = nullptr;
   /// The types of several outputs.
   std::vector<Aval> (*shapes)(const ShapeArgs&) = nullptr;
@@ -126,14 +133,18 @@ struct Primitive {
   PrimitiveKind kind = PrimitiveKind::kOther;
   /// An output may be written over an input with as many bytes.
   bool in_place = false;
-  /// Runs on arrays of any device by calling public operations (custom rules, nested graphs) instead of a kernel.
+  /// Runs on arrays of any device by calling public operations (custom rules, nested graphs)
+  /// instead of a kernel.
   std::vector<Array> (*call)(std::span<const Array> in, const Params& params) = nullptr;
-  /// For a fused composite: the same function in public operations. Where jvp or batch are null, they are derived from it.
+  /// For a fused composite: the same function in public operations. Where jvp or batch are null,
+  /// they are derived from it.
   std::vector<Array> (*expand)(std::span<const Array> in, const Params& params) = nullptr;
   /// True for parameters with which `expand` takes the place of jvp and batch.
   bool (*prefer_expand)(const Params& params) = nullptr;
 
-  bool expands(const Params& p) const { return expand != nullptr && prefer_expand != nullptr && prefer_expand(p); }
+  bool expands(const Params& p) const {
+    return expand != nullptr && prefer_expand != nullptr && prefer_expand(p);
+  }
 };
 
 /// All primitives, in the order of their names.
@@ -144,15 +155,17 @@ const Primitive* find_primitive(std::string_view name);
 /// The output types by the primitive's rule.
 std::vector<Aval> output_avals(const Primitive& p, Avals in, const Params& params);
 
-/// Applies a primitive with one output under the current interpreter. Throws what the shape rule throws, and TracerError
-/// for a traced value that has escaped from its function.
+/// Applies a primitive with one output under the current interpreter. Throws what the shape rule
+/// throws, and TracerError for a traced value that has escaped from its function.
 Array bind1(const Primitive& p, std::span<const Array> in, const Params& params = {});
 inline Array bind1(const Primitive& p, std::initializer_list<Array> in, const Params& params = {}) {
   return bind1(p, std::span<const Array>(in.begin(), in.size()), params);
 }
 /// The same for any number of outputs.
-std::vector<Array> bind_all(const Primitive& p, std::span<const Array> in, const Params& params = {});
-inline std::vector<Array> bind_all(const Primitive& p, std::initializer_list<Array> in, const Params& params = {}) {
+std::vector<Array> bind_all(const Primitive& p, std::span<const Array> in,
+                            const Params& params = {});
+inline std::vector<Array> bind_all(const Primitive& p, std::initializer_list<Array> in,
+                                   const Params& params = {}) {
   return bind_all(p, std::span<const Array>(in.begin(), in.size()), params);
 }
 

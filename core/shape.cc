@@ -7,8 +7,8 @@
 namespace spruce {
 
 void Shape::throw_rank(int64_t rank) {
-  throw ShapeError("shape: rank " + std::to_string(rank) + " is above the largest one, " + std::to_string(kMaxRank) +
-                   "; merge axes by reshape");
+  throw ShapeError("shape: rank " + std::to_string(rank) + " is above the largest one, " +
+                   std::to_string(kMaxRank) + "; merge axes by reshape");
 }
 
 std::string to_string(const Shape& shape) {
@@ -29,22 +29,26 @@ void check_shape(const char* op, const Shape& shape, int64_t element_bytes) {
   bool overflow = false;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] < 0) {
-      throw ShapeError(std::string(op) + ": shape " + to_string(shape) + " has the negative size " + std::to_string(shape[i]) +
-                       " on axis " + std::to_string(i));
+      throw ShapeError(std::string(op) + ": shape " + to_string(shape) + " has the negative size " +
+                       std::to_string(shape[i]) + " on axis " + std::to_string(i));
     }
     // A size of zero must not hide that the other sizes overflow in a later reshape or broadcast.
     if (shape[i] > 0) overflow = overflow || __builtin_mul_overflow(bytes, shape[i], &bytes);
   }
   if (overflow) {
-    throw ShapeError(std::string(op) + ": shape " + to_string(shape) + " has more bytes than int64 can count");
+    throw ShapeError(std::string(op) + ": shape " + to_string(shape) +
+                     " has more bytes than int64 can count");
   }
 }
 
 int normalize_axis(const char* op, int64_t axis, int rank) {
   if (axis >= rank || axis < -rank) {
-    const std::string range = rank == 0 ? "which has no axes" : "whose axes are " + std::to_string(-rank) + ".." + std::to_string(rank - 1);
-    throw ShapeError(std::string(op) + ": axis " + std::to_string(axis) + " is out of range for an array of rank " +
-                     std::to_string(rank) + ", " + range);
+    const std::string range =
+        rank == 0 ? "which has no axes"
+                  : "whose axes are " + std::to_string(-rank) + ".." + std::to_string(rank - 1);
+    throw ShapeError(std::string(op) + ": axis " + std::to_string(axis) +
+                     " is out of range for an array of rank " + std::to_string(rank) + ", " +
+                     range);
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -54,7 +58,8 @@ Axes normalize_axes(const char* op, const Axes& axes, int rank) {
   for (const int64_t axis : axes) {
     const int a = normalize_axis(op, axis, rank);
     if (out.contains(a)) {
-      throw ShapeError(std::string(op) + ": axis " + std::to_string(axis) + " is given twice in " + to_string(axes));
+      throw ShapeError(std::string(op) + ": axis " + std::to_string(axis) + " is given twice in " +
+                       to_string(axes));
     }
     out.push_back(a);
   }
@@ -67,8 +72,9 @@ Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
   for (int i = 1; i <= rank; ++i) {
     const int64_t x = i <= a.rank() ? a[a.rank() - i] : 1, y = i <= b.rank() ? b[b.rank() - i] : 1;
     if (x != y && x != 1 && y != 1) {
-      throw ShapeError(std::string(op) + ": shapes " + to_string(a) + " and " + to_string(b) + " do not broadcast: axis " +
-                       std::to_string(-i) + " has sizes " + std::to_string(x) + " and " + std::to_string(y) +
+      throw ShapeError(std::string(op) + ": shapes " + to_string(a) + " and " + to_string(b) +
+                       " do not broadcast: axis " + std::to_string(-i) + " has sizes " +
+                       std::to_string(x) + " and " + std::to_string(y) +
                        "; sizes must be equal or 1, aligned at the last axis");
     }
     out[rank - i] = x == 1 ? y : x;

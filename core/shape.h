@@ -12,7 +12,8 @@
 
 namespace spruce {
 
-/// The largest rank of an array. vmap adds an axis, so the ranks of a user's own arrays should stay below.
+/// The largest rank of an array. vmap adds an axis, so the ranks of a user's own arrays should stay
+/// below.
 inline constexpr int kMaxRank = 16;
 
 /// A list of at most kMaxRank int64: the sizes of an array's axes, or axes, strides and the like.
@@ -20,7 +21,8 @@ class Shape {
  public:
   constexpr Shape() = default;
   /// Throws ShapeError for more than kMaxRank entries.
-  constexpr Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
+  constexpr Shape(std::initializer_list<int64_t> dims)
+      : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
   explicit constexpr Shape(std::span<const int64_t> dims) {
     if (dims.size() > kMaxRank) throw_rank(static_cast<int64_t>(dims.size()));
     for (const int64_t d : dims) dims_[rank_++] = d;
@@ -70,8 +72,8 @@ class Shape {
     }
     return false;
   }
-  /// The product of the entries: the number of elements of an array of this shape; 1 for rank 0. The product is known to
-  /// fit for the shape of any array (see check_shape).
+  /// The product of the entries: the number of elements of an array of this shape; 1 for rank 0.
+  /// The product is known to fit for the shape of any array (see check_shape).
   constexpr int64_t numel() const {
     int64_t n = 1;
     for (int i = 0; i < rank_; ++i) n *= dims_[i];
@@ -99,8 +101,8 @@ using Axes = Shape;
 /// "[64,784]".
 std::string to_string(const Shape& shape);
 
-/// What is known of a value before it is computed: `f32[64,784]`. Weak values come from C++ scalars: their dtype gives
-/// way in promotion.
+/// What is known of a value before it is computed: `f32[64,784]`. Weak values come from C++
+/// scalars: their dtype gives way in promotion.
 struct Aval {
   Dtype dtype = Dtype::kFloat32;
   bool weak = false;
@@ -114,13 +116,17 @@ struct Aval {
 /// "f32[64,784]"; weak values print with a star, "f32*[]".
 std::string to_string(const Aval& aval);
 
-/// Throws ShapeError, naming `op`, if a size is negative or the number of bytes does not fit in int64.
+/// Throws ShapeError, naming `op`, if a size is negative or the number of bytes does not fit in
+/// int64.
 void check_shape(const char* op, const Shape& shape, int64_t element_bytes = 8);
-/// `axis` in 0..rank-1, negative ones counted from the end. Throws ShapeError naming `op` if it is out of range.
+/// `axis` in 0..rank-1, negative ones counted from the end. Throws ShapeError naming `op` if it is
+/// out of range.
 int normalize_axis(const char* op, int64_t axis, int rank);
-/// All axes normalized, in the order given. Throws ShapeError for one that is out of range or given twice.
+/// All axes normalized, in the order given. Throws ShapeError for one that is out of range or given
+/// twice.
 Axes normalize_axes(const char* op, const Axes& axes, int rank);
-/// The common shape by NumPy's rules: aligned at the last axis, sizes equal or 1. Throws ShapeError naming `op`.
+/// The common shape by NumPy's rules: aligned at the last axis, sizes equal or 1. Throws ShapeError
+/// naming `op`.
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
 /// True if an array of shape `from` can be broadcast to `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);

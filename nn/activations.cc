@@ -3,8 +3,8 @@
 
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
-#include "spruce/core/ops/math.h"
 #include "spruce/core/ops/join.h"
+#include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gelu.h"
 
@@ -43,7 +43,8 @@ Array mish(const Array& x) { return x * spruce::tanh(nn::softplus(x)); }
 Array relu6(const Array& x) { return nn::hardtanh(x, {0.0f, 6.0f}); }
 
 Array selu(const Array& x) {
-  constexpr double kAlpha = 1.6732632423543772848170429916717, kScale = 1.0507009873554804934193349852946;
+  constexpr double kAlpha = 1.6732632423543772848170429916717,
+                   kScale = 1.0507009873554804934193349852946;
   return kScale * where(x > 0, x, kAlpha * expm1(negative_part(x)));
 }
 
@@ -57,7 +58,8 @@ Array tanhshrink(const Array& x) { return x - spruce::tanh(x); }
 
 Array Gelu::operator()(const Array& x, const GeluOptions& options, Loc loc) const {
   const LocScope at(loc);
-  return bind1(gelu_p, {floating(x)}, Params::make(GeluParams{options.approximate == GeluApproximation::kTanh}));
+  return bind1(gelu_p, {floating(x)},
+               Params::make(GeluParams{options.approximate == GeluApproximation::kTanh}));
 }
 
 Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
@@ -78,9 +80,11 @@ Array LeakyRelu::operator()(const Array& x, const LeakyReluOptions& options, Loc
 Array Hardtanh::operator()(const Array& x, const HardtanhOptions& options, Loc loc) const {
   const LocScope at(loc);
   if (options.min_val > options.max_val) {
-    throw ValueError("hardtanh: min_val " + std::to_string(options.min_val) + " is above max_val " + std::to_string(options.max_val));
+    throw ValueError("hardtanh: min_val " + std::to_string(options.min_val) + " is above max_val " +
+                     std::to_string(options.max_val));
   }
-  return where(x <= options.min_val, options.min_val, where(x >= options.max_val, options.max_val, x));
+  return where(x <= options.min_val, options.min_val,
+               where(x >= options.max_val, options.max_val, x));
 }
 
 Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc loc) const {
@@ -97,7 +101,8 @@ Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc l
 
 Array Softshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
   const LocScope at(loc);
-  return where(x > options.lambd, x - options.lambd, where(x < -options.lambd, x + options.lambd, zeros_like(x)));
+  return where(x > options.lambd, x - options.lambd,
+               where(x < -options.lambd, x + options.lambd, zeros_like(x)));
 }
 
 Array Softmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
@@ -119,7 +124,8 @@ Array Glu::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) co
   const LocScope at(loc);
   const int axis = normalize_axis("glu", options.dim, x.rank());
   if (x.shape()[axis] % 2 != 0) {
-    throw ShapeError("glu: axis " + std::to_string(options.dim) + " of " + to_string(x.aval()) + " has an odd size; it is cut in halves");
+    throw ShapeError("glu: axis " + std::to_string(options.dim) + " of " + to_string(x.aval()) +
+                     " has an odd size; it is cut in halves");
   }
   const std::vector<Array> halves = split(x, 2, axis);
   return halves[0] * logistic(halves[1]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations, as function objects that can be called and passed by name. Names, parameters and defaults are PyTorch's.
+// Activations, as function objects that can be called and passed by name. Names, parameters and
+// defaults are PyTorch's.
 #pragma once
 
 #include "spruce/core/array.h"
@@ -59,7 +60,8 @@ enum class GeluApproximation { kNone, kTanh };
 struct GeluOptions {
   GeluApproximation approximate = GeluApproximation::kNone;
 };
-/// x Phi(x) with the normal distribution function, or its approximation by tanh (Hendrycks and Gimpel 2016).
+/// x Phi(x) with the normal distribution function, or its approximation by tanh (Hendrycks and
+/// Gimpel 2016).
 struct Gelu {
   Array operator()(const Array& x, const GeluOptions& options = {}, Loc loc = Loc::current()) const;
 };
@@ -84,7 +86,8 @@ struct LeakyReluOptions {
 };
 /// x where x > 0, negative_slope * x elsewhere. Grad at 0: negative_slope.
 struct LeakyRelu {
-  Array operator()(const Array& x, const LeakyReluOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const LeakyReluOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr LeakyRelu leaky_relu{};
 
@@ -94,7 +97,8 @@ struct HardtanhOptions {
 };
 /// min(max(x, min_val), max_val). Grad: 0 at the edges.
 struct Hardtanh {
-  Array operator()(const Array& x, const HardtanhOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const HardtanhOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Hardtanh hardtanh{};
 
@@ -104,7 +108,8 @@ struct SoftplusOptions {
 };
 /// log(1 + e^(beta x)) / beta.
 struct Softplus {
-  Array operator()(const Array& x, const SoftplusOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const SoftplusOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Softplus softplus{};
 
@@ -113,12 +118,14 @@ struct ShrinkOptions {
 };
 /// x outside of [-lambd, lambd], 0 within.
 struct Hardshrink {
-  Array operator()(const Array& x, const ShrinkOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const ShrinkOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Hardshrink hardshrink{};
 /// x moved toward 0 by lambd, 0 within [-lambd, lambd].
 struct Softshrink {
-  Array operator()(const Array& x, const ShrinkOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const ShrinkOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Softshrink softshrink{};
 
@@ -127,22 +134,27 @@ struct SoftmaxOptions {
 };
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
 struct Softmax {
-  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const SoftmaxOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Softmax softmax{};
 /// The logarithm of softmax, without loss of precision.
 struct LogSoftmax {
-  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const SoftmaxOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr LogSoftmax log_softmax{};
 /// softmax(-x).
 struct Softmin {
-  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const SoftmaxOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Softmin softmin{};
-/// a * sigmoid(b) for the halves a, b of x along an axis (Dauphin et al. 2017). Throws ShapeError for an odd size.
+/// a * sigmoid(b) for the halves a, b of x along an axis (Dauphin et al. 2017). Throws ShapeError
+/// for an odd size.
 struct Glu {
-  Array operator()(const Array& x, const SoftmaxOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const SoftmaxOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Glu glu{};
 

@@ -5,7 +5,9 @@ namespace spruce::nn {
 
 Key Context::next_key(const char* who) {
   if (!key.data().defined()) {
-    throw ValueError(std::string(who) + ": draws random numbers in training, and the context has no key; make it with Context{.training = true, .key = key}");
+    throw ValueError(std::string(who) +
+                     ": draws random numbers in training, and the context has no key; make it with "
+                     "Context{.training = true, .key = key}");
   }
   return random::fold_in(key, keys_used++);
 }
@@ -30,8 +32,10 @@ void Context::check_found(const std::vector<size_t>& found) const {
   size_t missing = 0;
   for (const size_t f : found) missing += f == 0 ? 1 : 0;
   if (missing > 0) {
-    throw TreeError("Context::updated: " + std::to_string(missing) + " of " + std::to_string(found.size()) +
-                    " buffers that layers have updated are not part of this model; pass the object that was called, not a copy of it");
+    throw TreeError("Context::updated: " + std::to_string(missing) + " of " +
+                    std::to_string(found.size()) +
+                    " buffers that layers have updated are not part of this model; pass the object "
+                    "that was called, not a copy of it");
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer needs besides its input: the mode, a key, and a place for new buffers. A local value, never global.
+// What a layer needs besides its input: the mode, a key, and a place for new buffers. A local
+// value, never global.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@ namespace spruce::nn {
 ///   const Model next = ctx.updated(model);
 struct Context {
   bool training = false;  ///< whether dropout drops and running statistics are updated
-  Key key = {};           ///< source of the layers' random numbers; only needed where a layer draws some
+  Key key = {};  ///< source of the layers' random numbers; only needed where a layer draws some
 
   /// A new buffer value, noted by a layer for its own field.
   struct Update {
@@ -25,7 +26,8 @@ struct Context {
   std::vector<Update> updates = {};  ///< filled by layers
   int64_t keys_used = 0;             ///< how many keys were handed out
 
-  /// A fresh key for the layer `who`: fold_in(key, 0), fold_in(key, 1), ... Throws ValueError if there is no key.
+  /// A fresh key for the layer `who`: fold_in(key, 0), fold_in(key, 1), ... Throws ValueError if
+  /// there is no key.
   Key next_key(const char* who);
   /// Notes that `buffer`, a field of the model that is being called, has a new value.
   void update(const Buffer& buffer, const Array& value) { updates.push_back({&buffer, value}); }
@@ -56,8 +58,10 @@ struct Context {
 /// Calls a layer or any other function of an array, with the context where it takes one.
 template <class L>
 Array call_layer(const L& layer, const Array& x, Context& ctx) {
-  if constexpr (std::is_invocable_v<const L&, const Array&, Context&>) return layer(x, ctx);
-  else return layer(x);
+  if constexpr (std::is_invocable_v<const L&, const Array&, Context&>)
+    return layer(x, ctx);
+  else
+    return layer(x);
 }
 
 }  // namespace spruce::nn

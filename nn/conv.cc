@@ -11,12 +11,14 @@ namespace spruce::nn {
 Shape WindowArg::resolve(const char* op, const char* what, int rank, int64_t least) const {
   Shape out = single_ ? Shape::filled(rank, values_[0]) : values_;
   if (out.rank() != rank) {
-    throw ShapeError(std::string(op) + ": " + what + " has " + std::to_string(out.rank()) + " entries, " + std::to_string(rank) +
+    throw ShapeError(std::string(op) + ": " + what + " has " + std::to_string(out.rank()) +
+                     " entries, " + std::to_string(rank) +
                      " are needed, one for each spatial axis");
   }
   for (const int64_t v : out) {
     if (v < least) {
-      throw ShapeError(std::string(op) + ": " + what + " is " + to_string(out) + "; entries must be at least " + std::to_string(least));
+      throw ShapeError(std::string(op) + ": " + what + " is " + to_string(out) +
+                       "; entries must be at least " + std::to_string(least));
     }
   }
   return out;
@@ -24,23 +26,29 @@ Shape WindowArg::resolve(const char* op, const char* what, int rank, int64_t lea
 
 namespace {
 
-internal::ConvConfig config_of(const char* op, int rank, const Shape& kernel, const WindowArg& stride, const PaddingArg& padding,
+internal::ConvConfig config_of(const char* op, int rank, const Shape& kernel,
+                               const WindowArg& stride, const PaddingArg& padding,
                                const WindowArg& dilation, int64_t groups) {
   internal::ConvConfig c;
   c.stride = stride.resolve(op, "stride", rank, 1);
   c.dilation = dilation.resolve(op, "dilation", rank, 1);
   c.groups = groups;
-  if (groups < 1) throw ShapeError(std::string(op) + ": groups is " + std::to_string(groups) + ", it must be at least 1");
+  if (groups < 1)
+    throw ShapeError(std::string(op) + ": groups is " + std::to_string(groups) +
+                     ", it must be at least 1");
   if (padding.name().empty() || padding.name() == "valid") {
     c.padding_low = c.padding_high = padding.values().resolve(op, "padding", rank, 0);
     return c;
   }
   if (padding.name() != "same") {
-    throw ValueError(std::string(op) + ": padding '" + padding.name() + "' is none of 'same', 'valid'; or give numbers");
+    throw ValueError(std::string(op) + ": padding '" + padding.name() +
+                     "' is none of 'same', 'valid'; or give numbers");
   }
   c.padding_low = c.padding_high = Shape::filled(rank, 0);
   for (int i = 0; i < rank; ++i) {
-    if (c.stride[i] != 1) throw ValueError(std::string(op) + ": padding 'same' needs stride 1, got " + to_string(c.stride));
+    if (c.stride[i] != 1)
+      throw ValueError(std::string(op) + ": padding 'same' needs stride 1, got " +
+                       to_string(c.stride));
     const int64_t total = c.dilation[i] * (kernel[i] - 1);
     c.padding_low[i] = total / 2;
     c.padding_high[i] = total - total / 2;
@@ -48,31 +56,37 @@ internal::ConvConfig config_of(const char* op, int rank, const Shape& kernel, co
   return c;
 }
 
-Array functional(const char* op, int rank, const Array& x, const Array& weight, const Array& bias, const ConvOptions& o) {
+Array functional(const char* op, int rank, const Array& x, const Array& weight, const Array& bias,
+                 const ConvOptions& o) {
   if (weight.rank() != rank + 2) {
-    throw ShapeError(std::string(op) + ": weight must be f[out, in / groups, " + std::to_string(rank) + " window sizes], got " +
-                     to_string(weight.aval()));
+    throw ShapeError(std::string(op) + ": weight must be f[out, in / groups, " +
+                     std::to_string(rank) + " window sizes], got " + to_string(weight.aval()));
   }
   Shape kernel;
   for (int i = 2; i < weight.rank(); ++i) kernel.push_back(weight.shape()[i]);
-  return internal::run_conv(op, x, weight, bias, config_of(op, rank, kernel, o.stride, o.padding, o.dilation, o.groups));
+  return internal::run_conv(op, x, weight, bias,
+                            config_of(op, rank, kernel, o.stride, o.padding, o.dilation, o.groups));
 }
 
 }  // namespace
 
 namespace internal {
 
-Array run_conv(const char* op, const Array& x, const Array& weight, const Array& bias, const ConvConfig& c) {
+Array run_conv(const char* op, const Array& x, const Array& weight, const Array& bias,
+               const ConvConfig& c) {
   const int rank = weight.rank() - 2;
   const bool single = x.rank() == rank + 1;
-  if ((!single && x.rank() != rank + 2) || x.shape()[single ? 0 : 1] != weight.shape()[1] * c.groups || weight.shape()[0] % c.groups != 0) {
-    throw ShapeError(std::string(op) + ": x " + to_string(x.aval()) + " and weight " + to_string(weight.aval()) + " with groups " +
-                     std::to_string(c.groups) + " do not fit: x must be f[n, in, " + std::to_string(rank) +
+  if ((!single && x.rank() != rank + 2) ||
+      x.shape()[single ? 0 : 1] != weight.shape()[1] * c.groups ||
+      weight.shape()[0] % c.groups != 0) {
+    throw ShapeError(std::string(op) + ": x " + to_string(x.aval()) + " and weight " +
+                     to_string(weight.aval()) + " with groups " + std::to_string(c.groups) +
+                     " do not fit: x must be f[n, in, " + std::to_string(rank) +
                      " sizes], weight f[out, in / groups, ...] with out divisible by groups");
   }
   if (bias.defined() && !(bias.shape() == Shape{weight.shape()[0]})) {
-    throw ShapeError(std::string(op) + ": weight " + to_string(weight.aval()) + " needs bias f[" + std::to_string(weight.shape()[0]) +
-                     "], got " + to_string(bias.aval()));
+    throw ShapeError(std::string(op) + ": weight " + to_string(weight.aval()) + " needs bias f[" +
+                     std::to_string(weight.shape()[0]) + "], got " + to_string(bias.aval()));
   }
   ConvParams p;
   p.strides = c.stride;
@@ -89,14 +103,15 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
   return single ? squeeze(y, 0) : y;
 }
 
-ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_t out, const WindowArg& kernel_arg,
-                    const ConvLayerOptions& o) {
+ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_t out,
+                    const WindowArg& kernel_arg, const ConvLayerOptions& o) {
   const Shape kernel = kernel_arg.resolve(op, "kernel", rank, 1);
   ConvParts parts;
   parts.config = config_of(op, rank, kernel, o.stride, o.padding, o.dilation, o.groups);
   if (in < 1 || out < 1 || in % o.groups != 0 || out % o.groups != 0) {
-    throw ShapeError(std::string(op) + ": " + std::to_string(in) + " input and " + std::to_string(out) +
-                     " output channels must be positive and divisible by groups " + std::to_string(o.groups));
+    throw ShapeError(
+        std::string(op) + ": " + std::to_string(in) + " input and " + std::to_string(out) +
+        " output channels must be positive and divisible by groups " + std::to_string(o.groups));
   }
   Shape shape{out, in / o.groups};
   for (const int64_t k : kernel) shape.push_back(k);
@@ -109,20 +124,24 @@ ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_
 
 }  // namespace internal
 
-Array conv1d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options, Loc loc) {
+Array conv1d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
+             Loc loc) {
   const LocScope at(loc);
   return functional("conv1d", 1, x, weight, bias, options);
 }
-Array conv2d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options, Loc loc) {
+Array conv2d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
+             Loc loc) {
   const LocScope at(loc);
   return functional("conv2d", 2, x, weight, bias, options);
 }
-Array conv3d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options, Loc loc) {
+Array conv3d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
+             Loc loc) {
   const LocScope at(loc);
   return functional("conv3d", 3, x, weight, bias, options);
 }
 
-Conv1d Conv1d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel, const ConvLayerOptions& options, Loc loc) {
+Conv1d Conv1d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+                    const ConvLayerOptions& options, Loc loc) {
   const LocScope at(loc);
   internal::ConvParts p = internal::init_conv("Conv1d", 1, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};
@@ -131,7 +150,8 @@ Array Conv1d::operator()(const Array& x, Loc loc) const {
   const LocScope at(loc);
   return internal::run_conv("Conv1d", x, weight, bias.value_or(Array()), config);
 }
-Conv2d Conv2d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel, const ConvLayerOptions& options, Loc loc) {
+Conv2d Conv2d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+                    const ConvLayerOptions& options, Loc loc) {
   const LocScope at(loc);
   internal::ConvParts p = internal::init_conv("Conv2d", 2, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};

@@ -18,11 +18,15 @@ struct ConvOptions {
 
 /// Convolution (cross-correlation) over 1, 2 or 3 spatial axes.
 ///
-/// Shapes:  x f[n, in, d...] or f[in, d...], weight f[out, in / groups, k...], bias f[out] or undefined -> f[n, out, d'...]
-/// Throws:  ShapeError, naming shapes and options, where they do not fit.
-Array conv1d(const Array& x, const Array& weight, const Array& bias = {}, const ConvOptions& options = {}, Loc loc = Loc::current());
-Array conv2d(const Array& x, const Array& weight, const Array& bias = {}, const ConvOptions& options = {}, Loc loc = Loc::current());
-Array conv3d(const Array& x, const Array& weight, const Array& bias = {}, const ConvOptions& options = {}, Loc loc = Loc::current());
+/// Shapes:  x f[n, in, d...] or f[in, d...], weight f[out, in / groups, k...], bias f[out] or
+/// undefined -> f[n, out, d'...] Throws:  ShapeError, naming shapes and options, where they do not
+/// fit.
+Array conv1d(const Array& x, const Array& weight, const Array& bias = {},
+             const ConvOptions& options = {}, Loc loc = Loc::current());
+Array conv2d(const Array& x, const Array& weight, const Array& bias = {},
+             const ConvOptions& options = {}, Loc loc = Loc::current());
+Array conv3d(const Array& x, const Array& weight, const Array& bias = {},
+             const ConvOptions& options = {}, Loc loc = Loc::current());
 
 struct ConvLayerOptions {
   WindowArg stride = 1;
@@ -45,23 +49,25 @@ struct ConvParts {
   std::optional<Array> bias;
   ConvConfig config;
 };
-ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
-                    const ConvLayerOptions& options);
-Array run_conv(const char* op, const Array& x, const Array& weight, const Array& bias, const ConvConfig& config);
+ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_t out,
+                    const WindowArg& kernel, const ConvLayerOptions& options);
+Array run_conv(const char* op, const Array& x, const Array& weight, const Array& bias,
+               const ConvConfig& config);
 
 }  // namespace internal
 
 /// Convolution layer over one spatial axis: f[n, in, d] -> f[n, out, d'].
 ///
-/// Parameters: weight f32[out, in / groups, k], bias f32[out]; both uniform in +-1/sqrt(in / groups * k).
+/// Parameters: weight f32[out, in / groups, k], bias f32[out]; both uniform in +-1/sqrt(in / groups
+/// * k).
 struct Conv1d {
   Array weight;
   std::optional<Array> bias;
   internal::ConvConfig config;
 
   /// Weight and bias from the first and second of split(key).
-  static Conv1d init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel, const ConvLayerOptions& options = {},
-                     Loc loc = Loc::current());
+  static Conv1d init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+                     const ConvLayerOptions& options = {}, Loc loc = Loc::current());
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
@@ -73,21 +79,23 @@ struct Conv2d {
   std::optional<Array> bias;
   internal::ConvConfig config;
 
-  static Conv2d init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel, const ConvLayerOptions& options = {},
-                     Loc loc = Loc::current());
+  static Conv2d init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+                     const ConvLayerOptions& options = {}, Loc loc = Loc::current());
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
 /// A factory of Conv1d layers; the number of input channels is that of the example f[n, in, d].
 inline auto conv1d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
-  return LayerFactory(
-      [=](const Key& key, const Array& x) { return Conv1d::init(key, x.shape(-2), out, kernel, options); });
+  return LayerFactory([=](const Key& key, const Array& x) {
+    return Conv1d::init(key, x.shape(-2), out, kernel, options);
+  });
 }
 
 /// A factory of Conv2d layers; the number of input channels is that of the example f[n, in, h, w].
 inline auto conv(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
-  return LayerFactory(
-      [=](const Key& key, const Array& x) { return Conv2d::init(key, x.shape(-3), out, kernel, options); });
+  return LayerFactory([=](const Key& key, const Array& x) {
+    return Conv2d::init(key, x.shape(-3), out, kernel, options);
+  });
 }
 
 }  // namespace spruce::nn

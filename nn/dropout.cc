@@ -8,10 +8,12 @@ namespace spruce::nn {
 
 Array dropout(const Array& x, const DropoutOptions& o, Loc loc) {
   const LocScope at(loc);
-  if (!(o.p >= 0 && o.p <= 1)) throw ValueError("dropout: p is " + std::to_string(o.p) + ", it must be within 0..1");
+  if (!(o.p >= 0 && o.p <= 1))
+    throw ValueError("dropout: p is " + std::to_string(o.p) + ", it must be within 0..1");
   if (!o.training || o.p == 0) return x;
   if (!o.key.defined()) {
-    throw ValueError("dropout: training needs a key; give one as {.key = key}, or set .training = false");
+    throw ValueError(
+        "dropout: training needs a key; give one as {.key = key}, or set .training = false");
   }
   if (o.p == 1) return zeros_like(x);
   const Array keep = random::bernoulli(o.key, 1 - o.p, x.shape());

@@ -12,8 +12,8 @@ struct DropoutOptions {
   Key key = {};          ///< needed in training, unless p is 0
 };
 
-/// Sets elements to zero with probability p and scales the others by 1 / (1 - p) (Srivastava et al. 2014).
-/// Throws ValueError for p outside of 0..1, or without a key in training.
+/// Sets elements to zero with probability p and scales the others by 1 / (1 - p) (Srivastava et al.
+/// 2014). Throws ValueError for p outside of 0..1, or without a key in training.
 Array dropout(const Array& x, const DropoutOptions& options = {}, Loc loc = Loc::current());
 
 /// Dropout as a layer: draws a key from the context in training; x as it is otherwise.

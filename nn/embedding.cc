@@ -12,7 +12,9 @@ void check_not_negative(const Array& input) {
   visit_dtype(input.dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
       for (const T i : input.data<T>()) {
-        if (i < 0) throw IndexError("embedding: the input holds " + std::to_string(i) + "; rows count from 0");
+        if (i < 0)
+          throw IndexError("embedding: the input holds " + std::to_string(i) +
+                           "; rows count from 0");
       }
     }
   });

@@ -10,8 +10,8 @@ struct EmbeddingOptions {
   Dtype dtype = float32;
 };
 
-/// weight[input]: i[...], f[n, d] -> f[..., d]. Grad: g added up in the rows. Throws DtypeError for an input that is not
-/// integer, IndexError for a known number outside of 0..n-1.
+/// weight[input]: i[...], f[n, d] -> f[..., d]. Grad: g added up in the rows. Throws DtypeError for
+/// an input that is not integer, IndexError for a known number outside of 0..n-1.
 Array embedding(const Array& input, const Array& weight, Loc loc = Loc::current());
 
 /// A table of n vectors of d numbers.
@@ -21,14 +21,20 @@ struct Embedding {
   Array weight;
 
   /// Standard normal, as PyTorch's default.
-  static Embedding init(const Key& key, int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options = {});
+  static Embedding init(const Key& key, int64_t num_embeddings, int64_t embedding_dim,
+                        const EmbeddingOptions& options = {});
 
-  Array operator()(const Array& input, Loc loc = Loc::current()) const { return embedding(input, weight, loc); }
+  Array operator()(const Array& input, Loc loc = Loc::current()) const {
+    return embedding(input, weight, loc);
+  }
 };
 
 /// A factory of Embedding layers; inputs are integers of any shape.
-inline auto embedding_layer(int64_t num_embeddings, int64_t embedding_dim, EmbeddingOptions options = {}) {
-  return LayerFactory([=](const Key& key, const Array&) { return Embedding::init(key, num_embeddings, embedding_dim, options); });
+inline auto embedding_layer(int64_t num_embeddings, int64_t embedding_dim,
+                            EmbeddingOptions options = {}) {
+  return LayerFactory([=](const Key& key, const Array&) {
+    return Embedding::init(key, num_embeddings, embedding_dim, options);
+  });
 }
 
 }  // namespace spruce::nn

@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Factories: descriptions of layers that hold no parameters. init makes parameters, with input sizes taken from an
-// example; factory(parameters) is a model, which is a pure function.
+// Factories: descriptions of layers that hold no parameters. init makes parameters, with input
+// sizes taken from an example; factory(parameters) is a model, which is a pure function.
 //
-//   dense(out)  conv(out, kernel)  conv1d_layer(out, kernel)  embedding_layer(n, d)  layer_norm_layer()  batch_norm_layer()
+//   dense(out)  conv(out, kernel)  conv1d_layer(out, kernel)  embedding_layer(n, d)
+//   layer_norm_layer()  batch_norm_layer()
 //
-// Layers without parameters and functions are parts of sequential() as they are: Dropout{0.5f}, MaxPool2d{2}, flatten, relu.
+// Layers without parameters and functions are parts of sequential() as they are: Dropout{0.5f},
+// MaxPool2d{2}, flatten, relu.
 #pragma once
 
 #include "spruce/nn/context.h"
 
 namespace spruce::nn {
 
-/// A factory and its parameters together: callable like a layer. Keeps references; use it while both live.
+/// A factory and its parameters together: callable like a layer. Keeps references; use it while
+/// both live.
 template <class Factory, class Parameters>
 class Model {
  public:
-  Model(const Factory& factory, const Parameters& parameters) : factory_(&factory), parameters_(&parameters) {}
+  Model(const Factory& factory, const Parameters& parameters)
+      : factory_(&factory), parameters_(&parameters) {}
 
   /// The model in evaluation mode.
   Array operator()(const Array& x) const {
     Context ctx;
     return factory_->apply(*parameters_, x, ctx);
   }
-  Array operator()(const Array& x, Context& ctx) const { return factory_->apply(*parameters_, x, ctx); }
+  Array operator()(const Array& x, Context& ctx) const {
+    return factory_->apply(*parameters_, x, ctx);
+  }
 
  private:
   const Factory* factory_;
   const Parameters* parameters_;
 };
 
-/// The factory of one layer struct: `make(key, example)` builds the layer, which is its own parameters.
+/// The factory of one layer struct: `make(key, example)` builds the layer, which is its own
+/// parameters.
 template <class Make>
 class LayerFactory {
  public:
@@ -59,7 +66,9 @@ class FunctionFactory {
   explicit FunctionFactory(F f) : f_(std::move(f)) {}
 
   NoParameters init(const Key&, const Array&) const { return {}; }
-  Array apply(const NoParameters&, const Array& x, Context& ctx) const { return call_layer(f_, x, ctx); }
+  Array apply(const NoParameters&, const Array& x, Context& ctx) const {
+    return call_layer(f_, x, ctx);
+  }
 
  private:
   F f_;
@@ -68,12 +77,16 @@ class FunctionFactory {
 namespace internal {
 
 template <class P>
-concept IsFactory = requires(const P& p, const Key& key, const Array& x) { p.init(key, x); };
+concept IsFactory = requires(const P& p, const Key& key, const Array& x) {
+  p.init(key, x);
+};
 
 template <class P>
 auto as_factory(P part) {
-  if constexpr (IsFactory<P>) return part;
-  else return FunctionFactory<P>(std::move(part));
+  if constexpr (IsFactory<P>)
+    return part;
+  else
+    return FunctionFactory<P>(std::move(part));
 }
 
 }  // namespace internal
@@ -84,7 +97,8 @@ class Sequential {
  public:
   explicit Sequential(Parts... parts) : parts_(std::move(parts)...) {}
 
-  /// Part i gets the i-th of split(key, number of parts), and an example that has gone through the parts before it.
+  /// Part i gets the i-th of split(key, number of parts), and an example that has gone through the
+  /// parts before it.
   auto init(const Key& key, const Array& example) const {
     const Key keys = random::split(key, static_cast<int64_t>(sizeof...(Parts)));
     Array x = example;
@@ -95,14 +109,19 @@ class Sequential {
       x = part.apply(parameters, x, ctx);
       return parameters;
     };
-    return std::apply([&](const auto&... part) { return std::tuple<decltype(part.init(key, x))...>{one(part)...}; }, parts_);
+    return std::apply(
+        [&](const auto&... part) {
+          return std::tuple<decltype(part.init(key, x))...>{one(part)...};
+        },
+        parts_);
   }
   template <class P>
   Array apply(const P& parameters, const Array& x, Context& ctx) const {
     Array y = x;
     [&]<size_t... I>(std::index_sequence<I...>) {
       ((y = std::get<I>(parts_).apply(std::get<I>(parameters), y, ctx)), ...);
-    }(std::index_sequence_for<Parts...>{});
+    }
+    (std::index_sequence_for<Parts...>{});
     return y;
   }
   /// The model with these parameters: a pure function of its input.
@@ -118,7 +137,8 @@ class Sequential {
 /// Factories and functions, one after the other.
 template <class... Parts>
 auto sequential(Parts... parts) {
-  return Sequential<decltype(internal::as_factory(std::move(parts)))...>(internal::as_factory(std::move(parts))...);
+  return Sequential<decltype(internal::as_factory(std::move(parts)))...>(
+      internal::as_factory(std::move(parts))...);
 }
 
 }  // namespace spruce::nn

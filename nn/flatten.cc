@@ -6,10 +6,12 @@ namespace spruce::nn {
 Array Flatten::operator()(const Array& x, const FlattenOptions& options, Loc loc) const {
   const LocScope at(loc);
   if (x.rank() == 0) return x.reshape({1});
-  const int start = normalize_axis("flatten", options.start_dim, x.rank()), end = normalize_axis("flatten", options.end_dim, x.rank());
+  const int start = normalize_axis("flatten", options.start_dim, x.rank()),
+            end = normalize_axis("flatten", options.end_dim, x.rank());
   if (start > end) {
-    throw ShapeError("flatten: start_dim " + std::to_string(options.start_dim) + " comes after end_dim " + std::to_string(options.end_dim) +
-                     " for x " + to_string(x.aval()));
+    throw ShapeError("flatten: start_dim " + std::to_string(options.start_dim) +
+                     " comes after end_dim " + std::to_string(options.end_dim) + " for x " +
+                     to_string(x.aval()));
   }
   Shape shape;
   int64_t merged = 1;

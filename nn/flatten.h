@@ -10,9 +10,11 @@ struct FlattenOptions {
   int64_t start_dim = 1;
   int64_t end_dim = -1;
 };
-/// Axes start_dim..end_dim become one: f[n, c, h, w] -> f[n, c h w]. Throws ShapeError for axes out of range or order.
+/// Axes start_dim..end_dim become one: f[n, c, h, w] -> f[n, c h w]. Throws ShapeError for axes out
+/// of range or order.
 struct Flatten {
-  Array operator()(const Array& x, const FlattenOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(const Array& x, const FlattenOptions& options = {},
+                   Loc loc = Loc::current()) const;
 };
 inline constexpr Flatten flatten{};
 

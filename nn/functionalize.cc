@@ -6,21 +6,24 @@
 namespace spruce::nn {
 namespace {
 
-void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& params, const NamedArrays& buffers) {
+void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& params,
+                const NamedArrays& buffers) {
   size_t used_params = 0, used_buffers = 0;
   for (const internal::Place& p : internal::places(root)) {
     const internal::Node::Slot& slot = p.node->slots[p.slot];
     const NamedArrays& source = slot.buffer ? buffers : params;
     const Array& value = source.at(p.name);
     if (!(value.shape() == slot.value.shape())) {
-      throw ShapeError("apply: " + p.name + " is " + to_string(value.aval()) + ", the module has " + to_string(slot.value.aval()));
+      throw ShapeError("apply: " + p.name + " is " + to_string(value.aval()) + ", the module has " +
+                       to_string(slot.value.aval()));
     }
     ++(slot.buffer ? used_buffers : used_params);
     call.of(*p.node)[p.slot] = value;
   }
   if (used_params != params.size() || used_buffers != buffers.size()) {
     std::set<std::string> known[2];
-    for (const internal::Place& p : internal::places(root)) known[p.node->slots[p.slot].buffer ? 1 : 0].insert(p.name);
+    for (const internal::Place& p : internal::places(root))
+      known[p.node->slots[p.slot].buffer ? 1 : 0].insert(p.name);
     std::string unknown;
     for (const auto& entry : params) {
       if (known[0].count(entry.first) == 0) unknown += "\n  parameter " + entry.first;
@@ -34,8 +37,9 @@ void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& p
 
 }  // namespace
 
-std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params, const NamedArrays& buffers, const ApplyOptions& options,
-                                                const Array& x) const {
+std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params,
+                                                const NamedArrays& buffers,
+                                                const ApplyOptions& options, const Array& x) const {
   internal::Call call;
   call.mode = options.training;
   call.key = options.key;
@@ -53,7 +57,9 @@ std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params, const
   return {std::move(y), std::move(next)};
 }
 
-Functional functionalize(Module& module) { return {Apply(module), module.named_parameters(), module.named_buffers()}; }
+Functional functionalize(Module& module) {
+  return {Apply(module), module.named_parameters(), module.named_buffers()};
+}
 
 void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers) {
   NamedArrays all;

@@ -13,15 +13,17 @@ struct ApplyOptions {
   Key key = {};           ///< of dropout and the like, in training
 };
 
-/// forward as a pure function: (params, buffers, options, x) -> {result, new buffers}. The module itself is not touched; it
-/// gives only the code, and must outlive the function. Safe to call from several threads.
+/// forward as a pure function: (params, buffers, options, x) -> {result, new buffers}. The module
+/// itself is not touched; it gives only the code, and must outlive the function. Safe to call from
+/// several threads.
 class Apply {
  public:
   explicit Apply(Module& module) : module_(&module) {}
 
-  /// Throws TreeError where names are missing or unknown, ShapeError where a shape differs from the module's.
-  std::pair<Array, NamedArrays> operator()(const NamedArrays& params, const NamedArrays& buffers, const ApplyOptions& options,
-                                           const Array& x) const;
+  /// Throws TreeError where names are missing or unknown, ShapeError where a shape differs from the
+  /// module's.
+  std::pair<Array, NamedArrays> operator()(const NamedArrays& params, const NamedArrays& buffers,
+                                           const ApplyOptions& options, const Array& x) const;
 
  private:
   Module* module_;

@@ -15,7 +15,8 @@ struct Fans {
 
 Fans fans_of(const char* name, const Shape& shape) {
   if (shape.rank() < 2) {
-    throw ShapeError(std::string(name) + ": needs a shape of rank 2 or more, [out, in, ...], got " + to_string(shape));
+    throw ShapeError(std::string(name) + ": needs a shape of rank 2 or more, [out, in, ...], got " +
+                     to_string(shape));
   }
   double window = 1;
   for (int i = 2; i < shape.rank(); ++i) window *= static_cast<double>(shape[i]);

@@ -11,18 +11,20 @@ namespace spruce::nn {
 Array linear(const Array& x, const Array& weight, const Array& bias, Loc loc) {
   const LocScope at(loc);
   if (weight.rank() != 2 || x.rank() == 0 || x.shape().back() != weight.shape()[1]) {
-    throw ShapeError("linear: x " + to_string(x.aval()) + " and weight " + to_string(weight.aval()) +
+    throw ShapeError("linear: x " + to_string(x.aval()) + " and weight " +
+                     to_string(weight.aval()) +
                      " do not fit: x must be f[..., in] and weight f[out, in]");
   }
   if (bias.defined() && !(bias.shape() == Shape{weight.shape()[0]})) {
-    throw ShapeError("linear: weight " + to_string(weight.aval()) + " needs bias f[" + std::to_string(weight.shape()[0]) + "], got " +
-                     to_string(bias.aval()));
+    throw ShapeError("linear: weight " + to_string(weight.aval()) + " needs bias f[" +
+                     std::to_string(weight.shape()[0]) + "], got " + to_string(bias.aval()));
   }
   const Array y = tensordot(x, weight, {-1}, {1});
   return bias.defined() ? y + bias : y;
 }
 
-Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions& options, Loc loc) {
+Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions& options,
+                    Loc loc) {
   const LocScope at(loc);
   const auto [kw, kb] = random::split<2>(key);
   Linear layer;

@@ -28,16 +28,20 @@ struct Linear {
   Array weight;
   std::optional<Array> bias;
 
-  /// Weight and bias uniform in +-1/sqrt(in), from the first and second of split(key), as PyTorch's default.
-  /// Throws ShapeError for negative sizes.
-  static Linear init(const Key& key, int64_t in, int64_t out, const LinearOptions& options = {}, Loc loc = Loc::current());
+  /// Weight and bias uniform in +-1/sqrt(in), from the first and second of split(key), as PyTorch's
+  /// default. Throws ShapeError for negative sizes.
+  static Linear init(const Key& key, int64_t in, int64_t out, const LinearOptions& options = {},
+                     Loc loc = Loc::current());
 
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
-/// A factory of Linear layers with `out` outputs; the input size is that of the last axis of the example.
+/// A factory of Linear layers with `out` outputs; the input size is that of the last axis of the
+/// example.
 inline auto dense(int64_t out, LinearOptions options = {}) {
-  return LayerFactory([out, options](const Key& key, const Array& x) { return Linear::init(key, x.shape(-1), out, options); });
+  return LayerFactory([out, options](const Key& key, const Array& x) {
+    return Linear::init(key, x.shape(-1), out, options);
+  });
 }
 
 }  // namespace spruce::nn

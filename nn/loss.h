@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses, in PyTorch's argument order and with its defaults. Each takes a single example without a batch axis too.
+// Losses, in PyTorch's argument order and with its defaults. Each takes a single example without a
+// batch axis too.
 #pragma once
 
 #include "spruce/core/array.h"
@@ -10,44 +11,55 @@ namespace spruce::nn {
 enum class Reduction { kMean, kSum, kNone };
 
 struct CrossEntropyOptions {
-  Array weight = {};               ///< f[classes]: a weight for each class; undefined for ones
-  int64_t ignore_index = -100;     ///< examples with this label count for nothing
-  Reduction reduction = Reduction::kMean;  ///< the mean is weighted, over examples that are not ignored; NaN if there is none
-  double label_smoothing = 0;      ///< this share of each target is spread over all classes
+  Array weight = {};            ///< f[classes]: a weight for each class; undefined for ones
+  int64_t ignore_index = -100;  ///< examples with this label count for nothing
+  Reduction reduction = Reduction::kMean;  ///< the mean is weighted, over examples that are not
+                                           ///< ignored; NaN if there is none
+  double label_smoothing = 0;              ///< this share of each target is spread over all classes
 };
 
-/// Cross entropy of softmax(input) with class indices i[n, ...] or with probabilities of input's shape.
+/// Cross entropy of softmax(input) with class indices i[n, ...] or with probabilities of input's
+/// shape.
 ///
-/// Shapes:  input f[classes] with target i[] or f[classes];  input f[n, classes, d...] with target i[n, d...] or f of
+/// Shapes:  input f[classes] with target i[] or f[classes];  input f[n, classes, d...] with target
+/// i[n, d...] or f of
 ///          input's shape. Result: f[], with Reduction::kNone f[n, d...].
-/// Throws:  ShapeError where the target does not fit; DtypeError for an input that is not floating; IndexError for a class out of
+/// Throws:  ShapeError where the target does not fit; DtypeError for an input that is not floating;
+/// IndexError for a class out of
 ///          range that is known while the function runs.
-Array cross_entropy(const Array& input, const Array& target, const CrossEntropyOptions& options = {}, Loc loc = Loc::current());
+Array cross_entropy(const Array& input, const Array& target,
+                    const CrossEntropyOptions& options = {}, Loc loc = Loc::current());
 
 struct NllOptions {
   Array weight = {};
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::kMean;
 };
-/// The negative of the log-probability of the target class; shapes as cross_entropy with class indices.
-Array nll_loss(const Array& input, const Array& target, const NllOptions& options = {}, Loc loc = Loc::current());
+/// The negative of the log-probability of the target class; shapes as cross_entropy with class
+/// indices.
+Array nll_loss(const Array& input, const Array& target, const NllOptions& options = {},
+               Loc loc = Loc::current());
 
 struct LossOptions {
   Reduction reduction = Reduction::kMean;
 };
 /// (input - target)^2. Throws ShapeError unless both have one shape.
-Array mse_loss(const Array& input, const Array& target, const LossOptions& options = {}, Loc loc = Loc::current());
+Array mse_loss(const Array& input, const Array& target, const LossOptions& options = {},
+               Loc loc = Loc::current());
 /// |input - target|.
-Array l1_loss(const Array& input, const Array& target, const LossOptions& options = {}, Loc loc = Loc::current());
+Array l1_loss(const Array& input, const Array& target, const LossOptions& options = {},
+              Loc loc = Loc::current());
 
 struct BceOptions {
-  Array weight = {};      ///< broadcast against the elements
+  Array weight = {};  ///< broadcast against the elements
   Reduction reduction = Reduction::kMean;
   Array pos_weight = {};  ///< weight of the positive part, for each class (the last axis)
 };
 /// Binary cross entropy of sigmoid(input), without overflow.
-Array bce_with_logits(const Array& input, const Array& target, const BceOptions& options = {}, Loc loc = Loc::current());
+Array bce_with_logits(const Array& input, const Array& target, const BceOptions& options = {},
+                      Loc loc = Loc::current());
 /// The same under PyTorch's long name.
-Array binary_cross_entropy_with_logits(const Array& input, const Array& target, const BceOptions& options = {}, Loc loc = Loc::current());
+Array binary_cross_entropy_with_logits(const Array& input, const Array& target,
+                                       const BceOptions& options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::nn

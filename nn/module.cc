@@ -34,7 +34,8 @@ std::vector<Place> places(Node& root) {
     const auto [prefix, node] = stack.back();
     stack.pop_back();
     if (!seen.insert(node).second) continue;
-    for (size_t i = 0; i < node->slots.size(); ++i) out.push_back({prefix + node->slots[i].name, node, i});
+    for (size_t i = 0; i < node->slots.size(); ++i)
+      out.push_back({prefix + node->slots[i].name, node, i});
     for (size_t i = node->children.size(); i-- > 0;) {
       stack.emplace_back(prefix + node->children[i].name + ".", node->children[i].node.get());
     }
@@ -62,11 +63,15 @@ CallScope::~CallScope() { current_call = saved_; }
 Call* CallScope::current() { return current_call; }
 
 void throw_outside_of_call() {
-  throw ValueError("Stateful: a layer of a module is called outside of it; call the module, as in net(x), or keep the plain layer struct");
+  throw ValueError(
+      "Stateful: a layer of a module is called outside of it; call the module, as in net(x), or "
+      "keep the plain layer struct");
 }
 
 void throw_not_registered() {
-  throw ValueError("Stateful: this layer was not registered; set it in the constructor, as in out_ = register_module(\"out\", layer)");
+  throw ValueError(
+      "Stateful: this layer was not registered; set it in the constructor, as in out_ = "
+      "register_module(\"out\", layer)");
 }
 
 }  // namespace internal
@@ -86,13 +91,16 @@ Array Module::operator()(const Array& x) {
   for (const auto& [node, flags] : call.changed) {
     for (size_t i = 0; i < flags.size(); ++i) {
       if (flags[i] && call.values.at(node)[i].is_tracer()) {
-        throw TracerError("Module: '" + node->slots[i].name + "' would become a traced value; inside of grad, vmap or jit use functionalize(module), which hands new buffers out");
+        throw TracerError("Module: '" + node->slots[i].name +
+                          "' would become a traced value; inside of grad, vmap or jit use "
+                          "functionalize(module), which hands new buffers out");
       }
     }
   }
   for (const internal::Place& p : internal::places(*node_)) {
     const auto it = call.changed.find(p.node);
-    if (it != call.changed.end() && it->second[p.slot]) p.node->slots[p.slot].value = call.values.at(p.node)[p.slot];
+    if (it != call.changed.end() && it->second[p.slot])
+      p.node->slots[p.slot].value = call.values.at(p.node)[p.slot];
   }
   // The next call's key: a number that next_key never reaches.
   if (key_.defined() && call.keys_used > 0) key_ = random::fold_in(key_, 0xffffffffu);
@@ -146,10 +154,13 @@ LoadReport Module::load_state_dict(const NamedArrays& state, const LoadOptions& 
     }
     const Array &own = p.node->slots[p.slot].value, &given = state.at(p.name);
     if (given.is_tracer()) {
-      throw TracerError("load_state_dict: " + p.name + " is a traced value, a module keeps known ones; return it from the function and load it there");
+      throw TracerError("load_state_dict: " + p.name +
+                        " is a traced value, a module keeps known ones; return it from the "
+                        "function and load it there");
     }
     if (!(own.shape() == given.shape())) {
-      problems += "\n  " + p.name + ": the module has " + to_string(own.aval()) + ", the state has " + to_string(given.aval());
+      problems += "\n  " + p.name + ": the module has " + to_string(own.aval()) +
+                  ", the state has " + to_string(given.aval());
     } else {
       loaded.emplace_back(p, astype(given, own.dtype()));
     }
@@ -170,21 +181,27 @@ LoadReport Module::load_state_dict(const NamedArrays& state, const LoadOptions& 
 
 void Module::check_name(const char* op, const std::string& name) const {
   if (name.empty() || name.find('.') != std::string::npos) {
-    throw ValueError(std::string(op) + ": '" + name + "' is no name; it must not be empty and hold no dot");
+    throw ValueError(std::string(op) + ": '" + name +
+                     "' is no name; it must not be empty and hold no dot");
   }
   for (const auto& c : node_->children) {
-    if (c.name == name) throw ValueError(std::string(op) + ": the module already has a child '" + name + "'");
+    if (c.name == name)
+      throw ValueError(std::string(op) + ": the module already has a child '" + name + "'");
   }
   for (const auto& s : node_->slots) {
-    if (s.name == name) throw ValueError(std::string(op) + ": the module already has an array '" + name + "'");
+    if (s.name == name)
+      throw ValueError(std::string(op) + ": the module already has an array '" + name + "'");
   }
 }
 
 void Module::add_child(const std::string& name, std::shared_ptr<internal::Node> node) {
   check_name("register_module", name);
-  if (node == nullptr) throw ValueError("register_module: '" + name + "' is a null pointer; make the module first");
+  if (node == nullptr)
+    throw ValueError("register_module: '" + name + "' is a null pointer; make the module first");
   for (const internal::Node* n : internal::nodes(*node)) {
-    if (n == node_.get()) throw ValueError("register_module: '" + name + "' is this module or holds it; modules form a tree");
+    if (n == node_.get())
+      throw ValueError("register_module: '" + name +
+                       "' is this module or holds it; modules form a tree");
   }
   node_->children.push_back({name, std::move(node)});
 }
@@ -198,14 +215,19 @@ void Module::add_slot(const std::string& name, const Array& value, bool buffer) 
   slots.insert(place, {name, value, buffer});
 }
 
-void Module::register_parameter(const std::string& name, const Array& value) { add_slot(name, value, false); }
-void Module::register_buffer(const std::string& name, const Array& value) { add_slot(name, value, true); }
+void Module::register_parameter(const std::string& name, const Array& value) {
+  add_slot(name, value, false);
+}
+void Module::register_buffer(const std::string& name, const Array& value) {
+  add_slot(name, value, true);
+}
 
 size_t Module::find_slot(const std::string& name) const {
   for (size_t i = 0; i < node_->slots.size(); ++i) {
     if (node_->slots[i].name == name) return i;
   }
-  throw TreeError("Module: there is no own parameter or buffer '" + name + "'; register it in the constructor");
+  throw TreeError("Module: there is no own parameter or buffer '" + name +
+                  "'; register it in the constructor");
 }
 
 Array Module::parameter(const std::string& name) const {
@@ -216,7 +238,8 @@ Array Module::parameter(const std::string& name) const {
 
 void Module::update_buffer(const std::string& name, const Array& value) {
   const size_t i = find_slot(name);
-  if (!node_->slots[i].buffer) throw ValueError("update_buffer: '" + name + "' is a parameter; only buffers change in a call");
+  if (!node_->slots[i].buffer)
+    throw ValueError("update_buffer: '" + name + "' is a parameter; only buffers change in a call");
   internal::Call* call = internal::CallScope::current();
   if (call == nullptr) internal::throw_outside_of_call();
   call->set(*node_, i, value);

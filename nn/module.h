@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stateful form: modules that hold their parameters under names, as in PyTorch, and the layers in them.
+// The stateful form: modules that hold their parameters under names, as in PyTorch, and the layers
+// in them.
 #pragma once
 
 #include <map>
@@ -21,12 +22,14 @@ struct LoadReport {
 
 /// Options of load_state_dict.
 struct LoadOptions {
-  bool strict = true;  ///< throw TreeError where names are missing or unexpected; shapes must fit in any case
+  bool strict =
+      true;  ///< throw TreeError where names are missing or unexpected; shapes must fit in any case
 };
 
 namespace internal {
 
-/// One module in the tree of modules: its own arrays and its children, in the order of registration.
+/// One module in the tree of modules: its own arrays and its children, in the order of
+/// registration.
 struct Node {
   struct Slot {
     std::string name;
@@ -42,7 +45,8 @@ struct Node {
   bool training = true;
 };
 
-/// One array of a tree of modules with its full name: "out.weight". Each node counts once, under its first name.
+/// One array of a tree of modules with its full name: "out.weight". Each node counts once, under
+/// its first name.
 struct Place {
   std::string name;
   Node* node;
@@ -85,28 +89,33 @@ class CallScope {
 template <class L>
 std::shared_ptr<Node> make_node(const L& layer) {
   auto node = std::make_shared<Node>();
-  for (const tree::Entry& e : tree::entries(layer)) node->slots.push_back({e.path, e.value, e.kind != tree::Leaf::kArray});
+  for (const tree::Entry& e : tree::entries(layer))
+    node->slots.push_back({e.path, e.value, e.kind != tree::Leaf::kArray});
   return node;
 }
 
 }  // namespace internal
 
-/// A layer inside of a Module: called like the layer, while its arrays live in the module under names and change with it.
-/// Made by Module::register_module; copies refer to the same arrays.
+/// A layer inside of a Module: called like the layer, while its arrays live in the module under
+/// names and change with it. Made by Module::register_module; copies refer to the same arrays.
 template <class L>
 class Stateful {
  public:
   Stateful() = default;
-  explicit Stateful(L layer) : layer_(std::make_shared<const L>(std::move(layer))), node_(internal::make_node(*layer_)) {}
+  explicit Stateful(L layer)
+      : layer_(std::make_shared<const L>(std::move(layer))), node_(internal::make_node(*layer_)) {}
 
-  /// The layer's result in the running call of the module that it belongs to. Throws ValueError outside of one, and for a
-  /// layer that was not registered.
+  /// The layer's result in the running call of the module that it belongs to. Throws ValueError
+  /// outside of one, and for a layer that was not registered.
   Array operator()(const Array& x) const {
     if (layer_ == nullptr) internal::throw_not_registered();
     internal::Call* call = internal::CallScope::current();
     if (call == nullptr) internal::throw_outside_of_call();
     const L layer = tree::unflatten(*layer_, call->of(*node_));
-    Context ctx{.training = call->training(*node_), .key = call->key, .updates = {}, .keys_used = call->keys_used};
+    Context ctx{.training = call->training(*node_),
+                .key = call->key,
+                .updates = {},
+                .keys_used = call->keys_used};
     Array y = call_layer(layer, x, ctx);
     call->keys_used = ctx.keys_used;
     size_t i = 0;
@@ -126,9 +135,9 @@ class Stateful {
   std::shared_ptr<internal::Node> node_;
 };
 
-/// Base of stateful models. A subclass registers its parts in the constructor and overrides forward; calling the module
-/// runs forward, with running statistics updated in training mode. Not for several threads at once: functionalize() gives
-/// a pure function that is.
+/// Base of stateful models. A subclass registers its parts in the constructor and overrides
+/// forward; calling the module runs forward, with running statistics updated in training mode. Not
+/// for several threads at once: functionalize() gives a pure function that is.
 class Module {
  public:
   Module();
@@ -138,49 +147,54 @@ class Module {
 
   /// What the module computes. Called through operator().
   virtual Array forward(const Array& x) = 0;
-  /// forward(x), each module and layer in its own mode. Inside of another module's forward it is a part of that call.
-  /// Throws TracerError if new running statistics would be traced values: functionalize() hands them out instead.
+  /// forward(x), each module and layer in its own mode. Inside of another module's forward it is a
+  /// part of that call. Throws TracerError if new running statistics would be traced values:
+  /// functionalize() hands them out instead.
   Array operator()(const Array& x);
 
-  /// Sets training or evaluation mode for the module and all that is in it, as in PyTorch: a part can be put into another
-  /// mode afterwards, and keeps it however it is called. New modules are in training mode.
+  /// Sets training or evaluation mode for the module and all that is in it, as in PyTorch: a part
+  /// can be put into another mode afterwards, and keeps it however it is called. New modules are in
+  /// training mode.
   Module& train(bool on = true);
   Module& eval() { return train(false); }
   /// The module's mode; in a call of functionalize()'s apply, that of the call.
   bool training() const;
-  /// The key of the next call's random numbers; the calls after it follow from it. Modules called inside of another one
-  /// draw from the outer one's key.
+  /// The key of the next call's random numbers; the calls after it follow from it. Modules called
+  /// inside of another one draw from the outer one's key.
   Module& seed(const Key& key);
 
-  /// Name -> array in the order of registration: own ones, then those of the children. A module that is registered in
-  /// several places counts once, under its first name.
+  /// Name -> array in the order of registration: own ones, then those of the children. A module
+  /// that is registered in several places counts once, under its first name.
   NamedArrays named_parameters() const;
   NamedArrays named_buffers() const;
   /// Parameters and buffers, each module's own ones together: what PyTorch's state_dict has.
   NamedArrays state_dict() const;
-  /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws TreeError or ShapeError,
-  /// listing all that does not fit, or TracerError for traced values, and changes nothing then.
+  /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws
+  /// TreeError or ShapeError, listing all that does not fit, or TracerError for traced values, and
+  /// changes nothing then.
   LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {});
 
   const std::shared_ptr<internal::Node>& node() const { return node_; }
 
  protected:
-  /// Adds a layer struct under a name without dots. Throws ValueError for a name that is empty, dotted, or taken by a
-  /// child or an own array.
+  /// Adds a layer struct under a name without dots. Throws ValueError for a name that is empty,
+  /// dotted, or taken by a child or an own array.
   template <class L>
-    requires(!std::is_convertible_v<L, std::shared_ptr<Module>>)
-  Stateful<L> register_module(const std::string& name, L layer) {
+  requires(!std::is_convertible_v<L, std::shared_ptr<Module>>) Stateful<L> register_module(
+      const std::string& name, L layer) {
     Stateful<L> stateful(std::move(layer));
     add_child(name, stateful.node());
     return stateful;
   }
-  /// Adds a module made elsewhere. Throws ValueError also for a null pointer, and for one that holds this module.
+  /// Adds a module made elsewhere. Throws ValueError also for a null pointer, and for one that
+  /// holds this module.
   template <std::derived_from<Module> M>
   std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module) {
     add_child(name, module == nullptr ? nullptr : module->node());
     return module;
   }
-  /// Adds an array of the module's own; parameter(name) reads it in forward. Buffers stand behind the parameters.
+  /// Adds an array of the module's own; parameter(name) reads it in forward. Buffers stand behind
+  /// the parameters.
   void register_parameter(const std::string& name, const Array& value);
   void register_buffer(const std::string& name, const Array& value);
   /// The value of an own array in the running call. Throws TreeError for an unknown name.

@@ -9,17 +9,20 @@
 
 namespace spruce::nn {
 
-Array layer_norm(const Array& x, const Shape& normalized, const Array& weight, const Array& bias, const LayerNormOptions& o, Loc loc) {
+Array layer_norm(const Array& x, const Shape& normalized, const Array& weight, const Array& bias,
+                 const LayerNormOptions& o, Loc loc) {
   const LocScope at(loc);
   const int lead = x.rank() - normalized.rank();
   bool fits = normalized.rank() > 0 && lead >= 0;
   for (int i = 0; fits && i < normalized.rank(); ++i) fits = x.shape()[lead + i] == normalized[i];
   if (!fits) {
-    throw ShapeError("layer_norm: x " + to_string(x.aval()) + " does not end in normalized_shape " + to_string(normalized));
+    throw ShapeError("layer_norm: x " + to_string(x.aval()) + " does not end in normalized_shape " +
+                     to_string(normalized));
   }
   for (const Array* p : {&weight, &bias}) {
     if (p->defined() && !(p->shape() == normalized)) {
-      throw ShapeError("layer_norm: weight and bias must have normalized_shape " + to_string(normalized) + ", got " + to_string(p->aval()));
+      throw ShapeError("layer_norm: weight and bias must have normalized_shape " +
+                       to_string(normalized) + ", got " + to_string(p->aval()));
     }
   }
   const int64_t n = normalized.numel();
@@ -28,7 +31,8 @@ Array layer_norm(const Array& x, const Shape& normalized, const Array& weight, c
   rows.push_back(n);
   const Array w = weight.defined() ? weight.reshape({n}) : ones({n}, x.dtype());
   const Array b = bias.defined() ? bias.reshape({n}) : zeros({n}, x.dtype());
-  const Array y = bind1(layer_norm_p, {x.reshape(rows), w, b}, Params::make(LayerNormParams{o.eps}));
+  const Array y =
+      bind1(layer_norm_p, {x.reshape(rows), w, b}, Params::make(LayerNormParams{o.eps}));
   return y.reshape(x.shape());
 }
 
@@ -43,15 +47,17 @@ Array by_channel(const Array& v, int rank) {
 
 void check_channels(const Array& x, const Array& v, const char* name) {
   if (v.defined() && !(v.shape() == Shape{x.shape()[1]})) {
-    throw ShapeError(std::string("batch_norm: x is ") + to_string(x.aval()) + ", so " + name + " must be f[" +
-                     std::to_string(x.shape()[1]) + "]; got " + to_string(v.aval()));
+    throw ShapeError(std::string("batch_norm: x is ") + to_string(x.aval()) + ", so " + name +
+                     " must be f[" + std::to_string(x.shape()[1]) + "]; got " +
+                     to_string(v.aval()));
   }
 }
 
 }  // namespace
 
-BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var, const Array& weight, const Array& bias,
-                           const BatchNormOptions& o, Loc loc) {
+BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var,
+                           const Array& weight, const Array& bias, const BatchNormOptions& o,
+                           Loc loc) {
   const LocScope at(loc);
   if (x.rank() < 2) throw ShapeError("batch_norm: takes f[n, c, ...], got " + to_string(x.aval()));
   check_channels(x, running_mean, "running_mean");
@@ -66,7 +72,8 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
   if (o.training) {
     const int64_t channels = x.shape()[1], count = channels == 0 ? 0 : x.size() / channels;
     if (count < 2) {
-      throw ValueError("batch_norm: training needs more than one value for each channel, got " + to_string(x.aval()));
+      throw ValueError("batch_norm: training needs more than one value for each channel, got " +
+                       to_string(x.aval()));
     }
     Axes axes;
     for (int i = 0; i < x.rank(); ++i) {
@@ -75,11 +82,13 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
     m = mean(wide, axes);
     v = mean(square(wide - by_channel(m, x.rank())), axes);
     if (running_mean.defined()) {
-      result.running_mean = (1 - o.momentum) * running_mean + o.momentum * astype(m, running_mean.dtype());
+      result.running_mean =
+          (1 - o.momentum) * running_mean + o.momentum * astype(m, running_mean.dtype());
     }
     if (running_var.defined()) {
       const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
-      result.running_var = (1 - o.momentum) * running_var + o.momentum * unbiased * astype(v, running_var.dtype());
+      result.running_var =
+          (1 - o.momentum) * running_var + o.momentum * unbiased * astype(v, running_var.dtype());
     }
   } else if (!m.defined() || !v.defined()) {
     throw ValueError("batch_norm: evaluation needs running_mean and running_var");
@@ -105,7 +114,8 @@ LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions&
 }
 
 Array LayerNorm::operator()(const Array& x, Loc loc) const {
-  return layer_norm(x, normalized_shape, weight.value_or(Array()), bias.value_or(Array()), {.eps = eps}, loc);
+  return layer_norm(x, normalized_shape, weight.value_or(Array()), bias.value_or(Array()),
+                    {.eps = eps}, loc);
 }
 
 BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o) {
@@ -129,8 +139,9 @@ Array BatchNorm::operator()(const Array& x, Loc loc) const {
 
 Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
   const LocScope at(loc);
-  const BatchNormResult r = batch_norm(x, ctx.latest(running_mean), ctx.latest(running_var), weight.value_or(Array()), bias.value_or(Array()),
-                                       {.training = ctx.training, .momentum = momentum, .eps = eps});
+  const BatchNormResult r = batch_norm(
+      x, ctx.latest(running_mean), ctx.latest(running_var), weight.value_or(Array()),
+      bias.value_or(Array()), {.training = ctx.training, .momentum = momentum, .eps = eps});
   if (ctx.training) {
     ctx.update(running_mean, r.running_mean);
     ctx.update(running_var, r.running_var);

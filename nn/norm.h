@@ -11,10 +11,12 @@ namespace spruce::nn {
 struct LayerNormOptions {
   double eps = 1e-5;
 };
-/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose sizes are `normalized_shape`
-/// (Ba, Kiros and Hinton 2016). Undefined weight and bias stand for ones and zeros. Throws ShapeError.
-Array layer_norm(const Array& x, const Shape& normalized_shape, const Array& weight = {}, const Array& bias = {},
-                 const LayerNormOptions& options = {}, Loc loc = Loc::current());
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose sizes are
+/// `normalized_shape` (Ba, Kiros and Hinton 2016). Undefined weight and bias stand for ones and
+/// zeros. Throws ShapeError.
+Array layer_norm(const Array& x, const Shape& normalized_shape, const Array& weight = {},
+                 const Array& bias = {}, const LayerNormOptions& options = {},
+                 Loc loc = Loc::current());
 
 struct BatchNormOptions {
   bool training = false;
@@ -25,13 +27,14 @@ struct BatchNormOptions {
 struct BatchNormResult {
   Array output, running_mean, running_var;
 };
-/// Batch normalisation over all axes but axis 1 of f[n, c, ...] (Ioffe and Szegedy 2015). In training with the statistics
-/// of the batch (biased variance; the running variance takes the unbiased one), else with the running ones. Undefined
-/// weight and bias stand for ones and zeros; running statistics may be undefined in training. Half precision is computed
-/// in f32 and returned as it came.
-/// Throws ShapeError, and ValueError in training with a single value for each channel.
-BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var, const Array& weight = {},
-                           const Array& bias = {}, const BatchNormOptions& options = {}, Loc loc = Loc::current());
+/// Batch normalisation over all axes but axis 1 of f[n, c, ...] (Ioffe and Szegedy 2015). In
+/// training with the statistics of the batch (biased variance; the running variance takes the
+/// unbiased one), else with the running ones. Undefined weight and bias stand for ones and zeros;
+/// running statistics may be undefined in training. Half precision is computed in f32 and returned
+/// as it came. Throws ShapeError, and ValueError in training with a single value for each channel.
+BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var,
+                           const Array& weight = {}, const Array& bias = {},
+                           const BatchNormOptions& options = {}, Loc loc = Loc::current());
 
 struct NormLayerOptions {
   double eps = 1e-5;
@@ -77,11 +80,13 @@ struct BatchNorm {
 
 /// A factory of LayerNorm layers over the last axis of the example.
 inline auto layer_norm_layer(NormLayerOptions options = {}) {
-  return LayerFactory([=](const Key&, const Array& x) { return LayerNorm::init({x.shape(-1)}, options); });
+  return LayerFactory(
+      [=](const Key&, const Array& x) { return LayerNorm::init({x.shape(-1)}, options); });
 }
 /// A factory of BatchNorm layers over axis 1 of the example.
 inline auto batch_norm_layer(BatchNormLayerOptions options = {}) {
-  return LayerFactory([=](const Key&, const Array& x) { return BatchNorm::init(x.shape(1), options); });
+  return LayerFactory(
+      [=](const Key&, const Array& x) { return BatchNorm::init(x.shape(1), options); });
 }
 
 }  // namespace spruce::nn

@@ -13,10 +13,12 @@ struct Windows {
   Shape kernel, stride, padding, dilation, extra;  // extra: further padding behind, for ceil_mode
 };
 
-Windows windows_of(const char* op, int rank, const Array& x, const WindowArg& kernel, const WindowArg& stride, const WindowArg& padding,
-                   const WindowArg& dilation, bool ceil_mode) {
+Windows windows_of(const char* op, int rank, const Array& x, const WindowArg& kernel,
+                   const WindowArg& stride, const WindowArg& padding, const WindowArg& dilation,
+                   bool ceil_mode) {
   if (x.rank() != rank + 1 && x.rank() != rank + 2) {
-    throw ShapeError(std::string(op) + ": takes f[n, c, " + std::to_string(rank) + " sizes] or f[c, ...], got " + to_string(x.aval()));
+    throw ShapeError(std::string(op) + ": takes f[n, c, " + std::to_string(rank) +
+                     " sizes] or f[c, ...], got " + to_string(x.aval()));
   }
   Windows w;
   w.kernel = kernel.resolve(op, "kernel", rank, 1);
@@ -26,12 +28,15 @@ Windows windows_of(const char* op, int rank, const Array& x, const WindowArg& ke
   w.extra = Shape::filled(rank, 0);
   for (int i = 0; i < rank; ++i) {
     if (2 * w.padding[i] > w.kernel[i]) {
-      throw ShapeError(std::string(op) + ": padding " + to_string(w.padding) + " is more than half of the window " + to_string(w.kernel));
+      throw ShapeError(std::string(op) + ": padding " + to_string(w.padding) +
+                       " is more than half of the window " + to_string(w.kernel));
     }
-    const int64_t size = x.shape()[x.rank() - rank + i], reach = w.dilation[i] * (w.kernel[i] - 1) + 1;
+    const int64_t size = x.shape()[x.rank() - rank + i],
+                  reach = w.dilation[i] * (w.kernel[i] - 1) + 1;
     const int64_t free = size + 2 * w.padding[i] - reach;
     if (free < 0) {
-      throw ShapeError(std::string(op) + ": the window " + to_string(w.kernel) + " is larger than the padded input " + to_string(x.aval()));
+      throw ShapeError(std::string(op) + ": the window " + to_string(w.kernel) +
+                       " is larger than the padded input " + to_string(x.aval()));
     }
     if (ceil_mode) {
       int64_t count = (free + w.stride[i] - 1) / w.stride[i] + 1;
@@ -57,11 +62,15 @@ WindowParams params_of(const Windows& w, int rank, bool padded) {
   return p;
 }
 
-Array max_pool(const char* op, int rank, const Array& x, const WindowArg& kernel, const MaxPoolOptions& o) {
-  return reduce_window_max(x, params_of(windows_of(op, rank, x, kernel, o.stride, o.padding, o.dilation, o.ceil_mode), x.rank(), true));
+Array max_pool(const char* op, int rank, const Array& x, const WindowArg& kernel,
+               const MaxPoolOptions& o) {
+  return reduce_window_max(
+      x, params_of(windows_of(op, rank, x, kernel, o.stride, o.padding, o.dilation, o.ceil_mode),
+                   x.rank(), true));
 }
 
-Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel, const AvgPoolOptions& o) {
+Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel,
+               const AvgPoolOptions& o) {
   const Windows w = windows_of(op, rank, x, kernel, o.stride, o.padding, 1, o.ceil_mode);
   const Array total = reduce_window_sum(x, params_of(w, x.rank(), true));
   bool extra = false;
@@ -72,9 +81,11 @@ Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel
   // How many elements each window holds: with padding counted, ones over the padded input.
   Shape shape = Shape::filled(x.rank(), 1);
   for (int i = 0; i < rank; ++i) {
-    shape[x.rank() - rank + i] = x.shape()[x.rank() - rank + i] + (o.count_include_pad ? 2 * w.padding[i] : 0);
+    shape[x.rank() - rank + i] =
+        x.shape()[x.rank() - rank + i] + (o.count_include_pad ? 2 * w.padding[i] : 0);
   }
-  return total / reduce_window_sum(ones(shape, x.dtype()), params_of(w, x.rank(), !o.count_include_pad));
+  return total /
+         reduce_window_sum(ones(shape, x.dtype()), params_of(w, x.rank(), !o.count_include_pad));
 }
 
 }  // namespace

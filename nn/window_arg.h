@@ -27,8 +27,8 @@ class WindowArg {
   bool single_ = false;
 };
 
-/// Padding of a convolution: numbers, or "same" (stride 1: the output has the size of the input; an odd total puts the
-/// extra element at the end) or "valid" (none).
+/// Padding of a convolution: numbers, or "same" (stride 1: the output has the size of the input; an
+/// odd total puts the extra element at the end) or "valid" (none).
 class PaddingArg {
  public:
   template <std::integral T>

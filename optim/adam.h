@@ -10,10 +10,10 @@ namespace spruce::optim {
 /// Options of adam.
 struct AdamOptions {
   Schedule learning_rate = 1e-3f;
-  float b1 = 0.9f;       ///< decay of the mean of gradients
-  float b2 = 0.999f;     ///< decay of the mean of squared gradients
-  float eps = 1e-8f;     ///< added to the root, outside of it
-  float eps_root = 0;    ///< added under the root
+  float b1 = 0.9f;     ///< decay of the mean of gradients
+  float b2 = 0.999f;   ///< decay of the mean of squared gradients
+  float eps = 1e-8f;   ///< added to the root, outside of it
+  float eps_root = 0;  ///< added under the root
 };
 
 /// Options of adamw.
@@ -42,14 +42,19 @@ struct ScaleByAdam {
 
   template <class T>
   AdamState<T> init(const T& params) const {
-    return {internal::zero_count(), internal::zeros_like_tree(params), internal::zeros_like_tree(params)};
+    return {internal::zero_count(), internal::zeros_like_tree(params),
+            internal::zeros_like_tree(params)};
   }
   template <class G, class P>
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&) const {
     AdamState<G> next{internal::next_count(state.count), {}, {}};
-    next.mu = internal::map_floating([&](const Array& g, const Array& m) { return (1 - b1) * g + b1 * m; }, grads, state.mu);
-    next.nu = internal::map_floating([&](const Array& g, const Array& v) { return (1 - b2) * square(g) + b2 * v; }, grads, state.nu);
-    const Array c1 = internal::bias_correction(b1, next.count), c2 = internal::bias_correction(b2, next.count);
+    next.mu = internal::map_floating(
+        [&](const Array& g, const Array& m) { return (1 - b1) * g + b1 * m; }, grads, state.mu);
+    next.nu = internal::map_floating(
+        [&](const Array& g, const Array& v) { return (1 - b2) * square(g) + b2 * v; }, grads,
+        state.nu);
+    const Array c1 = internal::bias_correction(b1, next.count),
+                c2 = internal::bias_correction(b2, next.count);
     G updates = internal::map_floating(
         [&](const Array& m, const Array& v) {
           const Array mu_hat = m / astype(c1, m.dtype()), nu_hat = v / astype(c2, v.dtype());
@@ -71,21 +76,29 @@ class Adam {
     return moments().init(params);
   }
   template <class G, class P>
-  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P& params) const {
+  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state,
+                                    const P& params) const {
     auto [updates, next] = moments().update(grads, state, params);
     if (options_.weight_decay != 0) {
-      updates = AddDecayedWeights{options_.weight_decay}.update(updates, EmptyState{}, params).first;
+      updates =
+          AddDecayedWeights{options_.weight_decay}.update(updates, EmptyState{}, params).first;
     }
-    updates = ScaleByLearningRate{options_.learning_rate}.update(updates, CountState{state.count}, params).first;
+    updates = ScaleByLearningRate{options_.learning_rate}
+                  .update(updates, CountState{state.count}, params)
+                  .first;
     return {std::move(updates), std::move(next)};
   }
 
  private:
-  ScaleByAdam moments() const { return {options_.b1, options_.b2, options_.eps, options_.eps_root}; }
+  ScaleByAdam moments() const {
+    return {options_.b1, options_.b2, options_.eps, options_.eps_root};
+  }
 
   AdamWOptions options_;
 };
-inline Adam adam(AdamOptions o = {}) { return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0}); }
+inline Adam adam(AdamOptions o = {}) {
+  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0});
+}
 inline Adam adamw(AdamWOptions options = {}) { return Adam(std::move(options)); }
 
 }  // namespace spruce::optim

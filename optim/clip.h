@@ -6,8 +6,8 @@
 
 namespace spruce::optim {
 
-/// f32[], f64[] where there are f64 leaves: the root of the sum of squares over all floating leaves (buffers and integers
-/// left out), 0 without any.
+/// f32[], f64[] where there are f64 leaves: the root of the sum of squares over all floating leaves
+/// (buffers and integers left out), 0 without any.
 template <class T>
 Array global_norm(const T& x) {
   Array total = 0.0f;
@@ -30,9 +30,11 @@ struct ClipByGlobalNorm {
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&) const {
     const Array norm = global_norm(grads), small = norm < max_norm;
-    return {internal::map_floating(
-                [&](const Array& g) { return where(small, g, g / astype(norm, g.dtype()) * max_norm); }, grads),
-            {}};
+    return {
+        internal::map_floating(
+            [&](const Array& g) { return where(small, g, g / astype(norm, g.dtype()) * max_norm); },
+            grads),
+        {}};
   }
 };
 inline ClipByGlobalNorm clip_by_global_norm(float max_norm) { return {max_norm}; }

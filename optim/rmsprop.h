@@ -9,15 +9,16 @@ namespace spruce::optim {
 /// Options of rmsprop.
 struct RmspropOptions {
   Schedule learning_rate = 1e-3f;
-  float decay = 0.9f;         ///< of the mean of squared gradients
-  float eps = 1e-8f;          ///< added to that mean, under the root
-  float initial_scale = 0;    ///< where the mean starts
-  bool centered = false;      ///< subtract the square of the mean gradient (Graves 2013)
-  float momentum = 0;         ///< 0: none
+  float decay = 0.9f;       ///< of the mean of squared gradients
+  float eps = 1e-8f;        ///< added to that mean, under the root
+  float initial_scale = 0;  ///< where the mean starts
+  bool centered = false;    ///< subtract the square of the mean gradient (Graves 2013)
+  float momentum = 0;       ///< 0: none
   bool nesterov = false;
 };
 
-/// State of rmsprop: the mean of squared gradients; that of gradients where centered; the trace where there is momentum.
+/// State of rmsprop: the mean of squared gradients; that of gradients where centered; the trace
+/// where there is momentum.
 template <class T>
 struct RmspropState {
   T nu;
@@ -26,7 +27,8 @@ struct RmspropState {
   Array count;  ///< i32[]
 };
 
-/// grads / sqrt(mean of grads^2 + eps), times the learning rate, then momentum, as Optax orders them.
+/// grads / sqrt(mean of grads^2 + eps), times the learning rate, then momentum, as Optax orders
+/// them.
 class Rmsprop {
  public:
   explicit Rmsprop(RmspropOptions options) : options_(std::move(options)) {}
@@ -34,32 +36,42 @@ class Rmsprop {
   template <class T>
   RmspropState<T> init(const T& params) const {
     RmspropState<T> state;
-    state.nu = internal::map_floating([&](const Array& p) { return full(p.shape(), options_.initial_scale, p.dtype()); },
-                                      internal::zeros_like_tree(params));
+    state.nu = internal::map_floating(
+        [&](const Array& p) { return full(p.shape(), options_.initial_scale, p.dtype()); },
+        internal::zeros_like_tree(params));
     if (options_.centered) state.mu = internal::zeros_like_tree(params);
     if (options_.momentum != 0) state.trace = internal::zeros_like_tree(params);
     state.count = internal::zero_count();
     return state;
   }
   template <class G, class P>
-  std::pair<G, RmspropState<G>> update(const G& grads, const RmspropState<G>& state, const P& params) const {
+  std::pair<G, RmspropState<G>> update(const G& grads, const RmspropState<G>& state,
+                                       const P& params) const {
     const float d = options_.decay;
     RmspropState<G> next;
-    next.nu = internal::map_floating([&](const Array& g, const Array& v) { return (1 - d) * square(g) + d * v; }, grads, state.nu);
+    next.nu = internal::map_floating(
+        [&](const Array& g, const Array& v) { return (1 - d) * square(g) + d * v; }, grads,
+        state.nu);
     G updates = grads;
     if (state.mu.has_value()) {
-      next.mu = internal::map_floating([&](const Array& g, const Array& m) { return (1 - d) * g + d * m; }, grads, *state.mu);
+      next.mu = internal::map_floating(
+          [&](const Array& g, const Array& m) { return (1 - d) * g + d * m; }, grads, *state.mu);
       updates = internal::map_floating(
-          [&](const Array& g, const Array& v, const Array& m) { return g * rsqrt(v - square(m) + options_.eps); }, grads, next.nu,
-          *next.mu);
+          [&](const Array& g, const Array& v, const Array& m) {
+            return g * rsqrt(v - square(m) + options_.eps);
+          },
+          grads, next.nu, *next.mu);
     } else {
-      updates = internal::map_floating([&](const Array& g, const Array& v) { return g * rsqrt(v + options_.eps); }, grads, next.nu);
+      updates = internal::map_floating(
+          [&](const Array& g, const Array& v) { return g * rsqrt(v + options_.eps); }, grads,
+          next.nu);
     }
-    auto [scaled, count] = ScaleByLearningRate{options_.learning_rate}.update(updates, CountState{state.count}, params);
+    auto [scaled, count] = ScaleByLearningRate{options_.learning_rate}.update(
+        updates, CountState{state.count}, params);
     next.count = std::move(count.count);
     if (!state.trace.has_value()) return {std::move(scaled), std::move(next)};
-    auto [traced, trace] =
-        Trace{options_.momentum, options_.nesterov}.update(scaled, TraceState<G>{*state.trace}, params);
+    auto [traced, trace] = Trace{options_.momentum, options_.nesterov}.update(
+        scaled, TraceState<G>{*state.trace}, params);
     next.trace = std::move(trace.trace);
     return {std::move(traced), std::move(next)};
   }

@@ -8,7 +8,8 @@ namespace {
 
 void check_steps(const char* name, int64_t steps) {
   if (steps < 1) {
-    throw ValueError(std::string(name) + ": " + std::to_string(steps) + " steps; a schedule needs at least one");
+    throw ValueError(std::string(name) + ": " + std::to_string(steps) +
+                     " steps; a schedule needs at least one");
   }
 }
 
@@ -37,22 +38,29 @@ Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase
 
 Schedule cosine_decay(float init, int64_t steps, float alpha) {
   check_steps("cosine_decay", steps);
-  return Schedule([=](const Array& count) { return init * ((1.0f - alpha) * half_cosine(progress(count, steps)) + alpha); });
+  return Schedule([=](const Array& count) {
+    return init * ((1.0f - alpha) * half_cosine(progress(count, steps)) + alpha);
+  });
 }
 
-Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps, float end) {
+Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps,
+                             float end) {
   check_steps("warmup_cosine_decay", warmup_steps);
   check_steps("warmup_cosine_decay", total_steps - warmup_steps);
   return Schedule([=](const Array& count) {
     const Array rising = init + (peak - init) * progress(count, warmup_steps);
-    const Array falling = end + (peak - end) * half_cosine(progress(count - static_cast<int32_t>(warmup_steps), total_steps - warmup_steps));
+    const Array falling =
+        end + (peak - end) * half_cosine(progress(count - static_cast<int32_t>(warmup_steps),
+                                                  total_steps - warmup_steps));
     return where(count < static_cast<int32_t>(warmup_steps), rising, falling);
   });
 }
 
-Schedule piecewise_constant(float init, std::vector<int64_t> boundaries, std::vector<float> scales) {
+Schedule piecewise_constant(float init, std::vector<int64_t> boundaries,
+                            std::vector<float> scales) {
   if (boundaries.size() != scales.size()) {
-    throw ValueError("piecewise_constant: " + std::to_string(boundaries.size()) + " boundaries and " + std::to_string(scales.size()) +
+    throw ValueError("piecewise_constant: " + std::to_string(boundaries.size()) +
+                     " boundaries and " + std::to_string(scales.size()) +
                      " scales; give one scale for each boundary");
   }
   return Schedule([=](const Array& count) {

@@ -8,14 +8,17 @@ namespace spruce::optim {
 
 /// The same value at every update.
 Schedule constant_schedule(float value);
-/// From `init` to `end` in a straight line over `steps` updates, `end` from then on. Throws ValueError for steps < 1.
+/// From `init` to `end` in a straight line over `steps` updates, `end` from then on. Throws
+/// ValueError for steps < 1.
 Schedule linear_schedule(float init, float end, int64_t steps);
 /// init * rate^(count / steps); with `staircase` the exponent is rounded down.
 Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase = false);
 /// Half a cosine from `init` to alpha * init over `steps` updates (Loshchilov and Hutter 2017).
 Schedule cosine_decay(float init, int64_t steps, float alpha = 0);
-/// A straight line from `init` to `peak` over `warmup_steps`, then half a cosine down to `end` at update `total_steps`.
-Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps, float end = 0);
+/// A straight line from `init` to `peak` over `warmup_steps`, then half a cosine down to `end` at
+/// update `total_steps`.
+Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps,
+                             float end = 0);
 /// `init`, multiplied by scales[i] from update boundaries[i] on.
 Schedule piecewise_constant(float init, std::vector<int64_t> boundaries, std::vector<float> scales);
 

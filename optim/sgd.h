@@ -12,7 +12,8 @@ struct TraceState {
   T trace;
 };
 
-/// trace = grads + decay * trace; the updates are the trace, or with Nesterov's form grads + decay * trace.
+/// trace = grads + decay * trace; the updates are the trace, or with Nesterov's form grads + decay
+/// * trace.
 struct Trace {
   float decay;
   bool nesterov = false;
@@ -58,15 +59,18 @@ class Sgd {
     return state;
   }
   template <class G, class P>
-  std::pair<G, SgdState<G>> update(const G& grads, const SgdState<G>& state, const P& params) const {
+  std::pair<G, SgdState<G>> update(const G& grads, const SgdState<G>& state,
+                                   const P& params) const {
     G updates = grads;
     SgdState<G> next{std::nullopt, Array()};
     if (state.trace.has_value()) {
-      auto [u, t] = Trace{options_.momentum, options_.nesterov}.update(grads, TraceState<G>{*state.trace}, params);
+      auto [u, t] = Trace{options_.momentum, options_.nesterov}.update(
+          grads, TraceState<G>{*state.trace}, params);
       updates = std::move(u);
       next.trace = std::move(t.trace);
     }
-    auto [scaled, count] = ScaleByLearningRate{options_.learning_rate}.update(updates, CountState{state.count}, params);
+    auto [scaled, count] = ScaleByLearningRate{options_.learning_rate}.update(
+        updates, CountState{state.count}, params);
     next.count = std::move(count.count);
     return {std::move(scaled), std::move(next)};
   }

@@ -4,14 +4,17 @@
 namespace spruce::optim::internal {
 
 void throw_shapes(const Array& a, const Array& b) {
-  throw ShapeError("optim: " + to_string(a.aval()) + " meets " + to_string(b.aval()) +
-                   " at the same place of two trees; gradients, parameters and state must come from one model");
+  throw ShapeError(
+      "optim: " + to_string(a.aval()) + " meets " + to_string(b.aval()) +
+      " at the same place of two trees; gradients, parameters and state must come from one model");
 }
 
 Array zero_count() { return zeros({}, int32); }
 
 Array next_count(const Array& count) { return count + 1; }
 
-Array bias_correction(float decay, const Array& count) { return 1.0f - power(Array(decay), astype(count, float32)); }
+Array bias_correction(float decay, const Array& count) {
+  return 1.0f - power(Array(decay), astype(count, float32));
+}
 
 }  // namespace spruce::optim::internal

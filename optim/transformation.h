@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient transformations: pairs of pure functions, init and update, over trees. After Optax, whose numbers they give.
+// Gradient transformations: pairs of pure functions, init and update, over trees. After Optax,
+// whose numbers they give.
 //
 //   auto state = t.init(params);
 //   auto [updates, next_state] = t.update(grads, state, params);
@@ -20,15 +21,14 @@ namespace spruce::optim {
 /// The state of a transformation that has none.
 struct EmptyState {};
 
-/// A learning rate: a number, or a function of the number of updates made so far (i32[]), such as a lambda.
+/// A learning rate: a number, or a function of the number of updates made so far (i32[]), such as a
+/// lambda.
 class Schedule {
  public:
   template <class N>
-    requires std::is_arithmetic_v<N>
-  Schedule(N constant) : constant_(static_cast<float>(constant)) {}
+  requires std::is_arithmetic_v<N> Schedule(N constant) : constant_(static_cast<float>(constant)) {}
   template <class F>
-    requires std::is_invocable_r_v<Array, const F&, const Array&>
-  Schedule(F f) : f_(std::move(f)) {}
+  requires std::is_invocable_r_v<Array, const F&, const Array&> Schedule(F f) : f_(std::move(f)) {}
 
   bool is_constant() const { return !f_; }
   /// The value at update number `count` (i32[], from 0): f32[].
@@ -43,12 +43,15 @@ namespace internal {
 
 [[noreturn]] void throw_shapes(const Array& a, const Array& b);
 
-// Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are in the first tree.
-// Throws TreeError where forms differ, ShapeError where shapes do.
+// Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are
+// in the first tree. Throws TreeError where forms differ, ShapeError where shapes do.
 template <class F, class T, class... Rest>
 T map_floating(F&& f, const T& x, const Rest&... rest) {
   return tree::internal::map_selected(
-      "optim", [](tree::Leaf kind, const Array& a) { return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype()); },
+      "optim",
+      [](tree::Leaf kind, const Array& a) {
+        return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype());
+      },
       [&](const Array& a, const auto&... others) {
         ((a.shape() == others.shape() ? void() : throw_shapes(a, others)), ...);
         return f(a, others...);
@@ -69,11 +72,13 @@ Array bias_correction(float decay, const Array& count);
 
 }  // namespace internal
 
-/// params + updates, leaf by leaf, in the dtype of the parameter. Integers, bool, buffers and keys stay as they are.
-/// Throws TreeError where the trees differ in form, ShapeError where arrays do in shape.
+/// params + updates, leaf by leaf, in the dtype of the parameter. Integers, bool, buffers and keys
+/// stay as they are. Throws TreeError where the trees differ in form, ShapeError where arrays do in
+/// shape.
 template <class T, class U>
 T apply_updates(const T& params, const U& updates) {
-  return internal::map_floating([](const Array& p, const Array& u) { return astype(p + u, p.dtype()); }, params, updates);
+  return internal::map_floating(
+      [](const Array& p, const Array& u) { return astype(p + u, p.dtype()); }, params, updates);
 }
 
 /// updates * factor.
@@ -107,8 +112,9 @@ struct ScaleByLearningRate {
   template <class G, class P>
   std::pair<G, CountState> update(const G& grads, const CountState& state, const P&) const {
     const Array rate = -learning_rate(state.count);
-    return {internal::map_floating([&](const Array& g) { return astype(rate, g.dtype()) * g; }, grads),
-            {internal::next_count(state.count)}};
+    return {
+        internal::map_floating([&](const Array& g) { return astype(rate, g.dtype()) * g; }, grads),
+        {internal::next_count(state.count)}};
   }
 };
 inline ScaleByLearningRate scale_by_learning_rate(Schedule rate) { return {std::move(rate)}; }
@@ -123,12 +129,16 @@ struct AddDecayedWeights {
   }
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params) const {
-    return {internal::map_floating([&](const Array& g, const Array& p) { return g + weight_decay * p; }, grads, params), {}};
+    return {
+        internal::map_floating([&](const Array& g, const Array& p) { return g + weight_decay * p; },
+                               grads, params),
+        {}};
   }
 };
 inline AddDecayedWeights add_decayed_weights(float weight_decay) { return {weight_decay}; }
 
-/// Several transformations, one after the other: the updates of each are the gradients of the next. The state is a tuple.
+/// Several transformations, one after the other: the updates of each are the gradients of the next.
+/// The state is a tuple.
 template <class... T>
 class Chain {
  public:
@@ -136,7 +146,8 @@ class Chain {
 
   template <class P>
   auto init(const P& params) const {
-    return std::apply([&](const auto&... part) { return std::tuple{part.init(params)...}; }, parts_);
+    return std::apply([&](const auto&... part) { return std::tuple{part.init(params)...}; },
+                      parts_);
   }
   /// {updates, next state}.
   template <class G, class S, class P>
@@ -145,12 +156,14 @@ class Chain {
     [&]<size_t... I>(std::index_sequence<I...>) {
       (
           [&] {
-            auto [updates, next] = std::get<I>(parts_).update(out.first, std::get<I>(state), params);
+            auto [updates, next] =
+                std::get<I>(parts_).update(out.first, std::get<I>(state), params);
             out.first = std::move(updates);
             std::get<I>(out.second) = std::move(next);
           }(),
           ...);
-    }(std::index_sequence_for<T...>{});
+    }
+    (std::index_sequence_for<T...>{});
     return out;
   }
 

@@ -11,7 +11,9 @@ namespace {
 
 class BatchTracer final : public ArrayImpl {
  public:
-  BatchTracer(uint64_t id, const Array& v) : ArrayImpl(without_front(v.aval())), value(v) { interpreter = id; }
+  BatchTracer(uint64_t id, const Array& v) : ArrayImpl(without_front(v.aval())), value(v) {
+    interpreter = id;
+  }
   const ArrayImpl* concrete() const override { return nullptr; }
   std::string describe() const override { return "a traced value of vmap"; }
 
@@ -28,7 +30,9 @@ const Array& value_of(const Array& a) { return static_cast<const BatchTracer*>(a
 
 }  // namespace
 
-Array BatchInterpreter::make(const Array& batched) const { return Array(Ref<ArrayImpl>(new BatchTracer(id(), batched))); }
+Array BatchInterpreter::make(const Array& batched) const {
+  return Array(Ref<ArrayImpl>(new BatchTracer(id(), batched)));
+}
 
 Array BatchInterpreter::unwrap(const Array& a) const { return owns(a) ? value_of(a) : a; }
 
@@ -40,7 +44,8 @@ bool BatchInterpreter::find_axis(const std::string& name, int64_t* size) const {
   return Interpreter::find_axis(name, size);
 }
 
-void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) {
+void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params,
+                               std::span<Array> out) {
   if (is_collective(p) && collective_axis(params) == axis_name_) {
     const InterpreterScope scope(parent());
     out[0] = run_collective(p, in, params, *this);
@@ -59,13 +64,15 @@ void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, co
   for (size_t k = 0; k < out.size(); ++k) out_batched[k] = true;
   {
     const InterpreterScope scope(parent());
-    const BatchArgs args{p, values, {batched.get(), in.size()}, size_, params, out, {out_batched.get(), out.size()}};
+    const BatchArgs args{p,      values, {batched.get(), in.size()},     size_,
+                         params, out,    {out_batched.get(), out.size()}};
     if (p.batch != nullptr && !p.expands(params)) {
       p.batch(args);
     } else if (p.expand != nullptr) {
       batch_by_expansion(args);
     } else {
-      throw TracerError(describe_call(p, in) + ": this operation cannot be mapped by vmap; it has no batching rule");
+      throw TracerError(describe_call(p, in) +
+                        ": this operation cannot be mapped by vmap; it has no batching rule");
     }
   }
   for (size_t k = 0; k < out.size(); ++k) {
@@ -73,7 +80,8 @@ void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, co
   }
 }
 
-std::vector<Array> BatchInterpreter::process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) {
+std::vector<Array> BatchInterpreter::process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                                    std::span<const Array> in) {
   std::vector<Array> values(in.size());
   std::vector<bool> batched(in.size());
   bool any = false;

@@ -10,7 +10,8 @@ namespace spruce::internal {
 
 class BatchInterpreter final : public Interpreter {
  public:
-  BatchInterpreter(int64_t size, std::string axis_name) : size_(size), axis_name_(std::move(axis_name)) {}
+  BatchInterpreter(int64_t size, std::string axis_name)
+      : size_(size), axis_name_(std::move(axis_name)) {}
 
   /// A value with the mapped axis in front; the function sees its slices.
   Array make(const Array& batched) const;
@@ -19,8 +20,10 @@ class BatchInterpreter final : public Interpreter {
   int64_t size() const { return size_; }
   const std::string& axis_name() const { return axis_name_; }
 
-  void process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) override;
-  std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) override;
+  void process(const Primitive& p, std::span<const Array> in, const Params& params,
+               std::span<Array> out) override;
+  std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                    std::span<const Array> in) override;
   const char* name() const override { return "vmap"; }
   bool find_axis(const std::string& name, int64_t* size) const override;
 

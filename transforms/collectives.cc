@@ -15,7 +15,8 @@ int64_t size_of_axis(const char* op, const std::string& name) {
   int64_t size = 0;
   const Interpreter* i = Interpreter::current();
   if (i == nullptr || !i->find_axis(name, &size)) {
-    throw ValueError(std::string(op) + ": no enclosing vmap has the axis_name '" + name + "'; name it: vmap(f, {.axis_name = \"" + name + "\"})");
+    throw ValueError(std::string(op) + ": no enclosing vmap has the axis_name '" + name +
+                     "'; name it: vmap(f, {.axis_name = \"" + name + "\"})");
   }
   return size;
 }
@@ -44,9 +45,12 @@ namespace internal {
 
 bool is_collective(const Primitive& p) { return &p == &psum_p || &p == &axis_index_p; }
 
-const std::string& collective_axis(const Params& params) { return params.get<CollectiveParams>().axis_name; }
+const std::string& collective_axis(const Params& params) {
+  return params.get<CollectiveParams>().axis_name;
+}
 
-Array run_collective(const Primitive& p, std::span<const Array> in, const Params&, const BatchInterpreter& batch) {
+Array run_collective(const Primitive& p, std::span<const Array> in, const Params&,
+                     const BatchInterpreter& batch) {
   if (&p == &axis_index_p) return batch.make(spruce::arange(static_cast<int32_t>(batch.size())));
   if (batch.owns(in[0])) return sum(batch.unwrap(in[0]), 0);
   return in[0] * astype(Array(static_cast<float>(batch.size())), in[0].dtype());

@@ -9,8 +9,8 @@
 
 namespace spruce {
 
-/// The sum of x over the slices of the vmap with that axis_name, the same for each of them. Grad: psum of g.
-/// Throws ValueError unless an enclosing vmap has the name.
+/// The sum of x over the slices of the vmap with that axis_name, the same for each of them. Grad:
+/// psum of g. Throws ValueError unless an enclosing vmap has the name.
 Array psum(const Array& x, const std::string& axis_name, Loc loc = Loc::current());
 /// psum divided by the number of slices.
 Array pmean(const Array& x, const std::string& axis_name, Loc loc = Loc::current());
@@ -24,7 +24,8 @@ class BatchInterpreter;
 bool is_collective(const Primitive& p);
 const std::string& collective_axis(const Params& params);
 /// The result for the vmap that has the axis; runs under the interpreter outside of it.
-Array run_collective(const Primitive& p, std::span<const Array> in, const Params& params, const BatchInterpreter& batch);
+Array run_collective(const Primitive& p, std::span<const Array> in, const Params& params,
+                     const BatchInterpreter& batch);
 
 }  // namespace internal
 }  // namespace spruce

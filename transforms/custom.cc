@@ -9,8 +9,10 @@
 namespace spruce::internal {
 namespace {
 
-// Runs a flat function over a mapped axis. `batched` tells the inputs in front-axis form; the outputs all come in it.
-std::vector<Array> run_batched(const FlatFunction& f, std::span<const Array> in, const std::vector<bool>& batched, int64_t size) {
+// Runs a flat function over a mapped axis. `batched` tells the inputs in front-axis form; the
+// outputs all come in it.
+std::vector<Array> run_batched(const FlatFunction& f, std::span<const Array> in,
+                               const std::vector<bool>& batched, int64_t size) {
   BatchInterpreter batch(size, "");
   std::vector<Array> args(in.begin(), in.end()), out;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -26,7 +28,9 @@ std::vector<Array> run_batched(const FlatFunction& f, std::span<const Array> in,
   return out;
 }
 
-Array tangent_or_zeros(const Array& t, const Array& value) { return t.defined() ? t : rules::zeros_of(value.aval()); }
+Array tangent_or_zeros(const Array& t, const Array& value) {
+  return t.defined() ? t : rules::zeros_of(value.aval());
+}
 
 class JvpFunction final : public CustomFunction {
  public:
@@ -40,7 +44,8 @@ class JvpFunction final : public CustomFunction {
     const std::vector<Array> results = rule_(both);
     const size_t n = results.size() / 2;
     if (results.size() != 2 * n) {
-      throw TreeError("custom_jvp: the rule returned an output and a tangent with different numbers of arrays");
+      throw TreeError(
+          "custom_jvp: the rule returned an output and a tangent with different numbers of arrays");
     }
     out.assign(results.begin(), results.begin() + static_cast<int64_t>(n));
     out_tangents.assign(results.begin() + static_cast<int64_t>(n), results.end());
@@ -49,11 +54,17 @@ class JvpFunction final : public CustomFunction {
       if (!is_floating(out[k].dtype())) out_tangents[k] = Array();
     }
   }
-  std::shared_ptr<const CustomFunction> batch(int64_t size, std::vector<bool> batched) const override {
+  std::shared_ptr<const CustomFunction> batch(int64_t size,
+                                              std::vector<bool> batched) const override {
     std::vector<bool> twice = batched;
     twice.insert(twice.end(), batched.begin(), batched.end());
-    return make_custom_jvp([f = f_, size, batched](std::span<const Array> in) { return run_batched(f, in, batched, size); },
-                           [f = rule_, size, twice](std::span<const Array> in) { return run_batched(f, in, twice, size); });
+    return make_custom_jvp(
+        [f = f_, size, batched](std::span<const Array> in) {
+          return run_batched(f, in, batched, size);
+        },
+        [f = rule_, size, twice](std::span<const Array> in) {
+          return run_batched(f, in, twice, size);
+        });
   }
   std::string name() const override { return "custom_jvp"; }
 
@@ -68,7 +79,10 @@ struct Backward {
 class VjpFunction final : public CustomFunction {
  public:
   VjpFunction(FlatFunction f, FlatFunction fwd, FlatFunction bwd, std::shared_ptr<size_t> outputs)
-      : f_(std::move(f)), fwd_(std::move(fwd)), bwd_(std::move(bwd)), outputs_(std::move(outputs)) {}
+      : f_(std::move(f)),
+        fwd_(std::move(fwd)),
+        bwd_(std::move(bwd)),
+        outputs_(std::move(outputs)) {}
 
   std::vector<Array> call(std::span<const Array> in) const override { return f_(in); }
   void jvp(std::span<const Array> in, std::span<const Array> tangents, std::vector<Array>& out,
@@ -96,8 +110,11 @@ class VjpFunction final : public CustomFunction {
       if (!is_floating(out[k].dtype())) out_tangents[k] = Array();
     }
   }
-  std::shared_ptr<const CustomFunction> batch(int64_t size, std::vector<bool> batched) const override {
-    const auto forward = [f = fwd_, size, batched](std::span<const Array> in) { return run_batched(f, in, batched, size); };
+  std::shared_ptr<const CustomFunction> batch(int64_t size,
+                                              std::vector<bool> batched) const override {
+    const auto forward = [f = fwd_, size, batched](std::span<const Array> in) {
+      return run_batched(f, in, batched, size);
+    };
     const auto backward = [f = bwd_, size, batched](std::span<const Array> in) {
       std::vector<Array> cts = run_batched(f, in, std::vector<bool>(in.size(), true), size);
       for (size_t i = 0; i < cts.size(); ++i) {
@@ -105,8 +122,11 @@ class VjpFunction final : public CustomFunction {
       }
       return cts;
     };
-    return make_custom_vjp([f = f_, size, batched](std::span<const Array> in) { return run_batched(f, in, batched, size); }, forward,
-                           backward, outputs_);
+    return make_custom_vjp(
+        [f = f_, size, batched](std::span<const Array> in) {
+          return run_batched(f, in, batched, size);
+        },
+        forward, backward, outputs_);
   }
   std::string name() const override { return "custom_vjp"; }
 
@@ -121,14 +141,17 @@ std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFuncti
   return std::make_shared<JvpFunction>(std::move(f), std::move(rule));
 }
 
-std::shared_ptr<const CustomFunction> make_custom_vjp(FlatFunction f, FlatFunction fwd, FlatFunction bwd,
+std::shared_ptr<const CustomFunction> make_custom_vjp(FlatFunction f, FlatFunction fwd,
+                                                      FlatFunction bwd,
                                                       std::shared_ptr<size_t> outputs) {
-  return std::make_shared<VjpFunction>(std::move(f), std::move(fwd), std::move(bwd), std::move(outputs));
+  return std::make_shared<VjpFunction>(std::move(f), std::move(fwd), std::move(bwd),
+                                       std::move(outputs));
 }
 
 void throw_bwd_count(size_t expected, size_t got) {
-  throw TreeError("custom_vjp: the backward function returned " + std::to_string(got) + " arrays, the arguments have " +
-                  std::to_string(expected) + "; return one cotangent for each argument, of its form");
+  throw TreeError("custom_vjp: the backward function returned " + std::to_string(got) +
+                  " arrays, the arguments have " + std::to_string(expected) +
+                  "; return one cotangent for each argument, of its form");
 }
 
 }  // namespace spruce::internal

@@ -14,11 +14,14 @@ namespace internal {
 
 using FlatFunction = std::function<std::vector<Array>(std::span<const Array>)>;
 
-/// {outputs, out tangents} one after the other, from inputs and tangents (all defined) one after the other.
+/// {outputs, out tangents} one after the other, from inputs and tangents (all defined) one after
+/// the other.
 std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFunction rule);
-/// fwd: inputs -> outputs and residuals; bwd: residuals and cotangents -> cotangents of the inputs (undefined is zero).
-/// `outputs` is the number of outputs that fwd puts first; it is known once f or fwd has run.
-std::shared_ptr<const CustomFunction> make_custom_vjp(FlatFunction f, FlatFunction fwd, FlatFunction bwd,
+/// fwd: inputs -> outputs and residuals; bwd: residuals and cotangents -> cotangents of the inputs
+/// (undefined is zero). `outputs` is the number of outputs that fwd puts first; it is known once f
+/// or fwd has run.
+std::shared_ptr<const CustomFunction> make_custom_vjp(FlatFunction f, FlatFunction fwd,
+                                                      FlatFunction bwd,
                                                       std::shared_ptr<size_t> outputs);
 [[noreturn]] void throw_bwd_count(size_t expected, size_t got);
 
@@ -47,7 +50,8 @@ class CustomJvp {
     const auto form = std::make_shared<std::optional<Out>>();
     FlatFunction flat = [f = f_, like, form](std::span<const Array> in) {
       size_t at = 0;
-      const auto full = std::apply([&](const auto&... a) { return std::tuple<Args...>{refill(a, in, at)...}; }, like);
+      const auto full = std::apply(
+          [&](const auto&... a) { return std::tuple<Args...>{refill(a, in, at)...}; }, like);
       Out out = std::apply(f, full);
       std::vector<Array> leaves;
       gather_leaves(leaves, out);
@@ -56,7 +60,9 @@ class CustomJvp {
     };
     FlatFunction rule = [r = rule_, like, form](std::span<const Array> in) {
       size_t at = 0;
-      const auto rebuild = [&](const auto&... a) { return std::tuple<Args...>{refill(a, in, at)...}; };
+      const auto rebuild = [&](const auto&... a) {
+        return std::tuple<Args...>{refill(a, in, at)...};
+      };
       const auto primals = std::apply(rebuild, like);
       const auto tangents = std::apply(rebuild, like);
       auto [out, tangent] = r(primals, tangents);
@@ -67,7 +73,8 @@ class CustomJvp {
     };
     std::vector<Array> in;
     gather_leaves(in, args...);
-    const std::vector<Array> out = bind_custom(make_custom_jvp(std::move(flat), std::move(rule)), in);
+    const std::vector<Array> out =
+        bind_custom(make_custom_jvp(std::move(flat), std::move(rule)), in);
     size_t at = 0;
     return refill(form->value(), out, at);
   }
@@ -85,7 +92,8 @@ class CustomVjp {
   template <class... Args>
   auto operator()(const Args&... args) const {
     using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
-    using Residuals = std::decay_t<decltype(std::declval<std::invoke_result_t<const Fwd&, const Args&...>>().second)>;
+    using Residuals = std::decay_t<
+        decltype(std::declval<std::invoke_result_t<const Fwd&, const Args&...>>().second)>;
     if (Interpreter::current() == nullptr) return Out(f_(args...));
     const std::tuple<Args...> like(args...);
     const auto form = std::make_shared<std::optional<Out>>();
@@ -93,7 +101,8 @@ class CustomVjp {
     const auto outputs = std::make_shared<size_t>(0);
     const auto rebuild = [like](std::span<const Array> in) {
       size_t at = 0;
-      return std::apply([&](const auto&... a) { return std::tuple<Args...>{refill(a, in, at)...}; }, like);
+      return std::apply([&](const auto&... a) { return std::tuple<Args...>{refill(a, in, at)...}; },
+                        like);
     };
     FlatFunction flat = [f = f_, rebuild, form, outputs](std::span<const Array> in) {
       Out out = std::apply(f, rebuild(in));
@@ -103,7 +112,8 @@ class CustomVjp {
       *form = std::move(out);
       return leaves;
     };
-    FlatFunction forward = [f = fwd_, rebuild, form, residual_form, outputs](std::span<const Array> in) {
+    FlatFunction forward = [f = fwd_, rebuild, form, residual_form,
+                            outputs](std::span<const Array> in) {
       auto [out, residuals] = std::apply(f, rebuild(in));
       std::vector<Array> leaves;
       gather_leaves(leaves, out);
@@ -119,7 +129,8 @@ class CustomVjp {
       const Out ct = refill(form->value(), in, at);
       const auto cts = f(residuals, ct);
       static_assert(std::tuple_size_v<std::decay_t<decltype(cts)>> == sizeof...(Args),
-                    "spruce: the backward function of custom_vjp returns a tuple with one cotangent for each argument");
+                    "spruce: the backward function of custom_vjp returns a tuple with one "
+                    "cotangent for each argument");
       std::vector<Array> leaves, expected;
       std::apply([&](const auto&... c) { gather_leaves(leaves, c...); }, cts);
       std::apply([&](const auto&... a) { gather_leaves(expected, a...); }, like);
@@ -128,8 +139,8 @@ class CustomVjp {
     };
     std::vector<Array> in;
     gather_leaves(in, args...);
-    const std::vector<Array> out =
-        bind_custom(make_custom_vjp(std::move(flat), std::move(forward), std::move(backward), outputs), in);
+    const std::vector<Array> out = bind_custom(
+        make_custom_vjp(std::move(flat), std::move(forward), std::move(backward), outputs), in);
     size_t at = 0;
     return refill(form->value(), out, at);
   }
@@ -142,18 +153,20 @@ class CustomVjp {
 
 }  // namespace internal
 
-/// `f` with a forward-mode rule: rule(primals, tangents) takes two tuples of f's arguments and returns {out, tangent of
-/// out}. The rule is linear in the tangents and made of differentiable operations, so that reverse mode and higher orders
-/// follow from it. Tangents of arguments that do not vary are zeros. Arguments and results may be trees.
-/// Traced values reach f and the rule only as arguments.
+/// `f` with a forward-mode rule: rule(primals, tangents) takes two tuples of f's arguments and
+/// returns {out, tangent of out}. The rule is linear in the tangents and made of differentiable
+/// operations, so that reverse mode and higher orders follow from it. Tangents of arguments that do
+/// not vary are zeros. Arguments and results may be trees. Traced values reach f and the rule only
+/// as arguments.
 template <class F, class Rule>
 auto custom_jvp(F f, Rule rule) {
   return internal::CustomJvp<F, Rule>(std::move(f), std::move(rule));
 }
 
-/// `f` with a reverse-mode rule: fwd(args...) returns {out, residuals}, bwd(residuals, cotangent of out) a tuple with one
-/// cotangent for each argument (an undefined Array is zero). Residuals are any tree. Forward mode through it throws
-/// DerivativeError. Traced values reach the functions only as arguments.
+/// `f` with a reverse-mode rule: fwd(args...) returns {out, residuals}, bwd(residuals, cotangent of
+/// out) a tuple with one cotangent for each argument (an undefined Array is zero). Residuals are
+/// any tree. Forward mode through it throws DerivativeError. Traced values reach the functions only
+/// as arguments.
 template <class F, class Fwd, class Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
   return internal::CustomVjp<F, Fwd, Bwd>(std::move(f), std::move(fwd), std::move(bwd));

@@ -24,7 +24,8 @@ void jvp_by_expansion(const JvpArgs& args) {
 void batch_by_expansion(const BatchArgs& args) {
   BatchInterpreter batch(args.size, "");
   std::vector<Array> in(args.in.size()), out;
-  for (size_t i = 0; i < in.size(); ++i) in[i] = args.batched[i] ? batch.make(args.in[i]) : args.in[i];
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = args.batched[i] ? batch.make(args.in[i]) : args.in[i];
   {
     const InterpreterScope scope(&batch);
     out = args.p.expand(in, args.params);

@@ -34,7 +34,8 @@ Array DualInterpreter::make(const Array& primal, const Array& tangent) const {
 Array DualInterpreter::primal(const Array& a) const { return owns(a) ? dual(a).primal : a; }
 Array DualInterpreter::tangent(const Array& a) const { return owns(a) ? dual(a).tangent : Array(); }
 
-void DualInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) {
+void DualInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params,
+                              std::span<Array> out) {
   constexpr size_t kInline = 4;
   const size_t n = in.size();
   Array inline_arrays[2 * kInline + 2];
@@ -44,7 +45,8 @@ void DualInterpreter::process(const Primitive& p, std::span<const Array> in, con
     heap.resize(2 * n + out.size());
     arrays = heap.data();
   }
-  const std::span<Array> primals(arrays, n), tangents(arrays + n, n), out_tangents(arrays + 2 * n, out.size());
+  const std::span<Array> primals(arrays, n), tangents(arrays + n, n),
+      out_tangents(arrays + 2 * n, out.size());
   bool any = false;
   for (size_t i = 0; i < n; ++i) {
     if (owns(in[i])) {
@@ -64,7 +66,9 @@ void DualInterpreter::process(const Primitive& p, std::span<const Array> in, con
     } else if (p.expand != nullptr) {
       jvp_by_expansion(args);
     } else {
-      throw DerivativeError(describe_call(p, primals) + ": this operation has no derivative rule; wrap it in stop_gradient or give one with custom_jvp");
+      throw DerivativeError(describe_call(p, primals) +
+                            ": this operation has no derivative rule; wrap it in stop_gradient or "
+                            "give one with custom_jvp");
     }
   }
   for (size_t k = 0; k < out.size(); ++k) {
@@ -72,7 +76,8 @@ void DualInterpreter::process(const Primitive& p, std::span<const Array> in, con
   }
 }
 
-std::vector<Array> DualInterpreter::process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) {
+std::vector<Array> DualInterpreter::process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                                   std::span<const Array> in) {
   std::vector<Array> primals(in.size()), tangents(in.size()), out, out_tangents;
   bool any = false;
   for (size_t i = 0; i < in.size(); ++i) {

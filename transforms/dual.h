@@ -6,8 +6,8 @@
 
 namespace spruce::internal {
 
-/// Runs each operation by its jvp rule. The rule itself runs under `rules`: the interpreter outside for jvp, a tape of
-/// linear operations for grad.
+/// Runs each operation by its jvp rule. The rule itself runs under `rules`: the interpreter outside
+/// for jvp, a tape of linear operations for grad.
 class DualInterpreter : public Interpreter {
  public:
   /// `rules` is null for "the one that was current when this was made".
@@ -21,8 +21,10 @@ class DualInterpreter : public Interpreter {
   /// The tangent of a result; undefined if it is zero.
   Array tangent(const Array& a) const;
 
-  void process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) override;
-  std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) override;
+  void process(const Primitive& p, std::span<const Array> in, const Params& params,
+               std::span<Array> out) override;
+  std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                    std::span<const Array> in) override;
   const char* name() const override { return name_; }
 
  private:

@@ -17,7 +17,8 @@ Executor::Executor(Graph source, Graph graph)
   for (size_t n = graph_.equations.size(); n-- > 0;) {
     const Equation& e = graph_.equations[n];
     at -= e.inputs.size();
-    for (const ValueId v : e.outputs) used_[static_cast<size_t>(v)] = needed[static_cast<size_t>(v)];
+    for (const ValueId v : e.outputs)
+      used_[static_cast<size_t>(v)] = needed[static_cast<size_t>(v)];
     // Of a value that stands twice among the inputs, the last place is its last use.
     for (size_t i = e.inputs.size(); i-- > 0;) {
       uint8_t& need = needed[static_cast<size_t>(e.inputs[i])];
@@ -30,7 +31,8 @@ Executor::Executor(Graph source, Graph graph)
 std::vector<Array> Executor::run(std::vector<Array> args) const {
   const InterpreterScope scope(nullptr);
   std::vector<Array> env(graph_.avals.size());
-  for (size_t i = 0; i < args.size(); ++i) env[static_cast<size_t>(graph_.inputs[i])] = std::move(args[i]);
+  for (size_t i = 0; i < args.size(); ++i)
+    env[static_cast<size_t>(graph_.inputs[i])] = std::move(args[i]);
   for (const Graph::Constant& c : graph_.constants) env[static_cast<size_t>(c.id)] = c.value;
   std::vector<Array> in, out;
   size_t at = 0;
@@ -38,8 +40,10 @@ std::vector<Array> Executor::run(std::vector<Array> args) const {
     in.clear();
     for (const ValueId v : e.inputs) {
       Array& a = env[static_cast<size_t>(v)];
-      if (last_use_[at++]) in.push_back(std::move(a));
-      else in.push_back(a);
+      if (last_use_[at++])
+        in.push_back(std::move(a));
+      else
+        in.push_back(a);
     }
     out.assign(e.outputs.size(), Array());
     evaluate_reusing(*e.primitive, in, e.params, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients: grad and value_and_grad. Reverse mode is forward mode on a tape, transposed (Radul et al., "You Only
-// Linearize Once", POPL 2023).
+// Gradients: grad and value_and_grad. Reverse mode is forward mode on a tape, transposed (Radul et
+// al., "You Only Linearize Once", POPL 2023).
 #pragma once
 
 #include "spruce/transforms/linearizer.h"
@@ -12,7 +12,8 @@ namespace internal {
 template <class Out>
 struct LossParts {
   static_assert(std::is_same_v<Out, Array>,
-                "spruce: a function to be differentiated returns an Array, or a pair or tuple whose first element is that Array");
+                "spruce: a function to be differentiated returns an Array, or a pair or tuple "
+                "whose first element is that Array");
   static constexpr bool kAux = false;
   static Array& value(Out& out) { return out; }
 };
@@ -44,7 +45,8 @@ class ValueAndGrad {
   /// {out, gradients} where `out` is all that the function returned.
   template <class... Args>
   auto operator()(const Args&... args) const {
-    static_assert(((I < sizeof...(Args)) && ...), "spruce: grad<I...> names an argument that the function does not have");
+    static_assert(((I < sizeof...(Args)) && ...),
+                  "spruce: grad<I...> names an argument that the function does not have");
     std::tuple<Args...> traced(args...);
     Linearizer lin(op_);
     (lin.mark_tree(std::get<I>(traced)), ...);
@@ -61,8 +63,10 @@ class ValueAndGrad {
     std::tuple<std::tuple_element_t<I, std::tuple<Args...>>...> grads{std::get<I>(original)...};
     size_t at = 0;
     std::apply([&](auto&... g) { (fill_leaves(g, cts, at), ...); }, grads);
-    if constexpr (sizeof...(I) == 1) return std::pair{std::move(out), std::move(std::get<0>(grads))};
-    else return std::pair{std::move(out), std::move(grads)};
+    if constexpr (sizeof...(I) == 1)
+      return std::pair{std::move(out), std::move(std::get<0>(grads))};
+    else
+      return std::pair{std::move(out), std::move(grads)};
   }
 
  private:
@@ -79,8 +83,10 @@ class Grad {
   auto operator()(const Args&... args) const {
     auto [out, grads] = both_(args...);
     using Parts = LossParts<decltype(out)>;
-    if constexpr (Parts::kAux) return std::pair{std::move(grads), Parts::aux(out)};
-    else return grads;
+    if constexpr (Parts::kAux)
+      return std::pair{std::move(grads), Parts::aux(out)};
+    else
+      return grads;
   }
 
  private:
@@ -89,23 +95,29 @@ class Grad {
 
 }  // namespace internal
 
-/// The gradient of a function with a scalar floating result, with respect to argument 0, or to arguments I... as a tuple.
+/// The gradient of a function with a scalar floating result, with respect to argument 0, or to
+/// arguments I... as a tuple.
 ///
-/// Each argument may be any tree; its gradient has the same C++ type. Integer and boolean leaves, buffers and keys have
-/// zero gradients. A function that returns a pair or tuple hands out what follows its first element: grad then returns
-/// {gradients, rest}. Grad of an argument that the result does not depend on is zero.
-/// Throws DerivativeError if the result is no floating scalar, or the argument has no floating leaf.
+/// Each argument may be any tree; its gradient has the same C++ type. Integer and boolean leaves,
+/// buffers and keys have zero gradients. A function that returns a pair or tuple hands out what
+/// follows its first element: grad then returns {gradients, rest}. Grad of an argument that the
+/// result does not depend on is zero. Throws DerivativeError if the result is no floating scalar,
+/// or the argument has no floating leaf.
 template <size_t... I, class F>
 auto grad(F f) {
-  if constexpr (sizeof...(I) == 0) return internal::Grad<F, 0>(std::move(f));
-  else return internal::Grad<F, I...>(std::move(f));
+  if constexpr (sizeof...(I) == 0)
+    return internal::Grad<F, 0>(std::move(f));
+  else
+    return internal::Grad<F, I...>(std::move(f));
 }
 
 /// As grad, together with what the function returned: {out, gradients}.
 template <size_t... I, class F>
 auto value_and_grad(F f) {
-  if constexpr (sizeof...(I) == 0) return internal::ValueAndGrad<F, 0>(std::move(f), "value_and_grad");
-  else return internal::ValueAndGrad<F, I...>(std::move(f), "value_and_grad");
+  if constexpr (sizeof...(I) == 0)
+    return internal::ValueAndGrad<F, 0>(std::move(f), "value_and_grad");
+  else
+    return internal::ValueAndGrad<F, I...>(std::move(f), "value_and_grad");
 }
 
 }  // namespace spruce

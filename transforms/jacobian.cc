@@ -28,7 +28,8 @@ Array split_first(const Array& a, const Shape& out) {
 
 void check_jacobian_input(const char* op, const Array& x) {
   if (!is_floating(x.dtype())) {
-    throw DerivativeError(std::string(op) + ": takes the derivative of floating values, got " + to_string(x.aval()) + "; convert with astype");
+    throw DerivativeError(std::string(op) + ": takes the derivative of floating values, got " +
+                          to_string(x.aval()) + "; convert with astype");
   }
 }
 
@@ -45,7 +46,8 @@ std::vector<Array> split_like(const Array& vector, const std::vector<Array>& lea
   int64_t total = 0;
   for (const Array& a : leaves) total += a.size();
   if (vector.rank() != 1 || vector.size() != total) {
-    throw ShapeError("tree::unravel: the vector is " + to_string(vector.aval()) + ", the tree has " + std::to_string(total) + " elements");
+    throw ShapeError("tree::unravel: the vector is " + to_string(vector.aval()) +
+                     ", the tree has " + std::to_string(total) + " elements");
   }
   std::vector<Array> parts;
   int64_t at = 0;

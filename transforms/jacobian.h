@@ -56,7 +56,8 @@ class JacRev {
     lin->check_marked("jacrev");
     auto out = run_under(lin->interpreter(), [&] { return f_(std::as_const(traced), rest...); });
     static_assert(std::is_same_v<decltype(out), Array>,
-                  "spruce: jacrev takes a function that returns one Array; stack or concatenate several results, or use jacfwd");
+                  "spruce: jacrev takes a function that returns one Array; stack or concatenate "
+                  "several results, or use jacfwd");
     lin->finish(out);
     check_jacobian_input("jacrev", out);
     const auto pull = [&](const Array& ct) {
@@ -78,16 +79,17 @@ class JacRev {
 
 }  // namespace internal
 
-/// The Jacobian of f with respect to its first argument, an Array, one column at a time (forward mode: good for few
-/// inputs). f returns any tree; each leaf gets the shape out.shape + x.shape. Throws DerivativeError for an x that is not
-/// floating. For a tree of inputs take jacfwd of f over tree::ravel.
+/// The Jacobian of f with respect to its first argument, an Array, one column at a time (forward
+/// mode: good for few inputs). f returns any tree; each leaf gets the shape out.shape + x.shape.
+/// Throws DerivativeError for an x that is not floating. For a tree of inputs take jacfwd of f over
+/// tree::ravel.
 template <class F>
 auto jacfwd(F f) {
   return internal::JacFwd<F>(std::move(f));
 }
 
-/// The Jacobian with respect to the first argument, any tree, one row at a time (reverse mode: good for few outputs).
-/// f returns one Array; each leaf gets the shape out.shape + leaf.shape.
+/// The Jacobian with respect to the first argument, any tree, one row at a time (reverse mode: good
+/// for few outputs). f returns one Array; each leaf gets the shape out.shape + leaf.shape.
 template <class F>
 auto jacrev(F f) {
   return internal::JacRev<F>(std::move(f));
@@ -99,7 +101,8 @@ auto hessian(F f) {
   return jacfwd(grad(std::move(f)));
 }
 
-/// H(x) v: the Hessian of a scalar function times a tangent of x's type, without forming it (Pearlmutter 1994). Any tree.
+/// H(x) v: the Hessian of a scalar function times a tangent of x's type, without forming it
+/// (Pearlmutter 1994). Any tree.
 template <class F, class T>
 T hvp(const F& f, const T& x, const T& v) {
   return jvp(grad(f), std::tuple<T>(x), std::tuple<T>(v)).second;
@@ -114,7 +117,8 @@ class Raveled {
   Raveled(Array flat, T like) : flat(std::move(flat)), like_(std::move(like)) {}
   /// f[n]: all leaves behind one another, in the dtype that they promote to.
   Array flat;
-  /// The tree with the leaves taken from a vector like `flat`. Throws ShapeError unless it has n elements.
+  /// The tree with the leaves taken from a vector like `flat`. Throws ShapeError unless it has n
+  /// elements.
   T unravel(const Array& vector) const {
     T out = like_;
     const std::vector<Array> parts = spruce::internal::split_like(vector, leaves(like_));
@@ -127,7 +131,8 @@ class Raveled {
   T like_;
 };
 
-/// All leaves as one vector, and the way back: what a Hessian or an optimizer over plain vectors needs.
+/// All leaves as one vector, and the way back: what a Hessian or an optimizer over plain vectors
+/// needs.
 template <class T>
 Raveled<T> ravel(const T& x) {
   return Raveled<T>(spruce::internal::join(leaves(x)), x);

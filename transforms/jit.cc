@@ -28,7 +28,8 @@ void JitCache::insert(const std::string& key, std::shared_ptr<const Compiled> co
 }
 
 Array placeholder(tree::Leaf kind) {
-  return make_array(kind == tree::Leaf::kKey ? Aval{Dtype::kUint32, false, Shape{2}} : Aval{Dtype::kBool, false, Shape{}});
+  return make_array(kind == tree::Leaf::kKey ? Aval{Dtype::kUint32, false, Shape{2}}
+                                             : Aval{Dtype::kBool, false, Shape{}});
 }
 
 std::shared_ptr<const Executor> prepare(Graph graph) {

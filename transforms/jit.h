@@ -58,7 +58,8 @@ struct KeyVisitor : tree::internal::Ignore {
     bytes += static_cast<char>(aval.dtype);
     bytes += static_cast<char>(aval.weak);
     bytes += static_cast<char>(aval.shape.rank());
-    bytes.append(reinterpret_cast<const char*>(aval.shape.data()), aval.shape.size() * sizeof(int64_t));
+    bytes.append(reinterpret_cast<const char*>(aval.shape.data()),
+                 aval.shape.size() * sizeof(int64_t));
   }
   template <class S>
   void fixed(const S& s) {
@@ -72,8 +73,10 @@ template <class T>
 void take_leaves(std::vector<Array>& out, T& x) {
   tree::internal::for_each_leaf(x, [&](auto& a, tree::Leaf) {
     if (!a.defined()) return;
-    if constexpr (std::is_const_v<T>) out.push_back(a);
-    else out.push_back(std::move(a));
+    if constexpr (std::is_const_v<T>)
+      out.push_back(a);
+    else
+      out.push_back(std::move(a));
   });
 }
 
@@ -81,7 +84,8 @@ void take_leaves(std::vector<Array>& out, T& x) {
 template <class T>
 using Kept = std::conditional_t<std::is_lvalue_reference_v<T>, const std::remove_reference_t<T>, T>;
 
-/// What stands in the kept form of a result in the place of a leaf: only the form is kept, not what was traced.
+/// What stands in the kept form of a result in the place of a leaf: only the form is kept, not what
+/// was traced.
 Array placeholder(tree::Leaf kind);
 
 /// Stages f on values with the types of args. `out` gets the form of the result.
@@ -91,9 +95,11 @@ auto stage(const char* name, const F& f, const Args&... args) {
   std::tuple<Args...> traced(args...);
   std::apply(
       [&](auto&... a) {
-        (tree::internal::for_each_leaf(a, [&](Array& leaf, tree::Leaf) {
-          if (leaf.defined()) leaf = interpreter.input(leaf.aval());
-        }), ...);
+        (tree::internal::for_each_leaf(a,
+                                       [&](Array& leaf, tree::Leaf) {
+                                         if (leaf.defined()) leaf = interpreter.input(leaf.aval());
+                                       }),
+         ...);
       },
       traced);
   auto out = run_under(interpreter, [&] { return std::apply(f, std::as_const(traced)); });
@@ -107,14 +113,17 @@ auto stage(const char* name, const F& f, const Args&... args) {
 
 }  // namespace internal
 
-/// A function that jit has wrapped. Copies share what was staged. Safe to call from several threads.
+/// A function that jit has wrapped. Copies share what was staged. Safe to call from several
+/// threads.
 template <class F>
 class Jitted {
  public:
-  explicit Jitted(F f) : f_(std::make_shared<const F>(std::move(f))), cache_(std::make_shared<internal::JitCache>()) {}
+  explicit Jitted(F f)
+      : f_(std::make_shared<const F>(std::move(f))),
+        cache_(std::make_shared<internal::JitCache>()) {}
 
-  /// The function's result. Arguments that are moved in give up their arrays: memory that nothing else holds is used for
-  /// results, and the moved-from trees are left with undefined arrays.
+  /// The function's result. Arguments that are moved in give up their arrays: memory that nothing
+  /// else holds is used for results, and the moved-from trees are left with undefined arrays.
   template <class... Args>
   auto operator()(Args&&... args) const {
     using Out = std::decay_t<std::invoke_result_t<const F&, const std::decay_t<Args>&...>>;
@@ -127,8 +136,8 @@ class Jitted {
       auto [graph, form] = internal::stage("jit", *f_, std::as_const(args)...);
       cache_->count_trace();
       const bool keep = !internal::captures_tracers(graph);
-      compiled = std::make_shared<const internal::Compiled>(
-          internal::Compiled{internal::prepare(std::move(graph)), std::make_shared<const Out>(std::move(form))});
+      compiled = std::make_shared<const internal::Compiled>(internal::Compiled{
+          internal::prepare(std::move(graph)), std::make_shared<const Out>(std::move(form))});
       if (keep) cache_->insert(key.bytes, compiled);
     }
     std::vector<Array> in;
@@ -143,7 +152,8 @@ class Jitted {
     return out;
   }
 
-  /// How many times the function has been traced: once for each form (types, shapes, dtypes, static fields) of arguments.
+  /// How many times the function has been traced: once for each form (types, shapes, dtypes, static
+  /// fields) of arguments.
   int64_t trace_count() const { return cache_->traces(); }
 
  private:
@@ -151,9 +161,10 @@ class Jitted {
   std::shared_ptr<internal::JitCache> cache_;
 };
 
-/// `f`, staged once for each form of its arguments: their C++ types, static fields, shapes and dtypes. What f does besides
-/// operations on arrays (printing, C++ control flow) happens while it is traced only; arrays that it captures become
-/// constants. Under grad, vmap or another jit the graph is applied operation by operation.
+/// `f`, staged once for each form of its arguments: their C++ types, static fields, shapes and
+/// dtypes. What f does besides operations on arrays (printing, C++ control flow) happens while it
+/// is traced only; arrays that it captures become constants. Under grad, vmap or another jit the
+/// graph is applied operation by operation.
 template <class F>
 Jitted<F> jit(F f) {
   return Jitted<F>(std::move(f));
@@ -162,7 +173,9 @@ Jitted<F> jit(F f) {
 /// The function that returns the graph of f for arguments of those types: make_graph(f)(x).text().
 template <class F>
 auto make_graph(F f) {
-  return [f = std::move(f)](const auto&... args) { return internal::stage("make_graph", f, args...).first; };
+  return [f = std::move(f)](const auto&... args) {
+    return internal::stage("make_graph", f, args...).first;
+  };
 }
 
 }  // namespace spruce

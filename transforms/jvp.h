@@ -13,7 +13,8 @@ void attach(DualInterpreter& dual, T& primals, const T& tangents) {
   const std::vector<Array> ts = tree::leaves(tangents);
   size_t n = 0;
   tree::internal::for_each_leaf(primals, [&](Array&, tree::Leaf) { ++n; });
-  if (n != ts.size()) tree::internal::check_same("jvp", tree::structure(primals), tree::structure(tangents));
+  if (n != ts.size())
+    tree::internal::check_same("jvp", tree::structure(primals), tree::structure(tangents));
   size_t i = 0;
   tree::internal::for_each_leaf(primals, [&](Array& a, tree::Leaf kind) {
     const Array& t = ts[i];
@@ -29,12 +30,14 @@ Array zero_tangent(const Array& value);
 
 }  // namespace internal
 
-/// {f(primals...), the tangent of the result}: primals and tangents are tuples of arguments of the same types. A leaf of
-/// the tangents that is an undefined Array counts as zero; so do those of integer and boolean leaves, buffers and keys.
-/// Throws ShapeError or DtypeError where a tangent does not have the type of its value.
+/// {f(primals...), the tangent of the result}: primals and tangents are tuples of arguments of the
+/// same types. A leaf of the tangents that is an undefined Array counts as zero; so do those of
+/// integer and boolean leaves, buffers and keys. Throws ShapeError or DtypeError where a tangent
+/// does not have the type of its value.
 template <class F, class... P, class... T>
 auto jvp(const F& f, const std::tuple<P...>& primals, const std::tuple<T...>& tangents) {
-  static_assert(std::is_same_v<std::tuple<P...>, std::tuple<T...>>, "spruce: jvp takes tangents of the same types as the primals");
+  static_assert(std::is_same_v<std::tuple<P...>, std::tuple<T...>>,
+                "spruce: jvp takes tangents of the same types as the primals");
   internal::DualInterpreter dual("jvp");
   std::tuple<P...> traced = primals;
   internal::attach(dual, traced, tangents);

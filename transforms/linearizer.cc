@@ -6,7 +6,8 @@
 
 namespace spruce::internal {
 
-Linearizer::Linearizer(const char* name) : tape_(std::make_unique<Tape>()), dual_(name, tape_.get()) {}
+Linearizer::Linearizer(const char* name)
+    : tape_(std::make_unique<Tape>()), dual_(name, tape_.get()) {}
 
 void Linearizer::mark(Array& leaf, tree::Leaf kind) {
   if (!leaf.defined()) {
@@ -30,7 +31,8 @@ void Linearizer::check_marked(const char* op) const {
   }
   throw DerivativeError(std::string(op) + ": the argument to differentiate has no floating leaf" +
                         (types.empty() ? "" : " (it is " + types + ")") +
-                        "; derivatives are taken with respect to f16, bf16, f32 and f64 values: convert with astype, or choose another argument, as in grad<1>(f)");
+                        "; derivatives are taken with respect to f16, bf16, f32 and f64 values: "
+                        "convert with astype, or choose another argument, as in grad<1>(f)");
 }
 
 void Linearizer::finish(Array& leaf) {
@@ -46,8 +48,8 @@ void Linearizer::finish(Array& leaf) {
 
 std::vector<Array> Linearizer::pull_back(std::span<const Array> cts, const char* op) const {
   if (cts.size() != outputs_.size()) {
-    throw TreeError(std::string(op) + ": the function has " + std::to_string(outputs_.size()) + " outputs, " + std::to_string(cts.size()) +
-                    " cotangents were given");
+    throw TreeError(std::string(op) + ": the function has " + std::to_string(outputs_.size()) +
+                    " outputs, " + std::to_string(cts.size()) + " cotangents were given");
   }
   for (size_t k = 0; k < cts.size(); ++k) {
     if (cts[k].defined()) check_tangent(op, "cotangent", k, out_avals_[k], cts[k]);
@@ -64,8 +66,8 @@ std::vector<Array> Linearizer::pull_back(std::span<const Array> cts, const char*
 
 std::vector<Array> Linearizer::push_forward(std::span<const Array> tangents, const char* op) const {
   if (tangents.size() != inputs_.size()) {
-    throw TreeError(std::string(op) + ": the function has " + std::to_string(inputs_.size()) + " inputs, " +
-                    std::to_string(tangents.size()) + " tangents were given");
+    throw TreeError(std::string(op) + ": the function has " + std::to_string(inputs_.size()) +
+                    " inputs, " + std::to_string(tangents.size()) + " tangents were given");
   }
   std::vector<Array> slots(static_cast<size_t>(slots_));
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -82,20 +84,26 @@ std::vector<Array> Linearizer::push_forward(std::span<const Array> tangents, con
 
 void check_scalar_loss(const char* op, const Array& value) {
   if (value.rank() != 0 || !is_floating(value.dtype())) {
-    throw DerivativeError(std::string(op) + ": the function must return a floating scalar, it returned " + to_string(value.aval()) +
-                          (value.rank() == 0 ? "; convert it with astype" : "; reduce it with sum or mean, or take jacrev or vjp of it"));
+    throw DerivativeError(
+        std::string(op) + ": the function must return a floating scalar, it returned " +
+        to_string(value.aval()) +
+        (value.rank() == 0 ? "; convert it with astype"
+                           : "; reduce it with sum or mean, or take jacrev or vjp of it"));
   }
 }
 
-void check_tangent(const char* op, const char* what, size_t index, const Aval& value, const Array& t) {
+void check_tangent(const char* op, const char* what, size_t index, const Aval& value,
+                   const Array& t) {
   const Aval& got = t.aval();
   if (!(got.shape == value.shape)) {
-    throw ShapeError(std::string(op) + ": " + what + " " + std::to_string(index) + " is " + to_string(got) + ", its value is " +
-                     to_string(value) + "; they must have one shape");
+    throw ShapeError(std::string(op) + ": " + what + " " + std::to_string(index) + " is " +
+                     to_string(got) + ", its value is " + to_string(value) +
+                     "; they must have one shape");
   }
   if (got.dtype != value.dtype && is_floating(value.dtype)) {
-    throw DtypeError(std::string(op) + ": " + what + " " + std::to_string(index) + " is " + to_string(got) + ", its value is " +
-                     to_string(value) + "; they must have one dtype");
+    throw DtypeError(std::string(op) + ": " + what + " " + std::to_string(index) + " is " +
+                     to_string(got) + ", its value is " + to_string(value) +
+                     "; they must have one dtype");
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What grad, vjp, jvp and linearize share: marks inputs, runs the user's function, and takes the results apart.
+// What grad, vjp, jvp and linearize share: marks inputs, runs the user's function, and takes the
+// results apart.
 #pragma once
 
 #include <memory>
@@ -25,7 +26,8 @@ class Linearizer {
   Linearizer(const Linearizer&) = delete;
   Linearizer& operator=(const Linearizer&) = delete;
 
-  /// Replaces a leaf by a value with a tangent. Leaves without derivative (integers, buffers, keys) stay as they are.
+  /// Replaces a leaf by a value with a tangent. Leaves without derivative (integers, buffers, keys)
+  /// stay as they are.
   void mark(Array& leaf, tree::Leaf kind);
   template <class T>
   void mark_tree(T& x) {
@@ -51,7 +53,8 @@ class Linearizer {
 
   /// Types of the outputs noted by finish().
   const std::vector<Aval>& out_avals() const { return out_avals_; }
-  /// One cotangent for each marked leaf, in order; zeros of the leaf's type where there is none. `cts` match the outputs.
+  /// One cotangent for each marked leaf, in order; zeros of the leaf's type where there is none.
+  /// `cts` match the outputs.
   std::vector<Array> pull_back(std::span<const Array> cts, const char* op) const;
   /// One tangent for each output from one for each marked leaf.
   std::vector<Array> push_forward(std::span<const Array> tangents, const char* op) const;
@@ -73,7 +76,8 @@ class Linearizer {
 /// Throws DerivativeError unless `value` is a floating scalar.
 void check_scalar_loss(const char* op, const Array& value);
 /// Throws unless `t` has the type of the value that it is the tangent or cotangent of.
-void check_tangent(const char* op, const char* what, size_t index, const Aval& value, const Array& t);
+void check_tangent(const char* op, const char* what, size_t index, const Aval& value,
+                   const Array& t);
 /// Ones of the type of `value`.
 Array one_of(const Array& value);
 

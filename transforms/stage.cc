@@ -8,7 +8,8 @@ namespace {
 
 class StageTracer final : public ArrayImpl {
  public:
-  StageTracer(uint64_t id, const char* transform, const Aval& a, ValueId v) : ArrayImpl(a), value(v), transform_(transform) {
+  StageTracer(uint64_t id, const char* transform, const Aval& a, ValueId v)
+      : ArrayImpl(a), value(v), transform_(transform) {
     interpreter = id;
   }
   const ArrayImpl* concrete() const override { return nullptr; }
@@ -23,14 +24,16 @@ class StageTracer final : public ArrayImpl {
 std::string place_text(Loc loc) {
   if (loc.file() == nullptr) return "";
   std::string_view file = loc.file();
-  file.remove_prefix(file.find_last_of('/') == std::string_view::npos ? 0 : file.find_last_of('/') + 1);
+  file.remove_prefix(file.find_last_of('/') == std::string_view::npos ? 0
+                                                                      : file.find_last_of('/') + 1);
   return std::string(file) + ":" + std::to_string(loc.line());
 }
 
 }  // namespace
 
 Array StageInterpreter::make(ValueId v) const {
-  return Array(Ref<ArrayImpl>(new StageTracer(id(), name_, graph_.avals[static_cast<size_t>(v)], v)));
+  return Array(
+      Ref<ArrayImpl>(new StageTracer(id(), name_, graph_.avals[static_cast<size_t>(v)], v)));
 }
 
 ValueId StageInterpreter::id_of(const Array& a) {
@@ -51,7 +54,8 @@ Array StageInterpreter::input(const Aval& aval) {
 
 void StageInterpreter::output(const Array& a) { graph_.outputs.push_back(id_of(a)); }
 
-void StageInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) {
+void StageInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params,
+                               std::span<Array> out) {
   std::vector<const Aval*> types(in.size());
   for (size_t i = 0; i < in.size(); ++i) types[i] = &in[i].impl()->aval;
   Equation e;
@@ -67,7 +71,8 @@ void StageInterpreter::process(const Primitive& p, std::span<const Array> in, co
   graph_.equations.push_back(std::move(e));
 }
 
-std::vector<Array> StageInterpreter::process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) {
+std::vector<Array> StageInterpreter::process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                                    std::span<const Array> in) {
   StageInterpreter body(name_);
   std::vector<Array> args, out;
   for (const Array& a : in) args.push_back(body.input(a.aval()));
@@ -78,7 +83,9 @@ std::vector<Array> StageInterpreter::process_custom(const std::shared_ptr<const 
   for (const Array& a : out) body.output(a);
   Graph graph = body.take();
   if (captures_tracers(graph)) {
-    throw TracerError(f->name() + ": the function uses a traced value that is not one of its arguments; hand it over as an argument, so that "
+    throw TracerError(f->name() +
+                      ": the function uses a traced value that is not one of its arguments; hand "
+                      "it over as an argument, so that "
                       "the derivative rule knows of it");
   }
   return bind_all(custom_call_p, in, make_custom_call(std::move(graph), f));

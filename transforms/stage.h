@@ -20,8 +20,10 @@ class StageInterpreter final : public Interpreter {
   /// The finished graph. Constants may be values of interpreters outside.
   Graph take() { return std::move(graph_); }
 
-  void process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) override;
-  std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) override;
+  void process(const Primitive& p, std::span<const Array> in, const Params& params,
+               std::span<Array> out) override;
+  std::vector<Array> process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                    std::span<const Array> in) override;
   const char* name() const override { return name_; }
 
  private:

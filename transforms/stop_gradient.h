@@ -12,8 +12,7 @@ Array stop_gradient(const Array& x, Loc loc = Loc::current());
 
 /// stop_gradient of each leaf of a tree.
 template <class T>
-  requires(!std::is_convertible_v<const T&, const Array&>)
-T stop_gradient(const T& x) {
+requires(!std::is_convertible_v<const T&, const Array&>) T stop_gradient(const T& x) {
   return tree::map([](const Array& a) { return stop_gradient(a); }, x);
 }
 

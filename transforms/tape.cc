@@ -8,7 +8,9 @@ namespace {
 
 class LinearTracer final : public ArrayImpl {
  public:
-  LinearTracer(uint64_t id, const Aval& a, int64_t n) : ArrayImpl(a), number(n) { interpreter = id; }
+  LinearTracer(uint64_t id, const Aval& a, int64_t n) : ArrayImpl(a), number(n) {
+    interpreter = id;
+  }
   const ArrayImpl* concrete() const override { return nullptr; }
   std::string describe() const override { return "a tangent of grad"; }
 
@@ -21,7 +23,9 @@ Array Tape::make(const Aval& aval, int64_t number) const {
   return Array(Ref<ArrayImpl>(new LinearTracer(id(), aval, number)));
 }
 
-int64_t Tape::number_of(const Array& a) const { return static_cast<const LinearTracer*>(a.impl())->number; }
+int64_t Tape::number_of(const Array& a) const {
+  return static_cast<const LinearTracer*>(a.impl())->number;
+}
 
 Array Tape::input(const Aval& aval) {
   const auto number = static_cast<int64_t>(avals_.size());
@@ -30,7 +34,8 @@ Array Tape::input(const Aval& aval) {
   return make(aval, number);
 }
 
-void Tape::process(const Primitive& p, std::span<const Array> in, const Params& params, std::span<Array> out) {
+void Tape::process(const Primitive& p, std::span<const Array> in, const Params& params,
+                   std::span<Array> out) {
   bool linear = false;
   for (const Array& a : in) linear = linear || owns(a);
   if (!linear) return bind_into(parent(), p, in, params, out);
@@ -43,14 +48,19 @@ void Tape::process(const Primitive& p, std::span<const Array> in, const Params& 
     for (const Aval& a : p.shapes({p.name, types, params})) avals_.push_back(a);
   }
   for (const Array& a : in) {
-    if (owns(a)) operands_.push_back({Array(), number_of(a)});
-    else operands_.push_back({a, -1});
+    if (owns(a))
+      operands_.push_back({Array(), number_of(a)});
+    else
+      operands_.push_back({a, -1});
   }
-  operations_.push_back({&p, params, first_operand, in.size(), first_result, out.size(), LocScope::current()});
-  for (size_t k = 0; k < out.size(); ++k) out[k] = make(avals_[first_result + k], static_cast<int64_t>(first_result + k));
+  operations_.push_back(
+      {&p, params, first_operand, in.size(), first_result, out.size(), LocScope::current()});
+  for (size_t k = 0; k < out.size(); ++k)
+    out[k] = make(avals_[first_result + k], static_cast<int64_t>(first_result + k));
 }
 
-std::vector<Array> Tape::process_custom(const std::shared_ptr<const CustomFunction>& f, std::span<const Array> in) {
+std::vector<Array> Tape::process_custom(const std::shared_ptr<const CustomFunction>& f,
+                                        std::span<const Array> in) {
   bool linear = false;
   for (const Array& a : in) linear = linear || owns(a);
   if (linear) return f->call(in);  // a rule may call it on tangents where it is linear in them
@@ -58,14 +68,16 @@ std::vector<Array> Tape::process_custom(const std::shared_ptr<const CustomFuncti
   return bind_custom(f, in);
 }
 
-std::vector<Array> Tape::transpose(std::span<const Array> outputs, std::span<const Array> cotangents) const {
+std::vector<Array> Tape::transpose(std::span<const Array> outputs,
+                                   std::span<const Array> cotangents) const {
   std::vector<Array> cts(avals_.size());
   const auto accumulate = [&](int64_t number, const Array& ct) {
     Array& sum = cts[static_cast<size_t>(number)];
     sum = sum.defined() ? std::move(sum) + ct : ct;
   };
   for (size_t k = 0; k < outputs.size(); ++k) {
-    if (owns(outputs[k]) && cotangents[k].defined()) accumulate(number_of(outputs[k]), cotangents[k]);
+    if (owns(outputs[k]) && cotangents[k].defined())
+      accumulate(number_of(outputs[k]), cotangents[k]);
   }
   std::vector<Array> in, out;
   std::vector<Aval> in_avals;
@@ -81,14 +93,22 @@ std::vector<Array> Tape::transpose(std::span<const Array> outputs, std::span<con
     in_avals.clear();
     for (size_t i = 0; i < op.operands; ++i) {
       in[i] = operands[i].constant;
-      in_avals.push_back(operands[i].linear < 0 ? operands[i].constant.aval() : avals_[static_cast<size_t>(operands[i].linear)]);
+      in_avals.push_back(operands[i].linear < 0 ? operands[i].constant.aval()
+                                                : avals_[static_cast<size_t>(operands[i].linear)]);
     }
     const LocScope at(op.loc);
     if (op.p->transpose == nullptr) {
       throw DerivativeError(std::string(op.p->name) +
-                            ": reverse mode meets an operation on tangents that has no transpose rule; it is not linear in them");
+                            ": reverse mode meets an operation on tangents that has no transpose "
+                            "rule; it is not linear in them");
     }
-    op.p->transpose({*op.p, results, in, in_avals, {avals_.data() + op.first_result, op.results}, op.params, out});
+    op.p->transpose({*op.p,
+                     results,
+                     in,
+                     in_avals,
+                     {avals_.data() + op.first_result, op.results},
+                     op.params,
+                     out});
     for (size_t i = 0; i < op.operands; ++i) {
       if (operands[i].linear >= 0 && out[i].defined()) accumulate(operands[i].linear, out[i]);
     }
@@ -99,11 +119,13 @@ std::vector<Array> Tape::transpose(std::span<const Array> outputs, std::span<con
   return result;
 }
 
-std::vector<Array> Tape::apply(std::span<const Array> outputs, std::span<const Array> tangents) const {
+std::vector<Array> Tape::apply(std::span<const Array> outputs,
+                               std::span<const Array> tangents) const {
   std::vector<Array> values(avals_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     values[static_cast<size_t>(inputs_[i])] =
-        tangents[i].defined() ? tangents[i] : rules::zeros_of(avals_[static_cast<size_t>(inputs_[i])]);
+        tangents[i].defined() ? tangents[i]
+                              : rules::zeros_of(avals_[static_cast<size_t>(inputs_[i])]);
   }
   std::vector<Array> in;
   for (const Operation& op : operations_) {

@@ -15,16 +15,20 @@ class Pullback {
   Pullback(std::shared_ptr<const Linearizer> lin, Out like, std::tuple<Args...> args)
       : lin_(std::move(lin)), like_(std::move(like)), args_(std::move(args)) {}
 
-  /// The cotangents of the arguments from that of the result: one tree for one argument, else a tuple. May be called often.
+  /// The cotangents of the arguments from that of the result: one tree for one argument, else a
+  /// tuple. May be called often.
   auto operator()(const Out& ct) const {
     const std::vector<Array> cts = tree::leaves(ct);
-    if (cts.size() != lin_->out_avals().size()) tree::internal::check_same("vjp", tree::structure(like_), tree::structure(ct));
+    if (cts.size() != lin_->out_avals().size())
+      tree::internal::check_same("vjp", tree::structure(like_), tree::structure(ct));
     const std::vector<Array> in = lin_->pull_back(cts, "vjp");
     std::tuple<Args...> grads = args_;
     size_t at = 0;
     std::apply([&](auto&... g) { (fill_leaves(g, in, at), ...); }, grads);
-    if constexpr (sizeof...(Args) == 1) return std::get<0>(std::move(grads));
-    else return grads;
+    if constexpr (sizeof...(Args) == 1)
+      return std::get<0>(std::move(grads));
+    else
+      return grads;
   }
 
  private:
@@ -36,12 +40,14 @@ class Pullback {
 template <class Out, class... Args>
 class Pushforward {
  public:
-  Pushforward(std::shared_ptr<const Linearizer> lin, Out like) : lin_(std::move(lin)), like_(std::move(like)) {}
+  Pushforward(std::shared_ptr<const Linearizer> lin, Out like)
+      : lin_(std::move(lin)), like_(std::move(like)) {}
 
   /// The tangent of the result from those of the arguments. May be called often.
   Out operator()(const Args&... tangents) const {
     std::vector<Array> in;
-    (tree::internal::for_each_leaf(tangents, [&](const Array& a, tree::Leaf) { in.push_back(a); }), ...);
+    (tree::internal::for_each_leaf(tangents, [&](const Array& a, tree::Leaf) { in.push_back(a); }),
+     ...);
     const std::vector<Array> out = lin_->push_forward(in, "linearize");
     Out result = like_;
     size_t at = 0;
@@ -67,8 +73,9 @@ auto linearize_at(const char* op, const F& f, const Args&... args) {
 
 }  // namespace internal
 
-/// {f(args...), pullback}: the pullback takes a cotangent of the result's type to those of the arguments (of one argument
-/// as it is, of several as a tuple). Throws as grad, except that the result may be any tree.
+/// {f(args...), pullback}: the pullback takes a cotangent of the result's type to those of the
+/// arguments (of one argument as it is, of several as a tuple). Throws as grad, except that the
+/// result may be any tree.
 template <class F, class... Args>
 auto vjp(const F& f, const Args&... args) {
   auto [out, lin] = internal::linearize_at("vjp", f, args...);
@@ -77,7 +84,8 @@ auto vjp(const F& f, const Args&... args) {
   return std::pair{std::move(out), std::move(pullback)};
 }
 
-/// {f(args...), f_jvp}: f_jvp(tangents...) is the derivative there; the function itself is not run again.
+/// {f(args...), f_jvp}: f_jvp(tangents...) is the derivative there; the function itself is not run
+/// again.
 template <class F, class... Args>
 auto linearize(const F& f, const Args&... args) {
   auto [out, lin] = internal::linearize_at("linearize", f, args...);

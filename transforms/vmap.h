@@ -9,9 +9,9 @@
 
 namespace spruce {
 
-/// Which axis is mapped: one for a whole tree, none, or a list with one entry for each argument, field or element.
-/// {0, none} maps axis 0 of the first argument; {none, {0, 1}} axis 0 of the first field of the second and axis 1 of the
-/// second field.
+/// Which axis is mapped: one for a whole tree, none, or a list with one entry for each argument,
+/// field or element. {0, none} maps axis 0 of the first argument; {none, {0, 1}} axis 0 of the
+/// first field of the second and axis 1 of the second field.
 class AxisSpec {
  public:
   template <std::integral T>
@@ -33,8 +33,9 @@ class AxisSpec {
 
 /// Options of vmap.
 struct VmapOptions {
-  AxisSpec in_axes = 0;   ///< one axis for all arguments, or a list with one entry for each
-  AxisSpec out_axes = 0;  ///< the same for the result; none where it does not depend on the mapped arguments
+  AxisSpec in_axes = 0;  ///< one axis for all arguments, or a list with one entry for each
+  AxisSpec out_axes =
+      0;  ///< the same for the result; none where it does not depend on the mapped arguments
   std::string axis_name = {};  ///< a name by which psum, pmean and axis_index reach the axis
 };
 
@@ -52,7 +53,9 @@ struct MappedLeaf {
 // Walks a tree beside its specification.
 class SpecVisitor {
  public:
-  SpecVisitor(const char* what, const AxisSpec& spec) : what_(what) { stack_.push_back({&spec, 0}); }
+  SpecVisitor(const char* what, const AxisSpec& spec) : what_(what) {
+    stack_.push_back({&spec, 0});
+  }
 
   std::vector<MappedLeaf> leaves;
 
@@ -94,7 +97,8 @@ class SpecVisitor {
   std::vector<Level> stack_;
 };
 
-/// The size of the mapped axis. Throws ShapeError or TreeError where sizes differ or nothing is mapped.
+/// The size of the mapped axis. Throws ShapeError or TreeError where sizes differ or nothing is
+/// mapped.
 int64_t mapped_size(const std::vector<MappedLeaf>& leaves);
 /// What the function gets for a leaf.
 Array map_in(const BatchInterpreter& batch, const MappedLeaf& leaf);
@@ -114,13 +118,15 @@ class Vmap {
     in.finish();
     BatchInterpreter batch(mapped_size(in.leaves), options_.axis_name);
     size_t i = 0;
-    tree::internal::for_each_leaf(traced, [&](Array& a, tree::Leaf) { a = map_in(batch, in.leaves[i++]); });
+    tree::internal::for_each_leaf(traced,
+                                  [&](Array& a, tree::Leaf) { a = map_in(batch, in.leaves[i++]); });
     auto out = run_under(batch, [&] { return std::apply(f_, std::as_const(traced)); });
     SpecVisitor spec("out_axes", options_.out_axes);
     tree::internal::walk(out, spec);
     spec.finish();
     i = 0;
-    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) { a = map_out(batch, spec.leaves[i++]); });
+    tree::internal::for_each_leaf(
+        out, [&](Array& a, tree::Leaf) { a = map_out(batch, spec.leaves[i++]); });
     return out;
   }
 
@@ -131,12 +137,14 @@ class Vmap {
 
 }  // namespace internal
 
-/// The function applied to each slice of its arguments along the mapped axes, all at once; results are stacked along
-/// out_axes. All mapped axes must have one size, which may be 0. A Key argument is a batch of keys.
+/// The function applied to each slice of its arguments along the mapped axes, all at once; results
+/// are stacked along out_axes. All mapped axes must have one size, which may be 0. A Key argument
+/// is a batch of keys.
 ///
-/// Under vmap an array is one slice: it has a shape, and no value that C++ could look at. Random numbers come from a key
-/// for each slice (map over random::split(key, n)) or from one key that all share.
-/// Throws ShapeError where sizes differ or an axis is out of range, TreeError where in_axes does not fit the arguments.
+/// Under vmap an array is one slice: it has a shape, and no value that C++ could look at. Random
+/// numbers come from a key for each slice (map over random::split(key, n)) or from one key that all
+/// share. Throws ShapeError where sizes differ or an axis is out of range, TreeError where in_axes
+/// does not fit the arguments.
 template <class F>
 auto vmap(F f, VmapOptions options = {}) {
   return internal::Vmap<F>(std::move(f), std::move(options));

@@ -8,31 +8,39 @@ namespace {
 Array mse(const Array& a, const Array& b) { return sp::mean(sp::square(a - b)); }
 
 Call maml(const Settings& s) {
-  const auto loss = [](const Mlp& p, const Array& x, const Array& y) { return mse(p(x, nn::relu), y); };
-  const auto adapted = [loss](Mlp p, const Array& x, const Array& y, const Array& xt, const Array& yt) {
+  const auto loss = [](const Mlp& p, const Array& x, const Array& y) {
+    return mse(p(x, nn::relu), y);
+  };
+  const auto adapted = [loss](Mlp p, const Array& x, const Array& y, const Array& xt,
+                              const Array& yt) {
     for (int i = 0; i < 5; ++i) {
       const Mlp g = sp::grad(loss)(p, x, y);
       p = sp::tree::map([](const Array& a, const Array& d) { return a - 0.01f * d; }, p, g);
     }
     return loss(p, xt, yt);
   };
-  const auto mean_loss = [adapted](const Mlp& p, const Array& x, const Array& y, const Array& xt, const Array& yt) {
+  const auto mean_loss = [adapted](const Mlp& p, const Array& x, const Array& y, const Array& xt,
+                                   const Array& yt) {
     return sp::mean(sp::vmap(adapted, {.in_axes = {sp::none, 0, 0, 0, 0}})(p, x, y, xt, yt));
   };
   const Array data = normals({25, 10, 1});
-  return training_step(s, mean_loss, sp::optim::adam({.learning_rate = 1e-3f}), Mlp::init({1, 40, 40, 1}), data, data, data, data);
+  return training_step(s, mean_loss, sp::optim::adam({.learning_rate = 1e-3f}),
+                       Mlp::init({1, 40, 40, 1}), data, data, data, data);
 }
 
 Call per_example(const Settings& s) {
   const auto loss = [](const LeNet& p, const Array& x, const Array& y) {
     return nn::cross_entropy(p(sp::expand_dims(x, 0)), sp::expand_dims(y, 0));
   };
-  return call_of(s, sp::vmap(sp::grad(loss), {.in_axes = {sp::none, 0, 0}}), LeNet::init(), normals({64, 1, 28, 28}), integers(10, {64}));
+  return call_of(s, sp::vmap(sp::grad(loss), {.in_axes = {sp::none, 0, 0}}), LeNet::init(),
+                 normals({64, 1, 28, 28}), integers(10, {64}));
 }
 
 Call hessian(const Settings& s) {
   const auto net = sp::tree::ravel(Mlp::init({4, 16, 16, 1}));
-  const auto f = [net](const Array& v, const Array& x, const Array& y) { return mse(net.unravel(v)(x, nn::tanh), y); };
+  const auto f = [net](const Array& v, const Array& x, const Array& y) {
+    return mse(net.unravel(v)(x, nn::tanh), y);
+  };
   return call_of(s, sp::hessian(f), net.flat, normals({32, 4}), normals({32, 1}));
 }
 
@@ -44,7 +52,8 @@ Call pinn(const Settings& s) {
     };
     return sp::mean(sp::square(sp::vmap(laplacian, {.in_axes = {sp::none, 0}})(p, points)));
   };
-  return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}), Mlp::init({2, 64, 64, 64, 1}), normals({256, 2}));
+  return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}),
+                       Mlp::init({2, 64, 64, 64, 1}), normals({256, 2}));
 }
 
 Call ensemble(const Settings& s) {
@@ -60,16 +69,23 @@ Call ensemble(const Settings& s) {
   for (const auto& l : leaves) joined.push_back(sp::stack(l));
   stacked = sp::tree::unflatten(stacked, joined);
   const auto loss = [](const Mlp& ps, const Array& x, const Array& y) {
-    const auto one = [](const Mlp& p, const Array& xx, const Array& yy) { return nn::cross_entropy(p(xx, nn::relu), yy); };
+    const auto one = [](const Mlp& p, const Array& xx, const Array& yy) {
+      return nn::cross_entropy(p(xx, nn::relu), yy);
+    };
     return sp::sum(sp::vmap(one, {.in_axes = {0, sp::none, sp::none}})(ps, x, y));
   };
-  return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}), stacked, normals({128, 20}), integers(5, {128}));
+  return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}), stacked,
+                       normals({128, 20}), integers(5, {128}));
 }
 
 }  // namespace
 
 std::vector<Row> higher_order_rows() {
-  return {{"maml", maml}, {"per_example", per_example}, {"hessian", hessian}, {"pinn", pinn}, {"ensemble", ensemble}};
+  return {{"maml", maml},
+          {"per_example", per_example},
+          {"hessian", hessian},
+          {"pinn", pinn},
+          {"ensemble", ensemble}};
 }
 
 }  // namespace bench

@@ -7,29 +7,43 @@ namespace bench {
 std::vector<Row> network_rows() {
   std::vector<Row> out;
   out.push_back({"tiny_mlp", [](const Settings& s) {
-                   const auto loss = [](const Mlp& p, const Array& x, const Array& y) { return nn::cross_entropy(p(x, nn::tanh), y); };
-                   return training_step(s, loss, sp::optim::sgd({.learning_rate = 0.1f}), Mlp::init({2, 32, 32, 2}), normals({100, 2}),
+                   const auto loss = [](const Mlp& p, const Array& x, const Array& y) {
+                     return nn::cross_entropy(p(x, nn::tanh), y);
+                   };
+                   return training_step(s, loss, sp::optim::sgd({.learning_rate = 0.1f}),
+                                        Mlp::init({2, 32, 32, 2}), normals({100, 2}),
                                         integers(2, {100}));
                  }});
   out.push_back({"mlp_adam", [](const Settings& s) {
-                   const auto loss = [](const Mlp& p, const Array& x, const Array& y) { return nn::cross_entropy(p(x, nn::relu), y); };
-                   return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}), Mlp::init({784, 512, 512, 10}),
-                                        normals({128, 784}), integers(10, {128}));
+                   const auto loss = [](const Mlp& p, const Array& x, const Array& y) {
+                     return nn::cross_entropy(p(x, nn::relu), y);
+                   };
+                   return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}),
+                                        Mlp::init({784, 512, 512, 10}), normals({128, 784}),
+                                        integers(10, {128}));
                  }});
   out.push_back({"lenet", [](const Settings& s) {
-                   const auto loss = [](const LeNet& p, const Array& x, const Array& y) { return nn::cross_entropy(p(x), y); };
-                   return training_step(s, loss, sp::optim::sgd({.learning_rate = 0.01f}), LeNet::init(), normals({64, 1, 28, 28}),
+                   const auto loss = [](const LeNet& p, const Array& x, const Array& y) {
+                     return nn::cross_entropy(p(x), y);
+                   };
+                   return training_step(s, loss, sp::optim::sgd({.learning_rate = 0.01f}),
+                                        LeNet::init(), normals({64, 1, 28, 28}),
                                         integers(10, {64}));
                  }});
   out.push_back({"cnn64", [](const Settings& s) {
-                   const auto loss = [](const Cnn& p, const Array& x, const Array& y) { return nn::cross_entropy(p(x), y); };
-                   return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}), Cnn::init(), normals({32, 3, 32, 32}),
-                                        integers(10, {32}));
+                   const auto loss = [](const Cnn& p, const Array& x, const Array& y) {
+                     return nn::cross_entropy(p(x), y);
+                   };
+                   return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}),
+                                        Cnn::init(), normals({32, 3, 32, 32}), integers(10, {32}));
                  }});
   out.push_back({"adam_64mb", [](const Settings& s) {
-                   const auto loss = [](const std::vector<Array>& p) { return sp::mean(sp::square(p[0])) + sp::mean(sp::square(p[1])); };
-                   return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}),
-                                        std::vector<Array>{normals({4096, 2048}), normals({4096, 2048})});
+                   const auto loss = [](const std::vector<Array>& p) {
+                     return sp::mean(sp::square(p[0])) + sp::mean(sp::square(p[1]));
+                   };
+                   return training_step(
+                       s, loss, sp::optim::adam({.learning_rate = 1e-3f}),
+                       std::vector<Array>{normals({4096, 2048}), normals({4096, 2048})});
                  }});
   return out;
 }

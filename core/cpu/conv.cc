@@ -17,16 +17,20 @@ void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
   const int64_t cells = c.out_size(), taps = c.window_size();
   parallel_for(c.groups * c.batch * c.out_features, 1, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
-      const int64_t o = item % c.out_features, n = item / c.out_features % c.batch, g = item / c.out_features / c.batch;
+      const int64_t o = item % c.out_features, n = item / c.out_features % c.batch,
+                    g = item / c.out_features / c.batch;
       for (int64_t cell = 0; cell < cells; ++cell) {
-        const int64_t p[3] = {cell / c.out[2] / c.out[1], cell / c.out[2] % c.out[1], cell % c.out[2]};
+        const int64_t p[3] = {cell / c.out[2] / c.out[1], cell / c.out[2] % c.out[1],
+                              cell % c.out[2]};
         uint64_t sum = 0;
         for (int64_t tap = 0; tap < taps; ++tap) {
-          const int64_t k[3] = {tap / c.window[2] / c.window[1], tap / c.window[2] % c.window[1], tap % c.window[2]};
+          const int64_t k[3] = {tap / c.window[2] / c.window[1], tap / c.window[2] % c.window[1],
+                                tap % c.window[2]};
           int64_t offset = 0;
           bool inside = true;
           for (int d = 0; d < 3; ++d) {
-            const int64_t at = p[d] * c.stride[d] - c.low[d] + (c.reversed ? c.window[d] - 1 - k[d] : k[d]) * c.window_dilation[d];
+            const int64_t at = p[d] * c.stride[d] - c.low[d] +
+                               (c.reversed ? c.window[d] - 1 - k[d] : k[d]) * c.window_dilation[d];
             inside = inside && at >= 0 && at % c.dilation[d] == 0 && at / c.dilation[d] < c.in[d];
             offset = offset * c.in[d] + at / c.dilation[d];
           }
@@ -34,7 +38,8 @@ void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
           const T* x = lhs + g * c.lhs_group + n * c.lhs_batch + offset;
           const T* w = rhs + g * c.rhs_group + o * c.rhs_out + tap;
           for (int64_t i = 0; i < c.in_features; ++i) {
-            const auto product = static_cast<uint64_t>(x[i * c.lhs_feature]) * static_cast<uint64_t>(w[i * c.rhs_in]);
+            const auto product = static_cast<uint64_t>(x[i * c.lhs_feature]) *
+                                 static_cast<uint64_t>(w[i * c.rhs_in]);
             sum = std::is_same_v<T, bool> ? sum | product : sum + product;
           }
         }
@@ -67,7 +72,8 @@ Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvP
   }
   c.reversed = p.reversed;
   const Shape l = row_major_strides(lhs), r = row_major_strides(rhs), y = row_major_strides(out);
-  const int n_axis = p.lhs_swapped ? 1 : 0, o_axis = p.rhs_swapped ? 1 : 0, y_axis = p.out_swapped ? 1 : 0;
+  const int n_axis = p.lhs_swapped ? 1 : 0, o_axis = p.rhs_swapped ? 1 : 0,
+            y_axis = p.out_swapped ? 1 : 0;
   const int64_t f = p.feature_group_count, b = p.batch_group_count;
   c.groups = f * b;
   c.batch = lhs[n_axis] / b;
@@ -94,7 +100,8 @@ void conv_kernel(const KernelArgs& args) {
     } else if constexpr (std::is_same_v<T, double>) {
       conv_by_gemm(c, lhs.as<double>(), rhs.as<double>(), out.as<double>());
     } else {
-      const Scratch x(static_cast<size_t>(lhs.numel()) * sizeof(float)), w(static_cast<size_t>(rhs.numel()) * sizeof(float)),
+      const Scratch x(static_cast<size_t>(lhs.numel()) * sizeof(float)),
+          w(static_cast<size_t>(rhs.numel()) * sizeof(float)),
           y(static_cast<size_t>(out.numel()) * sizeof(float));
       widen(lhs.as<T>(), x.as<float>(), lhs.numel());
       widen(rhs.as<T>(), w.as<float>(), rhs.numel());

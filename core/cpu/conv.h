@@ -7,9 +7,12 @@
 
 namespace spruce::cpu {
 
-/// A convolution with every axis by its stride in elements; always three spatial axes, padded with ones in front.
-///   out[g, n, o, p] = sum over i, k of lhs[g, n, i, (p stride - low + k window_dilation) / dilation] rhs[g, o, i, k]
-/// where the division has no rest and the place lies in lhs. The spatial axes are dense in all three.
+/// A convolution with every axis by its stride in elements; always three spatial axes, padded with
+/// ones in front.
+///   out[g, n, o, p] = sum over i, k of lhs[g, n, i, (p stride - low + k window_dilation) /
+///   dilation] rhs[g, o, i, k]
+/// where the division has no rest and the place lies in lhs. The spatial axes are dense in all
+/// three.
 struct Conv {
   static constexpr int kDims = 3;
   int64_t groups, batch, in_features, out_features;  // the last three of one group
@@ -26,7 +29,8 @@ struct Conv {
   /// True for a window of one element that visits every place: a matrix product.
   bool pointwise() const {
     for (int d = 0; d < kDims; ++d) {
-      if (window[d] != 1 || stride[d] != 1 || low[d] != 0 || dilation[d] != 1 || in[d] != out[d]) return false;
+      if (window[d] != 1 || stride[d] != 1 || low[d] != 0 || dilation[d] != 1 || in[d] != out[d])
+        return false;
     }
     return true;
   }

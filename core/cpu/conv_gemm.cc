@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as matrix products: forward over windows gathered into columns, with a dilated input by adding the columns
-// of a product into the output, and with a window larger than the output (the gradient of a window) sample by sample.
+// Convolutions as matrix products: forward over windows gathered into columns, with a dilated input
+// by adding the columns of a product into the output, and with a window larger than the output (the
+// gradient of a window) sample by sample.
 #include <algorithm>
 #include <cstring>
 
@@ -46,7 +47,8 @@ int64_t element_of(const Conv& c, int d, int64_t at) {  // or -1
   return element_at(at, c.dilation[d], c.in[d]);
 }
 
-// columns[(i, k), p] for the features i and the rows first..last of out cells (a row is a line of the last axis).
+// columns[(i, k), p] for the features i and the rows first..last of out cells (a row is a line of
+// the last axis).
 template <class T>
 void gather_columns(const Conv& c, const T* x, int64_t first, int64_t last, T* columns) {
   const Line line{c.in[2], c.dilation[2], c.out[2], c.stride[2]};
@@ -59,8 +61,10 @@ void gather_columns(const Conv& c, const T* x, int64_t first, int64_t last, T* c
           for (int64_t r = first; r < last; ++r, to += c.out[2]) {
             const int64_t y = element_of(c, 0, r / c.out[1] * c.stride[0] + tap_place(c, 0, a));
             const int64_t z = element_of(c, 1, r % c.out[1] * c.stride[1] + tap_place(c, 1, b));
-            if (y < 0 || z < 0) std::fill(to, to + c.out[2], T{});
-            else gather_line(line, place, x + i * c.lhs_feature + (y * c.in[1] + z) * c.in[2], to);
+            if (y < 0 || z < 0)
+              std::fill(to, to + c.out[2], T{});
+            else
+              gather_line(line, place, x + i * c.lhs_feature + (y * c.in[1] + z) * c.in[2], to);
           }
         }
       }
@@ -100,21 +104,24 @@ void forward(const Conv& c, const T* lhs, const T* rhs, T* out) {
   };
   const int64_t items = c.groups * c.batch * blocks;
   if (items == 1) return item(0);
-  const auto grain = static_cast<int64_t>(std::max(1.0, 64 * kThread * static_cast<double>(items) / std::max(c.work(), 1.0)));
+  const auto grain = static_cast<int64_t>(
+      std::max(1.0, 64 * kThread * static_cast<double>(items) / std::max(c.work(), 1.0)));
   parallel_for(items * 64, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin / 64; i < (end + 63) / 64; ++i) item(i);
   });
 }
 
-// With stride 1: columns[(o, k), p] = sum over i of rhs[o, i, k] lhs[i, p], each added to the cell of the output that tap k
-// of the window brings together with element p of the input. rhs is [groups, in, out, window] in memory.
+// With stride 1: columns[(o, k), p] = sum over i of rhs[o, i, k] lhs[i, p], each added to the cell
+// of the output that tap k of the window brings together with element p of the input. rhs is
+// [groups, in, out, window] in memory.
 template <class T>
 void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
   const int64_t taps = c.out_features * c.window_size(), elements = c.in_size();
   const auto item = [&](int64_t index) {
     const int64_t n = index % c.batch, g = index / c.batch;
     T* const y = out + g * c.out_group + n * c.out_batch;
-    for (int64_t o = 0; o < c.out_features; ++o) std::fill(y + o * c.out_feature, y + o * c.out_feature + c.out_size(), T{});
+    for (int64_t o = 0; o < c.out_features; ++o)
+      std::fill(y + o * c.out_feature, y + o * c.out_feature + c.out_size(), T{});
     if (elements == 0) return;
     const Scratch memory(static_cast<size_t>(taps * elements) * sizeof(T));
     Gemm m = product(taps, elements, c.in_features);
@@ -123,16 +130,19 @@ void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
     m.c = memory.data(), m.c_row = elements;
     gemm(dtype_of<T>(), m);
     const T* from = memory.as<T>();
-    const Line line{c.out[2], 1, c.in[2], c.dilation[2]};  // element p goes to cell p dilation - place
+    const Line line{c.out[2], 1, c.in[2],
+                    c.dilation[2]};  // element p goes to cell p dilation - place
     for (int64_t o = 0; o < c.out_features; ++o) {
       for (int64_t a = 0; a < c.window[0]; ++a) {
         for (int64_t b = 0; b < c.window[1]; ++b) {
           for (int64_t k = 0; k < c.window[2]; ++k) {
             for (int64_t r = 0; r < c.in[0] * c.in[1]; ++r, from += c.in[2]) {
-              const int64_t u = r / c.in[1] * c.dilation[0] - tap_place(c, 0, a), v = r % c.in[1] * c.dilation[1] - tap_place(c, 1, b);
+              const int64_t u = r / c.in[1] * c.dilation[0] - tap_place(c, 0, a),
+                            v = r % c.in[1] * c.dilation[1] - tap_place(c, 1, b);
               if (u < 0 || u >= c.out[0] || v < 0 || v >= c.out[1]) continue;
               T* const to = y + o * c.out_feature + (u * c.out[1] + v) * c.out[2];
-              each_place(line, -tap_place(c, 2, k), [&](int64_t p, int64_t cell) { to[cell] += from[p]; });
+              each_place(line, -tap_place(c, 2, k),
+                         [&](int64_t p, int64_t cell) { to[cell] += from[p]; });
             }
           }
         }
@@ -145,11 +155,13 @@ void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
   });
 }
 
-// out[o, (n, p)] = sum over i of rhs[o, i, :] . windows[(n, p), :] for out with the cells of (n, p) as neighbours.
+// out[o, (n, p)] = sum over i of rhs[o, i, :] . windows[(n, p), :] for out with the cells of (n, p)
+// as neighbours.
 template <class T>
 void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
   const int64_t cells = c.batch * c.out_size(), taps = c.window_size();
-  const int64_t chunks = c.work() < 4 * kThread ? 1 : std::min(kChunks, c.in_features), size = c.out_features * cells;
+  const int64_t chunks = c.work() < 4 * kThread ? 1 : std::min(kChunks, c.in_features),
+                size = c.out_features * cells;
   // Line p of the windows runs over the taps of the last axis.
   const Line line{c.in[2], c.dilation[2], c.window[2], c.window_dilation[2]};
   const auto chunk = [&](int64_t g, int64_t first, int64_t last, T* sums, int64_t sums_row) {
@@ -157,7 +169,8 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
     for (int64_t i = first; i < last; ++i) {
       T* to = memory.as<T>();
       for (int64_t cell = 0; cell < cells; ++cell) {
-        const int64_t p = cell % c.out_size(), p2 = p % c.out[2], p1 = p / c.out[2] % c.out[1], p0 = p / c.out[2] / c.out[1];
+        const int64_t p = cell % c.out_size(), p2 = p % c.out[2], p1 = p / c.out[2] % c.out[1],
+                      p0 = p / c.out[2] / c.out[1];
         const T* x = lhs + g * c.lhs_group + i * c.lhs_feature + cell / c.out_size() * c.lhs_batch;
         for (int64_t a = 0; a < c.window[0]; ++a) {
           for (int64_t b = 0; b < c.window[1]; ++b, to += c.window[2]) {
@@ -166,7 +179,8 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
             if (y < 0 || z < 0) {
               std::fill(to, to + c.window[2], T{});
             } else if (!c.reversed) {
-              gather_line(line, p2 * c.stride[2] + tap_place(c, 2, 0), x + (y * c.in[1] + z) * c.in[2], to);
+              gather_line(line, p2 * c.stride[2] + tap_place(c, 2, 0),
+                          x + (y * c.in[1] + z) * c.in[2], to);
             } else {
               for (int64_t k = 0; k < c.window[2]; ++k) {
                 const int64_t at = element_of(c, 2, p2 * c.stride[2] + tap_place(c, 2, k));
@@ -186,7 +200,8 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
   };
   if (chunks == 1) {
     parallel_for(c.groups * 64, 64, [&](int64_t begin, int64_t end) {
-      for (int64_t g = begin / 64; g < (end + 63) / 64; ++g) chunk(g, 0, c.in_features, out + g * c.out_group, c.out_feature);
+      for (int64_t g = begin / 64; g < (end + 63) / 64; ++g)
+        chunk(g, 0, c.in_features, out + g * c.out_group, c.out_feature);
     });
     return;
   }
@@ -194,7 +209,8 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
   parallel_for(c.groups * chunks * 64, 64, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin / 64; t < (end + 63) / 64; ++t) {
       const int64_t g = t / chunks, q = t % chunks;
-      chunk(g, q * c.in_features / chunks, (q + 1) * c.in_features / chunks, memory.as<T>() + t * size, cells);
+      chunk(g, q * c.in_features / chunks, (q + 1) * c.in_features / chunks,
+            memory.as<T>() + t * size, cells);
     }
   });
   for (int64_t g = 0; g < c.groups; ++g) {
@@ -209,22 +225,29 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
   }
 }
 
-// The window with its axes in the order [groups, x, y, window], where x is the outputs if `outputs_first`.
+// The window with its axes in the order [groups, x, y, window], where x is the outputs if
+// `outputs_first`.
 template <class T>
 struct Windows {
   Scratch memory;
   const T* data;
 
   Windows(Conv& c, const T* rhs, bool outputs_first)
-      : memory(outputs_first == dense_outputs_first(c) ? 0
-                                                       : static_cast<size_t>(c.groups * c.out_features * c.in_features * c.window_size()) * sizeof(T)),
+      : memory(
+            outputs_first == dense_outputs_first(c)
+                ? 0
+                : static_cast<size_t>(c.groups * c.out_features * c.in_features * c.window_size()) *
+                      sizeof(T)),
         data(rhs) {
     const int64_t taps = c.window_size();
     if (memory.data() == nullptr) return;
     data = memory.as<T>();
-    const Shape sizes{c.groups, outputs_first ? c.out_features : c.in_features, outputs_first ? c.in_features : c.out_features, taps};
-    const Shape strides{c.rhs_group, outputs_first ? c.rhs_out : c.rhs_in, outputs_first ? c.rhs_in : c.rhs_out, 1};
-    copy_strided(sizes, {memory.data(), row_major_strides(sizes)}, {const_cast<T*>(rhs), strides}, sizeof(T));
+    const Shape sizes{c.groups, outputs_first ? c.out_features : c.in_features,
+                      outputs_first ? c.in_features : c.out_features, taps};
+    const Shape strides{c.rhs_group, outputs_first ? c.rhs_out : c.rhs_in,
+                        outputs_first ? c.rhs_in : c.rhs_out, 1};
+    copy_strided(sizes, {memory.data(), row_major_strides(sizes)}, {const_cast<T*>(rhs), strides},
+                 sizeof(T));
     c.rhs_group = c.out_features * c.in_features * taps;
     (outputs_first ? c.rhs_out : c.rhs_in) = sizes[2] * taps;
     (outputs_first ? c.rhs_in : c.rhs_out) = taps;
@@ -254,6 +277,7 @@ void conv_by_gemm(const Conv& problem, const T* lhs, const T* rhs, T* out) {
 }
 
 template void conv_by_gemm<float>(const Conv& c, const float* lhs, const float* rhs, float* out);
-template void conv_by_gemm<double>(const Conv& c, const double* lhs, const double* rhs, double* out);
+template void conv_by_gemm<double>(const Conv& c, const double* lhs, const double* rhs,
+                                   double* out);
 
 }  // namespace spruce::cpu

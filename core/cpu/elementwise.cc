@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
 
-// The iteration over an output with K inputs: axes over which all inputs advance alike are merged; the last axis is the
-// inner loop, where every input has step 0 or 1.
+// The iteration over an output with K inputs: axes over which all inputs advance alike are merged;
+// the last axis is the inner loop, where every input has step 0 or 1.
 template <int K>
 struct Loops {
   int rank = 0;
@@ -35,7 +35,8 @@ struct Loops {
     for (int axis = 0; axis < out.rank(); ++axis) {
       if (out[axis] == 1) continue;
       bool merges = rank > 0;
-      for (int k = 0; k < K && merges; ++k) merges = strides[k][rank - 1] == full[k][axis] * out[axis];
+      for (int k = 0; k < K && merges; ++k)
+        merges = strides[k][rank - 1] == full[k][axis] * out[axis];
       if (merges) {
         sizes[rank - 1] *= out[axis];
         for (int k = 0; k < K; ++k) strides[k][rank - 1] = full[k][axis];
@@ -81,8 +82,12 @@ struct Loops {
   }
 };
 
-const char* at(const View& v, int64_t offset) { return static_cast<const char*>(v.data) + offset * size_of(v.dtype()); }
-char* out_at(const View& v, int64_t offset) { return static_cast<char*>(v.data) + offset * size_of(v.dtype()); }
+const char* at(const View& v, int64_t offset) {
+  return static_cast<const char*>(v.data) + offset * size_of(v.dtype());
+}
+char* out_at(const View& v, int64_t offset) {
+  return static_cast<char*>(v.data) + offset * size_of(v.dtype());
+}
 
 }  // namespace
 
@@ -104,7 +109,8 @@ void run_binary(const KernelArgs& args, BinaryLoop loop) {
   const bool whole_a = a.numel() == n, whole_b = b.numel() == n;
   if ((whole_a || a.numel() == 1) && (whole_b || b.numel() == 1)) {
     parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
-      loop(at(a, whole_a ? begin : 0), at(b, whole_b ? begin : 0), out_at(args.out[0], begin), end - begin, whole_a, whole_b);
+      loop(at(a, whole_a ? begin : 0), at(b, whole_b ? begin : 0), out_at(args.out[0], begin),
+           end - begin, whole_a, whole_b);
     });
     return;
   }
@@ -129,8 +135,9 @@ void run_ternary(const KernelArgs& args, TernaryLoop loop) {
   }
   if (flat) {
     parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
-      loop(at(args.in[0], steps[0] * begin), at(args.in[1], steps[1] * begin), at(args.in[2], steps[2] * begin),
-           out_at(args.out[0], begin), end - begin, steps[0], steps[1], steps[2]);
+      loop(at(args.in[0], steps[0] * begin), at(args.in[1], steps[1] * begin),
+           at(args.in[2], steps[2] * begin), out_at(args.out[0], begin), end - begin, steps[0],
+           steps[1], steps[2]);
     });
     return;
   }
@@ -138,8 +145,9 @@ void run_ternary(const KernelArgs& args, TernaryLoop loop) {
   const int last = loops.rank - 1;
   parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
     loops.run(begin, end, [&](const std::array<int64_t, 3>& from, int64_t to, int64_t count) {
-      loop(at(args.in[0], from[0]), at(args.in[1], from[1]), at(args.in[2], from[2]), out_at(args.out[0], to), count,
-           loops.strides[0][last], loops.strides[1][last], loops.strides[2][last]);
+      loop(at(args.in[0], from[0]), at(args.in[1], from[1]), at(args.in[2], from[2]),
+           out_at(args.out[0], to), count, loops.strides[0][last], loops.strides[1][last],
+           loops.strides[2][last]);
     });
   });
 }

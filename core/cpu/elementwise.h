@@ -13,12 +13,14 @@ namespace spruce::cpu {
 /// y[i] = f(x[i]).
 using UnaryLoop = void (*)(const void* x, void* y, int64_t n);
 /// y[i] = f(a[i * a_step], b[i * b_step]); steps are 0 or 1.
-using BinaryLoop = void (*)(const void* a, const void* b, void* y, int64_t n, int64_t a_step, int64_t b_step);
+using BinaryLoop = void (*)(const void* a, const void* b, void* y, int64_t n, int64_t a_step,
+                            int64_t b_step);
 /// y[i] = f(a[i * a_step], b[i * b_step], c[i * c_step]).
-using TernaryLoop = void (*)(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t a_step, int64_t b_step,
-                             int64_t c_step);
+using TernaryLoop = void (*)(const void* a, const void* b, const void* c, void* y, int64_t n,
+                             int64_t a_step, int64_t b_step, int64_t c_step);
 
-/// Runs a loop over all elements, split over threads, with broadcasting of the inputs to the output's shape.
+/// Runs a loop over all elements, split over threads, with broadcasting of the inputs to the
+/// output's shape.
 void run_unary(const KernelArgs& args, UnaryLoop loop);
 void run_binary(const KernelArgs& args, BinaryLoop loop);
 void run_ternary(const KernelArgs& args, TernaryLoop loop);
@@ -46,9 +48,12 @@ SPRUCE_INLINE auto call2(X a, X b) {
 
 /// An operation that is cheaper where near<I>(x): there call_near<I>(x) is call<I>(x), bit for bit.
 template <class Op, class I, class T>
-concept HasNear = requires(T x) { Op::template call_near<I>(x); };
+concept HasNear = requires(T x) {
+  Op::template call_near<I>(x);
+};
 
-// In place x and y are the same: a loop reads an element before it writes it, and SPRUCE_INDEPENDENT tells the compiler so.
+// In place x and y are the same: a loop reads an element before it writes it, and
+// SPRUCE_INDEPENDENT tells the compiler so.
 template <class Op, class I, class X, class Y>
 SPRUCE_INLINE void unary_body(const X* x, Y* y, int64_t n) {
   if constexpr (HasNear<Op, I, Compute<X>>) {
@@ -56,7 +61,8 @@ SPRUCE_INLINE void unary_body(const X* x, Y* y, int64_t n) {
     for (int64_t begin = 0; begin < n; begin += kBlock) {
       const int64_t end = n - begin < kBlock ? n : begin + kBlock;
       int32_t far = 0;
-      for (int64_t i = begin; i < end; ++i) far |= Op::template near<I>(static_cast<Compute<X>>(x[i])) ? 0 : 1;
+      for (int64_t i = begin; i < end; ++i)
+        far |= Op::template near<I>(static_cast<Compute<X>>(x[i])) ? 0 : 1;
       if (far == 0) {
         SPRUCE_INDEPENDENT
         for (int64_t i = begin; i < end; ++i)
@@ -72,7 +78,8 @@ SPRUCE_INLINE void unary_body(const X* x, Y* y, int64_t n) {
   }
 }
 template <class Op, class I, class X, class Y>
-SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t a_step, int64_t b_step) {
+SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t a_step,
+                               int64_t b_step) {
   if (a_step != 0 && b_step != 0) {
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(a[i], b[i]));
@@ -91,8 +98,8 @@ SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t 
 }
 
 template <class Op, class I, class A, class B, class Y>
-SPRUCE_INLINE void ternary_body(const A* a, const B* b, const B* c, Y* y, int64_t n, int64_t a_step, int64_t b_step,
-                                int64_t c_step) {
+SPRUCE_INLINE void ternary_body(const A* a, const B* b, const B* c, Y* y, int64_t n, int64_t a_step,
+                                int64_t b_step, int64_t c_step) {
   if (a_step != 0 && b_step != 0 && c_step != 0) {
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i], c[i]));
@@ -109,7 +116,8 @@ SPRUCE_INLINE void ternary_body(const A* a, const B* b, const B* c, Y* y, int64_
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s, t));
   } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(*a, b[i * b_step], c[i * c_step]));
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = static_cast<Y>(Op::template call<I>(*a, b[i * b_step], c[i * c_step]));
   }
 }
 
@@ -124,47 +132,62 @@ struct Unary {
   SPRUCE_TARGET_V4 static void v4(const void* x, void* y, int64_t n) {
     unary_body<Op, FmaIsa>(static_cast<const X*>(x), static_cast<Y*>(y), n);
   }
-  // Only the 4- and 8-byte floats get a loop of their own for AVX-512: the others are rarely what a program waits for.
+  // Only the 4- and 8-byte floats get a loop of their own for AVX-512: the others are rarely what a
+  // program waits for.
   static UnaryLoop best() {
-    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
-    else if constexpr (std::is_floating_point_v<X>) return pick<UnaryLoop>(&base, &v3, &v4);
-    else return pick<UnaryLoop>(&base, &v3, &v3);
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
+      return &base;
+    else if constexpr (std::is_floating_point_v<X>)
+      return pick<UnaryLoop>(&base, &v3, &v4);
+    else
+      return pick<UnaryLoop>(&base, &v3, &v3);
   }
 };
 
 template <class Op, class X, class Y>
 struct Binary {
   static void base(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
-    binary_body<Op, BaseIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs);
+    binary_body<Op, BaseIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y),
+                             n, as, bs);
   }
-  SPRUCE_TARGET_V3 static void v3(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
-    binary_body<Op, FmaIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs);
+  SPRUCE_TARGET_V3 static void v3(const void* a, const void* b, void* y, int64_t n, int64_t as,
+                                  int64_t bs) {
+    binary_body<Op, FmaIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y),
+                            n, as, bs);
   }
-  SPRUCE_TARGET_V4 static void v4(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
-    binary_body<Op, FmaIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs);
+  SPRUCE_TARGET_V4 static void v4(const void* a, const void* b, void* y, int64_t n, int64_t as,
+                                  int64_t bs) {
+    binary_body<Op, FmaIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y),
+                            n, as, bs);
   }
   static BinaryLoop best() {
-    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
-    else if constexpr (std::is_floating_point_v<X>) return pick<BinaryLoop>(&base, &v3, &v4);
-    else return pick<BinaryLoop>(&base, &v3, &v3);
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
+      return &base;
+    else if constexpr (std::is_floating_point_v<X>)
+      return pick<BinaryLoop>(&base, &v3, &v4);
+    else
+      return pick<BinaryLoop>(&base, &v3, &v3);
   }
 };
 
 /// `Op` is called on the elements as they are stored.
 template <class Op, class A, class B, class Y>
 struct Ternary {
-  static void base(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as, int64_t bs, int64_t cs) {
-    ternary_body<Op, BaseIsa>(static_cast<const A*>(a), static_cast<const B*>(b), static_cast<const B*>(c),
-                              static_cast<Y*>(y), n, as, bs, cs);
+  static void base(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as,
+                   int64_t bs, int64_t cs) {
+    ternary_body<Op, BaseIsa>(static_cast<const A*>(a), static_cast<const B*>(b),
+                              static_cast<const B*>(c), static_cast<Y*>(y), n, as, bs, cs);
   }
-  SPRUCE_TARGET_V3 static void v3(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as, int64_t bs,
-                                  int64_t cs) {
-    ternary_body<Op, FmaIsa>(static_cast<const A*>(a), static_cast<const B*>(b), static_cast<const B*>(c),
-                             static_cast<Y*>(y), n, as, bs, cs);
+  SPRUCE_TARGET_V3 static void v3(const void* a, const void* b, const void* c, void* y, int64_t n,
+                                  int64_t as, int64_t bs, int64_t cs) {
+    ternary_body<Op, FmaIsa>(static_cast<const A*>(a), static_cast<const B*>(b),
+                             static_cast<const B*>(c), static_cast<Y*>(y), n, as, bs, cs);
   }
   static TernaryLoop best() {
-    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
-    else return pick<TernaryLoop>(&base, &v3, &v3);
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
+      return &base;
+    else
+      return pick<TernaryLoop>(&base, &v3, &v3);
   }
 };
 
@@ -172,9 +195,11 @@ struct Ternary {
 enum class Types { kAll, kFloating, kNumeric, kIntegral };  // kIntegral: bool and integers
 
 template <Types kTypes, class T>
-inline constexpr bool kAccepts = kTypes == Types::kAll || (kTypes == Types::kNumeric && !std::is_same_v<T, bool>) ||
+inline constexpr bool kAccepts = kTypes == Types::kAll ||
+                                 (kTypes == Types::kNumeric && !std::is_same_v<T, bool>) ||
                                  (kTypes == Types::kIntegral && std::is_integral_v<T>) ||
-                                 (kTypes == Types::kFloating && (std::is_floating_point_v<T> || kHalf<T>));
+                                 (kTypes == Types::kFloating &&
+                                  (std::is_floating_point_v<T> || kHalf<T>));
 
 }  // namespace internal
 

@@ -13,23 +13,28 @@
 namespace spruce::cpu {
 namespace {
 
-// Multiply-adds up to which our own product is the faster one in f32 (it takes half the time of oneDNN's at 16x16x16,
-// as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
+// Multiply-adds up to which our own product is the faster one in f32 (it takes half the time of
+// oneDNN's at 16x16x16, as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
 constexpr double kOwn = 1 << 21;
 // Multiply-adds that are worth a thread.
 constexpr double kThread = 1 << 20;
-// oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed sizes, one thread each.
+// oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed
+// sizes, one thread each.
 constexpr int64_t kTileRows = 512;
 constexpr int64_t kTileColumns = 1024;
 constexpr int64_t kFlatRows = 256;  // up to these, tiles are narrower
 constexpr int64_t kFlatColumns = 256;
 
-double work(const Gemm& g) { return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k); }
+double work(const Gemm& g) {
+  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+}
 
 // Integers wrap: they are multiplied and added without a sign.
 template <class T>
 void integer_gemm(const Gemm& g) {
-  using Sum = std::conditional_t<std::is_same_v<T, bool>, bool, std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, int, T>>>;
+  using Sum =
+      std::conditional_t<std::is_same_v<T, bool>, bool,
+                         std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, int, T>>>;
   const auto* a = static_cast<const T*>(g.a);
   const auto* b = static_cast<const T*>(g.b);
   for (int64_t i = 0; i < g.m; ++i) {
@@ -41,7 +46,10 @@ void integer_gemm(const Gemm& g) {
       for (int64_t j = 0; j < g.n; ++j, y += g.b_col) {
         if constexpr (std::is_same_v<T, bool>) c[j] = c[j] || (x && *y);
         // 64 bits hold the product of narrow operands, whatever they are promoted to.
-        else c[j] = static_cast<T>(static_cast<Sum>(c[j]) + static_cast<Sum>(static_cast<uint64_t>(x) * static_cast<uint64_t>(*y)));
+        else
+          c[j] =
+              static_cast<T>(static_cast<Sum>(c[j]) + static_cast<Sum>(static_cast<uint64_t>(x) *
+                                                                       static_cast<uint64_t>(*y)));
       }
     }
   }
@@ -78,16 +86,21 @@ template <class T>
 class Widened {
  public:
   Widened(const void* data, int64_t rows, int64_t cols, int64_t row, int64_t col)
-      : memory_(static_cast<size_t>(rows * cols) * sizeof(float)), by_columns_(col != 1 && row == 1), rows_(rows), cols_(cols) {
+      : memory_(static_cast<size_t>(rows * cols) * sizeof(float)),
+        by_columns_(col != 1 && row == 1),
+        rows_(rows),
+        cols_(cols) {
     const T* from = static_cast<const T*>(data);
     float* to = memory_.as<float>();
-    const int64_t lines = by_columns_ ? cols : rows, length = by_columns_ ? rows : cols, step = by_columns_ ? col : row;
+    const int64_t lines = by_columns_ ? cols : rows, length = by_columns_ ? rows : cols,
+                  step = by_columns_ ? col : row;
     if (by_columns_ || col == 1) {
       for (int64_t i = 0; i < lines; ++i) widen(from + i * step, to + i * length, length);
       return;
     }
     for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < cols; ++j) to[i * cols + j] = static_cast<float>(from[i * row + j * col]);
+      for (int64_t j = 0; j < cols; ++j)
+        to[i * cols + j] = static_cast<float>(from[i * row + j * col]);
     }
   }
   const void* data() const { return memory_.data(); }
@@ -109,7 +122,8 @@ void half_gemm(const Gemm& g) {
   f.b = b.data(), f.b_row = b.row(), f.b_col = b.col();
   f.c = sums.data(), f.c_row = g.n;
   float_gemm(f);
-  for (int64_t i = 0; i < g.m; ++i) narrow(sums.as<float>() + i * g.n, static_cast<T*>(g.c) + i * g.c_row, g.n);
+  for (int64_t i = 0; i < g.m; ++i)
+    narrow(sums.as<float>() + i * g.n, static_cast<T*>(g.c) + i * g.c_row, g.n);
 }
 
 }  // namespace
@@ -125,14 +139,19 @@ void gemm(Dtype dtype, const Gemm& g) {
     return gemm(dtype, t);
   }
   visit_dtype(dtype, [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, float>) float_gemm(g);
-    else if constexpr (std::is_integral_v<T>) integer_gemm<T>(g);
-    else if constexpr (std::is_same_v<T, double>) gemm_blocked<double>(g);
-    else half_gemm<T>(g);
+    if constexpr (std::is_same_v<T, float>)
+      float_gemm(g);
+    else if constexpr (std::is_integral_v<T>)
+      integer_gemm<T>(g);
+    else if constexpr (std::is_same_v<T, double>)
+      gemm_blocked<double>(g);
+    else
+      half_gemm<T>(g);
   });
 }
 
-void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_offset, const int64_t* b_offset, int64_t c_step) {
+void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_offset,
+                  const int64_t* b_offset, int64_t c_step) {
   const int64_t bytes = size_of(dtype);
   const auto run = [&](int64_t begin, int64_t end) {
     Gemm one = g;
@@ -146,7 +165,8 @@ void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_of
   const double each = work(g);
   if (count == 1 || (each > 16 * kThread && count < threads())) return run(0, count);
   const auto grain = static_cast<int64_t>(std::max(1.0, 64 * kThread / std::max(each, 1.0)));
-  parallel_for(count * 64, grain, [&](int64_t begin, int64_t end) { run(begin / 64, (end + 63) / 64); });
+  parallel_for(count * 64, grain,
+               [&](int64_t begin, int64_t end) { run(begin / 64, (end + 63) / 64); });
 }
 
 }  // namespace spruce::cpu

@@ -8,8 +8,8 @@
 
 namespace spruce::cpu {
 
-/// c[i, j] = sum over p of a[i, p] b[p, j], for 0 <= i < m, 0 <= j < n, 0 <= p < k. Strides are in elements; the
-/// elements of a row of c are neighbours.
+/// c[i, j] = sum over p of a[i, p] b[p, j], for 0 <= i < m, 0 <= j < n, 0 <= p < k. Strides are in
+/// elements; the elements of a row of c are neighbours.
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   const void* a = nullptr;
@@ -18,15 +18,17 @@ struct Gemm {
   int64_t b_row = 0, b_col = 1;
   void* c = nullptr;
   int64_t c_row = 0;
-  bool accumulate = false;  // adds to what c holds; not for f16 and bf16, whose sums are kept in f32
+  bool accumulate =
+      false;  // adds to what c holds; not for f16 and bf16, whose sums are kept in f32
 };
 
-/// One product, on several threads where it pays. f16 and bf16 accumulate in f32; integers wrap; bool is or of and.
-/// Every element is summed in an order that depends on the sizes only.
+/// One product, on several threads where it pays. f16 and bf16 accumulate in f32; integers wrap;
+/// bool is or of and. Every element is summed in an order that depends on the sizes only.
 void gemm(Dtype dtype, const Gemm& g);
 
-/// `count` products of the same sizes: product i has its operands a_offset[i] and b_offset[i] elements, and its result
-/// i * c_step elements, behind those of `g`. Null offsets stand for zeros.
-void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_offset, const int64_t* b_offset, int64_t c_step);
+/// `count` products of the same sizes: product i has its operands a_offset[i] and b_offset[i]
+/// elements, and its result i * c_step elements, behind those of `g`. Null offsets stand for zeros.
+void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_offset,
+                  const int64_t* b_offset, int64_t c_step);
 
 }  // namespace spruce::cpu

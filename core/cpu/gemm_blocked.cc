@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// c is computed in blocks of kDepth of the sum. For each, b is packed into panels as wide as a tile, and a into panels
-// as high as one; then tiles go down the panels of a, the panel of b staying in the nearest cache.
+// c is computed in blocks of kDepth of the sum. For each, b is packed into panels as wide as a
+// tile, and a into panels as high as one; then tiles go down the panels of a, the panel of b
+// staying in the nearest cache.
 #include "spruce/core/cpu/gemm_blocked.h"
 
 #include <algorithm>
@@ -22,9 +23,11 @@ constexpr double kThreads = 1 << 20;  // multiply-adds that are worth a thread
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// to[p * width + j] = from[j * step_j + p * step_p], for p < k and j < width; zeros from `count` on.
+// to[p * width + j] = from[j * step_j + p * step_p], for p < k and j < width; zeros from `count`
+// on.
 template <class T>
-void pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k, int64_t width, T* to) {
+void pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k, int64_t width,
+          T* to) {
   if (step_j == 1) {
     for (int64_t p = 0; p < k; ++p, to += width, from += step_p) {
       std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
@@ -33,7 +36,8 @@ void pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int64_t 
   } else if (step_p == 1 && count >= 4) {
     static const TransposeLoop loop = transpose_loop(sizeof(T));
     loop(from, step_j, to, width, k, count);
-    for (int64_t p = 0; p < k && count < width; ++p) std::fill(to + p * width + count, to + (p + 1) * width, T{});
+    for (int64_t p = 0; p < k && count < width; ++p)
+      std::fill(to + p * width + count, to + (p + 1) * width, T{});
   } else {
     for (int64_t p = 0; p < k; ++p) {
       for (int64_t j = 0; j < count; ++j) to[p * width + j] = from[j * step_j + p * step_p];
@@ -46,7 +50,11 @@ template <class T>
 class Blocked {
  public:
   explicit Blocked(const Gemm& g)
-      : g_(g), a_(static_cast<const T*>(g.a)), b_(static_cast<const T*>(g.b)), c_(static_cast<T*>(g.c)), tiles_(gemm_tiles<T>()) {
+      : g_(g),
+        a_(static_cast<const T*>(g.a)),
+        b_(static_cast<const T*>(g.b)),
+        c_(static_cast<T*>(g.c)),
+        tiles_(gemm_tiles<T>()) {
     width_ = 2 * tiles_.lanes;
     // Panels of a of equal heights.
     const int64_t panels = ceil_div(g.m, tiles_.rows);
@@ -54,11 +62,13 @@ class Blocked {
   }
 
   void run() {
-    const double work = static_cast<double>(g_.m) * static_cast<double>(g_.n) * static_cast<double>(g_.k);
+    const double work =
+        static_cast<double>(g_.m) * static_cast<double>(g_.n) * static_cast<double>(g_.k);
     const bool small = work <= kSmall;
     read_a_ = small || g_.n <= 2 * width_;
     read_b_ = g_.b_col == 1 && (small || g_.m <= 2 * height_);
-    const int64_t depth = std::min(kDepth, g_.k), columns = std::min(kColumns, round_up(g_.n, width_));
+    const int64_t depth = std::min(kDepth, g_.k),
+                  columns = std::min(kColumns, round_up(g_.n, width_));
     const Scratch b_memory(static_cast<size_t>(depth * columns) * sizeof(T));
     b_pack_ = b_memory.template as<T>();
     for (int64_t j = 0; j < g_.n; j += kColumns) {
@@ -77,7 +87,8 @@ class Blocked {
       for (int64_t q = begin; q < end; ++q) {
         const int64_t count = std::min(width_, n - q * width_);
         if (read_b_ && count == width_) continue;
-        pack(b_ + (j0 + q * width_) * g_.b_col + p0 * g_.b_row, g_.b_col, g_.b_row, count, k, width_, b_pack_ + q * width_ * k);
+        pack(b_ + (j0 + q * width_) * g_.b_col + p0 * g_.b_row, g_.b_col, g_.b_row, count, k,
+             width_, b_pack_ + q * width_ * k);
       }
     };
     const int64_t row_blocks = ceil_div(g_.m, block_rows());
@@ -88,7 +99,8 @@ class Blocked {
     }
     parallel_each(panels, pack_b);
     // Row blocks times groups of panels, enough for all threads.
-    const int64_t groups = std::min(panels, std::max<int64_t>(1, ceil_div(2 * threads(), row_blocks)));
+    const int64_t groups =
+        std::min(panels, std::max<int64_t>(1, ceil_div(2 * threads(), row_blocks)));
     parallel_each(row_blocks * groups, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t i = task / groups, q = task % groups;
@@ -112,7 +124,8 @@ class Blocked {
     T* const a_pack = a_memory.template as<T>();
     for (int64_t r = 0; r < panels && !read_a_; ++r) {
       const int64_t i = i0 + r * height_;
-      pack(a_ + i * g_.a_row + p0 * g_.a_col, g_.a_row, g_.a_col, std::min(height_, g_.m - i), k, height_, a_pack + r * height_ * k);
+      pack(a_ + i * g_.a_row + p0 * g_.a_col, g_.a_row, g_.a_col, std::min(height_, g_.m - i), k,
+           height_, a_pack + r * height_ * k);
     }
     for (int64_t q = first; q < last; ++q) {
       const int64_t j = j0 + q * width_, count = std::min(width_, j0 + n - j);
@@ -139,8 +152,8 @@ class Blocked {
   }
 
   // A tile that is cut on the right: computed aside.
-  void edge(GemmTile<T> tile, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, T* c, int64_t high,
-            int64_t count, bool add) {
+  void edge(GemmTile<T> tile, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
+            int64_t b_row, T* c, int64_t high, int64_t count, bool add) {
     alignas(64) T aside[GemmTiles<T>::kMaxRows * 2 * GemmTiles<T>::kMaxLanes];
     tile(k, a, a_row, a_col, b, b_row, aside, width_, false);
     for (int64_t i = 0; i < high; ++i) {
@@ -171,7 +184,8 @@ void gemm_blocked(const Gemm& g) {
   if (g.m == 0 || g.n == 0) return;
   if (g.k == 0) {
     auto* const c = static_cast<T*>(g.c);
-    for (int64_t i = 0; i < g.m && !g.accumulate; ++i) std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
+    for (int64_t i = 0; i < g.m && !g.accumulate; ++i)
+      std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
     return;
   }
   Blocked<T>(g).run();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own product of matrices in floating point: blocked for the caches, on the registers of the processor at hand.
+// Our own product of matrices in floating point: blocked for the caches, on the registers of the
+// processor at hand.
 #pragma once
 
 #include "spruce/core/cpu/gemm.h"
 
 namespace spruce::cpu {
 
-/// The product for float or double, of any strides. An element has the same bits however many threads there are.
+/// The product for float or double, of any strides. An element has the same bits however many
+/// threads there are.
 template <class T>
 void gemm_blocked(const Gemm& g);
 

@@ -55,7 +55,9 @@ struct Vector<float> {
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const float* p) { return _mm256_loadu_ps(p); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(float* p, Type v) { _mm256_storeu_ps(p, v); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm256_add_ps(a, b); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
+    return _mm256_fmadd_ps(a, b, c);
+  }
 };
 
 template <>
@@ -67,7 +69,9 @@ struct Vector<double> {
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const double* p) { return _mm256_loadu_pd(p); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(double* p, Type v) { _mm256_storeu_pd(p, v); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm256_add_pd(a, b); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) { return _mm256_fmadd_pd(a, b, c); }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
+    return _mm256_fmadd_pd(a, b, c);
+  }
 };
 
 constexpr int kTileRows = 6;
@@ -91,7 +95,9 @@ struct Vector<float> {
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type load(const float* p) { return _mm512_loadu_ps(p); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(float* p, Type v) { _mm512_storeu_ps(p, v); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm512_add_ps(a, b); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }
+  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
+    return _mm512_fmadd_ps(a, b, c);
+  }
 };
 
 template <>
@@ -103,7 +109,9 @@ struct Vector<double> {
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type load(const double* p) { return _mm512_loadu_pd(p); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(double* p, Type v) { _mm512_storeu_pd(p, v); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm512_add_pd(a, b); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) { return _mm512_fmadd_pd(a, b, c); }
+  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
+    return _mm512_fmadd_pd(a, b, c);
+  }
 };
 
 constexpr int kTileRows = 14;

@@ -6,12 +6,13 @@
 
 namespace spruce::cpu {
 
-/// c[i, j] (+)= sum over p of a[i * a_row + p * a_col] b[p * b_row + j], for the rows and columns of one tile; c is
-/// written where `add` is false. One fused (or, on the baseline, two-step) multiply-add after the other in the order of
-/// p, whatever the size of the tile: an element has the same bits in any of them.
+/// c[i, j] (+)= sum over p of a[i * a_row + p * a_col] b[p * b_row + j], for the rows and columns
+/// of one tile; c is written where `add` is false. One fused (or, on the baseline, two-step)
+/// multiply-add after the other in the order of p, whatever the size of the tile: an element has
+/// the same bits in any of them.
 template <class T>
-using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row, T* c,
-                          int64_t c_row, bool add);
+using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
+                          int64_t b_row, T* c, int64_t c_row, bool add);
 
 /// The tiles of one instruction set: of 1 to `rows` rows and 1 or 2 vectors of `lanes` columns.
 template <class T>

@@ -10,7 +10,8 @@ namespace spruce::cpu {
 /// Instruction sets in rising order: baseline, AVX2 with FMA, AVX-512 (F, BW, DQ, VL).
 enum class IsaLevel : int { kBase = 0, kV3 = 3, kV4 = 4 };
 
-/// The highest level of this processor, or a lower one that SPRUCE_ISA=base|v3|v4 asks for. Fixed for the process.
+/// The highest level of this processor, or a lower one that SPRUCE_ISA=base|v3|v4 asks for. Fixed
+/// for the process.
 IsaLevel isa_level();
 
 /// The one of three variants of a loop that fits this processor.

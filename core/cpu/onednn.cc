@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/onednn.h"
 
-#include <dnnl.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <dnnl.hpp>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -46,10 +45,12 @@ struct Layout {
 // How a matrix [rows, cols] looks to sgemm, whose matrices are row-major.
 bool layout(int64_t rows, int64_t cols, int64_t row, int64_t col, Layout* out) {
   if (col == 1 || cols == 1) {
-    if (rows == 1 || row >= cols) return *out = {'N', rows == 1 ? std::max<int64_t>(cols, 1) : row}, true;
+    if (rows == 1 || row >= cols)
+      return *out = {'N', rows == 1 ? std::max<int64_t>(cols, 1) : row}, true;
   }
   if (row == 1 || rows == 1) {
-    if (cols == 1 || col >= rows) return *out = {'T', cols == 1 ? std::max<int64_t>(rows, 1) : col}, true;
+    if (cols == 1 || col >= rows)
+      return *out = {'T', cols == 1 ? std::max<int64_t>(rows, 1) : col}, true;
   }
   return false;
 }
@@ -63,7 +64,8 @@ bool takes_sgemm(const Gemm& g) {
 
 bool sgemm(const Gemm& g) {
   Layout a{'N', 1}, b{'N', 1};
-  if (!layout(g.m, g.k, g.a_row, g.a_col, &a) || !layout(g.k, g.n, g.b_row, g.b_col, &b)) return false;
+  if (!layout(g.m, g.k, g.a_row, g.a_col, &a) || !layout(g.k, g.n, g.b_row, g.b_col, &b))
+    return false;
   const OneThread one;
   const dnnl_status_t status =
       dnnl_sgemm(a.flag, b.flag, g.m, g.n, g.k, 1.0f, static_cast<const float*>(g.a), a.step,
@@ -94,7 +96,8 @@ const dnnl::stream& stream() {
 
 enum class Form : int64_t { kForward, kBackwardData, kBackwardWeights };
 
-// A convolution in oneDNN's words, always of the forward one: `n` samples of it go through one primitive.
+// A convolution in oneDNN's words, always of the forward one: `n` samples of it go through one
+// primitive.
 struct Problem {
   Form form;
   int64_t n, groups, in_features, out_features;
@@ -104,7 +107,9 @@ struct Problem {
   std::array<int64_t, 3> window_steps;
   int64_t plain;  // 1: src and dst are used as they stand (a number, so that there is no padding)
 
-  friend bool operator==(const Problem& a, const Problem& b) { return std::memcmp(&a, &b, sizeof(Problem)) == 0; }
+  friend bool operator==(const Problem& a, const Problem& b) {
+    return std::memcmp(&a, &b, sizeof(Problem)) == 0;
+  }
 };
 
 struct ProblemHash {
@@ -136,7 +141,8 @@ bool set_axes(const Conv& c, Form form, Problem* p) {
     const int64_t exact = (dst[d] - 1) * p->stride[d] + reach - src[d] - p->low[d];
     p->high[d] = std::max<int64_t>(exact, 0);
     // What is left over at the end is less than a step; padding is less than a window.
-    if (p->low[d] < 0 || p->low[d] >= reach || exact <= -p->stride[d] || p->high[d] >= reach) return false;
+    if (p->low[d] < 0 || p->low[d] >= reach || exact <= -p->stride[d] || p->high[d] >= reach)
+      return false;
   }
   return true;
 }
@@ -154,7 +160,10 @@ bool classify(const Conv& c, Problem* p) {
     p->src_steps = {c.out_batch, c.out_feature}, p->dst_steps = {c.lhs_batch, c.lhs_feature};
     p->window_steps = {c.rhs_group, c.rhs_in, c.rhs_out};
     // To few features the blocked kernels would compute mostly nothing.
-    p->plain = p->groups == 1 && p->in_features <= 4 && c.out_feature == c.out_size() && c.lhs_feature == c.in_size() ? 1 : 0;
+    p->plain = p->groups == 1 && p->in_features <= 4 && c.out_feature == c.out_size() &&
+                       c.lhs_feature == c.in_size()
+                   ? 1
+                   : 0;
     return true;
   }
   if (!ones(c.dilation)) return false;
@@ -184,11 +193,14 @@ struct Operand {
   void set(const Memory::desc& w, bool into) {
     wanted = w;
     moves = !(wanted == user);
-    if (moves) move = into ? dnnl::reorder({engine(), user, engine(), wanted}) : dnnl::reorder({engine(), wanted, engine(), user});
+    if (moves)
+      move = into ? dnnl::reorder({engine(), user, engine(), wanted})
+                  : dnnl::reorder({engine(), wanted, engine(), user});
   }
   size_t bytes() const { return moves ? wanted.get_size() : 0; }
   void run(const void* from, void* to, bool into) const {
-    Memory a(into ? user : wanted, engine(), const_cast<void*>(from)), b(into ? wanted : user, engine(), to);
+    Memory a(into ? user : wanted, engine(), const_cast<void*>(from)),
+        b(into ? wanted : user, engine(), to);
     move.execute(stream(), a, b);
   }
 };
@@ -202,7 +214,8 @@ struct Plan {
   bool there = false;
 };
 
-Memory::desc described(const Dims& dims, Dims steps, const std::array<int64_t, 3>& sizes, size_t from) {
+Memory::desc described(const Dims& dims, Dims steps, const std::array<int64_t, 3>& sizes,
+                       size_t from) {
   // The spatial axes are dense.
   for (size_t d = from; d < 3; ++d) {
     int64_t step = 1;
@@ -212,19 +225,25 @@ Memory::desc described(const Dims& dims, Dims steps, const std::array<int64_t, 3
   return Memory::desc(dims, Memory::data_type::f32, steps);
 }
 
-Memory::desc any(const Dims& dims) { return Memory::desc(dims, Memory::data_type::f32, Memory::format_tag::any); }
+Memory::desc any(const Dims& dims) {
+  return Memory::desc(dims, Memory::data_type::f32, Memory::format_tag::any);
+}
 
 #if DNNL_VERSION_MAJOR >= 3
 template <class P, class... Hint>
-typename P::primitive_desc make_desc(dnnl::prop_kind kind, const Memory::desc& a, const Memory::desc& b, const Memory::desc& c, const Dims* g,
+typename P::primitive_desc make_desc(dnnl::prop_kind kind, const Memory::desc& a,
+                                     const Memory::desc& b, const Memory::desc& c, const Dims* g,
                                      const dnnl::primitive_attr& attr, const Hint&... hint) {
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-  if constexpr (std::is_same_v<P, dnnl::convolution_forward>) return {engine(), kind, kDirect, a, b, c, g[0], g[1], g[2], g[3], attr};
-  else return {engine(), kDirect, a, b, c, g[0], g[1], g[2], g[3], hint..., attr};
+  if constexpr (std::is_same_v<P, dnnl::convolution_forward>)
+    return {engine(), kind, kDirect, a, b, c, g[0], g[1], g[2], g[3], attr};
+  else
+    return {engine(), kDirect, a, b, c, g[0], g[1], g[2], g[3], hint..., attr};
 }
 #else
 template <class P, class... Hint>
-typename P::primitive_desc make_desc(dnnl::prop_kind kind, const Memory::desc& a, const Memory::desc& b, const Memory::desc& c, const Dims* g,
+typename P::primitive_desc make_desc(dnnl::prop_kind kind, const Memory::desc& a,
+                                     const Memory::desc& b, const Memory::desc& c, const Dims* g,
                                      const dnnl::primitive_attr& attr, const Hint&... hint) {
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
   if constexpr (std::is_same_v<P, dnnl::convolution_forward>) {
@@ -242,7 +261,8 @@ std::shared_ptr<const Plan> make_plan(const Problem& p) {
   auto plan = std::make_shared<Plan>();
   size_t from = 0;  // leading axes of size 1 are left out
   while (from < 2 && p.src[from] == 1 && p.window[from] == 1 && p.dst[from] == 1) ++from;
-  Dims src{p.n, p.groups * p.in_features}, dst{p.n, p.groups * p.out_features}, window{p.out_features, p.in_features};
+  Dims src{p.n, p.groups * p.in_features}, dst{p.n, p.groups * p.out_features},
+      window{p.out_features, p.in_features};
   Dims window_steps{p.window_steps[1], p.window_steps[2]};
   if (p.groups > 1) {
     window.insert(window.begin(), p.groups);
@@ -257,34 +277,43 @@ std::shared_ptr<const Plan> make_plan(const Problem& p) {
   const Memory::desc user_src = described(src, {p.src_steps[0], p.src_steps[1]}, p.src, from);
   const Memory::desc user_dst = described(dst, {p.dst_steps[0], p.dst_steps[1]}, p.dst, from);
   const Memory::desc user_window = described(window, window_steps, p.window, from);
-  const Memory::desc s = p.plain != 0 ? user_src : any(src), d = p.plain != 0 ? user_dst : any(dst), w = any(window);
+  const Memory::desc s = p.plain != 0 ? user_src : any(src), d = p.plain != 0 ? user_dst : any(dst),
+                     w = any(window);
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   try {
     const auto training = dnnl::prop_kind::forward_training;
     const auto hint = make_desc<dnnl::convolution_forward>(training, s, w, d, geometry, attr);
-    const auto finish = [&](const auto& desc, auto primitive, const Memory::desc& first, const Memory::desc& first_wanted,
-                            const Memory::desc& second, const Memory::desc& second_wanted, const Memory::desc& result,
+    const auto finish = [&](const auto& desc, auto primitive, const Memory::desc& first,
+                            const Memory::desc& first_wanted, const Memory::desc& second,
+                            const Memory::desc& second_wanted, const Memory::desc& result,
                             const Memory::desc& result_wanted) {
       plan->there = fast(desc.impl_info_str());
       plan->primitive = primitive;
       plan->scratchpad = desc.scratchpad_desc();
       plan->first.user = first, plan->second.user = second, plan->result.user = result;
-      plan->first.set(first_wanted, true), plan->second.set(second_wanted, true), plan->result.set(result_wanted, false);
+      plan->first.set(first_wanted, true), plan->second.set(second_wanted, true),
+          plan->result.set(result_wanted, false);
     };
     if (p.form == Form::kForward) {
-      plan->first_arg = DNNL_ARG_SRC, plan->second_arg = DNNL_ARG_WEIGHTS, plan->result_arg = DNNL_ARG_DST;
-      finish(hint, dnnl::convolution_forward(hint), user_src, hint.src_desc(), user_window, hint.weights_desc(), user_dst, hint.dst_desc());
+      plan->first_arg = DNNL_ARG_SRC, plan->second_arg = DNNL_ARG_WEIGHTS,
+      plan->result_arg = DNNL_ARG_DST;
+      finish(hint, dnnl::convolution_forward(hint), user_src, hint.src_desc(), user_window,
+             hint.weights_desc(), user_dst, hint.dst_desc());
     } else if (p.form == Form::kBackwardData) {
-      plan->first_arg = DNNL_ARG_DIFF_DST, plan->second_arg = DNNL_ARG_WEIGHTS, plan->result_arg = DNNL_ARG_DIFF_SRC;
-      const auto desc = make_desc<dnnl::convolution_backward_data>(training, s, w, d, geometry, attr, hint);
-      finish(desc, dnnl::convolution_backward_data(desc), user_dst, desc.diff_dst_desc(), user_window, desc.weights_desc(), user_src,
-             desc.diff_src_desc());
+      plan->first_arg = DNNL_ARG_DIFF_DST, plan->second_arg = DNNL_ARG_WEIGHTS,
+      plan->result_arg = DNNL_ARG_DIFF_SRC;
+      const auto desc =
+          make_desc<dnnl::convolution_backward_data>(training, s, w, d, geometry, attr, hint);
+      finish(desc, dnnl::convolution_backward_data(desc), user_dst, desc.diff_dst_desc(),
+             user_window, desc.weights_desc(), user_src, desc.diff_src_desc());
     } else {
-      plan->first_arg = DNNL_ARG_SRC, plan->second_arg = DNNL_ARG_DIFF_DST, plan->result_arg = DNNL_ARG_DIFF_WEIGHTS;
-      const auto desc = make_desc<dnnl::convolution_backward_weights>(training, s, w, d, geometry, attr, hint);
-      finish(desc, dnnl::convolution_backward_weights(desc), user_src, desc.src_desc(), user_dst, desc.diff_dst_desc(), user_window,
-             desc.diff_weights_desc());
+      plan->first_arg = DNNL_ARG_SRC, plan->second_arg = DNNL_ARG_DIFF_DST,
+      plan->result_arg = DNNL_ARG_DIFF_WEIGHTS;
+      const auto desc =
+          make_desc<dnnl::convolution_backward_weights>(training, s, w, d, geometry, attr, hint);
+      finish(desc, dnnl::convolution_backward_weights(desc), user_src, desc.src_desc(), user_dst,
+             desc.diff_dst_desc(), user_window, desc.diff_weights_desc());
     }
   } catch (const dnnl::error&) {
     plan->there = false;
@@ -303,10 +332,11 @@ std::shared_ptr<const Plan> plan_of(const Problem& p) {
 // Runs the primitive on operands that have their layouts.
 void execute(const Plan& plan, const void* first, const void* second, void* result) {
   const Scratch memory(plan.scratchpad.get_size());
-  plan.primitive.execute(stream(), {{plan.first_arg, Memory(plan.first.wanted, engine(), const_cast<void*>(first))},
-                                    {plan.second_arg, Memory(plan.second.wanted, engine(), const_cast<void*>(second))},
-                                    {plan.result_arg, Memory(plan.result.wanted, engine(), result)},
-                                    {DNNL_ARG_SCRATCHPAD, Memory(plan.scratchpad, engine(), memory.data())}});
+  plan.primitive.execute(
+      stream(), {{plan.first_arg, Memory(plan.first.wanted, engine(), const_cast<void*>(first))},
+                 {plan.second_arg, Memory(plan.second.wanted, engine(), const_cast<void*>(second))},
+                 {plan.result_arg, Memory(plan.result.wanted, engine(), result)},
+                 {DNNL_ARG_SCRATCHPAD, Memory(plan.scratchpad, engine(), memory.data())}});
 }
 
 // The operand in the primitive's layout: where it stands, or in `memory`.
@@ -322,7 +352,8 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   Problem p;
   if (c.work() < kLeast || !classify(c, &p)) return false;
   const int64_t n = p.n;
-  const auto wanted = static_cast<int64_t>(std::clamp(c.work() / kPart, 1.0, static_cast<double>(kParts)));
+  const auto wanted =
+      static_cast<int64_t>(std::clamp(c.work() / kPart, 1.0, static_cast<double>(kParts)));
   const int64_t each = (n + wanted - 1) / wanted, parts = (n + each - 1) / each;
   p.n = each;
   const std::shared_ptr<const Plan> plan = plan_of(p);
@@ -331,7 +362,8 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   if (!plan->there || !last->there) return false;
   const bool weights = p.form == Form::kBackwardWeights;
   // Steps from one part to the next.
-  const int64_t lhs_step = each * (weights ? c.lhs_feature : c.lhs_batch), rhs_step = weights ? each * c.rhs_in : 0;
+  const int64_t lhs_step = each * (weights ? c.lhs_feature : c.lhs_batch),
+                rhs_step = weights ? each * c.rhs_in : 0;
   const int64_t out_step = weights ? 0 : each * c.out_batch;
   const size_t result_bytes = plan->result.wanted.get_size();
   const OneThread one;
@@ -343,10 +375,13 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
     const OneThread alone;
     for (int64_t i = begin / 64; i < (end + 63) / 64; ++i) {
       const Plan& q = i + 1 == parts ? *last : *plan;
-      const Scratch a(q.first.bytes()), b(weights ? q.second.bytes() : 0), y(weights ? 0 : q.result.bytes());
+      const Scratch a(q.first.bytes()), b(weights ? q.second.bytes() : 0),
+          y(weights ? 0 : q.result.bytes());
       const void* const first = arranged(q.first, lhs + i * lhs_step, a.data());
       if (weights) {
-        void* const to = sums ? static_cast<char*>(partial.data()) + static_cast<size_t>(i) * result_bytes : static_cast<void*>(out);
+        void* const to =
+            sums ? static_cast<char*>(partial.data()) + static_cast<size_t>(i) * result_bytes
+                 : static_cast<void*>(out);
         execute(q, first, arranged(q.second, rhs + i * rhs_step, b.data()), to);
       } else if (q.result.moves) {
         execute(q, first, shared, y.data());
@@ -362,8 +397,10 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   for (int64_t i = 1; i < parts; ++i) {
     for (int64_t j = 0; j < words; ++j) total[j] += total[i * words + j];
   }
-  if (plan->result.moves) plan->result.run(total, out, false);
-  else std::memcpy(out, total, result_bytes);
+  if (plan->result.moves)
+    plan->result.run(total, out, false);
+  else
+    std::memcpy(out, total, result_bytes);
   return true;
 }
 

@@ -38,7 +38,8 @@ thread_local bool in_team = false;
 }  // namespace
 
 void set_threads(int n) {
-  if (n < 1) throw ValueError("set_threads: " + std::to_string(n) + " threads; at least one is needed");
+  if (n < 1)
+    throw ValueError("set_threads: " + std::to_string(n) + " threads; at least one is needed");
   thread_count().store(n, std::memory_order_relaxed);
 #ifdef SPRUCE_HAS_OPENMP
   omp_set_num_threads(n);
@@ -50,7 +51,8 @@ int threads() { return thread_count().load(std::memory_order_relaxed); }
 namespace cpu {
 
 void parallel_ranges(int64_t n, int64_t grain, RangeFn f, void* context) {
-  const int64_t wanted = std::min<int64_t>(threads(), (n + grain - 1) / std::max<int64_t>(grain, 1));
+  const int64_t wanted =
+      std::min<int64_t>(threads(), (n + grain - 1) / std::max<int64_t>(grain, 1));
 #ifdef SPRUCE_HAS_OPENMP
   const bool nested = omp_in_parallel() != 0;
 #else
@@ -73,7 +75,7 @@ void parallel_ranges(int64_t n, int64_t grain, RangeFn f, void* context) {
     }
   };
 #ifdef SPRUCE_HAS_OPENMP
-#pragma omp parallel for num_threads(static_cast<int>(wanted)) schedule(static, 1)
+#pragma omp parallel for num_threads(static_cast <int>(wanted)) schedule(static, 1)
   for (int64_t i = 0; i < wanted; ++i) part(i);
 #else
   std::vector<std::thread> team;

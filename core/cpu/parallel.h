@@ -7,8 +7,8 @@
 
 namespace spruce {
 
-/// How many threads one operation may use. The default is OMP_NUM_THREADS or the number of cores that the process may
-/// run on. Results do not depend on it. Throws ValueError for n < 1.
+/// How many threads one operation may use. The default is OMP_NUM_THREADS or the number of cores
+/// that the process may run on. Results do not depend on it. Throws ValueError for n < 1.
 void set_threads(int n);
 int threads();
 
@@ -17,9 +17,9 @@ namespace cpu {
 using RangeFn = void (*)(void* context, int64_t begin, int64_t end);
 void parallel_ranges(int64_t n, int64_t grain, RangeFn f, void* context);
 
-/// Calls `f(begin, end)` on disjoint ranges that cover 0..n, on several threads where n exceeds `grain` (elements that
-/// are worth a thread). Ranges begin at multiples of 64. Runs inline in a thread that is already part of a team. An
-/// exception of `f` reaches the caller.
+/// Calls `f(begin, end)` on disjoint ranges that cover 0..n, on several threads where n exceeds
+/// `grain` (elements that are worth a thread). Ranges begin at multiples of 64. Runs inline in a
+/// thread that is already part of a team. An exception of `f` reaches the caller.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& f) {
   if (n <= grain) {
@@ -27,7 +27,10 @@ void parallel_for(int64_t n, int64_t grain, F&& f) {
     return;
   }
   parallel_ranges(
-      n, grain, [](void* context, int64_t begin, int64_t end) { (*static_cast<std::remove_reference_t<F>*>(context))(begin, end); },
+      n, grain,
+      [](void* context, int64_t begin, int64_t end) {
+        (*static_cast<std::remove_reference_t<F>*>(context))(begin, end);
+      },
       const_cast<void*>(static_cast<const void*>(&f)));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the taps of a window fall on one axis, whose elements may be apart and which ends somewhere.
+// Where the taps of a window fall on one axis, whose elements may be apart and which ends
+// somewhere.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,9 @@ inline Run run_of(int64_t first, int64_t step, int64_t extent, int64_t cells) {
 }
 
 /// The extent of an axis whose elements are `dilation` apart.
-inline int64_t dilated(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+inline int64_t dilated(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
 
 /// One axis, seen as places first + cell * step of the dilated input.
 struct Line {
@@ -34,8 +37,10 @@ void each_place(const Line& line, int64_t first, const F& f) {
   const Run run = run_of(first, line.step, dilated(line.in, line.dilation), line.cells);
   for (int64_t cell = run.begin; cell < run.end; ++cell) {
     const int64_t at = first + cell * line.step;
-    if (line.dilation == 1) f(cell, at);
-    else if (at % line.dilation == 0) f(cell, at / line.dilation);
+    if (line.dilation == 1)
+      f(cell, at);
+    else if (at % line.dilation == 0)
+      f(cell, at / line.dilation);
   }
 }
 

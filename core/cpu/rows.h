@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that treat each row (the last axis) by itself: softmax, its logarithm, layer norm. A kernel is a struct with
-//   template <class I, class T> static SPRUCE_INLINE void row(const Extra& extra, const T* x, T* y, int64_t n, int64_t r)
+// Kernels that treat each row (the last axis) by itself: softmax, its logarithm, layer norm. A
+// kernel is a struct with
+//   template <class I, class T> static SPRUCE_INLINE void row(const Extra& extra, const T* x, T* y,
+//   int64_t n, int64_t r)
 // compiled per instruction set for f32 and f64; f16 and bf16 go through rows of float.
 #pragma once
 
@@ -11,7 +13,8 @@
 
 namespace spruce::cpu {
 
-/// Sums and maxima of a row in sixteen lanes: a fixed order that fills the vectors of every instruction set.
+/// Sums and maxima of a row in sixteen lanes: a fixed order that fills the vectors of every
+/// instruction set.
 template <class T>
 struct Lanes {
   static constexpr int kCount = 16;
@@ -73,21 +76,29 @@ struct Rows {
   using Loop = void (*)(const Extra&, const T*, T*, int64_t n, int64_t begin, int64_t end);
 
   static void base(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) Op::template row<math::Isa<false>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+    for (int64_t r = begin; r < end; ++r)
+      Op::template row<math::Isa<false>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
   }
-  SPRUCE_TARGET_V3 static void v3(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+  SPRUCE_TARGET_V3 static void v3(const Extra& e, const T* x, T* y, int64_t n, int64_t begin,
+                                  int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
   }
-  SPRUCE_TARGET_V4 static void v4(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+  SPRUCE_TARGET_V4 static void v4(const Extra& e, const T* x, T* y, int64_t n, int64_t begin,
+                                  int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
   }
   static Loop best() {
-    if constexpr (SPRUCE_HAS_X86_TARGETS == 0) return &base;
-    else return pick<Loop>(&base, &v3, &v4);
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
+      return &base;
+    else
+      return pick<Loop>(&base, &v3, &v4);
   }
 };
 
-/// Runs over rows of in[0] into out[0], of one floating dtype. `extra(T{})` makes what the rows share, in type Extra<T>.
+/// Runs over rows of in[0] into out[0], of one floating dtype. `extra(T{})` makes what the rows
+/// share, in type Extra<T>.
 template <class Op, template <class> class Extra, class MakeExtra>
 void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
   const int64_t n = in.shape().back(), count = n == 0 ? 0 : in.numel() / n;
@@ -96,13 +107,16 @@ void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
     if constexpr (std::is_floating_point_v<T>) {
       static const auto loop = Rows<Op, T, Extra<T>>::best();
       const Extra<T> extra = make_extra(T{});
-      parallel_for(count, grain, [&](int64_t begin, int64_t end) { loop(extra, in.as<T>() + begin * n, out.as<T>() + begin * n, n, begin, end); });
+      parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+        loop(extra, in.as<T>() + begin * n, out.as<T>() + begin * n, n, begin, end);
+      });
     } else if constexpr (internal::kHalf<T>) {
       static const auto loop = Rows<Op, float, Extra<float>>::best();
       const Extra<float> extra = make_extra(float{});
       std::vector<float> x(static_cast<size_t>(n));
       for (int64_t r = 0; r < count; ++r) {
-        for (int64_t i = 0; i < n; ++i) x[static_cast<size_t>(i)] = static_cast<float>(in.as<T>()[r * n + i]);
+        for (int64_t i = 0; i < n; ++i)
+          x[static_cast<size_t>(i)] = static_cast<float>(in.as<T>()[r * n + i]);
         loop(extra, x.data(), x.data(), n, r, r + 1);
         for (int64_t i = 0; i < n; ++i) out.as<T>()[r * n + i] = T(x[static_cast<size_t>(i)]);
       }

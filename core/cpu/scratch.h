@@ -11,7 +11,8 @@ namespace spruce::cpu {
 /// A block from the pool of array memory, aligned to 64, not initialised.
 class Scratch {
  public:
-  explicit Scratch(size_t bytes) : data_(bytes > 0 ? internal::pool_allocate(bytes) : nullptr), bytes_(bytes) {}
+  explicit Scratch(size_t bytes)
+      : data_(bytes > 0 ? internal::pool_allocate(bytes) : nullptr), bytes_(bytes) {}
   ~Scratch() {
     if (data_ != nullptr) internal::pool_release(data_, bytes_);
   }

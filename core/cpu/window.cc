@@ -17,7 +17,8 @@ WindowPlan::WindowPlan(const Shape& in, const Shape& out, const WindowParams& w)
   int64_t front = 1;
   int d = 0;
   const auto trivial = [&](int i) {
-    return w.window[i] == 1 && w.strides[i] == 1 && w.padding_low[i] == 0 && in[i] == out[i] && w.base_dilation[i] == 1;
+    return w.window[i] == 1 && w.strides[i] == 1 && w.padding_low[i] == 0 && in[i] == out[i] &&
+           w.base_dilation[i] == 1;
   };
   for (; d < in.rank() - 1 && trivial(d); ++d) front *= in[d];
   if (d > 0 || in.rank() == 0) {
@@ -25,7 +26,14 @@ WindowPlan::WindowPlan(const Shape& in, const Shape& out, const WindowParams& w)
     plain = true;
   }
   for (; d < in.rank(); ++d) {
-    axes[rank++] = {in[d], out[d], w.window[d], w.strides[d], w.padding_low[d], w.base_dilation[d], w.window_dilation[d], steps[d]};
+    axes[rank++] = {in[d],
+                    out[d],
+                    w.window[d],
+                    w.strides[d],
+                    w.padding_low[d],
+                    w.base_dilation[d],
+                    w.window_dilation[d],
+                    steps[d]};
   }
 }
 
@@ -66,8 +74,8 @@ std::vector<LineTap> line_taps(const WindowPlan& w) {
   return taps;
 }
 
-// Calls f(tap, offset of the line of the input, tap of the last axis) for the taps of one line of windows that have
-// anything on the other axes, in row-major order.
+// Calls f(tap, offset of the line of the input, tap of the last axis) for the taps of one line of
+// windows that have anything on the other axes, in row-major order.
 template <class F>
 void each_tap(const WindowPlan& w, int64_t row, const F& f) {
   int64_t first[kMaxRank], tap[kMaxRank] = {};
@@ -92,7 +100,9 @@ void each_tap(const WindowPlan& w, int64_t row, const F& f) {
   }
 }
 
-Line line_of(const WindowPlan& w) { return {w.last().in, w.last().dilation, w.last().out, w.last().stride}; }
+Line line_of(const WindowPlan& w) {
+  return {w.last().in, w.last().dilation, w.last().out, w.last().stride};
+}
 
 // f(first row, last row), split over threads.
 template <class F>
@@ -102,14 +112,18 @@ void over_rows(const WindowPlan& w, const F& f) {
                [&](int64_t begin, int64_t end) { f(begin / 64, (end + 63) / 64); });
 }
 
-// True for windows of two neighbours on the last axis, side by side, that lie within the input: both are read at once.
+// True for windows of two neighbours on the last axis, side by side, that lie within the input:
+// both are read at once.
 bool pairs(const WindowPlan& w) {
   for (int d = 0; d + 1 < w.rank; ++d) {
     const WindowPlan::Axis& a = w.axes[d];
-    if (a.low != 0 || a.dilation != 1 || (a.out - 1) * a.stride + (a.window - 1) * a.window_dilation >= a.in) return false;
+    if (a.low != 0 || a.dilation != 1 ||
+        (a.out - 1) * a.stride + (a.window - 1) * a.window_dilation >= a.in)
+      return false;
   }
   const WindowPlan::Axis& a = w.last();
-  return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 && a.window_dilation == 1 && a.in >= 2 * a.out;
+  return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 &&
+         a.window_dilation == 1 && a.in >= 2 * a.out;
 }
 
 struct Sum {
@@ -117,14 +131,18 @@ struct Sum {
   static constexpr T kNothing = T{};
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
-    else return a + x;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
+    else
+      return a + x;
   }
 };
 
 struct Max {
   template <class T>
-  static constexpr T kNothing = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
+                                    ? -std::numeric_limits<T>::infinity()
+                                    : std::numeric_limits<T>::lowest();
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
     return ((x > a) | (x != x)) ? x : a;
@@ -137,7 +155,9 @@ struct Max {
 
 struct Min {
   template <class T>
-  static constexpr T kNothing = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
+                                    ? std::numeric_limits<T>::infinity()
+                                    : std::numeric_limits<T>::max();
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
     return ((x < a) | (x != x)) ? x : a;
@@ -157,21 +177,26 @@ struct Combine {
   using C = Compute<T>;
   static SPRUCE_INLINE void body(C* y, const T* x, int64_t step, int64_t n) {
     if (step == kPairs) {
-SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(Op::call(y[i], static_cast<C>(x[2 * i])), static_cast<C>(x[2 * i + 1]));
+      SPRUCE_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i)
+        y[i] = Op::call(Op::call(y[i], static_cast<C>(x[2 * i])), static_cast<C>(x[2 * i + 1]));
     } else if (step == 1) {
-SPRUCE_INDEPENDENT
+      SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i]));
     } else {
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i * step]));
     }
   }
   static void base(C* y, const T* x, int64_t step, int64_t n) { body(y, x, step, n); }
-  SPRUCE_TARGET_V3 static void v3(C* y, const T* x, int64_t step, int64_t n) { body(y, x, step, n); }
+  SPRUCE_TARGET_V3 static void v3(C* y, const T* x, int64_t step, int64_t n) {
+    body(y, x, step, n);
+  }
   using Loop = void (*)(C*, const T*, int64_t, int64_t);
   static Loop best() {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return pick<Loop>(&base, &v3, &v3);
-    else return &base;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      return pick<Loop>(&base, &v3, &v3);
+    else
+      return &base;
   }
 };
 
@@ -190,8 +215,10 @@ void reduce(const KernelArgs& args) {
       for (int64_t row = begin; row < end; ++row) {
         T* const out = args.out[0].as<T>() + row * line.cells;
         C* y;
-        if constexpr (kHalf<T>) y = wide.as<C>();
-        else y = out;
+        if constexpr (kHalf<T>)
+          y = wide.as<C>();
+        else
+          y = out;
         std::fill(y, y + line.cells, Op::template kNothing<C>);
         each_tap(w, row, [&](int64_t, int64_t offset, int64_t k) {
           const T* x = args.in[0].as<T>() + offset;
@@ -199,9 +226,12 @@ void reduce(const KernelArgs& args) {
           if (both) {
             if (k == 0) combine(y, x, kPairs, line.cells);
           } else if (line.dilation == 1) {
-            combine(y + run.begin, x + first + run.begin * line.step, line.step, run.end - run.begin);
+            combine(y + run.begin, x + first + run.begin * line.step, line.step,
+                    run.end - run.begin);
           } else {
-            each_place(line, first, [&](int64_t cell, int64_t at) { y[cell] = Op::call(y[cell], static_cast<C>(x[at])); });
+            each_place(line, first, [&](int64_t cell, int64_t at) {
+              y[cell] = Op::call(y[cell], static_cast<C>(x[at]));
+            });
           }
         });
         if constexpr (kHalf<T>) {
@@ -212,7 +242,8 @@ void reduce(const KernelArgs& args) {
   });
 }
 
-// Keeps the best of best[i] and x[i * step] (or of both of a pair), and which tap it is of; index[i] is -1 before the first.
+// Keeps the best of best[i] and x[i * step] (or of both of a pair), and which tap it is of;
+// index[i] is -1 before the first.
 template <class Op, class T>
 struct Choose {
   using C = Compute<T>;
@@ -221,19 +252,20 @@ struct Choose {
     *best = take ? v : *best;
     *index = take ? tap : *index;
   }
-  static SPRUCE_INLINE void body(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
+  static SPRUCE_INLINE void body(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+                                 int32_t tap) {
     if (step == 1) {
-SPRUCE_INDEPENDENT
+      SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i]), tap);
     } else {
       for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i * step]), tap);
     }
   }
-  // The pairs x[2 i], x[2 i + 1], of taps `tap` and tap + 1. Each bool is computed from floats alone, so that the loop
-  // becomes one of vectors.
+  // The pairs x[2 i], x[2 i + 1], of taps `tap` and tap + 1. Each bool is computed from floats
+  // alone, so that the loop becomes one of vectors.
   static SPRUCE_INLINE void pair_body(C* best, int32_t* index, const T* x, int64_t n, int32_t tap) {
     if (tap == 0) {
-SPRUCE_INDEPENDENT
+      SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) {
         const C a = static_cast<C>(x[2 * i]), b = static_cast<C>(x[2 * i + 1]);
         best[i] = Op::better(b, a) ? b : a;
@@ -252,7 +284,7 @@ SPRUCE_INDEPENDENT
         v[i] = Op::better(b, a) ? b : a;
         t[i] = Op::better(b, a) ? tap + 1 : tap;
       }
-SPRUCE_INDEPENDENT
+      SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < m; ++i) {
         const C known = best[i0 + i];
         best[i0 + i] = Op::better(v[i], known) ? v[i] : known;
@@ -262,16 +294,23 @@ SPRUCE_INDEPENDENT
   }
   using Loop = void (*)(C*, int32_t*, const T*, int64_t, int64_t, int32_t);
   static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
-    if (step == kPairs) pair_body(best, index, x, n, tap);
-    else body(best, index, x, step, n, tap);
+    if (step == kPairs)
+      pair_body(best, index, x, n, tap);
+    else
+      body(best, index, x, step, n, tap);
   }
-  SPRUCE_TARGET_V3 static void v3(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
-    if (step == kPairs) pair_body(best, index, x, n, tap);
-    else body(best, index, x, step, n, tap);
+  SPRUCE_TARGET_V3 static void v3(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+                                  int32_t tap) {
+    if (step == kPairs)
+      pair_body(best, index, x, n, tap);
+    else
+      body(best, index, x, step, n, tap);
   }
   static Loop best_loop() {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return pick<Loop>(&base, &v3, &v3);
-    else return &base;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      return pick<Loop>(&base, &v3, &v3);
+    else
+      return &base;
   }
 };
 
@@ -299,7 +338,8 @@ void arg_reduce(const KernelArgs& args) {
           if (both) {
             if (k == 0) choose(best, index, x, kPairs, line.cells, number);
           } else if (line.dilation == 1) {
-            choose(best + run.begin, index + run.begin, x + first + run.begin * line.step, line.step, run.end - run.begin, number);
+            choose(best + run.begin, index + run.begin, x + first + run.begin * line.step,
+                   line.step, run.end - run.begin, number);
           } else {
             each_place(line, first, [&](int64_t cell, int64_t at) {
               Choose<Op, T>::one(best + cell, index + cell, static_cast<C>(x[at]), number);
@@ -313,11 +353,13 @@ void arg_reduce(const KernelArgs& args) {
 
 // What a tap adds to the place of each axis.
 struct Taps {
-  explicit Taps(const WindowPlan& w) : rank(w.rank), count(w.taps()), places(static_cast<size_t>(w.rank * count)) {
+  explicit Taps(const WindowPlan& w)
+      : rank(w.rank), count(w.taps()), places(static_cast<size_t>(w.rank * count)) {
     for (int64_t t = 0; t < count; ++t) {
       int64_t rest = t;
       for (int d = rank - 1; d >= 0; --d) {
-        places[static_cast<size_t>(t * rank + d)] = rest % w.axes[d].window * w.axes[d].window_dilation;
+        places[static_cast<size_t>(t * rank + d)] =
+            rest % w.axes[d].window * w.axes[d].window_dilation;
         rest /= w.axes[d].window;
       }
     }
@@ -329,9 +371,11 @@ struct Taps {
   std::vector<int64_t> places;
 };
 
-// Calls f(window, offset of the element) for the windows begin..end; -1 where the index names no element.
+// Calls f(window, offset of the element) for the windows begin..end; -1 where the index names no
+// element.
 template <class F>
-void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin, int64_t end, const F& f) {
+void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin,
+                int64_t end, const F& f) {
   if (begin >= end) return;
   int64_t cell[kMaxRank], place[kMaxRank];
   int64_t rest = begin;
@@ -379,7 +423,8 @@ void window_gather_kernel(const KernelArgs& args) {
     T* const out = args.out[0].as<T>();
     const T fill = static_cast<T>(static_cast<Compute<T>>(p.fill));
     parallel_for(args.out[0].numel(), kThread, [&](int64_t begin, int64_t end) {
-      each_named(w, taps, args.in[1].as<int32_t>(), begin, end, [&](int64_t i, int64_t offset) { out[i] = offset < 0 ? fill : x[offset]; });
+      each_named(w, taps, args.in[1].as<int32_t>(), begin, end,
+                 [&](int64_t i, int64_t offset) { out[i] = offset < 0 ? fill : x[offset]; });
     });
   });
 }
@@ -393,8 +438,10 @@ void window_scatter_add_kernel(const KernelArgs& args) {
     using C = Compute<T>;
     const Scratch wide(kHalf<T> ? static_cast<size_t>(size) * sizeof(C) : 0);
     C* sums;
-    if constexpr (kHalf<T>) sums = wide.as<C>();
-    else sums = args.out[0].as<T>();
+    if constexpr (kHalf<T>)
+      sums = wide.as<C>();
+    else
+      sums = args.out[0].as<T>();
     std::fill(sums, sums + size, C{});
     const T* const x = args.in[0].as<T>();
     const auto add = [&](int64_t begin, int64_t end) {
@@ -404,8 +451,9 @@ void window_scatter_add_kernel(const KernelArgs& args) {
     };
     if (windows > 0 && w.plain) {
       const int64_t parts = w.axes[0].out, each = windows / parts;
-      parallel_for(parts * 64, std::max<int64_t>(64, 64 * kThread / each),
-                   [&](int64_t begin, int64_t end) { add(begin / 64 * each, (end + 63) / 64 * each); });
+      parallel_for(
+          parts * 64, std::max<int64_t>(64, 64 * kThread / each),
+          [&](int64_t begin, int64_t end) { add(begin / 64 * each, (end + 63) / 64 * each); });
     } else {
       add(0, windows);
     }

@@ -6,14 +6,17 @@
 
 namespace spruce::cpu {
 
-/// Windows over an array whose leading axes have been merged where a window holds one element of them.
+/// Windows over an array whose leading axes have been merged where a window holds one element of
+/// them.
 struct WindowPlan {
   struct Axis {
-    int64_t in, out, window, stride, low, dilation, window_dilation, step;  // step: of the input, in elements
+    int64_t in, out, window, stride, low, dilation, window_dilation,
+        step;  // step: of the input, in elements
   };
   Axis axes[kMaxRank];
-  int rank = 0;        // at least 1
-  bool plain = false;  // the first axis has nothing but windows of one element: its parts are independent
+  int rank = 0;  // at least 1
+  bool plain =
+      false;  // the first axis has nothing but windows of one element: its parts are independent
 
   WindowPlan(const Shape& in, const Shape& out, const WindowParams& w);
   const Axis& last() const { return axes[rank - 1]; }

@@ -6,7 +6,8 @@ namespace spruce {
 namespace {
 
 [[noreturn]] void fail(const Graph& graph, size_t n, const std::string& what) {
-  throw GraphError("check: equation " + std::to_string(n) + ", `" + internal::equation_text(graph, graph.equations[n]) + "`: " + what);
+  throw GraphError("check: equation " + std::to_string(n) + ", `" +
+                   internal::equation_text(graph, graph.equations[n]) + "`: " + what);
 }
 
 }  // namespace
@@ -15,15 +16,20 @@ void check(const Graph& graph) {
   const auto size = static_cast<ValueId>(graph.avals.size());
   std::vector<uint8_t> defined(graph.avals.size(), 0);
   const auto define = [&](ValueId v, const char* what) {
-    if (v < 0 || v >= size) throw GraphError(std::string("check: ") + what + " has the number " + std::to_string(v) + " of no value");
-    if (defined[static_cast<size_t>(v)]) throw GraphError(std::string("check: ") + what + " " + internal::value_name(v) + " is defined twice");
+    if (v < 0 || v >= size)
+      throw GraphError(std::string("check: ") + what + " has the number " + std::to_string(v) +
+                       " of no value");
+    if (defined[static_cast<size_t>(v)])
+      throw GraphError(std::string("check: ") + what + " " + internal::value_name(v) +
+                       " is defined twice");
     defined[static_cast<size_t>(v)] = 1;
   };
   for (const ValueId v : graph.inputs) define(v, "input");
   for (const Graph::Constant& c : graph.constants) {
     define(c.id, "constant");
     if (!(c.value.aval() == graph.avals[static_cast<size_t>(c.id)])) {
-      throw GraphError("check: constant " + internal::value_name(c.id) + " is " + to_string(c.value.aval()) + ", its value says " +
+      throw GraphError("check: constant " + internal::value_name(c.id) + " is " +
+                       to_string(c.value.aval()) + ", its value says " +
                        to_string(graph.avals[static_cast<size_t>(c.id)]));
     }
   }
@@ -32,17 +38,22 @@ void check(const Graph& graph) {
     const Equation& e = graph.equations[n];
     types.clear();
     for (const ValueId v : e.inputs) {
-      if (v < 0 || v >= size || !defined[static_cast<size_t>(v)]) fail(graph, n, "input " + internal::value_name(v) + " is not defined before it");
+      if (v < 0 || v >= size || !defined[static_cast<size_t>(v)])
+        fail(graph, n, "input " + internal::value_name(v) + " is not defined before it");
       types.push_back(&graph.avals[static_cast<size_t>(v)]);
     }
     const std::vector<Aval> results = output_avals(*e.primitive, types, e.params);
     if (results.size() != e.outputs.size()) {
-      fail(graph, n, "has " + std::to_string(e.outputs.size()) + " outputs, the primitive gives " + std::to_string(results.size()));
+      fail(graph, n,
+           "has " + std::to_string(e.outputs.size()) + " outputs, the primitive gives " +
+               std::to_string(results.size()));
     }
     for (size_t k = 0; k < results.size(); ++k) {
       define(e.outputs[k], "output");
       const Aval& says = graph.avals[static_cast<size_t>(e.outputs[k])];
-      if (!(says == results[k])) fail(graph, n, "its output is " + to_string(results[k]) + ", the value says " + to_string(says));
+      if (!(says == results[k]))
+        fail(graph, n,
+             "its output is " + to_string(results[k]) + ", the value says " + to_string(says));
     }
     if (!e.params.empty()) {
       e.params.base()->visit_graphs([](const GraphPtr& g) {
@@ -51,7 +62,8 @@ void check(const Graph& graph) {
     }
   }
   for (const ValueId v : graph.outputs) {
-    if (v < 0 || v >= size || !defined[static_cast<size_t>(v)]) throw GraphError("check: output " + internal::value_name(v) + " is not defined");
+    if (v < 0 || v >= size || !defined[static_cast<size_t>(v)])
+      throw GraphError("check: output " + internal::value_name(v) + " is not defined");
   }
 }
 

@@ -5,8 +5,8 @@ namespace spruce {
 
 std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
   if (args.size() != graph.inputs.size()) {
-    throw ShapeError("evaluate: the graph has " + std::to_string(graph.inputs.size()) + " inputs, " + std::to_string(args.size()) +
-                     " arguments were given");
+    throw ShapeError("evaluate: the graph has " + std::to_string(graph.inputs.size()) +
+                     " inputs, " + std::to_string(args.size()) + " arguments were given");
   }
   std::vector<Array> env(graph.avals.size());
   std::vector<int32_t> uses(graph.avals.size(), 0);
@@ -17,7 +17,8 @@ std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const Aval &want = graph.avals[static_cast<size_t>(graph.inputs[i])], &got = args[i].aval();
     if (want.dtype != got.dtype || !(want.shape == got.shape)) {
-      throw ShapeError("evaluate: argument " + std::to_string(i) + " is " + to_string(got) + ", the graph takes " + to_string(want));
+      throw ShapeError("evaluate: argument " + std::to_string(i) + " is " + to_string(got) +
+                       ", the graph takes " + to_string(want));
     }
     env[static_cast<size_t>(graph.inputs[i])] = args[i];
   }
@@ -27,12 +28,15 @@ std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
     in.clear();
     for (const ValueId i : e.inputs) {
       Array& a = env[static_cast<size_t>(i)];
-      if (--uses[static_cast<size_t>(i)] == 0) in.push_back(std::move(a));
-      else in.push_back(a);
+      if (--uses[static_cast<size_t>(i)] == 0)
+        in.push_back(std::move(a));
+      else
+        in.push_back(a);
     }
     const std::vector<Array> out = bind_all(*e.primitive, in, e.params);
     for (size_t k = 0; k < out.size(); ++k) {
-      if (uses[static_cast<size_t>(e.outputs[k])] > 0) env[static_cast<size_t>(e.outputs[k])] = out[k];
+      if (uses[static_cast<size_t>(e.outputs[k])] > 0)
+        env[static_cast<size_t>(e.outputs[k])] = out[k];
     }
   }
   std::vector<Array> result;

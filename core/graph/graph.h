@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph: a pure function as data. Typed values in single assignment, one equation for each operation.
+// Graph: a pure function as data. Typed values in single assignment, one equation for each
+// operation.
 #pragma once
 
 #include <iosfwd>
@@ -23,8 +24,8 @@ struct Equation {
   std::string place;  ///< "train.cc:42", where it is known
 };
 
-/// A pure function: inputs, constants and equations in an order in which each value is defined before it is used.
-/// Plain data; passes take a checked graph and return a checked graph.
+/// A pure function: inputs, constants and equations in an order in which each value is defined
+/// before it is used. Plain data; passes take a checked graph and return a checked graph.
 class Graph {
  public:
   struct Constant {
@@ -44,7 +45,8 @@ class Graph {
     return static_cast<ValueId>(avals.size()) - 1;
   }
 
-  /// The text that parse_graph reads. Constants of more than 16 elements are left out and print as `...`, unless `full`.
+  /// The text that parse_graph reads. Constants of more than 16 elements are left out and print as
+  /// `...`, unless `full`.
   std::string text(bool full = false) const;
 };
 
@@ -53,12 +55,13 @@ std::ostream& operator<<(std::ostream& out, const Graph& graph);
 /// Reads what Graph::text() wrote. Throws GraphError naming line and column.
 Graph parse_graph(std::string_view text);
 
-/// Throws GraphError, showing the equation, unless every value is defined once and before its use and every equation has
-/// the types that its primitive's shape rule gives. Nested graphs are checked too.
+/// Throws GraphError, showing the equation, unless every value is defined once and before its use
+/// and every equation has the types that its primitive's shape rule gives. Nested graphs are
+/// checked too.
 void check(const Graph& graph);
 
-/// Applies the graph under the current interpreter. Throws ShapeError or DtypeError unless the arguments have the types of
-/// the inputs.
+/// Applies the graph under the current interpreter. Throws ShapeError or DtypeError unless the
+/// arguments have the types of the inputs.
 std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args);
 
 }  // namespace spruce

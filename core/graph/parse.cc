@@ -42,8 +42,10 @@ class Parser final : public internal::ParamReader {
   }
   void read(std::string_view name, GraphPtr& v) override {
     at(name);
-    if (accept("none")) v = nullptr;
-    else v = std::make_shared<const Graph>(graph());
+    if (accept("none"))
+      v = nullptr;
+    else
+      v = std::make_shared<const Graph>(graph());
   }
   void read(std::string_view name, Opaque& v) override {
     at(name);
@@ -52,7 +54,8 @@ class Parser final : public internal::ParamReader {
   }
 
  private:
-  // Which numbers of values are taken in one graph. A name says the number: a is 0, z is 25, a1 is 26.
+  // Which numbers of values are taken in one graph. A name says the number: a is 0, z is 25, a1
+  // is 26.
   using Defined = std::vector<uint8_t>;
   struct Definition {
     ValueId id;
@@ -67,7 +70,8 @@ class Parser final : public internal::ParamReader {
       column = text_[i] == '\n' ? 1 : column + 1;
       line += text_[i] == '\n' ? 1 : 0;
     }
-    throw GraphError("parse_graph: line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + what);
+    throw GraphError("parse_graph: line " + std::to_string(line) + ", column " +
+                     std::to_string(column) + ": " + what);
   }
 
   /// The next character behind white space; '\0' at the end.
@@ -101,7 +105,9 @@ class Parser final : public internal::ParamReader {
   std::string_view token() {
     peek();
     const size_t start = pos_;
-    while (pos_ < text_.size() && std::string_view(" \n,)]}").find(text_[pos_]) == std::string_view::npos) ++pos_;
+    while (pos_ < text_.size() &&
+           std::string_view(" \n,)]}").find(text_[pos_]) == std::string_view::npos)
+      ++pos_;
     return text_.substr(start, pos_ - start);
   }
 
@@ -112,8 +118,10 @@ class Parser final : public internal::ParamReader {
     const std::string_view s = p.token();
     T v{};
     const auto result = std::from_chars(s.data(), s.data() + s.size(), v);
-    if (result.ec == std::errc::result_out_of_range) p.fail_at(start, "`" + std::string(s) + "` is out of range");
-    if (result.ec != std::errc() || result.ptr != s.data() + s.size()) p.fail_at(start, "a number is due");
+    if (result.ec == std::errc::result_out_of_range)
+      p.fail_at(start, "`" + std::string(s) + "` is out of range");
+    if (result.ec != std::errc() || result.ptr != s.data() + s.size())
+      p.fail_at(start, "a number is due");
     return v;
   }
   static bool boolean(Parser& p) {
@@ -176,20 +184,26 @@ class Parser final : public internal::ParamReader {
     peek();
     const size_t start = pos_;
     const std::string_view found = word("a parameter");
-    if (found != name) fail_at(start, "the parameter " + std::string(name) + " is due, and there is `" + std::string(found) + "`");
+    if (found != name)
+      fail_at(start, "the parameter " + std::string(name) + " is due, and there is `" +
+                         std::string(found) + "`");
     expect('=');
     return *this;
   }
 
   ValueId value_id(std::string_view name, size_t pos) {
-    // Each value takes more than one character, so that a number past the text's length is a mistake.
+    // Each value takes more than one character, so that a number past the text's length is a
+    // mistake.
     const auto most = static_cast<int64_t>(std::min(text_.size(), size_t{1} << 30));
     int64_t turn = 0;
     const char* end = name.data() + name.size();
     const auto result = std::from_chars(name.data() + 1, end, turn);
     const bool plain = name.size() == 1;
-    if (name[0] < 'a' || name[0] > 'z' || (!plain && (result.ec != std::errc() || result.ptr != end || name[1] == '0')) || turn > most / 26) {
-      fail_at(pos, "`" + std::string(name) + "` is no name of a value: a to z, a1 to z1, a2 and so on");
+    if (name[0] < 'a' || name[0] > 'z' ||
+        (!plain && (result.ec != std::errc() || result.ptr != end || name[1] == '0')) ||
+        turn > most / 26) {
+      fail_at(pos,
+              "`" + std::string(name) + "` is no name of a value: a to z, a1 to z1, a2 and so on");
     }
     return static_cast<ValueId>(turn * 26 + (name[0] - 'a'));
   }
@@ -230,15 +244,19 @@ class Parser final : public internal::ParamReader {
 
   template <class T>
   T element() {
-    if constexpr (std::is_same_v<T, bool>) return boolean(*this);
-    else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return T(number<float>(*this));
-    else return number<T>(*this);
+    if constexpr (std::is_same_v<T, bool>)
+      return boolean(*this);
+    else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+      return T(number<float>(*this));
+    else
+      return number<T>(*this);
   }
   Array constant(const Aval& a) {
     expect('{');
     if (peek() == '.') fail("the elements are left out; write the graph with text(true)");
     // An element takes two characters, so that a wrong shape does not make a large array.
-    if (a.numel() > static_cast<int64_t>(text_.size() - pos_)) fail("fewer elements than " + to_string(a) + " has");
+    if (a.numel() > static_cast<int64_t>(text_.size() - pos_))
+      fail("fewer elements than " + to_string(a) + " has");
     const Array out = internal::make_array(a);
     visit_dtype(a.dtype, [&]<class T>(T) {
       T* data = static_cast<T*>(internal::mutable_data(out));
@@ -264,10 +282,13 @@ class Parser final : public internal::ParamReader {
     } else {
       Equation e;
       e.primitive = find_primitive(name);
-      if (e.primitive == nullptr) fail_at(start, "there is no primitive `" + std::string(name) + "`");
+      if (e.primitive == nullptr)
+        fail_at(start, "there is no primitive `" + std::string(name) + "`");
       parameters(e);
       e.inputs = uses(defined);
-      if (!takes(*e.primitive, e.inputs.size())) fail_at(start, std::string(name) + " does not take " + std::to_string(e.inputs.size()) + " inputs");
+      if (!takes(*e.primitive, e.inputs.size()))
+        fail_at(start, std::string(name) + " does not take " + std::to_string(e.inputs.size()) +
+                           " inputs");
       for (const Definition& d : outputs) e.outputs.push_back(d.id);
       g.equations.push_back(std::move(e));
     }
@@ -276,7 +297,8 @@ class Parser final : public internal::ParamReader {
   void parameters(Equation& e) {
     const bool given = pos_ < text_.size() && text_[pos_] == '[';
     if (given != (e.primitive->params != nullptr)) {
-      fail(std::string(e.primitive->name) + (given ? " has no parameters" : " has parameters: `[` is due"));
+      fail(std::string(e.primitive->name) +
+           (given ? " has no parameters" : " has parameters: `[` is due"));
     }
     if (!given) return;
     ++pos_;
@@ -295,7 +317,8 @@ class Parser final : public internal::ParamReader {
   }
 
   Graph graph() {
-    if (++depth_ > kMaxDepth) fail("more than " + std::to_string(kMaxDepth) + " graphs within each other");
+    if (++depth_ > kMaxDepth)
+      fail("more than " + std::to_string(kMaxDepth) + " graphs within each other");
     Graph g;
     Defined defined;
     if (!accept("graph")) fail("`graph` is due" + found());

@@ -9,9 +9,11 @@
 namespace spruce {
 namespace {
 
-constexpr int64_t kShown = 16;  // elements of a constant that are written without being asked for all
+constexpr int64_t kShown =
+    16;  // elements of a constant that are written without being asked for all
 
-// Whether the text that is being written has all elements: graphs in parameters follow the one around them.
+// Whether the text that is being written has all elements: graphs in parameters follow the one
+// around them.
 thread_local bool write_all = false;
 
 template <class T>
@@ -24,9 +26,12 @@ std::string number(T x) {
 std::string element(const Array& a, int64_t i) {
   return visit_dtype(a.dtype(), [&]<class T>(T) -> std::string {
     const T x = static_cast<const T*>(internal::mutable_data(a))[i];
-    if constexpr (std::is_same_v<T, bool>) return x ? "true" : "false";
-    else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) return number(static_cast<float>(x));
-    else return number(x);
+    if constexpr (std::is_same_v<T, bool>)
+      return x ? "true" : "false";
+    else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+      return number(static_cast<float>(x));
+    else
+      return number(x);
   });
 }
 
@@ -73,7 +78,9 @@ std::string param_text(const std::vector<int64_t>& v) {
   return s + ")";
 }
 
-std::string param_text(const GraphPtr& v) { return v == nullptr ? "none" : indented(v->text(write_all)); }
+std::string param_text(const GraphPtr& v) {
+  return v == nullptr ? "none" : indented(v->text(write_all));
+}
 
 bool graphs_equal(const GraphPtr& a, const GraphPtr& b) {
   if (a == b) return true;
@@ -94,7 +101,8 @@ std::string value_name(ValueId v) {
 std::string equation_text(const Graph& graph, const Equation& e) {
   std::string s;
   for (size_t k = 0; k < e.outputs.size(); ++k) {
-    s += (k > 0 ? ", " : "") + value_name(e.outputs[k]) + ": " + to_string(graph.avals[static_cast<size_t>(e.outputs[k])]);
+    s += (k > 0 ? ", " : "") + value_name(e.outputs[k]) + ": " +
+         to_string(graph.avals[static_cast<size_t>(e.outputs[k])]);
   }
   s += std::string(" = ") + e.primitive->name;
   if (!e.params.empty()) s += "[" + e.params.text() + "]";
@@ -108,11 +116,13 @@ std::string Graph::text(bool full) const {
   const bool outer = std::exchange(write_all, full);
   std::string s = "graph(";
   for (size_t i = 0; i < inputs.size(); ++i) {
-    s += (i > 0 ? ", " : "") + internal::value_name(inputs[i]) + ": " + to_string(avals[static_cast<size_t>(inputs[i])]);
+    s += (i > 0 ? ", " : "") + internal::value_name(inputs[i]) + ": " +
+         to_string(avals[static_cast<size_t>(inputs[i])]);
   }
   s += ") {\n";
   for (const Constant& c : constants) {
-    s += "  " + internal::value_name(c.id) + ": " + to_string(avals[static_cast<size_t>(c.id)]) + " = constant " + constant_text(c.value, full) + "\n";
+    s += "  " + internal::value_name(c.id) + ": " + to_string(avals[static_cast<size_t>(c.id)]) +
+         " = constant " + constant_text(c.value, full) + "\n";
   }
   for (const Equation& e : equations) s += "  " + internal::equation_text(*this, e) + "\n";
   s += "  return";

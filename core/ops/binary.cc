@@ -73,11 +73,16 @@ Array float_power(const Array& x, const Array& y) {
   return power(floating("float_power", x), floating("float_power", y));
 }
 
-Array fmax(const Array& a, const Array& b) { return maximum(where(isnan(a), b, a), where(isnan(b), a, b)); }
-Array fmin(const Array& a, const Array& b) { return minimum(where(isnan(a), b, a), where(isnan(b), a, b)); }
+Array fmax(const Array& a, const Array& b) {
+  return maximum(where(isnan(a), b, a), where(isnan(b), a, b));
+}
+Array fmin(const Array& a, const Array& b) {
+  return minimum(where(isnan(a), b, a), where(isnan(b), a, b));
+}
 
 Array heaviside(const Array& x, const Array& at_zero) {
-  const auto [a, h] = promoted_pair("heaviside", floating("heaviside", x), floating("heaviside", at_zero));
+  const auto [a, h] =
+      promoted_pair("heaviside", floating("heaviside", x), floating("heaviside", at_zero));
   return where(isnan(a), a, where(a < 0, 0.0, where(a > 0, 1.0, h)));
 }
 
@@ -109,7 +114,8 @@ Array clip(const Array& x, const Array& low, const Array& high, Loc loc) {
     type.dtype = promote(type.dtype, type.weak, bound->dtype(), bound->weak());
     type.weak = type.weak && bound->weak();
   }
-  return bind1(clamp_p, {internal::converted("clip", x, type.dtype), internal::converted("clip", low, type.dtype),
+  return bind1(clamp_p, {internal::converted("clip", x, type.dtype),
+                         internal::converted("clip", low, type.dtype),
                          internal::converted("clip", high, type.dtype)});
 }
 

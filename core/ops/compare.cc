@@ -28,8 +28,9 @@ bool is_wide(Dtype d) { return d == Dtype::kFloat64 || (is_integer(d) && size_of
 void require_known(const char* op, const Array& x) {
   (void)x.aval();
   if (x.impl()->concrete() != nullptr) return;
-  throw TracerError(std::string(op) + ": " + x.impl()->describe() + " of type " + to_string(x.aval()) +
-                    " has no value while its function is traced; use isclose or equal, whose result is an array");
+  throw TracerError(
+      std::string(op) + ": " + x.impl()->describe() + " of type " + to_string(x.aval()) +
+      " has no value while its function is traced; use isclose or equal, whose result is an array");
 }
 
 bool all_true(const Array& x) {

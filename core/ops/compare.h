@@ -48,19 +48,22 @@ struct CloseOptions {
   double atol = 1e-8;      ///< absolute
   bool equal_nan = false;  ///< NaN is close to NaN
 };
-/// True where |a - b| <= atol + rtol |b|; infinities are close to themselves. Computed in f64 where a or b is f64 or an
-/// integer of 32 or 64 bits, else in f32.
-Array isclose(const Array& a, const Array& b, const CloseOptions& options = {}, Loc loc = Loc::current());
-/// True if all elements are close; a and b broadcast. Throws TracerError for values that are not known while they are
-/// traced, ShapeError for shapes that do not broadcast.
-bool allclose(const Array& a, const Array& b, const CloseOptions& options = {}, Loc loc = Loc::current());
+/// True where |a - b| <= atol + rtol |b|; infinities are close to themselves. Computed in f64 where
+/// a or b is f64 or an integer of 32 or 64 bits, else in f32.
+Array isclose(const Array& a, const Array& b, const CloseOptions& options = {},
+              Loc loc = Loc::current());
+/// True if all elements are close; a and b broadcast. Throws TracerError for values that are not
+/// known while they are traced, ShapeError for shapes that do not broadcast.
+bool allclose(const Array& a, const Array& b, const CloseOptions& options = {},
+              Loc loc = Loc::current());
 
 /// Options of array_equal().
 struct ArrayEqualOptions {
   bool equal_nan = false;  ///< NaN equals NaN
 };
-/// True if the shapes are the same and all elements are equal after promotion. Throws TracerError for values that are not
-/// known while they are traced.
-bool array_equal(const Array& a, const Array& b, const ArrayEqualOptions& options = {}, Loc loc = Loc::current());
+/// True if the shapes are the same and all elements are equal after promotion. Throws TracerError
+/// for values that are not known while they are traced.
+bool array_equal(const Array& a, const Array& b, const ArrayEqualOptions& options = {},
+                 Loc loc = Loc::current());
 
 }  // namespace spruce

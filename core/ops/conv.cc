@@ -18,7 +18,8 @@ Array conv_general(const Array& x, const Array& w, const ConvParams& params, Loc
   p.rhs_dilation = rules::filled_in(op, "rhs_dilation", p.rhs_dilation, spatial, 1);
   const Dtype dtype = promote(x.dtype(), x.weak(), w.dtype(), w.weak());
   const bool weak = x.weak() && w.weak();
-  return bind1(conv_general_p, {rules::convert(x, dtype, weak), rules::convert(w, dtype, weak)}, Params::make(std::move(p)));
+  return bind1(conv_general_p, {rules::convert(x, dtype, weak), rules::convert(w, dtype, weak)},
+               Params::make(std::move(p)));
 }
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and reductions over windows in full generality; nn/ has those with PyTorch's arguments. Both are for 1 to 3
-// spatial axes.
+// Convolutions and reductions over windows in full generality; nn/ has those with PyTorch's
+// arguments. Both are for 1 to 3 spatial axes.
 #pragma once
 
 #include "spruce/core/array.h"
@@ -8,37 +8,46 @@
 
 namespace spruce {
 
-extern const Primitive conv_general_p, reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p, window_argmax_p,
-    window_argmin_p, window_gather_p, window_scatter_add_p;
+extern const Primitive conv_general_p, reduce_window_sum_p, reduce_window_max_p,
+    reduce_window_min_p, window_argmax_p, window_argmin_p, window_gather_p, window_scatter_add_p;
 
-/// How a convolution runs. Each list has one entry a spatial axis; an empty one stands for ones (for padding: zeros).
+/// How a convolution runs. Each list has one entry a spatial axis; an empty one stands for ones
+/// (for padding: zeros).
 struct ConvParams {
-  Shape strides = {};       ///< of the window
-  Shape padding_low = {};   ///< zeros in front of the (dilated) input; negative: elements taken away
+  Shape strides = {};      ///< of the window
+  Shape padding_low = {};  ///< zeros in front of the (dilated) input; negative: elements taken away
   Shape padding_high = {};  ///< the same behind it
   Shape lhs_dilation = {};  ///< distance of neighbours of the input: what lies between is zero
   Shape rhs_dilation = {};  ///< distance of neighbours of the window
-  int64_t feature_group_count = 1;  ///< the features are this many groups, each with its own convolution
-  int64_t batch_group_count = 1;    ///< the same for the batch: group i gives the features of group i of the output
+  int64_t feature_group_count =
+      1;  ///< the features are this many groups, each with its own convolution
+  int64_t batch_group_count =
+      1;  ///< the same for the batch: group i gives the features of group i of the output
   bool lhs_swapped = false;  ///< the input is [C, N, ...]
-  bool rhs_swapped = false;  ///< the window is [I, O / feature_group_count, ...], as of a transposed convolution
+  bool rhs_swapped =
+      false;  ///< the window is [I, O / feature_group_count, ...], as of a transposed convolution
   bool out_swapped = false;  ///< the output is [O, N, ...]
   bool reversed = false;     ///< the window is read backwards along every spatial axis
 };
 
-/// The convolution (a correlation, unless `reversed`) of f[N, C, ...] with windows f[O, C / feature_group_count, ...]:
+/// The convolution (a correlation, unless `reversed`) of f[N, C, ...] with windows f[O, C /
+/// feature_group_count, ...]:
 ///   y[n, o, p] = sum over i, k of x[n, i, p strides + k rhs_dilation - padding_low] w[o, i, k]
 /// with x dilated by lhs_dilation and zero outside. The size of a spatial axis is
-/// (dilated x + padding - dilated window) / strides + 1, rounded down, and at least 0. Its derivatives are convolutions of
-/// the same kind, without copies: that is what the *_swapped and `reversed` are for. f16 and bf16 accumulate in f32.
-/// Throws ShapeError for ranks, features, groups or lists that do not fit.
-Array conv_general(const Array& x, const Array& w, const ConvParams& params = {}, Loc loc = Loc::current());
+/// (dilated x + padding - dilated window) / strides + 1, rounded down, and at least 0. Its
+/// derivatives are convolutions of the same kind, without copies: that is what the *_swapped and
+/// `reversed` are for. f16 and bf16 accumulate in f32. Throws ShapeError for ranks, features,
+/// groups or lists that do not fit.
+Array conv_general(const Array& x, const Array& w, const ConvParams& params = {},
+                   Loc loc = Loc::current());
 
-/// The windows of a reduction. Each list has one entry for every axis; an empty one stands for ones (padding: zeros).
+/// The windows of a reduction. Each list has one entry for every axis; an empty one stands for ones
+/// (padding: zeros).
 struct WindowParams {
-  Shape window = {};           ///< sizes
+  Shape window = {};  ///< sizes
   Shape strides = {};
-  Shape padding_low = {};      ///< elements that do not count, in front of the (dilated) input; may be negative
+  Shape padding_low =
+      {};  ///< elements that do not count, in front of the (dilated) input; may be negative
   Shape padding_high = {};
   Shape base_dilation = {};    ///< distance of neighbours of the input: nothing lies between
   Shape window_dilation = {};  ///< distance of neighbours of the window
@@ -46,8 +55,9 @@ struct WindowParams {
 
 /// The sum over each window: f[...] -> f[...]. f16 and bf16 accumulate in f32. Throws ShapeError.
 Array reduce_window_sum(const Array& x, const WindowParams& params, Loc loc = Loc::current());
-/// The largest element of each window; -inf (the lowest integer, false) where it holds none; NaN wins.
-/// Grad: all of g to the first of the largest elements in row-major order, as PyTorch's pooling does. Throws ShapeError.
+/// The largest element of each window; -inf (the lowest integer, false) where it holds none; NaN
+/// wins. Grad: all of g to the first of the largest elements in row-major order, as PyTorch's
+/// pooling does. Throws ShapeError.
 Array reduce_window_max(const Array& x, const WindowParams& params, Loc loc = Loc::current());
 /// The smallest element of each window, likewise.
 Array reduce_window_min(const Array& x, const WindowParams& params, Loc loc = Loc::current());

@@ -14,15 +14,19 @@
 namespace spruce {
 namespace {
 
-// Axes are labelled by letters, and those of an ellipsis by kEllipsis, kEllipsis + 1, ... counted from the last one.
+// Axes are labelled by letters, and those of an ellipsis by kEllipsis, kEllipsis + 1, ... counted
+// from the last one.
 using Label = int;
 constexpr Label kEllipsis = 256;
 using Labels = std::vector<Label>;
 
-bool contains(const Labels& labels, Label l) { return std::find(labels.begin(), labels.end(), l) != labels.end(); }
+bool contains(const Labels& labels, Label l) {
+  return std::find(labels.begin(), labels.end(), l) != labels.end();
+}
 
 std::string name_of(Label l) {
-  return l < kEllipsis ? "'" + std::string(1, static_cast<char>(l)) + "'" : "axis -" + std::to_string(l - kEllipsis + 1) + " of the ellipsis";
+  return l < kEllipsis ? "'" + std::string(1, static_cast<char>(l)) + "'"
+                       : "axis -" + std::to_string(l - kEllipsis + 1) + " of the ellipsis";
 }
 
 struct Term {
@@ -32,7 +36,8 @@ struct Term {
 
 class Equation {
  public:
-  Equation(std::string_view text, std::span<const Array> operands) : text_(text), operands_(operands) {}
+  Equation(std::string_view text, std::span<const Array> operands)
+      : text_(text), operands_(operands) {}
 
   // Reads the whole equation.
   void parse() {
@@ -45,10 +50,12 @@ class Equation {
       inputs_.push_back(read(begin, i, operands_[inputs_.size()].rank()));
       begin = i + 1;
     }
-    const size_t written = 1 + static_cast<size_t>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end), ','));
+    const size_t written =
+        1 + static_cast<size_t>(
+                std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end), ','));
     if (written != operands_.size()) {
-      throw ValueError(head() + "it has the subscripts of " + std::to_string(written) + " operands, " + std::to_string(operands_.size()) +
-                       " are given");
+      throw ValueError(head() + "it has the subscripts of " + std::to_string(written) +
+                       " operands, " + std::to_string(operands_.size()) + " are given");
     }
     if (arrow == std::string_view::npos) {
       imply_output();
@@ -82,7 +89,8 @@ class Equation {
         labels.push_back(c);
       } else if (c == '.') {
         if (ellipsis) fail(i, "a second ellipsis in one operand");
-        if (end - i < 3 || text_.substr(i, 3) != "...") fail(i, "a '.' that is not part of an ellipsis '...'");
+        if (end - i < 3 || text_.substr(i, 3) != "...")
+          fail(i, "a '.' that is not part of an ellipsis '...'");
         const int count = rank < 0 ? ellipsis_ : rank - letters;
         for (int k = count - 1; k >= 0; --k) labels.push_back(kEllipsis + k);
         if (rank >= 0) ellipsis_ = std::max(ellipsis_, count);
@@ -95,8 +103,10 @@ class Equation {
       }
     }
     if (rank >= 0 && (letters > rank || (letters < rank && !ellipsis))) {
-      throw ShapeError(head() + "operand " + std::to_string(inputs_.size()) + " is " + to_string(operands_[inputs_.size()].aval()) +
-                       " and has the subscripts of " + std::to_string(letters) + " axes" + (ellipsis ? " beside the ellipsis" : ""));
+      throw ShapeError(head() + "operand " + std::to_string(inputs_.size()) + " is " +
+                       to_string(operands_[inputs_.size()].aval()) + " and has the subscripts of " +
+                       std::to_string(letters) + " axes" +
+                       (ellipsis ? " beside the ellipsis" : ""));
     }
     return labels;
   }
@@ -116,12 +126,15 @@ class Equation {
   void check_output(size_t at) const {
     for (size_t i = 0; i < output_.size(); ++i) {
       const Label l = output_[i];
-      if (std::count(output_.begin(), output_.end(), l) > 1) fail(at, "the result has " + name_of(l) + " twice");
-      if (std::none_of(inputs_.begin(), inputs_.end(), [&](const Labels& in) { return contains(in, l); })) {
+      if (std::count(output_.begin(), output_.end(), l) > 1)
+        fail(at, "the result has " + name_of(l) + " twice");
+      if (std::none_of(inputs_.begin(), inputs_.end(),
+                       [&](const Labels& in) { return contains(in, l); })) {
         fail(at, "the result has " + name_of(l) + ", which no operand has");
       }
     }
-    if (ellipsis_ > 0 && !contains(output_, kEllipsis)) fail(at, "the operands have an ellipsis and the result has none");
+    if (ellipsis_ > 0 && !contains(output_, kEllipsis))
+      fail(at, "the operands have an ellipsis and the result has none");
   }
 
   static size_t index_of(Label l) { return static_cast<size_t>(l); }
@@ -136,9 +149,10 @@ class Equation {
         if (known < 0 || known == 1) {
           known = size;
         } else if (size != known && size != 1) {
-          throw ShapeError(head() + name_of(inputs_[i][d]) + " has the sizes " + std::to_string(known) + " and " + std::to_string(size) +
-                           ", the latter on axis " + std::to_string(d) + " of operand " + std::to_string(i) + ", " +
-                           to_string(operands_[i].aval()));
+          throw ShapeError(head() + name_of(inputs_[i][d]) + " has the sizes " +
+                           std::to_string(known) + " and " + std::to_string(size) +
+                           ", the latter on axis " + std::to_string(d) + " of operand " +
+                           std::to_string(i) + ", " + to_string(operands_[i].aval()));
         }
       }
     }
@@ -152,14 +166,16 @@ class Equation {
   std::vector<int64_t> sizes_;
 };
 
-// One axis a label, in the order given; each label of the term is among them. Those that it lacks have size 1.
+// One axis a label, in the order given; each label of the term is among them. Those that it lacks
+// have size 1.
 Array aligned(const Term& t, const Labels& order) {
   Axes perm;
   Shape shape;
   for (const Label l : order) {
     const auto it = std::find(t.labels.begin(), t.labels.end(), l);
     if (it != t.labels.end()) perm.push_back(it - t.labels.begin());
-    shape.push_back(it == t.labels.end() ? 1 : t.x.shape()[static_cast<int>(it - t.labels.begin())]);
+    shape.push_back(it == t.labels.end() ? 1
+                                         : t.x.shape()[static_cast<int>(it - t.labels.begin())]);
   }
   const Array x = std::is_sorted(perm.begin(), perm.end()) ? t.x : rules::transpose_axes(t.x, perm);
   return x.shape() == shape ? x : reshape(x, shape);
@@ -176,7 +192,8 @@ Term summed(Term t, const Axes& axes) {
 
 class Contraction {
  public:
-  Contraction(const Equation& equation, std::vector<Term> terms) : equation_(equation), terms_(std::move(terms)) {}
+  Contraction(const Equation& equation, std::vector<Term> terms)
+      : equation_(equation), terms_(std::move(terms)) {}
 
   Array run() {
     for (Term& t : terms_) simplify(t);
@@ -257,13 +274,15 @@ class Contraction {
     return out;
   }
 
-  // The pair whose product grows the least (shrinks the most) over its operands; of equals, the first.
+  // The pair whose product grows the least (shrinks the most) over its operands; of equals, the
+  // first.
   std::pair<size_t, size_t> cheapest() const {
     std::pair<size_t, size_t> best{0, 1};
     double lowest = 0;
     for (size_t i = 0; i < terms_.size(); ++i) {
       for (size_t j = i + 1; j < terms_.size(); ++j) {
-        const double cost = elements(result(i, j)) - elements(terms_[i].labels) - elements(terms_[j].labels);
+        const double cost =
+            elements(result(i, j)) - elements(terms_[i].labels) - elements(terms_[j].labels);
         if ((i == 0 && j == 1) || cost < lowest) lowest = cost, best = {i, j};
       }
     }
@@ -274,7 +293,8 @@ class Contraction {
     const Labels out = result(i, j);
     const bool last = terms_.size() == 2;
     size_t shared = 0;
-    for (const Label l : terms_[i].labels) shared += contains(terms_[j].labels, l) && !contains(out, l) ? 1 : 0;
+    for (const Label l : terms_[i].labels)
+      shared += contains(terms_[j].labels, l) && !contains(out, l) ? 1 : 0;
     if (shared == 0) {
       const Labels& order = last ? equation_.output() : out;
       return {multiply(aligned(terms_[i], order), aligned(terms_[j], order)), order};
@@ -299,16 +319,21 @@ class Contraction {
       }
       return order;
     };
-    const bool swap = labels_of(a, b) != equation_.output() && labels_of(b, a) == equation_.output();
+    const bool swap =
+        labels_of(a, b) != equation_.output() && labels_of(b, a) == equation_.output();
     const Term &x = swap ? b : a, &y = swap ? a : b;
     const Labels order = labels_of(x, y);
     DotParams axes;
-    const auto at = [](const Term& t, Label l) { return std::find(t.labels.begin(), t.labels.end(), l) - t.labels.begin(); };
+    const auto at = [](const Term& t, Label l) {
+      return std::find(t.labels.begin(), t.labels.end(), l) - t.labels.begin();
+    };
     for (const Label l : order) {
-      if (contains(x.labels, l) && contains(y.labels, l)) axes.lhs_batch.push_back(at(x, l)), axes.rhs_batch.push_back(at(y, l));
+      if (contains(x.labels, l) && contains(y.labels, l))
+        axes.lhs_batch.push_back(at(x, l)), axes.rhs_batch.push_back(at(y, l));
     }
     for (const Label l : x.labels) {
-      if (contains(y.labels, l) && !contains(out, l)) axes.lhs_contract.push_back(at(x, l)), axes.rhs_contract.push_back(at(y, l));
+      if (contains(y.labels, l) && !contains(out, l))
+        axes.lhs_contract.push_back(at(x, l)), axes.rhs_contract.push_back(at(y, l));
     }
     return {dot_general(x.x, y.x, axes), order};
   }
@@ -321,7 +346,8 @@ class Contraction {
 
 Array einsum(std::string_view equation, std::span<const Array> operands, Loc loc) {
   const LocScope at(loc);
-  if (operands.empty()) throw ValueError("einsum(\"" + std::string(equation) + "\"): there are no operands");
+  if (operands.empty())
+    throw ValueError("einsum(\"" + std::string(equation) + "\"): there are no operands");
   Equation e(equation, operands);
   e.parse();
   Dtype dtype = operands[0].dtype();
@@ -331,7 +357,8 @@ Array einsum(std::string_view equation, std::span<const Array> operands, Loc loc
     weak = weak && x.weak();
   }
   std::vector<Term> terms;
-  for (size_t i = 0; i < operands.size(); ++i) terms.push_back({rules::convert(operands[i], dtype, weak), e.inputs()[i]});
+  for (size_t i = 0; i < operands.size(); ++i)
+    terms.push_back({rules::convert(operands[i], dtype, weak), e.inputs()[i]});
   return Contraction(e, std::move(terms)).run();
 }
 

@@ -22,8 +22,8 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
       To result;
       if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, Bfloat16>) {
         result = To(static_cast<float>(value));
-      } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> && !std::is_same_v<From, bool> &&
-                           !std::is_same_v<To, bool>) {
+      } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> &&
+                           !std::is_same_v<From, bool> && !std::is_same_v<To, bool>) {
         fits = std::in_range<To>(value);
         result = static_cast<To>(value);
       } else {
@@ -36,9 +36,11 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
 }
 
 [[noreturn]] void throw_number(const char* op, const Array& x, Dtype dtype) {
-  const std::string number = is_signed_integer(x.dtype()) ? std::to_string(x.item<int64_t>()) : std::to_string(x.item<uint64_t>());
-  throw ValueError(std::string(op) + ": the number " + number + " does not fit in " + std::string(name(dtype)) +
-                   ", the dtype of the array; convert the array with astype, or pass array(" + number + ")");
+  const std::string number = is_signed_integer(x.dtype()) ? std::to_string(x.item<int64_t>())
+                                                          : std::to_string(x.item<uint64_t>());
+  throw ValueError(
+      std::string(op) + ": the number " + number + " does not fit in " + std::string(name(dtype)) +
+      ", the dtype of the array; convert the array with astype, or pass array(" + number + ")");
 }
 
 }  // namespace
@@ -54,11 +56,14 @@ Array converted(const char* op, const Array& x, Dtype dtype) {
   if (aval.dtype == dtype) return x;
   if (!is_weak_constant(x)) return astype(x, dtype);
   Array y = make_array(Aval{dtype, true, Shape{}});
-  if (!convert_number(aval.dtype, x.impl()->buffer->data(), dtype, mutable_data(y))) throw_number(op, x, dtype);
+  if (!convert_number(aval.dtype, x.impl()->buffer->data(), dtype, mutable_data(y)))
+    throw_number(op, x, dtype);
   return y;
 }
 
-Array floating(const char* op, const Array& x) { return is_floating(x.dtype()) ? x : converted(op, x, Dtype::kFloat32); }
+Array floating(const char* op, const Array& x) {
+  return is_floating(x.dtype()) ? x : converted(op, x, Dtype::kFloat32);
+}
 
 Array promoted(const Primitive& p, const Array& a, const Array& b) {
   const Aval &x = a.aval(), &y = b.aval();
@@ -100,7 +105,8 @@ Array ComposedUnary::operator()(const Array& x, Loc loc) const {
 
 Array BinaryFunction::operator()(const Array& a, const Array& b, Loc loc) const {
   const LocScope at(loc);
-  if (primitive.shape == rules::broadcast_floating) return internal::promoted_floating(primitive, a, b);
+  if (primitive.shape == rules::broadcast_floating)
+    return internal::promoted_floating(primitive, a, b);
   return internal::promoted(primitive, a, b);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise functions as objects, so that they can be passed by name: vmap(tanh), tree::map(add, a, b).
+// Elementwise functions as objects, so that they can be passed by name: vmap(tanh), tree::map(add,
+// a, b).
 #pragma once
 
 #include "spruce/core/array.h"
@@ -8,7 +9,8 @@ namespace spruce {
 
 struct Primitive;
 
-/// A primitive of one array. Integers and bool are converted to f32 first where it is defined on floating values only.
+/// A primitive of one array. Integers and bool are converted to f32 first where it is defined on
+/// floating values only.
 struct UnaryFunction {
   const Primitive& primitive;
   bool keeps_integers = false;  ///< integers and bool are returned as they are: floor, round
@@ -22,8 +24,8 @@ struct ComposedUnary {
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
-/// A primitive of two arrays. They are promoted to one dtype (docs/promotion.md), which is floating where the primitive
-/// is defined on floating values only, and broadcast as in NumPy.
+/// A primitive of two arrays. They are promoted to one dtype (docs/promotion.md), which is floating
+/// where the primitive is defined on floating values only, and broadcast as in NumPy.
 struct BinaryFunction {
   const Primitive& primitive;
   Array operator()(const Array& a, const Array& b, Loc loc = Loc::current()) const;
@@ -37,8 +39,8 @@ struct ComposedBinary {
 
 namespace internal {
 
-/// `x` in that dtype. A weak number of rank 0 stays weak and is converted at once; an integer that `dtype` cannot hold
-/// throws ValueError naming `op`.
+/// `x` in that dtype. A weak number of rank 0 stays weak and is converted at once; an integer that
+/// `dtype` cannot hold throws ValueError naming `op`.
 Array converted(const char* op, const Array& x, Dtype dtype);
 /// `x` if it is floating, else `x` as f32.
 Array floating(const char* op, const Array& x);

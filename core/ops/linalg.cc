@@ -38,30 +38,35 @@ Axes last_axes(int rank, int count) {
   return out;
 }
 
-std::string both(const Array& a, const Array& b) { return "a " + to_string(a.aval()) + ", b " + to_string(b.aval()); }
+std::string both(const Array& a, const Array& b) {
+  return "a " + to_string(a.aval()) + ", b " + to_string(b.aval());
+}
 
 void check_contracted(const char* op, const Array& a, int a_axis, const Array& b, int b_axis) {
   const int64_t x = a.shape()[a_axis], y = b.shape()[b_axis];
   if (x == y) return;
-  throw ShapeError(std::string(op) + ": the contracted sizes differ: a " + to_string(a.aval()) + " has " + std::to_string(x) +
-                   " on axis " + std::to_string(a_axis) + ", b " + to_string(b.aval()) + " has " + std::to_string(y) +
-                   " on axis " + std::to_string(b_axis));
+  throw ShapeError(std::string(op) + ": the contracted sizes differ: a " + to_string(a.aval()) +
+                   " has " + std::to_string(x) + " on axis " + std::to_string(a_axis) + ", b " +
+                   to_string(b.aval()) + " has " + std::to_string(y) + " on axis " +
+                   std::to_string(b_axis));
 }
 
 Array flat(const Array& x) { return x.rank() == 1 ? x : reshape(x, {x.size()}); }
 
-// matmul of operands of rank 2 and more. An axis of size 1 in front that meets a larger one is dropped and the other one
-// left free, so nothing is broadcast in memory.
+// matmul of operands of rank 2 and more. An axis of size 1 in front that meets a larger one is
+// dropped and the other one left free, so nothing is broadcast in memory.
 Array batched_matmul(const Array& a, const Array& b) {
   const int ra = a.rank() - 2, rb = b.rank() - 2, rank = std::max(ra, rb);
-  const Shape a_front(std::span<const int64_t>(a.shape().data(), ra)), b_front(std::span<const int64_t>(b.shape().data(), rb));
+  const Shape a_front(std::span<const int64_t>(a.shape().data(), ra)),
+      b_front(std::span<const int64_t>(b.shape().data(), rb));
   const Shape front = broadcast_shapes("matmul", a_front, b_front);
-  Axes a_keep, b_keep;            // axes of the operands that are left
-  Axes a_batch, b_batch;          // positions in these
-  Axes batch_to, a_to, b_to;      // which axes of the result they give
+  Axes a_keep, b_keep;        // axes of the operands that are left
+  Axes a_batch, b_batch;      // positions in these
+  Axes batch_to, a_to, b_to;  // which axes of the result they give
   for (int i = 0; i < rank; ++i) {
     const int x = i - (rank - ra), y = i - (rank - rb);
-    const bool in_a = x >= 0 && (a_front[x] != 1 || front[i] == 1), in_b = y >= 0 && (b_front[y] != 1 || front[i] == 1);
+    const bool in_a = x >= 0 && (a_front[x] != 1 || front[i] == 1),
+               in_b = y >= 0 && (b_front[y] != 1 || front[i] == 1);
     if (in_a && in_b) {
       a_batch.push_back(a_keep.rank());
       b_batch.push_back(b_keep.rank());
@@ -73,8 +78,10 @@ Array batched_matmul(const Array& a, const Array& b) {
     if (in_b) b_keep.push_back(b.shape()[y]);
   }
   const int ka = a_keep.rank(), kb = b_keep.rank();
-  for (int i = 0; i < 2; ++i) a_keep.push_back(a.shape()[ra + i]), b_keep.push_back(b.shape()[rb + i]);
-  const Array out = contract(reshape(a, a_keep), reshape(b, b_keep), {{ka + 1}, {kb}, a_batch, b_batch});
+  for (int i = 0; i < 2; ++i)
+    a_keep.push_back(a.shape()[ra + i]), b_keep.push_back(b.shape()[rb + i]);
+  const Array out =
+      contract(reshape(a, a_keep), reshape(b, b_keep), {{ka + 1}, {kb}, a_batch, b_batch});
   // It has the axes batch_to, a_to, rows, b_to, columns.
   Axes at = batch_to;
   for (const int64_t i : a_to) at.push_back(i);
@@ -83,7 +90,8 @@ Array batched_matmul(const Array& a, const Array& b) {
   at.push_back(rank + 1);
   Axes perm = at;
   for (int i = 0; i < at.rank(); ++i) perm[at[i]] = i;
-  return at == perm && std::is_sorted(at.begin(), at.end()) ? out : rules::transpose_axes(out, perm);
+  return at == perm && std::is_sorted(at.begin(), at.end()) ? out
+                                                            : rules::transpose_axes(out, perm);
 }
 
 }  // namespace
@@ -91,8 +99,10 @@ Array batched_matmul(const Array& a, const Array& b) {
 Array dot_general(const Array& a, const Array& b, const DotParams& axes, Loc loc) {
   const LocScope at(loc);
   return contract(a, b,
-                  {normalize_axes("dot_general", axes.lhs_contract, a.rank()), normalize_axes("dot_general", axes.rhs_contract, b.rank()),
-                   normalize_axes("dot_general", axes.lhs_batch, a.rank()), normalize_axes("dot_general", axes.rhs_batch, b.rank())});
+                  {normalize_axes("dot_general", axes.lhs_contract, a.rank()),
+                   normalize_axes("dot_general", axes.rhs_contract, b.rank()),
+                   normalize_axes("dot_general", axes.lhs_batch, a.rank()),
+                   normalize_axes("dot_general", axes.rhs_batch, b.rank())});
 }
 
 Array matmul(const Array& a, const Array& b, Loc loc) {
@@ -121,8 +131,8 @@ Array dot(const Array& a, const Array& b, Loc loc) {
 Array vdot(const Array& a, const Array& b, Loc loc) {
   const LocScope at(loc);
   if (a.size() != b.size()) {
-    throw ShapeError("vdot: the operands have " + std::to_string(a.size()) + " and " + std::to_string(b.size()) +
-                     " elements: " + both(a, b));
+    throw ShapeError("vdot: the operands have " + std::to_string(a.size()) + " and " +
+                     std::to_string(b.size()) + " elements: " + both(a, b));
   }
   return contract(flat(a), flat(b), {{0}, {0}, {}, {}});
 }
@@ -139,20 +149,24 @@ Array outer(const Array& a, const Array& b, Loc loc) {
   return multiply(reshape(a, {a.size(), 1}), flat(b));
 }
 
-Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const AxisArg& b_axes, Loc loc) {
+Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const AxisArg& b_axes,
+                Loc loc) {
   const LocScope at(loc);
   const Axes x = a_axes.resolve("tensordot", a.rank()), y = b_axes.resolve("tensordot", b.rank());
   if (x.rank() != y.rank()) {
-    throw ShapeError("tensordot: axes " + to_string(x) + " of a and " + to_string(y) + " of b are not as many; " + both(a, b));
+    throw ShapeError("tensordot: axes " + to_string(x) + " of a and " + to_string(y) +
+                     " of b are not as many; " + both(a, b));
   }
-  for (int i = 0; i < x.rank(); ++i) check_contracted("tensordot", a, static_cast<int>(x[i]), b, static_cast<int>(y[i]));
+  for (int i = 0; i < x.rank(); ++i)
+    check_contracted("tensordot", a, static_cast<int>(x[i]), b, static_cast<int>(y[i]));
   return contract(a, b, {x, y, {}, {}});
 }
 
 Array tensordot(const Array& a, const Array& b, int axes, Loc loc) {
   const LocScope at(loc);
   if (axes < 0 || axes > a.rank() || axes > b.rank()) {
-    throw ShapeError("tensordot: cannot sum over " + std::to_string(axes) + " axes of " + both(a, b));
+    throw ShapeError("tensordot: cannot sum over " + std::to_string(axes) + " axes of " +
+                     both(a, b));
   }
   return tensordot(a, b, last_axes(a.rank(), axes), last_axes(axes, axes));
 }
@@ -176,7 +190,8 @@ Array kron(const Array& a, const Array& b, Loc loc) {
     const int64_t m = i < rank - a.rank() ? 1 : a.shape()[i - (rank - a.rank())];
     const int64_t p = i < rank - b.rank() ? 1 : b.shape()[i - (rank - b.rank())];
     int64_t size;
-    if (__builtin_mul_overflow(m, p, &size)) throw ShapeError("kron: the result is too large to count; " + both(a, b));
+    if (__builtin_mul_overflow(m, p, &size))
+      throw ShapeError("kron: the result is too large to count; " + both(a, b));
     for (const int64_t s : {m, int64_t{1}}) x.push_back(s);
     for (const int64_t s : {int64_t{1}, p}) y.push_back(s);
     out.push_back(size);
@@ -193,12 +208,14 @@ Array cross(const Array& a, const Array& b, const CrossOptions& options, Loc loc
     return from_end <= x.rank() && x.shape()[x.rank() - from_end] == 3;
   };
   if (!three(a) || !three(b)) {
-    throw ShapeError("cross: both operands need three components on axis " + std::to_string(options.axis) + ": " + both(a, b));
+    throw ShapeError("cross: both operands need three components on axis " +
+                     std::to_string(options.axis) + ": " + both(a, b));
   }
   const Array x = broadcast_to(a, shape), y = broadcast_to(b, shape);
   // The components first, first + 1, ... in turn.
   const auto from = [&](const Array& v, int64_t first) {
-    const Array parts[] = {rules::slice_axis(v, axis, first, 3), rules::slice_axis(v, axis, 0, first)};
+    const Array parts[] = {rules::slice_axis(v, axis, first, 3),
+                           rules::slice_axis(v, axis, 0, first)};
     return rules::concatenate_axis(parts, axis);
   };
   return multiply(from(x, 1), from(y, 2)) - multiply(from(x, 2), from(y, 1));
@@ -206,13 +223,16 @@ Array cross(const Array& a, const Array& b, const CrossOptions& options, Loc loc
 
 Array diagonal(const Array& x, const DiagonalOptions& options, Loc loc) {
   const LocScope at(loc);
-  if (x.rank() < 2) throw ShapeError("diagonal: needs two axes, got " + to_string(x.aval()) + "; diag() makes a matrix of a vector");
+  if (x.rank() < 2)
+    throw ShapeError("diagonal: needs two axes, got " + to_string(x.aval()) +
+                     "; diag() makes a matrix of a vector");
   const Axes pair = normalize_axes("diagonal", {options.axis1, options.axis2}, x.rank());
   Axes perm = rules::other_axes(x.rank(), pair);
   for (const int64_t axis : pair) perm.push_back(axis);
   const int64_t n = x.shape()[pair[0]], m = x.shape()[pair[1]], k = options.offset;
   // As unsigned numbers, so that no offset is too large.
-  const bool beyond = k >= 0 ? k >= m : static_cast<uint64_t>(-(k + 1)) + 1 >= static_cast<uint64_t>(n);
+  const bool beyond =
+      k >= 0 ? k >= m : static_cast<uint64_t>(-(k + 1)) + 1 >= static_cast<uint64_t>(n);
   const int64_t count = beyond ? 0 : k >= 0 ? std::min(n, m - k) : std::min(n + k, m);
   Array moved = std::is_sorted(perm.begin(), perm.end()) ? x : rules::transpose_axes(x, perm);
   Shape shape = moved.shape();
@@ -234,16 +254,20 @@ Array diag(const Array& x, const DiagOptions& options, Loc loc) {
   const LocScope at(loc);
   const int64_t k = options.offset;
   if (x.rank() == 2) return diagonal(x, {.offset = k});
-  if (x.rank() != 1) throw ShapeError("diag: takes a vector or a matrix, got " + to_string(x.aval()) + "; diagonal() takes any rank");
+  if (x.rank() != 1)
+    throw ShapeError("diag: takes a vector or a matrix, got " + to_string(x.aval()) +
+                     "; diagonal() takes any rank");
   const int64_t n = x.shape()[0];
   int64_t size;
   if (k == INT64_MIN || __builtin_add_overflow(n, std::abs(k), &size)) {
-    throw ShapeError("diag: the offset " + std::to_string(k) + " makes a matrix that is too large to count");
+    throw ShapeError("diag: the offset " + std::to_string(k) +
+                     " makes a matrix that is too large to count");
   }
   check_shape("diag", {size, size}, size_of(x.dtype()));
   if (n == 0) return zeros({size, size}, x.dtype());
   const int64_t low = k >= 0 ? k : -k * size;
-  const Array line = rules::pad_all(x, rules::scalar_of(x.dtype(), 0), {low}, {size * size - low - n - (n - 1) * size}, {size});
+  const Array line = rules::pad_all(x, rules::scalar_of(x.dtype(), 0), {low},
+                                    {size * size - low - n - (n - 1) * size}, {size});
   return reshape(line, {size, size});
 }
 

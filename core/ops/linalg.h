@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices and other contractions. Operands of two dtypes are promoted by docs/promotion.md; f16 and bf16
-// accumulate in f32, integers wrap as in C, bool is "or of and". All are bilinear: da is the contraction of g with b,
-// db that of a with g.
+// Products of matrices and other contractions. Operands of two dtypes are promoted by
+// docs/promotion.md; f16 and bf16 accumulate in f32, integers wrap as in C, bool is "or of and".
+// All are bilinear: da is the contraction of g with b, db that of a with g.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace spruce {
 
-/// What dot_general sums over and what it goes along. lhs_contract[i] is summed with rhs_contract[i], lhs_batch[i] goes
-/// with rhs_batch[i]; negative axes count from the end.
+/// What dot_general sums over and what it goes along. lhs_contract[i] is summed with
+/// rhs_contract[i], lhs_batch[i] goes with rhs_batch[i]; negative axes count from the end.
 struct DotParams {
   Axes lhs_contract;
   Axes rhs_contract;
@@ -21,57 +21,69 @@ struct DotParams {
   Axes rhs_batch;
 };
 
-/// The general contraction of two arrays, as jax.lax.dot_general. The axes of the result are the batch axes in the order
-/// given, then the other axes of `a`, then those of `b`. Operands are read where they are, whatever the order of their
-/// axes. Throws ShapeError for axes that are out of range, given twice, or of different sizes.
+/// The general contraction of two arrays, as jax.lax.dot_general. The axes of the result are the
+/// batch axes in the order given, then the other axes of `a`, then those of `b`. Operands are read
+/// where they are, whatever the order of their axes. Throws ShapeError for axes that are out of
+/// range, given twice, or of different sizes.
 Array dot_general(const Array& a, const Array& b, const DotParams& axes, Loc loc = Loc::current());
 
-/// The matrix product by NumPy's rules: f[..., m, k] and f[..., k, n] -> f[..., m, n], leading axes broadcast. An operand
-/// of rank 1 is a row on the left and a column on the right, and the result lacks that axis. Throws ShapeError if the k
-/// differ, the leading axes do not broadcast, or an operand has rank 0 (multiply by it instead).
+/// The matrix product by NumPy's rules: f[..., m, k] and f[..., k, n] -> f[..., m, n], leading axes
+/// broadcast. An operand of rank 1 is a row on the left and a column on the right, and the result
+/// lacks that axis. Throws ShapeError if the k differ, the leading axes do not broadcast, or an
+/// operand has rank 0 (multiply by it instead).
 Array matmul(const Array& a, const Array& b, Loc loc = Loc::current());
 
-/// numpy.dot: the product with a scalar where one operand has rank 0, else the sum over the last axis of `a` and the last
-/// but one of `b` (its only one, for rank 1): f[..., k] and f[*, k, n] -> f[..., *, n]. Throws ShapeError.
+/// numpy.dot: the product with a scalar where one operand has rank 0, else the sum over the last
+/// axis of `a` and the last but one of `b` (its only one, for rank 1): f[..., k] and f[*, k, n] ->
+/// f[..., *, n]. Throws ShapeError.
 Array dot(const Array& a, const Array& b, Loc loc = Loc::current());
 
-/// The sum of the products of all elements, read in row-major order: f[]. Throws ShapeError if their numbers differ.
+/// The sum of the products of all elements, read in row-major order: f[]. Throws ShapeError if
+/// their numbers differ.
 Array vdot(const Array& a, const Array& b, Loc loc = Loc::current());
 
 struct VecdotOptions {
   int64_t axis = -1;  ///< counted in the broadcast operands
 };
-/// The sum of the products along one axis, the other axes broadcast: f[..., k] and f[..., k] -> f[...].
-Array vecdot(const Array& a, const Array& b, const VecdotOptions& options = {}, Loc loc = Loc::current());
+/// The sum of the products along one axis, the other axes broadcast: f[..., k] and f[..., k] ->
+/// f[...].
+Array vecdot(const Array& a, const Array& b, const VecdotOptions& options = {},
+             Loc loc = Loc::current());
 
-/// Sums over the last axis of both: f[..., k] and f[*, k] -> f[..., *]. A scalar multiplies. Throws ShapeError.
+/// Sums over the last axis of both: f[..., k] and f[*, k] -> f[..., *]. A scalar multiplies. Throws
+/// ShapeError.
 Array inner(const Array& a, const Array& b, Loc loc = Loc::current());
 
 /// All products of an element of `a` with one of `b`, both flattened: f[m], f[n] -> f[m, n].
 Array outer(const Array& a, const Array& b, Loc loc = Loc::current());
 
-/// The sum over a_axes of `a` with b_axes of `b`, pair by pair; then the other axes of `a`, then those of `b`.
-/// Throws ShapeError.
-Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const AxisArg& b_axes, Loc loc = Loc::current());
+/// The sum over a_axes of `a` with b_axes of `b`, pair by pair; then the other axes of `a`, then
+/// those of `b`. Throws ShapeError.
+Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const AxisArg& b_axes,
+                Loc loc = Loc::current());
 /// The sum over the last `axes` axes of `a` with the first of `b`.
 Array tensordot(const Array& a, const Array& b, int axes = 2, Loc loc = Loc::current());
 
-/// The Kronecker product: f[m, n], f[p, q] -> f[m p, n q], for any ranks (the lower one is padded with ones in front).
+/// The Kronecker product: f[m, n], f[p, q] -> f[m p, n q], for any ranks (the lower one is padded
+/// with ones in front).
 Array kron(const Array& a, const Array& b, Loc loc = Loc::current());
 
 struct CrossOptions {
   int64_t axis = -1;  ///< the axis of size 3, in both operands and in the result
 };
-/// The cross product of vectors of three components, the other axes broadcast. Throws ShapeError for another size.
-Array cross(const Array& a, const Array& b, const CrossOptions& options = {}, Loc loc = Loc::current());
+/// The cross product of vectors of three components, the other axes broadcast. Throws ShapeError
+/// for another size.
+Array cross(const Array& a, const Array& b, const CrossOptions& options = {},
+            Loc loc = Loc::current());
 
 struct DiagonalOptions {
   int64_t offset = 0;  ///< above the main diagonal if positive, below if negative
   int64_t axis1 = 0;   ///< rows
   int64_t axis2 = 1;   ///< columns
 };
-/// The diagonal over two axes, which gives the last axis of the result: f[n, m, ...] -> f[..., min(n, m)]. A copy.
-/// Throws ShapeError for fewer than two axes or the same axis twice. Grad: g on the diagonal, zeros elsewhere.
+/// The diagonal over two axes, which gives the last axis of the result: f[n, m, ...] -> f[...,
+/// min(n, m)]. A copy. Throws ShapeError for fewer than two axes or the same axis twice. Grad: g on
+/// the diagonal, zeros elsewhere.
 Array diagonal(const Array& x, const DiagonalOptions& options = {}, Loc loc = Loc::current());
 /// The sum of diagonal(x, options).
 Array trace(const Array& x, const DiagonalOptions& options = {}, Loc loc = Loc::current());
@@ -79,8 +91,8 @@ Array trace(const Array& x, const DiagonalOptions& options = {}, Loc loc = Loc::
 struct DiagOptions {
   int64_t offset = 0;  ///< which diagonal, as in DiagonalOptions
 };
-/// f[n] -> the matrix f[n + |offset|, n + |offset|] with it on the diagonal; f[n, m] -> its diagonal. Throws ShapeError for
-/// other ranks.
+/// f[n] -> the matrix f[n + |offset|, n + |offset|] with it on the diagonal; f[n, m] -> its
+/// diagonal. Throws ShapeError for other ranks.
 Array diag(const Array& x, const DiagOptions& options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce

@@ -15,7 +15,8 @@ Array logical_not(const Array& x) { return bind1(not_p, {truth(x)}); }
 
 Array right_shift(const Array& a, const Array& b) {
   const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
-  return promoted(is_unsigned_integer(dtype) ? shift_right_logical_p : shift_right_arithmetic_p, a, b);
+  return promoted(is_unsigned_integer(dtype) ? shift_right_logical_p : shift_right_arithmetic_p, a,
+                  b);
 }
 
 }  // namespace spruce::internal::math

@@ -6,8 +6,8 @@
 
 namespace spruce {
 
-extern const Primitive and_p, not_p, or_p, population_count_p, shift_left_p, shift_right_arithmetic_p,
-    shift_right_logical_p, xor_p;
+extern const Primitive and_p, not_p, or_p, population_count_p, shift_left_p,
+    shift_right_arithmetic_p, shift_right_logical_p, xor_p;
 
 namespace internal::math {
 /// `x` as bool: x != 0.
@@ -36,11 +36,11 @@ inline constexpr BinaryFunction bitwise_or{or_p};
 inline constexpr BinaryFunction bitwise_xor{xor_p};
 /// ~x; of bool it is the logical not.
 inline constexpr UnaryFunction bitwise_not{not_p};
-/// a << b of integers; 0 where b is negative or at least the number of bits. Throws DtypeError for bool, as the shifts
-/// that follow.
+/// a << b of integers; 0 where b is negative or at least the number of bits. Throws DtypeError for
+/// bool, as the shifts that follow.
 inline constexpr BinaryFunction left_shift{shift_left_p};
-/// a >> b of integers: signed ones fill with their sign, unsigned ones with 0. Where b is negative or at least the number
-/// of bits, all that stays is what fills.
+/// a >> b of integers: signed ones fill with their sign, unsigned ones with 0. Where b is negative
+/// or at least the number of bits, all that stays is what fills.
 inline constexpr ComposedBinary right_shift{internal::math::right_shift};
 /// a >> b that fills with 0, also for signed integers.
 inline constexpr BinaryFunction right_shift_logical{shift_right_logical_p};

@@ -5,11 +5,18 @@
 
 namespace spruce {
 
-Array operator+(Array a, Array b) { return internal::promoted_reusing(add_p, std::move(a), std::move(b)); }
-Array operator-(Array a, Array b) { return internal::promoted_reusing(sub_p, std::move(a), std::move(b)); }
-Array operator*(Array a, Array b) { return internal::promoted_reusing(mul_p, std::move(a), std::move(b)); }
+Array operator+(Array a, Array b) {
+  return internal::promoted_reusing(add_p, std::move(a), std::move(b));
+}
+Array operator-(Array a, Array b) {
+  return internal::promoted_reusing(sub_p, std::move(a), std::move(b));
+}
+Array operator*(Array a, Array b) {
+  return internal::promoted_reusing(mul_p, std::move(a), std::move(b));
+}
 Array operator/(Array a, Array b) {
-  if (a.dtype() != b.dtype() || !is_floating(a.dtype())) return internal::promoted_floating(div_p, a, b);
+  if (a.dtype() != b.dtype() || !is_floating(a.dtype()))
+    return internal::promoted_floating(div_p, a, b);
   return internal::promoted_reusing(div_p, std::move(a), std::move(b));
 }
 Array operator%(const Array& a, const Array& b) { return internal::math::remainder(a, b); }

@@ -34,8 +34,8 @@ Array mean(const Array& x, const AxisArg& axes = none, const ReduceOptions& opti
 Array average(const Array& x, const Array& weights, const AxisArg& axes = none,
               const ReduceOptions& options = {}, Loc loc = Loc::current());
 
-/// The middle element in sorted order, or the mean of the two middle ones; NaN where there is one. Dtypes as in mean.
-/// Throws ShapeError for no elements. Grad: g to the elements that make y.
+/// The middle element in sorted order, or the mean of the two middle ones; NaN where there is one.
+/// Dtypes as in mean. Throws ShapeError for no elements. Grad: g to the elements that make y.
 Array median(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
              Loc loc = Loc::current());
 

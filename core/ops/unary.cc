@@ -12,12 +12,15 @@ namespace internal::math {
 
 Array positive(const Array& x) {
   if (is_bool(x.dtype())) {
-    throw DtypeError("positive: takes numbers, not bool, got " + to_string(x.aval()) + "; convert with astype");
+    throw DtypeError("positive: takes numbers, not bool, got " + to_string(x.aval()) +
+                     "; convert with astype");
   }
   return x;
 }
 
-Array square(const Array& x) { return bind1(integer_pow_p, {x}, Params::make(IntegerPowParams{2})); }
+Array square(const Array& x) {
+  return bind1(integer_pow_p, {x}, Params::make(IntegerPowParams{2}));
+}
 
 Array reciprocal(const Array& x) {
   return bind1(integer_pow_p, {floating("reciprocal", x)}, Params::make(IntegerPowParams{-1}));
@@ -26,7 +29,8 @@ Array reciprocal(const Array& x) {
 Array sinc(const Array& x) {
   const Array y = floating("sinc", x) * std::numbers::pi, z = y * y;
   const Array small = z < 0.25;
-  // The series sum of (-1)^k y^2k / (2k+1)!; near 0 all of its derivatives are right, those of sin(y) / y are not.
+  // The series sum of (-1)^k y^2k / (2k+1)!; near 0 all of its derivatives are right, those of
+  // sin(y) / y are not.
   constexpr int kLast = 8;
   Array series(1.0);
   for (int k = kLast; k > 0; --k) series = 1.0 - series * z * (1.0 / (2.0 * k * (2.0 * k + 1.0)));
@@ -43,10 +47,14 @@ namespace {
 
 double largest(Dtype d) {
   switch (d) {
-    case Dtype::kFloat16: return 65504;
-    case Dtype::kBfloat16: return 0x1.fep127;
-    case Dtype::kFloat32: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
+    case Dtype::kFloat16:
+      return 65504;
+    case Dtype::kBfloat16:
+      return 0x1.fep127;
+    case Dtype::kFloat32:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise functions of one array. Functions that are defined on floating values convert integers and bool to f32;
-// f16 and bf16 are computed in f32 and rounded once. NaN gives NaN. In the comments g is the cotangent of the result y.
+// Elementwise functions of one array. Functions that are defined on floating values convert
+// integers and bool to f32; f16 and bf16 are computed in f32 and rounded once. NaN gives NaN. In
+// the comments g is the cotangent of the result y.
 #pragma once
 
 #include <optional>
@@ -9,10 +10,10 @@
 
 namespace spruce {
 
-extern const Primitive abs_p, acos_p, acosh_p, asin_p, asinh_p, atan_p, atanh_p, cbrt_p, ceil_p, cos_p, cosh_p,
-    digamma_p, erf_inv_p, erf_p, erfc_p, exp2_p, exp_p, expm1_p, floor_p, integer_pow_p, is_finite_p, lgamma_p, log10_p,
-    log1p_p, log2_p, log_p, logistic_p, neg_p, polygamma_p, round_p, rsqrt_p, sign_p, sin_p, sinh_p, sqrt_p, tan_p,
-    tanh_p, trunc_p;
+extern const Primitive abs_p, acos_p, acosh_p, asin_p, asinh_p, atan_p, atanh_p, cbrt_p, ceil_p,
+    cos_p, cosh_p, digamma_p, erf_inv_p, erf_p, erfc_p, exp2_p, exp_p, expm1_p, floor_p,
+    integer_pow_p, is_finite_p, lgamma_p, log10_p, log1p_p, log2_p, log_p, logistic_p, neg_p,
+    polygamma_p, round_p, rsqrt_p, sign_p, sin_p, sinh_p, sqrt_p, tan_p, tanh_p, trunc_p;
 
 /// The parameter of integer_pow: y = x^n.
 struct IntegerPowParams {
@@ -79,7 +80,8 @@ inline constexpr UnaryFunction acosh{acosh_p};
 /// The inverse of tanh; NaN outside of [-1, 1]. Grad: g / (1 - x^2).
 inline constexpr UnaryFunction atanh{atanh_p};
 
-/// The error function, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x. Grad: g 2/sqrt(pi) exp(-x^2).
+/// The error function, 2/sqrt(pi) times the integral of exp(-t^2) from 0 to x. Grad: g 2/sqrt(pi)
+/// exp(-x^2).
 inline constexpr UnaryFunction erf{erf_p};
 /// 1 - erf(x), exact where erf is near 1. Grad: -g 2/sqrt(pi) exp(-x^2).
 inline constexpr UnaryFunction erfc{erfc_p};
@@ -89,8 +91,8 @@ inline constexpr UnaryFunction erf_inv{erf_inv_p};
 inline constexpr UnaryFunction lgamma{lgamma_p};
 /// The derivative of lgamma; NaN at the negative integers. Grad: g polygamma(1, x).
 inline constexpr UnaryFunction digamma{digamma_p};
-/// The n-th derivative of digamma; polygamma(0, x) is digamma(x). Throws ValueError for n outside of 0..100.
-/// Grad: g polygamma(n + 1, x).
+/// The n-th derivative of digamma; polygamma(0, x) is digamma(x). Throws ValueError for n outside
+/// of 0..100. Grad: g polygamma(n + 1, x).
 Array polygamma(int64_t n, const Array& x, Loc loc = Loc::current());
 /// 1 / (1 + e^-x). Grad: g y (1 - y).
 inline constexpr UnaryFunction logistic{logistic_p};
@@ -105,11 +107,14 @@ inline constexpr ComposedUnary positive{internal::math::positive};
 inline constexpr UnaryFunction abs{abs_p};
 /// -1, 0 or 1; NaN for NaN. Throws DtypeError for bool. Grad: 0.
 inline constexpr UnaryFunction sign{sign_p};
-/// The largest integer that is not above x, as a floating value; integers stay as they are. Grad: 0.
+/// The largest integer that is not above x, as a floating value; integers stay as they are. Grad:
+/// 0.
 inline constexpr UnaryFunction floor{floor_p, true};
-/// The smallest integer that is not below x, as a floating value; integers stay as they are. Grad: 0.
+/// The smallest integer that is not below x, as a floating value; integers stay as they are. Grad:
+/// 0.
 inline constexpr UnaryFunction ceil{ceil_p, true};
-/// The nearest integer, halves to the even one, as a floating value; integers stay as they are. Grad: 0.
+/// The nearest integer, halves to the even one, as a floating value; integers stay as they are.
+/// Grad: 0.
 inline constexpr UnaryFunction round{round_p, true};
 /// The integer part, as a floating value; integers stay as they are. Grad: 0.
 inline constexpr UnaryFunction trunc{trunc_p, true};
@@ -124,13 +129,15 @@ inline constexpr ComposedUnary deg2rad{internal::math::deg2rad};
 /// Radians as degrees. Grad: g 180 / pi.
 inline constexpr ComposedUnary rad2deg{internal::math::rad2deg};
 
-/// What nan_to_num() puts in. An infinity without a value of its own becomes the largest finite number with its sign.
+/// What nan_to_num() puts in. An infinity without a value of its own becomes the largest finite
+/// number with its sign.
 struct NanToNumOptions {
   double nan = 0;
   std::optional<double> posinf{};
   std::optional<double> neginf{};
 };
-/// `x` with finite numbers in the place of NaN and infinities; integers stay as they are. Grad: g where x is finite.
+/// `x` with finite numbers in the place of NaN and infinities; integers stay as they are. Grad: g
+/// where x is finite.
 Array nan_to_num(const Array& x, const NanToNumOptions& options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce

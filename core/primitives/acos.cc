@@ -21,7 +21,9 @@ extern constinit const Primitive acos_p = {
     .name = "acos",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Acos, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * -rsqrt((1.0 - x) * (1.0 + x)); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t * -rsqrt((1.0 - x) * (1.0 + x));
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-9, 9>,
     .kind = PrimitiveKind::kElementwise,

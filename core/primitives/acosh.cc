@@ -21,7 +21,9 @@ extern constinit const Primitive acosh_p = {
     .name = "acosh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Acosh, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * (rsqrt(x - 1.0) * rsqrt(x + 1.0)); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t * (rsqrt(x - 1.0) * rsqrt(x + 1.0));
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<12, 40>,
     .kind = PrimitiveKind::kElementwise,

@@ -21,7 +21,9 @@ extern constinit const Primitive asinh_p = {
     .name = "asinh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Asinh, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / hypot(x, 1.0); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t / hypot(x, 1.0);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,
     .kind = PrimitiveKind::kElementwise,

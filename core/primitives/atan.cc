@@ -21,7 +21,9 @@ extern constinit const Primitive atan_p = {
     .name = "atan",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Atan, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / (1.0 + x * x); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t / (1.0 + x * x);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,
     .kind = PrimitiveKind::kElementwise,

@@ -28,9 +28,12 @@ extern constinit const Primitive atan2_p = {
     .name = "atan2",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Atan2, cpu::Types::kFloating>,
-    .jvp = rules::jvp_binary<
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * over_square(b, a); },
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * -over_square(a, b); }>,
+    .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
+      return t * over_square(b, a);
+    },
+                             [](const Array& a, const Array& b, const Array&, const Array& t) {
+                               return t * -over_square(a, b);
+                             }>,
     .batch = rules::batch_elementwise,
     .samples = rules::binary_samples<5, 20>,
     .kind = PrimitiveKind::kElementwise,

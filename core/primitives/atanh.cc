@@ -21,7 +21,9 @@ extern constinit const Primitive atanh_p = {
     .name = "atanh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Atanh, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / ((1.0 - x) * (1.0 + x)); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t / ((1.0 - x) * (1.0 + x));
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-9, 9>,
     .kind = PrimitiveKind::kElementwise,

@@ -6,7 +6,10 @@ namespace spruce {
 
 extern constinit const Primitive axis_index_p = {
     .name = "axis_index",
-    .shape = [](const ShapeArgs&) { return Aval{Dtype::kInt32, false, Shape{}}; },
+    .shape =
+        [](const ShapeArgs&) {
+          return Aval{Dtype::kInt32, false, Shape{}};
+        },
     .params = kParamsOf<CollectiveParams>,
 };
 

@@ -21,9 +21,14 @@ extern constinit const Primitive cbrt_p = {
     .name = "cbrt",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Cbrt, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t / (3.0 * (y * y)); }>,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t / (3.0 * (y * y));
+    }>,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::unary_samples<2, 30>(), rules::unary_samples<-30, -2>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::unary_samples<2, 30>(), rules::unary_samples<-30, -2>());
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

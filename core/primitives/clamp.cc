@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs (x, low, high): x limited to [low, high]; high where low > high. NaN if one of the three is.
+// The inputs (x, low, high): x limited to [low, high]; high where low > high. NaN if one of the
+// three is.
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
@@ -11,7 +12,8 @@ struct Clamp {
   template <class I, class X>
   static SPRUCE_INLINE X call(X stored, X stored_low, X stored_high) {
     using T = cpu::internal::Compute<X>;
-    const T x = static_cast<T>(stored), low = static_cast<T>(stored_low), high = static_cast<T>(stored_high);
+    const T x = static_cast<T>(stored), low = static_cast<T>(stored_low),
+            high = static_cast<T>(stored_high);
     // A comparison with NaN is false, and x != x is only true for NaN.
     const T above = ((x < low) | (low != low)) ? low : x;
     return static_cast<X>(((above > high) | (high != high)) ? high : above);
@@ -40,7 +42,8 @@ void jvp(const JvpArgs& a) {
 
 Sample sample(Dtype dtype, const Shape& x, const Shape& low, const Shape& high) {
   Sample s;
-  for (const auto& [shape, from, to] : {std::tuple(x, -3.0, 3.0), std::tuple(low, -2.0, -0.5), std::tuple(high, 0.5, 2.0)}) {
+  for (const auto& [shape, from, to] :
+       {std::tuple(x, -3.0, 3.0), std::tuple(low, -2.0, -0.5), std::tuple(high, 0.5, 2.0)}) {
     SampleInput in;
     in.aval = Aval{dtype, false, shape};
     in.low = from;
@@ -53,10 +56,14 @@ Sample sample(Dtype dtype, const Shape& x, const Shape& low, const Shape& high) 
 
 std::vector<Sample> samples() {
   constexpr Dtype kFloat = Dtype::kFloat32;
-  return {sample(kFloat, {}, {}, {}),           sample(kFloat, {7}, {}, {}),
-          sample(kFloat, {2, 3}, {3}, {2, 1}),  sample(kFloat, {2, 3}, {2, 3}, {}),
-          sample(kFloat, {2, 3}, {}, {2, 3}),   sample(kFloat, {}, {4}, {}),
-          sample(kFloat, {0, 3}, {3}, {}),      sample(kFloat, {5}, {5}, {5}),
+  return {sample(kFloat, {}, {}, {}),
+          sample(kFloat, {7}, {}, {}),
+          sample(kFloat, {2, 3}, {3}, {2, 1}),
+          sample(kFloat, {2, 3}, {2, 3}, {}),
+          sample(kFloat, {2, 3}, {}, {2, 3}),
+          sample(kFloat, {}, {4}, {}),
+          sample(kFloat, {0, 3}, {3}, {}),
+          sample(kFloat, {5}, {5}, {5}),
           sample(Dtype::kInt32, {2, 4}, {}, {4})};
 }
 

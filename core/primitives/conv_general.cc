@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution over 1 to 3 spatial axes. It is bilinear, and closed: both transposes are convolutions with other
-// parameters. In terms of roles (batch, feature, out) the gradient of the input runs the window over g with in and out
-// exchanged; that of the window runs g over the input with batch and feature exchanged.
+// Convolution over 1 to 3 spatial axes. It is bilinear, and closed: both transposes are
+// convolutions with other parameters. In terms of roles (batch, feature, out) the gradient of the
+// input runs the window over g with in and out exchanged; that of the window runs g over the input
+// with batch and feature exchanged.
 #include "spruce/core/cpu/conv.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/conv.h"
@@ -11,7 +12,9 @@
 namespace spruce {
 namespace {
 
-Array bound(const Array& x, const Array& w, const ConvParams& p) { return bind1(conv_general_p, {x, w}, Params::make(p)); }
+Array bound(const Array& x, const Array& w, const ConvParams& p) {
+  return bind1(conv_general_p, {x, w}, Params::make(p));
+}
 
 // A transposition that is followed by a reshape: nothing to do where only axes of size 1 move.
 Array permuted(const Array& x, const Axes& perm) {
@@ -25,7 +28,8 @@ Array permuted(const Array& x, const Axes& perm) {
   return moves ? rules::transpose_axes(x, perm) : x;
 }
 
-// `x` with the groups, which are the outer part of axis `from`, moved to the outer part of axis `to`.
+// `x` with the groups, which are the outer part of axis `from`, moved to the outer part of axis
+// `to`.
 Array move_groups(const Array& x, int from, int to, int64_t groups) {
   Shape split = x.shape();
   split[from] /= groups;
@@ -52,7 +56,8 @@ void jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   Array t;
   if (a.tangents[0].defined()) t = bind1(a.p, {a.tangents[0], a.in[1]}, a.params);
-  if (a.tangents[1].defined()) t = rules::add_tangents(t, bind1(a.p, {a.in[0], a.tangents[1]}, a.params));
+  if (a.tangents[1].defined())
+    t = rules::add_tangents(t, bind1(a.p, {a.in[0], a.tangents[1]}, a.params));
   a.out_tangents[0] = t;
 }
 
@@ -67,7 +72,8 @@ ConvParams as_feature_groups(const ConvParams& p) {
 // The gradient of the input: x[n, i, u] = sum over o, k of g[n, o, p] w[o, i, k].
 Array lhs_gradient(const ConvParams& p, const Array& g, const Array& w, const Aval& lhs) {
   if (p.batch_group_count > 1) {
-    // In terms of the input with groups in its features; the window then has to be [out, in / groups], which it is.
+    // In terms of the input with groups in its features; the window then has to be [out, in /
+    // groups], which it is.
     const int batch = p.lhs_swapped ? 1 : 0;
     Aval moved = lhs;
     moved.shape[batch] /= p.batch_group_count;
@@ -94,9 +100,10 @@ Array lhs_gradient(const ConvParams& p, const Array& g, const Array& w, const Av
   return bound(g, w, q);
 }
 
-// The gradient of the window for one that is not reversed: w[o, i, k] = sum over n, p of x[n, i, .] g[n, o, p]. The
-// window of this convolution is g, and its groups are those of the batch.
-Array window_gradient_forward(const ConvParams& p, const Array& x, const Array& g, const Aval& rhs) {
+// The gradient of the window for one that is not reversed: w[o, i, k] = sum over n, p of x[n, i, .]
+// g[n, o, p]. The window of this convolution is g, and its groups are those of the batch.
+Array window_gradient_forward(const ConvParams& p, const Array& x, const Array& g,
+                              const Aval& rhs) {
   ConvParams q = p;
   q.lhs_swapped = !p.lhs_swapped;
   q.rhs_swapped = !p.out_swapped;
@@ -107,14 +114,16 @@ Array window_gradient_forward(const ConvParams& p, const Array& x, const Array& 
   q.strides = p.rhs_dilation;
   q.rhs_dilation = p.strides;
   for (int d = 0; d < p.strides.rank(); ++d) {
-    q.padding_high[d] = rules::dilated_size(rhs.shape[2 + d], p.rhs_dilation[d]) + rules::dilated_size(g.shape()[2 + d], p.strides[d]) - 1 -
+    q.padding_high[d] = rules::dilated_size(rhs.shape[2 + d], p.rhs_dilation[d]) +
+                        rules::dilated_size(g.shape()[2 + d], p.strides[d]) - 1 -
                         rules::dilated_size(x.shape()[2 + d], p.lhs_dilation[d]) - p.padding_low[d];
   }
   return bound(x, g, q);
 }
 
 // The same for one that is reversed, with the window of this convolution being x.
-Array window_gradient_reversed(const ConvParams& p, const Array& x, const Array& g, const Aval& rhs) {
+Array window_gradient_reversed(const ConvParams& p, const Array& x, const Array& g,
+                               const Aval& rhs) {
   ConvParams q = p;
   q.lhs_swapped = !p.out_swapped;
   q.rhs_swapped = !p.lhs_swapped;
@@ -141,12 +150,15 @@ Array window_gradient(const ConvParams& p, const Array& x, const Array& g, const
     q.rhs_swapped = false;
     Aval outputs_first = rhs;
     if (p.rhs_swapped) std::swap(outputs_first.shape[0], outputs_first.shape[1]);
-    const Array w = window_gradient(q, move_groups(x, batch, 1 - batch, p.batch_group_count), g, outputs_first);
+    const Array w =
+        window_gradient(q, move_groups(x, batch, 1 - batch, p.batch_group_count), g, outputs_first);
     return p.rhs_swapped ? swap_front(w) : w;
   }
-  // With groups each form gives only one of the two layouts. The other reading of the window is that of the reversed one.
+  // With groups each form gives only one of the two layouts. The other reading of the window is
+  // that of the reversed one.
   const bool reversed = p.feature_group_count > 1 ? p.rhs_swapped : p.reversed;
-  const Array w = reversed ? window_gradient_reversed(p, x, g, rhs) : window_gradient_forward(p, x, g, rhs);
+  const Array w =
+      reversed ? window_gradient_reversed(p, x, g, rhs) : window_gradient_forward(p, x, g, rhs);
   if (reversed == p.reversed) return w;
   Axes spatial;
   for (int i = 2; i < w.rank(); ++i) spatial.push_back(i);
@@ -155,8 +167,10 @@ Array window_gradient(const ConvParams& p, const Array& x, const Array& g, const
 
 void transpose(const TransposeArgs& a) {
   const auto& p = a.params.get<ConvParams>();
-  if (a.linear(0)) a.out[0] = lhs_gradient(p, a.cts[0], a.in[1], a.avals[0]);
-  else a.out[1] = window_gradient(p, a.in[0], a.cts[0], a.avals[1]);
+  if (a.linear(0))
+    a.out[0] = lhs_gradient(p, a.cts[0], a.in[1], a.avals[0]);
+  else
+    a.out[1] = window_gradient(p, a.in[0], a.cts[0], a.avals[1]);
 }
 
 // `x` [s, ...] with the mapped axis merged into axis `to` (of x without it), as the outer part.
@@ -222,7 +236,8 @@ void batch(const BatchArgs& a) {
     const Array y = bound(merge_within(x, batch_axis, p.batch_group_count), w, p);
     a.out[0] = split(y, y_batch, a.size, 1);
   } else if (!a.batched[0]) {
-    // More outputs for the same input. In a window with groups in its inputs they are the inner part of each group.
+    // More outputs for the same input. In a window with groups in its inputs they are the inner
+    // part of each group.
     const bool inner = p.rhs_swapped && p.batch_group_count == 1;
     const int64_t groups = p.feature_group_count * p.batch_group_count;
     const Array y = bound(x, merge_within(w, out_axis, inner ? 1 : groups), p);

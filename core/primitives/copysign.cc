@@ -15,7 +15,9 @@ struct Copysign {
   }
 };
 
-Array slope(const Array& a, const Array& b) { return sign(a) * copysign(rules::scalar_like(1, b), b); }
+Array slope(const Array& a, const Array& b) {
+  return sign(a) * copysign(rules::scalar_like(1, b), b);
+}
 
 }  // namespace
 
@@ -23,9 +25,12 @@ extern constinit const Primitive copysign_p = {
     .name = "copysign",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Copysign, cpu::Types::kFloating>,
-    .jvp = rules::jvp_binary<
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * slope(a, b); },
-        [](const Array&, const Array&, const Array&, const Array&) { return Array(); }>,
+    .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
+      return t * slope(a, b);
+    },
+                             [](const Array&, const Array&, const Array&, const Array&) {
+                               return Array();
+                             }>,
     .batch = rules::batch_elementwise,
     .samples = rules::binary_samples<5, 20>,
     .kind = PrimitiveKind::kElementwise,

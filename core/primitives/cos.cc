@@ -31,7 +31,8 @@ extern constinit const Primitive cos_p = {
     .name = "cos",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Cos, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * -sin(x); }>,
+    .jvp =
+        rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * -sin(x); }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-40, 40>,
     .kind = PrimitiveKind::kElementwise,

@@ -21,7 +21,8 @@ extern constinit const Primitive cosh_p = {
     .name = "cosh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Cosh, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * sinh(x); }>,
+    .jvp =
+        rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * sinh(x); }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,
     .kind = PrimitiveKind::kElementwise,

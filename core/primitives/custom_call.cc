@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of a function that brings its own derivative rule: a nested graph, and the rule where it is known (text has none:
-// a graph that was parsed is differentiated through its body).
+// A call of a function that brings its own derivative rule: a nested graph, and the rule where it
+// is known (text has none: a graph that was parsed is differentiated through its body).
 #include "spruce/core/custom_call.h"
 
 #include "spruce/core/rules/elementwise.h"
@@ -47,7 +47,8 @@ void jvp(const JvpArgs& a) {
 
 void batch(const BatchArgs& a) {
   const CustomFunction* f = function_of(a.params);
-  const std::vector<Array> out = bind_custom(f->batch(a.size, {a.batched.begin(), a.batched.end()}), a.in);
+  const std::vector<Array> out =
+      bind_custom(f->batch(a.size, {a.batched.begin(), a.batched.end()}), a.in);
   for (size_t k = 0; k < out.size(); ++k) a.out[k] = out[k];
 }
 
@@ -67,7 +68,8 @@ extern constinit const Primitive custom_call_p = {
 namespace internal {
 
 Params make_custom_call(Graph body, const std::shared_ptr<const CustomFunction>& f) {
-  return Params::make(CustomCallParams{f->name(), std::make_shared<const Graph>(std::move(body)), f});
+  return Params::make(
+      CustomCallParams{f->name(), std::make_shared<const Graph>(std::move(body)), f});
 }
 
 const Graph& custom_call_body(const Params& params) { return *params.get<CustomCallParams>().body; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear map whose transpose is the pullback that a user gave to custom_vjp. It cannot be run, only transposed.
+// The linear map whose transpose is the pullback that a user gave to custom_vjp. It cannot be run,
+// only transposed.
 #include "spruce/core/custom_call.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -18,8 +19,9 @@ const internal::PullbackRule& rule_of(const Params& params) {
 std::vector<Aval> shapes(const ShapeArgs& a) { return rule_of(a.params).out_avals; }
 
 std::vector<Array> run(std::span<const Array>, const Params& params) {
-  throw DerivativeError("custom_vjp: " + rule_of(params).name +
-                        " has a rule for reverse mode only; forward mode (jvp, jacfwd, linearize) needs custom_jvp");
+  throw DerivativeError(
+      "custom_vjp: " + rule_of(params).name +
+      " has a rule for reverse mode only; forward mode (jvp, jacfwd, linearize) needs custom_jvp");
 }
 
 void transpose(const TransposeArgs& a) {
@@ -46,11 +48,14 @@ extern constinit const Primitive custom_vjp_tangent_p = {
 
 namespace internal {
 
-std::vector<Array> bind_pullback(PullbackRule rule, std::span<const Array> residuals, std::span<const Array> tangents) {
+std::vector<Array> bind_pullback(PullbackRule rule, std::span<const Array> residuals,
+                                 std::span<const Array> tangents) {
   std::vector<Array> in(residuals.begin(), residuals.end());
   in.insert(in.end(), tangents.begin(), tangents.end());
   const std::string name = rule.name;
-  return bind_all(custom_vjp_tangent_p, in, Params::make(PullbackParams{name, std::make_shared<const PullbackRule>(std::move(rule))}));
+  return bind_all(
+      custom_vjp_tangent_p, in,
+      Params::make(PullbackParams{name, std::make_shared<const PullbackRule>(std::move(rule))}));
 }
 
 }  // namespace internal

@@ -21,11 +21,15 @@ extern constinit const Primitive digamma_p = {
     .name = "digamma",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Digamma, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * polygamma(1, x); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t * polygamma(1, x);
+    }>,
     .batch = rules::batch_elementwise,
-    .samples = [] {
-      return rules::joined(rules::unary_samples<3, 40>(), rules::valued_samples({-0.5, -1.3, -2.6, 0.2, 7.5}));
-    },
+    .samples =
+        [] {
+          return rules::joined(rules::unary_samples<3, 40>(),
+                               rules::valued_samples({-0.5, -1.3, -2.6, 0.2, 7.5}));
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

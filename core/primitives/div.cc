@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// a / b; of integers rounded toward zero. An integer divided by 0 gives -1 (all bits set), and the smallest signed integer
-// divided by -1 itself.
+// a / b; of integers rounded toward zero. An integer divided by 0 gives -1 (all bits set), and the
+// smallest signed integer divided by -1 itself.
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
@@ -23,7 +23,9 @@ struct Div {
   }
 };
 
-void transpose(const TransposeArgs& a) { a.out[0] = rules::unbroadcast(a.cts[0] / a.in[1], a.avals[0].shape); }
+void transpose(const TransposeArgs& a) {
+  a.out[0] = rules::unbroadcast(a.cts[0] / a.in[1], a.avals[0].shape);
+}
 
 }  // namespace
 
@@ -31,11 +33,16 @@ extern constinit const Primitive div_p = {
     .name = "div",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Div, cpu::Types::kNumeric>,
-    .jvp = rules::jvp_binary<[](const Array&, const Array& b, const Array&, const Array& t) { return t / b; },
-                             [](const Array&, const Array& b, const Array& y, const Array& t) { return t * (-y / b); }>,
+    .jvp = rules::jvp_binary<
+        [](const Array&, const Array& b, const Array&, const Array& t) { return t / b; },
+        [](const Array&, const Array& b, const Array& y, const Array& t) { return t * (-y / b); }>,
     .transpose = transpose,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::binary_samples<5, 20>(), rules::integer_binary_samples<-9, 9>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::binary_samples<5, 20>(),
+                               rules::integer_binary_samples<-9, 9>());
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error function.
+#include "spruce/core/cpu/math/erf.h"
+
 #include <numbers>
 
 #include "spruce/core/cpu/elementwise.h"
-#include "spruce/core/cpu/math/erf.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -23,7 +24,9 @@ extern constinit const Primitive erf_p = {
     .name = "erf",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Erf, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * (2.0 * std::numbers::inv_sqrtpi * exp(-(x * x))); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t * (2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,

@@ -23,7 +23,9 @@ extern constinit const Primitive erf_inv_p = {
     .name = "erf_inv",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<ErfInv, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * (0.5 / std::numbers::inv_sqrtpi * exp(y * y)); }>,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t * (0.5 / std::numbers::inv_sqrtpi * exp(y * y));
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-9, 9>,
     .kind = PrimitiveKind::kElementwise,

@@ -23,7 +23,9 @@ extern constinit const Primitive erfc_p = {
     .name = "erfc",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Erfc, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * (-2.0 * std::numbers::inv_sqrtpi * exp(-(x * x))); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t * (-2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,

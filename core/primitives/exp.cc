@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // e^x.
-#include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/exp.h"
+
+#include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 

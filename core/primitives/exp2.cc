@@ -23,7 +23,9 @@ extern constinit const Primitive exp2_p = {
     .name = "exp2",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Exp2, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * (y * std::numbers::ln2); }>,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t * (y * std::numbers::ln2);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,
     .kind = PrimitiveKind::kElementwise,

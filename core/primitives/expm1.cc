@@ -21,7 +21,8 @@ extern constinit const Primitive expm1_p = {
     .name = "expm1",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Expm1, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * exp(x); }>,
+    .jvp =
+        rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * exp(x); }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,
     .kind = PrimitiveKind::kElementwise,

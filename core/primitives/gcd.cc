@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The greatest common divisor of integers, at least 0 (but for the smallest signed integer, which has no opposite).
+// The greatest common divisor of integers, at least 0 (but for the smallest signed integer, which
+// has no opposite).
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
@@ -22,8 +23,10 @@ struct Gcd {
   template <class T>
   static SPRUCE_INLINE uint64_t magnitude(T x) {
     const auto bits = static_cast<uint64_t>(x);
-    if constexpr (std::is_signed_v<T>) return x < 0 ? uint64_t{0} - bits : bits;
-    else return bits;
+    if constexpr (std::is_signed_v<T>)
+      return x < 0 ? uint64_t{0} - bits : bits;
+    else
+      return bits;
   }
 };
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // x * Phi(x) with the error function, or with its tanh form (Hendrycks and Gimpel 2016).
+#include "spruce/core/rules/gelu.h"
+
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/math.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/core/rules/gelu.h"
 
 namespace spruce {
 namespace {
 
-constexpr double kInvSqrt2 = 0.70710678118654752440, kSqrt2OverPi = 0.79788456080286535588, kCubic = 0.044715;
+constexpr double kInvSqrt2 = 0.70710678118654752440, kSqrt2OverPi = 0.79788456080286535588,
+                 kCubic = 0.044715;
 
 struct GeluErf {
   template <class I, class T>
@@ -26,13 +28,16 @@ struct GeluTanh {
 };
 
 void kernel(const KernelArgs& a) {
-  if (a.params.get<GeluParams>().tanh) cpu::unary_kernel<GeluTanh, cpu::Types::kFloating>(a);
-  else cpu::unary_kernel<GeluErf, cpu::Types::kFloating>(a);
+  if (a.params.get<GeluParams>().tanh)
+    cpu::unary_kernel<GeluTanh, cpu::Types::kFloating>(a);
+  else
+    cpu::unary_kernel<GeluErf, cpu::Types::kFloating>(a);
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   const Array& x = in[0];
-  if (params.get<GeluParams>().tanh) return {0.5 * x * (1.0 + tanh(kSqrt2OverPi * (x + kCubic * (x * x * x))))};
+  if (params.get<GeluParams>().tanh)
+    return {0.5 * x * (1.0 + tanh(kSqrt2OverPi * (x + kCubic * (x * x * x))))};
   return {0.5 * x * (1.0 + erf(x * kInvSqrt2))};
 }
 

@@ -18,7 +18,8 @@ struct Hypot {
     } else {
       const double x = a, y = b;
       const float h = static_cast<float>(__builtin_sqrt(x * x + y * y));
-      const bool infinite = cpu::math::abs(a) == cpu::math::kInf || cpu::math::abs(b) == cpu::math::kInf;
+      const bool infinite =
+          cpu::math::abs(a) == cpu::math::kInf || cpu::math::abs(b) == cpu::math::kInf;
       return infinite ? cpu::math::kInf : h;
     }
   }
@@ -35,9 +36,12 @@ extern constinit const Primitive hypot_p = {
     .name = "hypot",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Hypot, cpu::Types::kFloating>,
-    .jvp = rules::jvp_binary<
-        [](const Array& a, const Array&, const Array& y, const Array& t) { return t * ratio(a, y); },
-        [](const Array&, const Array& b, const Array& y, const Array& t) { return t * ratio(b, y); }>,
+    .jvp = rules::jvp_binary<[](const Array& a, const Array&, const Array& y, const Array& t) {
+      return t * ratio(a, y);
+    },
+                             [](const Array&, const Array& b, const Array& y, const Array& t) {
+                               return t * ratio(b, y);
+                             }>,
     .batch = rules::batch_elementwise,
     .samples = rules::binary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,

@@ -16,17 +16,24 @@ template <int kN>
 struct SmallPow {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    if constexpr (kN < 0) return T{1} / SmallPow<-kN>::template call<I>(x);
-    else if constexpr (kN == 1) return x;
-    else if constexpr (kN == 2) return product(x, x);
-    else if constexpr (kN == 3) return product(product(x, x), x);
-    else return product(product(x, x), product(x, x));
+    if constexpr (kN < 0)
+      return T{1} / SmallPow<-kN>::template call<I>(x);
+    else if constexpr (kN == 1)
+      return x;
+    else if constexpr (kN == 2)
+      return product(x, x);
+    else if constexpr (kN == 3)
+      return product(product(x, x), x);
+    else
+      return product(product(x, x), product(x, x));
   }
 
   template <class T>
   static SPRUCE_INLINE T product(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    else return a * b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
   }
 };
 
@@ -40,13 +47,17 @@ T power(T x, uint64_t n) {
   return y;
 }
 
-// Floats are multiplied in double, where long products round less and do not overflow early; doubles use std::pow.
+// Floats are multiplied in double, where long products round less and do not overflow early;
+// doubles use std::pow.
 template <class X>
 X general_power(X x, int64_t n) {
-  if constexpr (std::is_integral_v<X>) return static_cast<X>(power(static_cast<uint64_t>(x), static_cast<uint64_t>(n)));
-  else if constexpr (std::is_same_v<X, double>) return std::pow(x, static_cast<double>(n));
+  if constexpr (std::is_integral_v<X>)
+    return static_cast<X>(power(static_cast<uint64_t>(x), static_cast<uint64_t>(n)));
+  else if constexpr (std::is_same_v<X, double>)
+    return std::pow(x, static_cast<double>(n));
   else {
-    const uint64_t magnitude = n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
+    const uint64_t magnitude =
+        n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
     const double p = power(static_cast<double>(static_cast<float>(x)), magnitude);
     return static_cast<X>(static_cast<float>(n < 0 ? 1 / p : p));
   }
@@ -67,20 +78,28 @@ void general_kernel(const KernelArgs& args, int64_t n) {
 void kernel(const KernelArgs& args) {
   const int64_t n = args.params.get<IntegerPowParams>().n;
   switch (n) {
-    case -2: return cpu::unary_kernel<SmallPow<-2>, cpu::Types::kFloating>(args);
-    case -1: return cpu::unary_kernel<SmallPow<-1>, cpu::Types::kFloating>(args);
-    case 1: return cpu::unary_kernel<SmallPow<1>, cpu::Types::kNumeric>(args);
-    case 2: return cpu::unary_kernel<SmallPow<2>, cpu::Types::kNumeric>(args);
-    case 3: return cpu::unary_kernel<SmallPow<3>, cpu::Types::kNumeric>(args);
-    case 4: return cpu::unary_kernel<SmallPow<4>, cpu::Types::kNumeric>(args);
-    default: return general_kernel(args, n);
+    case -2:
+      return cpu::unary_kernel<SmallPow<-2>, cpu::Types::kFloating>(args);
+    case -1:
+      return cpu::unary_kernel<SmallPow<-1>, cpu::Types::kFloating>(args);
+    case 1:
+      return cpu::unary_kernel<SmallPow<1>, cpu::Types::kNumeric>(args);
+    case 2:
+      return cpu::unary_kernel<SmallPow<2>, cpu::Types::kNumeric>(args);
+    case 3:
+      return cpu::unary_kernel<SmallPow<3>, cpu::Types::kNumeric>(args);
+    case 4:
+      return cpu::unary_kernel<SmallPow<4>, cpu::Types::kNumeric>(args);
+    default:
+      return general_kernel(args, n);
   }
 }
 
 Aval shape(const ShapeArgs& a) {
   const int64_t n = a.params.get<IntegerPowParams>().n;
   if (n < 0 && is_integer(a.in[0]->dtype)) {
-    throw ValueError("integer_pow: " + to_string(*a.in[0]) + " to the power of " + std::to_string(n) +
+    throw ValueError("integer_pow: " + to_string(*a.in[0]) + " to the power of " +
+                     std::to_string(n) +
                      " is no integer; convert it to a floating dtype with astype first");
   }
   return rules::same_numeric(a);

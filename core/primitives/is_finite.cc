@@ -26,7 +26,10 @@ extern constinit const Primitive is_finite_p = {
     .cpu = cpu::unary_kernel<IsFinite, cpu::Types::kFloating, bool>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::valued_samples({-1.7, 0.3, HUGE_VAL, -HUGE_VAL, NAN}); },
+    .samples =
+        [] {
+          return rules::valued_samples({-1.7, 0.3, HUGE_VAL, -HUGE_VAL, NAN});
+        },
     .kind = PrimitiveKind::kElementwise,
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // (x - mean) / sqrt(variance + eps) * weight + bias over the last axis (Ba, Kiros and Hinton 2016).
-#include "spruce/core/ops/create.h"
+#include "spruce/core/rules/layer_norm.h"
+
 #include "spruce/core/cpu/rows.h"
+#include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/core/rules/layer_norm.h"
 #include "spruce/core/rules/rows.h"
 
 namespace spruce {
@@ -22,10 +23,13 @@ struct LayerNorm {
   static SPRUCE_INLINE void row(const Affine<T>& e, const T* x, T* y, int64_t n, int64_t) {
     const T count = static_cast<T>(n);
     const T mean = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return x[i]; }) / count;
-    const T variance = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return (x[i] - mean) * (x[i] - mean); }) / count;
+    const T variance =
+        cpu::row_sum<T>(
+            n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return (x[i] - mean) * (x[i] - mean); }) /
+        count;
     const T scale = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + e.eps)));
     const T *w = e.weight.data(), *b = e.bias.data();
-SPRUCE_INDEPENDENT
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * w[i] + b[i];
   }
 };
@@ -53,7 +57,8 @@ Aval shape(const ShapeArgs& a) {
   for (size_t i = 1; i < 3; ++i) {
     if (a.in[i]->dtype != out.dtype || !(a.in[i]->shape == Shape{out.shape.back()})) {
       throw ShapeError("layer_norm: x is " + to_string(out) + ", so weight and bias must be " +
-                       to_string(Aval{out.dtype, false, Shape{out.shape.back()}}) + "; got " + to_string(*a.in[i]));
+                       to_string(Aval{out.dtype, false, Shape{out.shape.back()}}) + "; got " +
+                       to_string(*a.in[i]));
     }
   }
   return out;

@@ -22,7 +22,11 @@ extern constinit const Primitive le_p = {
     .cpu = cpu::binary_kernel<Le, cpu::Types::kAll, bool>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::binary_samples<-20, 20>(), rules::integer_binary_samples<-2, 2>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::binary_samples<-20, 20>(),
+                               rules::integer_binary_samples<-2, 2>());
+        },
     .kind = PrimitiveKind::kElementwise,
 };
 

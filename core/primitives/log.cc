@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The natural logarithm.
-#include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/log.h"
+
+#include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 

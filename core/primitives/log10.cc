@@ -23,7 +23,9 @@ extern constinit const Primitive log10_p = {
     .name = "log10",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Log10, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / (x * std::numbers::ln10); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t / (x * std::numbers::ln10);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<2, 30>,
     .kind = PrimitiveKind::kElementwise,

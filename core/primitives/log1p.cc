@@ -21,7 +21,9 @@ extern constinit const Primitive log1p_p = {
     .name = "log1p",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Log1p, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / (x + 1.0); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t / (x + 1.0);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-8, 30>,
     .kind = PrimitiveKind::kElementwise,

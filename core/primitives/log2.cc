@@ -23,7 +23,9 @@ extern constinit const Primitive log2_p = {
     .name = "log2",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Log2, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / (x * std::numbers::ln2); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t / (x * std::numbers::ln2);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<2, 30>,
     .kind = PrimitiveKind::kElementwise,

@@ -28,9 +28,12 @@ extern constinit const Primitive logaddexp_p = {
     .name = "logaddexp",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Logaddexp, cpu::Types::kFloating>,
-    .jvp = rules::jvp_binary<
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * logistic(gap(a, b)); },
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * logistic(gap(b, a)); }>,
+    .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
+      return t * logistic(gap(a, b));
+    },
+                             [](const Array& a, const Array& b, const Array&, const Array& t) {
+                               return t * logistic(gap(b, a));
+                             }>,
     .batch = rules::batch_elementwise,
     .samples = rules::binary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,

@@ -21,7 +21,9 @@ extern constinit const Primitive logistic_p = {
     .name = "logistic",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Logistic, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * (y * (1.0 - y)); }>,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t * (y * (1.0 - y));
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-40, 40>,
     .kind = PrimitiveKind::kElementwise,

@@ -10,8 +10,10 @@ namespace {
 struct Min {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) return a < b || a != a ? a : b;
-    else return a < b ? a : b;
+    if constexpr (std::is_floating_point_v<T>)
+      return a < b || a != a ? a : b;
+    else
+      return a < b ? a : b;
   }
 };
 
@@ -27,11 +29,18 @@ extern constinit const Primitive min_p = {
     .name = "min",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Min, cpu::Types::kAll>,
-    .jvp = rules::jvp_binary<
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * share(a, b); },
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * share(b, a); }>,
+    .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
+      return t * share(a, b);
+    },
+                             [](const Array& a, const Array& b, const Array&, const Array& t) {
+                               return t * share(b, a);
+                             }>,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::binary_samples<-20, 20>(), rules::integer_binary_samples<-9, 9>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::binary_samples<-20, 20>(),
+                               rules::integer_binary_samples<-9, 9>());
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

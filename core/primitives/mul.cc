@@ -10,9 +10,12 @@ namespace {
 struct Mul {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>) return a && b;
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    else return a * b;
+    if constexpr (std::is_same_v<T, bool>)
+      return a && b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
   }
 };
 
@@ -27,11 +30,16 @@ extern constinit const Primitive mul_p = {
     .name = "mul",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Mul, cpu::Types::kAll>,
-    .jvp = rules::jvp_binary<[](const Array&, const Array& b, const Array&, const Array& t) { return t * b; },
-                             [](const Array& a, const Array&, const Array&, const Array& t) { return a * t; }>,
+    .jvp = rules::jvp_binary<
+        [](const Array&, const Array& b, const Array&, const Array& t) { return t * b; },
+        [](const Array& a, const Array&, const Array&, const Array& t) { return a * t; }>,
     .transpose = transpose,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::binary_samples<-20, 20>(), rules::integer_binary_samples<-9, 9>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::binary_samples<-20, 20>(),
+                               rules::integer_binary_samples<-9, 9>());
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

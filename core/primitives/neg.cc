@@ -10,8 +10,10 @@ namespace {
 struct Neg {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x));
-    else return -x;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x));
+    else
+      return -x;
   }
 };
 
@@ -26,7 +28,11 @@ extern constinit const Primitive neg_p = {
     .jvp = rules::jvp_unary<[](const Array&, const Array&, const Array& t) { return -t; }>,
     .transpose = transpose,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::unary_samples<-20, 20>(), rules::integer_unary_samples<-9, 9>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::unary_samples<-20, 20>(),
+                               rules::integer_unary_samples<-9, 9>());
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

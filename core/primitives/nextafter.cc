@@ -31,10 +31,14 @@ void loop(const void* a, const void* b, void* y, int64_t n, int64_t a_step, int6
 
 void kernel(const KernelArgs& args) {
   switch (args.out[0].dtype()) {
-    case Dtype::kFloat16: return cpu::run_binary(args, loop<Float16, uint16_t>);
-    case Dtype::kBfloat16: return cpu::run_binary(args, loop<Bfloat16, uint16_t>);
-    case Dtype::kFloat32: return cpu::run_binary(args, loop<float, uint32_t>);
-    default: return cpu::run_binary(args, loop<double, uint64_t>);
+    case Dtype::kFloat16:
+      return cpu::run_binary(args, loop<Float16, uint16_t>);
+    case Dtype::kBfloat16:
+      return cpu::run_binary(args, loop<Bfloat16, uint16_t>);
+    case Dtype::kFloat32:
+      return cpu::run_binary(args, loop<float, uint32_t>);
+    default:
+      return cpu::run_binary(args, loop<double, uint64_t>);
   }
 }
 
@@ -44,8 +48,9 @@ extern constinit const Primitive nextafter_p = {
     .name = "nextafter",
     .shape = rules::broadcast_floating,
     .cpu = kernel,
-    .jvp = rules::jvp_binary<[](const Array&, const Array&, const Array&, const Array& t) { return t; },
-                             [](const Array&, const Array&, const Array&, const Array&) { return Array(); }>,
+    .jvp = rules::jvp_binary<
+        [](const Array&, const Array&, const Array&, const Array& t) { return t; },
+        [](const Array&, const Array&, const Array&, const Array&) { return Array(); }>,
     .batch = rules::batch_elementwise,
     .samples = rules::binary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,

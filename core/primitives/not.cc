@@ -10,8 +10,10 @@ namespace {
 struct Not {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    if constexpr (std::is_same_v<T, bool>) return !x;
-    else return static_cast<T>(~x);
+    if constexpr (std::is_same_v<T, bool>)
+      return !x;
+    else
+      return static_cast<T>(~x);
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The n-th derivative of digamma: (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k >= 0. Computed in double for all
-// dtypes.
+// The n-th derivative of digamma: (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k >= 0.
+// Computed in double for all dtypes.
 #include <cmath>
 
 #include "spruce/core/cpu/elementwise.h"
@@ -45,7 +45,8 @@ class Polygamma {
  public:
   explicit Polygamma(int64_t n) : n_(static_cast<int>(n)), scale_(n % 2 == 0 ? -1 : 1) {
     for (int i = 2; i <= n_; ++i) scale_ *= i;
-    // The n-th derivative of cot(pi x) is (-pi)^n times a polynomial in c = cot(pi x), because c' = -pi (1 + c^2).
+    // The n-th derivative of cot(pi x) is (-pi)^n times a polynomial in c = cot(pi x), because c' =
+    // -pi (1 + c^2).
     cot_ = {0, 1};
     for (int i = 0; i < n_; ++i) {
       std::vector<double> next(cot_.size() + 1, 0.0);
@@ -61,7 +62,8 @@ class Polygamma {
     if (n_ == 0) return cpu::math::digamma<cpu::math::Isa<false>>(x);
     if (x > 0) return positive(x);
     if (x != x) return x;
-    if (x == std::floor(x)) return n_ % 2 == 1 ? HUGE_VAL : x == 0 ? std::copysign(HUGE_VAL, -x) : NAN;
+    if (x == std::floor(x))
+      return n_ % 2 == 1 ? HUGE_VAL : x == 0 ? std::copysign(HUGE_VAL, -x) : NAN;
     // Reflection: psi_n(x) = (-1)^n psi_n(1 - x) - pi d^n/dx^n cot(pi x).
     const double c = 1 / std::tan(kPi * (x - std::round(x)));
     double p = 0;
@@ -86,7 +88,8 @@ void kernel(const KernelArgs& args) {
       const T* x = args.in[0].as<const T>();
       T* y = args.out[0].as<T>();
       cpu::parallel_for(args.out[0].numel(), 256, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) y[i] = static_cast<T>(static_cast<C>(f(static_cast<C>(x[i]))));
+        for (int64_t i = begin; i < end; ++i)
+          y[i] = static_cast<T>(static_cast<C>(f(static_cast<C>(x[i]))));
       });
     }
   });
@@ -95,7 +98,8 @@ void kernel(const KernelArgs& args) {
 Aval shape(const ShapeArgs& a) {
   const int64_t n = a.params.get<PolygammaParams>().n;
   if (n < 0 || n > kMaxOrder) {
-    throw ValueError("polygamma: the order is " + std::to_string(n) + "; it must be in 0.." + std::to_string(kMaxOrder));
+    throw ValueError("polygamma: the order is " + std::to_string(n) + "; it must be in 0.." +
+                     std::to_string(kMaxOrder));
   }
   return rules::same_floating(a);
 }
@@ -108,7 +112,8 @@ void jvp(const JvpArgs& a) {
 std::vector<Sample> samples() {
   std::vector<Sample> all;
   for (const int64_t n : {0, 1, 2, 3}) {
-    for (Sample s : rules::joined(rules::unary_samples<5, 40>(), rules::valued_samples({-0.5, -1.3, -2.6, 0.4, 7.5}))) {
+    for (Sample s : rules::joined(rules::unary_samples<5, 40>(),
+                                  rules::valued_samples({-0.5, -1.3, -2.6, 0.4, 7.5}))) {
       s.params = Params::make(PolygammaParams{n});
       all.push_back(s);
     }

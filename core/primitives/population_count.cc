@@ -12,8 +12,10 @@ namespace {
 struct PopulationCount {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    if constexpr (std::is_same_v<T, bool>) return x;
-    else return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
+    if constexpr (std::is_same_v<T, bool>)
+      return x;
+    else
+      return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
   }
 };
 

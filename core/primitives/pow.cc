@@ -50,9 +50,12 @@ extern constinit const Primitive pow_p = {
     .name = "pow",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Pow, cpu::Types::kNumeric>,
-    .jvp = rules::jvp_binary<
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * base_slope(a, b); },
-        [](const Array& a, const Array&, const Array& y, const Array& t) { return t * exponent_slope(a, y); }>,
+    .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
+      return t * base_slope(a, b);
+    },
+                             [](const Array& a, const Array&, const Array& y, const Array& t) {
+                               return t * exponent_slope(a, y);
+                             }>,
     .batch = rules::batch_elementwise,
     .samples = samples,
     .kind = PrimitiveKind::kElementwise,

@@ -10,7 +10,10 @@ extern constinit const Primitive reduce_window_max_p = {
     .name = "reduce_window_max",
     .shape = rules::window_reduced,
     .cpu = cpu::window_max_kernel,
-    .jvp = [](const JvpArgs& a) { rules::jvp_window(a, window_argmax_p, -std::numeric_limits<double>::infinity()); },
+    .jvp =
+        [](const JvpArgs& a) {
+          rules::jvp_window(a, window_argmax_p, -std::numeric_limits<double>::infinity());
+        },
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,

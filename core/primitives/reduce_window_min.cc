@@ -10,7 +10,10 @@ extern constinit const Primitive reduce_window_min_p = {
     .name = "reduce_window_min",
     .shape = rules::window_reduced,
     .cpu = cpu::window_min_kernel,
-    .jvp = [](const JvpArgs& a) { rules::jvp_window(a, window_argmin_p, std::numeric_limits<double>::infinity()); },
+    .jvp =
+        [](const JvpArgs& a) {
+          rules::jvp_window(a, window_argmin_p, std::numeric_limits<double>::infinity());
+        },
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,

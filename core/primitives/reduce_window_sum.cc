@@ -17,7 +17,8 @@ void transpose(const TransposeArgs& a) {
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t reach = rules::dilated_size(p.window[d], p.window_dilation[d]) - 1;
     q.padding_low[d] = reach - p.padding_low[d];
-    q.padding_high[d] = rules::dilated_size(in[d], p.base_dilation[d]) + reach - rules::dilated_size(out[d], p.strides[d]) - q.padding_low[d];
+    q.padding_high[d] = rules::dilated_size(in[d], p.base_dilation[d]) + reach -
+                        rules::dilated_size(out[d], p.strides[d]) - q.padding_low[d];
   }
   a.out[0] = bind1(reduce_window_sum_p, {a.cts[0]}, Params::make(q));
 }

@@ -27,7 +27,8 @@ struct Rem {
 // Away from the jumps, where both may be non-zero.
 std::vector<Sample> samples() {
   Sample s;
-  for (const std::vector<double>& values : {std::vector<double>{-1.9, -0.7, 0.4, 1.7, 2.9, 3.3}, {0.6, -0.5, 1.5, 1.2, 0.7, -2.1}}) {
+  for (const std::vector<double>& values :
+       {std::vector<double>{-1.9, -0.7, 0.4, 1.7, 2.9, 3.3}, {0.6, -0.5, 1.5, 1.2, 0.7, -2.1}}) {
     SampleInput in;
     in.aval = Aval{Dtype::kFloat32, false, Shape{2, 3}};
     in.values = values;
@@ -42,9 +43,12 @@ extern constinit const Primitive rem_p = {
     .name = "rem",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Rem, cpu::Types::kNumeric>,
-    .jvp = rules::jvp_binary<
-        [](const Array&, const Array&, const Array&, const Array& t) { return t; },
-        [](const Array& a, const Array& b, const Array&, const Array& t) { return t * -trunc(a / b); }>,
+    .jvp = rules::jvp_binary<[](const Array&, const Array&, const Array&, const Array& t) {
+      return t;
+    },
+                             [](const Array& a, const Array& b, const Array&, const Array& t) {
+                               return t * -trunc(a / b);
+                             }>,
     .batch = rules::batch_elementwise,
     .samples = samples,
     .kind = PrimitiveKind::kElementwise,

@@ -21,7 +21,9 @@ extern constinit const Primitive rsqrt_p = {
     .name = "rsqrt",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Rsqrt, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array& y, const Array& t) { return t * (-0.5 * y / x); }>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array& y, const Array& t) {
+      return t * (-0.5 * y / x);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<2, 40>,
     .kind = PrimitiveKind::kElementwise,

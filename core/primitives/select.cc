@@ -10,7 +10,8 @@ namespace {
 Aval shape(const ShapeArgs& a) {
   const Aval& p = *a.in[0];
   if (!is_bool(p.dtype)) {
-    throw DtypeError("select: the condition is " + to_string(p) + ", not bool; compare it with != 0 first");
+    throw DtypeError("select: the condition is " + to_string(p) +
+                     ", not bool; compare it with != 0 first");
   }
   Aval out = rules::broadcast({a.op, a.in.subspan(1), a.params});
   if (!(p.shape == out.shape)) out.shape = broadcast_shapes(a.op, p.shape, out.shape);
@@ -34,10 +35,14 @@ void run(const KernelArgs& args) {
 
 void kernel(const KernelArgs& args) {
   switch (size_of(args.out[0].dtype())) {
-    case 1: return run<uint8_t>(args);
-    case 2: return run<uint16_t>(args);
-    case 4: return run<uint32_t>(args);
-    default: return run<uint64_t>(args);
+    case 1:
+      return run<uint8_t>(args);
+    case 2:
+      return run<uint16_t>(args);
+    case 4:
+      return run<uint32_t>(args);
+    default:
+      return run<uint64_t>(args);
   }
 }
 
@@ -47,7 +52,8 @@ void jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in);
   const Array &t = a.tangents[1], &f = a.tangents[2];
   if (!t.defined() && !f.defined()) return;
-  const Array tangent = bind1(a.p, {a.in[0], t.defined() ? t : zero_like(f), f.defined() ? f : zero_like(t)});
+  const Array tangent =
+      bind1(a.p, {a.in[0], t.defined() ? t : zero_like(f), f.defined() ? f : zero_like(t)});
   a.out_tangents[0] = rules::broadcast_tangent(tangent, a.out[0].shape());
 }
 
@@ -65,9 +71,9 @@ SampleInput input(Dtype dtype, const Shape& shape) {
 }
 
 std::vector<Sample> samples() {
-  const std::vector<std::vector<Shape>> shapes = {{{}, {}, {}},         {{5}, {5}, {5}},   {{2, 3}, {3}, {2, 1}},
-                                                  {{}, {4}, {4}},       {{3}, {2, 3}, {}}, {{2, 1}, {}, {1, 3}},
-                                                  {{0, 3}, {3}, {0, 3}}, {{4}, {}, {}}};
+  const std::vector<std::vector<Shape>> shapes = {
+      {{}, {}, {}},      {{5}, {5}, {5}},      {{2, 3}, {3}, {2, 1}}, {{}, {4}, {4}},
+      {{3}, {2, 3}, {}}, {{2, 1}, {}, {1, 3}}, {{0, 3}, {3}, {0, 3}}, {{4}, {}, {}}};
   std::vector<Sample> all;
   for (const auto& s : shapes) {
     for (const Dtype d : {Dtype::kFloat32, Dtype::kInt32}) {

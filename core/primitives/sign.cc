@@ -11,8 +11,10 @@ struct Sign {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
     const T s = static_cast<T>((x > T{0}) - (x < T{0}));
-    if constexpr (std::is_floating_point_v<T>) return x == x ? s : x;
-    else return s;
+    if constexpr (std::is_floating_point_v<T>)
+      return x == x ? s : x;
+    else
+      return s;
   }
 };
 
@@ -24,7 +26,11 @@ extern constinit const Primitive sign_p = {
     .cpu = cpu::unary_kernel<Sign, cpu::Types::kNumeric>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::valued_samples({-1.7, -0.4, 0.3, 1.6}), rules::integer_unary_samples<-2, 2>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::valued_samples({-1.7, -0.4, 0.3, 1.6}),
+                               rules::integer_unary_samples<-2, 2>());
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

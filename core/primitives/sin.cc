@@ -31,7 +31,8 @@ extern constinit const Primitive sin_p = {
     .name = "sin",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Sin, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * cos(x); }>,
+    .jvp =
+        rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * cos(x); }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-40, 40>,
     .kind = PrimitiveKind::kElementwise,

@@ -21,7 +21,8 @@ extern constinit const Primitive sinh_p = {
     .name = "sinh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Sinh, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * cosh(x); }>,
+    .jvp =
+        rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * cosh(x); }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,
     .kind = PrimitiveKind::kElementwise,

@@ -14,16 +14,17 @@ struct Softmax {
   template <class I, class T>
   static SPRUCE_INLINE void row(const rules::NoExtra<T>&, const T* x, T* y, int64_t n, int64_t) {
     const T m = cpu::row_max(x, n);
-SPRUCE_INDEPENDENT
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = cpu::math::exp<I>(x[i] - m);
     const T scale = T(1) / cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return y[i]; });
-SPRUCE_INDEPENDENT
+    SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
 };
 
 void kernel(const KernelArgs& a) {
-  cpu::run_rows<Softmax, rules::NoExtra>(a.in[0], a.out[0], []<class T>(T) { return rules::NoExtra<T>{}; });
+  cpu::run_rows<Softmax, rules::NoExtra>(a.in[0], a.out[0],
+                                         []<class T>(T) { return rules::NoExtra<T>{}; });
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params&) {

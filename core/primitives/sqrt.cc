@@ -21,7 +21,9 @@ extern constinit const Primitive sqrt_p = {
     .name = "sqrt",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Sqrt, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * (0.5 / y); }>,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t * (0.5 / y);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<2, 40>,
     .kind = PrimitiveKind::kElementwise,

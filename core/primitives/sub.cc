@@ -10,8 +10,10 @@ namespace {
 struct Sub {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-    else return a - b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+    else
+      return a - b;
   }
 };
 
@@ -26,11 +28,16 @@ extern constinit const Primitive sub_p = {
     .name = "sub",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Sub, cpu::Types::kNumeric>,
-    .jvp = rules::jvp_binary<[](const Array&, const Array&, const Array&, const Array& t) { return t; },
-                             [](const Array&, const Array&, const Array&, const Array& t) { return -t; }>,
+    .jvp = rules::jvp_binary<
+        [](const Array&, const Array&, const Array&, const Array& t) { return t; },
+        [](const Array&, const Array&, const Array&, const Array& t) { return -t; }>,
     .transpose = transpose,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::joined(rules::binary_samples<-20, 20>(), rules::integer_binary_samples<-9, 9>()); },
+    .samples =
+        [] {
+          return rules::joined(rules::binary_samples<-20, 20>(),
+                               rules::integer_binary_samples<-9, 9>());
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

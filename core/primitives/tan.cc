@@ -31,7 +31,9 @@ extern constinit const Primitive tan_p = {
     .name = "tan",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Tan, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * (1.0 + y * y); }>,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t * (1.0 + y * y);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-13, 13>,
     .kind = PrimitiveKind::kElementwise,

@@ -21,7 +21,9 @@ extern constinit const Primitive tanh_p = {
     .name = "tanh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Tanh, cpu::Types::kFloating>,
-    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * (1.0 - y * y); }>,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t * (1.0 - y * y);
+    }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,
     .kind = PrimitiveKind::kElementwise,

@@ -10,8 +10,10 @@ namespace {
 struct Trunc {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    if constexpr (std::is_same_v<T, double>) return __builtin_trunc(x);
-    else return __builtin_truncf(x);
+    if constexpr (std::is_same_v<T, double>)
+      return __builtin_trunc(x);
+    else
+      return __builtin_truncf(x);
   }
 };
 
@@ -23,7 +25,10 @@ extern constinit const Primitive trunc_p = {
     .cpu = cpu::unary_kernel<Trunc, cpu::Types::kFloating>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
-    .samples = [] { return rules::valued_samples({-1.7, -0.4, 0.3, 1.6, 2.9}); },
+    .samples =
+        [] {
+          return rules::valued_samples({-1.7, -0.4, 0.3, 1.6, 2.9});
+        },
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

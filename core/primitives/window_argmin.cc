@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tap of each window holds its smallest element: the first one in row-major order, -1 where there is none.
+// Which tap of each window holds its smallest element: the first one in row-major order, -1 where
+// there is none.
 #include "spruce/core/cpu/window.h"
 #include "spruce/core/rules/elementwise.h"
 

@@ -8,10 +8,11 @@ namespace spruce {
 namespace {
 
 Aval shape(const ShapeArgs& a) {
-  const Shape out = rules::window_shape(a.op, *a.in[0], rules::windows_of(a.params.get<WindowGatherParams>()));
+  const Shape out =
+      rules::window_shape(a.op, *a.in[0], rules::windows_of(a.params.get<WindowGatherParams>()));
   if (a.in[1]->dtype != Dtype::kInt32 || !(a.in[1]->shape == out)) {
-    throw ShapeError(std::string(a.op) + ": the indices are " + to_string(*a.in[1]) + " where i32" + to_string(out) + " is due for x " +
-                     to_string(*a.in[0]));
+    throw ShapeError(std::string(a.op) + ": the indices are " + to_string(*a.in[1]) + " where i32" +
+                     to_string(out) + " is due for x " + to_string(*a.in[0]));
   }
   return {a.in[0]->dtype, a.in[0]->weak, out};
 }
@@ -33,19 +34,24 @@ void transpose(const TransposeArgs& a) {
 
 void batch(const BatchArgs& a) {
   const auto& p = a.params.get<WindowGatherParams>();
-  const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size), index = rules::materialize_batch(a.in[1], a.batched[1], a.size);
-  a.out[0] = bind1(a.p, {x, index}, Params::make(rules::with_windows(p, rules::with_front_axis(rules::windows_of(p)))));
+  const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size),
+              index = rules::materialize_batch(a.in[1], a.batched[1], a.size);
+  a.out[0] =
+      bind1(a.p, {x, index},
+            Params::make(rules::with_windows(p, rules::with_front_axis(rules::windows_of(p)))));
 }
 
 std::vector<Sample> samples() {
   std::vector<Sample> out;
   for (const rules::WindowCase& c : rules::window_cases()) {
     const WindowGatherParams p = rules::with_windows(WindowGatherParams{}, c.params);
-    const Shape shape = rules::window_shape("window_gather", {Dtype::kFloat32, false, c.shape}, c.params);
+    const Shape shape =
+        rules::window_shape("window_gather", {Dtype::kFloat32, false, c.shape}, c.params);
     Sample s = rules::sample_of({c.shape}, Params::make(p));
     SampleInput index;
     index.aval = {Dtype::kInt32, false, shape};
-    for (int64_t i = 0; i < shape.numel(); ++i) index.values.push_back(static_cast<double>((i * 3 + 1) % (c.params.window.numel() + 1)) - 1);
+    for (int64_t i = 0; i < shape.numel(); ++i)
+      index.values.push_back(static_cast<double>((i * 3 + 1) % (c.params.window.numel() + 1)) - 1);
     s.in.push_back(index);
     out.push_back(s);
   }

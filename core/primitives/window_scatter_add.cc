@@ -12,11 +12,14 @@ Aval shape(const ShapeArgs& a) {
   const Aval out{a.in[0]->dtype, a.in[0]->weak, p.shape};
   check_shape(a.op, p.shape, size_of(out.dtype));
   const Shape windows = rules::window_shape(a.op, out, rules::windows_of(p));
-  if (a.in[1]->dtype != Dtype::kInt32 || !(a.in[1]->shape == windows) || !(a.in[0]->shape == windows)) {
-    throw ShapeError(std::string(a.op) + ": the windows of " + to_string(out) + " are " + to_string(windows) + ", got " +
-                     to_string(*a.in[0]) + " and the indices " + to_string(*a.in[1]));
+  if (a.in[1]->dtype != Dtype::kInt32 || !(a.in[1]->shape == windows) ||
+      !(a.in[0]->shape == windows)) {
+    throw ShapeError(std::string(a.op) + ": the windows of " + to_string(out) + " are " +
+                     to_string(windows) + ", got " + to_string(*a.in[0]) + " and the indices " +
+                     to_string(*a.in[1]));
   }
-  if (is_bool(out.dtype)) throw DtypeError(std::string(a.op) + ": takes numbers, not bool; convert with astype");
+  if (is_bool(out.dtype))
+    throw DtypeError(std::string(a.op) + ": takes numbers, not bool; convert with astype");
   return out;
 }
 
@@ -35,7 +38,8 @@ void batch(const BatchArgs& a) {
   WindowScatterParams p = a.params.get<WindowScatterParams>();
   p = rules::with_windows(p, rules::with_front_axis(rules::windows_of(p)));
   p.shape.insert(0, a.size);
-  const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size), index = rules::materialize_batch(a.in[1], a.batched[1], a.size);
+  const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size),
+              index = rules::materialize_batch(a.in[1], a.batched[1], a.size);
   a.out[0] = bind1(a.p, {x, index}, Params::make(p));
 }
 
@@ -44,11 +48,13 @@ std::vector<Sample> samples() {
   for (const rules::WindowCase& c : rules::window_cases()) {
     WindowScatterParams p = rules::with_windows(WindowScatterParams{}, c.params);
     p.shape = c.shape;
-    const Shape windows = rules::window_shape("window_scatter_add", {Dtype::kFloat32, false, c.shape}, c.params);
+    const Shape windows =
+        rules::window_shape("window_scatter_add", {Dtype::kFloat32, false, c.shape}, c.params);
     Sample s = rules::sample_of({windows}, Params::make(p));
     SampleInput index;
     index.aval = {Dtype::kInt32, false, windows};
-    for (int64_t i = 0; i < windows.numel(); ++i) index.values.push_back(static_cast<double>((i * 3 + 1) % (c.params.window.numel() + 1)) - 1);
+    for (int64_t i = 0; i < windows.numel(); ++i)
+      index.values.push_back(static_cast<double>((i * 3 + 1) % (c.params.window.numel() + 1)) - 1);
     s.in.push_back(index);
     out.push_back(s);
   }

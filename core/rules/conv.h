@@ -7,16 +7,20 @@
 namespace spruce::rules {
 
 /// The size of an axis whose neighbours are `dilation` apart.
-inline int64_t dilated_size(int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+inline int64_t dilated_size(int64_t size, int64_t dilation) {
+  return size == 0 ? 0 : (size - 1) * dilation + 1;
+}
 
-/// How many places a window has on an axis. Throws ShapeError naming `op` for numbers too large to count with.
-int64_t window_places(const char* op, int64_t size, int64_t dilation, int64_t low, int64_t high, int64_t window,
-                      int64_t window_dilation, int64_t stride);
+/// How many places a window has on an axis. Throws ShapeError naming `op` for numbers too large to
+/// count with.
+int64_t window_places(const char* op, int64_t size, int64_t dilation, int64_t low, int64_t high,
+                      int64_t window, int64_t window_dilation, int64_t stride);
 
 Aval conv_shape(const ShapeArgs& a);
 std::vector<Sample> conv_samples();
 
-/// `s`, or `rank` times `value` where it is empty. Throws ShapeError naming `op` and `what` for another length.
+/// `s`, or `rank` times `value` where it is empty. Throws ShapeError naming `op` and `what` for
+/// another length.
 Shape filled_in(const char* op, const char* what, const Shape& s, int rank, int64_t value);
 
 }  // namespace spruce::rules

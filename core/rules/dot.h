@@ -9,7 +9,8 @@ namespace spruce {
 
 extern const Primitive dot_general_p;
 
-/// `axes` (none negative) as parameters of dot_general; those of products of two matrices are made once.
+/// `axes` (none negative) as parameters of dot_general; those of products of two matrices are made
+/// once.
 Params dot_params(const DotParams& axes);
 
 }  // namespace spruce

@@ -16,7 +16,8 @@ std::string list(Avals in) {
 
 void require(const ShapeArgs& a, bool ok, const char* wanted) {
   if (!ok) {
-    throw DtypeError(std::string(a.op) + ": takes " + wanted + ", got " + list(a.in) + "; convert with astype");
+    throw DtypeError(std::string(a.op) + ": takes " + wanted + ", got " + list(a.in) +
+                     "; convert with astype");
   }
 }
 
@@ -44,7 +45,8 @@ Aval broadcast(const ShapeArgs& a) {
   for (size_t i = 1; i < a.in.size(); ++i) {
     const Aval& x = *a.in[i];
     if (x.dtype != out.dtype) {
-      throw DtypeError(std::string(a.op) + ": the dtypes differ: " + list(a.in) + "; convert one with astype");
+      throw DtypeError(std::string(a.op) + ": the dtypes differ: " + list(a.in) +
+                       "; convert one with astype");
     }
     if (!(x.shape == out.shape)) out.shape = broadcast_shapes(a.op, out.shape, x.shape);
     out.weak = out.weak && x.weak;
@@ -84,7 +86,9 @@ Aval predicate_floating(const ShapeArgs& a) {
   return Aval{Dtype::kBool, false, a.in[0]->shape};
 }
 
-Array broadcast_tangent(const Array& t, const Shape& shape) { return t.shape() == shape ? t : broadcast_to(t, shape); }
+Array broadcast_tangent(const Array& t, const Shape& shape) {
+  return t.shape() == shape ? t : broadcast_to(t, shape);
+}
 
 Array unbroadcast(const Array& ct, const Shape& shape) {
   if (ct.shape() == shape) return ct;
@@ -118,8 +122,7 @@ void jvp_linear(const JvpArgs& a) {
   for (size_t i = 0; i < t.size(); ++i) {
     if (!t[i].defined()) t[i] = zeros_of(a.in[i].aval());
   }
-  const std::vector<Array> out = bind_all(a.p, a.in, a.params),
-                           out_t = bind_all(a.p, t, a.params);
+  const std::vector<Array> out = bind_all(a.p, a.in, a.params), out_t = bind_all(a.p, t, a.params);
   for (size_t k = 0; k < out.size(); ++k) {
     a.out[k] = out[k];
     a.out_tangents[k] = out_t[k];
@@ -128,7 +131,8 @@ void jvp_linear(const JvpArgs& a) {
 
 std::vector<Array> align_batched(const BatchArgs& a) {
   int rank = 0;
-  for (size_t i = 0; i < a.in.size(); ++i) rank = std::max(rank, a.in[i].rank() - (a.batched[i] ? 1 : 0));
+  for (size_t i = 0; i < a.in.size(); ++i)
+    rank = std::max(rank, a.in[i].rank() - (a.batched[i] ? 1 : 0));
   std::vector<Array> in(a.in.begin(), a.in.end());
   for (size_t i = 0; i < in.size(); ++i) {
     if (!a.batched[i] || in[i].rank() == rank + 1) continue;
@@ -169,7 +173,8 @@ std::vector<Sample> joined(std::vector<Sample> a, const std::vector<Sample>& b) 
 
 namespace internal {
 
-std::vector<Sample> samples_over(const std::vector<std::vector<Shape>>& shapes, Dtype dtype, double low, double high) {
+std::vector<Sample> samples_over(const std::vector<std::vector<Shape>>& shapes, Dtype dtype,
+                                 double low, double high) {
   std::vector<Sample> samples;
   for (const auto& inputs : shapes) {
     Sample s;
@@ -186,11 +191,14 @@ std::vector<Sample> samples_over(const std::vector<std::vector<Shape>>& shapes, 
   return samples;
 }
 
-std::vector<std::vector<Shape>> unary_shapes() { return {{{}}, {{7}}, {{2, 3}}, {{0, 3}}, {{2, 1, 3}}}; }
+std::vector<std::vector<Shape>> unary_shapes() {
+  return {{{}}, {{7}}, {{2, 3}}, {{0, 3}}, {{2, 1, 3}}};
+}
 
 std::vector<std::vector<Shape>> binary_shapes() {
-  return {{{}, {}},         {{5}, {5}},         {{2, 3}, {2, 3}}, {{2, 3}, {3}},       {{3}, {2, 3}}, {{2, 1}, {1, 3}},
-          {{2, 3}, {}},     {{}, {4}},          {{0, 3}, {3}},    {{2, 1, 3}, {4, 1}}, {{1}, {3}}};
+  return {{{}, {}},      {{5}, {5}},          {{2, 3}, {2, 3}}, {{2, 3}, {3}},
+          {{3}, {2, 3}}, {{2, 1}, {1, 3}},    {{2, 3}, {}},     {{}, {4}},
+          {{0, 3}, {3}}, {{2, 1, 3}, {4, 1}}, {{1}, {3}}};
 }
 
 }  // namespace internal

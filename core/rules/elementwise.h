@@ -55,12 +55,14 @@ void jvp_binary(const JvpArgs& a) {
 
 /// The derivative is zero everywhere (floor, comparisons, integer operations).
 void jvp_zero(const JvpArgs& a);
-/// The primitive is linear in all its inputs at once, and zero inputs may be written as arrays of zeros.
+/// The primitive is linear in all its inputs at once, and zero inputs may be written as arrays of
+/// zeros.
 void jvp_linear(const JvpArgs& a);
 
 /// vmap of any elementwise primitive: aligns the ranks behind the mapped axis.
 void batch_elementwise(const BatchArgs& a);
-/// The inputs with the mapped axis in front and otherwise one rank, so that they broadcast; unbatched ones as they are.
+/// The inputs with the mapped axis in front and otherwise one rank, so that they broadcast;
+/// unbatched ones as they are.
 std::vector<Array> align_batched(const BatchArgs& a);
 /// `x` with the mapped axis in front, broadcast along it where `batched` is false.
 Array materialize_batch(const Array& x, bool batched, int64_t size);
@@ -76,24 +78,28 @@ std::vector<Sample> integer_unary_samples();
 template <int kLow, int kHigh>
 std::vector<Sample> integer_binary_samples();
 
-/// A unary sample at these very values, once of rank 1 and once of rank 2: for functions with jumps or poles.
+/// A unary sample at these very values, once of rank 1 and once of rank 2: for functions with jumps
+/// or poles.
 std::vector<Sample> valued_samples(const std::vector<double>& values);
 /// One list after the other.
 std::vector<Sample> joined(std::vector<Sample> a, const std::vector<Sample>& b);
 
 namespace internal {
-std::vector<Sample> samples_over(const std::vector<std::vector<Shape>>& shapes, Dtype dtype, double low, double high);
+std::vector<Sample> samples_over(const std::vector<std::vector<Shape>>& shapes, Dtype dtype,
+                                 double low, double high);
 std::vector<std::vector<Shape>> unary_shapes();
 std::vector<std::vector<Shape>> binary_shapes();
 }  // namespace internal
 
 template <int kLowTenths, int kHighTenths>
 std::vector<Sample> unary_samples() {
-  return internal::samples_over(internal::unary_shapes(), Dtype::kFloat32, kLowTenths / 10.0, kHighTenths / 10.0);
+  return internal::samples_over(internal::unary_shapes(), Dtype::kFloat32, kLowTenths / 10.0,
+                                kHighTenths / 10.0);
 }
 template <int kLowTenths, int kHighTenths>
 std::vector<Sample> binary_samples() {
-  return internal::samples_over(internal::binary_shapes(), Dtype::kFloat32, kLowTenths / 10.0, kHighTenths / 10.0);
+  return internal::samples_over(internal::binary_shapes(), Dtype::kFloat32, kLowTenths / 10.0,
+                                kHighTenths / 10.0);
 }
 template <int kLow, int kHigh>
 std::vector<Sample> integer_unary_samples() {

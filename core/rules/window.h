@@ -6,12 +6,14 @@
 
 namespace spruce {
 
-/// window_gather reads the tap of each window that the indices name, or `fill` where there is no such element.
+/// window_gather reads the tap of each window that the indices name, or `fill` where there is no
+/// such element.
 struct WindowGatherParams {
   Shape window, strides, padding_low, padding_high, base_dilation, window_dilation;
   double fill = 0;
 };
-/// window_scatter_add adds each element to the one that window_gather would read from an input of `shape`.
+/// window_scatter_add adds each element to the one that window_gather would read from an input of
+/// `shape`.
 struct WindowScatterParams {
   Shape window, strides, padding_low, padding_high, base_dilation, window_dilation;
   Shape shape;
@@ -26,7 +28,8 @@ WindowParams windows_of(const P& p) {
 }
 template <class P>
 P with_windows(P p, const WindowParams& w) {
-  p.window = w.window, p.strides = w.strides, p.padding_low = w.padding_low, p.padding_high = w.padding_high;
+  p.window = w.window, p.strides = w.strides, p.padding_low = w.padding_low,
+  p.padding_high = w.padding_high;
   p.base_dilation = w.base_dilation, p.window_dilation = w.window_dilation;
   return p;
 }
@@ -40,7 +43,8 @@ Aval window_reduced(const ShapeArgs& a);
 Aval window_reduced_numeric(const ShapeArgs& a);
 Aval window_indices(const ShapeArgs& a);
 
-/// jvp of reduce_window_max and _min, by the indices of `arg` and with `fill` where a window holds nothing.
+/// jvp of reduce_window_max and _min, by the indices of `arg` and with `fill` where a window holds
+/// nothing.
 void jvp_window(const JvpArgs& a, const Primitive& arg, double fill);
 void batch_window(const BatchArgs& a);
 

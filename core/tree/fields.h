@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of an aggregate struct, counted, visited and named without a macro.
 //
-// The count is the largest n for which T{any, ..., any} is well-formed; a visit is a structured binding; a name is what
-// the compiler prints for the address of a member of an object that is declared and never defined.
+// The count is the largest n for which T{any, ..., any} is well-formed; a visit is a structured
+// binding; a name is what the compiler prints for the address of a member of an object that is
+// declared and never defined.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,15 @@ namespace internal {
 template <class Owner>
 struct Any {
   template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, Owner> && !std::is_base_of_v<std::remove_cvref_t<T>, Owner>)
+  requires(!std::is_same_v<std::remove_cvref_t<T>, Owner> &&
+           !std::is_base_of_v<std::remove_cvref_t<T>, Owner>)
   operator T() const noexcept;
 };
 template <class Owner>
 struct AnyBase {  // also stands for a base class: tells a struct with a base from one without
   template <class T>
-    requires(std::is_base_of_v<std::remove_cvref_t<T>, Owner> && !std::is_same_v<std::remove_cvref_t<T>, Owner>)
+  requires(std::is_base_of_v<std::remove_cvref_t<T>, Owner> &&
+           !std::is_same_v<std::remove_cvref_t<T>, Owner>)
   operator T() const noexcept;
 };
 
@@ -38,9 +41,12 @@ constexpr bool initialisable(std::index_sequence<I...>) {
 
 template <class T, size_t N = kMaxFields + 1>
 constexpr size_t count() {
-  if constexpr (initialisable<T>(std::make_index_sequence<N>{})) return N;
-  else if constexpr (N == 0) return 0;
-  else return count<T, N - 1>();
+  if constexpr (initialisable<T>(std::make_index_sequence<N>{}))
+    return N;
+  else if constexpr (N == 0)
+    return 0;
+  else
+    return count<T, N - 1>();
 }
 
 template <class T>
@@ -108,47 +114,74 @@ constexpr decltype(auto) with_fields(T& object, F&& f) {
     auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17] = object;
     return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17);
   } else if constexpr (n == 19) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18] = object;
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18] =
+        object;
     return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18);
   } else if constexpr (n == 20) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+           f19] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19);
   } else if constexpr (n == 21) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20);
   } else if constexpr (n == 22) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21);
   } else if constexpr (n == 23) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22);
   } else if constexpr (n == 24) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23);
   } else if constexpr (n == 25) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24);
   } else if constexpr (n == 26) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24, f25] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24, f25);
   } else if constexpr (n == 27) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24, f25, f26] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24, f25, f26);
   } else if constexpr (n == 28) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24, f25, f26, f27] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24, f25, f26, f27);
   } else if constexpr (n == 29) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24, f25, f26, f27, f28] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24, f25, f26, f27, f28);
   } else if constexpr (n == 30) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24, f25, f26, f27, f28, f29] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29);
   } else if constexpr (n == 31) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30);
   } else if constexpr (n == 32) {
-    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31] = object;
-    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31);
+    auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18, f19,
+           f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31] = object;
+    return f(f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15, f16, f17, f18,
+             f19, f20, f21, f22, f23, f24, f25, f26, f27, f28, f29, f30, f31);
   }
 }
 
@@ -192,7 +225,9 @@ template <class T, size_t I>
 constexpr std::string_view field_name() {
   // A template argument throughout: a variable would refer to `fake` when nothing is optimised.
   constexpr std::string_view name =
-      last_word(pretty<Pointer{with_fields(fake<T>.value, [](auto&... field) { return std::get<I>(std::tuple{&field...}); })}>());
+      last_word(pretty<Pointer{with_fields(fake<T>.value, [](auto&... field) {
+        return std::get<I>(std::tuple{&field...});
+      })}>());
   return name;
 }
 #if defined(__clang__)
@@ -201,7 +236,8 @@ constexpr std::string_view field_name() {
 
 }  // namespace internal
 
-/// The number of fields of T, a struct without base classes; kMaxFields + 1 if there are more than can be visited.
+/// The number of fields of T, a struct without base classes; kMaxFields + 1 if there are more than
+/// can be visited.
 template <class T>
 inline constexpr size_t kCount = internal::count<T>();
 
@@ -209,8 +245,10 @@ inline constexpr size_t kCount = internal::count<T>();
 template <class T>
 constexpr bool is_visitable() {
   if constexpr (std::is_class_v<T> && std::is_aggregate_v<T>) {
-    if constexpr (std::is_empty_v<T>) return true;
-    else return !internal::has_base<T>() && kCount<T> <= kMaxFields && kCount<T> > 0;
+    if constexpr (std::is_empty_v<T>)
+      return true;
+    else
+      return !internal::has_base<T>() && kCount<T> <= kMaxFields && kCount<T> > 0;
   } else {
     return false;
   }
@@ -228,7 +266,8 @@ constexpr void for_each(T& object, F&& f) {
   using S = std::remove_const_t<T>;
   if constexpr (!std::is_empty_v<S>) {
     internal::with_fields(object, [&](auto&... field) {
-      [&]<size_t... I>(std::index_sequence<I...>) { (f(name<S, I>(), field), ...); }(std::make_index_sequence<sizeof...(field)>{});
+      [&]<size_t... I>(std::index_sequence<I...>) { (f(name<S, I>(), field), ...); }
+      (std::make_index_sequence<sizeof...(field)>{});
     });
   }
 }
@@ -237,9 +276,8 @@ constexpr void for_each(T& object, F&& f) {
 template <class A, class B, class F>
 constexpr void for_each_pair(A& a, B& b, F&& f) {
   if constexpr (!std::is_empty_v<std::remove_const_t<A>>) {
-    internal::with_fields(a, [&](auto&... x) {
-      internal::with_fields(b, [&](auto&... y) { (f(x, y), ...); });
-    });
+    internal::with_fields(
+        a, [&](auto&... x) { internal::with_fields(b, [&](auto&... y) { (f(x, y), ...); }); });
   }
 }
 

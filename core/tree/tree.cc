@@ -9,7 +9,8 @@ namespace spruce::tree {
 
 std::string Structure::text() const {
   std::string s;
-  for (const Line& line : lines_) s += (line.path.empty() ? "(root)" : line.path) + ": " + line.value + "\n";
+  for (const Line& line : lines_)
+    s += (line.path.empty() ? "(root)" : line.path) + ": " + line.value + "\n";
   return s;
 }
 
@@ -18,12 +19,17 @@ std::string Structure::difference(const Structure& other) const {
   for (size_t i = 0; i < n; ++i) {
     const Line &a = lines_[i], &b = other.lines_[i];
     if (a == b) continue;
-    const auto place = [](const Line& l) { return l.path.empty() ? std::string("the root") : l.path; };
-    if (a.path == b.path) return "at " + place(a) + ": " + a.value + " in the first, " + b.value + " in the second";
-    return "the first has " + place(a) + ": " + a.value + " where the second has " + place(b) + ": " + b.value;
+    const auto place = [](const Line& l) {
+      return l.path.empty() ? std::string("the root") : l.path;
+    };
+    if (a.path == b.path)
+      return "at " + place(a) + ": " + a.value + " in the first, " + b.value + " in the second";
+    return "the first has " + place(a) + ": " + a.value + " where the second has " + place(b) +
+           ": " + b.value;
   }
   if (lines_.size() > n) return "the first also has " + lines_[n].path + ": " + lines_[n].value;
-  if (other.lines_.size() > n) return "the second also has " + other.lines_[n].path + ": " + other.lines_[n].value;
+  if (other.lines_.size() > n)
+    return "the second also has " + other.lines_[n].path + ": " + other.lines_[n].value;
   return "";
 }
 
@@ -31,17 +37,21 @@ namespace internal {
 
 void check_same(const char* op, const Structure& a, const Structure& b) {
   const std::string difference = a.difference(b);
-  if (!difference.empty()) throw TreeError(std::string(op) + ": the trees have different forms: " + difference);
+  if (!difference.empty())
+    throw TreeError(std::string(op) + ": the trees have different forms: " + difference);
 }
 
 void throw_leaf_count(const char* op, size_t expected, size_t got) {
-  throw TreeError(std::string(op) + ": the tree has " + std::to_string(expected) + " leaves, " + std::to_string(got) + " were given");
+  throw TreeError(std::string(op) + ": the tree has " + std::to_string(expected) + " leaves, " +
+                  std::to_string(got) + " were given");
 }
 
 void throw_no_path(const std::string& path, const std::vector<Entry>& entries) {
   std::string known;
-  for (size_t i = 0; i < entries.size() && i < 8; ++i) known += (i > 0 ? ", " : "") + entries[i].path;
-  throw TreeError("tree::at: no leaf has the path '" + path + "'; there are " + known + (entries.size() > 8 ? ", ..." : ""));
+  for (size_t i = 0; i < entries.size() && i < 8; ++i)
+    known += (i > 0 ? ", " : "") + entries[i].path;
+  throw TreeError("tree::at: no leaf has the path '" + path + "'; there are " + known +
+                  (entries.size() > 8 ? ", ..." : ""));
 }
 
 std::string print(const std::vector<Entry>& entries) {
@@ -60,7 +70,8 @@ std::string print(const std::vector<Entry>& entries) {
     }
     s += e.kind == Leaf::kBuffer ? " buffer\n" : e.kind == Leaf::kKey ? " key\n" : "\n";
   }
-  return s + std::to_string(entries.size()) + " leaves, " + std::to_string(elements) + " elements, " + std::to_string(bytes) + " bytes\n";
+  return s + std::to_string(entries.size()) + " leaves, " + std::to_string(elements) +
+         " elements, " + std::to_string(bytes) + " bytes\n";
 }
 
 bool leaves_equal(const std::vector<Array>& a, const std::vector<Array>& b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of arrays: any aggregate struct, container or mix of them. Functions here take trees and return trees of the
-// same C++ type.
+// Trees of arrays: any aggregate struct, container or mix of them. Functions here take trees and
+// return trees of the same C++ type.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,16 @@ struct Entry {
   Leaf kind = Leaf::kArray;
 };
 
-/// The form of a tree: the paths of its leaves, the static values, which optionals are filled, how long containers are;
-/// not the shapes or dtypes of its arrays. Compares with ==.
+/// The form of a tree: the paths of its leaves, the static values, which optionals are filled, how
+/// long containers are; not the shapes or dtypes of its arrays. Compares with ==.
 class Structure {
  public:
   /// One line for each leaf and static value: "hidden.weight: *", "drop.p: 0.25".
   std::string text() const;
   size_t leaf_count() const { return leaves_; }
   friend bool operator==(const Structure& a, const Structure& b) { return a.lines_ == b.lines_; }
-  /// How `other` differs from this, by path: "at hidden.bias: a leaf in the first, nothing in the second". Empty if equal.
+  /// How `other` differs from this, by path: "at hidden.bias: a leaf in the first, nothing in the
+  /// second". Empty if equal.
   std::string difference(const Structure& other) const;
 
  private:
@@ -86,7 +87,8 @@ Structure structure(const T& x) {
   return s;
 }
 
-/// The leaves in order: fields as declared, containers front to back, maps by key. Keys as their u32[..., 2] data.
+/// The leaves in order: fields as declared, containers front to back, maps by key. Keys as their
+/// u32[..., 2] data.
 template <class T>
 std::vector<Array> leaves(const T& x) {
   std::vector<Array> out;
@@ -108,7 +110,8 @@ std::pair<std::vector<Array>, Structure> flatten(const T& x) {
   return {leaves(x), structure(x)};
 }
 
-/// A tree like `like` with `leaves` in the places of its leaves. Throws TreeError if their number differs.
+/// A tree like `like` with `leaves` in the places of its leaves. Throws TreeError if their number
+/// differs.
 template <class T>
 T unflatten(const T& like, std::span<const Array> leaves) {
   T out = like;
@@ -121,7 +124,8 @@ T unflatten(const T& like, std::span<const Array> leaves) {
 
 namespace internal {
 
-// f(leaf, leaves at the same places of rest...) in place of the leaves of `x` that `select(kind, leaf)` chooses.
+// f(leaf, leaves at the same places of rest...) in place of the leaves of `x` that `select(kind,
+// leaf)` chooses.
 template <class Select, class F, class T, class... Rest>
 T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&... rest) {
   T out = x;
@@ -138,8 +142,8 @@ T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&..
     size_t i = 0;
     for_each_leaf(out, [&](Array& a, Leaf kind) {
       if (select(kind, std::as_const(a))) {
-        [&]<size_t... K>(std::index_sequence<K...>) { a = f(std::as_const(a), others[K][i]...); }(
-            std::make_index_sequence<sizeof...(Rest)>{});
+        [&]<size_t... K>(std::index_sequence<K...>) { a = f(std::as_const(a), others[K][i]...); }
+        (std::make_index_sequence<sizeof...(Rest)>{});
       }
       ++i;
     });
@@ -149,12 +153,14 @@ T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&..
 
 }  // namespace internal
 
-/// f applied to each leaf of `x`, and to the leaves at the same places of the other trees. The result has the type and the
-/// static fields of `x`; keys are left as they are. The other trees may have another C++ type with the same form, such as
-/// an optimizer's moments. Throws TreeError where forms differ.
+/// f applied to each leaf of `x`, and to the leaves at the same places of the other trees. The
+/// result has the type and the static fields of `x`; keys are left as they are. The other trees may
+/// have another C++ type with the same form, such as an optimizer's moments. Throws TreeError where
+/// forms differ.
 template <class F, class T, class... Rest>
 T map(F&& f, const T& x, const Rest&... rest) {
-  return internal::map_selected("tree::map", [](Leaf kind, const Array&) { return kind != Leaf::kKey; }, f, x, rest...);
+  return internal::map_selected(
+      "tree::map", [](Leaf kind, const Array&) { return kind != Leaf::kKey; }, f, x, rest...);
 }
 
 /// map with the path of each leaf as first argument: f("hidden.weight", a).
@@ -179,7 +185,8 @@ R reduce(F&& f, R init, const T& x) {
   return init;
 }
 
-/// The leaves of several trees of one form side by side: one entry a leaf. Throws TreeError where forms differ.
+/// The leaves of several trees of one form side by side: one entry a leaf. Throws TreeError where
+/// forms differ.
 template <class T, class... Rest>
 std::vector<std::array<Array, 1 + sizeof...(Rest)>> zip(const T& x, const Rest&... rest) {
   const Structure s = structure(x);
@@ -192,8 +199,8 @@ std::vector<std::array<Array, 1 + sizeof...(Rest)>> zip(const T& x, const Rest&.
   return out;
 }
 
-/// Two trees like `x`: one holds the leaves for which `predicate(path, leaf)` is true and undefined arrays elsewhere, the
-/// other the rest. combine() puts them together.
+/// Two trees like `x`: one holds the leaves for which `predicate(path, leaf)` is true and undefined
+/// arrays elsewhere, the other the rest. combine() puts them together.
 template <class P, class T>
 std::pair<T, T> partition(P&& predicate, const T& x) {
   const std::vector<Entry> all = entries(x);
@@ -216,7 +223,8 @@ template <class T>
 T combine(const T& a, const T& b) {
   T out = a;
   const std::vector<Array> other = leaves(b);
-  if (other.size() != leaves(a).size()) internal::check_same("tree::combine", structure(a), structure(b));
+  if (other.size() != leaves(a).size())
+    internal::check_same("tree::combine", structure(a), structure(b));
   size_t i = 0;
   internal::for_each_leaf(out, [&](Array& leaf, Leaf) {
     if (!leaf.defined()) leaf = other[i];
@@ -282,14 +290,15 @@ class AtPath {
 
 }  // namespace internal
 
-/// One part of a tree, to be replaced in a copy: tree::at(model, [](auto& m) -> auto& { return m.out.bias; }).set(b).
-/// Keeps a reference to `x`: use it in one expression.
+/// One part of a tree, to be replaced in a copy: tree::at(model, [](auto& m) -> auto& { return
+/// m.out.bias; }).set(b). Keeps a reference to `x`: use it in one expression.
 template <class T, class Where>
-  requires(!std::is_convertible_v<Where, std::string>)
-internal::At<T, Where> at(const T& x, Where where) {
+requires(!std::is_convertible_v<Where, std::string>) internal::At<T, Where> at(const T& x,
+                                                                               Where where) {
   return {x, std::move(where)};
 }
-/// One leaf by its path: tree::at(model, "out.bias").set(b). Throws TreeError if there is no such leaf.
+/// One leaf by its path: tree::at(model, "out.bias").set(b). Throws TreeError if there is no such
+/// leaf.
 template <class T>
 internal::AtPath<T> at(const T& x, std::string path) {
   return {x, std::move(path)};
@@ -301,7 +310,8 @@ std::string to_string(const T& x) {
   return internal::print(entries(x));
 }
 
-/// True if the forms are equal and all leaves have equal dtypes, shapes and values (NaN equals nothing).
+/// True if the forms are equal and all leaves have equal dtypes, shapes and values (NaN equals
+/// nothing).
 template <class T>
 bool equal(const T& a, const T& b) {
   return structure(a) == structure(b) && internal::leaves_equal(leaves(a), leaves(b));

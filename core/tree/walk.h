@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tree is: how each C++ type is walked. Arrays, Keys and Buffers are leaves; numbers, enums, strings and function
-// pointers are static; aggregate structs and the standard containers are inner nodes.
+// What a tree is: how each C++ type is walked. Arrays, Keys and Buffers are leaves; numbers, enums,
+// strings and function pointers are static; aggregate structs and the standard containers are inner
+// nodes.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@
 
 namespace spruce {
 
-/// An array that belongs to a model but is no parameter: running statistics. It is saved and mapped like any other leaf,
-/// and neither differentiated nor optimized.
+/// An array that belongs to a model but is no parameter: running statistics. It is saved and mapped
+/// like any other leaf, and neither differentiated nor optimized.
 struct Buffer {
   Array value;
 
@@ -30,7 +31,8 @@ struct Buffer {
 
 /// Makes a type that is no aggregate (or that hides its fields) a tree. Specialise it with
 ///   static constexpr bool kDefined = true;
-///   template <class Self, class Visit> static void fields(Self& self, Visit&& visit) { visit("weight", self.weight_); ... }
+///   template <class Self, class Visit> static void fields(Self& self, Visit&& visit) {
+///   visit("weight", self.weight_); ... }
 /// where Self may be const, and `visit` takes a name and a reference to a tree.
 template <class T>
 struct TreeTraits {
@@ -76,21 +78,24 @@ concept FunctionPointer = std::is_pointer_v<T> && std::is_function_v<std::remove
 
 template <class T>
 concept Static = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
-                 std::is_same_v<T, std::string_view> || std::is_same_v<T, const char*> || std::is_same_v<T, Shape> ||
-                 std::is_same_v<T, std::vector<bool>> || std::is_same_v<T, std::monostate> || FunctionPointer<T>;
+    std::is_same_v<T, std::string_view> || std::is_same_v<T, const char*> ||
+    std::is_same_v<T, Shape> || std::is_same_v<T, std::vector<bool>> ||
+    std::is_same_v<T, std::monostate> || FunctionPointer<T>;
 
 template <class T>
 std::string key_text(const T& key) {
-  if constexpr (std::is_convertible_v<T, std::string>) return key;
-  else return std::to_string(key);
+  if constexpr (std::is_convertible_v<T, std::string>)
+    return key;
+  else
+    return std::to_string(key);
 }
 
 // A visitor V has
 //   void leaf(A& array, Leaf)        A is Array or const Array; Keys are handed over as their data
 //   void fixed(const S&)             S is Static
-//   void size(size_t)                of a container; whether an optional holds something; the index of a variant
-//   void key(std::string_view)       of an entry of a map: its name is static
-//   void enter(std::string_view), void enter(size_t), void leave()
+//   void size(size_t)                of a container; whether an optional holds something; the index
+//   of a variant void key(std::string_view)       of an entry of a map: its name is static void
+//   enter(std::string_view), void enter(size_t), void leave()
 template <class T, class V>
 void walk(T& x, V& v) {
   using S = std::remove_const_t<T>;
@@ -129,7 +134,8 @@ void walk(T& x, V& v) {
   } else if constexpr (IsTuple<S>::value) {
     [&]<size_t... I>(std::index_sequence<I...>) {
       ((v.enter(I), walk(std::get<I>(x), v), v.leave()), ...);
-    }(std::make_index_sequence<std::tuple_size_v<S>>{});
+    }
+    (std::make_index_sequence<std::tuple_size_v<S>>{});
   } else if constexpr (IsVariant<S>::value) {
     v.size(x.index());
     std::visit([&](auto& held) { walk(held, v); }, x);
@@ -146,8 +152,10 @@ void walk(T& x, V& v) {
     // Function objects such as nn::relu: nothing to see.
   } else {
     static_assert(fields::is_visitable<S>(),
-                  "spruce: this type is no tree. Trees are made of Array, Key, Buffer, numbers, enums, strings, std containers, and "
-                  "aggregate structs of these (no constructors, no private fields, no base classes, at most 32 fields); for any "
+                  "spruce: this type is no tree. Trees are made of Array, Key, Buffer, numbers, "
+                  "enums, strings, std containers, and "
+                  "aggregate structs of these (no constructors, no private fields, no base "
+                  "classes, at most 32 fields); for any "
                   "other type specialise spruce::TreeTraits");
     if constexpr (fields::is_visitable<S>()) {
       fields::for_each(x, [&](std::string_view name, auto& field) {
@@ -209,22 +217,28 @@ struct PathKeeper {
 
 template <class S>
 std::string static_text(const S& s) {
-  if constexpr (std::is_same_v<S, bool>) return s ? "true" : "false";
+  if constexpr (std::is_same_v<S, bool>)
+    return s ? "true" : "false";
   else if constexpr (std::is_arithmetic_v<S>) {
     std::string t = std::to_string(s);
     if constexpr (std::is_floating_point_v<S>) {
       while (t.size() > 1 && t.back() == '0' && t[t.size() - 2] != '.') t.pop_back();
     }
     return t;
-  } else if constexpr (std::is_enum_v<S>) return std::to_string(static_cast<int64_t>(s));
-  else if constexpr (std::is_same_v<S, Shape>) return to_string(s);
+  } else if constexpr (std::is_enum_v<S>)
+    return std::to_string(static_cast<int64_t>(s));
+  else if constexpr (std::is_same_v<S, Shape>)
+    return to_string(s);
   else if constexpr (std::is_same_v<S, std::vector<bool>>) {
     std::string t;
     for (const bool b : s) t += b ? '1' : '0';
     return t;
-  } else if constexpr (std::is_convertible_v<S, std::string_view>) return '"' + std::string(std::string_view(s)) + '"';
-  else if constexpr (std::is_same_v<S, std::monostate>) return "none";
-  else return "function";
+  } else if constexpr (std::is_convertible_v<S, std::string_view>)
+    return '"' + std::string(std::string_view(s)) + '"';
+  else if constexpr (std::is_same_v<S, std::monostate>)
+    return "none";
+  else
+    return "function";
 }
 
 // Appends the bytes that tell one static value from another.

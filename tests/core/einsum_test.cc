@@ -29,7 +29,8 @@ const std::vector<EinsumCase>& cases() {
 
 Array operand(int64_t number, const Shape& shape) {
   std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>((7 * static_cast<int64_t>(i) + 3 * number) % 11 - 5);
+  for (size_t i = 0; i < v.size(); ++i)
+    v[i] = static_cast<double>((7 * static_cast<int64_t>(i) + 3 * number) % 11 - 5);
   return array(v, shape);
 }
 
@@ -38,7 +39,8 @@ TEST(Einsum, IsNumPys) {
   for (const EinsumCase& c : cases()) {
     for (const Dtype dtype : {float64, float32, int64}) {
       std::vector<Array> in;
-      for (size_t j = 0; j < c.shapes.size(); ++j) in.push_back(astype(operand(static_cast<int64_t>(j), c.shapes[j]), dtype));
+      for (size_t j = 0; j < c.shapes.size(); ++j)
+        in.push_back(astype(operand(static_cast<int64_t>(j), c.shapes[j]), dtype));
       const Array y = einsum(c.equation, in);
       EXPECT_EQ(y.dtype(), dtype);
       ASSERT_EQ(y.shape(), Shape(c.shape)) << c.equation;
@@ -52,7 +54,8 @@ TEST(Einsum, KeepsNarrowDtypesAndPromotesOperands) {
   EXPECT_EQ(einsum("i->", {small}).dtype(), int8);
   EXPECT_EQ(einsum("i->", {small}).item<int8_t>(), static_cast<int8_t>(200 - 256));
   EXPECT_EQ(einsum("i,i->", {small, array({0.5f, 0.25f})}).item<float>(), 75.0f);
-  EXPECT_EQ(einsum("ij,j->i", {array({true, false, false, false}, {2, 2}), array({true, true})}).to_vector<bool>(),
+  EXPECT_EQ(einsum("ij,j->i", {array({true, false, false, false}, {2, 2}), array({true, true})})
+                .to_vector<bool>(),
             (std::vector<bool>{true, false}));
 }
 
@@ -73,21 +76,35 @@ TEST(Einsum, SaysWhatIsWrongWithAnEquation) {
     EXPECT_THAT(message_of([&] { einsum(equation, in); }), testing::StartsWith(text)) << equation;
   };
   says("ij,jk->ik", {a, b},
-       "ShapeError einsum(\"ij,jk->ik\"): 'j' has the sizes 3 and 4, the latter on axis 0 of operand 1, f64[4,2]");
+       "ShapeError einsum(\"ij,jk->ik\"): 'j' has the sizes 3 and 4, the latter on axis 0 of "
+       "operand 1, f64[4,2]");
   says("ij", {a, b}, "ValueError einsum(\"ij\"): it has the subscripts of 1 operands, 2 are given");
-  says("ij,jk,kl", {a, b}, "ValueError einsum(\"ij,jk,kl\"): it has the subscripts of 3 operands, 2 are given");
-  says("ijk", {a}, "ShapeError einsum(\"ijk\"): operand 0 is f64[2,3] and has the subscripts of 3 axes");
-  says("i", {a}, "ShapeError einsum(\"i\"): operand 0 is f64[2,3] and has the subscripts of 1 axes");
-  says("ijk...", {a}, "ShapeError einsum(\"ijk...\"): operand 0 is f64[2,3] and has the subscripts of 3 axes beside the ellipsis");
-  says("ij->k", {a}, "ValueError einsum(\"ij->k\"): the result has 'k', which no operand has, at character 5");
+  says("ij,jk,kl", {a, b},
+       "ValueError einsum(\"ij,jk,kl\"): it has the subscripts of 3 operands, 2 are given");
+  says("ijk", {a},
+       "ShapeError einsum(\"ijk\"): operand 0 is f64[2,3] and has the subscripts of 3 axes");
+  says("i", {a},
+       "ShapeError einsum(\"i\"): operand 0 is f64[2,3] and has the subscripts of 1 axes");
+  says("ijk...", {a},
+       "ShapeError einsum(\"ijk...\"): operand 0 is f64[2,3] and has the subscripts of 3 axes "
+       "beside the ellipsis");
+  says("ij->k", {a},
+       "ValueError einsum(\"ij->k\"): the result has 'k', which no operand has, at character 5");
   says("ij->ii", {a}, "ValueError einsum(\"ij->ii\"): the result has 'i' twice, at character 5");
   says("i1", {a}, "ValueError einsum(\"i1\"): the character '1' is no letter, at character 2");
-  says("i..", {a}, "ValueError einsum(\"i..\"): a '.' that is not part of an ellipsis '...', at character 2");
-  says("......", {a}, "ValueError einsum(\"......\"): a second ellipsis in one operand, at character 4");
-  says("ij->i->j", {a}, "ValueError einsum(\"ij->i->j\"): a second arrow, or half of one, at character 6");
+  says("i..", {a},
+       "ValueError einsum(\"i..\"): a '.' that is not part of an ellipsis '...', at character 2");
+  says("......", {a},
+       "ValueError einsum(\"......\"): a second ellipsis in one operand, at character 4");
+  says("ij->i->j", {a},
+       "ValueError einsum(\"ij->i->j\"): a second arrow, or half of one, at character 6");
   says("i-j", {a}, "ValueError einsum(\"i-j\"): a second arrow, or half of one, at character 2");
-  says("i...->i", {a}, "ValueError einsum(\"i...->i\"): the operands have an ellipsis and the result has none, at character 7");
-  says("ii", {a}, "ShapeError einsum(\"ii\"): 'i' has the sizes 2 and 3, the latter on axis 1 of operand 0, f64[2,3]");
+  says("i...->i", {a},
+       "ValueError einsum(\"i...->i\"): the operands have an ellipsis and the result has none, at "
+       "character 7");
+  says("ii", {a},
+       "ShapeError einsum(\"ii\"): 'i' has the sizes 2 and 3, the latter on axis 1 of operand 0, "
+       "f64[2,3]");
   says("", {}, "ValueError einsum(\"\"): there are no operands");
 }
 

@@ -23,7 +23,8 @@ std::vector<double> normals(std::mt19937& rng, int64_t n) {
   return v;
 }
 
-// Multiples of 1/8 in [-2, 2]: products and short sums of them are exact in every floating dtype but f16 and bf16.
+// Multiples of 1/8 in [-2, 2]: products and short sums of them are exact in every floating dtype
+// but f16 and bf16.
 Array eighths(std::mt19937& rng, const Shape& shape, Dtype dtype = float64) {
   std::vector<double> v(static_cast<size_t>(shape.numel()));
   for (double& x : v) x = std::uniform_int_distribution<int>(-16, 16)(rng) / 8.0;
@@ -32,12 +33,14 @@ Array eighths(std::mt19937& rng, const Shape& shape, Dtype dtype = float64) {
 
 std::vector<double> as_doubles(const Array& x) { return astype(x, float64).to_vector<double>(); }
 
-std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, int64_t m, int64_t k, int64_t n) {
+std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, int64_t m,
+                            int64_t k, int64_t n) {
   std::vector<double> c(static_cast<size_t>(m * n), 0.0);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t p = 0; p < k; ++p) {
       for (int64_t j = 0; j < n; ++j) {
-        c[static_cast<size_t>(i * n + j)] += a[static_cast<size_t>(i * k + p)] * b[static_cast<size_t>(p * n + j)];
+        c[static_cast<size_t>(i * n + j)] +=
+            a[static_cast<size_t>(i * k + p)] * b[static_cast<size_t>(p * n + j)];
       }
     }
   }
@@ -56,8 +59,9 @@ std::vector<Sizes> sizes() {
       for (const int64_t k : {1, 9, 40}) all.push_back({m, k, n});
     }
   }
-  for (const Sizes& s : {Sizes{70, 64, 130}, Sizes{130, 400, 60}, Sizes{128, 200, 128}, Sizes{1, 300, 200}, Sizes{300, 200, 1}, Sizes{257, 129, 65},
-                         Sizes{15, 800, 300}, Sizes{600, 50, 200}}) {
+  for (const Sizes& s :
+       {Sizes{70, 64, 130}, Sizes{130, 400, 60}, Sizes{128, 200, 128}, Sizes{1, 300, 200},
+        Sizes{300, 200, 1}, Sizes{257, 129, 65}, Sizes{15, 800, 300}, Sizes{600, 50, 200}}) {
     all.push_back(s);
   }
   return all;
@@ -80,9 +84,11 @@ TEST(Matmul, IsTheDefinitionForEverySizeLayoutAndDtype) {
 
 TEST(Matmul, IsExactForIntegersAndLogicalForBool) {
   const Array a = array({int8_t{100}, int8_t{100}, int8_t{1}, int8_t{-128}}, {2, 2});
-  EXPECT_EQ(matmul(a, a).to_vector<int8_t>(), (std::vector<int8_t>{116, 16, -28, 100}));  // modulo 256
+  EXPECT_EQ(matmul(a, a).to_vector<int8_t>(),
+            (std::vector<int8_t>{116, 16, -28, 100}));  // modulo 256
   const Array b = array({true, false, false, false}, {2, 2});
-  EXPECT_EQ(matmul(b, array({true, false, true, true}, {2, 2})).to_vector<bool>(), (std::vector<bool>{true, false, false, false}));
+  EXPECT_EQ(matmul(b, array({true, false, true, true}, {2, 2})).to_vector<bool>(),
+            (std::vector<bool>{true, false, false, false}));
   const Array c = array({int64_t{1} << 40, int64_t{3}}, {1, 2});
   EXPECT_EQ(matmul(c, reshape(c, {2, 1})).item<int64_t>(), 9);  // 2^80 wraps to 0
 }
@@ -93,21 +99,28 @@ TEST(Matmul, IsWithinRoundingOfTheTruth) {
   const std::vector<double> a = normals(rng, m * k), b = normals(rng, k * n);
   const Array x = array(a, {m, k}), y = array(b, {k, n});
   for (const Dtype dtype : {float64, float32, bfloat16, float16}) {
-    // Against the product of the rounded operands: what is left is the error of the sums and of the last rounding.
+    // Against the product of the rounded operands: what is left is the error of the sums and of the
+    // last rounding.
     const std::vector<double> p = as_doubles(astype(x, dtype)), q = as_doubles(astype(y, dtype));
-    const std::vector<double> want = product(p, q, m, k, n), got = as_doubles(matmul(astype(x, dtype), astype(y, dtype)));
-    const double sum_eps = dtype == float64 ? 1e-15 : 1e-6, last = dtype == bfloat16 ? 0.004 : dtype == float16 ? 0.0005 : 0;
-    for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 45 * 20 * sum_eps + last * std::abs(want[i]));
+    const std::vector<double> want = product(p, q, m, k, n),
+                              got = as_doubles(matmul(astype(x, dtype), astype(y, dtype)));
+    const double sum_eps = dtype == float64 ? 1e-15 : 1e-6, last = dtype == bfloat16  ? 0.004
+                                                                   : dtype == float16 ? 0.0005
+                                                                                      : 0;
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(got[i], want[i], 45 * 20 * sum_eps + last * std::abs(want[i]));
   }
 }
 
 TEST(Matmul, HasTheSameBitsForAnyNumberOfThreads) {
   const int before = threads();
   std::mt19937 rng(3);
-  for (const Sizes& s : {Sizes{64, 64, 64}, Sizes{200, 300, 150}, Sizes{128, 784, 512}, Sizes{700, 600, 1100}, Sizes{16, 20000, 16},
-                         Sizes{1, 784, 512}, Sizes{2000, 2000, 1}}) {
+  for (const Sizes& s :
+       {Sizes{64, 64, 64}, Sizes{200, 300, 150}, Sizes{128, 784, 512}, Sizes{700, 600, 1100},
+        Sizes{16, 20000, 16}, Sizes{1, 784, 512}, Sizes{2000, 2000, 1}}) {
     for (const Dtype dtype : {float32, float64}) {
-      const Array a = astype(array(normals(rng, s.m * s.k), {s.m, s.k}), dtype), b = astype(array(normals(rng, s.k * s.n), {s.k, s.n}), dtype);
+      const Array a = astype(array(normals(rng, s.m * s.k), {s.m, s.k}), dtype),
+                  b = astype(array(normals(rng, s.k * s.n), {s.k, s.n}), dtype);
       const Array bt = transpose(b), at = transpose(a);
       const auto run = [&](int n) {
         set_threads(n);
@@ -118,7 +131,8 @@ TEST(Matmul, HasTheSameBitsForAnyNumberOfThreads) {
         return out;
       };
       const auto one = run(1);
-      for (const int n : {2, 3, 8}) EXPECT_EQ(run(n), one) << s.m << "x" << s.k << "x" << s.n << " on " << n;
+      for (const int n : {2, 3, 8})
+        EXPECT_EQ(run(n), one) << s.m << "x" << s.k << "x" << s.n << " on " << n;
     }
   }
   set_threads(before);
@@ -129,24 +143,32 @@ TEST(Matmul, BroadcastsLeadingAxesAndTakesVectors) {
   struct Case {
     Shape a, b, out;
   };
-  for (const Case& c : {Case{{2, 3}, {3}, {2}}, Case{{3}, {3, 4}, {4}}, Case{{3}, {3}, {}}, Case{{5, 2, 3}, {3}, {5, 2}}, Case{{3}, {5, 3, 2}, {5, 2}},
-                        Case{{5, 2, 3}, {3, 4}, {5, 2, 4}}, Case{{2, 3}, {5, 3, 4}, {5, 2, 4}}, Case{{5, 2, 3}, {5, 3, 4}, {5, 2, 4}},
-                        Case{{1, 2, 3}, {5, 3, 4}, {5, 2, 4}}, Case{{6, 1, 2, 3}, {5, 3, 4}, {6, 5, 2, 4}}, Case{{6, 1, 2, 3}, {1, 5, 3, 4}, {6, 5, 2, 4}},
-                        Case{{6, 5, 2, 3}, {6, 1, 3, 4}, {6, 5, 2, 4}}, Case{{0, 2, 3}, {3, 4}, {0, 2, 4}}, Case{{1, 2, 3}, {0, 3, 4}, {0, 2, 4}},
-                        Case{{2, 0}, {0, 3}, {2, 3}}}) {
+  for (const Case& c :
+       {Case{{2, 3}, {3}, {2}}, Case{{3}, {3, 4}, {4}}, Case{{3}, {3}, {}},
+        Case{{5, 2, 3}, {3}, {5, 2}}, Case{{3}, {5, 3, 2}, {5, 2}},
+        Case{{5, 2, 3}, {3, 4}, {5, 2, 4}}, Case{{2, 3}, {5, 3, 4}, {5, 2, 4}},
+        Case{{5, 2, 3}, {5, 3, 4}, {5, 2, 4}}, Case{{1, 2, 3}, {5, 3, 4}, {5, 2, 4}},
+        Case{{6, 1, 2, 3}, {5, 3, 4}, {6, 5, 2, 4}}, Case{{6, 1, 2, 3}, {1, 5, 3, 4}, {6, 5, 2, 4}},
+        Case{{6, 5, 2, 3}, {6, 1, 3, 4}, {6, 5, 2, 4}}, Case{{0, 2, 3}, {3, 4}, {0, 2, 4}},
+        Case{{1, 2, 3}, {0, 3, 4}, {0, 2, 4}}, Case{{2, 0}, {0, 3}, {2, 3}}}) {
     const Array a = eighths(rng, c.a), b = eighths(rng, c.b), y = matmul(a, b);
     ASSERT_EQ(y.shape(), c.out) << to_string(c.a) << to_string(c.b);
     // The same, one matrix at a time over explicitly repeated operands.
-    const Array a2 = c.a.rank() == 1 ? reshape(a, {1, c.a[0]}) : a, b2 = c.b.rank() == 1 ? reshape(b, {c.b[0], 1}) : b;
-    const auto front = [](const Shape& s) { return Shape(std::span<const int64_t>(s.data(), s.size() - 2)); };
+    const Array a2 = c.a.rank() == 1 ? reshape(a, {1, c.a[0]}) : a,
+                b2 = c.b.rank() == 1 ? reshape(b, {c.b[0], 1}) : b;
+    const auto front = [](const Shape& s) {
+      return Shape(std::span<const int64_t>(s.data(), s.size() - 2));
+    };
     const Shape all = broadcast_shapes("test", front(a2.shape()), front(b2.shape()));
     const int64_t m = a2.shape(-2), k = a2.shape(-1), n = b2.shape(-1);
     Shape sa = all, sb = all;
     sa.push_back(m), sa.push_back(k), sb.push_back(k), sb.push_back(n);
-    const std::vector<double> x = as_doubles(broadcast_to(a2, sa)), z = as_doubles(broadcast_to(b2, sb));
+    const std::vector<double> x = as_doubles(broadcast_to(a2, sa)),
+                              z = as_doubles(broadcast_to(b2, sb));
     std::vector<double> want;
     for (int64_t i = 0; i < all.numel(); ++i) {
-      const auto part = product({x.begin() + i * m * k, x.begin() + (i + 1) * m * k}, {z.begin() + i * k * n, z.begin() + (i + 1) * k * n}, m, k, n);
+      const auto part = product({x.begin() + i * m * k, x.begin() + (i + 1) * m * k},
+                                {z.begin() + i * k * n, z.begin() + (i + 1) * k * n}, m, k, n);
       want.insert(want.end(), part.begin(), part.end());
     }
     EXPECT_EQ(as_doubles(y), want) << to_string(c.a) << to_string(c.b);
@@ -166,11 +188,24 @@ TEST(Matmul, SaysWhatDoesNotFit) {
   std::mt19937 rng(5);
   const Array x = eighths(rng, {64, 784}, float32), w = eighths(rng, {783, 10}, float32);
   EXPECT_THAT(message_of([&] { matmul(x, w); }),
-              testing::StartsWith("matmul: the contracted sizes differ: a f32[64,784] has 784 on axis 1, b f32[783,10] has 783 on axis 0"));
-  EXPECT_THAT(message_of([&] { matmul(x, 2.0f); }), testing::StartsWith("matmul: an operand has no axes: a f32[64,784], b f32*[]; multiply by it with *"));
-  EXPECT_THAT(message_of([&] { matmul(eighths(rng, {2, 3, 4}), eighths(rng, {5, 4, 2})); }), testing::StartsWith("matmul: shapes [2] and [5] do not broadcast"));
-  EXPECT_THAT(message_of([&] { dot_general(x, w, {{0, 0}, {0, 1}, {}, {}}); }), testing::HasSubstr("given twice"));
-  EXPECT_THAT(message_of([&] { dot_general(x, x, {{0}, {}, {}, {}}); }), testing::HasSubstr("are not as many contracted axes"));
+              testing::StartsWith("matmul: the contracted sizes differ: a f32[64,784] has 784 on "
+                                  "axis 1, b f32[783,10] has 783 on axis 0"));
+  EXPECT_THAT(
+      message_of([&] { matmul(x, 2.0f); }),
+      testing::StartsWith(
+          "matmul: an operand has no axes: a f32[64,784], b f32*[]; multiply by it with *"));
+  EXPECT_THAT(message_of([&] {
+                matmul(eighths(rng, {2, 3, 4}), eighths(rng, {5, 4, 2}));
+              }),
+              testing::StartsWith("matmul: shapes [2] and [5] do not broadcast"));
+  EXPECT_THAT(message_of([&] {
+                dot_general(x, w, {{0, 0}, {0, 1}, {}, {}});
+              }),
+              testing::HasSubstr("given twice"));
+  EXPECT_THAT(message_of([&] {
+                dot_general(x, x, {{0}, {}, {}, {}});
+              }),
+              testing::HasSubstr("are not as many contracted axes"));
 }
 
 TEST(DotGeneral, ReadsAxesInAnyOrder) {
@@ -181,13 +216,15 @@ TEST(DotGeneral, ReadsAxesInAnyOrder) {
     DotParams axes;
     Axes a_order, b_order;  // batch, free, contracted; batch, contracted, free
   };
-  for (const Case& c : {Case{{2, 3, 4}, {4, 5, 2}, {{2}, {0}, {0}, {2}}, {0, 1, 2}, {2, 0, 1}},
-                        Case{{3, 4, 2}, {4, 2, 5}, {{1}, {0}, {2}, {1}}, {2, 0, 1}, {1, 0, 2}},
-                        Case{{2, 3, 4, 5}, {5, 3, 6}, {{1, 3}, {1, 0}, {}, {}}, {0, 2, 1, 3}, {1, 0, 2}},
-                        Case{{4, 2, 3}, {3, 4}, {{2, 0}, {0, 1}, {}, {}}, {1, 2, 0}, {0, 1}},
-                        Case{{2, 3, 2, 4}, {2, 4, 2, 5}, {{3}, {1}, {0, 2}, {2, 0}}, {0, 2, 1, 3}, {2, 0, 1, 3}}}) {
+  for (const Case& c :
+       {Case{{2, 3, 4}, {4, 5, 2}, {{2}, {0}, {0}, {2}}, {0, 1, 2}, {2, 0, 1}},
+        Case{{3, 4, 2}, {4, 2, 5}, {{1}, {0}, {2}, {1}}, {2, 0, 1}, {1, 0, 2}},
+        Case{{2, 3, 4, 5}, {5, 3, 6}, {{1, 3}, {1, 0}, {}, {}}, {0, 2, 1, 3}, {1, 0, 2}},
+        Case{{4, 2, 3}, {3, 4}, {{2, 0}, {0, 1}, {}, {}}, {1, 2, 0}, {0, 1}},
+        Case{{2, 3, 2, 4}, {2, 4, 2, 5}, {{3}, {1}, {0, 2}, {2, 0}}, {0, 2, 1, 3}, {2, 0, 1, 3}}}) {
     for (const Dtype dtype : {float32, float64, int32}) {
-      const Array a = astype(eighths(rng, c.a) * 8.0, dtype), b = astype(eighths(rng, c.b) * 8.0, dtype);
+      const Array a = astype(eighths(rng, c.a) * 8.0, dtype),
+                  b = astype(eighths(rng, c.b) * 8.0, dtype);
       const Array y = dot_general(a, b, c.axes);
       const Array x = transpose(a, c.a_order), z = transpose(b, c.b_order);
       const int nb = c.axes.lhs_batch.rank(), nk = c.axes.lhs_contract.rank();
@@ -205,7 +242,8 @@ TEST(Linalg, ProductsOfVectorsAndTheLike) {
   const Array a = array({1.0, 2.0, 3.0}), b = array({4.0, 5.0, 6.0});
   EXPECT_EQ(dot(a, b).item<double>(), 32.0);
   EXPECT_EQ(vdot(reshape(a, {3, 1}), b).item<double>(), 32.0);
-  EXPECT_EQ(vecdot(reshape(a, {1, 3}), reshape(b, {1, 3})).to_vector<double>(), (std::vector<double>{32}));
+  EXPECT_EQ(vecdot(reshape(a, {1, 3}), reshape(b, {1, 3})).to_vector<double>(),
+            (std::vector<double>{32}));
   EXPECT_EQ(inner(a, b).item<double>(), 32.0);
   EXPECT_EQ(as_doubles(outer(a, b)), (std::vector<double>{4, 5, 6, 8, 10, 12, 12, 15, 18}));
   EXPECT_EQ(as_doubles(cross(a, b)), (std::vector<double>{-3, 6, -3}));
@@ -223,14 +261,16 @@ TEST(Linalg, ProductsOfVectorsAndTheLike) {
 
 TEST(Linalg, DiagonalsOfEveryOffset) {
   std::mt19937 rng(7);
-  for (const auto& [n, m] : std::vector<std::pair<int64_t, int64_t>>{{3, 4}, {4, 3}, {1, 1}, {0, 3}, {3, 0}}) {
+  for (const auto& [n, m] :
+       std::vector<std::pair<int64_t, int64_t>>{{3, 4}, {4, 3}, {1, 1}, {0, 3}, {3, 0}}) {
     const Array x = reshape(astype(eighths(rng, {n * m}), float64), {n, m});
     const std::vector<double> v = as_doubles(x);
     for (int64_t k = -6; k <= 6; ++k) {
       std::vector<double> want;
       double sum = 0;
       for (int64_t i = 0; i < n; ++i) {
-        if (i + k >= 0 && i + k < m) want.push_back(v[static_cast<size_t>(i * m + i + k)]), sum += want.back();
+        if (i + k >= 0 && i + k < m)
+          want.push_back(v[static_cast<size_t>(i * m + i + k)]), sum += want.back();
       }
       EXPECT_EQ(as_doubles(diagonal(x, {.offset = k})), want) << n << "x" << m << " offset " << k;
       EXPECT_EQ(as_doubles(diag(x, {.offset = k})), want);

@@ -234,8 +234,9 @@ TEST(Statistics, Median) {
   EXPECT_EQ(median(x, 1).to_vector<float>()[0], 3.0f);
   EXPECT_TRUE(std::isnan(median(x, 1).to_vector<float>()[1]));
   EXPECT_EQ(median(array({4, 1, 3, 2})).item<float>(), 2.5f);
-  EXPECT_EQ(median(reshape(arange(24.0f), {2, 3, 4}), {0, 2}, {.keepdims = true}).to_vector<float>(),
-            (Floats{7.5f, 11.5f, 15.5f}));
+  EXPECT_EQ(
+      median(reshape(arange(24.0f), {2, 3, 4}), {0, 2}, {.keepdims = true}).to_vector<float>(),
+      (Floats{7.5f, 11.5f, 15.5f}));
   const auto g = grad([](const Array& x) { return median(x); });
   EXPECT_EQ(g(array({4.0f, 1.0f, 3.0f, 2.0f})).to_vector<float>(), (Floats{0, 0, 0.5f, 0.5f}));
   EXPECT_THROW(median(zeros({0})), ShapeError);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The property suite: every primitive of the registry x each of its samples x dtype x rule. What all
-// of its files share: the cases, their random inputs, comparisons and finite differences.
+// The property suite: every primitive of the registry x each of its samples x dtype x rule. What
+// all of its files share: the cases, their random inputs, comparisons and finite differences.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -63,7 +63,8 @@ struct Partial {
   Arrays operator()(const Arrays& x) const;
   Arrays point() const;
 };
-/// All floating inputs at once, then each by itself; none where inputs or outputs have no derivative.
+/// All floating inputs at once, then each by itself; none where inputs or outputs have no
+/// derivative.
 std::vector<Partial> partials(const Case& c);
 /// True if all floating inputs and outputs are f64: finite differences make sense.
 bool is_double(const Partial& f);

@@ -13,7 +13,8 @@ namespace {
 
 std::mt19937_64 engine(const Case& c, int draw) {
   uint64_t seed = 1469598103934665603u;
-  for (const char* s = c.p->name; *s != '\0'; ++s) seed = (seed ^ static_cast<uint8_t>(*s)) * 1099511628211u;
+  for (const char* s = c.p->name; *s != '\0'; ++s)
+    seed = (seed ^ static_cast<uint8_t>(*s)) * 1099511628211u;
   return std::mt19937_64(seed + 1000 * c.number + static_cast<uint64_t>(draw));
 }
 
@@ -54,7 +55,8 @@ Case retyped(Case c, Dtype from, Dtype to) {
 }
 
 bool has(const Case& c, Dtype d) {
-  return std::any_of(c.sample.in.begin(), c.sample.in.end(), [&](const SampleInput& in) { return in.aval.dtype == d; });
+  return std::any_of(c.sample.in.begin(), c.sample.in.end(),
+                     [&](const SampleInput& in) { return in.aval.dtype == d; });
 }
 
 bool takes(const Case& c) {
@@ -100,7 +102,8 @@ std::vector<const Primitive*> primitives_with_samples() {
   for (const Primitive* p : all_primitives()) {
     const auto is_p = [&](const Covered& c) { return std::string_view(c.primitive) == p->name; };
     const auto& elsewhere = covered_elsewhere();
-    if (std::none_of(elsewhere.begin(), elsewhere.end(), is_p) && p->samples != nullptr) all.push_back(p);
+    if (std::none_of(elsewhere.begin(), elsewhere.end(), is_p) && p->samples != nullptr)
+      all.push_back(p);
   }
   return all;
 }
@@ -136,7 +139,8 @@ std::vector<Case> integer_cases(const Primitive& p) {
 Arrays inputs(const Case& c, int draw) {
   std::mt19937_64 random = engine(c, draw);
   size_t distinct = 0;
-  for (const SampleInput& in : c.sample.in) distinct += in.distinct ? static_cast<size_t>(in.aval.numel()) : 0;
+  for (const SampleInput& in : c.sample.in)
+    distinct += in.distinct ? static_cast<size_t>(in.aval.numel()) : 0;
   const std::vector<size_t> order = mixed(distinct, random);
   size_t next = 0;
   Arrays out;
@@ -147,7 +151,8 @@ Arrays inputs(const Case& c, int draw) {
     std::vector<double> values = given(in, draw);
     if (values.empty() && n > 0) {
       for (size_t i = 0; i < n; ++i) {
-        const double share = in.distinct ? (static_cast<double>(order[next++]) + 0.381966) / static_cast<double>(distinct)
+        const double share = in.distinct ? (static_cast<double>(order[next++]) + 0.381966) /
+                                               static_cast<double>(distinct)
                                          : unit(random);
         values.push_back(in.low + width * share);
       }

@@ -41,12 +41,16 @@ TEST_P(Expand, IsTheSameFunction) {
           const Arrays x = f.point(), v = directions(x, 1), ct = directions(f(x), 2);
           const double tol = tolerance(x);
           expect_close(f(x), slow(x), tol, "value");
-          const auto forward = [&](const auto& g) { return jvp(g, std::tuple<Arrays>(x), std::tuple<Arrays>(v)).second; };
+          const auto forward = [&](const auto& g) {
+            return jvp(g, std::tuple<Arrays>(x), std::tuple<Arrays>(v)).second;
+          };
           expect_close(forward(f), forward(slow), tol, "jvp");
           expect_close(vjp(f, x).second(ct), vjp(slow, x).second(ct), tol, "vjp");
           Arrays rows;
           for (size_t i = 0; i < x.size(); ++i) rows.push_back(stack({x[i], v[i]}));
-          const auto over_rows = [&](const auto& g) { return vmap([&](const Arrays& y) { return g(y); })(rows); };
+          const auto over_rows = [&](const auto& g) {
+            return vmap([&](const Arrays& y) { return g(y); })(rows);
+          };
           expect_close(over_rows(f), over_rows(slow), tol, "vmap");
         });
       }

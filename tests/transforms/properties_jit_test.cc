@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // jit gives what evaluation gives, for values and derivatives, and traces once.
 #include "spruce/transforms/jit.h"
-
 #include "spruce/transforms/jvp.h"
 #include "spruce/transforms/vjp.h"
 #include "tests/transforms/properties.h"
@@ -33,13 +32,16 @@ TEST_P(Jit, DerivativesAreThoseOfEvaluation) {
     for (const Partial& f : partials(c)) {
       run_case(c, [&] {
         const Arrays x = f.point(), v = directions(x, 1), ct = directions(f(x), 2);
-        const auto forward = [&](const auto& g) { return jvp(g, std::tuple<Arrays>(x), std::tuple<Arrays>(v)).second; };
+        const auto forward = [&](const auto& g) {
+          return jvp(g, std::tuple<Arrays>(x), std::tuple<Arrays>(v)).second;
+        };
         const auto compiled = jit(f);
         const double tol = tolerance(f(x));
         expect_close(forward(compiled), forward(f), tol, "jvp of jit");
         const Arrays gradient = vjp(f, x).second(ct);
         expect_close(vjp(compiled, x).second(ct), gradient, tol, "vjp of jit");
-        const auto pulled = jit([f](const Arrays& y, const Arrays& t) { return vjp(f, y).second(t); });
+        const auto pulled =
+            jit([f](const Arrays& y, const Arrays& t) { return vjp(f, y).second(t); });
         expect_close(pulled(x, ct), gradient, tol, "jit of vjp");
       });
     }

@@ -13,7 +13,8 @@ namespace {
 TEST(Registry, EveryPrimitiveHasSamplesOrIsListed) {
   std::set<std::string_view> listed;
   for (const Covered& c : covered_elsewhere()) {
-    EXPECT_NE(find_primitive(c.primitive), nullptr) << c.primitive << " is listed and does not exist";
+    EXPECT_NE(find_primitive(c.primitive), nullptr)
+        << c.primitive << " is listed and does not exist";
     listed.insert(c.primitive);
   }
   for (const Primitive* p : all_primitives()) {
@@ -21,15 +22,16 @@ TEST(Registry, EveryPrimitiveHasSamplesOrIsListed) {
     EXPECT_NE(has_samples, listed.count(p->name) == 1)
         << p->name << " must have samples, or stand in covered_elsewhere() with its own tests";
   }
-  std::cout << "properties: " << primitives_with_samples().size() << " primitives by their samples, " << listed.size()
-            << " by tests of their own\n";
+  std::cout << "properties: " << primitives_with_samples().size()
+            << " primitives by their samples, " << listed.size() << " by tests of their own\n";
 }
 
 TEST(Registry, WhatIsListedHasItsTests) {
   std::set<std::string> suites;
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
   for (int i = 0; i < all.total_test_suite_count(); ++i) suites.insert(all.GetTestSuite(i)->name());
-  for (const Covered& c : covered_elsewhere()) EXPECT_TRUE(suites.count(c.suite)) << c.suite << " for " << c.primitive;
+  for (const Covered& c : covered_elsewhere())
+    EXPECT_TRUE(suites.count(c.suite)) << c.suite << " for " << c.primitive;
 }
 
 TEST(Registry, NamesAreFoundAndInOrder) {
@@ -46,7 +48,7 @@ using Rules = PerPrimitive;
 
 TEST_P(Rules, AreThere) {
   EXPECT_NE(p().shape == nullptr, p().shapes == nullptr) << "exactly one of shape and shapes";
-  EXPECT_TRUE(p().cpu != nullptr || p().call != nullptr) << "a kernel";
+  EXPECT_TRUE(p().cpu != nullptr || p().call != nullptr || p().kind == PrimitiveKind::kView) << "a kernel";
   bool has_inputs = false, has_derivative = false, has_params = false;
   for (const Case& c : all_cases(p(), float32)) {
     has_inputs = has_inputs || !c.sample.in.empty();
@@ -60,7 +62,8 @@ TEST_P(Rules, AreThere) {
 
 TEST_P(Rules, HaveCases) {
   const auto some = [&](const auto& test) {
-    const std::vector<Case> cases = all_cases(p(), float64);
+    std::vector<Case> cases = all_cases(p(), float32);
+    for (Case& c : cases_in(p(), float64)) cases.push_back(std::move(c));
     return std::any_of(cases.begin(), cases.end(), test);
   };
   const auto differs = [](const Case& c) {
@@ -70,7 +73,8 @@ TEST_P(Rules, HaveCases) {
     return false;
   };
   const auto maps = [](const Case& c) { return !c.sample.in.empty(); };
-  EXPECT_TRUE(p().transpose == nullptr || some(differs)) << "a transpose rule without a case in f64";
+  EXPECT_TRUE(p().transpose == nullptr || some(differs))
+      << "a transpose rule without a case in f64";
   EXPECT_TRUE(p().batch == nullptr || some(maps)) << "a batch rule without a case";
   EXPECT_TRUE(some([](const Case&) { return true; })) << "no case at all";
 }

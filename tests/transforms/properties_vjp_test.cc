@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reverse mode is the transpose of forward mode: <ct, J v> = <J' ct, v>, first and second order.
-#include "spruce/transforms/vjp.h"
-
 #include "spruce/transforms/jvp.h"
+#include "spruce/transforms/vjp.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
@@ -19,7 +18,8 @@ void expect_transposed(const Function& f, const Arrays& x, std::string_view what
   expect_same(value, out, "the value");
   const Arrays ct = directions(value, 4), back = pullback(ct);
   ASSERT_EQ(back.size(), x.size());
-  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(to_string(back[i].aval()), to_string(x[i].aval()));
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(to_string(back[i].aval()), to_string(x[i].aval()));
   Arrays both = x;
   both.insert(both.end(), out.begin(), out.end());
   expect_near(dot(ct, tangent), dot(back, v), tolerance(both), what);

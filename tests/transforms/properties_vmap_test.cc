@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // vmap against a loop over slices, for each subset of the inputs that may be mapped.
-#include "spruce/transforms/vmap.h"
-
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/transforms/vmap.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
@@ -46,8 +45,10 @@ void expect_loop(const Case& c, const std::vector<bool>& mapped, int64_t size) {
   for (size_t i = 0; i < mapped.size(); ++i) {
     Arrays slices;
     for (const Arrays& d : draws) slices.push_back(d[i]);
-    if (mapped[i]) batched.push_back(stacked(slices, size));
-    else shared.push_back(slices[0]);
+    if (mapped[i])
+      batched.push_back(stacked(slices, size));
+    else
+      shared.push_back(slices[0]);
   }
   const auto merged = [&](const Arrays& b, const Arrays& s) {
     Arrays in;
@@ -93,7 +94,8 @@ void expect_nested_loop(const Case& c) {
     for (int64_t k = 0; k < 3; ++k) {
       Arrays slices;
       for (const Array& a : got) slices.push_back(a[i][k]);
-      const Arrays want = with(draws[static_cast<size_t>(i)][0], draws[static_cast<size_t>(k)][last]);
+      const Arrays want =
+          with(draws[static_cast<size_t>(i)][0], draws[static_cast<size_t>(k)][last]);
       expect_close(slices, want, tolerance(want), "vmap of vmap");
     }
   }

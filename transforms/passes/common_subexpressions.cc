@@ -8,7 +8,8 @@
 namespace spruce::passes {
 namespace {
 
-// Small constants with equal types and bytes are one constant. Large ones are compared by identity only.
+// Small constants with equal types and bytes are one constant. Large ones are compared by identity
+// only.
 std::string constant_key(const Array& a) {
   constexpr int64_t kSmall = 64;
   std::string key = to_string(a.aval());
@@ -18,7 +19,8 @@ std::string constant_key(const Array& a) {
     key.append(reinterpret_cast<const char*>(&p), sizeof p);
   } else {
     key += '=';
-    key.append(static_cast<const char*>(internal::mutable_data(a)), static_cast<size_t>(a.nbytes()));
+    key.append(static_cast<const char*>(internal::mutable_data(a)),
+               static_cast<size_t>(a.nbytes()));
   }
   return key;
 }
@@ -34,8 +36,10 @@ Graph common_subexpressions(const Graph& graph) {
   std::map<std::string, ValueId> constants;
   for (const Graph::Constant& c : graph.constants) {
     const auto [it, added] = constants.try_emplace(constant_key(c.value), c.id);
-    if (added) out.constants.push_back(c);
-    else renamed[static_cast<size_t>(c.id)] = it->second;
+    if (added)
+      out.constants.push_back(c);
+    else
+      renamed[static_cast<size_t>(c.id)] = it->second;
   }
   // The key holds all but the parameters, which know how to compare themselves.
   std::multimap<std::string, size_t> seen;
@@ -43,14 +47,16 @@ Graph common_subexpressions(const Graph& graph) {
     Equation copy = e;
     for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
     std::string key(reinterpret_cast<const char*>(&copy.primitive), sizeof copy.primitive);
-    key.append(reinterpret_cast<const char*>(copy.inputs.data()), copy.inputs.size() * sizeof(ValueId));
+    key.append(reinterpret_cast<const char*>(copy.inputs.data()),
+               copy.inputs.size() * sizeof(ValueId));
     const auto [begin, end] = seen.equal_range(key);
     const Equation* twin = nullptr;
     for (auto it = begin; it != end && twin == nullptr; ++it) {
       if (out.equations[it->second].params == copy.params) twin = &out.equations[it->second];
     }
     if (twin != nullptr) {
-      for (size_t k = 0; k < copy.outputs.size(); ++k) renamed[static_cast<size_t>(copy.outputs[k])] = twin->outputs[k];
+      for (size_t k = 0; k < copy.outputs.size(); ++k)
+        renamed[static_cast<size_t>(copy.outputs[k])] = twin->outputs[k];
       continue;
     }
     seen.emplace(std::move(key), out.equations.size());

@@ -11,7 +11,8 @@ Graph dead_code(const Graph& graph) {
   std::vector<const Equation*> kept;
   for (size_t n = graph.equations.size(); n-- > 0;) {
     const Equation& e = graph.equations[n];
-    const bool needed = std::any_of(e.outputs.begin(), e.outputs.end(), [&](ValueId v) { return live[static_cast<size_t>(v)] != 0; });
+    const bool needed = std::any_of(e.outputs.begin(), e.outputs.end(),
+                                    [&](ValueId v) { return live[static_cast<size_t>(v)] != 0; });
     if (!needed) continue;
     for (const ValueId v : e.inputs) live[static_cast<size_t>(v)] = 1;
     for (const ValueId v : e.outputs) live[static_cast<size_t>(v)] = 1;
@@ -31,7 +32,8 @@ Graph dead_code(const Graph& graph) {
   out.inputs = rename(graph.inputs);
   out.outputs = rename(graph.outputs);
   for (const Graph::Constant& c : graph.constants) {
-    if (live[static_cast<size_t>(c.id)]) out.constants.push_back({renamed[static_cast<size_t>(c.id)], c.value});
+    if (live[static_cast<size_t>(c.id)])
+      out.constants.push_back({renamed[static_cast<size_t>(c.id)], c.value});
   }
   for (size_t n = kept.size(); n-- > 0;) {
     Equation e = *kept[n];

@@ -5,7 +5,8 @@
 namespace spruce::passes {
 namespace {
 
-// One pass over the equations of `graph`; sets `found` if a body that was put in may hold calls itself.
+// One pass over the equations of `graph`; sets `found` if a body that was put in may hold calls
+// itself.
 Graph inline_once(const Graph& graph, bool& found) {
   Graph out;
   out.avals = graph.avals;
@@ -23,7 +24,8 @@ Graph inline_once(const Graph& graph, bool& found) {
     found = true;
     const Graph& body = internal::custom_call_body(e.params);
     std::vector<ValueId> of_body(body.avals.size(), -1);
-    for (size_t i = 0; i < body.inputs.size(); ++i) of_body[static_cast<size_t>(body.inputs[i])] = copy.inputs[i];
+    for (size_t i = 0; i < body.inputs.size(); ++i)
+      of_body[static_cast<size_t>(body.inputs[i])] = copy.inputs[i];
     for (const Graph::Constant& c : body.constants) {
       of_body[static_cast<size_t>(c.id)] = out.add_value(c.value.aval());
       out.constants.push_back({of_body[static_cast<size_t>(c.id)], c.value});

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// psum, pmean and axis_index: what a slice under vmap knows of the others.
+#include "spruce/transforms/collectives.h"
+
+#include <gmock/gmock.h>
+
+#include "spruce/core/ops/ops.h"
+#include "spruce/transforms/transforms.h"
+
+namespace spruce {
+namespace {
+
+const Array kRow = array({1.0f, 2.0f, 4.0f});
+
+Array share(const Array& x) { return x / psum(x, "i"); }
+
+TEST(Collectives, PsumAddsTheSlices) {
+  EXPECT_TRUE(allclose(vmap(share, {.axis_name = "i"})(kRow), kRow / 7.0f));
+}
+
+TEST(Collectives, PmeanAndOfWhatIsNotMapped) {
+  const auto f = [](const Array& x) { return x - pmean(x, "i") + psum(array(2.0f), "i"); };
+  EXPECT_TRUE(allclose(vmap(f, {.axis_name = "i"})(kRow), kRow - 7.0f / 3 + 6.0f));
+}
+
+TEST(Collectives, AxisIndexNumbersTheSlices) {
+  const auto f = [](const Array& x) { return x * astype(axis_index("i"), float32); };
+  EXPECT_TRUE(array_equal(vmap(f, {.axis_name = "i"})(kRow), array({0.0f, 2.0f, 8.0f})));
+  const auto number = [](const Array&) { return axis_index("i"); };
+  EXPECT_TRUE(array_equal(vmap(number, {.axis_name = "i"})(kRow), array({0, 1, 2})));
+}
+
+TEST(Collectives, NamesReachTheirOwnAxis) {
+  const Array x = reshape(arange(6.0f), {2, 3});
+  const auto f = [](const Array& v) {
+    return stack({psum(v, "rows"), psum(v, "columns"), psum(psum(v, "columns"), "rows"),
+                  astype(axis_index("rows") * 10 + axis_index("columns"), float32)});
+  };
+  const auto inner = vmap(f, {.axis_name = "columns"});
+  const Array got = vmap(inner, {.axis_name = "rows"})(x);
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const Array want = stack({sum(x[{slice(), k}]), sum(x[i]), sum(x), array(10.0f * i + k)});
+      EXPECT_TRUE(array_equal(got[{i, k}], want)) << got[{i, k}];
+    }
+  }
+}
+
+TEST(Collectives, TheInnerOneOfTwoEqualNames) {
+  const auto inner = vmap([](const Array& v) { return psum(v, "i"); }, {.axis_name = "i"});
+  const Array x = reshape(arange(6.0f), {2, 3});
+  EXPECT_TRUE(array_equal(vmap(inner, {.axis_name = "i"})(x), array({{3.0f, 3.0f, 3.0f}, {12.0f, 12.0f, 12.0f}})));
+}
+
+TEST(Collectives, GradOutsideAndInside) {
+  const auto loss = [](const Array& x) { return sum(square(vmap(share, {.axis_name = "i"})(x))); };
+  const auto plain = [](const Array& x) { return sum(square(x / sum(x))); };
+  EXPECT_TRUE(allclose(grad(loss)(kRow), grad(plain)(kRow)));
+  // Inside, each slice differentiates its own copy of psum: the cotangents are summed over the slices.
+  const auto inside = vmap(grad([](const Array& x) { return square(psum(x, "i")); }), {.axis_name = "i"});
+  EXPECT_TRUE(allclose(inside(kRow), full({3}, 3 * 2 * 7.0f)));
+  const auto forward = [](const Array& x) { return jvp([](const Array& y) { return psum(y * y, "i"); }, std::tuple{x}, std::tuple{ones_like(x)}).second; };
+  EXPECT_TRUE(allclose(vmap(forward, {.axis_name = "i"})(kRow), full({3}, 14.0f)));
+}
+
+TEST(Collectives, UnderJitInBothOrders) {
+  const Array want = kRow / 7.0f;
+  EXPECT_TRUE(allclose(jit(vmap(share, {.axis_name = "i"}))(kRow), want));
+  EXPECT_TRUE(allclose(vmap(jit(share), {.axis_name = "i"})(kRow), want));
+  const auto number = [](const Array& x) { return astype(axis_index("i"), float32) + x; };
+  EXPECT_TRUE(allclose(vmap(jit(number), {.axis_name = "i"})(kRow), kRow + array({0.0f, 1.0f, 2.0f})));
+  EXPECT_TRUE(allclose(jit(grad([](const Array& x) { return sum(square(vmap(jit(share), {.axis_name = "i"})(x))); }))(kRow),
+                       grad([](const Array& x) { return sum(square(x / sum(x))); })(kRow)));
+}
+
+TEST(Collectives, UnderANamelessVmapInside) {
+  const auto f = [](const Array& row) {
+    return vmap([](const Array& v) { return psum(v, "i") + 0.0f * v; })(row);
+  };
+  const Array x = reshape(arange(6.0f), {2, 3});
+  EXPECT_TRUE(array_equal(vmap(f, {.axis_name = "i"})(x), array({{3.0f, 5.0f, 7.0f}, {3.0f, 5.0f, 7.0f}})));
+}
+
+TEST(Collectives, UnknownNamesAreErrors) {
+  const auto message = [](const auto& f) -> std::string {
+    try {
+      (void)vmap(f, {.axis_name = "j"})(kRow);
+    } catch (const ValueError& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_THAT(message(share), testing::HasSubstr("psum: no enclosing vmap has the axis_name 'i'"));
+  EXPECT_THAT(message([](const Array& x) { return pmean(x, "i"); }), testing::HasSubstr("pmean: no enclosing vmap"));
+  EXPECT_THAT(message([](const Array&) { return axis_index("i"); }), testing::HasSubstr("axis_index: no enclosing vmap"));
+  EXPECT_THROW((void)psum(kRow, "i"), ValueError);
+}
+
+}  // namespace
+}  // namespace spruce

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of one's own, under every other transform. Their derivatives are wrong on purpose (twice what
+// they should be), so that only the rule can give them.
+#include "spruce/transforms/custom.h"
+
+#include <gtest/gtest.h>
+
+#include "spruce/core/ops/ops.h"
+#include "spruce/transforms/transforms.h"
+
+namespace spruce {
+namespace {
+
+const Array kRow = array({0.5f, 1.0f, 2.0f});
+
+Array slope(const Array& x) { return 2.0f * 3.0f * x * x; }
+
+const auto cube_forward = custom_jvp([](const Array& x) { return x * x * x; },
+                                     [](const std::tuple<Array>& p, const std::tuple<Array>& t) {
+                                       const Array& x = std::get<0>(p);
+                                       return std::pair{x * x * x, slope(x) * std::get<0>(t)};
+                                     });
+const auto cube_backward = custom_vjp([](const Array& x) { return x * x * x; },
+                                      [](const Array& x) { return std::pair{x * x * x, x}; },
+                                      [](const Array& x, const Array& ct) { return std::tuple{slope(x) * ct}; });
+
+// All that must hold for a cube with that slope, whichever rule it has.
+template <class F>
+void expect_rule(const F& cube) {
+  const Array x = array(2.0f);
+  const auto one = [&](const Array& v) { return cube(v); };
+  const auto total = [&](const Array& v) { return sum(cube(v)); };
+  const Array slopes = slope(kRow);
+  EXPECT_EQ(cube(x).template item<float>(), 8.0f);
+  EXPECT_TRUE(allclose(grad(one)(x), slope(x)));
+  EXPECT_TRUE(allclose(grad(total)(kRow), slopes));
+  EXPECT_TRUE(allclose(vmap(grad(one))(kRow), slopes));
+  EXPECT_TRUE(allclose(grad([&](const Array& v) { return sum(vmap(one)(v)); })(kRow), slopes));
+  EXPECT_TRUE(allclose(jit(one)(kRow), kRow * kRow * kRow));
+  EXPECT_TRUE(allclose(vmap(one)(kRow), kRow * kRow * kRow));
+  EXPECT_TRUE(allclose(jit(grad(one))(x), slope(x)));
+  EXPECT_TRUE(allclose(grad(jit(one))(x), slope(x)));
+  EXPECT_TRUE(allclose(jit(vmap(grad(one)))(kRow), slopes));
+  EXPECT_TRUE(allclose(jit(vmap(jit(grad(jit(one)))))(kRow), slopes));
+  EXPECT_TRUE(allclose(vmap(jit(grad(one)))(kRow), slopes));
+  EXPECT_TRUE(allclose(vmap(grad(jit(one)))(kRow), slopes));
+  EXPECT_TRUE(allclose(grad([&](const Array& v) { return sum(jit(vmap(one))(v)); })(kRow), slopes));
+  EXPECT_TRUE(allclose(grad([&](const Array& v) { return sum(vmap(jit(one))(v)); })(kRow), slopes));
+  // The rule itself is differentiated for the second order.
+  EXPECT_TRUE(allclose(grad(grad(one))(x), 12.0f * x));
+  EXPECT_TRUE(allclose(grad(jit(grad(one)))(x), 12.0f * x));
+  EXPECT_TRUE(allclose(vmap(grad(grad(one)))(kRow), 12.0f * kRow));
+  EXPECT_TRUE(allclose(vmap(vmap(grad(one)))(stack({kRow, 2.0f * kRow})), stack({slopes, 4.0f * slopes})));
+}
+
+TEST(CustomRules, JvpUnderEveryTransform) { expect_rule(cube_forward); }
+TEST(CustomRules, VjpUnderEveryTransform) { expect_rule(cube_backward); }
+
+TEST(CustomRules, JvpGivesForwardMode) {
+  const auto along = [](const Array& x) { return jvp(cube_forward, std::tuple{x}, std::tuple{ones_like(x)}).second; };
+  EXPECT_TRUE(allclose(along(kRow), slope(kRow)));
+  EXPECT_TRUE(allclose(vmap(along)(kRow), slope(kRow)));
+  EXPECT_TRUE(allclose(jit(along)(kRow), slope(kRow)));
+  EXPECT_TRUE(allclose(jacfwd(cube_forward)(kRow), diag(slope(kRow))));
+  EXPECT_TRUE(allclose(jacrev(cube_forward)(kRow), diag(slope(kRow))));
+  EXPECT_TRUE(allclose(linearize(cube_forward, kRow).second(ones_like(kRow)), slope(kRow)));
+}
+
+TEST(CustomRules, VjpHasNoForwardMode) {
+  EXPECT_THROW((void)jvp(cube_backward, std::tuple{kRow}, std::tuple{ones_like(kRow)}), DerivativeError);
+  EXPECT_TRUE(allclose(jacrev(cube_backward)(kRow), diag(slope(kRow))));
+}
+
+struct Pair {
+  Array a, b;
+};
+
+TEST(CustomRules, TreesInAndOut) {
+  const auto swap = custom_vjp(
+      [](const Pair& p, const Array& c) { return Pair{p.b * c, p.a}; },
+      [](const Pair& p, const Array& c) { return std::pair{Pair{p.b * c, p.a}, std::tuple{p.b, c}}; },
+      [](const std::tuple<Array, Array>& r, const Pair& ct) {
+        return std::tuple{Pair{ct.b, 10.0f * ct.a * std::get<1>(r)}, ct.a * std::get<0>(r)};
+      });
+  const auto loss = [&](const Pair& p, const Array& c) {
+    const Pair out = swap(p, c);
+    return out.a + 3.0f * out.b;
+  };
+  const Pair p{array(2.0f), array(5.0f)};
+  const auto [dp, dc] = grad<0, 1>(loss)(p, array(7.0f));
+  EXPECT_EQ(dp.a.item<float>(), 3.0f);
+  EXPECT_EQ(dp.b.item<float>(), 70.0f);
+  EXPECT_EQ(dc.item<float>(), 5.0f);
+  EXPECT_EQ(jit(grad(loss))(p, array(7.0f)).b.item<float>(), 70.0f);
+}
+
+TEST(CustomRules, AZeroCotangentMayBeLeftOut) {
+  const auto f = custom_vjp([](const Array& x, const Array& y) { return x * y; },
+                            [](const Array& x, const Array& y) { return std::pair{x * y, y}; },
+                            [](const Array& y, const Array& ct) { return std::tuple{ct * y, Array()}; });
+  const auto [dx, dy] = grad<0, 1>([&](const Array& x, const Array& y) { return f(x, y); })(array(2.0f), array(3.0f));
+  EXPECT_EQ(dx.item<float>(), 3.0f);
+  EXPECT_EQ(dy.item<float>(), 0.0f);
+}
+
+TEST(CustomRules, IntegerArguments) {
+  const auto pick = custom_jvp([](const Array& x, const Array& i) { return take(x, i, 0); },
+                               [](const std::tuple<Array, Array>& p, const std::tuple<Array, Array>& t) {
+                                 const auto& [x, i] = p;
+                                 return std::pair{take(x, i, 0), 2.0f * take(std::get<0>(t), i, 0)};
+                               });
+  const Array got = grad([&](const Array& x) { return pick(x, array(1)); })(kRow);
+  EXPECT_TRUE(array_equal(got, array({0.0f, 2.0f, 0.0f})));
+  const auto each = vmap(grad([&](const Array& x, const Array& i) { return pick(x, i); }), {.in_axes = {none, 0}});
+  EXPECT_TRUE(array_equal(each(kRow, array({2, 0})), array({{0.0f, 0.0f, 2.0f}, {2.0f, 0.0f, 0.0f}})));
+}
+
+TEST(CustomRules, ATracedValueThatIsNoArgumentIsAnError) {
+  const auto captured = [](const Array& y) {
+    const auto f = custom_jvp([y](const Array& x) { return x * y; },
+                              [y](const std::tuple<Array>& p, const std::tuple<Array>& t) {
+                                return std::pair{std::get<0>(p) * y, std::get<0>(t) * y};
+                              });
+    return jit([f](const Array& x) { return f(x); })(array(2.0f));
+  };
+  EXPECT_THROW((void)jit(captured)(array(3.0f)), TracerError);
+}
+
+TEST(CustomRules, StopGradient) {
+  const auto f = [](const Array& x) { return x * stop_gradient(x); };
+  EXPECT_EQ(grad(f)(array(3.0f)).item<float>(), 3.0f);
+  EXPECT_EQ(jit(grad(f))(array(3.0f)).item<float>(), 3.0f);
+  EXPECT_TRUE(array_equal(vmap(grad(f))(kRow), kRow));
+}
+
+}  // namespace
+}  // namespace spruce
