@@ -78,7 +78,8 @@ struct Backward {
 
 class VjpFunction final : public CustomFunction {
  public:
-  VjpFunction(FlatFunction f, FlatFunction fwd, FlatFunction bwd, std::shared_ptr<size_t> outputs)
+  VjpFunction(FlatFunction f, FlatFunction fwd, FlatFunction bwd,
+              std::shared_ptr<std::atomic<size_t>> outputs)
       : f_(std::move(f)),
         fwd_(std::move(fwd)),
         bwd_(std::move(bwd)),
@@ -132,7 +133,7 @@ class VjpFunction final : public CustomFunction {
 
  private:
   FlatFunction f_, fwd_, bwd_;
-  std::shared_ptr<size_t> outputs_;
+  std::shared_ptr<std::atomic<size_t>> outputs_;
 };
 
 }  // namespace
@@ -141,9 +142,9 @@ std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFuncti
   return std::make_shared<JvpFunction>(std::move(f), std::move(rule));
 }
 
-std::shared_ptr<const CustomFunction> make_custom_vjp(FlatFunction f, FlatFunction fwd,
-                                                      FlatFunction bwd,
-                                                      std::shared_ptr<size_t> outputs) {
+std::shared_ptr<const CustomFunction> make_custom_vjp(
+    FlatFunction f, FlatFunction fwd, FlatFunction bwd,
+    std::shared_ptr<std::atomic<size_t>> outputs) {
   return std::make_shared<VjpFunction>(std::move(f), std::move(fwd), std::move(bwd),
                                        std::move(outputs));
 }

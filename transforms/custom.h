@@ -2,7 +2,10 @@
 // Derivative rules of one's own: custom_jvp and custom_vjp.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <mutex>
+#include <optional>
 
 #include "spruce/core/custom.h"
 #include "spruce/core/custom_call.h"
@@ -22,8 +25,27 @@ std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFuncti
 /// or fwd has run.
 std::shared_ptr<const CustomFunction> make_custom_vjp(FlatFunction f, FlatFunction fwd,
                                                       FlatFunction bwd,
-                                                      std::shared_ptr<size_t> outputs);
+                                                      std::shared_ptr<std::atomic<size_t>> outputs);
 [[noreturn]] void throw_bwd_count(size_t expected, size_t got);
+
+/// The form of a result, kept from the first run of the function that makes it. Graphs share their
+/// functions between threads, so several may learn it at once.
+template <class T>
+class Form {
+ public:
+  void learn(const T& x) {
+    const std::lock_guard lock(mutex_);
+    if (!form_.has_value()) form_ = x;
+  }
+  T get() const {
+    const std::lock_guard lock(mutex_);
+    return form_.value();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<T> form_;
+};
 
 template <class... T>
 void gather_leaves(std::vector<Array>& out, const T&... x) {
@@ -47,7 +69,7 @@ class CustomJvp {
     using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     if (Interpreter::current() == nullptr) return Out(f_(args...));
     const std::tuple<Args...> like(args...);
-    const auto form = std::make_shared<std::optional<Out>>();
+    const auto form = std::make_shared<Form<Out>>();
     FlatFunction flat = [f = f_, like, form](std::span<const Array> in) {
       size_t at = 0;
       const auto full = std::apply(
@@ -55,7 +77,7 @@ class CustomJvp {
       Out out = std::apply(f, full);
       std::vector<Array> leaves;
       gather_leaves(leaves, out);
-      *form = std::move(out);
+      form->learn(out);
       return leaves;
     };
     FlatFunction rule = [r = rule_, like, form](std::span<const Array> in) {
@@ -68,7 +90,7 @@ class CustomJvp {
       auto [out, tangent] = r(primals, tangents);
       std::vector<Array> leaves;
       gather_leaves(leaves, out, tangent);
-      *form = Out(std::move(out));
+      form->learn(out);
       return leaves;
     };
     std::vector<Array> in;
@@ -76,7 +98,7 @@ class CustomJvp {
     const std::vector<Array> out =
         bind_custom(make_custom_jvp(std::move(flat), std::move(rule)), in);
     size_t at = 0;
-    return refill(form->value(), out, at);
+    return refill(form->get(), out, at);
   }
 
  private:
@@ -96,9 +118,9 @@ class CustomVjp {
         decltype(std::declval<std::invoke_result_t<const Fwd&, const Args&...>>().second)>;
     if (Interpreter::current() == nullptr) return Out(f_(args...));
     const std::tuple<Args...> like(args...);
-    const auto form = std::make_shared<std::optional<Out>>();
-    const auto residual_form = std::make_shared<std::optional<Residuals>>();
-    const auto outputs = std::make_shared<size_t>(0);
+    const auto form = std::make_shared<Form<Out>>();
+    const auto residual_form = std::make_shared<Form<Residuals>>();
+    const auto outputs = std::make_shared<std::atomic<size_t>>(0);
     const auto rebuild = [like](std::span<const Array> in) {
       size_t at = 0;
       return std::apply([&](const auto&... a) { return std::tuple<Args...>{refill(a, in, at)...}; },
@@ -109,7 +131,7 @@ class CustomVjp {
       std::vector<Array> leaves;
       gather_leaves(leaves, out);
       *outputs = leaves.size();
-      *form = std::move(out);
+      form->learn(out);
       return leaves;
     };
     FlatFunction forward = [f = fwd_, rebuild, form, residual_form,
@@ -119,14 +141,14 @@ class CustomVjp {
       gather_leaves(leaves, out);
       *outputs = leaves.size();
       gather_leaves(leaves, residuals);
-      *form = Out(std::move(out));
-      *residual_form = Residuals(std::move(residuals));
+      form->learn(out);
+      residual_form->learn(residuals);
       return leaves;
     };
     FlatFunction backward = [f = bwd_, like, form, residual_form](std::span<const Array> in) {
       size_t at = 0;
-      const Residuals residuals = refill(residual_form->value(), in, at);
-      const Out ct = refill(form->value(), in, at);
+      const Residuals residuals = refill(residual_form->get(), in, at);
+      const Out ct = refill(form->get(), in, at);
       const auto cts = f(residuals, ct);
       static_assert(std::tuple_size_v<std::decay_t<decltype(cts)>> == sizeof...(Args),
                     "spruce: the backward function of custom_vjp returns a tuple with one "
@@ -142,7 +164,7 @@ class CustomVjp {
     const std::vector<Array> out = bind_custom(
         make_custom_vjp(std::move(flat), std::move(forward), std::move(backward), outputs), in);
     size_t at = 0;
-    return refill(form->value(), out, at);
+    return refill(form->get(), out, at);
   }
 
  private:

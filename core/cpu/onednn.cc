@@ -79,6 +79,7 @@ namespace {
 constexpr double kLeast = 1 << 16;  // multiply-adds below which our own loops are as fast
 constexpr double kPart = 1 << 25;   // multiply-adds of one part of the samples, at least
 constexpr int64_t kParts = 16;      // parts at most
+constexpr double kPerSum = 256;     // multiply-adds for each element of a partial sum, at least
 constexpr size_t kPlans = 256;      // remembered by each thread
 
 using Memory = dnnl::memory;
@@ -352,15 +353,18 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   Problem p;
   if (c.work() < kLeast || !classify(c, &p)) return false;
   const int64_t n = p.n;
+  const bool weights = p.form == Form::kBackwardWeights;
+  // Each part of a gradient of the window writes a whole one, which takes its time as well.
+  const double whole = static_cast<double>(c.groups * c.out_features * c.batch * c.out_size());
+  const double part = weights ? std::max(kPart, kPerSum * whole) : kPart;
   const auto wanted =
-      static_cast<int64_t>(std::clamp(c.work() / kPart, 1.0, static_cast<double>(kParts)));
+      static_cast<int64_t>(std::clamp(c.work() / part, 1.0, static_cast<double>(kParts)));
   const int64_t each = (n + wanted - 1) / wanted, parts = (n + each - 1) / each;
   p.n = each;
   const std::shared_ptr<const Plan> plan = plan_of(p);
   p.n = n - (parts - 1) * each;
   const std::shared_ptr<const Plan> last = p.n == each ? plan : plan_of(p);
   if (!plan->there || !last->there) return false;
-  const bool weights = p.form == Form::kBackwardWeights;
   // Steps from one part to the next.
   const int64_t lhs_step = each * (weights ? c.lhs_feature : c.lhs_batch),
                 rhs_step = weights ? each * c.rhs_in : 0;

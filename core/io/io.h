@@ -5,3 +5,4 @@
 #include "spruce/core/io/idx.h"
 #include "spruce/core/io/npy.h"
 #include "spruce/core/io/safetensors.h"
+#include "spruce/core/io/tree_io.h"

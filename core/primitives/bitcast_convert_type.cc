@@ -10,8 +10,8 @@ Aval shape(const ShapeArgs& a) {
   const Aval& x = *a.in[0];
   const Dtype to = a.params.get<BitcastParams>().dtype;
   if (size_of(to) != size_of(x.dtype) || is_bool(to) != is_bool(x.dtype)) {
-    throw DtypeError(std::string(a.op) + ": the elements of " + to_string(x) +
-                     " cannot be read as " + std::string(name(to)) +
+    throw DtypeError("bitcast: the elements of " + to_string(x) + " cannot be read as " +
+                     std::string(name(to)) +
                      "; both need the same number of bytes, and bool is only itself");
   }
   return {to, false, x.shape};

@@ -98,8 +98,7 @@ void kernel(const KernelArgs& args) {
 Aval shape(const ShapeArgs& a) {
   const int64_t n = a.params.get<IntegerPowParams>().n;
   if (n < 0 && is_integer(a.in[0]->dtype)) {
-    throw ValueError("integer_pow: " + to_string(*a.in[0]) + " to the power of " +
-                     std::to_string(n) +
+    throw ValueError("power: " + to_string(*a.in[0]) + " to the power of " + std::to_string(n) +
                      " is no integer; convert it to a floating dtype with astype first");
   }
   return rules::same_numeric(a);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/elementwise.h"
 
+#include <string_view>
+#include <utility>
+
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
@@ -14,9 +17,32 @@ std::string list(Avals in) {
   return s;
 }
 
+// What users call a primitive.
+std::string public_name(std::string_view op) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"clamp", "clip"},  {"div", "divide"},    {"eq", "equal"},     {"ge", "greater_equal"},
+      {"gt", "greater"},  {"le", "less_equal"}, {"lt", "less"},      {"max", "maximum"},
+      {"min", "minimum"}, {"mul", "multiply"},  {"ne", "not_equal"}, {"pow", "power"},
+      {"rem", "fmod"},    {"select", "where"},  {"sub", "subtract"}};
+  for (const auto& [primitive, name] : kNames) {
+    if (primitive == op) return std::string(name);
+  }
+  return std::string(op);
+}
+
+[[noreturn]] void throw_no_broadcast(const ShapeArgs& a, const Shape& x, const Shape& y) {
+  const auto size = [](const Shape& s, int i) { return s[s.rank() - i]; };
+  int i = 1;
+  while (size(x, i) == size(y, i) || size(x, i) == 1 || size(y, i) == 1) ++i;
+  throw ShapeError(public_name(a.op) + ": " + list(a.in) + " do not broadcast: axis " +
+                   std::to_string(-i) + " has sizes " + std::to_string(size(x, i)) + " and " +
+                   std::to_string(size(y, i)) +
+                   "; sizes must be equal or 1, aligned at the last axis");
+}
+
 void require(const ShapeArgs& a, bool ok, const char* wanted) {
   if (!ok) {
-    throw DtypeError(std::string(a.op) + ": takes " + wanted + ", got " + list(a.in) +
+    throw DtypeError(public_name(a.op) + ": takes " + wanted + ", got " + list(a.in) +
                      "; convert with astype");
   }
 }
@@ -45,10 +71,16 @@ Aval broadcast(const ShapeArgs& a) {
   for (size_t i = 1; i < a.in.size(); ++i) {
     const Aval& x = *a.in[i];
     if (x.dtype != out.dtype) {
-      throw DtypeError(std::string(a.op) + ": the dtypes differ: " + list(a.in) +
+      throw DtypeError(public_name(a.op) + ": the dtypes differ: " + list(a.in) +
                        "; convert one with astype");
     }
-    if (!(x.shape == out.shape)) out.shape = broadcast_shapes(a.op, out.shape, x.shape);
+    if (!(x.shape == out.shape)) {
+      try {
+        out.shape = broadcast_shapes(a.op, out.shape, x.shape);
+      } catch (const ShapeError&) {
+        throw_no_broadcast(a, out.shape, x.shape);
+      }
+    }
     out.weak = out.weak && x.weak;
   }
   return out;

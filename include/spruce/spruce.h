@@ -10,6 +10,7 @@
 #include "spruce/core/memory.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/random/random.h"
+#include "spruce/core/to_device.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/nn/nn.h"
 #include "spruce/optim/optim.h"

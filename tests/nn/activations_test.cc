@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/activations.h"
+
+#include "tests/nn/torch_cases.h"
+
+namespace torch_cases {
+namespace {
+
+template <class F, class... O>
+void check_activation(const std::string& name, const F& f, const O&... options) {
+  check(name, 1, [&](const Array& x, const Options&) { return f(x, options...); });
+}
+
+TEST(Activations, ValuesAndGradientsAtKinksAreThoseOfPyTorch) {
+  check_activation("relu", nn::relu);
+  check_activation("relu6", nn::relu6);
+  check_activation("sigmoid", nn::sigmoid);
+  check_activation("tanh", nn::tanh);
+  check_activation("silu", nn::silu);
+  check_activation("mish", nn::mish);
+  check_activation("selu", nn::selu);
+  check_activation("hardsigmoid", nn::hardsigmoid);
+  check_activation("hardswish", nn::hardswish);
+  check_activation("softsign", nn::softsign);
+  check_activation("logsigmoid", nn::logsigmoid);
+  check_activation("tanhshrink", nn::tanhshrink);
+  check_activation("gelu", nn::gelu);
+  check_activation("gelu_tanh", nn::gelu,
+                   nn::GeluOptions{.approximate = nn::GeluApproximation::kTanh});
+  check_activation("elu", nn::elu);
+  check_activation("elu_2", nn::elu, nn::EluOptions{.alpha = 2});
+  check_activation("celu", nn::celu);
+  check_activation("celu_2", nn::celu, nn::EluOptions{.alpha = 2});
+  check_activation("leaky_relu", nn::leaky_relu);
+  check_activation("leaky_relu_2", nn::leaky_relu, nn::LeakyReluOptions{.negative_slope = 0.2});
+  check_activation("hardtanh", nn::hardtanh);
+  check_activation("hardtanh_3", nn::hardtanh,
+                   nn::HardtanhOptions{.min_val = -3, .max_val = 0.5});
+  check_activation("softplus", nn::softplus);
+  check_activation("softplus_2", nn::softplus, nn::SoftplusOptions{.beta = 2, .threshold = 1});
+  check_activation("hardshrink", nn::hardshrink);
+  check_activation("hardshrink_0", nn::hardshrink, nn::ShrinkOptions{.lambd = 0});
+  check_activation("softshrink", nn::softshrink);
+  check_activation("softshrink_1", nn::softshrink, nn::ShrinkOptions{.lambd = 1});
+}
+
+TEST(Activations, SoftmaxOverEveryAxis) {
+  const auto along = [](const auto& f) {
+    return [&f](const Array& x, const Options& o) { return f(x, {.dim = o.integer("dim")}); };
+  };
+  check("softmax", 5, along(nn::softmax));
+  check("log_softmax", 5, along(nn::log_softmax));
+  check("softmin", 5, along(nn::softmin));
+}
+
+TEST(Activations, HugeInputsStayFinite) {
+  const Array x = sp::array({-1e30f, -1000.0f, 1000.0f, 1e30f});
+  for (const auto& f : {nn::sigmoid, nn::tanh, nn::silu, nn::mish, nn::softsign, nn::logsigmoid}) {
+    const auto total = [&](const Array& x) { return sp::sum(f(x)); };
+    EXPECT_TRUE(sp::all(sp::isfinite(f(x))).item<bool>()) << f(x);
+    EXPECT_TRUE(sp::all(sp::isfinite(sp::grad(total)(x))).item<bool>()) << sp::grad(total)(x);
+  }
+  EXPECT_EQ(nn::softplus(x).to_vector<float>(), (std::vector<float>{0, 0, 1000, 1e30f}));
+  EXPECT_EQ(nn::softmax(x).to_vector<float>(), (std::vector<float>{0, 0, 0, 1}));
+}
+
+TEST(Activations, NanPassesThrough) {
+  const Array x = sp::array({std::nanf("")});
+  for (const auto& f : {nn::relu, nn::relu6, nn::sigmoid, nn::tanh, nn::silu, nn::mish, nn::selu,
+                        nn::hardsigmoid, nn::hardswish, nn::softsign, nn::logsigmoid,
+                        nn::tanhshrink}) {
+    EXPECT_TRUE(std::isnan(f(x).item<float>()));
+  }
+  EXPECT_TRUE(std::isnan(nn::gelu(x).item<float>()));
+  EXPECT_TRUE(std::isnan(nn::elu(x).item<float>()));
+  EXPECT_TRUE(std::isnan(nn::leaky_relu(x).item<float>()));
+  EXPECT_TRUE(std::isnan(nn::hardtanh(x).item<float>()));
+  EXPECT_TRUE(std::isnan(nn::softplus(x).item<float>()));
+  EXPECT_TRUE(std::isnan(nn::hardshrink(x).item<float>()));
+  EXPECT_TRUE(std::isnan(nn::softshrink(x).item<float>()));
+}
+
+TEST(Activations, KeepTheirDtype) {
+  for (const sp::Dtype dtype : {sp::float16, sp::bfloat16, sp::float32, sp::float64}) {
+    const Array x = sp::astype(sp::array({-1.0f, 0.5f, 2.0f, 4.0f}), dtype);
+    for (const auto& f : {nn::relu6, nn::mish, nn::selu, nn::hardswish, nn::logsigmoid}) {
+      EXPECT_EQ(f(x).dtype(), dtype);
+    }
+    EXPECT_EQ(nn::gelu(x).dtype(), dtype);
+    EXPECT_EQ(nn::softplus(x).dtype(), dtype);
+    EXPECT_EQ(nn::log_softmax(x).dtype(), dtype);
+    EXPECT_EQ(nn::glu(x).dtype(), dtype);
+  }
+}
+
+TEST(Activations, CanBePassedByNameAndMapped) {
+  const auto apply = [](const auto& f, const Array& x) { return f(x); };
+  const Array x = wave({3, 4}, 0.7);
+  EXPECT_EQ(apply(nn::relu, x).to_vector<double>(), sp::maximum(x, 0).to_vector<double>());
+  EXPECT_TRUE(sp::allclose(sp::vmap(nn::softmax)(x), nn::softmax(x)));
+  EXPECT_TRUE(sp::allclose(sp::jit(nn::gelu)(x), nn::gelu(x)));
+}
+
+TEST(Activations, BadOptions) {
+  EXPECT_THROW(nn::hardtanh(sp::ones({2}), {.min_val = 1, .max_val = -1}), sp::ValueError);
+  EXPECT_THROW(nn::glu(sp::ones({3})), sp::ShapeError);
+  EXPECT_THROW(nn::softmax(sp::ones({3}), {.dim = 1}), sp::ShapeError);
+  EXPECT_EQ(nn::softmax(sp::Array(3.0f)).item<float>(), 1);
+}
+
+}  // namespace
+}  // namespace torch_cases

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/functionalize.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/nn/nets.h"
+
+namespace spruce::nn {
+namespace {
+
+const ApplyOptions kTraining{.training = true, .key = Key(9)};
+
+TEST(Functionalize, IsTheModuleInBothModes) {
+  Net net(Key(0));
+  const Array x = random::normal(Key(1), {5, 4});
+  const Functional f = functionalize(net);
+  const auto [pure, buffers] = f.apply(f.params, f.buffers, kTraining, x);
+  net.seed(Key(9));
+  EXPECT_TRUE(array_equal(net(x), pure));
+  EXPECT_TRUE(tree::equal(net.named_buffers(), buffers));
+  net.eval();
+  const auto [evaluated, same] = f.apply(f.params, buffers, {}, x);
+  EXPECT_TRUE(array_equal(net(x), evaluated));
+  EXPECT_TRUE(tree::equal(same, buffers));
+}
+
+TEST(Functionalize, LeavesTheModuleAloneUnderEveryTransform) {
+  Net net(Key(0));
+  const NamedArrays before = net.state_dict();
+  const Functional f = functionalize(net);
+  const Array x = random::normal(Key(1), {6, 5, 4});
+  const auto loss = [&](const NamedArrays& p, const NamedArrays& b, const Array& x) {
+    auto [y, next] = f.apply(p, b, kTraining, x);
+    return std::pair{sum(y * y), next};
+  };
+  const auto [result, grads] = value_and_grad(loss)(f.params, f.buffers, x[0]);
+  EXPECT_TRUE(grads.same_names(f.params));
+  EXPECT_FALSE(result.second.at("block.norm.running_mean").is_tracer());
+  const auto [compiled, grads2] = jit(value_and_grad(loss))(f.params, f.buffers, x[0]);
+  EXPECT_TRUE(allclose(compiled.first, result.first));
+  EXPECT_TRUE(allclose(grads2.at("gain"), grads.at("gain"), {.rtol = 1e-4}));
+  const auto mapped = vmap(loss, {.in_axes = {none, none, 0}})(f.params, f.buffers, x);
+  EXPECT_NEAR(mapped.first[0].item<float>(), result.first.item<float>(), 1e-3);
+  EXPECT_EQ(mapped.second.at("calls").shape(), (Shape{6}));
+  EXPECT_EQ(mapped.second.at("block.norm.running_var").shape(), (Shape{6, 8}));
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+  EXPECT_TRUE(tree::equal(f.buffers, net.named_buffers()));
+}
+
+TEST(Functionalize, ModeIsThatOfTheCall) {
+  Net net(Key(0));
+  net.eval();
+  const Functional f = functionalize(net);
+  const Array x = random::normal(Key(1), {5, 4});
+  EXPECT_EQ(f.apply(f.params, f.buffers, kTraining, x).second.at("calls").item<float>(), 1);
+  net.train();
+  EXPECT_EQ(f.apply(f.params, f.buffers, {}, x).second.at("calls").item<float>(), 0);
+  EXPECT_THROW(f.apply(f.params, f.buffers, {.training = true}, x), ValueError);  // no key
+}
+
+TEST(Functionalize, NamesAndShapesAreChecked) {
+  Net net(Key(0));
+  const Functional f = functionalize(net);
+  const Array x = ones({5, 4});
+  NamedArrays more = f.params, less = f.params, other = f.params;
+  more.insert("extra", ones({1}));
+  less.erase("gain");
+  other.at("out.bias") = ones({1});
+  EXPECT_THROW(f.apply(more, f.buffers, {}, x), TreeError);
+  EXPECT_THROW(f.apply(less, f.buffers, {}, x), TreeError);
+  EXPECT_THROW(f.apply(other, f.buffers, {}, x), ShapeError);
+  try {
+    f.apply(net.state_dict(), f.buffers, {}, x);
+    FAIL() << "no error";
+  } catch (const TreeError& e) {
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("parameter calls"));
+  }
+}
+
+TEST(Functionalize, RestorePutsBothBackOrNeither) {
+  Net net(Key(0)), other(Key(1));
+  const Array x = random::normal(Key(1), {5, 4});
+  const Functional f = functionalize(other);
+  const auto next = f.apply(f.params, f.buffers, kTraining, x).second;
+  restore(net, f.params, next);
+  EXPECT_TRUE(tree::equal(net.named_parameters(), f.params));
+  EXPECT_TRUE(tree::equal(net.named_buffers(), next));
+  const NamedArrays before = net.state_dict();
+  NamedArrays wrong = next;
+  wrong.at("calls") = ones({2});
+  EXPECT_THROW(restore(net, functionalize(other).params, wrong), ShapeError);
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+}
+
+TEST(FunctionalizeThreads, EightAtOnceGiveWhatOneGives) {
+  Net net(Key(0));
+  const NamedArrays before = net.state_dict();
+  const Functional f = functionalize(net);
+  const auto run = [&](int64_t i) {
+    const Array x = random::normal(Key(i), {5, 4});
+    const auto loss = [&](const NamedArrays& p) {
+      auto [y, next] = f.apply(p, f.buffers, {.training = true, .key = Key(i)}, x);
+      return std::pair{sum(y), next};
+    };
+    return value_and_grad(loss)(f.params);
+  };
+  std::vector<std::thread> threads;
+  std::vector<int> failures(8);
+  for (int64_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int64_t i = 0; i < 10; ++i) {
+        const auto a = run(t), b = run(t);
+        failures[static_cast<size_t>(t)] += tree::equal(a, b) ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(failures, std::vector<int>(8));
+  for (int64_t t = 0; t < 8; ++t) EXPECT_TRUE(tree::equal(run(t), run(t)));
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+}
+
+}  // namespace
+}  // namespace spruce::nn

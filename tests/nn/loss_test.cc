@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/loss.h"
+
+#include <limits>
+
+#include "tests/nn/torch_cases.h"
+
+namespace torch_cases {
+namespace {
+
+Array weight_of(const Options& o) {
+  return o.flag("weight") ? sp::array({0.5, 2.0, 1.25}) : Array();
+}
+
+Array target_of(const Array& x) {
+  if (x.rank() == 1) return sp::array(1);
+  return x.rank() == 2 ? sp::array({0, 2, 1, 2}) : sp::array({{0, 2}, {1, 2}});
+}
+
+// nll_loss or cross_entropy with the target of the case, known or traced.
+template <class Options_, class F>
+Function of_indices(const F& f, bool smooth) {
+  return [f, smooth](const Array& x, const Options& o) {
+    Options_ options;
+    options.weight = weight_of(o);
+    options.ignore_index = o.integer("ignore");
+    options.reduction = o.reduction();
+    if constexpr (std::is_same_v<Options_, nn::CrossEntropyOptions>) {
+      if (smooth) options.label_smoothing = o.number("smooth");
+    }
+    const Array known = f(x, target_of(x), options);
+    if (x.is_tracer()) return known;
+    // The same with labels whose values are not known.
+    const auto traced = [&](const Array& target) { return f(x, target, options); };
+    const Array other = sp::jit(traced)(target_of(x));
+    EXPECT_TRUE(sp::allclose(other, known, {.rtol = 1e-12, .equal_nan = true}));
+    return known;
+  };
+}
+
+TEST(Loss, CrossEntropyWithEveryOption) {
+  const auto f = [](const Array& x, const Array& t, const nn::CrossEntropyOptions& o) {
+    return nn::cross_entropy(x, t, o);
+  };
+  check("cross_entropy", 108, of_indices<nn::CrossEntropyOptions>(f, true));
+}
+
+TEST(Loss, NllWithEveryOption) {
+  const auto f = [](const Array& x, const Array& t, const nn::NllOptions& o) {
+    return nn::nll_loss(x, t, o);
+  };
+  check("nll_loss", 36, of_indices<nn::NllOptions>(f, false));
+}
+
+TEST(Loss, CrossEntropyOfProbabilities) {
+  check("soft_cross_entropy", 36, [](const Array& x, const Options& o) {
+    const Array target = sp::abs(wave(x.shape(), 0.4));
+    return nn::cross_entropy(x, target,
+                             {.weight = weight_of(o),
+                              .reduction = o.reduction(),
+                              .label_smoothing = o.number("smooth")});
+  });
+}
+
+TEST(Loss, BinaryCrossEntropy) {
+  check("bce", 12, [](const Array& x, const Options& o) {
+    nn::BceOptions options{.weight = weight_of(o), .reduction = o.reduction()};
+    if (o.flag("pos")) options.pos_weight = sp::array({2.0, 0.5, 0.8});
+    const Array target = sp::array({{0.0, 1.0, 0.25}, {1.0, 0.0, 1.0}});
+    return nn::bce_with_logits(x, target, options);
+  });
+}
+
+TEST(Loss, SquaredAndAbsolute) {
+  check("mse", 3, [](const Array& x, const Options& o) {
+    return nn::mse_loss(x, sp::ones({2, 3}, sp::float64), {.reduction = o.reduction()});
+  });
+  check("l1", 3, [](const Array& x, const Options& o) {
+    return nn::l1_loss(x, sp::ones({2, 3}, sp::float64), {.reduction = o.reduction()});
+  });
+}
+
+TEST(Loss, VmapOfOneExampleIsTheBatch) {
+  const Array x = wave({4, 3}, 0.7), y = sp::array({0, 2, 1, 2});
+  const auto one = [](const Array& x, const Array& y) {
+    return nn::cross_entropy(x, y, {.label_smoothing = 0.1});
+  };
+  const Array batch =
+      nn::cross_entropy(x, y, {.reduction = nn::Reduction::kNone, .label_smoothing = 0.1});
+  EXPECT_TRUE(sp::allclose(sp::vmap(one)(x, y), batch));
+  EXPECT_TRUE(sp::allclose(sp::jit(sp::vmap(one))(x, y), batch));
+  const Array shared = sp::vmap(one, {.in_axes = {0, sp::none}})(x, sp::array(2));
+  EXPECT_NEAR(shared[0].item<double>(), one(x[0], sp::array(2)).item<double>(), 1e-12);
+}
+
+TEST(Loss, IgnoredExamplesCountForNothingWhateverTheyHold) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Array logs = sp::array({{-inf, -0.5f}, {-1.0f, -2.0f}});
+  const Array y = sp::array({-100, 0});
+  EXPECT_EQ(nn::nll_loss(logs, y).item<float>(), 1);
+  EXPECT_EQ(nn::nll_loss(logs, y, {.reduction = nn::Reduction::kNone}).to_vector<float>(),
+            (std::vector<float>{0, 1}));
+  const Array all = sp::array({-100, -100});
+  EXPECT_TRUE(std::isnan(nn::nll_loss(logs, all).item<float>()));
+  EXPECT_EQ(nn::nll_loss(logs, all, {.reduction = nn::Reduction::kSum}).item<float>(), 0);
+}
+
+TEST(Loss, LabelsOfEveryIntegerType) {
+  const Array x = wave({3, 4}, 0.7);
+  const Array expected = nn::cross_entropy(x, sp::array({1, 3, 0}));
+  for (const sp::Dtype dtype : {sp::int8, sp::int16, sp::int64, sp::uint8, sp::uint32}) {
+    const Array y = sp::astype(sp::array({1, 3, 0}), dtype);
+    EXPECT_TRUE(sp::array_equal(nn::cross_entropy(x, y), expected)) << y;
+    // 257 is no label of eight bits, though it has the low bits of 1.
+    const auto f = [&](const Array& y) { return nn::cross_entropy(x, y, {.ignore_index = 257}); };
+    EXPECT_TRUE(sp::allclose(sp::jit(f)(y), expected)) << y;
+  }
+}
+
+TEST(Loss, BadTargets) {
+  const Array x = sp::ones({2, 3});
+  EXPECT_THROW(nn::cross_entropy(x, sp::array({0, 3})), sp::IndexError);
+  EXPECT_THROW(nn::cross_entropy(x, sp::array({0, -1})), sp::IndexError);
+  EXPECT_THROW(nn::cross_entropy(x, sp::array({0, 1, 2})), sp::ShapeError);
+  EXPECT_THROW(nn::cross_entropy(x, sp::ones({2})), sp::ShapeError);
+  EXPECT_THROW(nn::cross_entropy(x, sp::array({true, false})), sp::DtypeError);
+  EXPECT_THROW(nn::cross_entropy(sp::array({{1, 2}}), sp::array({0})), sp::DtypeError);
+  EXPECT_THROW(nn::cross_entropy(x, sp::array({0, 1}), {.weight = sp::ones({2})}), sp::ShapeError);
+  EXPECT_THROW(nn::cross_entropy(x, sp::array({0, 1}), {.label_smoothing = 2}), sp::ValueError);
+  EXPECT_THROW(nn::mse_loss(x, sp::ones({3})), sp::ShapeError);
+  EXPECT_THROW(nn::bce_with_logits(x, sp::ones({2, 1})), sp::ShapeError);
+}
+
+}  // namespace
+}  // namespace torch_cases

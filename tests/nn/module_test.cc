@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/module.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "tests/nn/nets.h"
+
+namespace spruce::nn {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Module, NamesStandInTheOrderOfRegistrationAsInPyTorch) {
+  Net net(Key(0));
+  EXPECT_THAT(names(net.state_dict()),
+              ElementsAre("gain", "calls", "block.fc.weight", "block.fc.bias", "block.norm.weight",
+                          "block.norm.bias", "block.norm.running_mean", "block.norm.running_var",
+                          "block.norm.num_batches_tracked", "out.weight", "out.bias"));
+  EXPECT_THAT(names(net.named_parameters()),
+              ElementsAre("gain", "block.fc.weight", "block.fc.bias", "block.norm.weight",
+                          "block.norm.bias", "out.weight", "out.bias"));
+  EXPECT_THAT(names(net.named_buffers()),
+              ElementsAre("calls", "block.norm.running_mean", "block.norm.running_var",
+                          "block.norm.num_batches_tracked"));
+}
+
+TEST(Module, ComputesWhatItsLayersDo) {
+  Net net(Key(0));
+  net.eval();
+  const auto [k1, k2] = random::split<2>(Key(0));
+  const Array x = random::normal(Key(1), {5, 4});
+  const Array hidden = BatchNorm::init(8)(Linear::init(k1, 4, 8)(x));
+  EXPECT_TRUE(allclose(net(x), 2.0f * Linear::init(k2, 8, 2)(hidden)));
+}
+
+TEST(Module, TrainingUpdatesBuffersAndEvaluationDoesNot) {
+  Net net(Key(0));
+  net.seed(Key(9));
+  const Array x = random::normal(Key(1), {5, 4});
+  EXPECT_TRUE(net.training());
+  const Array first = net(x), second = net(x);
+  EXPECT_FALSE(array_equal(first, second));  // another key
+  EXPECT_EQ(net.state_dict().at("calls").item<float>(), 2);
+  EXPECT_EQ(net.state_dict().at("block.norm.num_batches_tracked").item<int64_t>(), 2);
+  net.seed(Key(9));
+  EXPECT_TRUE(array_equal(net(x), first));
+  net.eval();
+  const NamedArrays before = net.state_dict();
+  EXPECT_TRUE(array_equal(net(x), net(x)));
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+}
+
+TEST(Module, ModeReachesNestedModulesAlsoWhenTheyAreCalledAlone) {
+  Net net(Key(0));
+  const Array x = random::normal(Key(1), {5, 4});
+  net.eval();
+  EXPECT_FALSE(net.block->training());
+  (*net.block)(x);
+  EXPECT_EQ(net.state_dict().at("block.norm.num_batches_tracked").item<int64_t>(), 0);
+  net.train();
+  EXPECT_TRUE(net.block->training());
+  (*net.block)(x);
+  EXPECT_EQ(net.state_dict().at("block.norm.num_batches_tracked").item<int64_t>(), 1);
+  net.seed(Key(9));
+  net.block->eval();  // a frozen part
+  net(x);
+  EXPECT_EQ(net.state_dict().at("block.norm.num_batches_tracked").item<int64_t>(), 1);
+  EXPECT_EQ(net.state_dict().at("calls").item<float>(), 1);
+}
+
+TEST(Module, ThrowingForwardChangesNothing) {
+  Net net(Key(0));
+  net.seed(Key(9));
+  const NamedArrays before = net.state_dict();
+  EXPECT_THROW(net(ones({5, 3})), ShapeError);
+  EXPECT_THROW(net(ones({1, 4})), ValueError);  // one value for each channel, after the first layer
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+}
+
+TEST(Module, TracedBuffersAreRefused) {
+  Net net(Key(0));
+  net.seed(Key(9));
+  const NamedArrays before = net.state_dict();
+  const auto loss = [&](const Array& x) { return sum(net(x)); };
+  EXPECT_THROW(grad(loss)(ones({5, 4})), TracerError);
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+  net.eval();
+  EXPECT_EQ(grad(loss)(ones({5, 4})).shape(), (Shape{5, 4}));
+}
+
+TEST(Module, NamesAreChecked) {
+  struct Open : Module {
+    Array forward(const Array& x) override { return layer(x); }
+    using Module::buffer;
+    using Module::parameter;
+    using Module::register_buffer;
+    using Module::register_module;
+    using Module::register_parameter;
+    using Module::update_buffer;
+    Stateful<Linear> layer;
+  };
+  Open m;
+  const Linear layer = Linear::init(Key(0), 2, 2);
+  m.register_module("a", layer);
+  m.register_parameter("p", ones({1}));
+  m.register_buffer("b", ones({1}));
+  for (const char* name : {"a", "p", "b", "", "x.y"}) {
+    EXPECT_THROW(m.register_module(name, layer), ValueError) << name;
+    EXPECT_THROW(m.register_parameter(name, ones({1})), ValueError) << name;
+    EXPECT_THROW(m.register_buffer(name, ones({1})), ValueError) << name;
+  }
+  EXPECT_THROW(m.register_module("null", std::shared_ptr<Open>()), ValueError);
+  EXPECT_THROW(m.parameter("q"), TreeError);
+  EXPECT_THROW(m.update_buffer("p", ones({1})), ValueError);
+  EXPECT_THROW(m.update_buffer("b", ones({1})), ValueError);  // outside of a call
+  EXPECT_THROW(m(ones({2})), ValueError);                     // layer was never registered
+  EXPECT_THAT(names(m.state_dict()), ElementsAre("p", "b", "a.weight", "a.bias"));
+}
+
+TEST(Module, HoldsNoCircles) {
+  const auto outer = std::make_shared<Holder>(), inner = std::make_shared<Holder>();
+  outer->register_module("inner", inner);
+  EXPECT_THROW(inner->register_module("outer", outer), ValueError);
+  EXPECT_THROW(inner->register_module("self", inner), ValueError);
+}
+
+TEST(Module, SharedModulesCountOnceUnderTheirFirstName) {
+  const auto shared = std::make_shared<Block>(Key(0));
+  Holder h;
+  h.register_module("first", shared);
+  h.register_module("second", shared);
+  EXPECT_EQ(h.named_parameters().size(), 4u);
+  EXPECT_EQ(h.state_dict().name(0), "first.fc.weight");
+}
+
+TEST(Module, LayersCannotBeCalledOutsideOfACall) {
+  Net net(Key(0));
+  EXPECT_THROW(net.out(ones({1, 8})), ValueError);
+}
+
+TEST(ModuleState, StrictLoadingListsEverythingAndChangesNothing) {
+  Net net(Key(0)), other(Key(1));
+  NamedArrays state = other.state_dict();
+  state.erase("out.bias");
+  state.insert("extra", ones({1}));
+  const NamedArrays before = net.state_dict();
+  try {
+    net.load_state_dict(state);
+    FAIL() << "no error";
+  } catch (const TreeError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("missing: out.bias"));
+    EXPECT_THAT(e.what(), HasSubstr("unexpected: extra"));
+  }
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+  const LoadReport report = net.load_state_dict(state, {.strict = false});
+  EXPECT_THAT(report.missing, ElementsAre("out.bias"));
+  EXPECT_THAT(report.unexpected, ElementsAre("extra"));
+  EXPECT_TRUE(array_equal(net.state_dict().at("out.weight"), state.at("out.weight")));
+  EXPECT_TRUE(array_equal(net.state_dict().at("out.bias"), before.at("out.bias")));
+}
+
+TEST(ModuleState, ShapesMustFitInAnyCase) {
+  Net net(Key(0)), other(Key(1));
+  NamedArrays state = other.state_dict();
+  state.at("out.bias") = ones({3});
+  state.at("gain") = ones({2});
+  const NamedArrays before = net.state_dict();
+  try {
+    net.load_state_dict(state, {.strict = false});
+    FAIL() << "no error";
+  } catch (const ShapeError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("out.bias"));
+    EXPECT_THAT(e.what(), HasSubstr("gain"));
+  }
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+}
+
+TEST(ModuleState, LoadingConvertsToTheModulesDtype) {
+  Net net(Key(0));
+  NamedArrays state = net.state_dict();
+  state.at("out.bias") = array({1.5, 2.5});
+  state.at("calls") = array(7);
+  net.load_state_dict(state);
+  EXPECT_EQ(net.state_dict().at("out.bias").dtype(), float32);
+  EXPECT_EQ(net.state_dict().at("calls").item<float>(), 7);
+}
+
+TEST(ModuleState, TracedValuesAreRefused) {
+  Net net(Key(0));
+  const auto load = [&](const Array& b) {
+    NamedArrays state = net.state_dict();
+    state.at("out.bias") = b;
+    net.load_state_dict(state);
+    return b;
+  };
+  EXPECT_THROW(jit(load)(ones({2})), TracerError);
+}
+
+TEST(ModuleState, SurvivesAFile) {
+  Net net(Key(0)), other(Key(1));
+  net.seed(Key(2));
+  net(random::normal(Key(1), {5, 4}));
+  io::save_safetensors("module_test.safetensors", net.state_dict());
+  const LoadReport report =
+      other.load_state_dict(io::load_safetensors("module_test.safetensors"));
+  std::remove("module_test.safetensors");
+  EXPECT_TRUE(report.missing.empty() && report.unexpected.empty());
+  EXPECT_TRUE(tree::equal(other.state_dict(), net.state_dict()));
+}
+
+}  // namespace
+}  // namespace spruce::nn

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/norm.h"
+
+#include "tests/nn/torch_cases.h"
+
+namespace torch_cases {
+namespace {
+
+nn::BatchNorm torch_layer() {
+  nn::BatchNorm layer =
+      nn::BatchNorm::init(3, {.eps = 1e-3, .momentum = 0.3, .dtype = sp::float64});
+  layer.weight = sp::array({1.0, 2.0, -0.5});
+  layer.bias = sp::array({0.0, 0.5, 1.0});
+  return layer;
+}
+
+// The layer with the running statistics that PyTorch had after three steps.
+nn::BatchNorm trained_layer() {
+  nn::BatchNorm layer = torch_layer();
+  for (const Text& c : kCases) {
+    if (std::string(c.op) != "running" || std::string(c.options) != "step=2") continue;
+    layer.running_mean.value = sp::array(numbers(c.x));
+    layer.running_var.value = sp::array(numbers(c.y));
+  }
+  return layer;
+}
+
+// Three steps of training and one of evaluation, as make_torch_cases.py's layer.
+TEST(BatchNorm, StepsAsPyTorch) {
+  check("batch_norm", 4, [&](const Array& x, const Options& o) {
+    if (o.integer("step") == 3) return trained_layer()(x);
+    nn::Context ctx{.training = true};
+    return torch_layer()(x, ctx);
+  });
+  nn::BatchNorm layer = torch_layer();
+  int steps = 0;
+  for (const Text& c : kCases) {
+    const Options o(c.options);
+    if (std::string(c.op) == "batch_norm") {
+      nn::Context ctx{.training = o.integer("step") < 3};
+      const Array y = layer(sp::array(numbers(c.x), {2, 3, 2}), ctx);
+      layer = ctx.updated(layer);
+      if (o.integer("step") == 3) expect_numbers(y, c.y, "evaluation");
+    } else if (std::string(c.op) == "running") {
+      expect_numbers(layer.running_mean, c.x, "running mean");
+      expect_numbers(layer.running_var, c.y, "running variance");
+      ++steps;
+    }
+  }
+  EXPECT_EQ(steps, 4);
+  EXPECT_EQ(layer.num_batches_tracked.value.item<int64_t>(), 3);
+}
+
+TEST(BatchNorm, VarianceIsBiasedInsideAndUnbiasedInTheRunningOne) {
+  const Array x = sp::array({{0.0f}, {1.0f}, {2.0f}, {3.0f}});  // mean 1.5, variance 1.25 or 5/3
+  const auto r = nn::batch_norm(x, sp::zeros({1}), sp::ones({1}), {}, {},
+                                {.training = true, .momentum = 0.5, .eps = 0});
+  EXPECT_NEAR(r.output[{3, 0}].item<float>(), 1.5f / std::sqrt(1.25f), 1e-6);
+  EXPECT_NEAR(r.running_mean.item<float>(), 0.75f, 1e-6);
+  EXPECT_NEAR(r.running_var.item<float>(), 0.5f + 0.5f * 5 / 3, 1e-6);
+}
+
+TEST(BatchNorm, EvaluationChangesNothing) {
+  const nn::BatchNorm layer = torch_layer();
+  nn::Context ctx;
+  const Array x = wave({2, 3, 2}, 0.7);
+  const Array y = layer(x, ctx);
+  EXPECT_TRUE(ctx.updates.empty());
+  EXPECT_TRUE(sp::array_equal(y, layer(x)));
+}
+
+TEST(BatchNorm, CalledTwiceInOneCallUpdatesTwice) {
+  const nn::BatchNorm layer = torch_layer();
+  const Array a = wave({2, 3}, 0.7), b = wave({2, 3}, 1.1);
+  nn::Context both{.training = true}, first{.training = true}, second{.training = true};
+  layer(a, both);
+  layer(b, both);
+  layer(a, first);
+  const nn::BatchNorm between = first.updated(layer);
+  between(b, second);
+  EXPECT_TRUE(sp::tree::equal(both.updated(layer), second.updated(between)));
+}
+
+TEST(BatchNorm, WithoutAffineParameters) {
+  const nn::BatchNorm layer = nn::BatchNorm::init(3, {.affine = false});
+  EXPECT_FALSE(layer.weight.has_value() || layer.bias.has_value());
+  EXPECT_EQ(layer(sp::ones({2, 3})).shape(), (sp::Shape{2, 3}));
+}
+
+TEST(BatchNorm, HalfPrecisionIsComputedInSingle) {
+  const Array x = sp::astype(300.0f + sp::random::normal(sp::Key(1), {512, 3}), sp::float16);
+  const nn::BatchNorm layer = nn::BatchNorm::init(3);
+  nn::Context half{.training = true}, single{.training = true};
+  const Array y = layer(x, half);
+  EXPECT_EQ(y.dtype(), sp::float16);
+  const Array expected = layer(sp::astype(x, sp::float32), single);
+  EXPECT_TRUE(sp::allclose(sp::astype(y, sp::float32), expected, {.rtol = 1e-3, .atol = 1e-3}));
+  EXPECT_TRUE(sp::allclose(half.updated(layer).running_var, single.updated(layer).running_var));
+}
+
+TEST(BatchNorm, BadInput) {
+  const nn::BatchNorm layer = nn::BatchNorm::init(3);
+  nn::Context ctx{.training = true};
+  EXPECT_THROW(layer(sp::ones({1, 3}), ctx), sp::ValueError);
+  EXPECT_THROW(layer(sp::ones({2, 4}), ctx), sp::ShapeError);
+  EXPECT_THROW(layer(sp::ones({3}), ctx), sp::ShapeError);
+  EXPECT_THROW(nn::batch_norm(sp::ones({2, 3}), {}, {}), sp::ValueError);
+  EXPECT_TRUE(ctx.updates.empty());
+}
+
+TEST(LayerNorm, IsTheFunctionWithItsParameters) {
+  const Array x = wave({4, 2, 3}, 0.7);
+  nn::LayerNorm layer = nn::LayerNorm::init({2, 3}, {.eps = 1e-3, .dtype = sp::float64});
+  EXPECT_EQ(layer.weight->shape(), (sp::Shape{2, 3}));
+  const Array centred = x - sp::mean(x, {1, 2}, {.keepdims = true});
+  const Array deviation = sp::sqrt(sp::mean(centred * centred, {1, 2}, {.keepdims = true}) + 1e-3);
+  EXPECT_TRUE(sp::allclose(layer(x), centred / deviation, {.rtol = 1e-12, .atol = 1e-12}));
+  layer.weight = wave({2, 3}, 1.0);
+  layer.bias = wave({2, 3}, 2.0);
+  EXPECT_TRUE(sp::allclose(layer(x), centred / deviation * *layer.weight + *layer.bias,
+                           {.rtol = 1e-12, .atol = 1e-12}));
+  EXPECT_TRUE(sp::allclose(sp::vmap(layer)(x), layer(x)));
+}
+
+TEST(LayerNorm, BadInput) {
+  EXPECT_THROW(nn::LayerNorm::init({3})(sp::ones({2, 4})), sp::ShapeError);
+  EXPECT_THROW(nn::layer_norm(sp::ones({2, 3}), {3}, sp::ones({2})), sp::ShapeError);
+  EXPECT_THROW(nn::layer_norm(sp::ones({2, 3}), {1, 2, 3}), sp::ShapeError);
+}
+
+}  // namespace
+}  // namespace torch_cases

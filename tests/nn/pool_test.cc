@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/pool.h"
+
+#include "tests/nn/torch_cases.h"
+
+namespace torch_cases {
+namespace {
+
+nn::AvgPoolOptions average_options(const Options& o) {
+  return {.stride = o.integer("s"),
+          .padding = o.integer("p"),
+          .ceil_mode = o.flag("ceil"),
+          .count_include_pad = o.flag("include")};
+}
+
+TEST(Pool, MaximumAsPyTorch) {
+  check("max_pool1d", 50, [](const Array& x, const Options& o) {
+    return nn::max_pool1d(x, o.integer("k"),
+                          {.stride = o.integer("s"),
+                           .padding = o.integer("p"),
+                           .dilation = o.integer("d"),
+                           .ceil_mode = o.flag("ceil")});
+  });
+  check("max_pool2d", 16, [](const Array& x, const Options& o) {
+    return nn::max_pool2d(
+        x, o.integer("k"),
+        {.stride = o.integer("s"), .padding = o.integer("p"), .ceil_mode = o.flag("ceil")});
+  });
+}
+
+TEST(Pool, MeanAsPyTorch) {
+  check("avg_pool1d", 90, [](const Array& x, const Options& o) {
+    return nn::avg_pool1d(x, o.integer("k"), average_options(o));
+  });
+  check("avg_pool2d", 32, [](const Array& x, const Options& o) {
+    return nn::avg_pool2d(x, o.integer("k"), average_options(o));
+  });
+}
+
+TEST(Pool, StrideIsTheWindowUnlessGiven) {
+  const Array x = wave({1, 1, 6, 6}, 0.7);
+  EXPECT_EQ(nn::max_pool2d(x, 3).shape(), (sp::Shape{1, 1, 2, 2}));
+  EXPECT_EQ(nn::avg_pool2d(x, {2, 3}).shape(), (sp::Shape{1, 1, 3, 2}));
+  EXPECT_EQ(nn::max_pool2d(x, 3, {.stride = 1}).shape(), (sp::Shape{1, 1, 4, 4}));
+}
+
+TEST(Pool, LayersAndUnbatchedInputs) {
+  const Array x = wave({2, 6, 6}, 0.7);
+  EXPECT_TRUE(sp::array_equal(nn::MaxPool2d{2}(x), nn::max_pool2d(x, 2)));
+  EXPECT_TRUE(sp::array_equal(nn::MaxPool2d{3, 2, 1}(x),
+                              nn::max_pool2d(x, 3, {.stride = 2, .padding = 1})));
+  EXPECT_TRUE(sp::array_equal(nn::AvgPool2d{2, 1}(x), nn::avg_pool2d(x, 2, {.stride = 1})));
+  EXPECT_TRUE(sp::array_equal(nn::max_pool2d(sp::expand_dims(x, 0), 2)[0], nn::max_pool2d(x, 2)));
+  EXPECT_TRUE(sp::array_equal(
+      sp::vmap([](const Array& x) { return nn::avg_pool1d(x, 2); })(x), nn::avg_pool1d(x, 2)));
+}
+
+TEST(Pool, BadWindows) {
+  const Array x = sp::ones({1, 1, 4, 4});
+  EXPECT_THROW(nn::max_pool2d(x, 2, {.padding = 2}), sp::ShapeError);
+  EXPECT_THROW(nn::max_pool2d(x, 5), sp::ShapeError);
+  EXPECT_THROW(nn::max_pool2d(x, 0), sp::ShapeError);
+  EXPECT_THROW(nn::max_pool2d(x, {2, 2, 2}), sp::ShapeError);
+  EXPECT_THROW(nn::max_pool2d(x, 2, {.stride = 0}), sp::ShapeError);
+  EXPECT_THROW(nn::avg_pool2d(sp::ones({4, 4}), 2), sp::ShapeError);
+}
+
+}  // namespace
+}  // namespace torch_cases
