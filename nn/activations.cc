@@ -101,8 +101,8 @@ Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc l
 
 Array Softshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
   const LocScope at(loc);
-  return where(x > options.lambd, x - options.lambd,
-               where(x < -options.lambd, x + options.lambd, zeros_like(x)));
+  const Array moved = where(x > 0, x - options.lambd, x + options.lambd);
+  return where(abs(x) <= options.lambd, zeros_like(x), moved);
 }
 
 Array Softmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {

@@ -3,6 +3,7 @@
 // https://arxiv.org/abs/1711.05101).
 #pragma once
 
+#include "spruce/core/rules/optimizer.h"
 #include "spruce/optim/transformation.h"
 
 namespace spruce::optim {
@@ -10,20 +11,20 @@ namespace spruce::optim {
 /// Options of adam.
 struct AdamOptions {
   Schedule learning_rate = 1e-3f;
-  float b1 = 0.9f;     ///< decay of the mean of gradients
-  float b2 = 0.999f;   ///< decay of the mean of squared gradients
-  float eps = 1e-8f;   ///< added to the root, outside of it
-  float eps_root = 0;  ///< added under the root
+  double b1 = 0.9;      ///< decay of the mean of gradients
+  double b2 = 0.999;    ///< decay of the mean of squared gradients
+  double eps = 1e-8;    ///< added to the root, outside of it
+  double eps_root = 0;  ///< added under the root
 };
 
 /// Options of adamw.
 struct AdamWOptions {
   Schedule learning_rate = 1e-3f;
-  float b1 = 0.9f;
-  float b2 = 0.999f;
-  float eps = 1e-8f;
-  float eps_root = 0;
-  float weight_decay = 1e-4f;  ///< decoupled: params lose learning_rate * weight_decay * params
+  double b1 = 0.9;
+  double b2 = 0.999;
+  double eps = 1e-8;
+  double eps_root = 0;
+  double weight_decay = 1e-4;  ///< decoupled: params lose learning_rate * weight_decay * params
 };
 
 /// State of Adam: the number of updates and two moments of the parameters' form.
@@ -35,10 +36,10 @@ struct AdamState {
 
 /// The moments of Adam without a learning rate: updates = mu_hat / (sqrt(nu_hat + eps_root) + eps).
 struct ScaleByAdam {
-  float b1 = 0.9f;
-  float b2 = 0.999f;
-  float eps = 1e-8f;
-  float eps_root = 0;
+  double b1 = 0.9;
+  double b2 = 0.999;
+  double eps = 1e-8;
+  double eps_root = 0;
 
   template <class T>
   AdamState<T> init(const T& params) const {
@@ -49,16 +50,16 @@ struct ScaleByAdam {
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&) const {
     AdamState<G> next{internal::next_count(state.count), {}, {}};
     next.mu = internal::map_floating(
-        [&](const Array& g, const Array& m) { return (1 - b1) * g + b1 * m; }, grads, state.mu);
+        [&](const Array& g, const Array& m) { return scaled_add(g, 1 - b1, m, b1); }, grads,
+        state.mu);
     next.nu = internal::map_floating(
-        [&](const Array& g, const Array& v) { return (1 - b2) * square(g) + b2 * v; }, grads,
+        [&](const Array& g, const Array& v) { return scaled_add(square(g), 1 - b2, v, b2); }, grads,
         state.nu);
-    const Array c1 = internal::bias_correction(b1, next.count),
-                c2 = internal::bias_correction(b2, next.count);
     G updates = internal::map_floating(
         [&](const Array& m, const Array& v) {
-          const Array mu_hat = m / astype(c1, m.dtype()), nu_hat = v / astype(c2, v.dtype());
-          return mu_hat / (sqrt(eps_root == 0 ? nu_hat : nu_hat + eps_root) + eps);
+          return adam_direction(m, v, internal::bias_correction(b1, next.count, m.dtype()),
+                                internal::bias_correction(b2, next.count, v.dtype()),
+                                {eps, eps_root});
         },
         next.mu, next.nu);
     return {std::move(updates), std::move(next)};

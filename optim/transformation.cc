@@ -13,8 +13,10 @@ Array zero_count() { return zeros({}, int32); }
 
 Array next_count(const Array& count) { return count + 1; }
 
-Array bias_correction(float decay, const Array& count) {
-  return 1.0f - power(Array(decay), astype(count, float32));
+Array bias_correction(double decay, const Array& count, Dtype dtype) {
+  const Dtype wide = dtype == float64 ? float64 : float32;
+  const Array base = astype(array(decay), wide);
+  return astype(1.0f - power(base, astype(count, wide)), dtype);
 }
 
 }  // namespace spruce::optim::internal

@@ -43,10 +43,41 @@ namespace internal {
 
 [[noreturn]] void throw_shapes(const Array& a, const Array& b);
 
+// A number for the form of a tree: names of entries, lengths of containers, filled optionals.
+struct FormVisitor : tree::internal::Ignore {
+  size_t form = 0;
+  void mix(size_t n) { form = form * 1099511628211u + n + 1; }
+  template <class A>
+  void leaf(A&, tree::Leaf) {
+    mix(0);
+  }
+  void size(size_t n) { mix(n); }
+  void key(std::string_view name) { mix(std::hash<std::string_view>()(name)); }
+};
+
+template <class T>
+size_t form_of(const T& x) {
+  FormVisitor v;
+  tree::internal::walk(x, v);
+  return v.form;
+}
+
+// Throws TreeError where two trees of one type differ in form. Those of different types are
+// compared by the map itself.
+template <class T, class U>
+void check_form(const T& x, const U& other) {
+  if constexpr (std::is_same_v<T, U>) {
+    if (form_of(x) != form_of(other)) {
+      tree::internal::check_same("optim", tree::structure(x), tree::structure(other));
+    }
+  }
+}
+
 // Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are
 // in the first tree. Throws TreeError where forms differ, ShapeError where shapes do.
 template <class F, class T, class... Rest>
 T map_floating(F&& f, const T& x, const Rest&... rest) {
+  (check_form(x, rest), ...);
   return tree::internal::map_selected(
       "optim",
       [](tree::Leaf kind, const Array& a) {
@@ -67,8 +98,9 @@ T zeros_like_tree(const T& x) {
 /// i32[]: 0.
 Array zero_count();
 Array next_count(const Array& count);
-/// 1 - decay^(count), for bias correction; count is i32[].
-Array bias_correction(float decay, const Array& count);
+/// 1 - decay^count for bias correction, as a number of that dtype (f16 and bf16 by way of f32);
+/// count is i32[].
+Array bias_correction(double decay, const Array& count, Dtype dtype);
 
 }  // namespace internal
 
@@ -121,7 +153,7 @@ inline ScaleByLearningRate scale_by_learning_rate(Schedule rate) { return {std::
 
 /// updates + weight_decay * params (decoupled weight decay, Loshchilov and Hutter 2019).
 struct AddDecayedWeights {
-  float weight_decay;
+  double weight_decay;
 
   template <class T>
   EmptyState init(const T&) const {
@@ -135,7 +167,7 @@ struct AddDecayedWeights {
         {}};
   }
 };
-inline AddDecayedWeights add_decayed_weights(float weight_decay) { return {weight_decay}; }
+inline AddDecayedWeights add_decayed_weights(double weight_decay) { return {weight_decay}; }
 
 /// Several transformations, one after the other: the updates of each are the gradients of the next.
 /// The state is a tuple.

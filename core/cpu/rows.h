@@ -32,29 +32,19 @@ struct Lanes {
   }
 };
 
-/// The largest element; NaN if there is one; -inf for none.
+/// The largest element that is no NaN; -inf for none.
 template <class T>
 SPRUCE_INLINE T row_max(const T* x, int64_t n) {
   const T lowest = -std::numeric_limits<T>::infinity();
-  Lanes<T> best = Lanes<T>::filled(lowest), bad = Lanes<T>::filled(T(0));
+  Lanes<T> best = Lanes<T>::filled(lowest);
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    for (int l = 0; l < 16; ++l) {
-      best.v[l] = x[i + l] > best.v[l] ? x[i + l] : best.v[l];
-      bad.v[l] = x[i + l] != x[i + l] ? T(1) : bad.v[l];
-    }
+    for (int l = 0; l < 16; ++l) best.v[l] = x[i + l] > best.v[l] ? x[i + l] : best.v[l];
   }
   T m = lowest;
-  bool nan = false;
-  for (int l = 0; l < 16 && i > 0; ++l) {
-    m = best.v[l] > m ? best.v[l] : m;
-    nan = nan || bad.v[l] != T(0);
-  }
-  for (; i < n; ++i) {
-    m = x[i] > m ? x[i] : m;
-    nan = nan || x[i] != x[i];
-  }
-  return nan ? std::numeric_limits<T>::quiet_NaN() : m;
+  for (int l = 0; l < 16 && i > 0; ++l) m = best.v[l] > m ? best.v[l] : m;
+  for (; i < n; ++i) m = x[i] > m ? x[i] : m;
+  return m;
 }
 
 /// Sum of f(x[i]) over the row.

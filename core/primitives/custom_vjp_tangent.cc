@@ -16,7 +16,12 @@ const internal::PullbackRule& rule_of(const Params& params) {
   return *static_cast<const internal::PullbackRule*>(params.get<PullbackParams>().rule.get());
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) { return rule_of(a.params).out_avals; }
+std::vector<Aval> shapes(const ShapeArgs& a) {
+  if (a.params.get<PullbackParams>().rule == nullptr) {
+    throw GraphError(std::string(a.op) + ": the rule has no text, so that the text of a graph with it cannot be read");
+  }
+  return rule_of(a.params).out_avals;
+}
 
 std::vector<Array> run(std::span<const Array>, const Params& params) {
   throw DerivativeError(

@@ -10,11 +10,11 @@ namespace {
 Aval shape(const ShapeArgs& a) {
   const Aval& p = *a.in[0];
   if (!is_bool(p.dtype)) {
-    throw DtypeError("select: the condition is " + to_string(p) +
+    throw DtypeError("where: the condition is " + to_string(p) +
                      ", not bool; compare it with != 0 first");
   }
   Aval out = rules::broadcast({a.op, a.in.subspan(1), a.params});
-  if (!(p.shape == out.shape)) out.shape = broadcast_shapes(a.op, p.shape, out.shape);
+  if (!(p.shape == out.shape)) out.shape = broadcast_shapes("where", p.shape, out.shape);
   return out;
 }
 

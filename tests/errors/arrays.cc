@@ -15,13 +15,13 @@ Section array_mistakes() {
            "used" HERE},
           {"Shapes that do not broadcast", CODE(sp::zeros({2, 3}) + sp::zeros({4})),
            CODE(sp::zeros({2, 3}) + sp::zeros({3})), "ShapeError",
-           "add: shapes [2,3] and [4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be "
-           "equal or 1, aligned at the last axis"},
+           "add: f32[2,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be equal "
+           "or 1, aligned at the last axis"},
           {"A condition whose shape does not broadcast",
            CODE(sp::where(sp::array({true, false}), sp::zeros({3}), sp::ones({3}))),
            CODE(sp::where(sp::array({true, false, true}), sp::zeros({3}), sp::ones({3}))),
            "ShapeError",
-           "select: shapes [2] and [3] do not broadcast: axis -1 has sizes 2 and 3; sizes must be "
+           "where: shapes [2] and [3] do not broadcast: axis -1 has sizes 2 and 3; sizes must be "
            "equal or 1, aligned at the last axis" HERE},
           {"Values that do not fill the shape", CODE(sp::array({1.0f, 2.0f, 3.0f}, {2, 2})),
            CODE(sp::array({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2})), "ShapeError",
@@ -49,7 +49,7 @@ Section array_mistakes() {
            "with astype, or pass array(300)"},
           {"A difference of truth values", CODE(sp::array({true, false}) - sp::array({true, true})),
            CODE(sp::array({true, false}) ^ sp::array({true, true})), "DtypeError",
-           "sub: takes numbers, not bool, got bool[2], bool[2]; convert with astype"},
+           "subtract: takes numbers, not bool, got bool[2], bool[2]; convert with astype"},
           {"Bits of floating values", CODE(sp::ones({2}) & sp::ones({2})),
            CODE(sp::ones({2}, sp::int32) & sp::ones({2}, sp::int32)), "DtypeError",
            "and: takes bool or integers, got f32[2], f32[2]; convert with astype"},
@@ -58,8 +58,8 @@ Section array_mistakes() {
            "gcd: takes integers, got f32[2], f32*[]; convert with astype" HERE},
           {"A negative power of integers", CODE(sp::power(sp::arange(3), -1)),
            CODE(sp::power(sp::arange(3.0f), -1)), "ValueError",
-           "integer_pow: i32[3] to the power of -1 is no integer; convert it to a floating dtype "
-           "with astype first" HERE},
+           "power: i32[3] to the power of -1 is no integer; convert it to a floating dtype with "
+           "astype first" HERE},
           {"Reading one number from many", CODE(sp::zeros({3}).item<float>()),
            CODE(sp::zeros({1}).item<float>()), "ShapeError",
            "item: an array of type f32[3] has 3 elements; item reads arrays with exactly one"},

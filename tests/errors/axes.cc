@@ -87,8 +87,8 @@ Section axis_mistakes() {
            "pad: 3 pairs of widths are given for an array of rank 2; give one for each axis" HERE},
           {"Bits seen as a dtype of another size", CODE(sp::bitcast(sp::zeros({3}), sp::float64)),
            CODE(sp::bitcast(sp::zeros({3}), sp::int32)), "DtypeError",
-           "bitcast_convert_type: the elements of f32[3] cannot be read as float64; both need the "
-           "same number of bytes, and bool is only itself" HERE},
+           "bitcast: the elements of f32[3] cannot be read as float64; both need the same number "
+           "of bytes, and bool is only itself" HERE},
       }};
 }
 

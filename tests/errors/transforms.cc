@@ -111,8 +111,8 @@ Section transform_mistakes() {
            CODE(sp::vmap([](const Array& x) { return x + sp::zeros({4}); })(sp::ones({5, 3}))),
            CODE(sp::vmap([](const Array& x) { return x + sp::zeros({3}); })(sp::ones({5, 3}))),
            "ShapeError",
-           "add: shapes [5,3] and [4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be "
-           "equal or 1, aligned at the last axis"},
+           "add: f32[5,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be equal "
+           "or 1, aligned at the last axis"},
           {"A sum over an axis that no vmap has",
            CODE(sp::vmap([](const Array& x) { return sp::psum(x, "batch"); })(sp::ones({3}))),
            CODE(sp::vmap([](const Array& x) { return sp::psum(x, "batch"); },

@@ -39,7 +39,7 @@ Section tree_mistakes() {
                CODE(sp::tree::map(sp::add, std::vector{sp::ones({2}), sp::ones({3})},
                                   std::vector{sp::ones({2}), sp::ones({3})})),
                "ShapeError",
-               "add: shapes [3] and [4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be "
+               "add: f32[3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be "
                "equal or 1, aligned at the last axis"},
               {"Too few leaves for a tree",
                CODE(sp::tree::unflatten(layers(1), std::vector{sp::ones({2, 2})})),

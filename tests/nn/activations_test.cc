@@ -34,8 +34,7 @@ TEST(Activations, ValuesAndGradientsAtKinksAreThoseOfPyTorch) {
   check_activation("leaky_relu", nn::leaky_relu);
   check_activation("leaky_relu_2", nn::leaky_relu, nn::LeakyReluOptions{.negative_slope = 0.2});
   check_activation("hardtanh", nn::hardtanh);
-  check_activation("hardtanh_3", nn::hardtanh,
-                   nn::HardtanhOptions{.min_val = -3, .max_val = 0.5});
+  check_activation("hardtanh_3", nn::hardtanh, nn::HardtanhOptions{.min_val = -3, .max_val = 0.5});
   check_activation("softplus", nn::softplus);
   check_activation("softplus_2", nn::softplus, nn::SoftplusOptions{.beta = 2, .threshold = 1});
   check_activation("hardshrink", nn::hardshrink);
@@ -66,9 +65,9 @@ TEST(Activations, HugeInputsStayFinite) {
 
 TEST(Activations, NanPassesThrough) {
   const Array x = sp::array({std::nanf("")});
-  for (const auto& f : {nn::relu, nn::relu6, nn::sigmoid, nn::tanh, nn::silu, nn::mish, nn::selu,
-                        nn::hardsigmoid, nn::hardswish, nn::softsign, nn::logsigmoid,
-                        nn::tanhshrink}) {
+  for (const auto& f :
+       {nn::relu, nn::relu6, nn::sigmoid, nn::tanh, nn::silu, nn::mish, nn::selu, nn::hardsigmoid,
+        nn::hardswish, nn::softsign, nn::logsigmoid, nn::tanhshrink}) {
     EXPECT_TRUE(std::isnan(f(x).item<float>()));
   }
   EXPECT_TRUE(std::isnan(nn::gelu(x).item<float>()));

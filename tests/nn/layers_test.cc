@@ -20,7 +20,7 @@ TEST(Init, LinearIsUniformFromTheTwoKeys) {
   EXPECT_EQ(layer.weight.shape(), (Shape{40, 100}));
   EXPECT_EQ(layer.bias->shape(), (Shape{40}));
   const auto [kw, kb] = random::split<2>(Key(3));
-  const UniformOptions range{.low = -0.1f, .high = 0.1f};
+  const random::UniformOptions range{.low = -0.1f, .high = 0.1f};
   EXPECT_TRUE(array_equal(layer.weight, random::uniform(kw, {40, 100}, range)));
   EXPECT_TRUE(array_equal(*layer.bias, random::uniform(kb, {40}, range)));
   expect_within(astype(layer.weight, float64), 0.1 + 1e-6);

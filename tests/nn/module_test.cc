@@ -205,8 +205,7 @@ TEST(ModuleState, SurvivesAFile) {
   net.seed(Key(2));
   net(random::normal(Key(1), {5, 4}));
   io::save_safetensors("module_test.safetensors", net.state_dict());
-  const LoadReport report =
-      other.load_state_dict(io::load_safetensors("module_test.safetensors"));
+  const LoadReport report = other.load_state_dict(io::load_safetensors("module_test.safetensors"));
   std::remove("module_test.safetensors");
   EXPECT_TRUE(report.missing.empty() && report.unexpected.empty());
   EXPECT_TRUE(tree::equal(other.state_dict(), net.state_dict()));

@@ -55,7 +55,7 @@ TEST(BatchNorm, VarianceIsBiasedInsideAndUnbiasedInTheRunningOne) {
   const Array x = sp::array({{0.0f}, {1.0f}, {2.0f}, {3.0f}});  // mean 1.5, variance 1.25 or 5/3
   const auto r = nn::batch_norm(x, sp::zeros({1}), sp::ones({1}), {}, {},
                                 {.training = true, .momentum = 0.5, .eps = 0});
-  EXPECT_NEAR(r.output[{3, 0}].item<float>(), 1.5f / std::sqrt(1.25f), 1e-6);
+  EXPECT_NEAR((r.output[{3, 0}].item<float>()), 1.5f / std::sqrt(1.25f), 1e-6);
   EXPECT_NEAR(r.running_mean.item<float>(), 0.75f, 1e-6);
   EXPECT_NEAR(r.running_var.item<float>(), 0.5f + 0.5f * 5 / 3, 1e-6);
 }

@@ -51,8 +51,8 @@ TEST(Pool, LayersAndUnbatchedInputs) {
                               nn::max_pool2d(x, 3, {.stride = 2, .padding = 1})));
   EXPECT_TRUE(sp::array_equal(nn::AvgPool2d{2, 1}(x), nn::avg_pool2d(x, 2, {.stride = 1})));
   EXPECT_TRUE(sp::array_equal(nn::max_pool2d(sp::expand_dims(x, 0), 2)[0], nn::max_pool2d(x, 2)));
-  EXPECT_TRUE(sp::array_equal(
-      sp::vmap([](const Array& x) { return nn::avg_pool1d(x, 2); })(x), nn::avg_pool1d(x, 2)));
+  EXPECT_TRUE(sp::array_equal(sp::vmap([](const Array& x) { return nn::avg_pool1d(x, 2); })(x),
+                              nn::avg_pool1d(x, 2)));
 }
 
 TEST(Pool, BadWindows) {

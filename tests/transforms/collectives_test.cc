@@ -49,17 +49,24 @@ TEST(Collectives, NamesReachTheirOwnAxis) {
 TEST(Collectives, TheInnerOneOfTwoEqualNames) {
   const auto inner = vmap([](const Array& v) { return psum(v, "i"); }, {.axis_name = "i"});
   const Array x = reshape(arange(6.0f), {2, 3});
-  EXPECT_TRUE(array_equal(vmap(inner, {.axis_name = "i"})(x), array({{3.0f, 3.0f, 3.0f}, {12.0f, 12.0f, 12.0f}})));
+  EXPECT_TRUE(array_equal(vmap(inner, {.axis_name = "i"})(x),
+                          array({{3.0f, 3.0f, 3.0f}, {12.0f, 12.0f, 12.0f}})));
 }
 
 TEST(Collectives, GradOutsideAndInside) {
   const auto loss = [](const Array& x) { return sum(square(vmap(share, {.axis_name = "i"})(x))); };
   const auto plain = [](const Array& x) { return sum(square(x / sum(x))); };
   EXPECT_TRUE(allclose(grad(loss)(kRow), grad(plain)(kRow)));
-  // Inside, each slice differentiates its own copy of psum: the cotangents are summed over the slices.
-  const auto inside = vmap(grad([](const Array& x) { return square(psum(x, "i")); }), {.axis_name = "i"});
+  // Inside, each slice differentiates its own copy of psum: the cotangents are summed over the
+  // slices.
+  const auto inside =
+      vmap(grad([](const Array& x) { return square(psum(x, "i")); }), {.axis_name = "i"});
   EXPECT_TRUE(allclose(inside(kRow), full({3}, 3 * 2 * 7.0f)));
-  const auto forward = [](const Array& x) { return jvp([](const Array& y) { return psum(y * y, "i"); }, std::tuple{x}, std::tuple{ones_like(x)}).second; };
+  const auto forward = [](const Array& x) {
+    return jvp([](const Array& y) { return psum(y * y, "i"); }, std::tuple{x},
+               std::tuple{ones_like(x)})
+        .second;
+  };
   EXPECT_TRUE(allclose(vmap(forward, {.axis_name = "i"})(kRow), full({3}, 14.0f)));
 }
 
@@ -68,8 +75,11 @@ TEST(Collectives, UnderJitInBothOrders) {
   EXPECT_TRUE(allclose(jit(vmap(share, {.axis_name = "i"}))(kRow), want));
   EXPECT_TRUE(allclose(vmap(jit(share), {.axis_name = "i"})(kRow), want));
   const auto number = [](const Array& x) { return astype(axis_index("i"), float32) + x; };
-  EXPECT_TRUE(allclose(vmap(jit(number), {.axis_name = "i"})(kRow), kRow + array({0.0f, 1.0f, 2.0f})));
-  EXPECT_TRUE(allclose(jit(grad([](const Array& x) { return sum(square(vmap(jit(share), {.axis_name = "i"})(x))); }))(kRow),
+  EXPECT_TRUE(
+      allclose(vmap(jit(number), {.axis_name = "i"})(kRow), kRow + array({0.0f, 1.0f, 2.0f})));
+  EXPECT_TRUE(allclose(jit(grad([](const Array& x) {
+                         return sum(square(vmap(jit(share), {.axis_name = "i"})(x)));
+                       }))(kRow),
                        grad([](const Array& x) { return sum(square(x / sum(x))); })(kRow)));
 }
 
@@ -78,7 +88,8 @@ TEST(Collectives, UnderANamelessVmapInside) {
     return vmap([](const Array& v) { return psum(v, "i") + 0.0f * v; })(row);
   };
   const Array x = reshape(arange(6.0f), {2, 3});
-  EXPECT_TRUE(array_equal(vmap(f, {.axis_name = "i"})(x), array({{3.0f, 5.0f, 7.0f}, {3.0f, 5.0f, 7.0f}})));
+  EXPECT_TRUE(
+      array_equal(vmap(f, {.axis_name = "i"})(x), array({{3.0f, 5.0f, 7.0f}, {3.0f, 5.0f, 7.0f}})));
 }
 
 TEST(Collectives, UnknownNamesAreErrors) {
@@ -91,8 +102,10 @@ TEST(Collectives, UnknownNamesAreErrors) {
     return "nothing was thrown";
   };
   EXPECT_THAT(message(share), testing::HasSubstr("psum: no enclosing vmap has the axis_name 'i'"));
-  EXPECT_THAT(message([](const Array& x) { return pmean(x, "i"); }), testing::HasSubstr("pmean: no enclosing vmap"));
-  EXPECT_THAT(message([](const Array&) { return axis_index("i"); }), testing::HasSubstr("axis_index: no enclosing vmap"));
+  EXPECT_THAT(message([](const Array& x) { return pmean(x, "i"); }),
+              testing::HasSubstr("pmean: no enclosing vmap"));
+  EXPECT_THAT(message([](const Array&) { return axis_index("i"); }),
+              testing::HasSubstr("axis_index: no enclosing vmap"));
   EXPECT_THROW((void)psum(kRow, "i"), ValueError);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of one's own, under every other transform. Their derivatives are wrong on purpose (twice what
-// they should be), so that only the rule can give them.
+// Rules of one's own, under every other transform. Their derivatives are wrong on purpose (twice
+// what they should be), so that only the rule can give them.
 #include "spruce/transforms/custom.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,12 @@ const auto cube_forward = custom_jvp([](const Array& x) { return x * x * x; },
                                        const Array& x = std::get<0>(p);
                                        return std::pair{x * x * x, slope(x) * std::get<0>(t)};
                                      });
-const auto cube_backward = custom_vjp([](const Array& x) { return x * x * x; },
-                                      [](const Array& x) { return std::pair{x * x * x, x}; },
-                                      [](const Array& x, const Array& ct) { return std::tuple{slope(x) * ct}; });
+const auto cube_backward =
+    custom_vjp([](const Array& x) { return x * x * x; },
+               [](const Array& x) {
+                 return std::pair{x * x * x, x};
+               },
+               [](const Array& x, const Array& ct) { return std::tuple{slope(x) * ct}; });
 
 // All that must hold for a cube with that slope, whichever rule it has.
 template <class F>
@@ -50,14 +53,17 @@ void expect_rule(const F& cube) {
   EXPECT_TRUE(allclose(grad(grad(one))(x), 12.0f * x));
   EXPECT_TRUE(allclose(grad(jit(grad(one)))(x), 12.0f * x));
   EXPECT_TRUE(allclose(vmap(grad(grad(one)))(kRow), 12.0f * kRow));
-  EXPECT_TRUE(allclose(vmap(vmap(grad(one)))(stack({kRow, 2.0f * kRow})), stack({slopes, 4.0f * slopes})));
+  EXPECT_TRUE(
+      allclose(vmap(vmap(grad(one)))(stack({kRow, 2.0f * kRow})), stack({slopes, 4.0f * slopes})));
 }
 
 TEST(CustomRules, JvpUnderEveryTransform) { expect_rule(cube_forward); }
 TEST(CustomRules, VjpUnderEveryTransform) { expect_rule(cube_backward); }
 
 TEST(CustomRules, JvpGivesForwardMode) {
-  const auto along = [](const Array& x) { return jvp(cube_forward, std::tuple{x}, std::tuple{ones_like(x)}).second; };
+  const auto along = [](const Array& x) {
+    return jvp(cube_forward, std::tuple{x}, std::tuple{ones_like(x)}).second;
+  };
   EXPECT_TRUE(allclose(along(kRow), slope(kRow)));
   EXPECT_TRUE(allclose(vmap(along)(kRow), slope(kRow)));
   EXPECT_TRUE(allclose(jit(along)(kRow), slope(kRow)));
@@ -67,7 +73,8 @@ TEST(CustomRules, JvpGivesForwardMode) {
 }
 
 TEST(CustomRules, VjpHasNoForwardMode) {
-  EXPECT_THROW((void)jvp(cube_backward, std::tuple{kRow}, std::tuple{ones_like(kRow)}), DerivativeError);
+  EXPECT_THROW((void)jvp(cube_backward, std::tuple{kRow}, std::tuple{ones_like(kRow)}),
+               DerivativeError);
   EXPECT_TRUE(allclose(jacrev(cube_backward)(kRow), diag(slope(kRow))));
 }
 
@@ -77,8 +84,12 @@ struct Pair {
 
 TEST(CustomRules, TreesInAndOut) {
   const auto swap = custom_vjp(
-      [](const Pair& p, const Array& c) { return Pair{p.b * c, p.a}; },
-      [](const Pair& p, const Array& c) { return std::pair{Pair{p.b * c, p.a}, std::tuple{p.b, c}}; },
+      [](const Pair& p, const Array& c) {
+        return Pair{p.b * c, p.a};
+      },
+      [](const Pair& p, const Array& c) {
+        return std::pair{Pair{p.b * c, p.a}, std::tuple{p.b, c}};
+      },
       [](const std::tuple<Array, Array>& r, const Pair& ct) {
         return std::tuple{Pair{ct.b, 10.0f * ct.a * std::get<1>(r)}, ct.a * std::get<0>(r)};
       });
@@ -96,23 +107,31 @@ TEST(CustomRules, TreesInAndOut) {
 
 TEST(CustomRules, AZeroCotangentMayBeLeftOut) {
   const auto f = custom_vjp([](const Array& x, const Array& y) { return x * y; },
-                            [](const Array& x, const Array& y) { return std::pair{x * y, y}; },
-                            [](const Array& y, const Array& ct) { return std::tuple{ct * y, Array()}; });
-  const auto [dx, dy] = grad<0, 1>([&](const Array& x, const Array& y) { return f(x, y); })(array(2.0f), array(3.0f));
+                            [](const Array& x, const Array& y) {
+                              return std::pair{x * y, y};
+                            },
+                            [](const Array& y, const Array& ct) {
+                              return std::tuple{ct * y, Array()};
+                            });
+  const auto [dx, dy] =
+      grad<0, 1>([&](const Array& x, const Array& y) { return f(x, y); })(array(2.0f), array(3.0f));
   EXPECT_EQ(dx.item<float>(), 3.0f);
   EXPECT_EQ(dy.item<float>(), 0.0f);
 }
 
 TEST(CustomRules, IntegerArguments) {
-  const auto pick = custom_jvp([](const Array& x, const Array& i) { return take(x, i, 0); },
-                               [](const std::tuple<Array, Array>& p, const std::tuple<Array, Array>& t) {
-                                 const auto& [x, i] = p;
-                                 return std::pair{take(x, i, 0), 2.0f * take(std::get<0>(t), i, 0)};
-                               });
+  const auto pick =
+      custom_jvp([](const Array& x, const Array& i) { return take(x, i, 0); },
+                 [](const std::tuple<Array, Array>& p, const std::tuple<Array, Array>& t) {
+                   const auto& [x, i] = p;
+                   return std::pair{take(x, i, 0), 2.0f * take(std::get<0>(t), i, 0)};
+                 });
   const Array got = grad([&](const Array& x) { return pick(x, array(1)); })(kRow);
   EXPECT_TRUE(array_equal(got, array({0.0f, 2.0f, 0.0f})));
-  const auto each = vmap(grad([&](const Array& x, const Array& i) { return pick(x, i); }), {.in_axes = {none, 0}});
-  EXPECT_TRUE(array_equal(each(kRow, array({2, 0})), array({{0.0f, 0.0f, 2.0f}, {2.0f, 0.0f, 0.0f}})));
+  const auto each = vmap(grad([&](const Array& x, const Array& i) { return pick(x, i); }),
+                         {.in_axes = {none, 0}});
+  EXPECT_TRUE(
+      array_equal(each(kRow, array({2, 0})), array({{0.0f, 0.0f, 2.0f}, {2.0f, 0.0f, 0.0f}})));
 }
 
 TEST(CustomRules, ATracedValueThatIsNoArgumentIsAnError) {

@@ -37,40 +37,50 @@ TEST(GraphText, LargeConstantsAreLeftOutUnlessAskedFor) {
   const Array big = arange(20.0f);
   const Graph g = make_graph([&](const Array& x) { return x + big; })(big);
   EXPECT_THAT(g.text(), HasSubstr("constant {...}"));
-  EXPECT_THAT(g.text(true), HasSubstr("constant {0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19}"));
+  EXPECT_THAT(g.text(true),
+              HasSubstr("constant {0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19}"));
   EXPECT_THROW((void)parse_graph(g.text()), GraphError);
   EXPECT_EQ(parse_graph(g.text(true)).text(true), g.text(true));
 }
 
 TEST(GraphText, ManyInputsOutputsAndTrees) {
-  const auto f = [](const std::vector<Array>& x, const Array& y) { return std::pair{std::vector<Array>{x[1], x[0]}, y == y}; };
+  const auto f = [](const std::vector<Array>& x, const Array& y) {
+    return std::pair{std::vector<Array>{x[1], x[0]}, y == y};
+  };
   const Graph g = make_graph(f)(std::vector<Array>{kVector, array(1)}, array({true, false}));
-  EXPECT_EQ(g.text(), "graph(a: f32[3], b: i32[], c: bool[2]) {\n  d: bool[2] = eq c c\n  return b a d\n}");
+  EXPECT_EQ(g.text(),
+            "graph(a: f32[3], b: i32[], c: bool[2]) {\n  d: bool[2] = eq c c\n  return b a d\n}");
   EXPECT_EQ(parse_graph(g.text()).text(), g.text());
 }
 
 TEST(GraphParse, ReadsGraphsWithinGraphs) {
   const Array big = arange(20.0f);
   const auto twice = custom_jvp([&](const Array& x) { return x + big; },
-                                [](const std::tuple<Array>& p, const std::tuple<Array>& t) { return std::pair{std::get<0>(p), std::get<0>(t)}; });
+                                [](const std::tuple<Array>& p, const std::tuple<Array>& t) {
+                                  return std::pair{std::get<0>(p), std::get<0>(t)};
+                                });
   const Graph g = make_graph([&](const Array& x) { return twice(x) * x; })(big);
   const Graph read = parse_graph(g.text(true));
   check(read);
   // The rule has no text: what was read has none, and is otherwise the same.
   EXPECT_THAT(g.text(true), HasSubstr("function=rule"));
   EXPECT_EQ(parse_graph(read.text(true)).text(true), read.text(true));
-  EXPECT_TRUE(array_equal(evaluate(read, std::vector<Array>{big})[0], evaluate(g, std::vector<Array>{big})[0]));
+  EXPECT_TRUE(array_equal(evaluate(read, std::vector<Array>{big})[0],
+                          evaluate(g, std::vector<Array>{big})[0]));
 }
 
 TEST(GraphParse, KeepsAllBitsOfConstants) {
-  const Array odd = array({0.1, 1e-300, -0.0, 1.0 / 3, 1e300}), half = astype(array({0.1f, 65504.0f}), float16);
+  const Array odd = array({0.1, 1e-300, -0.0, 1.0 / 3, 1e300}),
+              half = astype(array({0.1f, 65504.0f}), float16);
   const Graph g = make_graph([&](const Array& x) { return std::pair{x + odd, half}; })(odd);
   const Graph read = parse_graph(g.text(true));
   const auto bytes = [](const Array& a) {
-    return std::string(static_cast<const char*>(internal::mutable_data(a)), static_cast<size_t>(a.nbytes()));
+    return std::string(static_cast<const char*>(internal::mutable_data(a)),
+                       static_cast<size_t>(a.nbytes()));
   };
   ASSERT_EQ(read.constants.size(), 2u);
-  for (size_t i = 0; i < 2; ++i) EXPECT_EQ(bytes(read.constants[i].value), bytes(g.constants[i].value));
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(bytes(read.constants[i].value), bytes(g.constants[i].value));
 }
 
 std::string parse_error(std::string_view text) {
@@ -85,25 +95,40 @@ std::string parse_error(std::string_view text) {
 TEST(GraphParse, MistakesHaveLineAndColumn) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "line 1, column 1: `graph` is due"},
-      {"graph(a: f32[2]) {\n  b: f32[2] = sine a\n  return b\n}", "line 2, column 15: there is no primitive `sine`"},
+      {"graph(a: f32[2]) {\n  b: f32[2] = sine a\n  return b\n}",
+       "line 2, column 15: there is no primitive `sine`"},
       {"graph(a: f33[2]) {\n  return a\n}", "line 1, column 10: `f33` is no dtype"},
-      {"graph(a: f32[2]) {\n  b: f32[2] = sin c\n  return b\n}", "line 2, column 19: `c` is not defined before it is used"},
-      {"graph(a: f32[2], a: f32[2]) {\n  return a\n}", "line 1, column 18: this value is defined twice"},
+      {"graph(a: f32[2]) {\n  b: f32[2] = sin c\n  return b\n}",
+       "line 2, column 19: `c` is not defined before it is used"},
+      {"graph(a: f32[2], a: f32[2]) {\n  return a\n}",
+       "line 1, column 18: this value is defined twice"},
       {"graph(a: f32[2]) {\n  return b\n}", "line 2, column 10: `b` is not defined"},
-      {"graph(a: f32[2]) {\n  b: f32[2] = add a\n  return b\n}", "line 2, column 15: add does not take 1 inputs"},
+      {"graph(a: f32[2]) {\n  b: f32[2] = add a\n  return b\n}",
+       "line 2, column 15: add does not take 1 inputs"},
       {"graph(a: f32[2]) {\n  b: f32[] = reduce_sum a\n  return b\n}", "reduce_sum has parameters"},
-      {"graph(a: f32[2]) {\n  b: f32[] = reduce_sum[axis=[0]] a\n  return b\n}", "the parameter axes is due"},
-      {"graph(a: f32[2]) {\n  b: f32[3] = constant {1 2}\n  return b\n}", "line 2, column 28: a number is due"},
-      {"graph(a: f32[2]) {\n  b: f32[2] = constant {1 2 3}\n  return b\n}", "line 2, column 29: `}` is due, and there is `3`"},
+      {"graph(a: f32[2]) {\n  b: f32[] = reduce_sum[axis=[0]] a\n  return b\n}",
+       "the parameter axes is due"},
+      {"graph(a: f32[2]) {\n  b: f32[3] = constant {1 2}\n  return b\n}",
+       "line 2, column 28: a number is due"},
+      {"graph(a: f32[2]) {\n  b: f32[2] = constant {1 2 3}\n  return b\n}",
+       "line 2, column 29: `}` is due, and there is `3`"},
       {"graph(a: f32[9000000000000000000]) {\n  return a\n}", "line 1, column 13"},
       {"graph(a: f32[-1]) {\n  return a\n}", "line 1, column 13"},
       {"graph(a: f32[2]) {\n  return a\n} x", "line 3, column 3: the end of the text is due"},
       {"graph(zebra: f32[2]) {\n  return zebra\n}", "line 1, column 7: `zebra` is no name"},
       {"graph(z999999999: f32[2]) {\n  return z999999999\n}", "is no name"},
-      {"graph(a: i8[1]) {\n  b: i8[1] = constant {300}\n  return b\n}", "line 2, column 24: `300` is out of range"},
+      {"graph(a: i8[1]) {\n  b: i8[1] = constant {300}\n  return b\n}",
+       "line 2, column 24: `300` is out of range"},
+      {"graph(a: f32[2]) {\n  b: f32[2] = custom_call[name=\"f\" body=none function=none] a\n  "
+       "return b\n}",
+       "has no body"},
+      {"graph(a: f32[2]) {\n  b: f32[2] = custom_vjp_tangent[name=\"f\" rule=rule] a\n  return "
+       "b\n}",
+       "the rule has no text"},
       {"graph(a: f32[2]) {\n  b: f32[2] = sin a", "and the text ends"},
   };
-  for (const auto& [text, message] : cases) EXPECT_THAT(parse_error(text), HasSubstr(message)) << text;
+  for (const auto& [text, message] : cases)
+    EXPECT_THAT(parse_error(text), HasSubstr(message)) << text;
 }
 
 TEST(GraphParse, WrongTypesAreFoundByTheChecker) {
@@ -112,12 +137,18 @@ TEST(GraphParse, WrongTypesAreFoundByTheChecker) {
 }
 
 TEST(GraphParse, AnyCutOfATextIsAnError) {
-  const std::string text = make_graph([](const Array& x) { return sum(sin(x) * 2.0f) + pad(x, {{1, 0}})[0]; })(kVector).text(true);
+  const std::string text = make_graph([](const Array& x) {
+                             return sum(sin(x) * 2.0f) + pad(x, {{1, 0}})[0];
+                           })(kVector)
+                               .text(true);
   ASSERT_EQ(parse_graph(text).text(true), text);
-  for (size_t n = 0; n < text.size(); ++n) EXPECT_THROW((void)parse_graph(text.substr(0, n)), Error) << text.substr(0, n);
+  for (size_t n = 0; n < text.size(); ++n)
+    EXPECT_THROW((void)parse_graph(text.substr(0, n)), Error) << text.substr(0, n);
 }
 
-Graph simple() { return make_graph([](const Array& x) { return sin(x) * x; })(kVector); }
+Graph simple() {
+  return make_graph([](const Array& x) { return sin(x) * x; })(kVector);
+}
 
 TEST(GraphCheck, RejectsBrokenGraphs) {
   EXPECT_NO_THROW(check(simple()));
@@ -155,11 +186,14 @@ TEST(Passes, DeadCodeGoes) {
     (void)(cos(x) + 3.0f);
     return sin(x);
   };
-  EXPECT_EQ(passes::dead_code(make_graph(f)(kVector)).text(), "graph(a: f32[3]) {\n  b: f32[3] = sin a\n  return b\n}");
+  EXPECT_EQ(passes::dead_code(make_graph(f)(kVector)).text(),
+            "graph(a: f32[3]) {\n  b: f32[3] = sin a\n  return b\n}");
 }
 
 TEST(Passes, RepeatedWorkIsDoneOnce) {
-  const auto f = [](const Array& x) { return sin(x) * sin(x) + sum(outer(x, x), 0) * sum(outer(x, x), 1); };
+  const auto f = [](const Array& x) {
+    return sin(x) * sin(x) + sum(outer(x, x), 0) * sum(outer(x, x), 1);
+  };
   const Graph g = passes::dead_code(passes::common_subexpressions(make_graph(f)(kVector)));
   check(g);
   size_t sines = 0, sums = 0;
@@ -173,14 +207,19 @@ TEST(Passes, RepeatedWorkIsDoneOnce) {
 }
 
 TEST(Passes, EqualConstantsAreOne) {
-  const auto f = [](const Array& x) { return (x + array({1.0f, 2.0f, 3.0f})) * (x + array({1.0f, 2.0f, 3.0f})); };
+  const auto f = [](const Array& x) {
+    return (x + array({1.0f, 2.0f, 3.0f})) * (x + array({1.0f, 2.0f, 3.0f}));
+  };
   EXPECT_EQ(passes::dead_code(passes::common_subexpressions(make_graph(f)(kVector))).text(),
-            "graph(a: f32[3]) {\n  b: f32[3] = constant {1 2 3}\n  c: f32[3] = add a b\n  d: f32[3] = mul c c\n  return d\n}");
+            "graph(a: f32[3]) {\n  b: f32[3] = constant {1 2 3}\n  c: f32[3] = add a b\n  d: "
+            "f32[3] = mul c c\n  return d\n}");
 }
 
 TEST(Passes, CallsAreTakenApart) {
   const auto twice = custom_jvp([](const Array& x) { return x + x; },
-                                [](const std::tuple<Array>& p, const std::tuple<Array>& t) { return std::pair{std::get<0>(p), std::get<0>(t)}; });
+                                [](const std::tuple<Array>& p, const std::tuple<Array>& t) {
+                                  return std::pair{std::get<0>(p), std::get<0>(t)};
+                                });
   const Graph g = make_graph([&](const Array& x) { return sin(twice(x)); })(kVector);
   EXPECT_THAT(g.text(), HasSubstr("custom_call"));
   EXPECT_EQ(passes::dead_code(passes::inline_calls(g)).text(),

@@ -15,12 +15,15 @@ TEST_P(Text, ReadsBackAsItWasWritten) {
     run_case(c, [&] {
       const Arrays in = inputs(c);
       // Once with the inputs as inputs, once as constants.
-      const Graph g = make_graph([&](const Arrays& x) { return std::pair{outputs(c, x), outputs(c, in)}; })(in);
+      const Graph g = make_graph([&](const Arrays& x) {
+        return std::pair{outputs(c, x), outputs(c, in)};
+      })(in);
       const Graph read = parse_graph(g.text(true));
       EXPECT_EQ(read.text(true), g.text(true));
       expect_same(evaluate(read, in), evaluate(g, in), "the graph that was read");
       ASSERT_EQ(read.equations.size(), g.equations.size());
-      for (size_t n = 0; n < g.equations.size(); ++n) EXPECT_TRUE(read.equations[n].params == g.equations[n].params);
+      for (size_t n = 0; n < g.equations.size(); ++n)
+        EXPECT_TRUE(read.equations[n].params == g.equations[n].params);
     });
   }
 }

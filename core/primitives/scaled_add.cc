@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// alpha * a + beta * b with static factors: a running mean in one pass.
+#include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/optimizer.h"
+
+namespace spruce {
+
+Aval rules::same_pair(const ShapeArgs& a) {
+  const Aval out = rules::broadcast_floating(a);
+  for (size_t i = 0; i < 2; ++i) {
+    if (!(a.in[i]->shape == out.shape)) {
+      throw ShapeError(std::string(a.op) + ": takes two arrays of one shape, got " +
+                       to_string(*a.in[0]) + " and " + to_string(*a.in[1]));
+    }
+  }
+  return out;
+}
+
+namespace {
+
+template <class T, class C>
+struct Loops {
+  using Loop = void (*)(const T*, const T*, T*, int64_t, C, C);
+  static SPRUCE_INLINE void body(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
+    SPRUCE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = static_cast<T>(alpha * static_cast<C>(a[i]) + beta * static_cast<C>(b[i]));
+  }
+  static void base(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
+    body(a, b, y, n, alpha, beta);
+  }
+  SPRUCE_TARGET_V3 static void v3(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
+    body(a, b, y, n, alpha, beta);
+  }
+  SPRUCE_TARGET_V4 static void v4(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
+    body(a, b, y, n, alpha, beta);
+  }
+};
+
+void kernel(const KernelArgs& args) {
+  const auto& p = args.params.get<ScaledAddParams>();
+  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
+    if constexpr (cpu::internal::kAccepts<cpu::Types::kFloating, T>) {
+      using C = cpu::internal::Compute<T>;
+      using L = Loops<T, C>;
+      static const typename L::Loop loop = cpu::pick<typename L::Loop>(&L::base, &L::v3, &L::v4);
+      const T *a = args.in[0].as<T>(), *b = args.in[1].as<T>();
+      T* y = args.out[0].as<T>();
+      cpu::parallel_for(args.out[0].numel(), 131072, [&](int64_t begin, int64_t end) {
+        loop(a + begin, b + begin, y + begin, end - begin, static_cast<C>(p.alpha),
+             static_cast<C>(p.beta));
+      });
+    }
+  });
+}
+
+void transpose(const TransposeArgs& a) {
+  const auto& p = a.params.get<ScaledAddParams>();
+  if (a.linear(0)) a.out[0] = Array(p.alpha) * a.cts[0];
+  if (a.linear(1)) a.out[1] = Array(p.beta) * a.cts[0];
+}
+
+void batch(const BatchArgs& a) {
+  a.out[0] = bind1(a.p,
+                   {rules::materialize_batch(a.in[0], a.batched[0], a.size),
+                    rules::materialize_batch(a.in[1], a.batched[1], a.size)},
+                   a.params);
+}
+
+std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+  const auto& p = params.get<ScaledAddParams>();
+  return {Array(p.alpha) * in[0] + Array(p.beta) * in[1]};
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> out;
+  for (const Shape& shape : {Shape{}, Shape{7}, Shape{2, 3}, Shape{0, 3}}) {
+    Sample s = rules::internal::samples_over({{shape, shape}}, Dtype::kFloat32, -2, 2)[0];
+    s.params = Params::make(ScaledAddParams{0.25, -1.5});
+    out.push_back(s);
+  }
+  return out;
+}
+
+}  // namespace
+
+extern constinit const Primitive scaled_add_p = {
+    .name = "scaled_add",
+    .shape = rules::same_pair,
+    .cpu = kernel,
+    .jvp = rules::jvp_linear,
+    .transpose = transpose,
+    .batch = batch,
+    .samples = samples,
+    .params = kParamsOf<ScaledAddParams>,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+    .expand = expand,
+};
+
+Array scaled_add(const Array& a, double alpha, const Array& b, double beta) {
+  return bind1(scaled_add_p, {a, b}, Params::make(ScaledAddParams{alpha, beta}));
+}
+
+}  // namespace spruce

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// jit: when it traces, what it captures, and what it may overwrite.
+#include "spruce/transforms/jit.h"
+
+#include <gtest/gtest.h>
+
+#include "spruce/core/ops/ops.h"
+#include "spruce/core/tree/named_arrays.h"
+#include "spruce/transforms/transforms.h"
+
+namespace spruce {
+namespace {
+
+struct Scaled {
+  Array x;
+  int64_t times = 1;
+};
+
+TEST(JitTrace, OncePerShapeDtypeAndStaticField) {
+  const auto f = jit([](const Scaled& s) { return s.x * static_cast<float>(s.times); });
+  const Array x = array({1.0f, 2.0f});
+  EXPECT_TRUE(array_equal(f(Scaled{x, 3}), x * 3.0f));
+  EXPECT_TRUE(array_equal(f(Scaled{x + 1.0f, 3}), x * 3.0f + 3.0f));
+  EXPECT_EQ(f.trace_count(), 1);
+  EXPECT_TRUE(array_equal(f(Scaled{x, 4}), x * 4.0f));
+  EXPECT_EQ(f.trace_count(), 2) << "another static field";
+  (void)f(Scaled{array({1.0f, 2.0f, 3.0f}), 4});
+  EXPECT_EQ(f.trace_count(), 3) << "another shape";
+  EXPECT_EQ(f(Scaled{array({1.0, 2.0}), 4}).dtype(), float64);
+  EXPECT_EQ(f.trace_count(), 4) << "another dtype";
+  (void)f(Scaled{x, 3});
+  EXPECT_EQ(f.trace_count(), 4);
+}
+
+TEST(JitTrace, SizesOfContainersAndWeakness) {
+  const auto f = jit([](const std::vector<Array>& xs) {
+    Array total = xs[0];
+    for (size_t i = 1; i < xs.size(); ++i) total = total + xs[i];
+    return total;
+  });
+  EXPECT_EQ(f(std::vector<Array>{1.0f, 2.0f}).item<float>(), 3.0f);
+  EXPECT_EQ(f(std::vector<Array>{1.0f, 2.0f, 3.0f}).item<float>(), 6.0f);
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_TRUE(f(std::vector<Array>{1.0f, 2.0f}).weak());
+  EXPECT_FALSE(f(std::vector<Array>{array(1.0f), array(2.0f)}).weak());
+  EXPECT_EQ(f.trace_count(), 3);
+}
+
+TEST(JitTrace, NamesOfNamedArrays) {
+  const auto f = jit([](const NamedArrays& n) { return n.begin()->second * 2.0f; });
+  NamedArrays a, b;
+  a.insert("w", array(1.0f));
+  b.insert("v", array(2.0f));
+  EXPECT_EQ(f(a).item<float>(), 2.0f);
+  EXPECT_EQ(f(b).item<float>(), 4.0f);
+  EXPECT_EQ(f.trace_count(), 2);
+  EXPECT_EQ(f(a).item<float>(), 2.0f);
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
+TEST(JitTrace, AFunctionThatThrewIsTracedAgain) {
+  const auto f = jit([](const Array& x) { return x + array({1.0f, 2.0f}); });
+  EXPECT_THROW((void)f(zeros({3})), ShapeError);
+  EXPECT_EQ(Interpreter::current(), nullptr);
+  EXPECT_TRUE(array_equal(f(zeros({2})), array({1.0f, 2.0f})));
+}
+
+TEST(JitTrace, ATracedValueHasNoValue) {
+  EXPECT_THROW((void)jit([](const Array& x) { return x > 0.0f ? x : -x; })(array(1.0f)),
+               TracerError);
+  Array kept;
+  (void)jit([&](const Array& x) {
+    kept = x + x;
+    return kept;
+  })(array(1.0f));
+  EXPECT_THROW((void)(kept + 1.0f), TracerError);
+}
+
+TEST(JitResults, ConstantsInputsAndRepeats) {
+  const auto f = jit([](const Array& x, const Array&) {
+    return std::tuple{array(5), x, x, x + 1.0f};
+  });
+  const Array x = array({1.0f, 2.0f});
+  for (int i = 0; i < 2; ++i) {
+    const auto [five, a, b, c] = f(x, array(true));
+    EXPECT_EQ(five.item<int>(), 5);
+    EXPECT_TRUE(array_equal(a, x));
+    EXPECT_TRUE(array_equal(b, x));
+    EXPECT_TRUE(array_equal(c, x + 1.0f));
+  }
+}
+
+TEST(JitCapture, OuterTracersAreFollowed) {
+  const auto f = [](const Array& x) {
+    const auto times_x = jit([x](const Array& y) { return x * y * y; });
+    return times_x(array(3.0f)) + times_x(x);
+  };
+  EXPECT_EQ(grad(f)(array(2.0f)).item<float>(), 9.0f + 12.0f);
+  EXPECT_TRUE(allclose(vmap(grad(f))(array({1.0f, 2.0f})), array({12.0f, 21.0f})));
+  EXPECT_EQ(jit(grad(f))(array(2.0f)).item<float>(), 21.0f);
+}
+
+TEST(JitCapture, AFunctionUsedInsideAndOutside) {
+  const auto cube = jit([](const Array& x) { return x * x * x; });
+  EXPECT_EQ(cube(array(2.0f)).item<float>(), 8.0f);
+  EXPECT_EQ(grad(cube)(array(2.0f)).item<float>(), 12.0f);
+  EXPECT_EQ(grad(grad(cube))(array(2.0f)).item<float>(), 12.0f);
+  EXPECT_TRUE(allclose(vmap(cube)(array({1.0f, 2.0f})), array({1.0f, 8.0f})));
+  EXPECT_EQ(cube(array(3.0f)).item<float>(), 27.0f);
+}
+
+TEST(JitDonation, OnlyWhatIsMovedIsTaken) {
+  const auto f = jit([](const Array& x) { return x * 2.0f; });
+  Array x = array({1.0f, 2.0f});
+  (void)f(x);
+  EXPECT_TRUE(x.defined()) << "an argument that was not moved stays";
+  const Array copy = x;
+  const Array y = f(std::move(x));
+  EXPECT_FALSE(x.defined());
+  EXPECT_TRUE(array_equal(copy, array({1.0f, 2.0f})))
+      << "memory that another Array holds is not written";
+  EXPECT_TRUE(array_equal(y, array({2.0f, 4.0f})));
+}
+
+TEST(JitDonation, SharedMemoryIsNeverWritten) {
+  const auto f = jit([](const Array& a, const Array& b) { return std::pair{a + 1.0f, b * 10.0f}; });
+  Array a = array({1.0f, 2.0f}), b = a;
+  const auto [x, y] = f(std::move(a), std::move(b));
+  EXPECT_TRUE(array_equal(x, array({2.0f, 3.0f})));
+  EXPECT_TRUE(array_equal(y, array({10.0f, 20.0f})));
+  // A reshaped Array holds the same memory.
+  Array c = array({1.0f, 2.0f});
+  const Array view = reshape(c, {2, 1});
+  (void)f(std::move(c), array({1.0f, 2.0f}));
+  EXPECT_TRUE(array_equal(view, array({1.0f, 2.0f}, {2, 1})));
+}
+
+TEST(JitDonation, ConstantsOfTheFunctionAreNeverWritten) {
+  const Array constant = array({1.0f, 2.0f});
+  const auto f = jit([constant](const Array& x) {
+    return std::pair{constant, x + constant * 2.0f};
+  });
+  for (int i = 0; i < 3; ++i) {
+    auto [c, y] = f(array({0.0f, 0.0f}));
+    EXPECT_TRUE(array_equal(c, array({1.0f, 2.0f})));
+    EXPECT_TRUE(array_equal(y, array({2.0f, 4.0f})));
+    const auto overwrite = jit([](const Array& x) { return x * 0.0f; });
+    (void)overwrite(std::move(c));
+  }
+  EXPECT_TRUE(array_equal(constant, array({1.0f, 2.0f})));
+}
+
+}  // namespace
+}  // namespace spruce
