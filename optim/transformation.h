@@ -43,41 +43,10 @@ namespace internal {
 
 [[noreturn]] void throw_shapes(const Array& a, const Array& b);
 
-// A number for the form of a tree: names of entries, lengths of containers, filled optionals.
-struct FormVisitor : tree::internal::Ignore {
-  size_t form = 0;
-  void mix(size_t n) { form = form * 1099511628211u + n + 1; }
-  template <class A>
-  void leaf(A&, tree::Leaf) {
-    mix(0);
-  }
-  void size(size_t n) { mix(n); }
-  void key(std::string_view name) { mix(std::hash<std::string_view>()(name)); }
-};
-
-template <class T>
-size_t form_of(const T& x) {
-  FormVisitor v;
-  tree::internal::walk(x, v);
-  return v.form;
-}
-
-// Throws TreeError where two trees of one type differ in form. Those of different types are
-// compared by the map itself.
-template <class T, class U>
-void check_form(const T& x, const U& other) {
-  if constexpr (std::is_same_v<T, U>) {
-    if (form_of(x) != form_of(other)) {
-      tree::internal::check_same("optim", tree::structure(x), tree::structure(other));
-    }
-  }
-}
-
 // Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are
 // in the first tree. Throws TreeError where forms differ, ShapeError where shapes do.
 template <class F, class T, class... Rest>
 T map_floating(F&& f, const T& x, const Rest&... rest) {
-  (check_form(x, rest), ...);
   return tree::internal::map_selected(
       "optim",
       [](tree::Leaf kind, const Array& a) {

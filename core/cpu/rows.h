@@ -35,14 +35,17 @@ struct Lanes {
 /// The largest element that is no NaN; -inf for none.
 template <class T>
 SPRUCE_INLINE T row_max(const T* x, int64_t n) {
-  const T lowest = -std::numeric_limits<T>::infinity();
-  Lanes<T> best = Lanes<T>::filled(lowest);
+  constexpr int kWide = 64;  // so many that the compiler keeps a loop, which it turns into vectors
+  T m = -std::numeric_limits<T>::infinity();
   int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    for (int l = 0; l < 16; ++l) best.v[l] = x[i + l] > best.v[l] ? x[i + l] : best.v[l];
+  if (n >= kWide) {
+    T best[kWide];
+    for (int l = 0; l < kWide; ++l) best[l] = m;
+    for (; i + kWide <= n; i += kWide) {
+      for (int l = 0; l < kWide; ++l) best[l] = x[i + l] > best[l] ? x[i + l] : best[l];
+    }
+    for (int l = 0; l < kWide; ++l) m = best[l] > m ? best[l] : m;
   }
-  T m = lowest;
-  for (int l = 0; l < 16 && i > 0; ++l) m = best.v[l] > m ? best.v[l] : m;
   for (; i < n; ++i) m = x[i] > m ? x[i] : m;
   return m;
 }

@@ -124,6 +124,34 @@ T unflatten(const T& like, std::span<const Array> leaves) {
 
 namespace internal {
 
+// A number for the form of a tree: names of entries, lengths of containers, filled optionals.
+struct FormVisitor : Ignore {
+  size_t form = 0;
+  void mix(size_t n) { form = form * 1099511628211u + n + 1; }
+  template <class A>
+  void leaf(A&, Leaf) {
+    mix(0);
+  }
+  void size(size_t n) { mix(n); }
+  void key(std::string_view name) { mix(std::hash<std::string_view>()(name)); }
+};
+
+template <class T>
+size_t form_of(const T& x) {
+  FormVisitor v;
+  walk(x, v);
+  return v.form;
+}
+
+// True if two trees of one type have one form; false where only their structures can tell.
+template <class T, class U>
+bool same_form(const T& x, const U& other) {
+  if constexpr (std::is_same_v<T, U>)
+    return form_of(x) == form_of(other);
+  else
+    return false;
+}
+
 // f(leaf, leaves at the same places of rest...) in place of the leaves of `x` that `select(kind,
 // leaf)` chooses.
 template <class Select, class F, class T, class... Rest>
@@ -136,7 +164,8 @@ T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&..
   } else {
     const std::array<std::vector<Array>, sizeof...(Rest)> others{leaves(rest)...};
     const size_t n = leaves(x).size();
-    bool same = (std::is_same_v<T, Rest> && ...);
+    bool same = true;
+    ((same = same && same_form(x, rest)), ...);
     for (const auto& o : others) same = same && o.size() == n;
     if (!same) (check_same(op, structure(x), structure(rest)), ...);
     size_t i = 0;

@@ -136,6 +136,11 @@ TEST(Tree, MapNamesTheFirstDifference) {
   }
 }
 
+TEST(Tree, MapDoesNotPairEntriesOfOtherNames) {
+  const std::map<std::string, Array> x{{"x", one(1)}}, y{{"y", one(1)}};
+  EXPECT_THROW(tree::map([](const Array& a, const Array&) { return a; }, x, y), TreeError);
+}
+
 TEST(Tree, UnflattenPutsLeavesBackAndChecksTheirNumber) {
   const Leafy a{one(1), one(2)};
   const std::vector<Array> leaves = {one(5), one(6)};
