@@ -17,8 +17,8 @@ std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const Aval &want = graph.avals[static_cast<size_t>(graph.inputs[i])], &got = args[i].aval();
     if (want.dtype != got.dtype || !(want.shape == got.shape)) {
-      const std::string message = "evaluate: argument " + std::to_string(i) + " is " + to_string(got) +
-                                  ", the graph takes " + to_string(want);
+      const std::string message = "evaluate: argument " + std::to_string(i) + " is " +
+                                  to_string(got) + ", the graph takes " + to_string(want);
       if (want.shape == got.shape) throw DtypeError(message);
       throw ShapeError(message);
     }

@@ -19,7 +19,8 @@ const CustomFunction* function_of(const Params& params) {
 }
 
 std::vector<Aval> shapes(const ShapeArgs& a) {
-  if (a.params.get<CustomCallParams>().body == nullptr) throw GraphError(std::string(a.op) + ": has no body");
+  if (a.params.get<CustomCallParams>().body == nullptr)
+    throw GraphError(std::string(a.op) + ": has no body");
   const Graph& body = internal::custom_call_body(a.params);
   std::vector<Aval> out;
   for (const ValueId v : body.outputs) out.push_back(body.avals[static_cast<size_t>(v)]);

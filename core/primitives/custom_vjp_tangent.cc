@@ -18,7 +18,8 @@ const internal::PullbackRule& rule_of(const Params& params) {
 
 std::vector<Aval> shapes(const ShapeArgs& a) {
   if (a.params.get<PullbackParams>().rule == nullptr) {
-    throw GraphError(std::string(a.op) + ": the rule has no text, so that the text of a graph with it cannot be read");
+    throw GraphError(std::string(a.op) +
+                     ": the rule has no text, so that the text of a graph with it cannot be read");
   }
   return rule_of(a.params).out_avals;
 }
