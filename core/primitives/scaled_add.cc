@@ -8,17 +8,6 @@
 
 namespace spruce {
 
-Aval rules::same_pair(const ShapeArgs& a) {
-  const Aval out = rules::broadcast_floating(a);
-  for (size_t i = 0; i < 2; ++i) {
-    if (!(a.in[i]->shape == out.shape)) {
-      throw ShapeError(std::string(a.op) + ": takes two arrays of one shape, got " +
-                       to_string(*a.in[0]) + " and " + to_string(*a.in[1]));
-    }
-  }
-  return out;
-}
-
 namespace {
 
 template <class T, class C>

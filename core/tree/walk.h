@@ -90,12 +90,17 @@ std::string key_text(const T& key) {
     return std::to_string(key);
 }
 
-// A visitor V has
-//   void leaf(A& array, Leaf)        A is Array or const Array; Keys are handed over as their data
-//   void fixed(const S&)             S is Static
-//   void size(size_t)                of a container; whether an optional holds something; the index
-//   of a variant void key(std::string_view)       of an entry of a map: its name is static void
-//   enter(std::string_view), void enter(size_t), void leave()
+// A visitor V has these functions:
+//
+// leaf(A& array, Leaf): A is Array or const Array; Keys are handed over as their data.
+//
+// fixed(const S&): S is Static.
+//
+// size(size_t): of a container; whether an optional holds something; the index of a variant.
+//
+// key(std::string_view): of an entry of a map; its name is static.
+//
+// enter(std::string_view), enter(size_t) and leave(): around a field or an element.
 template <class T, class V>
 void walk(T& x, V& v) {
   using S = std::remove_const_t<T>;
