@@ -3,6 +3,7 @@
 // Equality, hash, text and parsing come from its fields, so a primitive only declares the struct.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,6 +41,7 @@ std::string param_text(const std::string& v);
 std::string param_text(const Shape& v);
 std::string param_text(const std::vector<int64_t>& v);
 std::string param_text(const GraphPtr& v);
+std::string param_text(const std::vector<GraphPtr>& v);
 std::string param_text(const Opaque& v);
 
 /// Reads the fields `name=value` of one equation, in any order; implemented by the graph parser.
@@ -54,6 +56,7 @@ class ParamReader {
   virtual void read(std::string_view name, Shape& v) = 0;
   virtual void read(std::string_view name, std::vector<int64_t>& v) = 0;
   virtual void read(std::string_view name, GraphPtr& v) = 0;
+  virtual void read(std::string_view name, std::vector<GraphPtr>& v) = 0;
   virtual void read(std::string_view name, Opaque& v) = 0;
 };
 
@@ -64,6 +67,8 @@ template <class T>
 bool param_equal(const T& a, const T& b) {
   if constexpr (std::is_same_v<T, GraphPtr>)
     return graphs_equal(a, b);
+  else if constexpr (std::is_same_v<T, std::vector<GraphPtr>>)
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), graphs_equal);
   else
     return a == b;
 }
@@ -76,6 +81,9 @@ class ParamsBase : public RefCounted {
   /// "axes=[0,1] keepdims=true"
   virtual std::string text() const = 0;
   virtual void visit_graphs(const std::function<void(const GraphPtr&)>& f) const = 0;
+  /// The same parameters with f(g) in the place of each graph g.
+  virtual Ref<const ParamsBase> map_graphs(
+      const std::function<GraphPtr(const GraphPtr&)>& f) const = 0;
   static void destroy(const ParamsBase* p) { delete p; }
 };
 
@@ -102,8 +110,26 @@ class ParamsOf final : public ParamsBase {
   }
   void visit_graphs(const std::function<void(const GraphPtr&)>& f) const override {
     fields::for_each(value, [&](std::string_view, const auto& field) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, GraphPtr>) f(field);
+      using Field = std::remove_cvref_t<decltype(field)>;
+      if constexpr (std::is_same_v<Field, GraphPtr>) f(field);
+      if constexpr (std::is_same_v<Field, std::vector<GraphPtr>>) {
+        for (const GraphPtr& g : field) f(g);
+      }
     });
+  }
+  Ref<const ParamsBase> map_graphs(
+      const std::function<GraphPtr(const GraphPtr&)>& f) const override {
+    T copy = value;
+    fields::for_each(copy, [&](std::string_view, auto& field) {
+      using Field = std::remove_cvref_t<decltype(field)>;
+      if constexpr (std::is_same_v<Field, GraphPtr>) {
+        if (field != nullptr) field = f(field);
+      }
+      if constexpr (std::is_same_v<Field, std::vector<GraphPtr>>) {
+        for (GraphPtr& g : field) g = f(g);
+      }
+    });
+    return Ref<const ParamsBase>(new ParamsOf(std::move(copy)));
   }
 
   const T value;
@@ -112,8 +138,8 @@ class ParamsOf final : public ParamsBase {
 }  // namespace internal
 
 /// The parameters of one application of a primitive: empty, or an immutable struct. Cheap to copy.
-/// Fields may be bool, int64_t, double, Dtype, Shape, std::string, std::vector<int64_t>, GraphPtr
-/// and Opaque.
+/// Fields may be bool, int64_t, double, Dtype, Shape, std::string, std::vector<int64_t>, GraphPtr,
+/// std::vector<GraphPtr> and Opaque.
 class Params {
  public:
   Params() = default;
@@ -131,6 +157,12 @@ class Params {
   }
   bool empty() const { return !p_; }
   const internal::ParamsBase* base() const { return p_.get(); }
+  /// The same parameters with f(g) in the place of each nested graph g.
+  Params map_graphs(const std::function<GraphPtr(const GraphPtr&)>& f) const {
+    Params p;
+    if (p_) p.p_ = p_->map_graphs(f);
+    return p;
+  }
   std::string text() const { return p_ ? p_->text() : std::string(); }
   friend bool operator==(const Params& a, const Params& b) {
     return a.p_ == b.p_ || (a.p_ && b.p_ && a.p_->equals(*b.p_));

@@ -4,6 +4,7 @@
 // folder is the registry.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,9 +37,31 @@ struct KernelArgs {
   std::span<const View> in;
   std::span<const View> out;
   const Params& params;
+  void* scratch = nullptr;  // as many bytes as the prepared kernel asked for, aligned to 64
 };
 
 struct Primitive;
+
+/// A kernel made for one equation of a compiled graph: what follows from types and parameters is
+/// settled. Several threads may run it at once; it keeps nothing between runs and needs no memory
+/// but the scratch.
+class PreparedKernel {
+ public:
+  virtual ~PreparedKernel() = default;
+  /// `args` has the types that it was prepared for.
+  virtual void run(const KernelArgs& args) const = 0;
+  /// Bytes of KernelArgs::scratch.
+  virtual size_t scratch_bytes() const { return 0; }
+  /// True if output `out` may stand in the memory of input `in`, which has as many bytes.
+  virtual bool in_place(size_t in, size_t out) const = 0;
+};
+
+/// What a prepared kernel is made from.
+struct PrepareArgs {
+  Avals in;
+  Avals out;
+  const Params& params;
+};
 
 /// What a shape rule gets: `op` is the primitive's name, for messages.
 struct ShapeArgs {
@@ -139,6 +162,12 @@ struct Primitive {
   /// For a fused composite: the same function in public operations. Where jvp or batch are null,
   /// they are derived from it.
   std::vector<Array> (*expand)(std::span<const Array> in, const Params& params) = nullptr;
+  /// Makes a kernel for one equation of a compiled graph; null (or a null result) where `cpu` is as
+  /// good.
+  std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs& args) = nullptr;
+  /// Floating-point operations of one application; null where each element of the output (of the
+  /// input, for reductions) takes about one.
+  double (*flops)(const PrepareArgs& args) = nullptr;
   /// True for parameters with which `expand` takes the place of jvp and batch.
   bool (*prefer_expand)(const Params& params) = nullptr;
 

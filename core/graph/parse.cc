@@ -47,6 +47,16 @@ class Parser final : public internal::ParamReader {
     else
       v = std::make_shared<const Graph>(graph());
   }
+  void read(std::string_view name, std::vector<GraphPtr>& v) override {
+    at(name);
+    expect('(');
+    v.clear();
+    while (peek() != ')') {
+      if (!v.empty()) expect(',');
+      v.push_back(std::make_shared<const Graph>(graph()));
+    }
+    expect(')');
+  }
   void read(std::string_view name, Opaque& v) override {
     at(name);
     if (!accept("none") && !accept("rule")) fail("`rule` or `none` is due");

@@ -82,6 +82,12 @@ std::string param_text(const GraphPtr& v) {
   return v == nullptr ? "none" : indented(v->text(write_all));
 }
 
+std::string param_text(const std::vector<GraphPtr>& v) {
+  std::string s = "(";
+  for (size_t i = 0; i < v.size(); ++i) s += (i > 0 ? ", " : "") + param_text(v[i]);
+  return s + ")";
+}
+
 bool graphs_equal(const GraphPtr& a, const GraphPtr& b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr) return false;
