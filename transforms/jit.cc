@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "spruce/transforms/executor.h"
-#include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/pipeline.h"
 
 namespace spruce::internal {
 
@@ -35,11 +35,10 @@ Array placeholder(tree::Leaf kind) {
 std::shared_ptr<const Executor> prepare(Graph graph) {
   check(graph);
   Graph source = passes::dead_code(passes::common_subexpressions(graph));
-  Graph runnable = passes::dead_code(passes::common_subexpressions(passes::inline_calls(source)));
 #ifndef NDEBUG
   check(source);
-  check(runnable);
 #endif
+  Graph runnable = passes::optimize(source);
   return std::make_shared<const Executor>(std::move(source), std::move(runnable));
 }
 

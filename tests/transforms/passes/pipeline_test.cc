@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/passes/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "spruce/core/ops/ops.h"
+#include "spruce/transforms/transforms.h"
+
+namespace spruce {
+namespace {
+
+TEST(Pipeline, PassesHaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const passes::Pass& pass : passes::pipeline())
+    EXPECT_TRUE(names.insert(pass.name).second) << pass.name;
+  EXPECT_FALSE(names.empty());
+}
+
+TEST(Pipeline, KeepsInputsOutputsAndMeaning) {
+  const auto f = [](const Array& x, const Array&) { return std::pair{sum(sin(x) * sin(x)), x}; };
+  const Array x = array({1.0f, 2.0f, 3.0f});
+  const Graph g = make_graph(f)(x, x);
+  const Graph fast = passes::optimize(g);
+  check(fast);
+  ASSERT_EQ(fast.inputs.size(), 2u);
+  const std::vector<Array> args = {x, x};
+  const auto want = evaluate(g, args), got = evaluate(fast, args);
+  ASSERT_EQ(got.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(allclose(got[i], want[i]));
+  EXPECT_LT(fast.equations.size(), g.equations.size());
+}
+
+}  // namespace
+}  // namespace spruce

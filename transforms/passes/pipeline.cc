@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/passes/pipeline.h"
+
+namespace spruce::passes {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"inline_calls", inline_calls},
+    {"common_subexpressions", common_subexpressions},
+    {"dead_code", dead_code},
+};
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPasses; }
+
+Graph optimize(const Graph& graph) {
+  Graph out = graph;
+  for (const Pass& pass : kPasses) {
+    out = pass.run(out);
+#ifndef NDEBUG
+    check(out);
+#endif
+  }
+  return out;
+}
+
+}  // namespace spruce::passes
