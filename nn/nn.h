@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spruce/nn/activations.h"
+#include "spruce/nn/attention.h"
 #include "spruce/nn/context.h"
 #include "spruce/nn/conv.h"
 #include "spruce/nn/dropout.h"

@@ -37,6 +37,21 @@ std::vector<Row> network_rows() {
                    return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}),
                                         Cnn::init(), normals({32, 3, 32, 32}), integers(10, {32}));
                  }});
+  out.push_back({"transformer", [](const Settings& s) {
+                   const auto loss = [](const Block& p, const Array& x) {
+                     return sp::mean(sp::square(p(x, 8)));
+                   };
+                   return training_step(s, loss, sp::optim::sgd({.learning_rate = 0.01f}),
+                                        Block::init(sp::Key(0), 256), normals({8, 128, 256}));
+                 }});
+  out.push_back({"gpt", [](const Settings& s) {
+                   const auto loss = [](const Gpt& p, const Array& x, const Array& y) {
+                     return nn::cross_entropy(sp::reshape(p(x), {-1, 65}), sp::ravel(y));
+                   };
+                   const Array letters = integers(65, {16, 128});
+                   return training_step(s, loss, sp::optim::adamw({.learning_rate = 1e-3f}),
+                                        Gpt::init(), letters, letters);
+                 }});
   out.push_back({"adam_64mb", [](const Settings& s) {
                    const auto loss = [](const std::vector<Array>& p) {
                      return sp::mean(sp::square(p[0])) + sp::mean(sp::square(p[1]));

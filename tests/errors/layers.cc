@@ -103,6 +103,27 @@ Section layer_mistakes() {
            CODE(nn::embedding(sp::array({1, 9}), sp::ones({10, 4}))), "IndexError",
            "take: index 10 is out of range for axis 0 of f32[10,4], which has size 10; use indices "
            "from -10 to 9" HERE},
+          {"Queries and keys of different widths",
+           CODE(nn::scaled_dot_product_attention(sp::ones({4, 8}), sp::ones({5, 6}),
+                                                 sp::ones({5, 8}))),
+           CODE(nn::scaled_dot_product_attention(sp::ones({4, 8}), sp::ones({5, 8}),
+                                                 sp::ones({5, 6}))),
+           "ShapeError",
+           "scaled_dot_product_attention: query f32[4,8], key f32[5,6] and value f32[5,8] do not "
+           "fit: they must be f[..., t, d], f[..., s, d] and f[..., s, e]" HERE},
+          {"Two masks for attention",
+           CODE(const Array x = sp::ones({4, 8}); nn::scaled_dot_product_attention(
+                    x, x, x, {.attn_mask = sp::ones({4, 4}), .is_causal = true})),
+           CODE(const Array x = sp::ones({4, 8});
+                const Array mask = sp::tri(4, {.dtype = sp::bool_});
+                nn::scaled_dot_product_attention(x, x, x, {.attn_mask = mask})),
+           "ValueError",
+           "scaled_dot_product_attention: attn_mask and is_causal exclude each other; put the "
+           "causal mask, tri(t, {.columns = s, .dtype = bool_}), into attn_mask" HERE},
+          {"Heads that do not divide the width",
+           CODE(nn::MultiheadAttention::init(sp::Key(0), 10, 4)),
+           CODE(nn::MultiheadAttention::init(sp::Key(0), 12, 4)), "ValueError",
+           "MultiheadAttention: num_heads is 4, it must divide embed_dim, which is 10" HERE},
           {"New buffers for a copy of the model",
            CODE(const nn::BatchNorm model = nn::BatchNorm::init(3);
                 const nn::BatchNorm copy = model; nn::Context ctx{.training = true};

@@ -114,9 +114,47 @@ def batch_norm():
         print(f'{{"running", "step={step}", "3", "{text(layer.running_mean)}", "{text(layer.running_var)}", ""}},')
 
 
+def attention():
+    """x holds query, key and value along axis -2; t queries, s keys."""
+    t, s = 4, 3
+    masks = {
+        "none": None, "causal": None,
+        "bool": torch.tensor([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 0, 1]]) > 0,
+        "float": wave(2, 1, t, s),
+        "infinite": torch.tensor([[0, -math.inf, 1], [-math.inf] * 3, [0, 0, 0], [1, 2, 3]]),
+    }
+    for (name, mask), scale in itertools.product(masks.items(), (None, 0.3)):
+        def f(x):
+            q, k, v = x.split([t, s, s], -2)
+            causal = name == "causal"
+            return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal, scale=scale)
+        emit("attention", {"mask": name, "scale": scale}, wave(2, 2, t + 2 * s, 5), f)
+
+
+def multihead():
+    """x holds queries, then keys along the axis of time; the values are the keys times two."""
+    t, s, n, e = 3, 4, 2, 6
+    key_mask = torch.tensor([[0, 0, 1, 0], [1, 0, 0, 1]]) > 0
+    masks = {"none": {}, "padding": {"key_padding_mask": key_mask},
+             "attn": {"attn_mask": wave(t, s)}, "heads": {"attn_mask": wave(n * 3, t, s)},
+             "both": {"key_padding_mask": key_mask, "attn_mask": torch.ones(t, s).triu(2) > 0}}
+    for (name, mask), first, bias in itertools.product(masks.items(), (0, 1), (0, 1)):
+        layer = torch.nn.MultiheadAttention(e, 3, bias=bool(bias), batch_first=bool(first))
+        with torch.no_grad():
+            for i, p in enumerate(layer.parameters()):
+                p.copy_(wave(*p.shape, step=0.31 + i) / 10)
+        def f(x):
+            q, k = x.split([t, s], 1 if first else 0)
+            return layer(q, k, 2 * k, need_weights=False, **mask)[0]
+        shape = (n, t + s, e) if first else (t + s, n, e)
+        emit("multihead", {"mask": name, "first": first, "bias": bias}, wave(*shape), f)
+
+
 print("// SPDX-License-Identifier: Apache-2.0")
 print(f"// Made by make_torch_cases.py with torch {torch.__version__.split('+')[0]}.")
 activations()
 pools()
 losses()
 batch_norm()
+attention()
+multihead()

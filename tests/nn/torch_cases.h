@@ -45,6 +45,7 @@ class Options {
       values_[item.substr(0, at)] = item.substr(at + 1);
     }
   }
+  bool has(const std::string& name) const { return values_.count(name) != 0; }
   const std::string& text(const std::string& name) const { return values_.at(name); }
   double number(const std::string& name) const { return std::stod(values_.at(name)); }
   int64_t integer(const std::string& name) const { return std::stoll(values_.at(name)); }
