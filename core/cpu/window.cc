@@ -9,6 +9,7 @@
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/places.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/window_quads.h"
 
 namespace spruce::cpu {
 
@@ -408,14 +409,23 @@ void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int
 }  // namespace
 
 void window_sum_kernel(const KernelArgs& args) { reduce<Sum>(args); }
-void window_max_kernel(const KernelArgs& args) { reduce<Max>(args); }
-void window_min_kernel(const KernelArgs& args) { reduce<Min>(args); }
-void window_argmax_kernel(const KernelArgs& args) { arg_reduce<Max>(args); }
-void window_argmin_kernel(const KernelArgs& args) { arg_reduce<Min>(args); }
+void window_max_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kMax, args, args.params.get<WindowParams>())) reduce<Max>(args);
+}
+void window_min_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kMin, args, args.params.get<WindowParams>())) reduce<Min>(args);
+}
+void window_argmax_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kArgMax, args, args.params.get<WindowParams>())) arg_reduce<Max>(args);
+}
+void window_argmin_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kArgMin, args, args.params.get<WindowParams>())) arg_reduce<Min>(args);
+}
 
 void window_gather_kernel(const KernelArgs& args) {
   if (args.out[0].numel() == 0) return;
   const auto& p = args.params.get<WindowGatherParams>();
+  if (quad_kernel(QuadOp::kGather, args, rules::windows_of(p))) return;
   const WindowPlan w(args.in[0].shape(), args.out[0].shape(), rules::windows_of(p));
   const Taps taps(w);
   visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
@@ -431,6 +441,7 @@ void window_gather_kernel(const KernelArgs& args) {
 
 void window_scatter_add_kernel(const KernelArgs& args) {
   const auto& p = args.params.get<WindowScatterParams>();
+  if (quad_kernel(QuadOp::kScatter, args, rules::windows_of(p))) return;
   const WindowPlan w(args.out[0].shape(), args.in[0].shape(), rules::windows_of(p));
   const Taps taps(w);
   const int64_t windows = args.in[0].numel(), size = args.out[0].numel();
