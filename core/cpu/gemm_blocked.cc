@@ -5,12 +5,11 @@
 #include "spruce/core/cpu/gemm_blocked.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "spruce/core/cpu/gemm_pack.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
-#include "spruce/core/cpu/transpose.h"
 
 namespace spruce::cpu {
 namespace {
@@ -22,29 +21,6 @@ constexpr double kSmall = 1 << 24;    // multiply-adds below which a and b are r
 constexpr double kThreads = 1 << 20;  // multiply-adds that are worth a thread
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// to[p * width + j] = from[j * step_j + p * step_p], for p < k and j < width; zeros from `count`
-// on.
-template <class T>
-void pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k, int64_t width,
-          T* to) {
-  if (step_j == 1) {
-    for (int64_t p = 0; p < k; ++p, to += width, from += step_p) {
-      std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-      std::fill(to + count, to + width, T{});
-    }
-  } else if (step_p == 1 && count >= 4) {
-    static const TransposeLoop loop = transpose_loop(sizeof(T));
-    loop(from, step_j, to, width, k, count);
-    for (int64_t p = 0; p < k && count < width; ++p)
-      std::fill(to + p * width + count, to + (p + 1) * width, T{});
-  } else {
-    for (int64_t p = 0; p < k; ++p) {
-      for (int64_t j = 0; j < count; ++j) to[p * width + j] = from[j * step_j + p * step_p];
-      std::fill(to + p * width + count, to + (p + 1) * width, T{});
-    }
-  }
-}
 
 template <class T>
 class Blocked {
@@ -69,7 +45,7 @@ class Blocked {
     read_b_ = g_.b_col == 1 && (small || g_.m <= 2 * height_);
     const int64_t depth = std::min(kDepth, g_.k),
                   columns = std::min(kColumns, round_up(g_.n, width_));
-    const Scratch b_memory(static_cast<size_t>(depth * columns) * sizeof(T));
+    const Scratch b_memory(read_b_ ? 0 : static_cast<size_t>(depth * columns) * sizeof(T));
     b_pack_ = b_memory.template as<T>();
     for (int64_t j = 0; j < g_.n; j += kColumns) {
       const int64_t n = std::min(kColumns, g_.n - j);
@@ -84,11 +60,11 @@ class Blocked {
   void block(int64_t j0, int64_t n, int64_t p0, int64_t k, double work) {
     const int64_t panels = ceil_div(n, width_);
     const auto pack_b = [&](int64_t begin, int64_t end) {
+      if (read_b_) return;
       for (int64_t q = begin; q < end; ++q) {
         const int64_t count = std::min(width_, n - q * width_);
-        if (read_b_ && count == width_) continue;
-        pack(b_ + (j0 + q * width_) * g_.b_col + p0 * g_.b_row, g_.b_col, g_.b_row, count, k,
-             width_, b_pack_ + q * width_ * k);
+        gemm_pack(b_ + (j0 + q * width_) * g_.b_col + p0 * g_.b_row, g_.b_col, g_.b_row, count, k,
+                  width_, b_pack_ + q * width_ * k);
       }
     };
     const int64_t row_blocks = ceil_div(g_.m, block_rows());
@@ -124,45 +100,23 @@ class Blocked {
     T* const a_pack = a_memory.template as<T>();
     for (int64_t r = 0; r < panels && !read_a_; ++r) {
       const int64_t i = i0 + r * height_;
-      pack(a_ + i * g_.a_row + p0 * g_.a_col, g_.a_row, g_.a_col, std::min(height_, g_.m - i), k,
-           height_, a_pack + r * height_ * k);
+      gemm_pack(a_ + i * g_.a_row + p0 * g_.a_col, g_.a_row, g_.a_col, std::min(height_, g_.m - i),
+                k, height_, a_pack + r * height_ * k);
     }
     for (int64_t q = first; q < last; ++q) {
       const int64_t j = j0 + q * width_, count = std::min(width_, j0 + n - j);
-      const bool in_place = read_b_ && count == width_;
       const T* b = b_pack_ + q * width_ * k;
       int64_t b_row = width_;
-      if (in_place) b = b_ + j + p0 * g_.b_row, b_row = g_.b_row;
+      if (read_b_) b = b_ + j + p0 * g_.b_row, b_row = g_.b_row;
       const int vectors = count > tiles_.lanes ? 2 : 1;
       for (int64_t r = 0; r < panels; ++r) {
         const int64_t i = i0 + r * height_, high = std::min(height_, g_.m - i);
         const T* a = a_pack + r * height_ * k;
         int64_t a_row = 1, a_col = height_;
         if (read_a_) a = a_ + i * g_.a_row + p0 * g_.a_col, a_row = g_.a_row, a_col = g_.a_col;
-        const GemmTile<T> tile = tiles_.tile[high - 1][vectors - 1][a_row == 1 ? 1 : 0];
         const bool add = p0 > 0 || g_.accumulate;
-        T* const c = c_ + i * g_.c_row + j;
-        if (count == vectors * tiles_.lanes) {
-          tile(k, a, a_row, a_col, b, b_row, c, g_.c_row, add);
-        } else {
-          edge(tile, k, a, a_row, a_col, b, b_row, c, high, count, add);
-        }
-      }
-    }
-  }
-
-  // A tile that is cut on the right: computed aside.
-  void edge(GemmTile<T> tile, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
-            int64_t b_row, T* c, int64_t high, int64_t count, bool add) {
-    alignas(64) T aside[GemmTiles<T>::kMaxRows * 2 * GemmTiles<T>::kMaxLanes];
-    tile(k, a, a_row, a_col, b, b_row, aside, width_, false);
-    for (int64_t i = 0; i < high; ++i) {
-      T* const to = c + i * g_.c_row;
-      const T* const from = aside + i * width_;
-      if (add) {
-        for (int64_t j = 0; j < count; ++j) to[j] += from[j];
-      } else {
-        for (int64_t j = 0; j < count; ++j) to[j] = from[j];
+        tiles_.tile(high, vectors, a_row == 1)(k, a, a_row, a_col, b, b_row, c_ + i * g_.c_row + j,
+                                               g_.c_row, add, count);
       }
     }
   }

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "spruce/core/cpu/copy.h"
-#include "spruce/core/cpu/gemm.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/dot.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -88,109 +86,6 @@ Aval shape(const ShapeArgs& a) {
     out.shape.push_back(y.shape[i]);
   check_shape(a.op, out.shape, size_of(out.dtype));
   return out;
-}
-
-// Several axes read as one: possible where each steps over the whole of the next.
-struct Group {
-  int64_t size = 1;
-  int64_t stride = 1;
-  bool one = true;
-};
-
-Group group(const Shape& shape, const Shape& strides, const Axes& axes) {
-  Group g;
-  bool first = true;
-  for (int i = axes.rank() - 1; i >= 0; --i) {
-    const int64_t size = shape[axes[i]], stride = strides[axes[i]];
-    if (size == 1) continue;
-    if (first)
-      g.stride = stride;
-    else if (stride != g.stride * g.size)
-      g.one = false;
-    g.size *= size;
-    first = false;
-  }
-  return g;
-}
-
-// An operand as a stack of matrices [free, contract]; copied where its axes do not line up.
-struct Operand {
-  const void* data;
-  Group rows, cols;
-  std::vector<int64_t> offsets;  // one a batch; empty for zeros
-  cpu::Scratch copy;
-
-  Operand(const View& v, const Axes& batch, const Axes& free, const Axes& contract)
-      : data(v.data),
-        rows(group(v.shape(), row_major_strides(v.shape()), free)),
-        cols(group(v.shape(), row_major_strides(v.shape()), contract)),
-        copy(rows.one && cols.one ? 0 : static_cast<size_t>(v.aval->bytes())) {
-    Shape sizes, strides;
-    const Shape all = row_major_strides(v.shape());
-    for (const int64_t i : batch) sizes.push_back(v.shape()[i]), strides.push_back(all[i]);
-    if (!rows.one || !cols.one) {
-      Shape order_sizes = sizes, order_strides = strides;
-      for (const int64_t i : joined(free, contract)) {
-        order_sizes.push_back(v.shape()[i]);
-        order_strides.push_back(all[i]);
-      }
-      cpu::copy_strided(order_sizes, {copy.data(), row_major_strides(order_sizes)},
-                        {v.data, order_strides}, size_of(v.dtype()));
-      data = copy.data();
-      cols = {cols.size, 1, true};
-      rows = {rows.size, cols.size, true};
-      strides = row_major_strides(sizes);
-      for (int64_t& s : strides) s *= rows.size * cols.size;
-    }
-    const int64_t count = sizes.numel();
-    if (count <= 1) return;
-    offsets.resize(static_cast<size_t>(count));
-    Shape index = Shape::filled(sizes.rank(), 0);
-    int64_t offset = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      offsets[static_cast<size_t>(i)] = offset;
-      for (int d = sizes.rank() - 1; d >= 0; --d) {
-        offset += strides[d];
-        if (++index[d] < sizes[d]) break;
-        offset -= strides[d] * sizes[d];
-        index[d] = 0;
-      }
-    }
-  }
-};
-
-void kernel(const KernelArgs& args) {
-  const auto& d = args.params.get<DotParams>();
-  const View &x = args.in[0], &y = args.in[1], &out = args.out[0];
-  if (out.numel() == 0) return;
-  if (plain(d, *x.aval, *y.aval)) {
-    const bool x_first = d.lhs_contract[0] == 0, y_first = d.rhs_contract[0] == 0;
-    cpu::Gemm g;
-    g.m = out.shape()[0], g.n = out.shape()[1], g.k = x.shape()[x_first ? 0 : 1];
-    g.a = x.data, g.a_row = x_first ? 1 : g.k, g.a_col = x_first ? g.m : 1;
-    g.b = y.data, g.b_row = y_first ? g.n : 1, g.b_col = y_first ? 1 : g.k;
-    g.c = out.data, g.c_row = g.n;
-    return cpu::gemm(out.dtype(), g);
-  }
-  // The order of summation is free: the one that lhs has in memory.
-  Axes order = range(0, d.lhs_contract.rank());
-  std::sort(order.begin(), order.end(),
-            [&](int64_t i, int64_t j) { return d.lhs_contract[i] < d.lhs_contract[j]; });
-  Axes x_contract, y_contract;
-  for (const int64_t i : order) {
-    x_contract.push_back(d.lhs_contract[i]);
-    y_contract.push_back(d.rhs_contract[i]);
-  }
-  const Operand a(x, d.lhs_batch, free_axes(x.shape().rank(), x_contract, d.lhs_batch), x_contract);
-  const Operand b(y, d.rhs_batch, free_axes(y.shape().rank(), y_contract, d.rhs_batch), y_contract);
-  cpu::Gemm g;
-  g.m = a.rows.size, g.n = b.rows.size, g.k = a.cols.size;
-  g.a = a.data, g.a_row = a.rows.stride, g.a_col = a.cols.stride;
-  g.b = b.data, g.b_row = b.cols.stride, g.b_col = b.rows.stride;
-  g.c = out.data, g.c_row = g.n;
-  const int64_t count = out.numel() / (g.m * g.n);
-  cpu::gemm_batched(out.dtype(), g, count, a.offsets.empty() ? nullptr : a.offsets.data(),
-                    b.offsets.empty() ? nullptr : b.offsets.data(), g.m * g.n);
 }
 
 Array bound(const Array& a, const Array& b, const DotParams& axes) {
@@ -318,12 +213,13 @@ Params dot_params(const DotParams& axes) {
 extern constinit const Primitive dot_general_p = {
     .name = "dot_general",
     .shape = shape,
-    .cpu = kernel,
+    .cpu = cpu::dot_kernel,
     .jvp = jvp,
     .transpose = transpose,
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<DotParams>,
+    .prepare = cpu::prepare_dot,
 };
 
 }  // namespace spruce

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of dot_general.
+#pragma once
+
+#include "spruce/core/primitive.h"
+
+namespace spruce::cpu {
+
+void dot_kernel(const KernelArgs& args);
+/// The same with loops and product settled: to the bit what dot_kernel gives.
+std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args);
+
+}  // namespace spruce::cpu

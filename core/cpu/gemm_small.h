@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of few multiply-adds, where finding out what to do takes as long as doing it: so that is
+// done once, and the operands are read where they are.
+#pragma once
+
+#include "spruce/core/cpu/gemm.h"
+#include "spruce/core/cpu/gemm_tiles.h"
+
+namespace spruce::cpu {
+
+/// Multiply-adds up to which our own product is the faster one in f32 (it takes half the time of
+/// oneDNN's at 16x16x16, as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
+inline constexpr double kSmallGemm = 1 << 21;
+
+/// One product of float or double of settled sizes and strides, on one thread. An element is summed
+/// in an order that depends on these only.
+template <class T>
+class SmallGemm {
+ public:
+  /// Where the right operand is gathered, if its rows are not dense. It remembers which one: the
+  /// products of one batch share it.
+  struct Packed {
+    static constexpr int64_t kSize = 65536 / sizeof(T);
+    const T* from;
+    alignas(64) T memory[kSize];
+    Packed() : from(nullptr) {}
+  };
+
+  /// Sizes and strides of `g`; its pointers do not matter.
+  explicit SmallGemm(const Gemm& g);
+  void run(const T* a, const T* b, T* c, Packed& packed) const;
+
+ private:
+  enum class Form : uint8_t { kTiles, kColumn, kRows };
+
+  void panel(const T* a, const T* b, int64_t b_row, T* c, int64_t j, int64_t k, bool add) const;
+
+  const GemmTiles<T>* tiles_;
+  Form form_ = Form::kTiles;
+  bool swapped_ = false, packs_ = false, whole_ = false, add_;
+  int64_t m_, n_, k_, a_row_, a_col_, b_row_, b_col_, c_row_;
+  int64_t height_ = 1, width_ = 1, depth_;
+};
+
+}  // namespace spruce::cpu

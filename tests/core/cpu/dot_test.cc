@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contractions of random shapes and axes: the prepared kernel gives the bits of the plain one,
+// both give the sum, and nothing beyond the result is written.
+#include "spruce/core/rules/dot.h"
+
+#include <gtest/gtest.h>
+#include <spruce/spruce.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace spruce {
+namespace {
+
+struct Case {
+  Shape a, b;
+  DotParams axes;
+};
+
+class Cases {
+ public:
+  explicit Cases(uint64_t seed) : random_(seed) {}
+
+  Case next() {
+    Case c;
+    const int64_t limit = draw(1, 3) == 1 ? 40 : 9;
+    // The sizes of the axes of both, and where each goes.
+    for (int64_t i = draw(0, 2); i > 0; --i) add(&c, limit, true, true);
+    const int64_t batch = c.a.rank();
+    for (int64_t i = draw(0, 2); i > 0; --i) add(&c, limit, true, true);
+    for (int64_t i = draw(0, 2); i > 0; --i) add(&c, limit, true, false);
+    for (int64_t i = draw(0, 2); i > 0; --i) add(&c, limit, false, true);
+    const std::vector<int64_t> pa = shuffled(c.a.rank()), pb = shuffled(c.b.rank());
+    Case d;
+    d.a = Shape::filled(c.a.rank(), 0), d.b = Shape::filled(c.b.rank(), 0);
+    for (int i = 0; i < c.a.rank(); ++i) d.a[at(pa, i)] = c.a[i];
+    for (int i = 0; i < c.b.rank(); ++i) d.b[at(pb, i)] = c.b[i];
+    for (int i = 0; i < shared_; ++i) {
+      (i < batch ? d.axes.lhs_batch : d.axes.lhs_contract).push_back(at(pa, i));
+      (i < batch ? d.axes.rhs_batch : d.axes.rhs_contract).push_back(at(pb, i));
+    }
+    shared_ = 0;
+    return d;
+  }
+  int64_t draw(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
+
+ private:
+  static int at(const std::vector<int64_t>& v, int i) {
+    return static_cast<int>(v[static_cast<size_t>(i)]);
+  }
+  void add(Case* c, int64_t limit, bool left, bool right) {
+    const int64_t size = draw(0, 60) == 0 ? 0 : draw(1, limit);
+    if (left) c->a.push_back(size);
+    if (right) c->b.push_back(size);
+    if (left && right) ++shared_;
+  }
+  // Half of the time the axes stay in their order.
+  std::vector<int64_t> shuffled(int n) {
+    std::vector<int64_t> v;
+    for (int i = 0; i < n; ++i) v.push_back(i);
+    if (draw(0, 1) == 1) std::shuffle(v.begin(), v.end(), random_);
+    return v;
+  }
+
+  std::mt19937_64 random_;
+  int shared_ = 0;
+};
+
+template <class T>
+std::vector<T> result(const KernelArgs& like, const PreparedKernel* prepared) {
+  constexpr size_t kGuard = 64;
+  const size_t n = static_cast<size_t>(like.out[0].numel());
+  std::vector<T> memory(n + 2 * kGuard, T(-77));
+  const View out{memory.data() + kGuard, like.out[0].aval};
+  const KernelArgs args{like.in, {&out, 1}, like.params};
+  if (prepared != nullptr)
+    prepared->run(args);
+  else
+    dot_general_p.cpu(args);
+  for (size_t i = 0; i < kGuard; ++i) {
+    EXPECT_EQ(memory[i], T(-77));
+    EXPECT_EQ(memory[n + kGuard + i], T(-77));
+  }
+  return {memory.begin() + kGuard, memory.end() - kGuard};
+}
+
+template <class T>
+void check(const Case& c, double tolerance) {
+  const Array a = astype(random::normal(Key(1), c.a), dtype_of<T>()),
+              b = astype(random::normal(Key(2), c.b), dtype_of<T>());
+  const Params params = Params::make(c.axes);
+  const Aval* in_avals[] = {&a.aval(), &b.aval()};
+  const Aval y = output_avals(dot_general_p, in_avals, params)[0];
+  const Aval* out_avals[] = {&y};
+  const View in[] = {{const_cast<T*>(a.data<T>().data()), &a.aval()},
+                     {const_cast<T*>(b.data<T>().data()), &b.aval()}};
+  const View out{nullptr, &y};
+  const KernelArgs args{in, {&out, 1}, params};
+  const std::vector<T> plain = result<T>(args, nullptr);
+  if (const auto prepared = dot_general_p.prepare({in_avals, out_avals, params})) {
+    const std::vector<T> same = result<T>(args, prepared.get());
+    EXPECT_EQ(std::memcmp(plain.data(), same.data(), plain.size() * sizeof(T)), 0);
+  }
+  // The sum in f64 by broadcasting over all axes.
+  const auto operand = [](const Array& x, const Axes& batch, const Axes& contract, bool left,
+                          int other) {
+    Axes perm, free;
+    for (const int64_t i : batch) perm.push_back(i);
+    for (int64_t i = 0; i < x.rank(); ++i) {
+      if (!batch.contains(i) && !contract.contains(i)) free.push_back(i);
+    }
+    for (const int64_t i : free) perm.push_back(i);
+    for (const int64_t i : contract) perm.push_back(i);
+    Array moved = transpose(astype(x, float64), perm);
+    Shape shape = moved.shape();
+    for (int i = 0; i < other; ++i) shape.insert(batch.rank() + (left ? free.rank() : 0), 1);
+    return reshape(moved, shape);
+  };
+  const int free_a = a.rank() - c.axes.lhs_batch.rank() - c.axes.lhs_contract.rank(),
+            free_b = b.rank() - c.axes.rhs_batch.rank() - c.axes.rhs_contract.rank();
+  Array product = operand(a, c.axes.lhs_batch, c.axes.lhs_contract, true, free_b) *
+                  operand(b, c.axes.rhs_batch, c.axes.rhs_contract, false, free_a);
+  Axes last;
+  for (int i = 0; i < c.axes.lhs_contract.rank(); ++i)
+    last.push_back(product.rank() - c.axes.lhs_contract.rank() + i);
+  if (!last.empty()) product = sum(product, {.axis = last});
+  const std::vector<double> want = product.to_vector<double>();
+  ASSERT_EQ(want.size(), plain.size());
+  for (size_t i = 0; i < want.size(); ++i)
+    ASSERT_NEAR(static_cast<double>(plain[i]), want[i], tolerance * (1 + std::abs(want[i])));
+}
+
+TEST(Dot, PreparedAndPlainGiveTheSumOfRandomContractions) {
+  constexpr uint64_t kSeed = 20261121;
+  SCOPED_TRACE(kSeed);
+  Cases cases(kSeed);
+  for (int i = 0; i < 400; ++i) {
+    const Case c = cases.next();
+    double work = 1;
+    for (const int64_t n : c.a) work *= static_cast<double>(n);
+    for (const int64_t n : c.b) work *= static_cast<double>(n);
+    if (work > 2e7) continue;
+    SCOPED_TRACE(to_string(c.a) + " " + to_string(c.b) + " " + Params::make(c.axes).text());
+    check<float>(c, 2e-5);
+    check<double>(c, 1e-12);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Dot, PreparedAndPlainAgreeOnSizesOfNetworks) {
+  for (const Case& c :
+       std::vector<Case>{{{25, 10, 40}, {25, 40, 40}, {{2}, {2}, {0}, {0}}},
+                         {{100, 2}, {32, 2}, {{1}, {1}, {}, {}}},
+                         {{64, 400}, {120, 400}, {{1}, {1}, {}, {}}},
+                         {{64, 1, 84}, {64, 1, 120}, {{1}, {1}, {0}, {0}}},
+                         {{40, 32, 16}, {32, 16}, {{1}, {0}, {}, {}}},
+                         {{4, 30, 4, 32}, {4, 30, 4, 32}, {{3}, {3}, {0, 2}, {0, 2}}},
+                         {{1, 700}, {90, 700}, {{1}, {1}, {}, {}}},
+                         {{3, 700}, {90, 700}, {{1}, {1}, {}, {}}},
+                         {{90, 700}, {700}, {{1}, {0}, {}, {}}},
+                         {{700, 90}, {700}, {{0}, {0}, {}, {}}},
+                         {{5, 3000}, {3000, 7}, {{1}, {0}, {}, {}}},
+                         {{130, 600}, {40, 600}, {{1}, {1}, {}, {}}}}) {
+    SCOPED_TRACE(to_string(c.a) + " " + to_string(c.b));
+    check<float>(c, 1e-4);
+    check<double>(c, 1e-11);
+  }
+}
+
+}  // namespace
+}  // namespace spruce
