@@ -19,8 +19,11 @@ struct Settings {
   bool eager = false;  ///< without jit
 };
 
-/// One call of a row, and what it returned: all result arrays (a training step: the loss).
-using Call = std::function<std::vector<Array>()>;
+/// The work of a row, ready to be done any number of times.
+struct Call {
+  std::function<std::vector<Array>()> run;  ///< all result arrays (a training step: the loss)
+  std::function<sp::Graph()> graph;         ///< the same work as a graph, to count what it needs
+};
 
 struct Row {
   std::string name;
@@ -48,10 +51,11 @@ auto maybe_jit(const Settings& settings, F f) {
 /// A call that applies a function to fixed arguments.
 template <class F, class... Args>
 Call call_of(const Settings& settings, F f, Args... args) {
-  return [run = maybe_jit(settings, f), ... args = args] {
-    const auto out = run(args...);
-    return sp::tree::leaves(out);
-  };
+  return {[run = maybe_jit(settings, f), ... args = args] {
+            const auto out = run(args...);
+            return sp::tree::leaves(out);
+          },
+          [f, ... args = args] { return sp::make_graph(f)(args...); }};
 }
 
 /// One training step: value and gradient of loss(params, data...), an optimizer, donated parameters
@@ -59,20 +63,22 @@ Call call_of(const Settings& settings, F f, Args... args) {
 template <class Loss, class Optimizer, class Params, class... Data>
 Call training_step(const Settings& settings, Loss loss, Optimizer optimizer, Params params,
                    Data... data) {
-  auto step =
-      maybe_jit(settings, [loss, optimizer](const Params& p, const auto& state, const Data&... d) {
-        const auto [value, grads] = sp::value_and_grad(loss)(p, d...);
-        const auto [updates, next] = optimizer.update(grads, state, p);
-        return std::tuple{sp::optim::apply_updates(p, updates), next, value};
-      });
+  const auto plain = [loss, optimizer](const Params& p, const auto& state, const Data&... d) {
+    const auto [value, grads] = sp::value_and_grad(loss)(p, d...);
+    const auto [updates, next] = optimizer.update(grads, state, p);
+    return std::tuple{sp::optim::apply_updates(p, updates), next, value};
+  };
   auto carry = std::make_shared<std::pair<Params, decltype(optimizer.init(params))>>(
       params, optimizer.init(params));
-  return [step, carry, ... data = data] {
-    auto [p, s, value] = step(std::move(carry->first), std::move(carry->second), data...);
-    carry->first = std::move(p);
-    carry->second = std::move(s);
-    return std::vector<Array>{value};
-  };
+  return {[step = maybe_jit(settings, plain), carry, ... data = data] {
+            auto [p, s, value] = step(std::move(carry->first), std::move(carry->second), data...);
+            carry->first = std::move(p);
+            carry->second = std::move(s);
+            return std::vector<Array>{value};
+          },
+          [plain, carry, ... data = data] {
+            return sp::make_graph(plain)(carry->first, carry->second, data...);
+          }};
 }
 
 }  // namespace bench

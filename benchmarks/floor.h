@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a row could be at best: what it must compute and move, over what the machine can do.
+#pragma once
+
+#include "benchmarks/bench.h"
+
+namespace bench {
+
+/// What a graph cannot do without.
+struct Work {
+  double flops = 0;  ///< multiplications and additions of matrix products and convolutions
+  double bytes = 0;  ///< arguments read once and results written once
+};
+Work work_of(const sp::Graph& graph);
+
+/// What this machine does with the threads that the library may use.
+struct Machine {
+  double flops = 0;  ///< each second, in the best of several f32 matrix products
+  double bytes = 0;  ///< read and written each second, copying 128 MiB
+};
+Machine measure_machine();
+
+}  // namespace bench

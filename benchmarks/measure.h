@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times, values and memory of one row.
+#pragma once
+
+#include <chrono>
+
+#include "benchmarks/bench.h"
+
+namespace bench {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What one row gave.
+struct Measurement {
+  double value = 0;          ///< mean of |x| over all results of the first call
+  double first_seconds = 0;  ///< the first call, which stages and compiles
+  double seconds = 0;        ///< median of the later calls
+  int64_t peak_bytes = 0;    ///< most array memory at once in later calls, arguments included
+};
+
+/// The first call and nothing else.
+double first_value(const Call& call);
+
+/// Calls for at least `seconds`, in batches of about 2 ms; the first third counts as warm-up.
+Measurement measure(const Call& call, double seconds);
+
+}  // namespace bench
