@@ -1,61 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/executor.h"
 
+#include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
+#include "spruce/core/memory.h"
+#include "spruce/transforms/passes/pipeline.h"
+#include "spruce/transforms/plan.h"
 
 namespace spruce::internal {
 
-Executor::Executor(Graph source, Graph graph)
-    : source_(std::move(source)), graph_(std::move(graph)), used_(graph_.avals.size(), 0) {
-  size_t total = 0;
-  for (const Equation& e : graph_.equations) total += e.inputs.size();
-  last_use_.assign(total, 0);
-  std::vector<uint8_t> needed(graph_.avals.size(), 0);
-  for (const ValueId v : graph_.outputs) needed[static_cast<size_t>(v)] = 1;
-  for (const Graph::Constant& c : graph_.constants) needed[static_cast<size_t>(c.id)] = 1;
-  size_t at = total;
-  for (size_t n = graph_.equations.size(); n-- > 0;) {
-    const Equation& e = graph_.equations[n];
-    at -= e.inputs.size();
-    for (const ValueId v : e.outputs)
-      used_[static_cast<size_t>(v)] = needed[static_cast<size_t>(v)];
-    // Of a value that stands twice among the inputs, the last place is its last use.
-    for (size_t i = e.inputs.size(); i-- > 0;) {
-      uint8_t& need = needed[static_cast<size_t>(e.inputs[i])];
-      last_use_[at + i] = need == 0;
-      need = 1;
-    }
+struct Executor::Frame {
+  std::vector<Array> args, results;
+  std::vector<const void*> in;
+  std::vector<void*> out;
+  void* scratch = nullptr;
+  size_t scratch_bytes = 0;
+
+  ~Frame() {
+    if (scratch != nullptr) pool_release(scratch, scratch_bytes);
   }
+};
+
+Executor::Executor(Graph source) : source_(std::move(source)) {}
+
+Executor::~Executor() {
+  for (auto& f : frames_) delete f.load();
+  delete plan_.load();
 }
 
-std::vector<Array> Executor::run(std::vector<Array> args) const {
-  const InterpreterScope scope(nullptr);
-  std::vector<Array> env(graph_.avals.size());
-  for (size_t i = 0; i < args.size(); ++i)
-    env[static_cast<size_t>(graph_.inputs[i])] = std::move(args[i]);
-  for (const Graph::Constant& c : graph_.constants) env[static_cast<size_t>(c.id)] = c.value;
-  std::vector<Array> in, out;
-  size_t at = 0;
-  for (const Equation& e : graph_.equations) {
-    in.clear();
-    for (const ValueId v : e.inputs) {
-      Array& a = env[static_cast<size_t>(v)];
-      if (last_use_[at++])
-        in.push_back(std::move(a));
-      else
-        in.push_back(a);
-    }
-    out.assign(e.outputs.size(), Array());
-    evaluate_reusing(*e.primitive, in, e.params, out);
-    for (size_t k = 0; k < out.size(); ++k) {
-      const auto v = static_cast<size_t>(e.outputs[k]);
-      if (used_[v]) env[v] = std::move(out[k]);
+const Plan& Executor::plan() const {
+  const Plan* p = plan_.load(std::memory_order_acquire);
+  if (p != nullptr) return *p;
+  const std::lock_guard lock(mutex_);
+  p = plan_.load(std::memory_order_relaxed);
+  if (p == nullptr) {
+    p = new Plan(passes::optimize(source_));
+    plan_.store(p, std::memory_order_release);
+  }
+  return *p;
+}
+
+Executor::Frame* Executor::take() const {
+  for (auto& slot : frames_) {
+    if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+    Frame* f = slot.exchange(nullptr, std::memory_order_acquire);
+    if (f != nullptr) return f;
+  }
+  auto* f = new Frame;
+  f->args.reserve(source_.inputs.size());
+  f->results.resize(source_.outputs.size());
+  f->in.resize(source_.inputs.size());
+  f->out.resize(source_.outputs.size());
+  return f;
+}
+
+void Executor::give(Frame* frame) const noexcept {
+  frame->args.clear();
+  for (Array& a : frame->results) a = Array();
+  for (auto& slot : frames_) {
+    Frame* empty = nullptr;
+    if (slot.load(std::memory_order_relaxed) == nullptr &&
+        slot.compare_exchange_strong(empty, frame, std::memory_order_release,
+                                     std::memory_order_relaxed))
+      return;
+  }
+  delete frame;
+}
+
+namespace {
+
+bool held_once(const Array& a) { return a.impl()->unique() && a.impl()->buffer->unique(); }
+
+Array view_of(const Array& x, const Aval& aval) {
+  return Array(Ref<ArrayImpl>(new ArrayImpl(aval, x.impl()->buffer)));
+}
+
+bool on_cpu(std::span<const Array> args) {
+  for (const Array& a : args) {
+    if (a.is_tracer() || &a.impl()->buffer->device() != &cpu_device()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Executor::run(Frame& f) const {
+  if (Interpreter::current() != nullptr || debug_nans() || !on_cpu(f.args)) {
+    std::vector<Array> out = evaluate(source_, f.args);
+    for (size_t k = 0; k < out.size(); ++k) f.results[k] = std::move(out[k]);
+    return;
+  }
+  const Plan& plan = this->plan();
+  if (f.scratch == nullptr && plan.scratch_bytes() > 0) {
+    f.scratch = pool_allocate(plan.scratch_bytes());
+    f.scratch_bytes = plan.scratch_bytes();
+    plan.bind(f.scratch);
+  }
+  const Graph& g = plan.graph();
+  const std::span<const Plan::Result> results = plan.results();
+  for (size_t i = 0; i < f.args.size(); ++i) f.in[i] = mutable_data(f.args[i]);
+  for (size_t k = 0; k < results.size(); ++k) {
+    const Plan::Result& r = results[k];
+    const Aval& aval = g.avals[static_cast<size_t>(g.outputs[k])];
+    switch (r.from) {
+      case Plan::Result::From::kOwn: {
+        const bool taken = r.donor >= 0 && held_once(f.args[static_cast<size_t>(r.donor)]);
+        f.results[k] =
+            taken ? view_of(f.args[static_cast<size_t>(r.donor)], aval) : make_array(aval);
+        f.out[k] = mutable_data(f.results[k]);
+        break;
+      }
+      case Plan::Result::From::kInput:
+        f.results[k] = view_of(f.args[r.index], aval);
+        break;
+      case Plan::Result::From::kConstant:
+        f.results[k] = view_of(g.constants[r.index].value, aval);
+        break;
+      case Plan::Result::From::kOutput:
+        f.results[k] = view_of(f.results[r.index], aval);
+        break;
     }
   }
-  std::vector<Array> result;
-  result.reserve(graph_.outputs.size());
-  for (const ValueId v : graph_.outputs) result.push_back(env[static_cast<size_t>(v)]);
-  return result;
+  plan.run(f.scratch, f.in.data(), f.out.data());
 }
+
+void Call::add(Array a) { frame_->args.push_back(std::move(a)); }
+void Call::run() { executor_.run(*frame_); }
+Array& Call::result(size_t k) { return frame_->results[k]; }
 
 }  // namespace spruce::internal

@@ -1,29 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a graph on concrete arrays: in order, letting go of each value after its last use so that
-// its memory is reused.
+// A compiled graph that is called with arrays: its plan, blocks of memory to run it in, donated
+// arguments, and results.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "spruce/core/array.h"
 #include "spruce/core/graph/graph.h"
 
 namespace spruce::internal {
 
+class Plan;
+
+/// Safe to call from several threads at once: each call has a frame of its own.
 class Executor {
  public:
-  /// `source` is what transforms differentiate and map; `graph` is what is run, with the same
-  /// meaning.
-  Executor(Graph source, Graph graph);
+  /// `source` is checked. It is what transforms differentiate and map; what runs is made from it
+  /// when it is first called without a transform.
+  explicit Executor(Graph source);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
 
   const Graph& source() const { return source_; }
-  /// `args` have the types of the inputs; what only this vector holds may be overwritten. Safe to
-  /// call concurrently.
-  std::vector<Array> run(std::vector<Array> args) const;
+  /// Made on first use.
+  const Plan& plan() const;
+
+  /// What one call needs: places for its arguments and results, and a scratch block. Kept for later
+  /// calls.
+  struct Frame;
 
  private:
+  friend class Call;
+  static constexpr size_t kKept = 16;  // frames that wait for calls
+
+  Frame* take() const;
+  void give(Frame* frame) const noexcept;
+  void run(Frame& frame) const;
+
   Graph source_;
-  Graph graph_;
-  std::vector<uint8_t> last_use_;  // for each input of each equation, one after the other: nobody
-                                   // needs it afterwards
-  std::vector<uint8_t> used_;      // for each value
+  mutable std::mutex mutex_;  // of making the plan
+  mutable std::atomic<const Plan*> plan_{nullptr};
+  mutable std::array<std::atomic<Frame*>, kKept> frames_{};
+};
+
+/// One call: `add` an argument for each input of the graph, `run`, and take the results. Arguments
+/// that nobody else holds may be overwritten.
+class Call {
+ public:
+  explicit Call(const Executor& executor) : executor_(executor), frame_(executor.take()) {}
+  ~Call() { executor_.give(frame_); }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  void add(Array a);
+  /// At once, or under the current interpreter if there is one.
+  void run();
+  Array& result(size_t k);
+
+ private:
+  const Executor& executor_;
+  Executor::Frame* frame_;
 };
 
 }  // namespace spruce::internal

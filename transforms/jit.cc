@@ -1,52 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/jit.h"
 
-#include <unordered_map>
+#include <absl/hash/hash.h>
 
-#include "spruce/transforms/executor.h"
-#include "spruce/transforms/passes/pipeline.h"
+#include "spruce/transforms/passes/passes.h"
 
 namespace spruce::internal {
 
-struct JitCache::Map {
-  std::unordered_map<std::string, std::shared_ptr<const Compiled>> entries;
+struct JitCache::Entry {
+  std::string key;
+  std::unique_ptr<const Compiled> compiled;
 };
 
-void JitCache::Deleter::operator()(Map* m) const { delete m; }
+// Open addressing, at most half full. A slot is written once.
+struct JitCache::Table {
+  explicit Table(size_t size)
+      : mask(size - 1), slots(std::make_unique<std::atomic<const Entry*>[]>(size)) {}
+  const Entry* find(std::string_view key) const noexcept {
+    for (size_t i = absl::HashOf(key) & mask;; i = (i + 1) & mask) {
+      const Entry* e = slots[i].load(std::memory_order_acquire);
+      if (e == nullptr || e->key == key) return e;
+    }
+  }
+  void add(const Entry* entry) const noexcept {
+    size_t i = absl::HashOf(std::string_view(entry->key)) & mask;
+    while (slots[i].load(std::memory_order_relaxed) != nullptr) i = (i + 1) & mask;
+    slots[i].store(entry, std::memory_order_release);
+  }
+  size_t mask;
+  std::unique_ptr<std::atomic<const Entry*>[]> slots;
+};
 
-std::shared_ptr<const Compiled> JitCache::find(const std::string& key) const {
-  const std::lock_guard lock(mutex_);
-  if (map_ == nullptr) return nullptr;
-  const auto it = map_->entries.find(key);
-  return it == map_->entries.end() ? nullptr : it->second;
+JitCache::JitCache() {
+  tables_.push_back(std::make_unique<const Table>(8));
+  table_.store(tables_.back().get(), std::memory_order_release);
 }
 
-void JitCache::insert(const std::string& key, std::shared_ptr<const Compiled> compiled) {
-  const std::lock_guard lock(mutex_);
-  if (map_ == nullptr) map_.reset(new Map);
-  map_->entries.emplace(key, std::move(compiled));
+JitCache::~JitCache() = default;
+
+const Compiled* JitCache::find(std::string_view key) const noexcept {
+  const Entry* e = table_.load(std::memory_order_acquire)->find(key);
+  return e == nullptr ? nullptr : e->compiled.get();
 }
+
+const Compiled* JitCache::insert(std::string_view key, std::unique_ptr<const Compiled> compiled) {
+  const std::lock_guard lock(mutex_);
+  if (const Compiled* found = find(key)) return found;
+  auto entry = std::make_unique<Entry>();
+  entry->key = key;
+  entry->compiled = std::move(compiled);
+  if (2 * (entries_.size() + 1) > tables_.back()->mask + 1) {
+    tables_.push_back(std::make_unique<const Table>(2 * (tables_.back()->mask + 1)));
+    for (const auto& e : entries_) tables_.back()->add(e.get());
+    table_.store(tables_.back().get(), std::memory_order_release);
+  }
+  entries_.push_back(std::move(entry));
+  tables_.back()->add(entries_.back().get());
+  return entries_.back()->compiled.get();
+}
+
+namespace {
+thread_local std::string key_memory;
+}  // namespace
+
+KeyMemory::KeyMemory() : bytes(std::move(key_memory)) { bytes.clear(); }
+KeyMemory::~KeyMemory() { key_memory = std::move(bytes); }
 
 Array placeholder(tree::Leaf kind) {
   return make_array(kind == tree::Leaf::kKey ? Aval{Dtype::kUint32, false, Shape{2}}
                                              : Aval{Dtype::kBool, false, Shape{}});
 }
 
-std::shared_ptr<const Executor> prepare(Graph graph) {
+Graph prepare(Graph graph) {
   check(graph);
-  Graph source = passes::dead_code(passes::common_subexpressions(graph));
-#ifndef NDEBUG
-  check(source);
-#endif
-  Graph runnable = passes::optimize(source);
-  return std::make_shared<const Executor>(std::move(source), std::move(runnable));
+  return passes::dead_code(passes::common_subexpressions(graph));
 }
-
-std::vector<Array> run(const Executor& executor, std::vector<Array> args) {
-  if (Interpreter::current() != nullptr) return evaluate(executor.source(), args);
-  return executor.run(std::move(args));
-}
-
-const Graph& graph_of(const Executor& executor) { return executor.source(); }
 
 }  // namespace spruce::internal

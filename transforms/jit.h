@@ -8,47 +8,65 @@
 #include <typeinfo>
 
 #include "spruce/core/tree/tree.h"
+#include "spruce/transforms/executor.h"
 #include "spruce/transforms/linearizer.h"
 #include "spruce/transforms/stage.h"
 
 namespace spruce {
 namespace internal {
 
-class Executor;
-
 /// A staged function: its graph, ready to run, and the form of its result.
 struct Compiled {
-  std::shared_ptr<const Executor> executor;
+  explicit Compiled(Graph graph) : executor(std::move(graph)) {}
+
+  Executor executor;
   std::shared_ptr<const void> out_form;
 };
 
-/// The staged forms of one function, by key.
+/// The staged forms of one function, by key. Finding one takes no lock.
 class JitCache {
  public:
-  std::shared_ptr<const Compiled> find(const std::string& key) const;
-  void insert(const std::string& key, std::shared_ptr<const Compiled> compiled);
+  JitCache();
+  ~JitCache();
+  JitCache(const JitCache&) = delete;
+  JitCache& operator=(const JitCache&) = delete;
+
+  /// Null where there is none. What is found lives as long as the cache.
+  const Compiled* find(std::string_view key) const noexcept;
+  /// Keeps it, or gives back the one that another thread was quicker with.
+  const Compiled* insert(std::string_view key, std::unique_ptr<const Compiled> compiled);
   int64_t traces() const { return traces_.load(std::memory_order_relaxed); }
   void count_trace() { traces_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
-  struct Map;
-  struct Deleter {
-    void operator()(Map* m) const;
-  };
-  mutable std::mutex mutex_;
-  std::unique_ptr<Map, Deleter> map_;
+  struct Entry;
+  struct Table;
+  std::atomic<const Table*> table_;
+  std::mutex mutex_;  // of insertion
+  std::vector<std::unique_ptr<const Entry>> entries_;
+  std::vector<std::unique_ptr<const Table>> tables_;  // the last one is in use; readers may still
+                                                      // look at the others
   std::atomic<int64_t> traces_{0};
 };
 
-/// Checks the graph, runs the passes and makes it ready.
-std::shared_ptr<const Executor> prepare(Graph graph);
-/// Runs it: at once, or under the current interpreter if there is one.
-std::vector<Array> run(const Executor& executor, std::vector<Array> args);
-const Graph& graph_of(const Executor& executor);
+/// Checks the graph and takes out what is repeated or of no use: what transforms and execution
+/// start from.
+Graph prepare(Graph graph);
+
+/// A string that keeps its memory for the next one on this thread.
+class KeyMemory {
+ public:
+  KeyMemory();
+  ~KeyMemory();
+  KeyMemory(const KeyMemory&) = delete;
+  KeyMemory& operator=(const KeyMemory&) = delete;
+  std::string bytes;
+};
 
 // All that tells one form of arguments from another, as bytes.
 struct KeyVisitor : tree::internal::Ignore {
-  std::string bytes;
+  std::string& bytes;
+  explicit KeyVisitor(std::string& b) : bytes(b) {}
   void leaf(const Array& a, tree::Leaf) {
     if (!a.defined()) {
       bytes += '\xff';
@@ -70,13 +88,13 @@ struct KeyVisitor : tree::internal::Ignore {
 };
 
 template <class T>
-void take_leaves(std::vector<Array>& out, T& x) {
+void give_leaves(Call& call, T& x) {
   tree::internal::for_each_leaf(x, [&](auto& a, tree::Leaf) {
     if (!a.defined()) return;
     if constexpr (std::is_const_v<T>)
-      out.push_back(a);
+      call.add(a);
     else
-      out.push_back(std::move(a));
+      call.add(std::move(a));
   });
 }
 
@@ -127,27 +145,34 @@ class Jitted {
   template <class... Args>
   auto operator()(Args&&... args) const {
     using Out = std::decay_t<std::invoke_result_t<const F&, const std::decay_t<Args>&...>>;
-    internal::KeyVisitor key;
+    internal::KeyMemory memory;
+    internal::KeyVisitor key(memory.bytes);
     const char* types = typeid(std::tuple<std::decay_t<Args>...>).name();
     key.bytes.append(reinterpret_cast<const char*>(&types), sizeof types);
     (tree::internal::walk(std::as_const(args), key), ...);
-    std::shared_ptr<const internal::Compiled> compiled = cache_->find(key.bytes);
+    const internal::Compiled* compiled = cache_->find(key.bytes);
+    std::unique_ptr<const internal::Compiled> once;  // good for this call only
     if (compiled == nullptr) {
       auto [graph, form] = internal::stage("jit", *f_, std::as_const(args)...);
       cache_->count_trace();
       const bool keep = !internal::captures_tracers(graph);
-      compiled = std::make_shared<const internal::Compiled>(internal::Compiled{
-          internal::prepare(std::move(graph)), std::make_shared<const Out>(std::move(form))});
-      if (keep) cache_->insert(key.bytes, compiled);
+      auto made = std::make_unique<internal::Compiled>(internal::prepare(std::move(graph)));
+      made->out_form = std::make_shared<const Out>(std::move(form));
+      if (keep) {
+        compiled = cache_->insert(key.bytes, std::move(made));
+      } else {
+        once = std::move(made);
+        compiled = once.get();
+      }
     }
-    std::vector<Array> in;
+    internal::Call call(compiled->executor);
     // Only what was moved in gives up its arrays.
-    (internal::take_leaves(in, static_cast<internal::Kept<Args>&>(args)), ...);
-    std::vector<Array> results = internal::run(*compiled->executor, std::move(in));
+    (internal::give_leaves(call, static_cast<internal::Kept<Args>&>(args)), ...);
+    call.run();
     Out out = *static_cast<const Out*>(compiled->out_form.get());
     size_t at = 0;
     tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
-      if (a.defined()) a = std::move(results[at++]);
+      if (a.defined()) a = std::move(call.result(at++));
     });
     return out;
   }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a compiled graph: where values stand, what is shared, what is donated.
+#include "spruce/transforms/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "spruce/core/ops/create.h"
+#include "spruce/transforms/memory_plan.h"
+
+namespace spruce::internal {
+namespace {
+
+using From = Plan::Result::From;
+
+TEST(MemoryPlan, BlocksInUseAtOnceDoNotOverlap) {
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<Lifetime> lives;
+    const auto n = static_cast<int>(random() % 60);
+    for (int i = 0; i < n; ++i) {
+      const auto first = static_cast<int32_t>(random() % 40);
+      lives.push_back({first, first + static_cast<int32_t>(random() % 12), random() % 5000});
+    }
+    const MemoryPlan plan = plan_memory(lives);
+    EXPECT_GE(plan.bytes, least_memory(lives));
+    for (size_t i = 0; i < lives.size(); ++i) {
+      EXPECT_EQ(plan.offsets[i] % 64, 0u);
+      EXPECT_LE(plan.offsets[i] + lives[i].bytes, plan.bytes);
+      for (size_t j = 0; j < i; ++j) {
+        if (lives[i].first > lives[j].last || lives[j].first > lives[i].last) continue;
+        if (lives[i].bytes == 0 || lives[j].bytes == 0) continue;
+        EXPECT_TRUE(plan.offsets[i] + lives[i].bytes <= plan.offsets[j] ||
+                    plan.offsets[j] + lives[j].bytes <= plan.offsets[i])
+            << trial << ": " << i << " and " << j;
+      }
+    }
+  }
+}
+
+TEST(MemoryPlan, AChainOfEqualBlocksTakesTwo) {
+  std::vector<Lifetime> lives;
+  for (int32_t i = 0; i < 1000; ++i) lives.push_back({i, i + 1, 4096});
+  EXPECT_EQ(plan_memory(lives).bytes, 2u * 4096);
+  EXPECT_EQ(least_memory(lives), 2u * 4096);
+}
+
+TEST(MemoryPlan, ManyBlocksTakeLittleTime) {
+  std::vector<Lifetime> lives;
+  for (int32_t i = 0; i < 100000; ++i)
+    lives.push_back({i, i + 1 + i % 7, size_t{64} * static_cast<size_t>(1 + i % 50)});
+  const MemoryPlan plan = plan_memory(lives);
+  EXPECT_LE(plan.bytes, 2 * least_memory(lives));
+}
+
+// Runs a plan on vectors of floats.
+std::vector<std::vector<float>> run(const Plan& plan, std::vector<std::vector<float>> in) {
+  std::vector<const void*> inputs;
+  for (auto& v : in) inputs.push_back(v.data());
+  std::vector<std::vector<float>> out;
+  std::vector<void*> outputs;
+  const Graph& g = plan.graph();
+  for (const ValueId v : g.outputs)
+    out.emplace_back(static_cast<size_t>(g.avals[static_cast<size_t>(v)].numel()), -1.0f);
+  for (auto& v : out) outputs.push_back(v.data());
+  const Array scratch = zeros({static_cast<int64_t>(plan.scratch_bytes()) + 1}, uint8);
+  plan.bind(mutable_data(scratch));
+  plan.run(mutable_data(scratch), inputs.data(), outputs.data());
+  return out;
+}
+
+TEST(Plan, ComputesInPlaceInTheMemoryOfTheOutput) {
+  const Plan plan(parse_graph(R"(graph(a: f32[4], b: f32[4]) {
+  c: f32[4] = add a b
+  d: f32[4] = exp c
+  e: f32[4] = neg d
+  return e
+})"));
+  EXPECT_EQ(plan.temporary_bytes(), 0u);
+  const auto out = run(plan, {{0, 1, 2, 3}, {0, -1, -2, -3}});
+  EXPECT_EQ(out[0], (std::vector<float>{-1, -1, -1, -1}));
+  // add may write over either input: the result takes the memory of the first.
+  EXPECT_EQ(plan.results()[0].donor, 0);
+}
+
+TEST(Plan, DoesNotWriteOverWhatIsStillNeeded) {
+  const Plan plan(parse_graph(R"(graph(a: f32[4]) {
+  b: f32[4] = exp a
+  c: f32[4] = neg b
+  d: f32[4] = mul b c
+  e: f32[4] = add d a
+  return e c
+})"));
+  const auto out = run(plan, {{0, 0, 0, 0}});
+  EXPECT_EQ(out[0], (std::vector<float>{-1, -1, -1, -1}));
+  EXPECT_EQ(out[1], (std::vector<float>{-1, -1, -1, -1}));
+  // a is read by the last equation, after e's memory is first written: only the last equation
+  // could take it.
+  EXPECT_EQ(plan.results()[1].donor, -1);
+}
+
+TEST(Plan, KnowsOutputsThatAreNotComputed) {
+  const Plan plan(parse_graph(R"(graph(a: f32[2,2]) {
+  b: f32[2] = constant {5 6}
+  c: f32[4] = reshape[shape=[4]] a
+  d: f32[4] = neg c
+  e: f32[2,2] = reshape[shape=[2,2]] d
+  return a c b d e
+})"));
+  ASSERT_EQ(plan.results().size(), 5u);
+  EXPECT_EQ(plan.results()[0].from, From::kInput);
+  EXPECT_EQ(plan.results()[1].from, From::kInput);
+  EXPECT_EQ(plan.results()[2].from, From::kConstant);
+  EXPECT_EQ(plan.results()[3].from, From::kOwn);
+  EXPECT_EQ(plan.results()[4].from, From::kOutput);
+  EXPECT_EQ(plan.results()[4].index, 3u);
+  EXPECT_EQ(plan.results()[3].donor, -1) << "a is a result itself";
+}
+
+TEST(Plan, CopiesThemWhenAsked) {
+  const Plan plan(parse_graph(R"(graph(a: f32[2,2]) {
+  b: f32[2] = constant {5 6}
+  c: f32[4] = reshape[shape=[4]] a
+  d: f32[4] = neg c
+  return a c b d d
+})"),
+                  true);
+  const auto out = run(plan, {{1, 2, 3, 4}});
+  EXPECT_EQ(out[0], (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(out[1], (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(out[2], (std::vector<float>{5, 6}));
+  EXPECT_EQ(out[3], (std::vector<float>{-1, -2, -3, -4}));
+  EXPECT_EQ(out[4], (std::vector<float>{-1, -2, -3, -4}));
+}
+
+TEST(Plan, GivesAnInputsMemoryOnlyAfterItsLastUse) {
+  const Plan plan(parse_graph(R"(graph(a: f32[3,3], b: f32[3,3]) {
+  c: f32[3,3] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] a b
+  d: f32[3,3] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] c b
+  return c d
+})"));
+  EXPECT_EQ(plan.results()[0].donor, -1) << "a product reads a while it writes c";
+  EXPECT_EQ(plan.results()[1].donor, 0);
+}
+
+TEST(Plan, AnOutputThatNobodyReadsHasAPlaceOfItsOwn) {
+  const Plan plan(parse_graph(R"(graph(a: f32[4]) {
+  b: f32[4] = neg a
+  c: f32[2], d: i32[2] = top_k[k=2] b
+  e: f32[4] = add b b
+  return d e
+})"));
+  std::vector<float> in = {1, 4, 2, 3};
+  std::vector<int32_t> indices(2);
+  std::vector<float> doubled(4);
+  const Array scratch = zeros({static_cast<int64_t>(plan.scratch_bytes()) + 1}, uint8);
+  plan.bind(mutable_data(scratch));
+  const void* inputs[] = {in.data()};
+  void* outputs[] = {indices.data(), doubled.data()};
+  plan.run(mutable_data(scratch), inputs, outputs);
+  EXPECT_EQ(indices, (std::vector<int32_t>{0, 2}));
+  EXPECT_EQ(doubled, (std::vector<float>{-2, -8, -4, -6}));
+}
+
+}  // namespace
+}  // namespace spruce::internal

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the temporaries of a compiled graph stand in one block of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace spruce::internal {
+
+/// A block that is in use from step `first` to step `last`, both included.
+struct Lifetime {
+  int32_t first;
+  int32_t last;
+  size_t bytes;
+};
+
+struct MemoryPlan {
+  std::vector<size_t> offsets;  ///< of each lifetime; multiples of 64
+  size_t bytes = 0;             ///< of the whole block
+};
+
+/// Places the blocks so that those that are in use at one time do not overlap. Takes the better one
+/// of two greedy orders, by time and by size (the latter for up to some thousand blocks only, since
+/// it takes quadratic time).
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
+
+/// The largest sum of bytes in use at one step, each rounded up to 64: no plan is smaller.
+size_t least_memory(std::span<const Lifetime> lifetimes);
+
+}  // namespace spruce::internal

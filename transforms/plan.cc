@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "spruce/core/interpreter.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/memory_plan.h"
+
+namespace spruce::internal {
+namespace {
+
+constexpr int32_t kEnd = std::numeric_limits<int32_t>::max();
+
+/// A primitive that has no kernel but calls public operations: on arrays of its own.
+class CallKernel final : public PreparedKernel {
+ public:
+  explicit CallKernel(const Primitive& p) : p_(p) {}
+  void run(const KernelArgs& args) const override {
+    const InterpreterScope scope(nullptr);
+    std::vector<Array> in;
+    for (const View& v : args.in) in.push_back(make_array(*v.aval, v.data));
+    const std::vector<Array> out = bind_all(p_, in, args.params);
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (out[k].nbytes() > 0)
+        std::memcpy(args.out[k].data, mutable_data(out[k]), static_cast<size_t>(out[k].nbytes()));
+    }
+  }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  const Primitive& p_;
+};
+
+}  // namespace
+
+// Values that are views of each other, or that are computed in place of each other, share a
+// storage.
+class Plan::Builder {
+ public:
+  Builder(Plan& plan, bool copy_outputs)
+      : plan_(plan), g_(plan.graph_), copy_outputs_(copy_outputs) {}
+
+  void build() {
+    make_kernels();
+    make_storages();
+    find_last_uses();
+    choose_results();
+    share_in_place();
+    choose_donors();
+    place();
+  }
+
+ private:
+  enum class Where : uint8_t { kTemporary, kInput, kConstant, kOutput };
+  struct Storage {
+    Where where = Where::kTemporary;
+    size_t index = 0;  // of the input, constant or output
+    int32_t first = -1, last = -1;
+    size_t bytes = 0;
+    int32_t merged = -1;  // into another storage
+  };
+
+  static size_t at(ValueId v) { return static_cast<size_t>(v); }
+  size_t count() const { return g_.equations.size(); }
+  bool is_view(size_t n) const { return g_.equations[n].primitive->kind == PrimitiveKind::kView; }
+  // Long chains of merged storages are shortened on the way.
+  int32_t root(int32_t s) {
+    const auto merged = [&](int32_t i) -> int32_t& {
+      return storages_[static_cast<size_t>(i)].merged;
+    };
+    for (; merged(s) >= 0; s = merged(s)) {
+      if (merged(merged(s)) >= 0) merged(s) = merged(merged(s));
+    }
+    return s;
+  }
+  Storage& storage(ValueId v) { return storages_[static_cast<size_t>(root(of_[at(v)]))]; }
+
+  void make_kernels() {
+    kernels_.resize(count());
+    std::vector<const Aval*> in, out;
+    for (size_t n = 0; n < count(); ++n) {
+      const Equation& e = g_.equations[n];
+      const Primitive& p = *e.primitive;
+      if (is_view(n)) continue;
+      in.clear(), out.clear();
+      for (const ValueId v : e.inputs) in.push_back(&g_.avals[at(v)]);
+      for (const ValueId v : e.outputs) out.push_back(&g_.avals[at(v)]);
+      if (p.prepare != nullptr) kernels_[n] = p.prepare({in, out, e.params});
+      if (kernels_[n] == nullptr && p.cpu == nullptr) {
+        if (p.call == nullptr)
+          throw GraphError("jit: " + std::string(p.name) +
+                           " has no kernel for the CPU; it only works under the transform that "
+                           "gives it a meaning");
+        kernels_[n] = std::make_shared<const CallKernel>(p);
+      }
+    }
+  }
+
+  int32_t new_storage(Where where, size_t index, size_t bytes, int32_t first) {
+    storages_.push_back({where, index, first, first, bytes, -1});
+    return static_cast<int32_t>(storages_.size()) - 1;
+  }
+  size_t bytes_of(ValueId v) const { return static_cast<size_t>(g_.avals[at(v)].bytes()); }
+
+  void make_storages() {
+    of_.assign(g_.avals.size(), -1);
+    for (size_t i = 0; i < g_.inputs.size(); ++i)
+      of_[at(g_.inputs[i])] = new_storage(Where::kInput, i, bytes_of(g_.inputs[i]), -1);
+    for (size_t i = 0; i < g_.constants.size(); ++i) {
+      const ValueId v = g_.constants[i].id;
+      of_[at(v)] = new_storage(Where::kConstant, i, bytes_of(v), -1);
+    }
+    for (size_t n = 0; n < count(); ++n) {
+      const Equation& e = g_.equations[n];
+      for (const ValueId v : e.outputs) {
+        of_[at(v)] = is_view(n)
+                         ? of_[at(e.inputs[0])]
+                         : new_storage(Where::kTemporary, 0, bytes_of(v), static_cast<int32_t>(n));
+      }
+    }
+  }
+
+  void find_last_uses() {
+    for (size_t n = 0; n < count(); ++n) {
+      for (const ValueId v : g_.equations[n].inputs) storage(v).last = static_cast<int32_t>(n);
+    }
+  }
+
+  void choose_results() {
+    for (size_t k = 0; k < g_.outputs.size(); ++k) {
+      Storage& s = storage(g_.outputs[k]);
+      Result r;
+      if (s.where == Where::kInput)
+        r = {Result::From::kInput, s.index, -1};
+      else if (s.where == Where::kConstant)
+        r = {Result::From::kConstant, s.index, -1};
+      else if (s.where == Where::kOutput)
+        r = {Result::From::kOutput, s.index, -1};
+      if (r.from != Result::From::kOwn && copy_outputs_) {
+        copies_.push_back(k);
+        r = {};
+      } else if (s.where == Where::kTemporary) {
+        s.where = Where::kOutput;
+        s.index = k;
+      }
+      s.last = kEnd;
+      plan_.results_.push_back(r);
+    }
+  }
+
+  /// True if output k of equation n may stand in the place of storage s, which is among its inputs.
+  bool fits(size_t n, size_t k, int32_t s) {
+    const Equation& e = g_.equations[n];
+    const Aval& out = g_.avals[at(e.outputs[k])];
+    for (size_t i = 0; i < e.inputs.size(); ++i) {
+      if (root(of_[at(e.inputs[i])]) != s) continue;
+      const Aval& in = g_.avals[at(e.inputs[i])];
+      if (in.bytes() != out.bytes()) return false;
+      if (kernels_[n] != nullptr ? !kernels_[n]->in_place(i, k)
+                                 : !e.primitive->in_place || !(in.shape == out.shape))
+        return false;
+    }
+    return true;
+  }
+
+  bool is_output(size_t n, int32_t s) {
+    const std::vector<ValueId>& out = g_.equations[n].outputs;
+    return std::any_of(out.begin(), out.end(), [&](ValueId v) { return root(of_[at(v)]) == s; });
+  }
+
+  void share_in_place() {
+    for (size_t n = 0; n < count(); ++n) {
+      if (is_view(n)) continue;
+      const Equation& e = g_.equations[n];
+      for (size_t k = 0; k < e.outputs.size(); ++k) {
+        const int32_t own = of_[at(e.outputs[k])];
+        Storage& s = storages_[static_cast<size_t>(own)];
+        if (s.bytes == 0) continue;
+        for (const ValueId v : e.inputs) {
+          const int32_t from = root(of_[at(v)]);
+          Storage& t = storages_[static_cast<size_t>(from)];
+          if (t.where != Where::kTemporary || t.last != static_cast<int32_t>(n) ||
+              is_output(n, from) || !fits(n, k, from))
+            continue;
+          s.first = t.first;
+          s.last = std::max(s.last, t.last);
+          t.merged = own;
+          break;
+        }
+      }
+    }
+  }
+
+  // An output whose memory is first written when an input has been read for the last time may have
+  // the memory of that input.
+  void choose_donors() {
+    std::vector<uint8_t> taken(g_.inputs.size(), 0);
+    std::vector<std::vector<size_t>> begins(count());
+    for (size_t k = 0; k < g_.outputs.size(); ++k) {
+      if (plan_.results_[k].from != Result::From::kOwn) continue;
+      const Storage& s = storage(g_.outputs[k]);
+      if (s.where == Where::kOutput && s.index == k && s.bytes > 0 && s.first >= 0)
+        begins[static_cast<size_t>(s.first)].push_back(k);
+    }
+    const auto give = [&](size_t k, size_t input) {
+      plan_.results_[k].donor = static_cast<int64_t>(input);
+      taken[input] = 1;
+    };
+    // First what the very equation reads in place: nothing else could take that input.
+    for (size_t n = 0; n < count(); ++n) {
+      const Equation& e = g_.equations[n];
+      for (const size_t k : begins[n]) {
+        const int32_t own = root(of_[at(g_.outputs[k])]);
+        size_t place = 0;
+        while (place < e.outputs.size() && root(of_[at(e.outputs[place])]) != own) ++place;
+        for (const ValueId v : e.inputs) {
+          const int32_t from = root(of_[at(v)]);
+          const Storage& t = storages_[static_cast<size_t>(from)];
+          if (t.where != Where::kInput || taken[t.index] || t.last != static_cast<int32_t>(n) ||
+              place == e.outputs.size() || !fits(n, place, from))
+            continue;
+          give(k, t.index);
+          break;
+        }
+      }
+    }
+    std::vector<std::vector<size_t>> free_by_step(count() + 1);
+    for (size_t i = 0; i < g_.inputs.size(); ++i) {
+      const Storage& t = storage(g_.inputs[i]);
+      if (!taken[i] && t.last < static_cast<int32_t>(count()))
+        free_by_step[static_cast<size_t>(t.last + 1)].push_back(i);
+    }
+    std::multimap<size_t, size_t> free;  // bytes -> input
+    for (size_t n = 0; n < count(); ++n) {
+      for (const size_t i : free_by_step[n]) free.emplace(storage(g_.inputs[i]).bytes, i);
+      for (const size_t k : begins[n]) {
+        if (plan_.results_[k].donor >= 0) continue;
+        const auto found = free.find(storage(g_.outputs[k]).bytes);
+        if (found == free.end()) continue;
+        give(k, found->second);
+        free.erase(found);
+      }
+    }
+  }
+
+  void add_view(ValueId v) {
+    const Storage& s = storage(v);
+    const auto index = static_cast<uint32_t>(plan_.views_.size());
+    plan_.views_.push_back({nullptr, &g_.avals[at(v)]});
+    switch (s.where) {
+      case Where::kTemporary:
+        plan_.moving_.push_back(index);
+        moving_of_.push_back(root(of_[at(v)]));
+        break;
+      case Where::kInput:
+        plan_.input_patches_.push_back({index, static_cast<uint32_t>(s.index)});
+        break;
+      case Where::kConstant:
+        plan_.views_.back().data = mutable_data(g_.constants[s.index].value);
+        break;
+      case Where::kOutput:
+        plan_.output_patches_.push_back({index, static_cast<uint32_t>(s.index)});
+        break;
+    }
+  }
+
+  void place() {
+    std::vector<Lifetime> lifetimes;
+    std::vector<int32_t> lifetime_of(storages_.size(), -1);
+    for (size_t s = 0; s < storages_.size(); ++s) {
+      const Storage& t = storages_[s];
+      if (t.merged >= 0 || t.where != Where::kTemporary) continue;
+      lifetime_of[s] = static_cast<int32_t>(lifetimes.size());
+      lifetimes.push_back({t.first, t.last, t.bytes});
+    }
+    std::vector<size_t> scratch_of;  // the lifetime of each step's scratch
+    for (size_t n = 0; n < count(); ++n) {
+      if (is_view(n)) continue;
+      const Equation& e = g_.equations[n];
+      const size_t bytes = kernels_[n] != nullptr ? kernels_[n]->scratch_bytes() : 0;
+      scratch_of.push_back(lifetimes.size());
+      lifetimes.push_back({static_cast<int32_t>(n), static_cast<int32_t>(n), bytes});
+      plan_.steps_.push_back({e.primitive, e.params, kernels_[n],
+                              static_cast<uint32_t>(plan_.views_.size()),
+                              static_cast<uint32_t>(e.inputs.size()),
+                              static_cast<uint32_t>(e.outputs.size()), 0, static_cast<int32_t>(n)});
+      for (const ValueId v : e.inputs) add_view(v);
+      for (const ValueId v : e.outputs) add_view(v);
+    }
+    for (const size_t k : copies_) {
+      plan_.steps_.push_back(
+          {&copy_p, {}, nullptr, static_cast<uint32_t>(plan_.views_.size()), 1, 1, 0, -1});
+      add_view(g_.outputs[k]);
+      plan_.output_patches_.push_back(
+          {static_cast<uint32_t>(plan_.views_.size()), static_cast<uint32_t>(k)});
+      plan_.views_.push_back({nullptr, &g_.avals[at(g_.outputs[k])]});
+    }
+    const MemoryPlan memory = plan_memory(lifetimes);
+    plan_.temporaries_ = memory.bytes;
+    plan_.least_ = least_memory(lifetimes);
+    plan_.table_ = (memory.bytes + 63) / 64 * 64;
+    for (size_t i = 0; i < scratch_of.size(); ++i)
+      plan_.steps_[i].scratch = memory.offsets[scratch_of[i]];
+    for (size_t i = 0; i < plan_.moving_.size(); ++i) {
+      const auto lifetime = lifetime_of[static_cast<size_t>(moving_of_[i])];
+      plan_.offsets_.push_back(memory.offsets[static_cast<size_t>(lifetime)]);
+    }
+  }
+
+  Plan& plan_;
+  const Graph& g_;
+  const bool copy_outputs_;
+  std::vector<std::shared_ptr<const PreparedKernel>> kernels_;
+  std::vector<Storage> storages_;
+  std::vector<int32_t> of_;         // the storage of each value
+  std::vector<int32_t> moving_of_;  // the storage behind each moving view
+  std::vector<size_t> copies_;      // outputs that are copied at the end
+};
+
+Plan::Plan(Graph graph, bool copy_outputs) : graph_(std::move(graph)) {
+  Builder(*this, copy_outputs).build();
+}
+
+void Plan::bind(void* scratch) const {
+  auto* base = static_cast<char*>(scratch);
+  auto* views = reinterpret_cast<View*>(base + table_);
+  std::copy(views_.begin(), views_.end(), views);
+  for (size_t i = 0; i < moving_.size(); ++i) views[moving_[i]].data = base + offsets_[i];
+}
+
+void Plan::run(void* scratch, const void* const* in, void* const* out) const {
+  auto* base = static_cast<char*>(scratch);
+  auto* views = reinterpret_cast<View*>(base + table_);
+  for (const Patch& p : input_patches_) views[p.view].data = const_cast<void*>(in[p.index]);
+  for (const Patch& p : output_patches_) views[p.view].data = out[p.index];
+  for (const Step& s : steps_) {
+    const View* first = views + s.first_view;
+    const KernelArgs args{
+        {first, s.inputs}, {first + s.inputs, s.outputs}, s.params, base + s.scratch};
+    if (s.kernel != nullptr)
+      s.kernel->run(args);
+    else
+      s.primitive->cpu(args);
+  }
+}
+
+}  // namespace spruce::internal

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph as steps over memory whose places are settled: what a compiled function runs.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spruce/core/graph/graph.h"
+
+namespace spruce::internal {
+
+/// Kernels in order, each with the places of its operands: inputs and outputs of the graph,
+/// constants, and offsets into one scratch block. Immutable: any number of threads may run it at
+/// once, each with a scratch block of its own. Plans nest: the kernel of a loop holds the plan of
+/// its body and runs it in its own scratch memory.
+class Plan {
+ public:
+  /// Where an output of the graph comes from.
+  struct Result {
+    enum class From : uint8_t {
+      kOwn,       ///< a kernel writes it to the memory of this output
+      kInput,     ///< the memory of input `index`, perhaps with another shape
+      kConstant,  ///< that of constant `index`
+      kOutput,    ///< that of the earlier output `index`
+    };
+    From from = From::kOwn;
+    size_t index = 0;
+    /// The input whose memory this output may take over (kOwn only), or -1.
+    int64_t donor = -1;
+  };
+
+  /// With `copy_outputs`, every output is written to memory of its own: inputs, constants and
+  /// repeated outputs are copied there. All kernels are the CPU's.
+  explicit Plan(Graph graph, bool copy_outputs = false);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  const Graph& graph() const { return graph_; }
+  std::span<const Result> results() const { return results_; }
+  /// Bytes of the scratch block, which is aligned to 64: temporaries and a table of operands.
+  size_t scratch_bytes() const { return table_ + views_.size() * sizeof(View); }
+  /// Bytes of temporaries in it.
+  size_t temporary_bytes() const { return temporaries_; }
+  /// The most bytes of temporaries in use at one time: no placement needs less.
+  size_t least_temporary_bytes() const { return least_; }
+
+  /// Makes a scratch block ready for any number of runs, one after the other.
+  void bind(void* scratch) const;
+  /// Runs on `in`, one pointer for each input, and `out`, one for each output that is kOwn (others
+  /// are not looked at). out[k] may be in[donor].
+  void run(void* scratch, const void* const* in, void* const* out) const;
+
+  /// What one step does, for those who report on it.
+  struct Step {
+    const Primitive* primitive;
+    Params params;
+    std::shared_ptr<const PreparedKernel> kernel;  // null: primitive->cpu
+    uint32_t first_view, inputs, outputs;
+    size_t scratch;    // offset of what the kernel needs
+    int32_t equation;  // of graph(), or -1 for a copy to an output
+  };
+  std::span<const Step> steps() const { return steps_; }
+
+ private:
+  struct Patch {
+    uint32_t view;
+    uint32_t index;
+  };
+  class Builder;
+
+  Graph graph_;
+  std::vector<Result> results_;
+  std::vector<Step> steps_;
+  std::vector<View> views_;       // with the data of constants
+  std::vector<uint32_t> moving_;  // the views into temporaries
+  std::vector<size_t> offsets_;   // of what they show
+  std::vector<Patch> input_patches_, output_patches_;
+  size_t table_ = 0, temporaries_ = 0, least_ = 0;
+};
+
+}  // namespace spruce::internal
