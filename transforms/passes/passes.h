@@ -13,5 +13,23 @@ Graph inline_calls(const Graph& graph);
 Graph dead_code(const Graph& graph);
 /// Computes what is computed twice once: equations with equal primitives, parameters and inputs.
 Graph common_subexpressions(const Graph& graph);
+/// Makes all values strong; outputs that were weak are converted at the end. The passes below rely
+/// on it.
+Graph settle_types(const Graph& graph);
+/// Computes what depends on constants alone, up to a megabyte a value. Repetitions and counts stay
+/// equations unless they are small.
+Graph constant_folding(const Graph& graph);
+/// Takes away repetitions that elementwise operations do by themselves.
+Graph broadcasts(const Graph& graph);
+/// Rules of arithmetic: x * 1, x - (-y), conversions that lose nothing, choices that are known.
+Graph algebra(const Graph& graph);
+/// Rules of operations that move elements: what does nothing goes, two in a row become one.
+Graph movement(const Graph& graph);
+/// Sums of padded pieces that stand side by side become concatenations.
+Graph joins(const Graph& graph);
+/// Rules of reductions: over axes of size 1, of reductions, of copies.
+Graph reductions(const Graph& graph);
+/// Scatters of one place along an axis become elementwise choices.
+Graph one_hot(const Graph& graph);
 
 }  // namespace spruce::passes

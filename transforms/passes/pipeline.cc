@@ -6,6 +6,20 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"inline_calls", inline_calls},
+    {"settle_types", settle_types},
+    {"common_subexpressions", common_subexpressions},
+    {"dead_code", dead_code},
+    {"constant_folding", constant_folding},
+    {"algebra", algebra},
+    {"movement", movement},
+    {"reductions", reductions},
+    {"joins", joins},
+    {"one_hot", one_hot},
+    {"broadcasts", broadcasts},
+    {"constant_folding", constant_folding},
+    {"algebra", algebra},
+    {"movement", movement},
+    {"reductions", reductions},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
 };

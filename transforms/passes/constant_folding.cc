@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What depends on constants alone is computed once, while compiling.
+#include "spruce/core/interpreter.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
+
+namespace spruce::passes {
+namespace {
+
+constexpr int64_t kLargest = 1 << 20;      // bytes of one value
+constexpr int64_t kAllTogether = 8 << 20;  // beyond what folding makes unnecessary
+
+// Repetition and counting cost next to nothing where they are consumed; as constants they would
+// have to be read.
+int64_t limit(const Primitive& p) {
+  return &p == &broadcast_in_dim_p ? 64 : &p == &iota_p ? 4096 : kLargest;
+}
+
+class Folding {
+ public:
+  explicit Folding(const Graph& from) : from_(from), constant_(from.avals.size()) {
+    for (const Graph::Constant& c : from.constants) {
+      if (!c.value.is_tracer() && &c.value.device() == &cpu_device())
+        constant_[static_cast<size_t>(c.id)] = c.value;
+    }
+  }
+
+  Graph run() {
+    const InterpreterScope scope(nullptr);
+    Graph out;
+    out.avals = from_.avals;
+    out.inputs = from_.inputs;
+    out.outputs = from_.outputs;
+    out.constants = from_.constants;
+    for (const Equation& e : from_.equations) {
+      if (folds(e)) {
+        std::vector<Array> in, results(e.outputs.size());
+        for (const ValueId v : e.inputs) in.push_back(constant_[static_cast<size_t>(v)]);
+        internal::evaluate(*e.primitive, in, e.params, results);
+        for (size_t k = 0; k < results.size(); ++k) {
+          constant_[static_cast<size_t>(e.outputs[k])] = results[k];
+          out.constants.push_back({e.outputs[k], results[k]});
+        }
+        continue;
+      }
+      out.equations.push_back(e);
+      if (has_graphs(e.params))
+        out.equations.back().params = map_graphs(e.params, constant_folding);
+    }
+    return out;
+  }
+
+ private:
+  bool folds(const Equation& e) {
+    if (e.primitive->cpu == nullptr && e.primitive->kind != PrimitiveKind::kView) return false;
+    if (has_graphs(e.params)) return false;
+    for (const ValueId v : e.inputs) {
+      if (!constant_[static_cast<size_t>(v)].defined()) return false;
+    }
+    int64_t bytes = 0;
+    for (const ValueId v : e.outputs) bytes += from_.avals[static_cast<size_t>(v)].bytes();
+    if (bytes > limit(*e.primitive)) return false;
+    if (e.primitive->kind == PrimitiveKind::kView) return true;
+    if (total_ + bytes > kAllTogether) return false;
+    total_ += bytes;
+    return true;
+  }
+
+  const Graph& from_;
+  std::vector<Array> constant_;  // by value; undefined for what is not known
+  int64_t total_ = 0;
+};
+
+}  // namespace
+
+Graph constant_folding(const Graph& graph) { return Folding(graph).run(); }
+
+}  // namespace spruce::passes
