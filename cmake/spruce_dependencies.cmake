@@ -10,6 +10,11 @@ if(SPRUCE_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 endif()
 
+# Headers alone, for machine code on x86-64 (core/cpu/x64); optional.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND UNIX)
+  find_path(SPRUCE_XBYAK_INCLUDE xbyak/xbyak.h)
+endif()
+
 # Linked into the library; a static spruce hands these on to whoever links it.
 set(SPRUCE_LINKED_LIBRARIES
     absl::flat_hash_map

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instruction of a program as instructions of the processor.
+#include <utility>
+
+#include "spruce/core/cpu/x64/emitter.h"
+
+namespace spruce::cpu::x64 {
+
+void Emitter::step(int i) {
+  const Inst& inst = (*block_)[static_cast<size_t>(i)];
+  now_ = i;
+  locked_ = {};
+  const auto operands = inst.operands();
+  for (size_t k = 0; k < 3; ++k) {
+    if (operands[k] >= 0)
+      next_[static_cast<size_t>(operands[k])] = next_after_[static_cast<size_t>(i)][k];
+  }
+  switch (inst.op) {
+    case Op::kConst:
+      return;
+    case Op::kInput:
+      if (is_invariant(inst)) return;
+      if (in_mask_register(inst))
+        load(inst, define_mask(i));
+      else
+        load(inst, define(i));
+      break;
+    case Op::kFma:
+      fused(inst, i);
+      break;
+    case Op::kSqrt:
+    case Op::kRound:
+    case Op::kFromInt:
+    case Op::kTruncate:
+      unary(inst, i);
+      break;
+    case Op::kShiftLeft:
+    case Op::kShiftRight:
+    case Op::kShiftArithmetic:
+      shift(inst, i);
+      break;
+    case Op::kCompare:
+      compare(inst, i);
+      break;
+    case Op::kIntCompare:
+      int_compare(inst, i);
+      break;
+    case Op::kSelect:
+      select(inst, i);
+      break;
+    case Op::kMaskAnd:
+    case Op::kMaskOr:
+    case Op::kMaskXor:
+    case Op::kMaskNot:
+      mask_logic(inst, i);
+      break;
+    case Op::kStore:
+    case Op::kReduce: {
+      const int index = fetch_index(inst.a);
+      const bool mask = in_mask_register((*block_)[static_cast<size_t>(inst.a)]);
+      const Xbyak::Xmm value = mask ? Xbyak::Xmm(index) : vec(index);
+      if (inst.op == Op::kStore)
+        store(inst, value);
+      else
+        fold(inst, value);
+      release_operands(inst);
+      return;
+    }
+    default:
+      binary(inst, i);
+  }
+  if (last_use(i)) release(i);
+}
+
+void Emitter::binary(const Inst& inst, int i) {
+  int a = inst.a, b = inst.b;
+  switch (inst.op) {
+    case Op::kAdd:
+    case Op::kMul:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor:
+    case Op::kIntAdd:
+    case Op::kIntMul:
+    case Op::kIntMax:
+    case Op::kIntMin:
+      // What is in memory goes last.
+      if (source(a).memory && !source(b).memory) std::swap(a, b);
+      break;
+    default:
+      break;
+  }
+  const Xbyak::Xmm x = fetch(a);
+  const Source from = source(b);
+  const Xbyak::Operand& y = from.operand();
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i);
+  const bool w = inst.wide;
+  switch (inst.op) {
+    case Op::kAdd:
+      return w ? vaddpd(to, x, y) : vaddps(to, x, y);
+    case Op::kSub:
+      return w ? vsubpd(to, x, y) : vsubps(to, x, y);
+    case Op::kMul:
+      return w ? vmulpd(to, x, y) : vmulps(to, x, y);
+    case Op::kDiv:
+      return w ? vdivpd(to, x, y) : vdivps(to, x, y);
+    case Op::kMax:
+      return w ? vmaxpd(to, x, y) : vmaxps(to, x, y);
+    case Op::kMin:
+      return w ? vminpd(to, x, y) : vminps(to, x, y);
+    case Op::kScale:
+      return w ? vscalefpd(to, x, y) : vscalefps(to, x, y);
+    case Op::kAnd:
+      return v4() ? vpandd(to, x, y) : vandps(to, x, y);
+    case Op::kOr:
+      return v4() ? vpord(to, x, y) : vorps(to, x, y);
+    case Op::kXor:
+      return v4() ? vpxord(to, x, y) : vxorps(to, x, y);
+    case Op::kAndNot:
+      return v4() ? vpandnd(to, x, y) : vandnps(to, x, y);
+    case Op::kIntAdd:
+      return w ? vpaddq(to, x, y) : vpaddd(to, x, y);
+    case Op::kIntSub:
+      return w ? vpsubq(to, x, y) : vpsubd(to, x, y);
+    case Op::kIntMul:
+      return vpmulld(to, x, y);
+    case Op::kIntMax:
+      return vpmaxsd(to, x, y);
+    case Op::kIntMin:
+      return vpminsd(to, x, y);
+    case Op::kShiftLeftBy:
+      return vpsllvd(to, x, y);
+    case Op::kShiftRightBy:
+      return vpsrlvd(to, x, y);
+    case Op::kShiftArithmeticBy:
+      return vpsravd(to, x, y);
+    default:
+      throw Xbyak::Error(Xbyak::ERR_INTERNAL);
+  }
+}
+
+// The result takes the register of a factor or of the addend that is not needed any more.
+void Emitter::fused(const Inst& inst, int i) {
+  int a = inst.a, b = inst.b;
+  const int c = inst.c;
+  const auto dies = [&](int v) {
+    return last_use(v) && where_[static_cast<size_t>(v)].reg >= 0 &&
+           pinned_register((*block_)[static_cast<size_t>(v)]) < 0;
+  };
+  if (!dies(a) && dies(b)) std::swap(a, b);
+  if (!dies(a) && dies(c) && a != c && b != c) {
+    if (source(a).memory && !source(b).memory) std::swap(a, b);
+    const Xbyak::Xmm to = fetch(c), x = fetch(a);
+    const Source y = source(b);
+    inst.wide ? vfmadd231pd(to, x, y.operand()) : vfmadd231ps(to, x, y.operand());
+    holder_[kVector][static_cast<size_t>(to.getIdx())] = i;
+    where_[static_cast<size_t>(c)].reg = -1;
+    where_[static_cast<size_t>(i)].reg = to.getIdx();
+    release_operands(inst);
+    return;
+  }
+  if (dies(a) && a != b && a != c) {
+    if (source(c).memory || !source(b).memory) {
+      const Xbyak::Xmm to = fetch(a), x = fetch(b);
+      const Source z = source(c);
+      inst.wide ? vfmadd213pd(to, x, z.operand()) : vfmadd213ps(to, x, z.operand());
+    } else {
+      const Xbyak::Xmm to = fetch(a), z = fetch(c);
+      const Source y = source(b);
+      inst.wide ? vfmadd132pd(to, z, y.operand()) : vfmadd132ps(to, z, y.operand());
+    }
+    const int r = where_[static_cast<size_t>(a)].reg;
+    holder_[kVector][static_cast<size_t>(r)] = i;
+    where_[static_cast<size_t>(a)].reg = -1;
+    where_[static_cast<size_t>(i)].reg = r;
+    release_operands(inst);
+    return;
+  }
+  if (!source(a).memory && source(b).memory) std::swap(a, b);
+  const Source first = source(a);
+  const Xbyak::Xmm x = fetch(b);
+  const Source z = source(c);
+  const Xbyak::Xmm to = define(i);
+  vmovups(to, first.operand());
+  inst.wide ? vfmadd213pd(to, x, z.operand()) : vfmadd213ps(to, x, z.operand());
+  release_operands(inst);
+}
+
+void Emitter::unary(const Inst& inst, int i) {
+  const Source from = source(inst.a);
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i);
+  const Xbyak::Operand& x = from.operand();
+  const bool w = inst.wide;
+  switch (inst.op) {
+    case Op::kSqrt:
+      return w ? vsqrtpd(to, x) : vsqrtps(to, x);
+    case Op::kRound:
+      if (v4()) return w ? vrndscalepd(to, x, inst.imm) : vrndscaleps(to, x, inst.imm);
+      return w ? vroundpd(to, x, inst.imm) : vroundps(to, x, inst.imm);
+    case Op::kFromInt:
+      return vcvtdq2ps(to, x);
+    default:
+      return vcvttps2dq(to, x);
+  }
+}
+
+void Emitter::shift(const Inst& inst, int i) {
+  const Xbyak::Xmm x = fetch(inst.a);
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i);
+  switch (inst.op) {
+    case Op::kShiftLeft:
+      return inst.wide ? vpsllq(to, x, inst.imm) : vpslld(to, x, inst.imm);
+    case Op::kShiftRight:
+      return inst.wide ? vpsrlq(to, x, inst.imm) : vpsrld(to, x, inst.imm);
+    default:
+      return vpsrad(to, x, inst.imm);
+  }
+}
+
+void Emitter::compare(const Inst& inst, int i) {
+  const Xbyak::Xmm x = fetch(inst.a);
+  const Source y = source(inst.b);
+  release_operands(inst);
+  if (v4()) {
+    const Xbyak::Opmask to = define_mask(i);
+    inst.wide ? vcmppd(to, x, y.operand(), inst.imm) : vcmpps(to, x, y.operand(), inst.imm);
+  } else {
+    const Xbyak::Xmm to = define(i);
+    inst.wide ? vcmppd(to, x, y.operand(), inst.imm) : vcmpps(to, x, y.operand(), inst.imm);
+  }
+}
+
+void Emitter::int_compare(const Inst& inst, int i) {
+  const Xbyak::Xmm x = fetch(inst.a);
+  if (v4()) {
+    const Source y = source(inst.b);
+    release_operands(inst);
+    const int imm = inst.imm == kEq   ? 0
+                    : inst.imm == kLt ? 1
+                    : inst.imm == kLe ? 2
+                    : inst.imm == kNe ? 4
+                    : inst.imm == kGe ? 5
+                                      : 6;
+    return vpcmpd(define_mask(i), x, y.operand(), static_cast<uint8_t>(imm));
+  }
+  const Xbyak::Xmm y = fetch(inst.b), to = define(i);
+  bool negate = false;
+  switch (inst.imm) {
+    case kNe:
+      negate = true;
+      [[fallthrough]];
+    case kEq:
+      vpcmpeqd(to, x, y);
+      break;
+    case kLe:
+      negate = true;
+      [[fallthrough]];
+    case kGt:
+      vpcmpgtd(to, x, y);
+      break;
+    default:
+      negate = inst.imm == kGe;
+      vpcmpgtd(to, y, x);
+  }
+  if (negate) {
+    const Xbyak::Xmm ones = temporary();
+    vpcmpeqd(ones, ones, ones);
+    vxorps(to, to, ones);
+  }
+  release_operands(inst);
+}
+
+void Emitter::select(const Inst& inst, int i) {
+  const bool w = inst.wide;
+  if (v4()) {
+    const Xbyak::Opmask m = fetch_mask(inst.a);
+    const Source yes = source(inst.b);
+    if (is_zero(inst.c)) {
+      release_operands(inst);
+      const Xbyak::Xmm to = define(i);
+      w ? vmovapd(to | m | T_z, yes.operand()) : vmovups(to | m | T_z, yes.operand());
+      return;
+    }
+    const Xbyak::Xmm no = fetch(inst.c);
+    release_operands(inst);
+    const Xbyak::Xmm to = define(i);
+    w ? vblendmpd(to | m, no, yes.operand()) : vblendmps(to | m, no, yes.operand());
+    return;
+  }
+  const Xbyak::Xmm m = fetch(inst.a);
+  if (is_zero(inst.c) || is_zero(inst.b)) {
+    const bool kept = is_zero(inst.c);
+    const Source x = source(kept ? inst.b : inst.c);
+    release_operands(inst);
+    const Xbyak::Xmm to = define(i);
+    return kept ? vandps(to, m, x.operand()) : vandnps(to, m, x.operand());
+  }
+  const Source yes = source(inst.b);
+  const Xbyak::Xmm no = fetch(inst.c);
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i);
+  w ? vblendvpd(to, no, yes.operand(), m) : vblendvps(to, no, yes.operand(), m);
+}
+
+void Emitter::mask_logic(const Inst& inst, int i) {
+  if (v4()) {
+    const Xbyak::Opmask x = fetch_mask(inst.a);
+    const Xbyak::Opmask y = inst.b >= 0 ? fetch_mask(inst.b) : x;
+    release_operands(inst);
+    const Xbyak::Opmask to = define_mask(i);
+    switch (inst.op) {
+      case Op::kMaskAnd:
+        return kandw(to, x, y);
+      case Op::kMaskOr:
+        return korw(to, x, y);
+      case Op::kMaskXor:
+        return kxorw(to, x, y);
+      default:
+        return knotw(to, x);
+    }
+  }
+  const Xbyak::Xmm x = fetch(inst.a);
+  if (inst.op == Op::kMaskNot) {
+    const Xbyak::Xmm ones = temporary();
+    vpcmpeqd(ones, ones, ones);
+    vxorps(define(i), x, ones);
+    return release_operands(inst);
+  }
+  const Source from = source(inst.b);
+  const Xbyak::Operand& y = from.operand();
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i);
+  switch (inst.op) {
+    case Op::kMaskAnd:
+      return vandps(to, x, y);
+    case Op::kMaskOr:
+      return vorps(to, x, y);
+    default:
+      return vxorps(to, x, y);
+  }
+}
+
+}  // namespace spruce::cpu::x64

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Straight-line programs over vectors, in single assignment: what stages and tiny graphs are
+// lowered to before they become machine code. A value is the index of its instruction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace spruce::cpu::x64 {
+
+/// Operations on lanes of 32 or, where `Inst::wide`, 64 bits. Those marked M give a mask.
+enum class Op : uint8_t {
+  kConst,  // constants[index]
+  kInput,  // input `index`; `copy` says which vector of the unrolled loop
+  kAdd,    // floats
+  kSub,
+  kMul,
+  kDiv,
+  kFma,  // a * b + c, rounded once
+  kSqrt,
+  kMax,      // a > b ? a : b, so b where one is NaN
+  kMin,      // a < b ? a : b
+  kRound,    // imm: RoundMode
+  kScale,    // a * 2^b for an integer b in a float; AVX-512 only
+  kCompare,  // M; imm: Predicate
+  kAnd,      // bits
+  kOr,
+  kXor,
+  kAndNot,  // ~a & b
+  kIntAdd,
+  kIntSub,
+  kIntMul,  // 32 bits only
+  kIntMax,  // 32 bits, signed
+  kIntMin,
+  kIntCompare,       // M; 32 bits, signed; imm: kEq, kLt, kLe, kGt, kGe or kNe
+  kShiftLeft,        // by imm bits
+  kShiftRight,       // logical
+  kShiftArithmetic,  // 32 bits only
+  kShiftLeftBy,      // by the bits that b says, at most 31
+  kShiftRightBy,
+  kShiftArithmeticBy,
+  kFromInt,   // signed 32-bit integers to f32
+  kTruncate,  // f32 to signed 32-bit integers, 0x80000000 where it does not fit
+  kSelect,    // mask a ? b : c
+  kMaskAnd,   // M
+  kMaskOr,    // M
+  kMaskXor,   // M
+  kMaskNot,   // M
+  kStore,     // output `index`, imm: Stage::Mode
+  kReduce,    // reduction `index`, imm: Stage::Kind
+};
+
+/// The encodings of VCMPPS.
+enum Predicate : uint8_t {
+  kEq = 0x00,
+  kLt = 0x11,
+  kLe = 0x12,
+  kUnordered = 0x03,
+  kNe = 0x04,
+  kNotLe = 0x16,
+  kOrdered = 0x07,
+  kGe = 0x1d,
+  kGt = 0x1e,
+};
+
+/// The encodings of VROUNDPS and VRNDSCALEPS, which raise no exception.
+enum RoundMode : uint8_t { kNearest = 8, kDown = 9, kUp = 10, kTowardZero = 11 };
+
+struct Inst {
+  Op op;
+  uint8_t imm = 0;
+  bool wide = false;
+  uint8_t copy = 0;
+  int16_t index = 0;
+  int a = -1, b = -1, c = -1;
+
+  std::array<int, 3> operands() const { return {a, b, c}; }
+  bool has_value() const { return op != Op::kStore && op != Op::kReduce; }
+};
+
+/// One lane of a constant, which stands in all lanes.
+struct Constant {
+  uint64_t bits;
+  bool wide;
+  friend bool operator==(const Constant&, const Constant&) = default;
+};
+
+struct Program {
+  std::vector<Inst> insts;
+  std::vector<Constant> constants;
+};
+
+}  // namespace spruce::cpu::x64

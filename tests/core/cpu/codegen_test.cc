@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages as machine code against the primitives' own kernels.
+#include "spruce/core/ops/unary.h"
+#include "spruce/core/rules/gelu.h"
+#include "spruce/core/rules/optimizer.h"
+#include "spruce/core/rules/shape.h"
+#include "tests/core/cpu/stage_check.h"
+
+namespace spruce::cpu::testing {
+namespace {
+
+const std::vector<int64_t>& sizes() {
+  static const std::vector<int64_t> all = [] {
+    std::vector<int64_t> s;
+    for (int64_t n = 0; n <= 70; ++n) s.push_back(n);
+    s.insert(s.end(), {255, 1024, 1025, 5003});
+    return s;
+  }();
+  return all;
+}
+
+const Primitive& primitive(const char* name) {
+  const Primitive* p = find_primitive(name);
+  if (p == nullptr) throw std::runtime_error(name);
+  return *p;
+}
+
+// --- each primitive ---------------------------------------------------------------------------
+
+struct Case {
+  const char* name;
+  std::vector<Dtype> in;
+  Dtype out;
+  Params params = {};
+  std::vector<bool> scalar = {};
+};
+
+std::vector<Case> cases() {
+  constexpr Dtype kF = Dtype::kFloat32, kD = Dtype::kFloat64, kI = Dtype::kInt32,
+                  kU = Dtype::kUint32, kB = Dtype::kBool;
+  std::vector<Case> all;
+  for (const Dtype d : {kF, kD}) {
+    for (const char* name : {"abs", "ceil", "exp", "floor", "log", "logistic", "neg", "relu",
+                             "round", "rsqrt", "sign", "sqrt", "trunc", "copy"})
+      all.push_back({name, {d}, d});
+    for (const char* name : {"add", "sub", "mul", "div", "max", "min"})
+      all.push_back({name, {d, d}, d});
+    for (const char* name : {"eq", "ne", "lt", "le", "gt", "ge"}) all.push_back({name, {d, d}, kB});
+    all.push_back({"is_finite", {d}, kB});
+    all.push_back({"select", {kB, d, d}, d});
+    all.push_back({"clamp", {d, d, d}, d, {}, {false, true, true}});
+    all.push_back({"clamp", {d, d, d}, d});
+    for (const int64_t n : {-2, -1, 1, 2, 3, 4})
+      all.push_back({"integer_pow", {d}, d, Params::make(IntegerPowParams{n})});
+    all.push_back({"scaled_add", {d, d}, d, Params::make(ScaledAddParams{0.9, 0.1})});
+    all.push_back({"adam_direction",
+                   {d, d, d, d},
+                   d,
+                   Params::make(AdamDirectionParams{1e-8, 1e-3}),
+                   {false, false, true, true}});
+    all.push_back({"convert_element_type", {kB}, d, Params::make(ConvertParams{d, false})});
+    all.push_back({"convert_element_type", {d}, kB, Params::make(ConvertParams{kB, false})});
+  }
+  for (const char* name : {"erf", "expm1", "log1p", "tanh"}) all.push_back({name, {kF}, kF});
+  for (const bool tanh : {false, true})
+    all.push_back({"gelu", {kF}, kF, Params::make(GeluParams{tanh})});
+  for (const Dtype d : {kI, kU}) {
+    for (const char* name : {"add", "sub", "mul", "and", "or", "xor", "shift_left",
+                             "shift_right_logical", "shift_right_arithmetic"})
+      all.push_back({name, {d, d}, d});
+    for (const char* name : {"eq", "ne", "lt", "le", "gt", "ge"}) all.push_back({name, {d, d}, kB});
+    all.push_back({"not", {d}, d});
+    all.push_back({"abs", {d}, d});
+    all.push_back({"convert_element_type", {d}, kF, Params::make(ConvertParams{kF, false})});
+    all.push_back({"convert_element_type", {d}, kB, Params::make(ConvertParams{kB, false})});
+    all.push_back({"convert_element_type", {kB}, d, Params::make(ConvertParams{d, false})});
+    all.push_back({"select", {kB, d, d}, d});
+  }
+  all.push_back({"max", {kI, kI}, kI});
+  all.push_back({"min", {kI, kI}, kI});
+  all.push_back({"neg", {kI}, kI});
+  all.push_back({"integer_pow", {kI}, kI, Params::make(IntegerPowParams{3})});
+  all.push_back({"convert_element_type", {kF}, kI, Params::make(ConvertParams{kI, false})});
+  for (const char* name : {"and", "or", "xor", "eq", "ne"}) all.push_back({name, {kB, kB}, kB});
+  all.push_back({"not", {kB}, kB});
+  all.push_back({"select", {kB, kB, kB}, kB});
+  all.push_back({"select", {kB, kF, kF}, kF, {}, {true, false, true}});
+  return all;
+}
+
+TEST(Codegen, GivesTheBitsOfEachPrimitivesKernel) {
+  for (const IsaLevel level : levels()) {
+    for (const Case& c : cases()) {
+      Stage stage;
+      Values values(3);
+      for (size_t i = 0; i < c.in.size(); ++i)
+        stage.inputs.push_back({c.in[i], !c.scalar.empty() && c.scalar[i]});
+      std::vector<int> in;
+      for (size_t i = 0; i < c.in.size(); ++i) in.push_back(static_cast<int>(i));
+      stage.ops.push_back({&primitive(c.name), c.params, in, c.out});
+      stage.outputs.push_back({static_cast<int>(c.in.size())});
+      for (const int64_t n : {int64_t{1}, int64_t{37}, int64_t{4099}}) {
+        std::vector<Bytes> inputs;
+        for (const Stage::Input& input : stage.inputs)
+          inputs.push_back(values.of(input.dtype, input.scalar ? 1 : n));
+        const std::string what = std::string(c.name) + " of " + std::string(name(c.in.back())) +
+                                 " at level " + std::to_string(static_cast<int>(level));
+        expect_stage(stage, level, inputs, n, what);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// --- random programs --------------------------------------------------------------------------
+
+Stage random_stage(Values& random, bool wide) {
+  const Dtype kF = wide ? Dtype::kFloat64 : Dtype::kFloat32, kB = Dtype::kBool;
+  Stage s;
+  const size_t inputs = 1 + random() % 14;
+  for (size_t i = 0; i < inputs; ++i)
+    s.inputs.push_back({i > 0 && random() % 5 == 0 ? kB : kF, i > 0 && random() % 3 == 0});
+  const auto pick = [&](Dtype d) {
+    std::vector<int> all;
+    for (size_t v = 0; v < s.inputs.size() + s.ops.size(); ++v) {
+      if (s.dtype_of(static_cast<int>(v)) == d) all.push_back(static_cast<int>(v));
+    }
+    // Late values more often, early ones still: long lives make spills.
+    return all[random() % 2 == 0 ? all.size() - 1 - random() % std::min<size_t>(all.size(), 3)
+                                 : random() % all.size()];
+  };
+  const size_t ops = 1 + random() % 45;
+  for (size_t i = 0; i < ops; ++i) {
+    bool has_bool = false;
+    for (size_t v = 0; v < s.inputs.size() + s.ops.size(); ++v)
+      has_bool = has_bool || is_bool(s.dtype_of(static_cast<int>(v)));
+    const auto add = [&](const char* name, std::vector<int> in, Dtype out, Params params = {}) {
+      s.ops.push_back({&primitive(name), std::move(params), std::move(in), out});
+    };
+    static const char* const binary[] = {"add", "sub", "mul", "max", "min", "div"};
+    static const char* const unary[] = {"neg", "abs", "relu", "sqrt", "exp", "logistic", "sign"};
+    static const char* const comparisons[] = {"lt", "ge", "eq", "ne"};
+    static const char* const logic[] = {"and", "or", "xor"};
+    switch (random() % 8) {
+      case 0:
+      case 1:
+      case 2:
+        add(binary[random() % std::size(binary)], {pick(kF), pick(kF)}, kF);
+        break;
+      case 3:
+      case 4:
+        add(unary[random() % std::size(unary)], {pick(kF)}, kF);
+        break;
+      case 5:
+        add(comparisons[random() % std::size(comparisons)], {pick(kF), pick(kF)}, kB);
+        break;
+      case 6:
+        if (has_bool) add(logic[random() % std::size(logic)], {pick(kB), pick(kB)}, kB);
+        break;
+      default:
+        if (has_bool) add("select", {pick(kB), pick(kF), pick(kF)}, kF);
+    }
+  }
+  const int values = static_cast<int>(s.inputs.size() + s.ops.size());
+  for (size_t k = 0; k < 1 + random() % 5; ++k) {
+    const int v = k == 0 ? values - 1 : static_cast<int>(random() % static_cast<unsigned>(values));
+    const bool store = is_bool(s.dtype_of(v)) || random() % 2 == 0;
+    s.outputs.push_back({v, store ? Stage::Mode::kStore : static_cast<Stage::Mode>(random() % 4)});
+  }
+  for (size_t r = 0; r < random() % 4; ++r) {
+    const int v = pick(kF);
+    s.reductions.push_back({v, static_cast<Stage::Kind>(random() % 3)});
+  }
+  return s;
+}
+
+TEST(Codegen, RunsRandomProgramsOfAnyLength) {
+  for (const IsaLevel level : levels()) {
+    for (unsigned seed = 0; seed < 150; ++seed) {
+      Values random(seed);
+      const Stage stage = random_stage(random, seed % 4 == 3);
+      for (size_t k = 0; k < 12; ++k) {
+        const int64_t n = sizes()[(seed * 12 + k) % sizes().size()];
+        std::vector<Bytes> inputs;
+        for (const Stage::Input& in : stage.inputs)
+          inputs.push_back(random.of(in.dtype, in.scalar ? 1 : n));
+        const std::string what = "seed " + std::to_string(seed) + " n " + std::to_string(n) +
+                                 " level " + std::to_string(static_cast<int>(level));
+        expect_stage(stage, level, inputs, n, what);
+        if (HasFailure()) return;
+        if (size_of(stage.dtype_of(stage.outputs[0].value)) == size_of(stage.inputs[0].dtype) &&
+            stage.outputs[0].mode == Stage::Mode::kStore) {
+          expect_stage(stage, level, inputs, n, what + " in place", true);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(Codegen, FoldsIntegersAndProducts) {
+  for (const IsaLevel level : levels()) {
+    for (const Dtype d : {Dtype::kInt32, Dtype::kUint32, Dtype::kFloat32, Dtype::kFloat64}) {
+      Stage stage;
+      stage.inputs = {{d}};
+      for (int kind = 0; kind < 4; ++kind)
+        stage.reductions.push_back({0, static_cast<Stage::Kind>(kind)});
+      for (int mode = 0; mode < 4; ++mode)
+        stage.outputs.push_back({0, static_cast<Stage::Mode>(mode)});
+      Values values(5);
+      for (const int64_t n : sizes()) {
+        if (is_floating(d) && n > 70) continue;  // their products leave the range
+        expect_stage(stage, level, {values.of(d, n)}, n,
+                     std::string(name(d)) + " n " + std::to_string(n));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Codegen, RefusesWhatItHasNoCodeFor) {
+  Stage stage;
+  stage.inputs = {{Dtype::kFloat32}};
+  stage.ops = {{&primitive("lgamma"), {}, {0}, Dtype::kFloat32}};
+  stage.outputs = {{1}};
+  EXPECT_EQ(make_stage_x64(stage), nullptr);
+  stage.ops[0].p = &primitive("neg");
+  EXPECT_EQ(make_stage_x64(stage, IsaLevel::kBase), nullptr);
+  stage.inputs = {{Dtype::kInt64}};
+  stage.ops[0].out = Dtype::kInt64;
+  EXPECT_EQ(make_stage_x64(stage), nullptr);
+}
+
+}  // namespace
+}  // namespace spruce::cpu::testing
