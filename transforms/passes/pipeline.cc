@@ -22,6 +22,7 @@ constexpr Pass kPasses[] = {
     {"reductions", reductions},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
+    {"schedule", schedule},
 };
 
 }  // namespace

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "spruce/transforms/passes/passes.h"
+
+namespace spruce::passes {
+namespace {
+
+constexpr size_t kMost = 4000;     // equations that are worth ordering: it takes quadratic time
+constexpr double kWorthIt = 0.95;  // of the peak: below it, another order is taken
+
+size_t at(ValueId v) { return static_cast<size_t>(v); }
+
+// How much memory an order of the equations takes. Views have the memory of what they show; inputs,
+// constants and outputs are there in any order.
+class Memory {
+ public:
+  explicit Memory(const Graph& g) : g_(g), root_(g.avals.size()), bytes_(g.avals.size(), 0) {
+    for (size_t v = 0; v < root_.size(); ++v) root_[v] = static_cast<ValueId>(v);
+    for (const Equation& e : g.equations) {
+      if (is_view(e)) {
+        root_[at(e.outputs[0])] = root_[at(e.inputs[0])];
+        continue;
+      }
+      for (const ValueId v : e.outputs) bytes_[at(v)] = g.avals[at(v)].bytes();
+    }
+    for (const ValueId v : g.outputs) bytes_[at(root_[at(v)])] = 0;
+    readers_.resize(g.avals.size(), 0);
+    operands_.resize(g.equations.size());
+    for (size_t n = 0; n < g.equations.size(); ++n) {
+      if (is_view(g.equations[n])) continue;
+      std::vector<ValueId>& roots = operands_[n];
+      for (const ValueId v : g.equations[n].inputs) roots.push_back(root_[at(v)]);
+      std::sort(roots.begin(), roots.end());
+      roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+      for (const ValueId v : roots) ++readers_[at(v)];
+    }
+  }
+
+  static bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
+
+  /// What the equation would add to the bytes in use, if it ran now.
+  int64_t change(size_t n) const {
+    int64_t sum = 0;
+    if (is_view(g_.equations[n])) return sum;
+    for (const ValueId v : g_.equations[n].outputs) sum += readers_[at(v)] > 0 ? bytes_[at(v)] : 0;
+    for (const ValueId v : operands_[n]) sum -= readers_[at(v)] == 1 ? bytes_[at(v)] : 0;
+    return sum;
+  }
+  void run(size_t n) {
+    if (is_view(g_.equations[n])) return;
+    int64_t born = 0, dead = 0;
+    for (const ValueId v : g_.equations[n].outputs) {
+      born += bytes_[at(v)];
+      dead += readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
+    }
+    for (const ValueId v : operands_[n]) dead += --readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
+    peak_ = std::max(peak_, now_ + born);
+    now_ += born - dead;
+  }
+  int64_t peak() const { return peak_; }
+
+ private:
+  const Graph& g_;
+  std::vector<ValueId> root_;
+  std::vector<int64_t> bytes_;
+  std::vector<int32_t> readers_;
+  std::vector<std::vector<ValueId>> operands_;
+  int64_t now_ = 0, peak_ = 0;
+};
+
+// Always the equation that frees the most, or adds the least, of those whose inputs are there.
+std::vector<size_t> greedy(const Graph& g, Memory& memory) {
+  const size_t count = g.equations.size();
+  std::vector<std::vector<size_t>> readers(g.avals.size());
+  std::vector<size_t> missing(count, 0), ready, order;
+  std::vector<uint8_t> made(g.avals.size(), 1);
+  for (const Equation& e : g.equations) {
+    for (const ValueId v : e.outputs) made[at(v)] = 0;
+  }
+  for (size_t n = 0; n < count; ++n) {
+    for (const ValueId v : g.equations[n].inputs) {
+      if (made[at(v)] != 0) continue;
+      readers[at(v)].push_back(n);
+      ++missing[n];
+    }
+    if (missing[n] == 0) ready.push_back(n);
+  }
+  while (!ready.empty()) {
+    size_t best = 0;
+    int64_t least = 0;
+    for (size_t i = 0; i < ready.size(); ++i) {
+      const int64_t change = memory.change(ready[i]);
+      if (i == 0 || change < least || (change == least && ready[i] < ready[best]))
+        best = i, least = change;
+    }
+    const size_t n = ready[best];
+    ready.erase(ready.begin() + static_cast<int64_t>(best));
+    memory.run(n);
+    order.push_back(n);
+    for (const ValueId v : g.equations[n].outputs) {
+      for (const size_t reader : readers[at(v)]) {
+        if (--missing[reader] == 0) ready.push_back(reader);
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+Graph schedule(const Graph& graph) {
+  if (graph.equations.size() > kMost) return graph;
+  Memory as_written(graph), other(graph);
+  for (size_t n = 0; n < graph.equations.size(); ++n) as_written.run(n);
+  const std::vector<size_t> order = greedy(graph, other);
+  if (static_cast<double>(other.peak()) >= kWorthIt * static_cast<double>(as_written.peak()))
+    return graph;
+  Graph out = graph;
+  for (size_t n = 0; n < order.size(); ++n) out.equations[n] = graph.equations[order[n]];
+  return out;
+}
+
+}  // namespace spruce::passes
