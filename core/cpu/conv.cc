@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/cpu/conv_lanes.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/onednn.h"
 #include "spruce/core/cpu/parallel.h"
@@ -50,7 +51,7 @@ void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
 }
 
 void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
-  if (!c.pointwise() && onednn::conv(c, lhs, rhs, out)) return;
+  if (!c.pointwise() && (conv_in_lanes(c, lhs, rhs, out) || onednn::conv(c, lhs, rhs, out))) return;
   conv_by_gemm(c, lhs, rhs, out);
 }
 

@@ -1,177 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/gemm_tiles.h"
 
-#include <cstring>
 #include <utility>
 
 #include "spruce/core/cpu/isa.h"
-
-#if SPRUCE_HAS_X86_TARGETS
-#include <immintrin.h>
-#endif
+#include "spruce/core/cpu/simd.h"
 
 namespace spruce::cpu {
 namespace {
 
-// 16 bytes of any processor.
 namespace base {
-
-template <class T>
-struct Vector {
-  static constexpr int kLanes = 16 / sizeof(T);
-  typedef T Type __attribute__((vector_size(16)));
-  static SPRUCE_INLINE Type zero() { return Type{}; }
-  static SPRUCE_INLINE Type repeat(T x) { return Type{} + x; }
-  static SPRUCE_INLINE Type load(const T* p) {
-    Type v;
-    std::memcpy(&v, p, sizeof(v));
-    return v;
-  }
-  static SPRUCE_INLINE void store(T* p, Type v) { std::memcpy(p, &v, sizeof(v)); }
-  using Mask = int64_t;  // lanes
-  static SPRUCE_INLINE Mask first(int64_t lanes) { return lanes; }
-  static SPRUCE_INLINE Type load(const T* p, Mask lanes) {
-    if (lanes == kLanes) return load(p);
-    Type v = zero();
-    for (int64_t i = 0; i < lanes; ++i) v[i] = p[i];
-    return v;
-  }
-  static SPRUCE_INLINE void store(T* p, Type v, Mask lanes) {
-    if (lanes == kLanes) return store(p, v);
-    for (int64_t i = 0; i < lanes; ++i) p[i] = v[i];
-  }
-  static SPRUCE_INLINE Type plus(Type a, Type b) { return a + b; }
-  static SPRUCE_INLINE Type fma(Type a, Type b, Type c) { return a * b + c; }
-};
-
+using simd::base::Vector;
 constexpr int kTileRows = 6;
 #define SPRUCE_TILE_TARGET
 #include "spruce/core/cpu/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
-
 }  // namespace base
 
 #if SPRUCE_HAS_X86_TARGETS
 
 namespace v3 {
-
-template <class T>
-struct Vector;
-
-template <>
-struct Vector<float> {
-  static constexpr int kLanes = 8;
-  using Type = __m256;
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type zero() { return _mm256_setzero_ps(); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type repeat(float x) { return _mm256_set1_ps(x); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const float* p) { return _mm256_loadu_ps(p); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(float* p, Type v) { _mm256_storeu_ps(p, v); }
-  using Mask = __m256i;
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Mask first(int64_t lanes) {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(lanes)),
-                              _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const float* p, Mask m) {
-    return _mm256_maskload_ps(p, m);
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(float* p, Type v, Mask m) {
-    _mm256_maskstore_ps(p, m, v);
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm256_add_ps(a, b); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
-    return _mm256_fmadd_ps(a, b, c);
-  }
-};
-
-template <>
-struct Vector<double> {
-  static constexpr int kLanes = 4;
-  using Type = __m256d;
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type zero() { return _mm256_setzero_pd(); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type repeat(double x) { return _mm256_set1_pd(x); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const double* p) { return _mm256_loadu_pd(p); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(double* p, Type v) { _mm256_storeu_pd(p, v); }
-  using Mask = __m256i;
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Mask first(int64_t lanes) {
-    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(lanes), _mm256_set_epi64x(3, 2, 1, 0));
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const double* p, Mask m) {
-    return _mm256_maskload_pd(p, m);
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(double* p, Type v, Mask m) {
-    _mm256_maskstore_pd(p, m, v);
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm256_add_pd(a, b); }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
-    return _mm256_fmadd_pd(a, b, c);
-  }
-};
-
+using simd::v3::Vector;
 constexpr int kTileRows = 6;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V3
 #include "spruce/core/cpu/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
-
 }  // namespace v3
 
 namespace v4 {
-
-template <class T>
-struct Vector;
-
-template <>
-struct Vector<float> {
-  static constexpr int kLanes = 16;
-  using Type = __m512;
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type zero() { return _mm512_setzero_ps(); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type repeat(float x) { return _mm512_set1_ps(x); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type load(const float* p) { return _mm512_loadu_ps(p); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(float* p, Type v) { _mm512_storeu_ps(p, v); }
-  using Mask = __mmask16;
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Mask first(int64_t lanes) {
-    return static_cast<Mask>((1u << lanes) - 1);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type load(const float* p, Mask m) {
-    return _mm512_maskz_loadu_ps(m, p);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(float* p, Type v, Mask m) {
-    _mm512_mask_storeu_ps(p, m, v);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm512_add_ps(a, b); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
-    return _mm512_fmadd_ps(a, b, c);
-  }
-};
-
-template <>
-struct Vector<double> {
-  static constexpr int kLanes = 8;
-  using Type = __m512d;
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type zero() { return _mm512_setzero_pd(); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type repeat(double x) { return _mm512_set1_pd(x); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type load(const double* p) { return _mm512_loadu_pd(p); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(double* p, Type v) { _mm512_storeu_pd(p, v); }
-  using Mask = __mmask8;
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Mask first(int64_t lanes) {
-    return static_cast<Mask>((1u << lanes) - 1);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type load(const double* p, Mask m) {
-    return _mm512_maskz_loadu_pd(m, p);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(double* p, Type v, Mask m) {
-    _mm512_mask_storeu_pd(p, m, v);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm512_add_pd(a, b); }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
-    return _mm512_fmadd_pd(a, b, c);
-  }
-};
-
+using simd::v4::Vector;
 constexpr int kTileRows = 14;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V4
 #include "spruce/core/cpu/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
-
 }  // namespace v4
 
 #endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/lane_tiles.h"
+
+#include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/simd.h"
+
+namespace spruce::cpu {
+namespace {
+
+namespace base {
+using simd::base::Vector;
+constexpr int kRegisters = 16;
+#define SPRUCE_TILE_TARGET
+#include "spruce/core/cpu/lane_tiles.inc"
+#undef SPRUCE_TILE_TARGET
+}  // namespace base
+
+#if SPRUCE_HAS_X86_TARGETS
+
+namespace v3 {
+using simd::v3::Vector;
+constexpr int kRegisters = 16;
+#define SPRUCE_TILE_TARGET SPRUCE_TARGET_V3
+#include "spruce/core/cpu/lane_tiles.inc"
+#undef SPRUCE_TILE_TARGET
+}  // namespace v3
+
+namespace v4 {
+using simd::v4::Vector;
+constexpr int kRegisters = 32;
+#define SPRUCE_TILE_TARGET SPRUCE_TARGET_V4
+#include "spruce/core/cpu/lane_tiles.inc"
+#undef SPRUCE_TILE_TARGET
+}  // namespace v4
+
+#endif
+
+}  // namespace
+
+const LaneTiles& lane_tiles() {
+#if SPRUCE_HAS_X86_TARGETS
+  static const LaneTiles* const best = pick(&base::kTiles, &v3::kTiles, &v4::kTiles);
+  return *best;
+#else
+  return base::kTiles;
+#endif
+}
+
+}  // namespace spruce::cpu
