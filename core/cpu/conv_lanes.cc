@@ -35,6 +35,7 @@ struct Turned {
   int64_t padded[3], padded_size;  // the places that windows read
   Planes lhs, rhs;
   int64_t out_lane;
+  int64_t wide, high;  // the largest tiles
 
   int64_t blocks() const { return (count + lanes - 1) / lanes; }
   int64_t lhs_floats() const { return lhs.firsts * lhs.seconds * padded_size * lanes; }
@@ -72,11 +73,25 @@ bool choose(const Conv& c, Form* form) {
   return used(c.batch) >= 0.5 && used(c.out_features) < kFull;
 }
 
+// The largest of the parts, at most `most`, that n is cut into evenly.
+int64_t part(int64_t n, int64_t most) {
+  const int64_t parts = (n + most - 1) / most;
+  return (n + parts - 1) / parts;
+}
+
 Turned turn(const Conv& c, Form form, int64_t lanes) {
-  Turned t{c, form, lanes, 0, c.batch, c.in_features, {}, 1, {}, {}, 0};
+  Turned t{c, form, lanes, 0, c.batch, c.in_features, {}, 1, {}, {}, 0, 1, 1};
   for (int d = 0; d < 3; ++d) {
     t.padded[d] = (c.out[d] - 1) * c.stride[d] + (c.window[d] - 1) * c.window_dilation[d] + 1;
     t.padded_size *= t.padded[d];
+  }
+  // The tile that reads least for what it computes.
+  double best = 0;
+  for (int64_t most = 1; most <= LaneTiles::kMaxColumns; ++most) {
+    const int64_t wide = part(c.out[2], most),
+                  rows = part(c.out_features, lane_tiles().rows(static_cast<int>(wide)));
+    const double reuse = static_cast<double>(wide * rows) / static_cast<double>(wide + rows);
+    if (reuse > best) best = reuse, t.wide = wide, t.high = rows;
   }
   switch (form) {
     case Form::kSamples:
@@ -214,11 +229,8 @@ void row_tiles(const Turned& t, const LaneSum& s, bool same, const float* a, int
                const float* x, float* out, bool add) {
   const Conv& c = t.c;
   const LaneTiles& tiles = lane_tiles();
-  const int64_t widest = std::min<int64_t>(c.out[2], tiles.registers > 16 ? 5 : 2);
-  const int64_t columns = (c.out[2] + widest - 1) / widest;  // tiles of a row
-  const int high = tiles.rows(static_cast<int>((c.out[2] + columns - 1) / columns));
-  evenly(c.out[2], widest, [&](int64_t p, int64_t wide) {
-    evenly(c.out_features, high, [&](int64_t o, int64_t rows) {
+  evenly(c.out[2], t.wide, [&](int64_t p, int64_t wide) {
+    evenly(c.out_features, t.high, [&](int64_t o, int64_t rows) {
       tiles.tile[same ? 1 : 0][rows - 1][wide - 1](
           s, a + o * a_row, a_row, x + p * c.stride[2] * t.lanes, c.stride[2] * t.lanes,
           out + (t.out_at(0, o) + p) * t.lanes, c.out_feature * t.lanes, t.lanes, add);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of floats and doubles for kernels whose registers are laid out by hand: the same names in
-// a namespace for each instruction set.
+// a namespace for each instruction set. keep() makes the compiler hold a vector in its register
+// instead of loading it again for each use.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,7 @@ struct Vector {
     if (lanes == kLanes) return store(p, v);
     for (int64_t i = 0; i < lanes; ++i) p[i] = v[i];
   }
+  static SPRUCE_INLINE void keep(Type&) {}
   static SPRUCE_INLINE Type plus(Type a, Type b) { return a + b; }
   static SPRUCE_INLINE Type fma(Type a, Type b, Type c) { return a * b + c; }
 };
@@ -73,6 +75,7 @@ struct Vector<float> {
   SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(float* p, Type v, Mask m) {
     _mm256_maskstore_ps(p, m, v);
   }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE void keep(Type& v) { asm("" : "+x"(v)); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm256_add_ps(a, b); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
     return _mm256_fmadd_ps(a, b, c);
@@ -97,6 +100,7 @@ struct Vector<double> {
   SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(double* p, Type v, Mask m) {
     _mm256_maskstore_pd(p, m, v);
   }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE void keep(Type& v) { asm("" : "+x"(v)); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm256_add_pd(a, b); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
     return _mm256_fmadd_pd(a, b, c);
@@ -128,6 +132,7 @@ struct Vector<float> {
   SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(float* p, Type v, Mask m) {
     _mm512_mask_storeu_ps(p, m, v);
   }
+  SPRUCE_TARGET_V4 static SPRUCE_INLINE void keep(Type& v) { asm("" : "+v"(v)); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm512_add_ps(a, b); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
     return _mm512_fmadd_ps(a, b, c);
@@ -152,6 +157,7 @@ struct Vector<double> {
   SPRUCE_TARGET_V4 static SPRUCE_INLINE void store(double* p, Type v, Mask m) {
     _mm512_mask_storeu_pd(p, m, v);
   }
+  SPRUCE_TARGET_V4 static SPRUCE_INLINE void keep(Type& v) { asm("" : "+v"(v)); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type plus(Type a, Type b) { return _mm512_add_pd(a, b); }
   SPRUCE_TARGET_V4 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
     return _mm512_fmadd_pd(a, b, c);
