@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "spruce/core/cpu/loops.h"
 #include "spruce/core/cpu/parallel.h"
 
 namespace spruce::cpu {
@@ -92,6 +93,10 @@ char* out_at(const View& v, int64_t offset) {
 }  // namespace
 
 void run_unary(const KernelArgs& args, UnaryLoop loop) {
+  if (internal::loop_recorder != nullptr) {
+    internal::loop_recorder->element.unary = loop;
+    return;
+  }
   const int64_t n = args.out[0].numel();
   if (n <= kGrain) {
     loop(args.in[0].data, args.out[0].data, n);
@@ -103,6 +108,10 @@ void run_unary(const KernelArgs& args, UnaryLoop loop) {
 }
 
 void run_binary(const KernelArgs& args, BinaryLoop loop) {
+  if (internal::loop_recorder != nullptr) {
+    internal::loop_recorder->element.binary = loop;
+    return;
+  }
   const int64_t n = args.out[0].numel();
   if (n == 0) return;
   const View &a = args.in[0], &b = args.in[1];
@@ -124,6 +133,10 @@ void run_binary(const KernelArgs& args, BinaryLoop loop) {
 }
 
 void run_ternary(const KernelArgs& args, TernaryLoop loop) {
+  if (internal::loop_recorder != nullptr) {
+    internal::loop_recorder->element.ternary = loop;
+    return;
+  }
   const int64_t n = args.out[0].numel();
   if (n == 0) return;
   int64_t steps[3];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "spruce/core/cpu/loops.h"
 #include "spruce/core/cpu/parallel.h"
 
 namespace spruce::cpu {
@@ -75,6 +76,10 @@ std::vector<Run> runs_of(const Shape& shape, const Axes& axes) {
 }  // namespace
 
 void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops) {
+  if (internal::loop_recorder != nullptr) {
+    internal::loop_recorder->reduce = loops;
+    return;
+  }
   std::vector<Run> runs = runs_of(from.shape(), axes);
   int64_t kept = 1, passes = 0;
   for (const Run& r : runs) {

@@ -12,9 +12,9 @@ namespace spruce::cpu {
 class Scratch {
  public:
   explicit Scratch(size_t bytes)
-      : data_(bytes > 0 ? internal::pool_allocate(bytes) : nullptr), bytes_(bytes) {}
+      : data_(bytes > 0 ? spruce::internal::pool_allocate(bytes) : nullptr), bytes_(bytes) {}
   ~Scratch() {
-    if (data_ != nullptr) internal::pool_release(data_, bytes_);
+    if (data_ != nullptr) spruce::internal::pool_release(data_, bytes_);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

@@ -4,9 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/half.h"
-#include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -63,8 +62,6 @@ SPRUCE_INLINE To converted(From x) {
   }
 }
 
-using Loop = void (*)(const void* x, void* y, int64_t n);
-
 template <class To, class From>
 struct Convert {
   static SPRUCE_INLINE void body(const void* x, void* y, int64_t n) {
@@ -83,17 +80,14 @@ struct Convert {
 
 void kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
-  Loop loop = nullptr;
+  cpu::UnaryLoop loop = nullptr;
   visit_dtype(x.dtype(), [&]<class From>(From) {
     visit_dtype(y.dtype(), [&]<class To>(To) {
-      loop =
-          cpu::pick<Loop>(&Convert<To, From>::base, &Convert<To, From>::v3, &Convert<To, From>::v3);
+      loop = cpu::pick<cpu::UnaryLoop>(&Convert<To, From>::base, &Convert<To, From>::v3,
+                                       &Convert<To, From>::v3);
     });
   });
-  cpu::parallel_for(x.numel(), 32768, [&](int64_t begin, int64_t end) {
-    loop(x.as<char>() + begin * size_of(x.dtype()), y.as<char>() + begin * size_of(y.dtype()),
-         end - begin);
-  });
+  cpu::run_unary(a, loop);
 }
 
 void jvp(const JvpArgs& a) {

@@ -23,6 +23,7 @@ constexpr Pass kPasses[] = {
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"schedule", schedule},
+    {"fuse", fuse},
 };
 
 }  // namespace

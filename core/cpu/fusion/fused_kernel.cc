@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/fusion/fused_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/fusion/nest.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce::cpu {
+namespace {
+
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Loop nests one after the other; what passes between them stands in the scratch.
+class FusedKernel final : public PreparedKernel {
+ public:
+  FusedKernel(GraphPtr body, const Schedule& schedule);
+  void run(const KernelArgs& args) const override;
+  size_t scratch_bytes() const override { return scratch_ + shared_ + thread_; }
+  bool in_place(size_t in, size_t out) const override {
+    return in_place_[in * body_->outputs.size() + out];
+  }
+
+ private:
+  // An output that has no memory of its own: copied, or repeated along axes, at the end.
+  struct Copy {
+    Home from;
+    Shape sizes, strides, to_strides;
+    size_t out;
+    int64_t bytes;
+  };
+
+  void choose_homes(const Schedule& s);
+  Copy copy_of(const Schedule& s, size_t k) const;
+  Home in_scratch(int64_t bytes) {
+    const Home home{Home::Kind::kScratch, scratch_, nullptr};
+    scratch_ += aligned(static_cast<size_t>(bytes));
+    return home;
+  }
+  void choose_in_place(const Schedule& s);
+
+  GraphPtr body_;
+  std::vector<Home> homes_;
+  std::vector<std::unique_ptr<char[]>> constants_;  // of iota
+  std::vector<Nest> nests_;
+  std::vector<Copy> copies_;
+  std::vector<bool> in_place_;
+  size_t scratch_ = 0, shared_ = 0, thread_ = 0;
+};
+
+FusedKernel::FusedKernel(GraphPtr body, const Schedule& s) : body_(std::move(body)) {
+  choose_homes(s);
+  for (size_t p = 0; p < s.phases.size(); ++p) {
+    nests_.emplace_back(NestSource{*body_, s, homes_}, static_cast<int>(p));
+    shared_ = std::max(shared_, aligned(nests_.back().shared_bytes()));
+    thread_ = std::max(thread_, aligned(nests_.back().thread_bytes()));
+  }
+  choose_in_place(s);
+}
+
+void FusedKernel::choose_homes(const Schedule& s) {
+  const Graph& g = *body_;
+  homes_.resize(g.avals.size());
+  const auto home = [&](ValueId v) -> Home& { return homes_[static_cast<size_t>(v)]; };
+  const auto aval = [&](ValueId v) -> const Aval& { return g.avals[static_cast<size_t>(v)]; };
+  for (size_t i = 0; i < g.inputs.size(); ++i) home(g.inputs[i]) = {Home::Kind::kInput, i, nullptr};
+  for (const Graph::Constant& c : g.constants)
+    home(c.id) = {Home::Kind::kConstant, 0, spruce::internal::mutable_data(c.value)};
+  for (size_t n = 0; n < g.equations.size(); ++n) {
+    const Equation& e = g.equations[n];
+    if (e.primitive != &iota_p) continue;
+    const auto& p = e.params.get<IotaParams>();
+    const Aval line{p.dtype, false, Shape{p.shape[static_cast<int>(p.axis)]}};
+    constants_.emplace_back(new char[static_cast<size_t>(line.bytes())]);
+    const View out{constants_.back().get(), &line};
+    iota_p.cpu({{}, {&out, 1}, Params::make(IotaParams{line.shape, p.dtype, 0})});
+    home(e.outputs[0]) = {Home::Kind::kConstant, 0, out.data};
+  }
+  for (size_t k = 0; k < g.outputs.size(); ++k) {
+    const ValueId r = s.root_of(g.outputs[k]);
+    const bool whole = s.depends(r) == s.space.shape[static_cast<size_t>(g.outputs[k])] &&
+                       s.phase_of_value(r) >= 0;
+    if (whole && home(r).kind == Home::Kind::kNone) home(r) = {Home::Kind::kOutput, k, nullptr};
+  }
+  const auto keep = [&](ValueId r) {
+    if (home(r).kind == Home::Kind::kNone)
+      home(r) = in_scratch(s.space.numel(s.depends(r)) * size_of(aval(r).dtype));
+  };
+  for (size_t n = 0; n < g.equations.size(); ++n) {
+    if (s.phase_of[n] < 0) continue;
+    if (s.grand[n]) keep(g.equations[n].outputs[0]);
+    for (const ValueId x : g.equations[n].inputs) {
+      const ValueId r = s.root_of(x);
+      if (s.phase_of_value(r) >= 0 && s.phase_of_value(r) != s.phase_of[n]) keep(r);
+    }
+  }
+  for (size_t k = 0; k < g.outputs.size(); ++k) {
+    const ValueId r = s.root_of(g.outputs[k]);
+    if (s.phase_of_value(r) >= 0) keep(r);
+    if (home(r).kind != Home::Kind::kOutput || home(r).at != k) copies_.push_back(copy_of(s, k));
+  }
+}
+
+FusedKernel::Copy FusedKernel::copy_of(const Schedule& s, size_t k) const {
+  const ValueId y = body_->outputs[k], r = s.root_of(y);
+  Copy c;
+  c.from = homes_[static_cast<size_t>(r)];
+  c.out = k;
+  c.bytes = size_of(body_->avals[static_cast<size_t>(y)].dtype);
+  const AxisSet shape = s.space.shape[static_cast<size_t>(y)], depends = s.depends(r);
+  for (size_t i = 0; i < s.space.sizes.size(); ++i) {
+    if ((shape >> i & 1) == 0) continue;
+    const AxisSet after = ~((AxisSet{2} << i) - 1);
+    c.sizes.push_back(s.space.sizes[i]);
+    c.strides.push_back((depends >> i & 1) != 0 ? s.space.numel(depends & after) : 0);
+  }
+  c.to_strides = row_major_strides(c.sizes);
+  return c;
+}
+
+// An input whose memory an output may take: of the same extent, and read for the last time before
+// the output's element at the same place is written.
+void FusedKernel::choose_in_place(const Schedule& s) {
+  const Graph& g = *body_;
+  in_place_.assign(g.inputs.size() * g.outputs.size(), false);
+  if (!copies_.empty()) return;
+  for (size_t i = 0; i < g.inputs.size(); ++i) {
+    for (size_t k = 0; k < g.outputs.size(); ++k) {
+      const ValueId x = g.inputs[i], y = s.root_of(g.outputs[k]);
+      const int producer = s.producer[static_cast<size_t>(y)];
+      if (s.depends(x) != s.depends(y) || s.grand[static_cast<size_t>(producer)] ||
+          size_of(g.avals[static_cast<size_t>(x)].dtype) !=
+              size_of(g.avals[static_cast<size_t>(y)].dtype))
+        continue;
+      const auto at = static_cast<size_t>(s.phase_of_value(y));
+      bool free = nests_[at].last_read(i) <= nests_[at].first_write(k);
+      for (size_t p = at + 1; p < nests_.size(); ++p) free = free && nests_[p].last_read(i) < 0;
+      in_place_[i * g.outputs.size() + k] = free;
+    }
+  }
+}
+
+void FusedKernel::run(const KernelArgs& args) const {
+  char* scratch = static_cast<char*>(args.scratch);
+  const NestMemory memory{args.in, args.out, scratch};
+  for (const Nest& nest : nests_)
+    nest.run(memory, scratch + scratch_, scratch + scratch_ + shared_);
+  for (const Copy& c : copies_) {
+    const void* from = c.from.kind == Home::Kind::kInput     ? args.in[c.from.at].data
+                       : c.from.kind == Home::Kind::kOutput  ? args.out[c.from.at].data
+                       : c.from.kind == Home::Kind::kScratch ? scratch + c.from.at
+                                                             : c.from.data;
+    copy_strided(c.sizes, {args.out[c.out].data, c.to_strides},
+                 {const_cast<void*>(from), c.strides}, c.bytes);
+  }
+}
+
+// One equation after the other, each value in its own part of the scratch.
+class PlainKernel final : public PreparedKernel {
+ public:
+  explicit PlainKernel(GraphPtr body) : body_(std::move(body)) {
+    const Graph& g = *body_;
+    for (const Equation& e : g.equations) {
+      for (const ValueId v : e.outputs) {
+        at_.resize(g.avals.size(), 0);
+        at_[static_cast<size_t>(v)] = bytes_;
+        bytes_ += aligned(static_cast<size_t>(g.avals[static_cast<size_t>(v)].bytes()));
+      }
+    }
+  }
+
+  void run(const KernelArgs& args) const override {
+    const Graph& g = *body_;
+    std::vector<View> views(g.avals.size());
+    const auto set = [&](ValueId v, void* data) {
+      views[static_cast<size_t>(v)] = {data, &g.avals[static_cast<size_t>(v)]};
+    };
+    for (size_t i = 0; i < g.inputs.size(); ++i) set(g.inputs[i], args.in[i].data);
+    for (const Graph::Constant& c : g.constants) set(c.id, spruce::internal::mutable_data(c.value));
+    std::vector<View> in;
+    for (const Equation& e : g.equations) {
+      in.clear();
+      for (const ValueId v : e.inputs) in.push_back(views[static_cast<size_t>(v)]);
+      const ValueId y = e.outputs[0];
+      if (e.primitive->kind == PrimitiveKind::kView) {
+        set(y, in[0].data);
+        continue;
+      }
+      set(y, static_cast<char*>(args.scratch) + at_[static_cast<size_t>(y)]);
+      e.primitive->cpu({in, {&views[static_cast<size_t>(y)], 1}, e.params});
+    }
+    for (size_t k = 0; k < g.outputs.size(); ++k) {
+      const View& v = views[static_cast<size_t>(g.outputs[k])];
+      const auto bytes = static_cast<size_t>(v.aval->bytes());
+      if (bytes > 0) std::memcpy(args.out[k].data, v.data, bytes);
+    }
+  }
+  size_t scratch_bytes() const override { return bytes_; }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  GraphPtr body_;
+  std::vector<size_t> at_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<const PreparedKernel> fused_kernel(const GraphPtr& body) {
+  const std::optional<Schedule> schedule = schedule_of(*body);
+  if (!schedule) return std::make_unique<const PlainKernel>(body);
+  return std::make_unique<const FusedKernel>(body, *schedule);
+}
+
+}  // namespace spruce::cpu

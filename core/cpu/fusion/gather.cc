@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/fusion/gather.h"
+
+#include <cstring>
+
+#include "spruce/core/cpu/extremum.h"
+#include "spruce/core/rules/reduce.h"
+
+namespace spruce::cpu {
+namespace {
+
+template <class T>
+inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+
+// What is calculated in: floats for the 16-bit ones, bytes for bool, unsigned integers where they
+// wrap.
+template <class T, bool kWraps>
+struct Work {
+  using type = T;
+};
+template <class T, bool kWraps>
+requires(kHalf<T>) struct Work<T, kWraps> {
+  using type = float;
+};
+template <bool kWraps>
+struct Work<bool, kWraps> {
+  using type = uint8_t;
+};
+template <class T>
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) struct Work<T, true> {
+  using type = uint64_t;
+};
+
+template <class W>
+W joined(Stage::Kind kind, W a, W b) {
+  switch (kind) {
+    case Stage::Kind::kSum:
+      return static_cast<W>(a + b);
+    case Stage::Kind::kMax:
+      return Largest::call(a, b);
+    case Stage::Kind::kMin:
+      return Smallest::call(a, b);
+    default:
+      return static_cast<W>(a * b);
+  }
+}
+
+template <class W>
+W identity(Stage::Kind kind) {
+  switch (kind) {
+    case Stage::Kind::kSum:
+      return W(0);
+    case Stage::Kind::kMax:
+      return Largest::identity<W>();
+    case Stage::Kind::kMin:
+      return Smallest::identity<W>();
+    default:
+      return W(1);
+  }
+}
+
+template <class From, class Acc>
+void join_all(Stage::Kind kind, const From* from, Acc* acc, int64_t n, int64_t step) {
+  const auto loop = [&]<bool kWraps>() {
+    using W =
+        std::conditional_t<std::is_same_v<Acc, double>, double, typename Work<Acc, kWraps>::type>;
+    for (int64_t i = 0; i < n; ++i) {
+      acc[i * step] =
+          static_cast<Acc>(joined(kind, static_cast<W>(acc[i * step]), static_cast<W>(from[i])));
+    }
+  };
+  if (kind == Stage::Kind::kSum && std::is_same_v<Acc, double>) {
+    for (int64_t i = 0; i < n; ++i)
+      acc[i * step] = static_cast<Acc>(acc[i * step] + static_cast<Acc>(from[i]));
+  } else if (kind == Stage::Kind::kSum || kind == Stage::Kind::kProd) {
+    loop.template operator()<true>();
+  } else {
+    loop.template operator()<false>();
+  }
+}
+
+// Calls f with a value of the dtype and one of its accumulator.
+template <class F>
+void visit(Stage::Kind kind, Dtype value, const F& f) {
+  const bool gathers = accumulator_dtype(value, kind) == Dtype::kFloat64;
+  visit_dtype(value, [&]<class T>(T) {
+    if constexpr (kHalf<T> || std::is_floating_point_v<T>) {
+      if (gathers) return f(T{}, double{});
+    }
+    f(T{}, T{});
+  });
+}
+
+}  // namespace
+
+Stage::Kind reduction_kind(const Primitive& p) {
+  if (&p == &reduce_sum_p) return Stage::Kind::kSum;
+  if (&p == &reduce_prod_p) return Stage::Kind::kProd;
+  return &p == &reduce_max_p || &p == &reduce_or_p ? Stage::Kind::kMax : Stage::Kind::kMin;
+}
+
+void gather_start(Stage::Kind kind, Dtype value, void* acc, int64_t n) {
+  visit(kind, value, [&]<class T, class A>(T, A) {
+    A start;
+    if constexpr (std::is_same_v<A, bool>)
+      start = kind == Stage::Kind::kMin;
+    else
+      start = static_cast<A>(identity<typename Work<A, false>::type>(kind));
+    A* to = static_cast<A*>(acc);
+    for (int64_t i = 0; i < n; ++i) to[i] = start;
+  });
+}
+
+void gather(Stage::Kind kind, Dtype value, bool wide, const void* from, void* acc, int64_t n,
+            int64_t step) {
+  visit(kind, value, [&]<class T, class A>(T, A) {
+    if (kHalf<T> && wide)
+      join_all(kind, static_cast<const float*>(from), static_cast<A*>(acc), n, step);
+    else
+      join_all(kind, static_cast<const T*>(from), static_cast<A*>(acc), n, step);
+  });
+}
+
+void gather_parts(Stage::Kind kind, Dtype value, const void* parts, void* acc, int64_t n) {
+  visit(kind, value, [&]<class T, class A>(T, A) {
+    join_all(kind, static_cast<const A*>(parts), static_cast<A*>(acc), n, 1);
+  });
+}
+
+void gather_finish(Stage::Kind kind, Dtype value, const void* acc, void* to, int64_t n) {
+  visit(kind, value, [&]<class T, class A>(T, A) {
+    const A* from = static_cast<const A*>(acc);
+    T* out = static_cast<T*>(to);
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (kHalf<T> && std::is_same_v<A, double>)
+        out[i] = T(static_cast<float>(from[i]));
+      else
+        out[i] = static_cast<T>(from[i]);
+    }
+  });
+}
+
+}  // namespace spruce::cpu

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/fusion/nest.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/fusion/gather.h"
+#include "spruce/core/cpu/half.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
+
+template <class T>
+void spread(const void* from, void* to, int64_t rows, int64_t count, int64_t row_step) {
+  const char* x = static_cast<const char*>(from);
+  T* y = static_cast<T*>(to);
+  for (int64_t r = 0; r < rows; ++r, x += row_step, y += count) {
+    const T v = *reinterpret_cast<const T*>(x);
+    for (int64_t j = 0; j < count; ++j) y[j] = v;
+  }
+}
+
+}  // namespace
+
+char* Nest::base(const Entry& e, const NestMemory& m, char* gathered, char* thread) const {
+  switch (e.base) {
+    case Entry::Base::kInput:
+      return static_cast<char*>(m.in[e.at].data);
+    case Entry::Base::kConstant:
+      return static_cast<char*>(const_cast<void*>(e.data));
+    case Entry::Base::kOutput:
+      return static_cast<char*>(m.out[e.at].data);
+    case Entry::Base::kScratch:
+      return m.scratch + e.at;
+    case Entry::Base::kGathered:
+      return gathered + e.at;
+    default:
+      return thread + e.at;
+  }
+}
+
+// Steps that are neither a stage nor bound to certain rows.
+void Nest::run_step(const Step& s, char** at, int64_t rows) const {
+  char *from = at[s.first], *to = at[s.first + 1];
+  const int64_t row = row_steps_[s.first];
+  switch (s.kind) {
+    case Step::Kind::kFinish:
+      gather_finish(s.reduction, s.dtype, from, to, rows);
+      break;
+    case Step::Kind::kFoldRows:
+      s.loop(from, to, rows, s.count, 1, 1);
+      break;
+    case Step::Kind::kFoldColumns:
+      s.loop(from, to, 1, rows, s.count, s.count);
+      break;
+    case Step::Kind::kNarrow:
+      if (s.dtype == Dtype::kFloat16)
+        narrow(reinterpret_cast<const float*>(from), reinterpret_cast<Float16*>(to), rows);
+      else
+        narrow(reinterpret_cast<const float*>(from), reinterpret_cast<Bfloat16*>(to), rows);
+      break;
+    case Step::Kind::kSpread:
+      switch (size_of(s.dtype)) {
+        case 1:
+          return spread<uint8_t>(from, to, rows, s.count, row);
+        case 2:
+          return spread<uint16_t>(from, to, rows, s.count, row);
+        case 4:
+          return spread<uint32_t>(from, to, rows, s.count, row);
+        default:
+          return spread<uint64_t>(from, to, rows, s.count, row);
+      }
+    case Step::Kind::kRepeat: {
+      const auto bytes = static_cast<size_t>(s.count * size_of(s.dtype));
+      for (int64_t r = 0; r < block_; ++r)
+        std::memcpy(to + static_cast<size_t>(r) * bytes, from, bytes);
+      break;
+    }
+    case Step::Kind::kGather: {
+      const int64_t to_row = row_steps_[s.first + 1];
+      for (int64_t r = 0; r < (s.once ? 1 : rows); ++r)
+        gather(s.reduction, s.dtype, s.wide, from + r * row, to + r * to_row, s.count, s.stride);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+// Joins the f32 sums of columns to their accumulators, or throws them away, and begins anew.
+void Nest::flush(char** at, bool join) const {
+  for (const Step& s : steps_) {
+    if (s.kind != Step::Kind::kFlush) continue;
+    if (join) gather(s.reduction, s.dtype, false, at[s.first], at[s.first + 1], s.count, 1);
+    std::memset(at[s.first], 0, static_cast<size_t>(s.count) * sizeof(float));
+  }
+}
+
+void Nest::run_block(char** at, char** now, char* thread, int64_t rows, bool first) const {
+  char* scratch = thread + kernel_scratch_;
+  for (const Step& s : steps_) {
+    switch (s.kind) {
+      case Step::Kind::kStage: {
+        for (size_t i = s.first; i < s.end; ++i) now[i] = at[i];
+        for (int64_t r = 0;;) {
+          s.kernel->run(reinterpret_cast<const void* const*>(now + s.first),
+                        reinterpret_cast<void* const*>(now + s.outs),
+                        reinterpret_cast<void* const*>(now + s.accs), inner_, scratch);
+          if (++r == rows) break;
+          for (size_t i = s.first; i < s.end; ++i) now[i] += row_steps_[i];
+        }
+        break;
+      }
+      case Step::Kind::kJoined:
+      case Step::Kind::kRowValues:
+        s.kernel->run(reinterpret_cast<const void* const*>(at + s.first),
+                      reinterpret_cast<void* const*>(at + s.outs),
+                      reinterpret_cast<void* const*>(at + s.accs),
+                      s.kind == Step::Kind::kJoined ? rows * inner_ : rows, scratch);
+        break;
+      case Step::Kind::kStart:
+        gather_start(s.reduction, s.dtype, at[s.first], rows);
+        break;
+      case Step::Kind::kRepeat:
+        if (first) run_step(s, at, rows);
+        break;
+      case Step::Kind::kFlush:
+        break;
+      default:
+        run_step(s, at, rows);
+    }
+  }
+}
+
+void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+                     int64_t end) const {
+  char** at = reinterpret_cast<char**>(thread + pointers_);
+  const size_t entries = entries_.size();
+  if (mode_ == Mode::kFlat) {
+    for (size_t i = 0; i < entries; ++i)
+      at[i] = base(entries_[i], m, gathered, thread) + begin * entries_[i].inner;
+    for (const Step& s : steps_) {
+      s.kernel->run(reinterpret_cast<const void* const*>(at + s.first),
+                    reinterpret_cast<void* const*>(at + s.outs),
+                    reinterpret_cast<void* const*>(at + s.accs), end - begin,
+                    thread + kernel_scratch_);
+    }
+    return;
+  }
+  const int64_t blocks = (rows_ + block_ - 1) / block_;
+  int64_t b = begin % blocks, summed = 0;
+  bool first = true;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    if (first || b == blocks) {
+      if (summed > 0) flush(at, true);
+      summed = 0;
+      const bool anew = !first;
+      if (b == blocks) b = 0;
+      for (size_t i = 0; i < entries; ++i) {
+        const Entry& e = entries_[i];
+        at[i] = base(e, m, gathered, thread) + b * block_steps_[i];
+        int64_t o = unit / blocks;
+        for (size_t k = outer_.size(); k-- > 0; o /= outer_[k]) {
+          if (!e.outer.empty()) at[i] += o % outer_[k] * e.outer[k];
+        }
+      }
+      if (!anew && flush_rows_ > 0) flush(at, false);
+      first = true;
+    }
+    const int64_t rows = std::min(block_, rows_ - b * block_);
+    if (flush_rows_ > 0) {
+      if (summed + rows > flush_rows_) {
+        flush(at, true);
+        summed = 0;
+      }
+      summed += rows;
+    }
+    run_block(at, at + entries, thread, rows, first);
+    first = false;
+    for (size_t i = 0; i < entries; ++i) at[i] += block_steps_[i];
+    ++b;
+  }
+  if (summed > 0) flush(at, true);
+}
+
+void Nest::run(const NestMemory& m, char* shared, char* thread) const {
+  const int64_t all = units();
+  const auto on_thread = [&](char* gathered, int64_t begin, int64_t end, bool whole) {
+    if (whole) {
+      run_range(m, gathered, thread, begin, end);
+    } else {
+      const Scratch own(local_bytes_);
+      run_range(m, gathered, own.as<char>(), begin, end);
+    }
+  };
+  const int64_t per_unit = mode_ == Mode::kFlat ? 1 : block_ * inner_;
+  if (gathered_.empty()) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / per_unit);
+    const auto range = [&](int64_t begin, int64_t end) {
+      on_thread(nullptr, begin, end, end - begin == all);
+    };
+    if (mode_ == Mode::kFlat)
+      parallel_for(all, grain, range);
+    else
+      parallel_pieces(all, grain, range);
+    return;
+  }
+  for (int64_t piece = 0; piece < pieces_; ++piece) {
+    char* accs = shared + static_cast<size_t>(piece) * gathered_bytes_;
+    for (const Gathered& g : gathered_) gather_start(g.kind, g.dtype, accs + g.at, g.n);
+  }
+  parallel_pieces(pieces_, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      on_thread(shared + static_cast<size_t>(piece) * gathered_bytes_, all * piece / pieces_,
+                all * (piece + 1) / pieces_, end - begin == pieces_);
+    }
+  });
+  for (const Gathered& g : gathered_) {
+    for (int64_t piece = 1; piece < pieces_; ++piece) {
+      gather_parts(g.kind, g.dtype, shared + static_cast<size_t>(piece) * gathered_bytes_ + g.at,
+                   shared + g.at, g.n);
+    }
+    char* to = g.to.kind == Home::Kind::kOutput ? static_cast<char*>(m.out[g.to.at].data)
+                                                : m.scratch + g.to.at;
+    gather_finish(g.kind, g.dtype, shared + g.at, to, g.n);
+  }
+}
+
+int Nest::last_read(size_t input) const {
+  int last = -1;
+  for (const Entry& e : entries_) {
+    if (e.base == Entry::Base::kInput && e.at == input) last = std::max(last, e.step);
+  }
+  return last;
+}
+
+int Nest::first_write(size_t output) const {
+  int first = -1;
+  for (const Entry& e : entries_) {
+    if (e.base == Entry::Base::kOutput && e.at == output && e.writes &&
+        (first < 0 || e.step < first))
+      first = e.step;
+  }
+  return first;
+}
+
+}  // namespace spruce::cpu

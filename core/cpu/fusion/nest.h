@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// One loop nest of a fused graph, ready to run: stages over rows (or over pieces of one long row),
+// and what passes between them.
+#pragma once
+
+#include "spruce/core/cpu/fusion/schedule.h"
+#include "spruce/core/cpu/fusion/stage.h"
+#include "spruce/core/cpu/loops.h"
+
+namespace spruce::cpu {
+
+/// Where the elements of a value stand that outlives its nest. They lie in row-major order over the
+/// axes that the value depends on.
+struct Home {
+  enum class Kind : uint8_t { kNone, kInput, kConstant, kOutput, kScratch } kind = Kind::kNone;
+  size_t at = 0;               ///< number of the input or output; bytes into the scratch
+  const void* data = nullptr;  ///< of a constant
+};
+
+/// What a nest is made from.
+struct NestSource {
+  const Graph& graph;
+  const Schedule& schedule;
+  const std::vector<Home>& homes;  ///< by value
+};
+
+/// The memory of one run.
+struct NestMemory {
+  std::span<const View> in, out;
+  char* scratch;  ///< what Home::kScratch counts from
+};
+
+class Nest {
+ public:
+  Nest(const NestSource& source, int phase);
+
+  /// Memory of one run, and of each thread that takes part in it; both aligned to 64.
+  size_t shared_bytes() const { return gathered_bytes_ * static_cast<size_t>(pieces_); }
+  size_t thread_bytes() const { return local_bytes_; }
+  void run(const NestMemory& memory, char* shared, char* thread) const;
+
+  /// When input i is read for the last time, and when output k is written for the first time, in
+  /// steps of the nest that do all of a block before the next one begins; -1 for never.
+  int last_read(size_t input) const;
+  int first_write(size_t output) const;
+
+ private:
+  friend class NestBuilder;
+
+  /// A pointer that a step gets, and how it moves on.
+  struct Entry {
+    enum class Base : uint8_t { kInput, kConstant, kOutput, kScratch, kThread, kGathered };
+    Base base = Base::kThread;
+    size_t at = 0;
+    const void* data = nullptr;
+    int64_t inner = 0;           // bytes for the next element of the row
+    int64_t row = 0;             // bytes for the next row of a block
+    int64_t block = 0;           // bytes for the next row where blocks follow each other
+    std::vector<int64_t> outer;  // bytes for the next index of the axes outside of rows
+    int step = 0;                // the step that uses it
+    bool writes = false;
+  };
+  struct Step {
+    enum class Kind : uint8_t {
+      kStage,        // over each row of the block
+      kJoined,       // over all elements of the block at once
+      kRowValues,    // over one element for each row
+      kStart,        // accumulators of the rows
+      kFinish,       // accumulators of the rows become values
+      kFoldRows,     // each row of the block becomes one element
+      kFoldColumns,  // the rows of the block become one
+      kNarrow,       // f32 for each row becomes a 16-bit float
+      kSpread,       // one element for each row becomes a row each
+      kRepeat,       // a row becomes as many as a block has; where outer axes move on
+      kGather,       // elements join accumulators, row by row
+      kFlush,        // f32 sums of columns join accumulators, every so many rows
+    } kind;
+    size_t first = 0;  // of its entries
+    size_t outs = 0, accs = 0, end = 0;
+    std::shared_ptr<const StageKernel> kernel;
+    ReduceLoop loop = nullptr;
+    Stage::Kind reduction = Stage::Kind::kSum;
+    Dtype dtype = Dtype::kFloat32;
+    bool wide = false;
+    int64_t count = 0;   // elements for each row
+    int64_t stride = 0;  // of accumulators within a row
+    bool once = false;   // the rows of the block are one already
+  };
+  struct Gathered {
+    Stage::Kind kind;
+    Dtype dtype;
+    size_t at;  // bytes into the accumulators of one piece
+    int64_t n;
+    Home to;
+  };
+
+  enum class Mode : uint8_t { kFlat, kRows, kJoined };
+
+  /// What threads share out: blocks, or elements of the only row where there is one stage.
+  int64_t units() const {
+    return mode_ == Mode::kFlat ? inner_ : outer_count_ * ((rows_ + block_ - 1) / block_);
+  }
+  char* base(const Entry& e, const NestMemory& m, char* gathered, char* thread) const;
+  void run_range(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+                 int64_t end) const;
+  void run_block(char** at, char** now, char* thread, int64_t rows, bool first) const;
+  void run_step(const Step& s, char** at, int64_t rows) const;
+  void flush(char** at, bool join) const;
+
+  Mode mode_ = Mode::kFlat;
+  int64_t inner_ = 1;           // elements of a row
+  int64_t rows_ = 1;            // along the axis of rows
+  int64_t block_ = 1;           // rows of a block
+  std::vector<int64_t> outer_;  // sizes of the axes outside
+  int64_t outer_count_ = 1;
+  std::vector<Entry> entries_;
+  std::vector<Step> steps_;
+  std::vector<Gathered> gathered_;
+  size_t gathered_bytes_ = 0;
+  int64_t pieces_ = 1;
+  size_t local_bytes_ = 0;
+  size_t kernel_scratch_ = 0, pointers_ = 0;      // within the memory of a thread
+  std::vector<int64_t> row_steps_, block_steps_;  // by entry
+  int64_t flush_rows_ = 0;  // rows after which columns are flushed; 0: there are none
+};
+
+}  // namespace spruce::cpu

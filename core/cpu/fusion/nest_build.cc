@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "spruce/core/cpu/fusion/gather.h"
+#include "spruce/core/cpu/fusion/nest.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int64_t kShortRow = 64;       // shorter rows are worked on many at a time
+constexpr int64_t kJoinedBlock = 1024;  // elements of such a block
+constexpr int64_t kRowBlock = 4096;     // elements of a block of longer rows
+constexpr int64_t kMostRows = 64;       // of a block
+constexpr int64_t kPiece = 131072;      // elements that a reduction gathers in one piece, at least
+constexpr int64_t kMostPieces = 16;
+constexpr int64_t kMostGathered = 1 << 22;  // bytes of accumulators in all pieces
+constexpr int kMostRepeated = 3;            // operations that a later stage does again
+
+// Operations that take no longer than to store and load their result.
+bool is_cheap(const Primitive& p) {
+  constexpr std::string_view kCheap[] = {"abs", "add", "eq", "ge",  "gt",   "le",     "lt", "max",
+                                         "min", "mul", "ne", "neg", "relu", "select", "sub"};
+  return std::find(std::begin(kCheap), std::end(kCheap), p.name) != std::end(kCheap);
+}
+
+std::shared_ptr<const StageKernel> make_kernel(const Stage& stage) {
+  std::shared_ptr<const StageKernel> kernel = make_stage_x64(stage);
+  if (kernel == nullptr) kernel = make_stage_tape(stage);
+  return kernel;
+}
+
+bool is_half(Dtype d) { return is_floating(d) && size_of(d) == 2; }
+
+}  // namespace
+
+class NestBuilder {
+ public:
+  NestBuilder(Nest& nest, const NestSource& source, int phase)
+      : n_(nest),
+        g_(source.graph),
+        s_(source.schedule),
+        homes_(source.homes),
+        phase_(phase),
+        p_(s_.phases[static_cast<size_t>(phase)]) {}
+
+  void build();
+
+ private:
+  using Entry = Nest::Entry;
+  using Step = Nest::Step;
+  using Mode = Nest::Mode;
+  enum class Form : uint8_t { kAll, kByRow };  // of values: all elements, or one for each row
+
+  const Equation& eq(int e) const { return g_.equations[static_cast<size_t>(e)]; }
+  ValueId result(int e) const { return eq(e).outputs[0]; }
+  Dtype dtype(ValueId v) const { return g_.avals[static_cast<size_t>(v)].dtype; }
+  int64_t bytes(ValueId v) const { return size_of(dtype(v)); }
+  bool is_reduction(int e) const { return eq(e).primitive->kind == PrimitiveKind::kReduction; }
+  bool is_grand(int e) const { return s_.grand[static_cast<size_t>(e)]; }
+  AxisSet reduced(int e) const { return s_.space.reduced[static_cast<size_t>(e)]; }
+  bool has_home(ValueId v) const {
+    return homes_[static_cast<size_t>(v)].kind != Home::Kind::kNone;
+  }
+  // True for what this nest computes and goes on with.
+  bool is_own(ValueId v) const {
+    return s_.phase_of_value(v) == phase_ && !is_grand(s_.producer[static_cast<size_t>(v)]);
+  }
+  bool has(AxisSet set, int axis) const { return axis >= 0 && (set >> axis & 1) != 0; }
+  Form form(AxisSet depends) const {
+    return p_.axes == 0 || has(depends, p_.inner()) ? Form::kAll : Form::kByRow;
+  }
+  Form form_of(int e) const {  // of what the equation works on
+    return form(s_.depends(result(e)) | reduced(e));
+  }
+  int& stage(int e) { return stage_[static_cast<size_t>(e)]; }
+
+  void choose_mode();
+  void choose_stages();
+  bool again(ValueId v);
+  bool read_later(ValueId v);
+  void build_stage(int at, Form form);
+
+  size_t local(int64_t size) {
+    const size_t at = n_.local_bytes_;
+    n_.local_bytes_ += static_cast<size_t>((size + 63) / 64 * 64);
+    return at;
+  }
+  int64_t stride(AxisSet layout, int axis) const;
+  Entry laid_out(AxisSet layout, int64_t size) const;
+  Entry home_entry(ValueId v) const;
+  Entry local_entry(int64_t rows, int64_t count, int64_t size);
+  Entry place(ValueId v);
+  Entry joined(ValueId v, bool* scalar);
+  Entry gathered(int e);
+
+  // A stage in the making. Its operations are numbered from 0, its inputs from -1 downwards.
+  struct Draft {
+    Form form;
+    Stage stage;
+    std::map<ValueId, int> values;
+    std::vector<Entry> in, out, acc;
+
+    int value(int id) const {
+      return id < 0 ? -1 - id : static_cast<int>(stage.inputs.size()) + id;
+    }
+  };
+  int use(Draft& d, ValueId v);
+  int apply(Draft& d, int e);
+  void reduce(Draft& d, int e);
+  void store(Draft& d, int value, Entry to, Stage::Mode mode = Stage::Mode::kStore);
+  void reduce_joined(Draft& d, int e, Step step, int value, bool of_row, bool of_rows);
+  void add_step(Step step, std::vector<Entry> entries);
+  void add_stage(Draft& d, Step::Kind kind);
+  static int widened(Draft& d, int value);
+
+  Nest& n_;
+  const Graph& g_;
+  const Schedule& s_;
+  const std::vector<Home>& homes_;
+  const int phase_;
+  const Phase& p_;
+  int row_axis_ = -1;
+  std::vector<int> outer_axes_;
+  std::vector<int> stage_;     // by equation
+  std::vector<int> last_use_;  // by value: the last stage of this nest that reads it
+  std::vector<int> again_;     // by value: operations to compute it anew; 0 for never
+  std::map<ValueId, Entry> places_, spread_;
+  std::vector<std::pair<Step, std::vector<Entry>>> after_;  // steps that follow the stage
+  int stages_ = 0;
+  size_t scratch_ = 0;  // of the kernels
+};
+
+void NestBuilder::choose_mode() {
+  std::vector<int> axes;
+  for (int a = 0; a < static_cast<int>(s_.space.sizes.size()); ++a) {
+    if (has(p_.axes, a)) axes.push_back(a);
+  }
+  const auto size = [&](int axis) { return s_.space.sizes[static_cast<size_t>(axis)]; };
+  if (!axes.empty()) n_.inner_ = size(axes.back());
+  const bool by_rows = std::any_of(p_.equations.begin(), p_.equations.end(),
+                                   [&](int e) { return is_reduction(e) && !is_grand(e); });
+  if (axes.size() <= 1 && !by_rows) return;
+  if (axes.size() > 1) {
+    row_axis_ = axes[axes.size() - 2];
+    n_.rows_ = size(row_axis_);
+    outer_axes_.assign(axes.begin(), axes.end() - 2);
+  }
+  for (const int a : outer_axes_) {
+    n_.outer_.push_back(size(a));
+    n_.outer_count_ *= size(a);
+  }
+  const bool joined = n_.inner_ < kShortRow && n_.rows_ > 1;
+  n_.mode_ = joined ? Mode::kJoined : Mode::kRows;
+  n_.block_ = std::max<int64_t>(1, (joined ? kJoinedBlock : kRowBlock) / n_.inner_);
+  if (!joined) n_.block_ = std::min(n_.block_, kMostRows);
+  n_.block_ = std::min(n_.block_, n_.rows_);
+}
+
+// A reduction of rows parts the stage in which its operand is computed from those that use its
+// result. What a stage does not need itself is left to the first one that does.
+void NestBuilder::choose_stages() {
+  stage_.assign(g_.equations.size(), 0);
+  std::vector<int> first_use(g_.avals.size(), INT32_MAX);
+  last_use_.assign(g_.avals.size(), -1);
+  again_.assign(g_.avals.size(), -1);
+  for (const int e : p_.equations) {
+    int at = 0;
+    for (const ValueId x : eq(e).inputs) {
+      const ValueId r = s_.root_of(x);
+      if (!is_own(r)) continue;
+      const bool next = form_of(e) == Form::kAll && form(s_.depends(r)) == Form::kByRow;
+      at = std::max(at, stage(s_.producer[static_cast<size_t>(r)]) + (next ? 1 : 0));
+    }
+    stage(e) = at;
+  }
+  for (size_t k = p_.equations.size(); k-- > 0;) {
+    const int e = p_.equations[k];
+    const auto y = static_cast<size_t>(result(e));
+    if (!is_reduction(e) && form_of(e) == Form::kAll && !has_home(result(e)) &&
+        first_use[y] != INT32_MAX)
+      stage(e) = std::max(stage(e), first_use[y]);
+    stages_ = std::max(stages_, stage(e) + 1);
+    for (const ValueId x : eq(e).inputs) {
+      const auto r = static_cast<size_t>(s_.root_of(x));
+      first_use[r] = std::min(first_use[r], stage(e));
+      last_use_[r] = std::max(last_use_[r], stage(e));
+    }
+  }
+}
+
+// True if a later stage computes v anew rather than to load it.
+bool NestBuilder::again(ValueId v) {
+  int& count = again_[static_cast<size_t>(v)];
+  if (count >= 0) return count > 0;
+  count = 0;
+  const int e = s_.producer[static_cast<size_t>(v)];
+  if (!is_own(v) || is_reduction(e) || form_of(e) != Form::kAll || has_home(v) ||
+      !is_cheap(*eq(e).primitive))
+    return false;
+  int total = 1;
+  for (const ValueId x : eq(e).inputs) {
+    const ValueId r = s_.root_of(x);
+    if (!is_own(r) || form(s_.depends(r)) == Form::kByRow || has_home(r)) continue;
+    if (!again(r)) return false;
+    total += again_[static_cast<size_t>(r)];
+  }
+  if (total <= kMostRepeated) again_[static_cast<size_t>(v)] = total;
+  return total <= kMostRepeated;
+}
+
+bool NestBuilder::read_later(ValueId v) {
+  return last_use_[static_cast<size_t>(v)] > stage(s_.producer[static_cast<size_t>(v)]) &&
+         !again(v);
+}
+
+int64_t NestBuilder::stride(AxisSet layout, int axis) const {
+  if (!has(layout, axis)) return 0;
+  return s_.space.numel(layout & ~((AxisSet{2} << axis) - 1));
+}
+
+Nest::Entry NestBuilder::laid_out(AxisSet layout, int64_t size) const {
+  Entry e;
+  e.inner = stride(layout, p_.inner()) * size;
+  e.row = e.block = stride(layout, row_axis_) * size;
+  for (const int a : outer_axes_) e.outer.push_back(stride(layout, a) * size);
+  return e;
+}
+
+Nest::Entry NestBuilder::home_entry(ValueId v) const {
+  const Home& home = homes_[static_cast<size_t>(v)];
+  Entry e = laid_out(s_.depends(v), bytes(v));
+  e.base = home.kind == Home::Kind::kInput      ? Entry::Base::kInput
+           : home.kind == Home::Kind::kConstant ? Entry::Base::kConstant
+           : home.kind == Home::Kind::kOutput   ? Entry::Base::kOutput
+                                                : Entry::Base::kScratch;
+  e.at = home.at;
+  e.data = home.data;
+  return e;
+}
+
+// Memory of the thread for `rows` rows of elements of that size; where a row has one element, it
+// stands for all of the row.
+Nest::Entry NestBuilder::local_entry(int64_t rows, int64_t count, int64_t size) {
+  Entry e;
+  e.at = local(rows * count * size);
+  e.inner = count == 1 ? 0 : size;
+  e.row = rows == 1 ? 0 : count * size;
+  return e;
+}
+
+Nest::Entry NestBuilder::place(ValueId v) {
+  if (has_home(v)) return home_entry(v);
+  const auto [it, added] = places_.try_emplace(v);
+  if (added) {
+    const bool all = form(s_.depends(v)) == Form::kAll;
+    it->second = local_entry(n_.block_, all ? n_.inner_ : 1, bytes(v));
+  }
+  return it->second;
+}
+
+// A value as a whole block of joined rows sees it: spread where it has only one axis of the two.
+Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
+  const AxisSet depends = s_.depends(v);
+  const bool inner = has(depends, p_.inner()), row = has(depends, row_axis_);
+  Entry from = place(v);
+  *scalar = !inner && !row;
+  if (inner == row) return from;
+  const auto [it, added] = spread_.try_emplace(v);
+  const Entry to = added ? local_entry(n_.block_, n_.inner_, bytes(v)) : it->second;
+  it->second = to;
+  if (added) {
+    Step step{};
+    step.kind = inner ? Step::Kind::kRepeat : Step::Kind::kSpread;
+    step.dtype = dtype(v);
+    step.count = n_.inner_;
+    add_step(std::move(step), {from, to});
+  }
+  return to;
+}
+
+// The accumulators of a reduction that the whole nest takes part in.
+Nest::Entry NestBuilder::gathered(int e) {
+  const ValueId y = result(e);
+  const Stage::Kind kind = reduction_kind(*eq(e).primitive);
+  const int64_t n = s_.space.numel(s_.depends(y)),
+                size = size_of(accumulator_dtype(dtype(y), kind));
+  Entry to = laid_out(s_.depends(y), size);
+  to.base = Entry::Base::kGathered;
+  to.at = n_.gathered_bytes_;
+  n_.gathered_.push_back({kind, dtype(y), to.at, n, homes_[static_cast<size_t>(y)]});
+  n_.gathered_bytes_ += static_cast<size_t>((n * size + 63) / 64 * 64);
+  return to;
+}
+
+void NestBuilder::add_step(Step step, std::vector<Entry> entries) {
+  step.first = n_.entries_.size();
+  if (step.outs == 0) step.outs = step.first + 1;
+  if (step.accs == 0) step.accs = step.first + entries.size();
+  for (Entry& e : entries) {
+    e.step = static_cast<int>(n_.steps_.size());
+    n_.entries_.push_back(std::move(e));
+  }
+  step.end = n_.entries_.size();
+  for (size_t i = step.outs; i < step.end; ++i) n_.entries_[i].writes = true;
+  n_.steps_.push_back(std::move(step));
+}
+
+int NestBuilder::use(Draft& d, ValueId v) {
+  const auto found = d.values.find(v);
+  if (found != d.values.end()) return found->second;
+  if (d.form == Form::kAll && is_own(v) && form(s_.depends(v)) == Form::kAll && again(v))
+    return apply(d, s_.producer[static_cast<size_t>(v)]);
+  bool scalar = false;
+  Entry from;
+  if (d.form == Form::kAll && n_.mode_ == Mode::kJoined) {
+    from = joined(v, &scalar);
+  } else {
+    const int along = d.form == Form::kAll ? p_.inner() : row_axis_;
+    scalar = along >= 0 && !has(s_.depends(v), along);
+    from = place(v);
+  }
+  d.stage.inputs.push_back({dtype(v), scalar});
+  d.in.push_back(std::move(from));
+  return d.values[v] = -static_cast<int>(d.stage.inputs.size());
+}
+
+int NestBuilder::apply(Draft& d, int e) {
+  Stage::Op op{eq(e).primitive, eq(e).params, {}, dtype(result(e))};
+  for (const ValueId x : eq(e).inputs) op.in.push_back(use(d, s_.root_of(x)));
+  d.stage.ops.push_back(std::move(op));
+  return d.values[result(e)] = static_cast<int>(d.stage.ops.size()) - 1;
+}
+
+void NestBuilder::store(Draft& d, int value, Entry to, Stage::Mode mode) {
+  d.stage.outputs.push_back({value, mode});
+  d.out.push_back(std::move(to));
+}
+
+int NestBuilder::widened(Draft& d, int value) {
+  d.stage.ops.push_back({&convert_element_type_p,
+                         Params::make(ConvertParams{Dtype::kFloat32, false}),
+                         {value},
+                         Dtype::kFloat32});
+  return static_cast<int>(d.stage.ops.size()) - 1;
+}
+
+void NestBuilder::reduce(Draft& d, int e) {
+  const ValueId x = s_.root_of(eq(e).inputs[0]), y = result(e);
+  const int value = use(d, x);
+  Step step{};
+  step.reduction = reduction_kind(*eq(e).primitive);
+  step.dtype = dtype(x);
+  if (d.form == Form::kByRow) {
+    Entry elements = local_entry(n_.block_, 1, bytes(x));
+    store(d, value, elements);
+    step.kind = Step::Kind::kGather;
+    step.count = 1;
+    after_.push_back({step, {elements, gathered(e)}});
+    return;
+  }
+  const bool of_row = p_.axes == 0 || has(reduced(e), p_.inner()),
+             of_rows = has(reduced(e), row_axis_);
+  if (n_.mode_ == Mode::kJoined) return reduce_joined(d, e, step, value, of_row, of_rows);
+  if (of_row) {
+    d.stage.reductions.push_back({value, step.reduction});
+    if (is_grand(e)) {
+      d.acc.push_back(gathered(e));
+      return;
+    }
+    const Entry acc =
+        local_entry(n_.block_, 1, size_of(accumulator_dtype(dtype(x), step.reduction)));
+    d.acc.push_back(acc);
+    step.kind = Step::Kind::kStart;
+    add_step(step, {acc});
+    step.kind = Step::Kind::kFinish;
+    after_.push_back({step, {acc, place(y)}});
+  } else if (of_rows && step.reduction == Stage::Kind::kSum &&
+             (is_half(dtype(x)) || dtype(x) == Dtype::kFloat32)) {
+    const Entry sums = local_entry(1, n_.inner_, 4);
+    store(d, is_half(dtype(x)) ? widened(d, value) : value, sums, Stage::Mode::kAdd);
+    step.kind = Step::Kind::kFlush;
+    step.dtype = Dtype::kFloat32;
+    step.count = n_.inner_;
+    n_.flush_rows_ = kMostRows;
+    after_.push_back({step, {sums, gathered(e)}});
+  } else {
+    const Entry elements = local_entry(n_.block_, n_.inner_, bytes(x));
+    store(d, value, elements);
+    step.kind = Step::Kind::kGather;
+    step.count = n_.inner_;
+    step.stride = 1;
+    after_.push_back({step, {elements, gathered(e)}});
+  }
+}
+
+// The elements of the block are stored, and the loops of the reduction take them from there.
+void NestBuilder::reduce_joined(Draft& d, int e, Step step, int value, bool of_row, bool of_rows) {
+  const ValueId x = s_.root_of(eq(e).inputs[0]), y = result(e);
+  step.wide = is_half(dtype(x));
+  const int64_t size = step.wide ? 4 : bytes(x);
+  Entry elements = local_entry(n_.block_, n_.inner_, size);
+  store(d, step.wide ? widened(d, value) : value, elements);
+  if (of_row || of_rows) {
+    Step fold = step;
+    fold.kind = of_row ? Step::Kind::kFoldRows : Step::Kind::kFoldColumns;
+    fold.loop = reduce_loops(*eq(e).primitive, step.wide ? Dtype::kFloat32 : dtype(x)).first;
+    fold.count = n_.inner_;
+    if (!is_grand(e) && !step.wide) {
+      after_.push_back({fold, {elements, place(y)}});
+      return;
+    }
+    Entry folded = of_row ? local_entry(n_.block_, 1, size) : local_entry(1, n_.inner_, size);
+    after_.push_back({fold, {elements, folded}});
+    elements = folded;
+  }
+  if (!is_grand(e)) {
+    step.kind = Step::Kind::kNarrow;
+    after_.push_back({step, {elements, place(y)}});
+    return;
+  }
+  step.kind = Step::Kind::kGather;
+  step.count = of_row ? 1 : n_.inner_;
+  step.stride = of_row ? 0 : 1;
+  step.once = !of_row && of_rows;
+  after_.push_back({step, {elements, gathered(e)}});
+}
+
+void NestBuilder::add_stage(Draft& d, Step::Kind kind) {
+  if (!d.stage.outputs.empty() || !d.stage.reductions.empty()) {
+    for (Stage::Op& op : d.stage.ops) {
+      for (int& v : op.in) v = d.value(v);
+    }
+    for (auto& o : d.stage.outputs) o.value = d.value(o.value);
+    for (auto& r : d.stage.reductions) r.value = d.value(r.value);
+    Step step{};
+    step.kind = kind;
+    step.kernel = make_kernel(d.stage);
+    scratch_ = std::max(scratch_, step.kernel->scratch_bytes());
+    step.outs = n_.entries_.size() + d.in.size();
+    step.accs = step.outs + d.out.size();
+    std::vector<Entry> all = std::move(d.in);
+    for (auto* part : {&d.out, &d.acc}) {
+      for (Entry& e : *part) all.push_back(std::move(e));
+    }
+    add_step(std::move(step), std::move(all));
+  }
+  for (auto& [step, entries] : after_) add_step(std::move(step), std::move(entries));
+  after_.clear();
+}
+
+void NestBuilder::build_stage(int at, Form form) {
+  Draft d{form, {}, {}, {}, {}, {}};
+  for (const int e : p_.equations) {
+    if (stage(e) != at || form_of(e) != form) continue;
+    if (is_reduction(e)) {
+      reduce(d, e);
+      continue;
+    }
+    const int value = apply(d, e);
+    const ValueId y = result(e);
+    if (has_home(y) || form == Form::kByRow || read_later(y)) store(d, value, place(y));
+  }
+  const Step::Kind all = n_.mode_ == Mode::kJoined ? Step::Kind::kJoined : Step::Kind::kStage;
+  add_stage(d, form == Form::kAll ? all : Step::Kind::kRowValues);
+}
+
+void NestBuilder::build() {
+  choose_mode();
+  choose_stages();
+  for (int at = 0; at < stages_; ++at) {
+    build_stage(at, Form::kAll);
+    if (n_.mode_ != Mode::kFlat) build_stage(at, Form::kByRow);
+  }
+  n_.kernel_scratch_ = local(static_cast<int64_t>(scratch_));
+  n_.pointers_ = local(static_cast<int64_t>(2 * n_.entries_.size() * sizeof(char*)));
+  for (const Entry& e : n_.entries_) {
+    n_.row_steps_.push_back(e.row);
+    n_.block_steps_.push_back(e.block * n_.block_);
+  }
+  if (n_.gathered_.empty()) return;
+  const int64_t elements = n_.outer_count_ * n_.rows_ * n_.inner_,
+                most = kMostGathered / static_cast<int64_t>(n_.gathered_bytes_);
+  n_.pieces_ = std::max<int64_t>(1, std::min({elements / kPiece, kMostPieces, most, n_.units()}));
+}
+
+Nest::Nest(const NestSource& source, int phase) { NestBuilder(*this, source, phase).build(); }
+
+}  // namespace spruce::cpu

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/fusion/space.h"
+
+#include <algorithm>
+
+#include "spruce/core/rules/reduce.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int kMostAxes = 32;
+
+bool same_without_ones(const Shape& a, const Shape& b) {
+  int j = 0;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (a[i] == 1) continue;
+    while (j < b.rank() && b[j] == 1) ++j;
+    if (j == b.rank() || b[j] != a[i]) return false;
+    ++j;
+  }
+  while (j < b.rank() && b[j] == 1) ++j;
+  return j == b.rank();
+}
+
+// The axes of all values as sets of which those that meet are joined.
+class Classes {
+ public:
+  explicit Classes(const Graph& g) : graph_(g) {
+    for (const Aval& a : g.avals) {
+      first_.push_back(parent_.size());
+      for (int i = 0; i < a.shape.rank(); ++i) parent_.push_back(parent_.size());
+    }
+  }
+
+  size_t find(ValueId v, int axis) {
+    size_t n = first_[static_cast<size_t>(v)] + static_cast<size_t>(axis);
+    while (parent_[n] != n) n = parent_[n] = parent_[parent_[n]];
+    return n;
+  }
+  void join(ValueId v, int axis, ValueId w, int other) {
+    if (size(v, axis) != 1 && size(w, other) != 1) parent_[find(v, axis)] = find(w, other);
+  }
+  int64_t size(ValueId v, int axis) const {
+    return graph_.avals[static_cast<size_t>(v)].shape[axis];
+  }
+  int rank(ValueId v) const { return graph_.avals[static_cast<size_t>(v)].shape.rank(); }
+  size_t count() const { return parent_.size(); }
+
+  void join_all(const Equation& e) {
+    const ValueId y = e.outputs[0];
+    if (e.primitive->kind == PrimitiveKind::kElementwise) {
+      for (const ValueId x : e.inputs) {
+        for (int i = 1; i <= rank(x); ++i) join(x, rank(x) - i, y, rank(y) - i);
+      }
+    } else if (e.primitive == &broadcast_in_dim_p) {
+      const Axes& dims = e.params.get<BroadcastInDimParams>().broadcast_dimensions;
+      for (int i = 0; i < dims.rank(); ++i) join(e.inputs[0], i, y, static_cast<int>(dims[i]));
+    } else if (e.primitive == &reshape_p) {
+      const ValueId x = e.inputs[0];
+      int i = 0, j = 0;
+      while (true) {
+        while (i < rank(x) && size(x, i) == 1) ++i;
+        while (j < rank(y) && size(y, j) == 1) ++j;
+        if (i == rank(x)) break;
+        join(x, i++, y, j++);
+      }
+    } else if (e.primitive->kind == PrimitiveKind::kReduction) {
+      const Axes& axes = e.params.get<ReduceParams>().axes;
+      for (int i = 0, j = 0; i < rank(e.inputs[0]); ++i) {
+        if (!axes.contains(i)) join(e.inputs[0], i, y, j++);
+      }
+    }
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<size_t> first_, parent_;
+};
+
+// An order of the classes that agrees with the axes of every value; empty where there is none.
+std::vector<size_t> ordered(const std::vector<std::vector<size_t>>& axes, size_t classes) {
+  std::vector<AxisSet> before(classes, 0);
+  for (const auto& of_value : axes) {
+    for (size_t i = 1; i < of_value.size(); ++i)
+      before[of_value[i]] |= AxisSet{1} << of_value[i - 1];
+  }
+  std::vector<size_t> order;
+  AxisSet done = 0;
+  while (order.size() < classes) {
+    const size_t was = order.size();
+    // An axis that follows the last one comes first, so that neighbours stay together.
+    for (const bool next : {true, false}) {
+      for (size_t c = 0; c < classes && order.size() == was; ++c) {
+        if ((done >> c & 1) != 0 || (before[c] & ~done) != 0) continue;
+        if (next && (order.empty() || (before[c] >> order.back() & 1) == 0)) continue;
+        order.push_back(c);
+        done |= AxisSet{1} << c;
+      }
+    }
+    if (order.size() == was) return {};
+  }
+  return order;
+}
+
+// Renames bit order[k] to bit k.
+AxisSet permuted(AxisSet set, const std::vector<size_t>& order) {
+  AxisSet out = 0;
+  for (size_t k = 0; k < order.size(); ++k) out |= (set >> order[k] & 1) << k;
+  return out;
+}
+
+void merge_neighbours(Space& s) {
+  const auto together = [](const std::vector<AxisSet>& sets, size_t i, size_t j) {
+    return std::all_of(sets.begin(), sets.end(),
+                       [&](AxisSet a) { return (a >> i & 1) == (a >> j & 1); });
+  };
+  const auto drop = [](std::vector<AxisSet>& sets, size_t j) {
+    const AxisSet low = (AxisSet{1} << j) - 1;
+    for (AxisSet& a : sets) a = (a & low) | (a >> 1 & ~low);
+  };
+  for (size_t i = 0; i + 1 < s.sizes.size();) {
+    if (!together(s.shape, i, i + 1) || !together(s.depends, i, i + 1) ||
+        !together(s.reduced, i, i + 1)) {
+      ++i;
+      continue;
+    }
+    s.sizes[i] *= s.sizes[i + 1];
+    s.sizes.erase(s.sizes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    for (auto* sets : {&s.shape, &s.depends, &s.reduced}) drop(*sets, i + 1);
+  }
+}
+
+}  // namespace
+
+bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out) {
+  if (out.numel() == 0) return false;
+  for (const Aval* a : in) {
+    if (a->numel() == 0) return false;
+  }
+  if (p.kind == PrimitiveKind::kElementwise) return p.cpu != nullptr;
+  if (&p == &broadcast_in_dim_p || &p == &iota_p) return true;
+  if (&p == &reshape_p) return same_without_ones(in[0]->shape, out.shape);
+  if (&p == &reduce_and_p || &p == &reduce_or_p) return is_bool(out.dtype);
+  (void)params;
+  return &p == &reduce_sum_p || &p == &reduce_prod_p || &p == &reduce_max_p || &p == &reduce_min_p;
+}
+
+std::optional<Space> space_of(const Graph& g) {
+  Classes classes(g);
+  for (const Equation& e : g.equations) classes.join_all(e);
+
+  // Classes that stand for an axis of a value, numbered as they come.
+  std::vector<int> number(classes.count(), -1);
+  std::vector<std::vector<size_t>> axes(g.avals.size());
+  Space s;
+  s.shape.resize(g.avals.size());
+  for (size_t v = 0; v < g.avals.size(); ++v) {
+    const Shape& shape = g.avals[v].shape;
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (shape[i] == 0) return std::nullopt;
+      if (shape[i] == 1) continue;
+      int& c = number[classes.find(static_cast<ValueId>(v), i)];
+      if (c < 0) {
+        c = static_cast<int>(s.sizes.size());
+        s.sizes.push_back(shape[i]);
+      }
+      if (c >= kMostAxes || (s.shape[v] >> c & 1) != 0) return std::nullopt;
+      s.shape[v] |= AxisSet{1} << c;
+      axes[v].push_back(static_cast<size_t>(c));
+    }
+  }
+  const auto class_of = [&](ValueId v, int axis) {
+    return AxisSet{1} << number[classes.find(v, axis)];
+  };
+
+  s.depends = s.shape;
+  for (const Equation& e : g.equations) {
+    const ValueId y = e.outputs[0];
+    AxisSet depends = 0, reduced = 0;
+    for (const ValueId x : e.inputs) depends |= s.depends[static_cast<size_t>(x)];
+    if (e.primitive == &iota_p) {
+      const auto& p = e.params.get<IotaParams>();
+      if (p.shape[static_cast<int>(p.axis)] != 1) depends = class_of(y, static_cast<int>(p.axis));
+    } else if (e.primitive->kind == PrimitiveKind::kReduction) {
+      for (const int64_t axis : e.params.get<ReduceParams>().axes) {
+        const auto i = static_cast<int>(axis);
+        if (classes.size(e.inputs[0], i) != 1) reduced |= class_of(e.inputs[0], i);
+      }
+      if ((reduced & ~depends) != 0) return std::nullopt;
+    }
+    s.depends[static_cast<size_t>(y)] = depends & ~reduced;
+    s.reduced.push_back(reduced);
+  }
+
+  const std::vector<size_t> order = ordered(axes, s.sizes.size());
+  if (order.size() != s.sizes.size()) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const size_t c : order) sizes.push_back(s.sizes[c]);
+  s.sizes = std::move(sizes);
+  for (auto* sets : {&s.shape, &s.depends, &s.reduced}) {
+    for (AxisSet& a : *sets) a = permuted(a, order);
+  }
+  merge_neighbours(s);
+  return s;
+}
+
+}  // namespace spruce::cpu

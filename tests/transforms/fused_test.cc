@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused primitive: random bodies give what their equations give one by one.
+#include "spruce/core/rules/fused.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/ops/ops.h"
+#include "spruce/transforms/jit.h"
+
+namespace spruce {
+namespace {
+
+// A random function of random arguments made of what a body may hold.
+class Program {
+ public:
+  Program(uint64_t seed, Dtype dtype) : seed_(seed), dtype_(dtype), draw_(seed) {
+    const int64_t sizes[] = {1, 2, 3, 5, 8, 17, 70, 130};
+    for (int64_t rank = below(5); rank > 0; --rank)
+      shape_.push_back(sizes[below(rank > 2 ? 5 : 8)]);
+    if (below(12) == 0 && !shape_.empty()) shape_[static_cast<int>(below(shape_.rank()))] = 0;
+    for (int64_t k = 1 + below(4); k > 0; --k) args_.push_back(argument());
+  }
+
+  const std::vector<Array>& args() const { return args_; }
+
+  std::vector<Array> operator()(const std::vector<Array>& args) {
+    draw_.seed(static_cast<uint32_t>(seed_ + 1));
+    values_ = args;
+    for (int64_t k = 1 + below(12); k > 0; --k) values_.push_back(operation());
+    std::vector<Array> out = {values_.back()};
+    for (int64_t k = below(3); k > 0; --k) out.push_back(pick());
+    return out;
+  }
+
+ private:
+  int64_t below(int64_t n) { return static_cast<int64_t>(draw_() % static_cast<uint64_t>(n)); }
+  const Array& pick() { return values_[static_cast<size_t>(below(std::ssize(values_)))]; }
+
+  Array argument() {
+    Shape s;
+    const bool whole = below(2) == 0;
+    for (const int64_t d : shape_) {
+      if (!whole && s.empty() && below(3) == 0) continue;
+      s.push_back(!whole && below(3) == 0 ? 1 : d);
+    }
+    std::vector<double> values(static_cast<size_t>(s.numel()));
+    for (double& v : values) v = static_cast<double>(below(4001)) / 1000 - 2;
+    return astype(array(values).reshape(s), dtype_);
+  }
+
+  Array like(const Array& x) {
+    for (int tries = 0; tries < 8; ++tries) {
+      const Array& y = pick();
+      if (broadcasts_to(y.shape(), x.shape()) || broadcasts_to(x.shape(), y.shape())) return y;
+    }
+    return x;
+  }
+
+  Array operation() {
+    const Array x = pick();
+    const bool real = is_floating(dtype_);
+    switch (below(15)) {
+      case 0:
+        return x + like(x);
+      case 1:
+        return x * like(x);
+      case 2:
+        return x - like(x);
+      case 3:
+        return maximum(x, like(x));
+      case 4:
+        return real ? tanh(x) : abs(x);
+      case 5:
+        return -x;
+      case 6: {
+        const Array y = like(x);
+        return where(x < y, x, y + x);
+      }
+      case 7: {
+        Axes axes;
+        for (int i = 0; i < x.rank(); ++i) {
+          if (below(2) == 0) axes.push_back(i);
+        }
+        const bool keep = below(2) == 0;
+        // Sums stay of the size of their terms.
+        if (x.size() > 0 && below(3) == 0) return max(x, axes, {.keepdims = keep});
+        if (!real) return sum(x, axes, {.keepdims = keep});
+        return x.size() == 0 ? sum(x, axes, {.keepdims = keep}) : mean(x, axes, {.keepdims = keep});
+      }
+      case 8: {
+        if (x.rank() == 0) return x + 1;
+        const auto axis = static_cast<int>(below(x.rank()));
+        return x + astype(numbers(x, axis), dtype_);
+      }
+      case 9:
+        return broadcasts_to(x.shape(), shape_) ? broadcast_to(x, shape_) : x * x;
+      case 10: {
+        Shape s = x.shape();
+        if (s.rank() > 5) return x + 2;
+        s.insert(static_cast<int>(below(s.rank() + 1)), 1);
+        return x.reshape(s);
+      }
+      case 11:
+        return real ? exp(-abs(x)) : x * 3;
+      case 12:
+        return x * 0.5;
+      case 13:
+        return real ? astype(astype(x, float32), dtype_) : astype(astype(x, int8), dtype_);
+      default:
+        return real ? 1 / (2 + abs(x)) : minimum(x, like(x));
+    }
+  }
+
+  // Numbers along one axis.
+  static Array numbers(const Array& x, int axis) {
+    Shape s = Shape::filled(x.rank(), 1);
+    s[axis] = x.shape()[axis];
+    return astype(arange(static_cast<float>(s[axis])), float32).reshape(s) * 0.01f;
+  }
+
+  uint64_t seed_;
+  Dtype dtype_;
+  std::mt19937 draw_;
+  Shape shape_;
+  std::vector<Array> args_, values_;
+};
+
+void expect_near(const Array& got, const Array& want, double tolerance, const Graph& body) {
+  ASSERT_EQ(to_string(got.aval()), to_string(want.aval())) << body;
+  const Array a = astype(got, float64), b = astype(want, float64);
+  if (a.size() == 0) return;
+  const double error =
+      max(where(logical_or(a == b, logical_and(a != a, b != b)), 0.0, abs(a - b) / (1.0 + abs(b))))
+          .item<double>();
+  ASSERT_LE(error, tolerance) << body << "\ngot " << got << "\nwant " << want;
+}
+
+void run_programs(Dtype dtype, uint64_t first, uint64_t count, double tolerance) {
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Program program(seed, dtype);
+    const Graph body =
+        make_graph([&](const std::vector<Array>& x) { return program(x); })(program.args());
+    const std::vector<Array> want = evaluate(body, program.args());
+    const Params params = Params::make(FusedParams{std::make_shared<const Graph>(body)});
+    const std::vector<Array> got = bind_all(fused_p, program.args(), params);
+    for (size_t k = 0; k < want.size(); ++k) expect_near(got[k], want[k], tolerance, body);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Fused, RandomBodiesInF64) { run_programs(float64, 1, 600, 1e-12); }
+TEST(Fused, RandomBodiesInF32) { run_programs(float32, 2000, 300, 1e-5); }
+TEST(Fused, RandomBodiesInBf16) { run_programs(bfloat16, 4000, 150, 0.05); }
+TEST(Fused, RandomBodiesInI32) { run_programs(int32, 6000, 200, 0); }
+
+}  // namespace
+}  // namespace spruce
