@@ -93,6 +93,7 @@ const std::vector<Covered>& covered_elsewhere() {
   static const std::vector<Covered> all = {{"axis_index", "Collectives"},
                                            {"custom_call", "CustomRules"},
                                            {"custom_vjp_tangent", "CustomRules"},
+                                           {"fused", "Fused"},
                                            {"psum", "Collectives"}};
   return all;
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pass `fuse` makes of small graphs.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "spruce/transforms/passes/passes.h"
+
+namespace spruce {
+namespace {
+
+void expect_fused(const std::string& from, const std::string& to) {
+  const Graph fused = passes::fuse(parse_graph(from));
+  check(fused);
+  EXPECT_EQ(fused.text(), to);
+}
+
+void expect_unchanged(const std::string& graph) { expect_fused(graph, graph); }
+
+TEST(Fuse, AChainOfOperationsIsOne) {
+  expect_fused(R"(graph(a: f32[3], b: f32[3]) {
+  c: f32[3] = mul a b
+  d: f32[3] = exp c
+  return d
+})",
+               R"(graph(a: f32[3], b: f32[3]) {
+  c: f32[3] = fused[body=graph(a: f32[3], b: f32[3]) {
+    c: f32[3] = mul a b
+    d: f32[3] = exp c
+    return d
+  }] a b
+  return c
+})");
+}
+
+TEST(Fuse, ALoneOperationStaysAsItIs) {
+  expect_unchanged(R"(graph(a: f32[3]) {
+  b: f32[3] = exp a
+  return b
+})");
+}
+
+TEST(Fuse, OneGroupEachSideOfAProductAndConstantsWithin) {
+  expect_fused(R"(graph(a: f32[9,4], b: f32[4], c: f32[4,2], d: f32[9,2]) {
+  l: f32[] = constant {0.5}
+  e: f32[9,4] = broadcast_in_dim[shape=[9,4] broadcast_dimensions=[1]] b
+  f: f32[9,4] = add a e
+  g: f32[9,4] = tanh f
+  h: f32[9,2] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] g c
+  i: f32[9,2] = sub h d
+  j: f32[9,2] = mul i i
+  k: f32[] = reduce_sum[axes=[0,1]] j
+  m: f32[] = mul k l
+  n: f32[9,4] = mul g g
+  o: f32[4] = reduce_sum[axes=[0]] n
+  return m o
+})",
+               R"(graph(a: f32[9,4], b: f32[4], c: f32[4,2], d: f32[9,2]) {
+  e: f32[9,4], h: f32[4] = fused[body=graph(a: f32[4], c: f32[9,4]) {
+    b: f32[9,4] = broadcast_in_dim[shape=[9,4] broadcast_dimensions=[1]] a
+    d: f32[9,4] = add c b
+    e: f32[9,4] = tanh d
+    f: f32[9,4] = mul e e
+    g: f32[4] = reduce_sum[axes=[0]] f
+    return e g
+  }] b a
+  f: f32[9,2] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] e c
+  g: f32[] = fused[body=graph(a: f32[9,2], b: f32[9,2]) {
+    f: f32[] = constant {0.5}
+    c: f32[9,2] = sub a b
+    d: f32[9,2] = mul c c
+    e: f32[] = reduce_sum[axes=[0,1]] d
+    g: f32[] = mul e f
+    return g
+  }] f d
+  return g h
+})");
+}
+
+// What comes before a product and after it is not one group: the product would have to run within.
+TEST(Fuse, MakesNoCycles) {
+  expect_unchanged(R"(graph(a: f32[4,4]) {
+  b: f32[4,4] = tanh a
+  c: f32[4,4] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] b b
+  d: f32[4,4] = mul c b
+  return d
+})");
+}
+
+// The mean of a large array is known only when all of it has been read.
+TEST(Fuse, ALargeArrayIsNotReadTwiceWithinAGroup) {
+  expect_fused(R"(graph(a: f32[4096,64], b: f32[]) {
+  c: f32[4096,64] = mul a a
+  d: f32[] = reduce_sum[axes=[0,1]] c
+  e: f32[] = mul d b
+  f: f32[4096,64] = mul a e
+  return f
+})",
+               R"(graph(a: f32[4096,64], b: f32[]) {
+  c: f32[] = fused[body=graph(a: f32[4096,64]) {
+    b: f32[4096,64] = mul a a
+    c: f32[] = reduce_sum[axes=[0,1]] b
+    return c
+  }] a
+  d: f32[4096,64] = fused[body=graph(a: f32[], b: f32[], d: f32[4096,64]) {
+    c: f32[] = mul a b
+    e: f32[4096,64] = mul d c
+    return e
+  }] c b a
+  return d
+})");
+}
+
+// Its rows go on with their own sums.
+TEST(Fuse, RowsAreNormalisedInOneGroup) {
+  expect_fused(R"(graph(a: f32[4096,64]) {
+  b: f32[4096] = reduce_max[axes=[1]] a
+  c: f32[4096,1] = reshape[shape=[4096,1]] b
+  d: f32[4096,64] = sub a c
+  return d
+})",
+               R"(graph(a: f32[4096,64]) {
+  b: f32[4096,64] = fused[body=graph(a: f32[4096,64]) {
+    b: f32[4096] = reduce_max[axes=[1]] a
+    c: f32[4096,1] = reshape[shape=[4096,1]] b
+    d: f32[4096,64] = sub a c
+    return d
+  }] a
+  return b
+})");
+}
+
+}  // namespace
+}  // namespace spruce
