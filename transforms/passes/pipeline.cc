@@ -22,8 +22,8 @@ constexpr Pass kPasses[] = {
     {"reductions", reductions},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
-    {"schedule", schedule},
     {"fuse", fuse},
+    {"schedule", schedule},
 };
 
 }  // namespace
