@@ -32,19 +32,30 @@ struct Lanes {
   }
 };
 
+/// The largest of kWide elements at a time from x[i] on, i left after the last of them.
+template <int kWide, class T>
+SPRUCE_INLINE T wide_max(const T* x, int64_t n, int64_t& i) {
+  T best[kWide];
+  for (int l = 0; l < kWide; ++l) best[l] = -std::numeric_limits<T>::infinity();
+  for (; i + kWide <= n; i += kWide) {
+    for (int l = 0; l < kWide; ++l) best[l] = x[i + l] > best[l] ? x[i + l] : best[l];
+  }
+  for (int half = kWide / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) best[l] = best[l + half] > best[l] ? best[l + half] : best[l];
+  }
+  return best[0];
+}
+
 /// The largest element that is no NaN; -inf for none.
 template <class T>
 SPRUCE_INLINE T row_max(const T* x, int64_t n) {
-  constexpr int kWide = 64;  // so many that the compiler keeps a loop, which it turns into vectors
   T m = -std::numeric_limits<T>::infinity();
   int64_t i = 0;
-  if (n >= kWide) {
-    T best[kWide];
-    for (int l = 0; l < kWide; ++l) best[l] = m;
-    for (; i + kWide <= n; i += kWide) {
-      for (int l = 0; l < kWide; ++l) best[l] = x[i + l] > best[l] ? x[i + l] : best[l];
-    }
-    for (int l = 0; l < kWide; ++l) m = best[l] > m ? best[l] : m;
+  // So many that the compiler keeps a loop, which it turns into vectors.
+  if (n >= 64) m = wide_max<64>(x, n, i);
+  if (n - i >= 16) {
+    const T w = wide_max<16>(x, n, i);
+    m = w > m ? w : m;
   }
   for (; i < n; ++i) m = x[i] > m ? x[i] : m;
   return m;

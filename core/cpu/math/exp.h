@@ -46,16 +46,22 @@ SPRUCE_INLINE double expm1_small(double r) {
   return I::fma(r * r, horner<I, kExpDouble>(r), r);
 }
 
+// What rounds to zero is chosen, not computed: an underflow costs hundreds of cycles, and masked
+// softmax has many.
 template <class I>
 SPRUCE_INLINE float exp(float x) {
-  const auto [r, n] = reduce_ln2<I>(clamp(x, -104.0f, 89.0f));
-  return scale(expm1_small<I>(r) + 1.0f, n);
+  const bool none = x < -0x1.9fe368p6f;  // e^x < 2^-150
+  const auto [r, n] = reduce_ln2<I>(none ? 0.0f : x > 89.0f ? 89.0f : x);
+  const float y = scale(expm1_small<I>(r) + 1.0f, n);
+  return none ? 0.0f : y;
 }
 
 template <class I>
 SPRUCE_INLINE double exp(double x) {
-  const auto [r, n] = reduce_ln2<I>(clamp(x, -746.0, 710.0));
-  return scale(expm1_small<I>(r) + 1.0, n);
+  const bool none = x < -0x1.74910d52d3053p9;  // e^x < 2^-1075
+  const auto [r, n] = reduce_ln2<I>(none ? 0.0 : x > 710.0 ? 710.0 : x);
+  const double y = scale(expm1_small<I>(r) + 1.0, n);
+  return none ? 0.0 : y;
 }
 
 /// 2^r for |r| <= 1/2.
