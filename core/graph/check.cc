@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/graph/arity.h"
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/graph/print.h"
 
@@ -24,9 +25,15 @@ void check(const Graph& graph) {
                        " is defined twice");
     defined[static_cast<size_t>(v)] = 1;
   };
-  for (const ValueId v : graph.inputs) define(v, "input");
+  for (const ValueId v : graph.inputs) {
+    define(v, "input");
+    const Aval& aval = graph.avals[static_cast<size_t>(v)];
+    check_shape("check", aval.shape, size_of(aval.dtype));
+  }
   for (const Graph::Constant& c : graph.constants) {
     define(c.id, "constant");
+    if (!c.value.defined())
+      throw GraphError("check: constant " + internal::value_name(c.id) + " has no value");
     if (!(c.value.aval() == graph.avals[static_cast<size_t>(c.id)])) {
       throw GraphError("check: constant " + internal::value_name(c.id) + " is " +
                        to_string(c.value.aval()) + ", its value says " +
@@ -36,11 +43,21 @@ void check(const Graph& graph) {
   std::vector<const Aval*> types;
   for (size_t n = 0; n < graph.equations.size(); ++n) {
     const Equation& e = graph.equations[n];
+    if (e.primitive == nullptr)
+      throw GraphError("check: equation " + std::to_string(n) + " has no primitive");
     types.clear();
     for (const ValueId v : e.inputs) {
       if (v < 0 || v >= size || !defined[static_cast<size_t>(v)])
         fail(graph, n, "input " + internal::value_name(v) + " is not defined before it");
       types.push_back(&graph.avals[static_cast<size_t>(v)]);
+    }
+    const std::string problem = internal::arity_problem(*e.primitive, e.inputs.size(), e.params);
+    if (!problem.empty()) fail(graph, n, e.primitive->name + (" " + problem));
+    // Rules take the graphs in their parameters for granted.
+    if (!e.params.empty()) {
+      e.params.base()->visit_graphs([](const GraphPtr& g) {
+        if (g != nullptr) check(*g);
+      });
     }
     const std::vector<Aval> results = output_avals(*e.primitive, types, e.params);
     if (results.size() != e.outputs.size()) {
@@ -54,11 +71,6 @@ void check(const Graph& graph) {
       if (!(says == results[k]))
         fail(graph, n,
              "its output is " + to_string(results[k]) + ", the value says " + to_string(says));
-    }
-    if (!e.params.empty()) {
-      e.params.base()->visit_graphs([](const GraphPtr& g) {
-        if (g != nullptr) check(*g);
-      });
     }
   }
   for (const ValueId v : graph.outputs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "spruce/core/graph/arity.h"
 #include "spruce/core/graph/graph.h"
 
 namespace spruce {
@@ -296,9 +297,8 @@ class Parser final : public internal::ParamReader {
         fail_at(start, "there is no primitive `" + std::string(name) + "`");
       parameters(e);
       e.inputs = uses(defined);
-      if (!takes(*e.primitive, e.inputs.size()))
-        fail_at(start, std::string(name) + " does not take " + std::to_string(e.inputs.size()) +
-                           " inputs");
+      const std::string problem = internal::arity_problem(*e.primitive, e.inputs.size(), e.params);
+      if (!problem.empty()) fail_at(start, std::string(name) + " " + problem);
       for (const Definition& d : outputs) e.outputs.push_back(d.id);
       g.equations.push_back(std::move(e));
     }
@@ -315,17 +315,6 @@ class Parser final : public internal::ParamReader {
     e.params = e.primitive->params(*this);
     expect(']');
   }
-  // Shape rules rely on the number of inputs, of which the samples show what is possible.
-  static bool takes(const Primitive& p, size_t inputs) {
-    if (p.samples == nullptr) return inputs > 0 || p.batch == nullptr;
-    size_t least = SIZE_MAX, most = 0;
-    for (const Sample& s : p.samples()) {
-      least = std::min(least, s.in.size());
-      most = std::max(most, s.in.size());
-    }
-    return least == most ? inputs == least : inputs >= least;
-  }
-
   Graph graph() {
     if (++depth_ > kMaxDepth)
       fail("more than " + std::to_string(kMaxDepth) + " graphs within each other");

@@ -35,14 +35,6 @@ std::string element(const Array& a, int64_t i) {
   });
 }
 
-std::string constant_text(const Array& a, bool full) {
-  if (a.is_tracer()) return "{traced}";
-  if (&a.device() != &cpu_device() || (!full && a.size() > kShown)) return "{...}";
-  std::string s = "{";
-  for (int64_t i = 0; i < a.size(); ++i) s += (i > 0 ? " " : "") + element(a, i);
-  return s + "}";
-}
-
 std::string indented(const std::string& text) {
   std::string s;
   for (const char c : text) {
@@ -107,13 +99,30 @@ std::string value_name(ValueId v) {
 std::string equation_text(const Graph& graph, const Equation& e) {
   std::string s;
   for (size_t k = 0; k < e.outputs.size(); ++k) {
+    const auto v = static_cast<size_t>(e.outputs[k]);
     s += (k > 0 ? ", " : "") + value_name(e.outputs[k]) + ": " +
-         to_string(graph.avals[static_cast<size_t>(e.outputs[k])]);
+         (v < graph.avals.size() ? to_string(graph.avals[v]) : "?");
   }
   s += std::string(" = ") + e.primitive->name;
   if (!e.params.empty()) s += "[" + e.params.text() + "]";
   for (const ValueId v : e.inputs) s += " " + value_name(v);
   return s;
+}
+
+std::string equation_note(const Graph& graph, const Equation& e) {
+  Equation flat = e;
+  flat.params = e.params.map_graphs([](const GraphPtr&) { return GraphPtr(); });
+  std::string s = equation_text(graph, flat);
+  if (!e.place.empty()) s += "\nat " + e.place;
+  return s;
+}
+
+std::string constant_text(const Array& a, bool full) {
+  if (a.is_tracer()) return "{traced}";
+  if (&a.device() != &cpu_device() || (!full && a.size() > kShown)) return "{...}";
+  std::string s = "{";
+  for (int64_t i = 0; i < a.size(); ++i) s += (i > 0 ? " " : "") + element(a, i);
+  return s + "}";
 }
 
 }  // namespace internal
@@ -128,7 +137,7 @@ std::string Graph::text(bool full) const {
   s += ") {\n";
   for (const Constant& c : constants) {
     s += "  " + internal::value_name(c.id) + ": " + to_string(avals[static_cast<size_t>(c.id)]) +
-         " = constant " + constant_text(c.value, full) + "\n";
+         " = constant " + internal::constant_text(c.value, full) + "\n";
   }
   for (const Equation& e : equations) s += "  " + internal::equation_text(*this, e) + "\n";
   s += "  return";

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/optimizer.h"
 
@@ -94,6 +95,7 @@ extern constinit const Primitive adam_direction_p = {
     .kind = PrimitiveKind::kOther,
     .in_place = false,
     .expand = expand,
+    .flops = rules::flops_per_output<5>,
 };
 
 Array adam_direction(const Array& mu, const Array& nu, const Array& c1, const Array& c2,

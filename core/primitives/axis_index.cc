@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of a slice along a named axis of vmap, which alone can tell it.
 #include "spruce/core/rules/collective.h"
+#include "spruce/core/rules/cost.h"
 
 namespace spruce {
 
@@ -11,6 +12,7 @@ extern constinit const Primitive axis_index_p = {
           return Aval{Dtype::kInt32, false, Shape{}};
         },
     .params = kParamsOf<CollectiveParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

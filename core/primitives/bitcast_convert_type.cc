@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bits of each element read as another dtype of the same size; the memory is shared.
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -41,6 +42,7 @@ extern constinit const Primitive bitcast_convert_type_p = {
     .samples = samples,
     .params = kParamsOf<BitcastParams>,
     .kind = PrimitiveKind::kView,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

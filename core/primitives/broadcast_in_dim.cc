@@ -4,6 +4,7 @@
 
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
@@ -90,6 +91,7 @@ extern constinit const Primitive broadcast_in_dim_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<BroadcastInDimParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

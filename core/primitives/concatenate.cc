@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -107,6 +108,7 @@ extern constinit const Primitive concatenate_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<ConcatenateParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

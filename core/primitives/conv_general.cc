@@ -6,6 +6,7 @@
 #include "spruce/core/cpu/conv.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/conv.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -265,6 +266,7 @@ extern constinit const Primitive conv_general_p = {
     .batch = batch,
     .samples = rules::conv_samples,
     .params = kParamsOf<ConvParams>,
+    .flops = rules::conv_flops,
 };
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -29,6 +30,7 @@ extern constinit const Primitive copy_p = {
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 // is known (text has none: a graph that was parsed is differentiated through its body).
 #include "spruce/core/custom_call.h"
 
+#include "spruce/core/graph/arity.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
@@ -22,6 +23,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   if (a.params.get<CustomCallParams>().body == nullptr)
     throw GraphError(std::string(a.op) + ": has no body");
   const Graph& body = internal::custom_call_body(a.params);
+  internal::check_body(a.op, body, a.in);
   std::vector<Aval> out;
   for (const ValueId v : body.outputs) out.push_back(body.avals[static_cast<size_t>(v)]);
   return out;

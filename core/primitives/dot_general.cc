@@ -4,6 +4,7 @@
 #include <array>
 
 #include "spruce/core/cpu/dot.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -220,6 +221,7 @@ extern constinit const Primitive dot_general_p = {
     .samples = samples,
     .params = kParamsOf<DotParams>,
     .prepare = cpu::prepare_dot,
+    .flops = rules::dot_flops,
 };
 
 }  // namespace spruce

@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -76,6 +77,7 @@ extern constinit const Primitive dynamic_slice_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<DynamicSliceParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

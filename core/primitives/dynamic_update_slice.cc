@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/dynamic_slice.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -96,6 +97,7 @@ extern constinit const Primitive dynamic_update_slice_p = {
     .batch = batch,
     .samples = samples,
     .in_place = true,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 #include "spruce/core/rules/gather.h"
 
 #include "spruce/core/cpu/windows.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
@@ -29,6 +30,7 @@ extern constinit const Primitive gather_p = {
     .batch = rules::batch_gather,
     .samples = rules::gather_samples,
     .params = kParamsOf<GatherParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

@@ -5,6 +5,7 @@
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/math.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
@@ -64,6 +65,7 @@ extern constinit const Primitive gelu_p = {
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
     .expand = expand,
+    .flops = rules::flops_per_output<8>,
 };
 
 }  // namespace spruce

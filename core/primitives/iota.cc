@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -62,6 +63,7 @@ extern constinit const Primitive iota_p = {
     .cpu = kernel,
     .samples = samples,
     .params = kParamsOf<IotaParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

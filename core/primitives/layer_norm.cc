@@ -6,6 +6,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/rows.h"
 
@@ -116,6 +117,7 @@ extern constinit const Primitive layer_norm_p = {
     .samples = samples,
     .params = kParamsOf<LayerNormParams>,
     .expand = expand,
+    .flops = rules::flops_per_output<8>,
 };
 
 }  // namespace spruce

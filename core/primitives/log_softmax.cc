@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/rows.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/rows.h"
 
@@ -46,6 +47,7 @@ extern constinit const Primitive log_softmax_p = {
     .samples = rules::row_samples,
     .in_place = true,
     .expand = expand,
+    .flops = rules::flops_per_output<5>,
 };
 
 }  // namespace spruce

@@ -8,6 +8,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -154,6 +155,7 @@ extern constinit const Primitive pad_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<PadParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

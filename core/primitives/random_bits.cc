@@ -3,6 +3,7 @@
 // partitionable threefry.
 #include "spruce/core/cpu/threefry.h"
 #include "spruce/core/random/primitives.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/random.h"
 
@@ -76,6 +77,7 @@ extern constinit const Primitive random_bits_p = {
     .batch = rules::batch_keys,
     .samples = samples,
     .params = kParamsOf<RandomBitsParams>,
+    .flops = rules::flops_per_output<40>,
 };
 
 }  // namespace spruce

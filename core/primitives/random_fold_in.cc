@@ -2,6 +2,7 @@
 // A new key from a key and a number: the encrypted counter (0, number).
 #include "spruce/core/cpu/threefry.h"
 #include "spruce/core/random/primitives.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/random.h"
 
@@ -62,6 +63,7 @@ extern constinit const Primitive random_fold_in_p = {
     .jvp = rules::jvp_zero,
     .batch = batch,
     .samples = samples,
+    .flops = rules::flops_per_output<40>,
 };
 
 }  // namespace spruce

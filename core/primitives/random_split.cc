@@ -2,6 +2,7 @@
 // New keys from a key: key i is the encrypted counter i.
 #include "spruce/core/cpu/threefry.h"
 #include "spruce/core/random/primitives.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/random.h"
 
@@ -46,6 +47,7 @@ extern constinit const Primitive random_split_p = {
     .batch = rules::batch_keys,
     .samples = samples,
     .params = kParamsOf<RandomSplitParams>,
+    .flops = rules::flops_per_output<40>,
 };
 
 }  // namespace spruce

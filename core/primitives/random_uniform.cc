@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/threefry.h"
 #include "spruce/core/random/primitives.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/random.h"
 
@@ -139,6 +140,7 @@ extern constinit const Primitive random_uniform_p = {
     .batch = rules::batch_keys,
     .samples = samples,
     .params = kParamsOf<RandomUniformParams>,
+    .flops = rules::flops_per_output<42>,
 };
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "spruce/core/cpu/window.h"
+#include "spruce/core/rules/cost.h"
 
 namespace spruce {
 
@@ -17,6 +18,7 @@ extern constinit const Primitive reduce_window_max_p = {
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,
+    .flops = rules::window_flops,
 };
 
 }  // namespace spruce

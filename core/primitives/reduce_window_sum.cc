@@ -2,6 +2,7 @@
 // The sum over each window.
 #include "spruce/core/cpu/window.h"
 #include "spruce/core/rules/conv.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
@@ -34,6 +35,7 @@ extern constinit const Primitive reduce_window_sum_p = {
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,
+    .flops = rules::window_flops,
 };
 
 }  // namespace spruce

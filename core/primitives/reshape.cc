@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same elements in row-major order with another shape, in the same memory.
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -48,6 +49,7 @@ extern constinit const Primitive reshape_p = {
     .samples = samples,
     .params = kParamsOf<ReshapeParams>,
     .kind = PrimitiveKind::kView,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of some axes in reverse order.
 #include "spruce/core/cpu/copy.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -54,6 +55,7 @@ extern constinit const Primitive rev_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<ReverseParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

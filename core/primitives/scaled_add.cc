@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/optimizer.h"
 
@@ -88,6 +89,7 @@ extern constinit const Primitive scaled_add_p = {
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
     .expand = expand,
+    .flops = rules::flops_per_output<3>,
 };
 
 Array scaled_add(const Array& a, double alpha, const Array& b, double beta) {

@@ -5,6 +5,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/shape.h"
@@ -54,6 +55,7 @@ extern constinit const Primitive scatter_p = {
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,
     .in_place = true,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

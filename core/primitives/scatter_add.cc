@@ -2,6 +2,7 @@
 // The operand with updates added at index vectors. Where windows meet, the updates add up, in their
 // order.
 #include "spruce/core/cpu/windows.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
 
@@ -37,6 +38,7 @@ extern constinit const Primitive scatter_add_p = {
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,
     .in_place = true,
+    .flops = rules::flops_per_last_input<1>,
 };
 
 }  // namespace spruce

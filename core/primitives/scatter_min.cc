@@ -2,6 +2,7 @@
 // The smallest of the operand and the updates at index vectors; NaN wins. Ties share the derivative
 // evenly.
 #include "spruce/core/cpu/windows.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
 
@@ -16,6 +17,7 @@ extern constinit const Primitive scatter_min_p = {
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,
     .in_place = true,
+    .flops = rules::flops_per_last_input<1>,
 };
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/windows.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/shape.h"
@@ -77,6 +78,7 @@ extern constinit const Primitive scatter_mul_p = {
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,
     .in_place = true,
+    .flops = rules::flops_per_last_input<1>,
 };
 
 }  // namespace spruce

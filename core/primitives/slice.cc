@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements start, start + stride, ... below limit of each axis.
 #include "spruce/core/cpu/copy.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -86,6 +87,7 @@ extern constinit const Primitive slice_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<SliceParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

@@ -2,6 +2,7 @@
 // Operands ordered together along an axis by the first num_keys of them (see SortParams).
 #include "spruce/core/cpu/sort.h"
 
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/shape.h"
@@ -91,6 +92,7 @@ extern constinit const Primitive sort_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<SortParams>,
+    .flops = rules::sort_flops,
 };
 
 namespace rules {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The identity, with derivative zero.
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
@@ -11,6 +12,7 @@ extern constinit const Primitive stop_gradient_p = {
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-20, 20>,
     .kind = PrimitiveKind::kView,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes in another order.
 #include "spruce/core/cpu/copy.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -69,6 +70,7 @@ extern constinit const Primitive transpose_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<TransposeParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

@@ -2,6 +2,7 @@
 // Which tap of each window holds its smallest element: the first one in row-major order, -1 where
 // there is none.
 #include "spruce/core/cpu/window.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
@@ -14,6 +15,7 @@ extern constinit const Primitive window_argmin_p = {
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,
+    .flops = rules::window_flops,
 };
 
 }  // namespace spruce

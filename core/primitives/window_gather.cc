@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The element of each window that an index names; linear in the first input.
 #include "spruce/core/cpu/window.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -69,6 +70,7 @@ extern constinit const Primitive window_gather_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<WindowGatherParams>,
+    .flops = rules::no_flops,
 };
 
 }  // namespace spruce

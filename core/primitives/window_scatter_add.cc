@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds each element to the one of its window that an index names: the transpose of window_gather.
 #include "spruce/core/cpu/window.h"
+#include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -72,6 +73,7 @@ extern constinit const Primitive window_scatter_add_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<WindowScatterParams>,
+    .flops = rules::flops_per_last_input<1>,
 };
 
 }  // namespace spruce

@@ -5,6 +5,7 @@
 #include "spruce/core/array.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/debug.h"
+#include "spruce/core/graph/dot.h"
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/io/io.h"
 #include "spruce/core/memory.h"

@@ -150,6 +150,15 @@ Graph simple() {
   return make_graph([](const Array& x) { return sin(x) * x; })(kVector);
 }
 
+std::string message_of(const Graph& g) {
+  try {
+    check(g);
+  } catch (const GraphError& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
 TEST(GraphCheck, RejectsBrokenGraphs) {
   EXPECT_NO_THROW(check(simple()));
   Graph g = simple();
@@ -173,6 +182,44 @@ TEST(GraphCheck, RejectsBrokenGraphs) {
   g = simple();
   g.equations[0].outputs.push_back(g.add_value(g.avals[0]));
   EXPECT_THROW(check(g), GraphError);
+}
+
+TEST(GraphCheck, AsksBeforeShapeRulesWould) {
+  Graph g = simple();
+  g.equations[1].inputs.pop_back();
+  EXPECT_THAT(message_of(g), HasSubstr("`c: f32[3] = mul b`: mul does not take 1 inputs"));
+  g = simple();
+  g.equations[0].inputs.clear();
+  EXPECT_THAT(message_of(g), HasSubstr("sin does not take 0 inputs"));
+  g = simple();
+  g.equations[0].primitive = find_primitive("reduce_sum");
+  EXPECT_THAT(message_of(g), HasSubstr("reduce_sum has no parameters and needs some"));
+  const Graph sums = make_graph([](const Array& x) { return sum(x); })(kVector);
+  g = simple();
+  g.equations[0].params = sums.equations[0].params;
+  EXPECT_THAT(message_of(g), HasSubstr("sin has parameters and takes none"));
+  g = simple();
+  g.equations[0].primitive = find_primitive("transpose");
+  g.equations[0].params = sums.equations[0].params;
+  EXPECT_THAT(message_of(g), HasSubstr("transpose has parameters of another primitive"));
+  g = simple();
+  g.equations[0].primitive = nullptr;
+  EXPECT_THAT(message_of(g), HasSubstr("equation 0 has no primitive"));
+  g = simple();
+  g.constants.push_back({g.add_value(g.avals[0]), Array()});
+  EXPECT_THAT(message_of(g), HasSubstr("constant d has no value"));
+  g = simple();
+  g.equations[0].outputs = {99};
+  EXPECT_THAT(message_of(g), HasSubstr("has the number 99 of no value"));
+}
+
+TEST(GraphCheck, BodiesTakeWhatTheyAreGiven) {
+  EXPECT_THAT(parse_error("graph(a: f32[2]) {\n  b: f32[3] = custom_call[name=\"f\" body=graph(a: "
+                          "f32[3]) {\n  return a\n} function=none] a\n  return b\n}"),
+              HasSubstr("custom_call: input 0 is f32[2], its body takes f32[3]"));
+  EXPECT_THAT(parse_error("graph(a: f32[2]) {\n  b: f32[2] = custom_call[name=\"f\" body=graph(a: "
+                          "f32[2]) {\n  return a\n} function=none] a a\n  return b\n}"),
+              HasSubstr("its body takes 1 inputs, 2 are given"));
 }
 
 TEST(GraphEvaluate, ChecksItsArguments) {
