@@ -2,6 +2,7 @@
 #include "benchmarks/floor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <thread>
@@ -59,26 +60,37 @@ double best_seconds(int repeats, const std::function<void()>& f) {
   return best;
 }
 
-double copy_rate() {
-  const size_t bytes = size_t{128} << 20, n = static_cast<size_t>(sp::threads());
+double copy_rate(size_t bytes) {
+  const size_t n = bytes < (size_t{1} << 20) ? 1 : static_cast<size_t>(sp::threads());
   std::vector<char> from(bytes, 1), to(bytes, 2);
+  const int inner = static_cast<int>(std::max<size_t>(1, (size_t{8} << 20) / bytes));
+  const auto copy = [&](size_t begin, size_t end) {
+    for (int k = 0; k < inner; ++k)
+      std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+  };
   const double seconds = best_seconds(8, [&] {
     std::vector<std::thread> threads;
-    for (size_t i = 0; i < n; ++i) {
-      threads.emplace_back([&, i] {
-        const size_t begin = bytes * i / n, end = bytes * (i + 1) / n;
-        std::memcpy(to.data() + begin, from.data() + begin, end - begin);
-      });
-    }
+    for (size_t i = 1; i < n; ++i) threads.emplace_back(copy, bytes * i / n, bytes * (i + 1) / n);
+    copy(0, bytes / n);
     for (std::thread& t : threads) t.join();
   });
-  return 2 * static_cast<double>(bytes) / seconds;
+  return 2 * static_cast<double>(bytes) * inner / seconds;
 }
 
 }  // namespace
 
 Work work_of(const sp::Graph& graph) {
   return {flops_of(graph), bytes_of(graph, graph.inputs) + bytes_of(graph, graph.outputs)};
+}
+
+double Machine::seconds(const Work& work) const {
+  const auto distance = [&](const Copy& c) {
+    return std::abs(std::log(c.bytes / std::max(work.bytes, 1.0)));
+  };
+  const Copy& nearest =
+      *std::min_element(copies.begin(), copies.end(),
+                        [&](const Copy& a, const Copy& b) { return distance(a) < distance(b); });
+  return work.flops / flops + work.bytes / nearest.rate;
 }
 
 Machine measure_machine() {
@@ -88,7 +100,10 @@ Machine measure_machine() {
     const double seconds = best_seconds(20, [&] { sp::matmul(a, a); });
     machine.flops = std::max(machine.flops, 2 * static_cast<double>(n * n * n) / seconds);
   }
-  machine.bytes = copy_rate();
+  for (const int shift : {13, 17, 20, 22, 24, 26}) {
+    const size_t bytes = size_t{1} << shift;
+    machine.copies.push_back({2 * static_cast<double>(bytes), copy_rate(bytes)});
+  }
   return machine;
 }
 

@@ -15,8 +15,15 @@ Work work_of(const sp::Graph& graph);
 
 /// What this machine does with the threads that the library may use.
 struct Machine {
-  double flops = 0;  ///< each second, in the best of several f32 matrix products
-  double bytes = 0;  ///< read and written each second, copying 128 MiB
+  struct Copy {
+    double bytes;  ///< size of the copied block, times two: read and written
+    double rate;   ///< bytes each second
+  };
+  double flops = 0;          ///< each second, in the best of several f32 matrix products
+  std::vector<Copy> copies;  ///< by size: small blocks stay in caches
+
+  /// The least time for that work, at the copy rate of the size nearest to its own.
+  double seconds(const Work& work) const;
 };
 Machine measure_machine();
 

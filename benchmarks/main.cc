@@ -4,7 +4,10 @@
 //   compile_ms  how much longer the first call takes
 //   value       mean of |x| over all results of the first call: the peers print the same
 //   peak_bytes  most array memory at once during a call, arguments included
-//   floor_us    what the row must compute and move, at the speed of this machine
+//   rss_bytes   growth of the process over the row; the first row of a process tells most
+//   flops       multiplications and additions of products and convolutions
+//   bytes       of arguments and results
+//   floor_us    the least time for those at the speed of this machine
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +40,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: spruce_bench [row ...] [--eager] [--threads n] [--seconds s] [--json | --table]\n"
+    "                    [--no-floor]\n"
     "       spruce_bench --list | --machine | --check FILE [row ...]\n"
     "  --seconds s   how long each row is repeated (1.5)\n"
     "  --machine     only what the floors are made of\n"
@@ -47,7 +51,7 @@ struct Arguments {
   std::vector<std::string> wanted;
   double seconds = 1.5;
   bool table = isatty(STDOUT_FILENO) != 0;
-  bool list = false, machine = false;
+  bool list = false, machine = false, floor = true;
   std::string check;
 };
 
@@ -69,6 +73,8 @@ void parse(int argc, char** argv, Arguments& out) {
       out.table = false;
     else if (arg == "--table")
       out.table = true;
+    else if (arg == "--no-floor")
+      out.floor = false;
     else if (arg == "--list")
       out.list = true;
     else if (arg == "--machine")
@@ -98,30 +104,54 @@ std::vector<Row> wanted_rows(const std::vector<std::string>& wanted) {
   return all;
 }
 
-void print(const Row& row, const Arguments& args, const Measurement& m, double floor) {
-  const double us = m.seconds * 1e6, compile = std::max(0.0, m.first_seconds - m.seconds) * 1e3;
-  const char* form = args.table ? "%-22s %-12s %12.2f %9.1f %10.2f %9.0f%% %14lld %14.7g\n"
-                                : "{\"row\": \"%s\", \"peer\": \"%s\", \"us\": %.2f, "
-                                  "\"compile_ms\": %.1f, \"floor_us\": %.3f, "
-                                  "\"of_floor\": %.0f, \"peak_bytes\": %lld, \"value\": %.7g}\n";
-  std::printf(form, row.name.c_str(), args.settings.eager ? "spruce-eager" : "spruce", us, compile,
-              floor * 1e6, 100 * floor / m.seconds, static_cast<long long>(m.peak_bytes), m.value);
-  std::fflush(stdout);
+void print_header() {
+  std::printf("%-22s %11s %9s %10s %8s %12s %13s\n", "row", "us", "compile", "floor us", "of floor",
+              "peak MB", "value");
+}
+
+void print_line(const Row& row, const Measurement& m, double floor) {
+  std::printf("%-22s %11.2f %6.1f ms %10.2f %6.0f %% %12.3f %13.7g\n", row.name.c_str(),
+              m.seconds * 1e6, m.compile_seconds() * 1e3, floor * 1e6, 100 * floor / m.seconds,
+              static_cast<double>(m.peak_bytes) / 1e6, m.value);
+}
+
+void print_json(const Row& row, const Arguments& args, const Measurement& m, const Work& work,
+                double floor) {
+  std::printf(
+      "{\"row\": \"%s\", \"peer\": \"%s\", \"us\": %.2f, \"compile_ms\": %.2f, \"value\": %.7g, "
+      "\"peak_bytes\": %lld, \"rss_bytes\": %lld, \"flops\": %.0f, \"bytes\": %.0f",
+      row.name.c_str(), args.settings.eager ? "spruce-eager" : "spruce", m.seconds * 1e6,
+      m.compile_seconds() * 1e3, m.value, static_cast<long long>(m.peak_bytes),
+      static_cast<long long>(m.resident_bytes), work.flops, work.bytes);
+  if (args.floor) std::printf(", \"floor_us\": %.3f", floor * 1e6);
+  std::printf("}\n");
 }
 
 void run(const Arguments& args) {
   const std::vector<Row> wanted = wanted_rows(args.wanted);
-  const Machine machine = measure_machine();
-  if (args.table) {
-    std::printf("%-22s %-12s %12s %9s %10s %10s %14s %14s\n", "row", "", "us", "compile",
-                "floor us", "of floor", "peak bytes", "value");
-  }
+  const Machine machine = args.floor ? measure_machine() : Machine();
+  if (args.table) print_header();
   for (const Row& row : wanted) {
-    const Call call = row.make(args.settings);
-    const Work work = work_of(call.graph());
-    const double floor = work.flops / machine.flops + work.bytes / machine.bytes;
-    print(row, args, measure(call, args.seconds), floor);
+    const Measurement m = measure(row, args.settings, args.seconds);
+    const Work work = work_of(row.make(args.settings).graph());
+    const double floor = args.floor ? machine.seconds(work) : 0;
+    if (args.table)
+      print_line(row, m, floor);
+    else
+      print_json(row, args, m, work, floor);
+    std::fflush(stdout);
   }
+}
+
+void print_machine(const Machine& machine) {
+  std::printf("{\"threads\": %d, \"gflops\": %.1f, \"copy_gb_s\": [", sp::threads(),
+              machine.flops / 1e9);
+  const char* between = "";
+  for (const Machine::Copy& c : machine.copies) {
+    std::printf("%s[%.0f, %.2f]", between, c.bytes, c.rate / 1e9);
+    between = ", ";
+  }
+  std::printf("]}\n");
 }
 
 // The file holds one JSON object a line: row, value, tolerance (relative). Others are notes.
@@ -157,9 +187,7 @@ int main(int argc, char** argv) {
     if (args.list) {
       for (const Row& row : rows()) std::printf("%s\n", row.name.c_str());
     } else if (args.machine) {
-      const Machine m = measure_machine();
-      std::printf("{\"threads\": %d, \"gflops\": %.1f, \"copy_gb_s\": %.2f}\n", sp::threads(),
-                  m.flops / 1e9, m.bytes / 1e9);
+      print_machine(measure_machine());
     } else if (!args.check.empty()) {
       return check(args);
     } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmarks/measure.h"
 
-#include <algorithm>
+#include <fstream>
 
 namespace bench {
 namespace {
@@ -14,6 +14,19 @@ double mean_absolute(const std::vector<Array>& results) {
   }
   return total / count;
 }
+
+// A line of /proc/self/status in bytes; 0 where there is no such file.
+int64_t resident(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kilobytes = 0;
+    if (word == field && status >> kilobytes) return kilobytes * 1024;
+  }
+  return 0;
+}
+
+// From now on VmHWM tells the highest resident set.
+void forget_highest() { std::ofstream("/proc/self/clear_refs") << '5'; }
 
 double median_seconds(const Call& call, double seconds) {
   std::vector<double> times;
@@ -35,8 +48,11 @@ double median_seconds(const Call& call, double seconds) {
 
 double first_value(const Call& call) { return mean_absolute(call.run()); }
 
-Measurement measure(const Call& call, double seconds) {
+Measurement measure(const Row& row, const Settings& settings, double seconds) {
   Measurement m;
+  forget_highest();
+  const int64_t before = resident("VmRSS:");
+  const Call call = row.make(settings);
   {
     const auto start = Clock::now();
     const std::vector<Array> results = call.run();
@@ -48,6 +64,7 @@ Measurement measure(const Call& call, double seconds) {
   call.run();
   m.peak_bytes = sp::memory::peak_bytes();
   m.seconds = median_seconds(call, seconds);
+  m.resident_bytes = resident("VmHWM:") - before;
   return m;
 }
 

@@ -2,6 +2,7 @@
 // Times, values and memory of one row.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 #include "benchmarks/bench.h"
@@ -16,16 +17,19 @@ inline double seconds_since(Clock::time_point start) {
 
 /// What one row gave.
 struct Measurement {
-  double value = 0;          ///< mean of |x| over all results of the first call
-  double first_seconds = 0;  ///< the first call, which stages and compiles
-  double seconds = 0;        ///< median of the later calls
-  int64_t peak_bytes = 0;    ///< most array memory at once in later calls, arguments included
+  double value = 0;            ///< mean of |x| over all results of the first call
+  double first_seconds = 0;    ///< the first call, which stages and compiles
+  double seconds = 0;          ///< median of the later calls
+  int64_t peak_bytes = 0;      ///< most array memory at once in later calls, arguments included
+  int64_t resident_bytes = 0;  ///< growth of the resident set from before the row was made
+
+  double compile_seconds() const { return std::max(0.0, first_seconds - seconds); }
 };
 
 /// The first call and nothing else.
 double first_value(const Call& call);
 
-/// Calls for at least `seconds`, in batches of about 2 ms; the first third counts as warm-up.
-Measurement measure(const Call& call, double seconds);
+/// Calls the row for at least `seconds`, in batches of about 2 ms; the first third is warm-up.
+Measurement measure(const Row& row, const Settings& settings, double seconds);
 
 }  // namespace bench

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RESULTS.md: what the rounds of run.py measured, as tables."""
+
+import datetime
+import json
+import math
+import platform
+import re
+import statistics
+import subprocess
+
+HEAD = """# Results
+
+Written by `./dev bench --peers` (benchmarks/run.py); each section by a run with that many threads.
+Times are microseconds of one call: the median over rounds in which all programs take turns, each
+row in a process of its own. Ratios are the best peer's time over ours: above 1 we are faster.
+
+"""
+
+NOTES = """
+- floor: multiplications and additions of products and convolutions at the machine's rate, plus
+  arguments and results once at its rate of copying blocks of that size; "of floor" is floor / ours.
+- compile: how much longer the first call takes than a later one.
+- peak memory: of Spruce, the most array memory at once in a call, arguments and results included
+  (`memory::peak_bytes`); of JAX, arguments, results and temporaries of its compiler's
+  `memory_analysis`, less what is donated; "resident" is the growth of the process's resident set
+  over the whole row, compilation included, which is all that PyTorch has to show.
+"""
+
+
+def middle(runs, key):
+    values = [r[key] for r in runs if r.get(key) is not None]
+    return statistics.median(values) if values else None
+
+
+def copy_rate(machine, size):
+    """Bytes a second at the measured size nearest to this one."""
+    near = min(machine["copy_gb_s"], key=lambda p: abs(math.log(p[0] / max(size, 1))))
+    return near[1] * 1e9
+
+
+def summarize(results, machine):
+    """One object a row: ours, each peer's, the best peer, the ratio and the floor."""
+    out = []
+    for row, programs in results.items():
+        entry = {"row": row, "programs": {}}
+        for name, runs in programs.items():
+            if runs:
+                entry["programs"][name] = {
+                    "us": middle(runs, "us"),
+                    "compile_ms": runs[0].get("compile_ms"),
+                    "value": runs[0].get("value"),
+                    "peak_bytes": runs[0].get("peak_bytes"),
+                    "rss_bytes": middle(runs, "rss_bytes"),
+                }
+        ours = programs["spruce"][0] if programs.get("spruce") else None
+        peers = {n: p["us"] for n, p in entry["programs"].items() if n != "spruce"}
+        if ours:
+            floor = (ours["flops"] / (machine["gflops"] * 1e9)
+                     + ours["bytes"] / copy_rate(machine, ours["bytes"]))
+            entry["floor_us"] = floor * 1e6
+            if peers:
+                entry["best"] = min(peers, key=peers.get)
+                entry["ratio"] = peers[entry["best"]] / entry["programs"]["spruce"]["us"]
+        out.append(entry)
+    return out
+
+
+def wrong_values(summary, table):
+    expected = {}
+    for line in table.read_text().splitlines():
+        entry = json.loads(line)
+        if "row" in entry:
+            expected[entry["row"]] = entry
+    out = []
+    for entry in summary:
+        want = expected.get(entry["row"])
+        for name, program in entry["programs"].items():
+            got = program["value"]
+            if want is None or got is None:
+                continue
+            if not abs(got - want["value"]) <= want["tolerance"] * abs(want["value"]):
+                out.append(f"{entry['row']}: {name} gives {got}, expected {want['value']}")
+    return out
+
+
+# --- text -------------------------------------------------------------------------------------
+
+
+def number(x):
+    if x is None:
+        return ""
+    if x >= 1000:
+        return f"{x:,.0f}"
+    return f"{x:.1f}" if x >= 10 else f"{x:.2f}"
+
+
+def megabytes(x):
+    return "" if x is None else f"{x / 1e6:,.2f}"
+
+
+def table(header, lines):
+    out = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+    out += ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join(out) + "\n"
+
+
+def field(entry, program, key):
+    return entry["programs"].get(program, {}).get(key)
+
+
+def times(summary, peers):
+    lines = []
+    for e in summary:
+        ours = field(e, "spruce", "us")
+        ratio = f"{e['ratio']:.2f}" if "ratio" in e else ""
+        of_floor = f"{100 * e['floor_us'] / ours:.0f} %" if ours else ""
+        lines.append([e["row"], number(ours), *[number(field(e, p, "us")) for p in peers],
+                      ratio if not ratio or e["ratio"] >= 1 else f"**{ratio}**",
+                      number(e.get("floor_us")), of_floor])
+    return table(["row", "Spruce", *peers, "ratio", "floor", "of floor"], lines)
+
+
+def compile_times(summary, peers):
+    lines = []
+    for e in summary:
+        ours, jax = field(e, "spruce", "compile_ms"), field(e, "jax", "compile_ms")
+        ratio = f"{jax / ours:,.0f}" if jax and ours else ""
+        lines.append([e["row"], number(ours), *[number(field(e, p, "compile_ms")) for p in peers],
+                      ratio])
+    return table(["row, ms", "Spruce", *peers, "JAX / Spruce"], lines)
+
+
+def memory(summary, peers):
+    lines = []
+    for e in summary:
+        resident = [megabytes(field(e, p, "rss_bytes")) for p in ("spruce", *peers)]
+        lines.append([e["row"], megabytes(field(e, "spruce", "peak_bytes")),
+                      megabytes(field(e, "jax", "peak_bytes")), *resident])
+    names = [f"{p}, resident" for p in ("Spruce", *peers)]
+    return table(["row, MB", "Spruce, peak", "jax, peak", *names], lines)
+
+
+def conclusion(summary):
+    ratios = [e["ratio"] for e in summary if "ratio" in e]
+    if not ratios:
+        return ""
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    slower = [f"{e['row']} ({e['ratio']:.2f})" for e in summary if e.get("ratio", 1) < 1]
+    return (f"Geometric mean of the ratios: **{mean:.2f}** over {len(ratios)} rows. "
+            f"Slower than the best peer: {', '.join(slower) if slower else 'none'}.\n")
+
+
+def surroundings(python, args):
+    """Lines on the machine, the versions and the run."""
+    def first(pattern, path):
+        found = re.search(pattern, open(path).read(), re.M)
+        return found.group(1).strip() if found else "?"
+
+    names = ("jax", "jaxlib", "optax", "torch")
+    script = ("import importlib.metadata as m\n"
+              f"print(', '.join(n + ' ' + m.version(n) for n in {names}))")
+    versions = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False)
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True,
+                            text=True, check=False, cwd=args.page.parent)
+    busy = open("/proc/loadavg").read().split()[0]
+    return [
+        f"machine: {first('^model name.*: (.*)$', '/proc/cpuinfo')}, {platform.system()} "
+        f"{platform.release()}; load at the end {busy}",
+        f"versions: {versions.stdout.strip()}; Spruce {commit.stdout.strip()}",
+        f"run: {datetime.date.today()}, {args.threads} thread(s), {args.rounds} rounds of "
+        f"{args.seconds} s",
+    ]
+
+
+def page(summary, machine, lines, threads):
+    peers = [p for p in ("jax", "torch", "torch.compile", "libtorch")
+             if any(p in e["programs"] for e in summary)]
+    rates = ", ".join(f"{rate:.1f} GB/s at {size / 2**20:g} MiB"
+                      for size, rate in machine["copy_gb_s"])
+    lines = [*lines, f"rates: {machine['gflops']:.0f} GFLOP/s in f32 products; copying {rates}"]
+    return "\n".join([
+        f"## Threads: {threads}\n", *[f"- {line}" for line in lines], "",
+        conclusion(summary), times(summary, peers), compile_times(summary, peers),
+        memory(summary, peers)])
+
+
+def merged(path, text, threads):
+    """The page with this section in the place of an earlier one."""
+    sections = {}
+    if path.exists():
+        for part in re.split(r"^(?=## Threads: )", path.read_text(), flags=re.M)[1:]:
+            body = part.split("\n## Notes\n")[0]
+            sections[int(re.match(r"## Threads: (\d+)", part).group(1))] = body.rstrip() + "\n"
+    sections[threads] = text.rstrip() + "\n"
+    return HEAD + "\n".join(sections[n] for n in sorted(sections)) + "\n## Notes\n" + NOTES
