@@ -38,7 +38,8 @@ struct Group {
 
 }  // namespace
 
-Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d) : dtype(a.dtype) {
+Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d, const Axes& perm)
+    : dtype(a.dtype) {
   const Shape a_steps = row_major_strides(a.shape), b_steps = row_major_strides(b.shape);
   const int a_rank = a.shape.rank(), b_rank = b.shape.rank();
   Group shared, rows, columns, sums;
@@ -51,23 +52,28 @@ Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d) : dty
   }
   even = sums.count <= 1;
   if (!even) return;
-  // Steps of the result, from its last axis.
+  // The axes of the result in dot_general's order, as places in c_steps, and their sizes.
+  int places[2 * kMaxRank];
+  Shape sizes;
+  const auto result_axis = [&](int place, int64_t size) {
+    places[sizes.rank()] = place;
+    sizes.push_back(size);
+  };
+  for (const int64_t i : d.lhs_batch)
+    result_axis(static_cast<int>(i), a.shape[static_cast<int>(i)]);
+  for (int i = 0; i < a_rank; ++i) {
+    if (!d.lhs_contract.contains(i) && !d.lhs_batch.contains(i)) result_axis(i, a.shape[i]);
+  }
+  for (int i = 0; i < b_rank; ++i) {
+    if (!d.rhs_contract.contains(i) && !d.rhs_batch.contains(i))
+      result_axis(a_rank + i, b.shape[i]);
+  }
   int64_t c_steps[2 * kMaxRank] = {};
   int64_t step = 1;
-  for (int i = b_rank - 1; i >= 0; --i) {
-    if (d.rhs_contract.contains(i) || d.rhs_batch.contains(i)) continue;
-    c_steps[a_rank + i] = step;
-    step *= b.shape[i];
-  }
-  for (int i = a_rank - 1; i >= 0; --i) {
-    if (d.lhs_contract.contains(i) || d.lhs_batch.contains(i)) continue;
-    c_steps[i] = step;
-    step *= a.shape[i];
-  }
-  for (int j = d.lhs_batch.rank() - 1; j >= 0; --j) {
-    const auto i = static_cast<int>(d.lhs_batch[j]);
-    c_steps[i] = step;
-    step *= a.shape[i];
+  for (int i = sizes.rank() - 1; i >= 0; --i) {
+    const int axis = perm.empty() ? i : static_cast<int>(perm[i]);
+    c_steps[places[axis]] = step;
+    step *= sizes[axis];
   }
   for (int j = 0; j < d.lhs_batch.rank(); ++j) {
     const auto i = static_cast<int>(d.lhs_batch[j]);
@@ -87,7 +93,10 @@ Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d) : dty
   for (int i = 1; i < rows.count; ++i) {
     if (std::min(rows.axes[i].size, kTall) >= std::min(rows.axes[longest].size, kTall)) longest = i;
   }
-  const Loop m = rows.take(longest), n = columns.take(columns.count - 1), k = sums.take(0);
+  int neighbours = columns.count - 1;
+  while (neighbours >= 0 && columns.axes[neighbours].c != 1) --neighbours;
+  const Loop m = rows.take(longest), k = sums.take(0);
+  const Loop n = neighbours < 0 ? Loop{1, 1, 1, 1} : columns.take(neighbours);
   product.m = m.size, product.n = n.size, product.k = k.size;
   product.a_row = m.a, product.a_col = k.a;
   product.b_row = k.b, product.b_col = n.b;

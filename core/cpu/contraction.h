@@ -16,8 +16,9 @@ struct Contraction {
   };
   static constexpr int kMaxLoops = 2 * kMaxRank;
 
-  /// For operands of these types, dense in row-major order.
-  Contraction(const Aval& a, const Aval& b, const DotParams& d);
+  /// For operands of these types, dense in row-major order. With `perm`, axis i of the result is
+  /// axis perm[i] of what dot_general gives.
+  Contraction(const Aval& a, const Aval& b, const DotParams& d, const Axes& perm = {});
 
   Dtype dtype;
   Gemm product;       // sizes and strides; no pointers

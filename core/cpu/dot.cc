@@ -206,10 +206,13 @@ void dot_kernel(const KernelArgs& args) {
   dot.run(args);
 }
 
+std::unique_ptr<const PreparedKernel> prepare_contraction(const Contraction& c) {
+  return c.even ? std::make_unique<const PreparedDot>(c) : nullptr;
+}
+
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args) {
   if (args.out[0]->shape.numel() == 0) return nullptr;
-  const Contraction c(*args.in[0], *args.in[1], args.params.get<DotParams>());
-  return c.even ? std::make_unique<const PreparedDot>(c) : nullptr;
+  return prepare_contraction(Contraction(*args.in[0], *args.in[1], args.params.get<DotParams>()));
 }
 
 }  // namespace spruce::cpu

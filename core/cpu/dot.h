@@ -2,6 +2,7 @@
 // The kernel of dot_general.
 #pragma once
 
+#include "spruce/core/cpu/contraction.h"
 #include "spruce/core/primitive.h"
 
 namespace spruce::cpu {
@@ -9,5 +10,7 @@ namespace spruce::cpu {
 void dot_kernel(const KernelArgs& args);
 /// The same with loops and product settled: to the bit what dot_kernel gives.
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args);
+/// For a product of the contraction's types; null where its contracted axes are not one.
+std::unique_ptr<const PreparedKernel> prepare_contraction(const Contraction& c);
 
 }  // namespace spruce::cpu

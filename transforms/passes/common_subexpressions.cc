@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
 
+#include "spruce/core/ops/math.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
 namespace {
@@ -23,6 +26,11 @@ std::string constant_key(const Array& a) {
                static_cast<size_t>(a.nbytes()));
   }
   return key;
+}
+
+bool commutes(const Primitive& p) {
+  return &p == &add_p || &p == &mul_p || &p == &eq_p || &p == &ne_p || &p == &and_p ||
+         &p == &or_p || &p == &xor_p;
 }
 
 }  // namespace
@@ -46,9 +54,11 @@ Graph common_subexpressions(const Graph& graph) {
   for (const Equation& e : graph.equations) {
     Equation copy = e;
     for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
+    if (has_graphs(copy.params)) copy.params = map_graphs(copy.params, common_subexpressions);
     std::string key(reinterpret_cast<const char*>(&copy.primitive), sizeof copy.primitive);
-    key.append(reinterpret_cast<const char*>(copy.inputs.data()),
-               copy.inputs.size() * sizeof(ValueId));
+    std::vector<ValueId> in = copy.inputs;
+    if (commutes(*copy.primitive)) std::sort(in.begin(), in.end());
+    key.append(reinterpret_cast<const char*>(in.data()), in.size() * sizeof(ValueId));
     const auto [begin, end] = seen.equal_range(key);
     const Equation* twin = nullptr;
     for (auto it = begin; it != end && twin == nullptr; ++it) {

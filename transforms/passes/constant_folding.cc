@@ -12,9 +12,10 @@ constexpr int64_t kLargest = 1 << 20;      // bytes of one value
 constexpr int64_t kAllTogether = 8 << 20;  // beyond what folding makes unnecessary
 
 // Repetition and counting cost next to nothing where they are consumed; as constants they would
-// have to be read.
-int64_t limit(const Primitive& p) {
-  return &p == &broadcast_in_dim_p ? 64 : &p == &iota_p ? 4096 : kLargest;
+// have to be read. One number that is repeated is best left one number.
+int64_t limit(const Primitive& p, bool one_number) {
+  if (&p == &broadcast_in_dim_p) return one_number ? 8 : 4096;
+  return &p == &iota_p ? 4096 : kLargest;
 }
 
 class Folding {
@@ -60,7 +61,9 @@ class Folding {
     }
     int64_t bytes = 0;
     for (const ValueId v : e.outputs) bytes += from_.avals[static_cast<size_t>(v)].bytes();
-    if (bytes > limit(*e.primitive)) return false;
+    const bool one_number =
+        !e.inputs.empty() && from_.avals[static_cast<size_t>(e.inputs[0])].numel() == 1;
+    if (bytes > limit(*e.primitive, one_number)) return false;
     if (e.primitive->kind == PrimitiveKind::kView) return true;
     if (total_ + bytes > kAllTogether) return false;
     total_ += bytes;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
 
@@ -39,6 +40,7 @@ Graph dead_code(const Graph& graph) {
     Equation e = *kept[n];
     e.inputs = rename(e.inputs);
     e.outputs = rename(e.outputs);
+    if (has_graphs(e.params)) e.params = map_graphs(e.params, dead_code);
     out.equations.push_back(std::move(e));
   }
   return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/custom_call.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
 namespace {
@@ -55,6 +56,9 @@ Graph inline_calls(const Graph& graph) {
   for (bool found = true; found;) {
     found = false;
     out = inline_once(out, found);
+  }
+  for (Equation& e : out.equations) {
+    if (has_graphs(e.params)) e.params = map_graphs(e.params, inline_calls);
   }
   return out;
 }

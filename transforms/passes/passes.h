@@ -29,6 +29,9 @@ Graph movement(const Graph& graph);
 Graph joins(const Graph& graph);
 /// Rules of reductions: over axes of size 1, of reductions, of copies.
 Graph reductions(const Graph& graph);
+/// Takes transposes into the products that they surround; products of single elements become
+/// multiplications.
+Graph layout(const Graph& graph);
 /// Scatters of one place along an axis become elementwise choices.
 Graph one_hot(const Graph& graph);
 /// Orders the equations so that less memory is in use at once, where a greedy order saves more than

@@ -15,6 +15,7 @@ constexpr Pass kPasses[] = {
     {"reductions", reductions},
     {"joins", joins},
     {"one_hot", one_hot},
+    {"layout", layout},
     {"broadcasts", broadcasts},
     {"constant_folding", constant_folding},
     {"algebra", algebra},

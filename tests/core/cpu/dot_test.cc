@@ -150,6 +150,41 @@ TEST(Dot, PreparedAndPlainGiveTheSumOfRandomContractions) {
   }
 }
 
+template <class T>
+void check_transposed(const Case& c, const Axes& perm) {
+  const Array a = astype(random::normal(Key(1), c.a), dtype_of<T>()),
+              b = astype(random::normal(Key(2), c.b), dtype_of<T>());
+  const Params params = Params::make(DotTransposedParams{c.axes.lhs_contract, c.axes.rhs_contract,
+                                                         c.axes.lhs_batch, c.axes.rhs_batch, perm});
+  const Array got = bind1(dot_transposed_p, {a, b}, params),
+              want = transpose(dot_general(a, b, c.axes), perm);
+  EXPECT_TRUE(allclose(got, want, {.rtol = 1e-4, .atol = 1e-4})) << params.text();
+}
+
+TEST(Dot, TransposedResultsOfRandomContractions) {
+  Cases cases(20261122);
+  int checked = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Case c = cases.next();
+    double work = 1;
+    for (const int64_t n : c.a) work *= static_cast<double>(n);
+    for (const int64_t n : c.b) work *= static_cast<double>(n);
+    const int rank =
+        c.a.rank() + c.b.rank() - c.axes.lhs_batch.rank() - 2 * c.axes.lhs_contract.rank();
+    if (work > 2e7 || rank < 2) continue;
+    Axes perm;
+    while (perm.rank() < rank) {
+      const int64_t axis = cases.draw(0, rank - 1);
+      if (!perm.contains(axis)) perm.push_back(axis);
+    }
+    SCOPED_TRACE(to_string(c.a) + " " + to_string(c.b));
+    check_transposed<float>(c, perm);
+    check_transposed<double>(c, perm);
+    ++checked;
+  }
+  EXPECT_GT(checked, 200);
+}
+
 TEST(Dot, PreparedAndPlainAgreeOnSizesOfNetworks) {
   for (const Case& c :
        std::vector<Case>{{{25, 10, 40}, {25, 40, 40}, {{2}, {2}, {0}, {0}}},
