@@ -2,6 +2,7 @@
 // Writes programs as expressions: `V y = fma(x, x, b.c(1))`.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
@@ -53,14 +54,15 @@ class Builder {
                  : bits(std::bit_cast<uint32_t>(static_cast<float>(x)));
   }
   /// A constant of given bits.
-  V bits(uint64_t bits) {
-    const Constant constant{bits, wide_};
-    for (size_t i = 0; i < made_.size(); ++i) {
-      if (p_.constants[i] == constant) return v(made_[i]);
-    }
-    p_.constants.push_back(constant);
-    made_.push_back(add(Op::kConst, -1, -1, -1, 0, static_cast<int>(p_.constants.size()) - 1));
-    return v(made_.back());
+  V bits(uint64_t bits) { return constant(Constant::uniform(bits, wide_)); }
+  V constant(const Constant& c) {
+    const auto found = std::find(p_.constants.begin(), p_.constants.end(), c);
+    const size_t at = static_cast<size_t>(found - p_.constants.begin());
+    if (found != p_.constants.end() && made_[at] >= 0) return v(made_[at]);
+    if (found == p_.constants.end()) p_.constants.push_back(c);
+    made_.resize(p_.constants.size(), -1);
+    made_[at] = add(Op::kConst, -1, -1, -1, 0, static_cast<int>(at));
+    return v(made_[at]);
   }
   V sign_bit() { return bits(wide_ ? uint64_t{1} << 63 : uint64_t{1} << 31); }
 

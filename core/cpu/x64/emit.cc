@@ -28,6 +28,9 @@ void Emitter::step(int i) {
     case Op::kFma:
       fused(inst, i);
       break;
+    case Op::kPermute:
+      permute(inst, i);
+      break;
     case Op::kSqrt:
     case Op::kRound:
     case Op::kFromInt:
@@ -129,6 +132,8 @@ void Emitter::binary(const Inst& inst, int i) {
       return vpmaxsd(to, x, y);
     case Op::kIntMin:
       return vpminsd(to, x, y);
+    case Op::kBlend:
+      return w ? vblendpd(to, x, y, inst.imm) : vblendps(to, x, y, inst.imm);
     case Op::kShiftLeftBy:
       return vpsllvd(to, x, y);
     case Op::kShiftRightBy:
@@ -218,6 +223,18 @@ void Emitter::shift(const Inst& inst, int i) {
     default:
       return vpsrad(to, x, inst.imm);
   }
+}
+
+void Emitter::permute(const Inst& inst, int i) {
+  if (inst.wide) {
+    const Source from = source(inst.a);
+    release_operands(inst);
+    return vpermq(Xbyak::Ymm(define(i).getIdx()), from.operand(), inst.imm);
+  }
+  const Xbyak::Ymm places(fetch(inst.b).getIdx());
+  const Source from = source(inst.a);
+  release_operands(inst);
+  vpermps(Xbyak::Ymm(define(i).getIdx()), places, from.operand());
 }
 
 void Emitter::compare(const Inst& inst, int i) {

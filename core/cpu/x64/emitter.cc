@@ -62,7 +62,9 @@ std::vector<uint8_t> Emitter::finish() {
   while (getSize() % 64 != 0) db(0);
   L(pool_);
   for (const Constant& c : program_.constants) {
-    for (int i = 0; i < 8; ++i) dq(c.wide ? c.bits : (c.bits << 32 | (c.bits & 0xffffffffu)));
+    for (int copy = 0; copy < 2; ++copy) {
+      for (const uint32_t word : c.words) dd(word);
+    }
   }
   ready();
   std::vector<uint8_t> code(getCode(), getCode() + getSize());
@@ -115,7 +117,7 @@ std::optional<Xbyak::Address> Emitter::home(int value) {
 
 bool Emitter::is_zero(int value) const {
   const Inst& inst = (*block_)[static_cast<size_t>(value)];
-  return inst.op == Op::kConst && program_.constants[static_cast<size_t>(inst.index)].bits == 0;
+  return inst.op == Op::kConst && program_.constants[static_cast<size_t>(inst.index)].is_zero();
 }
 
 bool Emitter::last_use(int value) const { return next_[static_cast<size_t>(value)] == kNever; }

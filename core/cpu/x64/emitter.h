@@ -118,6 +118,7 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   void unary(const Inst& inst, int i);
   void compare(const Inst& inst, int i);
   void int_compare(const Inst& inst, int i);
+  void permute(const Inst& inst, int i);
   void select(const Inst& inst, int i);
   void mask_logic(const Inst& inst, int i);
 

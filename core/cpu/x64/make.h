@@ -5,10 +5,16 @@
 #include <memory>
 
 #include "spruce/core/cpu/fusion/stage.h"
+#include "spruce/core/cpu/tiny.h"
 
 namespace spruce::cpu::x64 {
 
 /// make_stage_x64 for kV3 and kV4.
 std::unique_ptr<const StageKernel> make_stage(const Stage& stage, IsaLevel level);
+
+/// make_tiny and make_tiny_loop for a processor with AVX2.
+std::unique_ptr<const TinyKernel> make_tiny(const Graph& body, const TinyLoop* loop);
+/// tiny_work.
+int64_t work_of(const Graph& graph, const Equation& equation);
 
 }  // namespace spruce::cpu::x64

@@ -47,6 +47,8 @@ enum class Op : uint8_t {
   kMaskOr,    // M
   kMaskXor,   // M
   kMaskNot,   // M
+  kPermute,   // lane i is lane b[i] of a; of 64 bits, by imm
+  kBlend,     // lane i is that of b where bit i of imm is set, else that of a; AVX2
   kStore,     // output `index`, imm: Stage::Mode
   kReduce,    // reduction `index`, imm: Stage::Kind
 };
@@ -79,10 +81,18 @@ struct Inst {
   bool has_value() const { return op != Op::kStore && op != Op::kReduce; }
 };
 
-/// One lane of a constant, which stands in all lanes.
+/// A constant: 32 bytes of lanes, which repeat in wider vectors.
 struct Constant {
-  uint64_t bits;
-  bool wide;
+  std::array<uint32_t, 8> words;
+
+  /// The same bits in all lanes.
+  static Constant uniform(uint64_t bits, bool wide) {
+    Constant c{};
+    for (size_t i = 0; i < 8; ++i)
+      c.words[i] = static_cast<uint32_t>(wide && i % 2 == 1 ? bits >> 32 : bits);
+    return c;
+  }
+  bool is_zero() const { return words == std::array<uint32_t, 8>{}; }
   friend bool operator==(const Constant&, const Constant&) = default;
 };
 

@@ -55,7 +55,8 @@ class Lowering {
       if (is_bool(dtype)) return std::nullopt;
       const int v = value(r.value);
       made_.identities.push_back(static_cast<int>(made_.program.constants.size()));
-      made_.program.constants.push_back({identity_bits(r.kind, dtype), made_.wide});
+      made_.program.constants.push_back(
+          Constant::uniform(identity_bits(r.kind, dtype), made_.wide));
       builder_.add(Op::kReduce, v, -1, -1, static_cast<int>(r.kind),
                    static_cast<int>(&r - stage_.reductions.data()));
     }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs over arrays of a few elements as straight-line machine code, alone or as the body of a
+// loop: no dispatch for an operation, values in registers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "spruce/core/graph/graph.h"
+
+namespace spruce::cpu {
+
+/// The most elements of an array that is worth it.
+inline constexpr int64_t kTinyElements = 64;
+
+/// How the graph is the body of a loop: its inputs are `consts`, `carry` and slices of arrays, its
+/// outputs `carry` and slices, as those of scan.
+struct TinyLoop {
+  int64_t consts = 0;
+  int64_t carry = 0;
+  bool reverse = false;
+};
+
+class TinyKernel {
+ public:
+  virtual ~TinyKernel() = default;
+  /// `in` and `out` have one pointer for each input and output of the graph; those of slices are
+  /// whole arrays. No output overlaps an input or another output. `length` is 1 without a loop.
+  virtual void run(const void* const* in, void* const* out, int64_t length) const = 0;
+};
+
+/// Scalar operations of an equation that make_tiny has code for; -1 for any other equation, and
+/// where there is no code generator.
+int64_t tiny_work(const Graph& graph, const Equation& equation);
+
+/// Null where one of the equations has no code, or the system gives no executable memory.
+std::unique_ptr<const TinyKernel> make_tiny(const Graph& body);
+std::unique_ptr<const TinyKernel> make_tiny_loop(const Graph& body, const TinyLoop& loop);
+
+}  // namespace spruce::cpu
