@@ -17,7 +17,9 @@ struct Executor::Frame {
   size_t scratch_bytes = 0;
 
   ~Frame() {
-    if (scratch != nullptr) pool_release(scratch, scratch_bytes);
+    if (scratch == nullptr) return;
+    pool_release(scratch, scratch_bytes);
+    count_live(-static_cast<int64_t>(scratch_bytes));
   }
 };
 
@@ -94,6 +96,7 @@ void Executor::run(Frame& f) const {
   if (f.scratch == nullptr && plan.scratch_bytes() > 0) {
     f.scratch = pool_allocate(plan.scratch_bytes());
     f.scratch_bytes = plan.scratch_bytes();
+    count_live(static_cast<int64_t>(f.scratch_bytes));
     plan.bind(f.scratch);
   }
   const Graph& g = plan.graph();

@@ -92,8 +92,8 @@ extern constinit const Primitive adam_direction_p = {
     .cpu = kernel,
     .samples = samples,
     .params = kParamsOf<AdamDirectionParams>,
-    .kind = PrimitiveKind::kOther,
-    .in_place = false,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
     .expand = expand,
     .flops = rules::flops_per_output<5>,
 };

@@ -11,8 +11,8 @@ constexpr double kWorthIt = 0.95;  // of the peak: below it, another order is ta
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
-// How much memory an order of the equations takes. Views have the memory of what they show; inputs,
-// constants and outputs are there in any order.
+// How much memory an order of the equations takes, if all inputs are donated. Views have the memory
+// of what they show; constants are there in any order.
 class Memory {
  public:
   explicit Memory(const Graph& g) : g_(g), root_(g.avals.size()), bytes_(g.avals.size(), 0) {
@@ -24,8 +24,10 @@ class Memory {
       }
       for (const ValueId v : e.outputs) bytes_[at(v)] = g.avals[at(v)].bytes();
     }
-    for (const ValueId v : g.outputs) bytes_[at(root_[at(v)])] = 0;
+    for (const ValueId v : g.inputs) now_ += bytes_[at(v)] = g.avals[at(v)].bytes();
+    peak_ = now_;
     readers_.resize(g.avals.size(), 0);
+    for (const ValueId v : g.outputs) ++readers_[at(root_[at(v)])];
     operands_.resize(g.equations.size());
     for (size_t n = 0; n < g.equations.size(); ++n) {
       if (is_view(g.equations[n])) continue;
@@ -55,7 +57,9 @@ class Memory {
       dead += readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
     }
     for (const ValueId v : operands_[n]) dead += --readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
-    peak_ = std::max(peak_, now_ + born);
+    const Primitive& p = *g_.equations[n].primitive;
+    const bool in_place = p.in_place || p.prepare != nullptr;  // so far as one can say beforehand
+    peak_ = std::max(peak_, now_ + born - (in_place ? std::min(born, dead) : 0));
     now_ += born - dead;
   }
   int64_t peak() const { return peak_; }

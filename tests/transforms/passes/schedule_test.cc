@@ -36,6 +36,22 @@ TEST(Schedule, LowersThePeakOfThePlan) {
   EXPECT_LT(2 * ordered.temporary_bytes(), plain.temporary_bytes());
 }
 
+// The update of a parameter waits until its old value has been read for the last time, so that it
+// can have its memory.
+TEST(Schedule, WritesOverInputsAfterTheirLastUse) {
+  EXPECT_EQ(passes::schedule(parse_graph(R"(graph(a: f32[1000]) {
+  b: f32[1000] = neg a
+  c: f32[] = reduce_sum[axes=[0]] a
+  return b c
+})"))
+                .text(),
+            R"(graph(a: f32[1000]) {
+  c: f32[] = reduce_sum[axes=[0]] a
+  b: f32[1000] = neg a
+  return b c
+})");
+}
+
 TEST(Schedule, KeepsAnOrderThatIsAsGood) {
   const char* text = R"(graph(a: f32[8], b: f32[8]) {
   c: f32[8] = add a b
