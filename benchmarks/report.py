@@ -151,7 +151,7 @@ def conclusion(summary):
             f"Slower than the best peer: {', '.join(slower) if slower else 'none'}.\n")
 
 
-def surroundings(python, args):
+def surroundings(python, folder, args):
     """Lines on the machine, the versions and the run."""
     def first(pattern, path):
         found = re.search(pattern, open(path).read(), re.M)
@@ -162,14 +162,14 @@ def surroundings(python, args):
               f"print(', '.join(n + ' ' + m.version(n) for n in {names}))")
     versions = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False)
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True,
-                            text=True, check=False, cwd=args.page.parent)
+                            text=True, check=False, cwd=folder)
     busy = open("/proc/loadavg").read().split()[0]
     return [
         f"machine: {first('^model name.*: (.*)$', '/proc/cpuinfo')}, {platform.system()} "
         f"{platform.release()}; load at the end {busy}",
         f"versions: {versions.stdout.strip()}; Spruce {commit.stdout.strip()}",
         f"run: {datetime.date.today()}, {args.threads} thread(s), {args.rounds} rounds of "
-        f"{args.seconds} s",
+        f"{args.seconds} s" + (", at real-time priority" if args.realtime else ""),
     ]
 
 

@@ -2,7 +2,7 @@
 """Runs the rows of spruce_bench and of its peers by turns and writes RESULTS.md.
 
     ./dev bench --peers [row ...] [--threads n] [--rounds n] [--seconds s] [--without peer ...]
-                        [--peers-from DIR] [--json]
+                        [--peers-from DIR] [--realtime] [--json]
 
 Each row of each program is a process of its own, pinned to the first n cores, so that memory is
 that of the row and nothing is shared but the machine. A round runs a row once in every program; the
@@ -78,11 +78,12 @@ def libtorch_program(python, folder):
 class Pinned:
     """Runs programs on the first n of the cores that this process may use."""
 
-    def __init__(self, threads, scratch):
+    def __init__(self, threads, realtime, scratch):
         cores = sorted(os.sched_getaffinity(0))
         if threads > len(cores):
             sys.exit(f"run.py: --threads {threads}, but there are {len(cores)} cores")
-        self.prefix = ["taskset", "-c", ",".join(map(str, cores[:threads]))]
+        alone = ["chrt", "-f", "1"] if realtime else []
+        self.prefix = [*alone, "taskset", "-c", ",".join(map(str, cores[:threads]))]
         count = str(threads)
         self.environment = {**os.environ, "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count,
                             "TORCHINDUCTOR_CACHE_DIR": str(scratch)}
@@ -148,6 +149,8 @@ def parse():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each row in each round")
+    parser.add_argument("--realtime", action="store_true",
+                        help="before all else on a busy machine (chrt; needs the right to)")
     parser.add_argument("--json", action="store_true", help="print JSON lines, write no page")
     parser.add_argument("--page", type=pathlib.Path, default=HERE / "RESULTS.md")
     return parser.parse_args()
@@ -157,7 +160,7 @@ def main():
     args = parse()
     python = environment()
     with tempfile.TemporaryDirectory() as scratch:
-        pinned = Pinned(args.threads, scratch)
+        pinned = Pinned(args.threads, args.realtime, scratch)
         every = subprocess.run([args.program, "--list"], capture_output=True, text=True, check=True)
         rows = [r for r in every.stdout.split() if not args.rows or r in args.rows]
         commands = programs(args, python)
@@ -168,7 +171,7 @@ def main():
         for entry in summary:
             print(json.dumps(entry))
     else:
-        text = report.page(summary, machine, report.surroundings(python, args), args.threads)
+        text = report.page(summary, machine, report.surroundings(python, HERE, args), args.threads)
         args.page.write_text(report.merged(args.page, text, args.threads))
         print(text)
     wrong = report.wrong_values(summary, HERE / "values.jsonl")
