@@ -25,9 +25,10 @@ extern constinit const Primitive relu_p = {
     .name = "relu",
     .shape = rules::same_numeric,
     .cpu = cpu::unary_kernel<Relu, cpu::Types::kNumeric>,
-    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+    // By the result, which what follows keeps anyway.
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       const Array zero = zeros({}, t.dtype());
-      return where(x > zero, t, zero);
+      return where(y > zero, t, zero);
     }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-20, 20>,

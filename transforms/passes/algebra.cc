@@ -20,6 +20,22 @@ ValueId negated(const Rewriter& r, ValueId v) {
   return e == nullptr ? kNone : e->inputs[0];
 }
 
+// True if v is p, a bool, as a number.
+bool counts(const Rewriter& r, ValueId v, ValueId p) {
+  const Equation* e = r.source(v, convert_element_type_p);
+  return e != nullptr && e->inputs[0] == p && is_bool(r.dtype(p));
+}
+
+// x where v is x * p and p, a bool, is true.
+ValueId within(const Rewriter& r, ValueId v, ValueId p) {
+  const Equation* e = r.source(v, mul_p);
+  if (e == nullptr) return kNone;
+  for (const size_t i : {0, 1}) {
+    if (counts(r, e->inputs[i], p)) return e->inputs[1 - i];
+  }
+  return kNone;
+}
+
 // The input of a binary equation that is a number, and the other one.
 struct Scaled {
   double factor;
@@ -41,6 +57,9 @@ ValueId on_identity(Rewriter&, const Equation& e) { return e.inputs[0]; }
 ValueId on_neg(Rewriter& r, const Equation& e) {
   const ValueId x = e.inputs[0];
   if (const ValueId y = negated(r, x); y != kNone) return y;
+  if (const Equation* s = r.source(x, reshape_p)) {
+    if (const ValueId y = negated(r, s->inputs[0]); y != kNone) return reshaped(r, y, r.shape(x));
+  }
   if (!is_floating(r.dtype(x)) || r.uses(x) > 1) return kNone;
   if (const Equation* s = r.source(x, sub_p))  // zeros
     return r.emit(sub_p, {s->inputs[1], s->inputs[0]});
@@ -77,6 +96,11 @@ ValueId on_mul(Rewriter& r, const Equation& e) {
   if (is_bool(dtype)) return kNone;
   const ValueId x = negated(r, a), y = negated(r, b);
   if (x != kNone && y != kNone) return r.emit(mul_p, {x, y});
+  for (const size_t i : {0, 1}) {  // zeros outside of p stay zeros times p
+    const Equation* s = r.source(e.inputs[i], select_p);
+    if (s != nullptr && is_number(r, s->inputs[2], 0) && counts(r, e.inputs[1 - i], s->inputs[0]))
+      return fit(r, e.inputs[i], broadcast_shape(r, e));
+  }
   const auto c = scaled(r, e);
   if (!c) return kNone;
   const Shape shape = broadcast_shape(r, e);
@@ -172,6 +196,8 @@ ValueId on_select(Rewriter& r, const Equation& e) {
   if (const auto c = number(r, p)) return fit(r, *c != 0 ? a : b, broadcast_shape(r, e));
   if (a == b) return fit(r, a, broadcast_shape(r, e));
   if (const Equation* s = r.source(p, not_p)) return r.emit(select_p, {s->inputs[0], b, a});
+  if (const ValueId x = within(r, a, p); x != kNone)
+    return fit(r, r.emit(select_p, {p, x, b}), broadcast_shape(r, e));
   const Equation *x = r.source(a, select_p), *y = r.source(b, select_p);
   const bool first = x != nullptr && x->inputs[0] == p, second = y != nullptr && y->inputs[0] == p;
   if (!first && !second) return kNone;

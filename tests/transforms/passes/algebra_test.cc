@@ -128,6 +128,22 @@ TEST(Algebra, ConversionsThatLoseNothing) {
   EXPECT_NE(converted("u32", "i32", "i64"), direct("i64"));
 }
 
+TEST(Algebra, AChoiceTimesItsCondition) {
+  const std::string number = "d: f32[3] = convert_element_type[dtype=f32 weak=false] a\n";
+  expect_cases(passes::algebra,
+               {{"a: bool[3], b: f32[3]",
+                 "c: f32[] = constant {0}\n" + number +
+                     "e: f32[3] = select a b c\nf: f32[3] = mul e d\nreturn f",
+                 "c: f32[] = constant {0}\nd: f32[3] = select a b c\nreturn d"},
+                {"a: bool[3], b: f32[3], c: f32[3]",
+                 number + "e: f32[3] = mul d b\nf: f32[3] = select a e c\nreturn f",
+                 "d: f32[3] = select a b c\nreturn d"},
+                // Outside of the condition, c is no zero.
+                {"a: bool[3], b: f32[3], c: f32[3]",
+                 number + "e: f32[3] = select a b c\nf: f32[3] = mul e d\nreturn f",
+                 number + "e: f32[3] = select a b c\nf: f32[3] = mul e d\nreturn f"}});
+}
+
 TEST(Algebra, IdentitiesOfTransformsGo) {
   expect_cases(passes::algebra, {{"a: f32[3]",
                                   "b: f32[3] = copy a\nc: f32[3] = stop_gradient b\nd: f32[3] = "

@@ -28,6 +28,21 @@ TEST(OneHot, ItsSumIsTheUpdate) {
             "c: f32[4] = reduce_sum[axes=[1]] b\nreturn c");
 }
 
+TEST(OneHot, APickFromFewIsASumOfChoices) {
+  const auto pick = [](const std::string& n) {
+    return after(passes::one_hot, "a: f32[4," + n + "], b: i32[4,1,1]",
+                 "c: f32[4,1] = gather[offset_dims=[] collapsed_dims=[1] start_index_map=[1] "
+                 "operand_batch_dims=[0] indices_batch_dims=[0] window=[1,1] clip=false] a b\n"
+                 "return c");
+  };
+  EXPECT_EQ(pick("3"),
+            "c: f32[] = constant {0}\nd: i32[4,1] = reshape[shape=[4,1]] b\n"
+            "e: i32[1,3] = iota[shape=[1,3] dtype=i32 axis=1]\nf: bool[4,3] = eq d e\n"
+            "g: f32[4,3] = select f a c\nh: f32[4] = reduce_sum[axes=[1]] g\n"
+            "i: f32[4,1] = reshape[shape=[4,1]] h\nreturn i");
+  EXPECT_EQ(pick("1000").substr(0, 17), "c: f32[4,1] = gat");
+}
+
 TEST(OneHot, ScattersOfSeveralPlacesStay) {
   const std::string body =
       "c: f32[] = constant {0}\nd: f32[3] = broadcast_in_dim[shape=[3] broadcast_dimensions=[]] "
