@@ -3,7 +3,8 @@
 // kernel is a struct with
 //   template <class I, class T> static SPRUCE_INLINE void row(const Extra& extra, const T* x, T* y,
 //   int64_t n, int64_t r)
-// compiled per instruction set for f32 and f64; f16 and bf16 go through rows of float.
+// and perhaps columns() for short ones, compiled per instruction set for f32 and f64; f16 and bf16
+// go through rows of float.
 #pragma once
 
 #include <vector>
@@ -74,24 +75,69 @@ SPRUCE_INLINE T row_sum(int64_t n, F f) {
   return n < 16 ? rest : total.sum() + rest;
 }
 
+/// Rows shorter than a vector go side by side: `Op::columns<I>(v, n)` works in place on kColumns of
+/// them, v[i * kColumns + r] being element i of row r.
+inline constexpr int64_t kColumns = 32;
+inline constexpr int64_t kShortRow = 24;
+
+/// The largest element of each that is no NaN; -inf for none.
+template <class T>
+SPRUCE_INLINE void column_max(const T* v, int64_t n, T* m) {
+  for (int64_t r = 0; r < kColumns; ++r) m[r] = -std::numeric_limits<T>::infinity();
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t r = 0; r < kColumns; ++r)
+      m[r] = v[i * kColumns + r] > m[r] ? v[i * kColumns + r] : m[r];
+  }
+}
+
+template <class Op, class T>
+concept HasColumns = requires(T* v) {
+  Op::template columns<math::Isa<false>>(v, int64_t{1});
+};
+
+template <class Op, class I, class T>
+SPRUCE_INLINE void short_rows(const T* x, T* y, int64_t n, int64_t count) {
+  T v[kShortRow * kColumns];
+  for (int64_t first = 0; first < count; first += kColumns) {
+    const int64_t rows = count - first < kColumns ? count - first : kColumns;
+    if (rows < kColumns) {
+      for (int64_t i = 0; i < n * kColumns; ++i) v[i] = T(0);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < rows; ++r) v[i * kColumns + r] = x[(first + r) * n + i];
+    }
+    Op::template columns<I>(v, n);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t i = 0; i < n; ++i) y[(first + r) * n + i] = v[i * kColumns + r];
+    }
+  }
+}
+
 template <class Op, class T, class Extra>
 struct Rows {
+  template <class I>
+  static SPRUCE_INLINE void body(const Extra& e, const T* x, T* y, int64_t n, int64_t begin,
+                                 int64_t end) {
+    if constexpr (HasColumns<Op, T>) {
+      if (n <= kShortRow && end - begin >= 4) return short_rows<Op, I>(x, y, n, end - begin);
+    }
+    for (int64_t r = begin; r < end; ++r)
+      Op::template row<I>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+  }
+
   /// x and y begin at row `begin`.
   using Loop = void (*)(const Extra&, const T*, T*, int64_t n, int64_t begin, int64_t end);
 
   static void base(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r)
-      Op::template row<math::Isa<false>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+    body<math::Isa<false>>(e, x, y, n, begin, end);
   }
   SPRUCE_TARGET_V3 static void v3(const Extra& e, const T* x, T* y, int64_t n, int64_t begin,
                                   int64_t end) {
-    for (int64_t r = begin; r < end; ++r)
-      Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+    body<math::Isa<true>>(e, x, y, n, begin, end);
   }
   SPRUCE_TARGET_V4 static void v4(const Extra& e, const T* x, T* y, int64_t n, int64_t begin,
                                   int64_t end) {
-    for (int64_t r = begin; r < end; ++r)
-      Op::template row<math::Isa<true>>(e, x + (r - begin) * n, y + (r - begin) * n, n, r);
+    body<math::Isa<true>>(e, x, y, n, begin, end);
   }
   static Loop best() {
     if constexpr (SPRUCE_HAS_X86_TARGETS == 0)

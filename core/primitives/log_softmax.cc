@@ -21,6 +21,22 @@ struct LogSoftmax {
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) - log_total;
   }
+
+  template <class I, class T>
+  static SPRUCE_INLINE void columns(T* v, int64_t n) {
+    T m[cpu::kColumns], total[cpu::kColumns];
+    cpu::column_max(v, n, m);
+    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < cpu::kColumns; ++r)
+        total[r] += cpu::math::exp<I>(v[i * cpu::kColumns + r] - m[r]);
+    }
+    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = cpu::math::log<I>(total[r]);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < cpu::kColumns; ++r)
+        v[i * cpu::kColumns + r] = (v[i * cpu::kColumns + r] - m[r]) - total[r];
+    }
+  }
 };
 
 void kernel(const KernelArgs& a) {

@@ -21,6 +21,24 @@ struct Softmax {
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
+
+  template <class I, class T>
+  static SPRUCE_INLINE void columns(T* v, int64_t n) {
+    T m[cpu::kColumns], total[cpu::kColumns];
+    cpu::column_max(v, n, m);
+    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < cpu::kColumns; ++r) {
+        const T e = cpu::math::exp<I>(v[i * cpu::kColumns + r] - m[r]);
+        v[i * cpu::kColumns + r] = e;
+        total[r] += e;
+      }
+    }
+    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = T(1) / total[r];
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < cpu::kColumns; ++r) v[i * cpu::kColumns + r] *= total[r];
+    }
+  }
 };
 
 void kernel(const KernelArgs& a) {
