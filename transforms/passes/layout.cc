@@ -239,21 +239,41 @@ ValueId of_elementwise(Rewriter& r, const Equation& e, const Axes& perm) {
   return r.emit(*e.primitive, e.params, in);
 }
 
+// The transpose of a product; kNone where it is cheaper as it is.
+ValueId of_dot(Rewriter& r, const Equation& dot, const Axes& perm) {
+  Dot p = dot_of(dot);
+  Axes both = perm;
+  if (!p.perm.empty()) {
+    for (int64_t& i : both) i = p.perm[static_cast<int>(i)];
+  }
+  p.perm = both;
+  return made(r, p);
+}
+
+// The transpose of a product that is scaled or otherwise changed element by element.
+ValueId of_changed_dot(Rewriter& r, const Equation& e, const Axes& perm) {
+  const auto is_one = [&](ValueId v) { return r.aval(v).numel() == 1; };
+  const auto dot = std::find_if_not(e.inputs.begin(), e.inputs.end(), is_one);
+  if (dot == e.inputs.end() || !std::all_of(dot + 1, e.inputs.end(), is_one)) return kNone;
+  const Equation* s = r.source(*dot);
+  if (s == nullptr || !is_dot(*s) || r.uses(*dot) > 1 || r.shape(*dot).rank() != perm.rank())
+    return kNone;
+  const ValueId moved = of_dot(r, *s, perm);
+  if (moved == kNone) return kNone;
+  std::vector<ValueId> in = e.inputs;
+  for (ValueId& v : in) v = v == *dot ? moved : reshaped(r, v, {});
+  return r.emit(*e.primitive, e.params, in);
+}
+
 ValueId on_transpose(Rewriter& r, const Equation& e) {
   const Equation* s = r.source(e.inputs[0]);
   if (s == nullptr || r.uses(e.inputs[0]) > 1) return kNone;
   const Axes& perm = e.params.get<TransposeParams>().perm;
-  if (is_dot(*s)) {
-    Dot p = dot_of(*s);
-    Axes both = perm;
-    if (!p.perm.empty()) {
-      for (int64_t& i : both) i = p.perm[static_cast<int>(i)];
-    }
-    p.perm = both;
-    return made(r, p);
+  if (is_dot(*s)) return of_dot(r, *s, perm);
+  if (s->primitive->kind == PrimitiveKind::kElementwise && s->primitive->expand == nullptr) {
+    const ValueId changed = of_changed_dot(r, *s, perm);
+    return changed != kNone ? changed : of_elementwise(r, *s, perm);
   }
-  if (s->primitive->kind == PrimitiveKind::kElementwise && s->primitive->expand == nullptr)
-    return of_elementwise(r, *s, perm);
   return kNone;
 }
 

@@ -21,6 +21,7 @@ constexpr Pass kPasses[] = {
     {"algebra", algebra},
     {"movement", movement},
     {"reductions", reductions},
+    {"layout", layout},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"fuse", fuse},

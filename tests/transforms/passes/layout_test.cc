@@ -43,6 +43,12 @@ TEST(Layout, ResultsAreWrittenTransposed) {
             "c\nreturn d",
         "c: f32[8,5,16] = dot_transposed[lhs_contract=[1] rhs_contract=[2] lhs_batch=[] "
         "rhs_batch=[] perm=[1,0,2]] b a\nreturn c"},
+       // Scaling is no obstacle.
+       {"a: f32[2,3], b: f32[3,4]",
+        "c: f32[] = constant {2}\nd: f32[2,4]" + dot("[1]", "[0]") +
+            "a b\ne: f32[2,4] = mul d c\nf: f32[4,2]" + transpose("[1,0]") + "e\nreturn f",
+        "c: f32[] = constant {2}\nd: f32[4,2]" + dot("[0]", "[1]") +
+            "b a\ne: f32[4,2] = mul d c\nreturn e"},
        // Axes of size 1 need no transpose.
        {"a: f32[8,3], b: f32[5,1,3]",
         "c: f32[8,5,1]" + dot("[1]", "[2]") + "a b\nd: f32[5,8,1]" + transpose("[1,0,2]") +
