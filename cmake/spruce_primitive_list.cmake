@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# spruce_primitive_list(<target> <folder>)
+# spruce_add_primitives(<folder>)
 #
-# The folder is the registry: writes "spruce/core/primitive_list.inc" with one line
-# SPRUCE_PRIMITIVE(name) for each name.cc in the folder, in the order of the names.
-function(spruce_primitive_list target folder)
+# Makes the folder a part of the registry: each name.cc in it is the primitive `name`. Any part of
+# the library may have such a folder.
+function(spruce_add_primitives folder)
   file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
-  set(lines "")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
-    list(APPEND lines "SPRUCE_PRIMITIVE(${name})\n")
+    set_property(GLOBAL APPEND PROPERTY SPRUCE_PRIMITIVES ${name})
   endforeach()
-  list(SORT lines)
-  list(JOIN lines "" text)
+endfunction()
+
+# spruce_primitive_list()
+#
+# Writes "spruce/core/primitive_list.inc", with one line SPRUCE_PRIMITIVE(name) for each primitive
+# of all parts, in the order of the names.
+function(spruce_primitive_list)
+  get_property(names GLOBAL PROPERTY SPRUCE_PRIMITIVES)
+  list(SORT names)
+  list(TRANSFORM names REPLACE "(.+)" "SPRUCE_PRIMITIVE(\\1)\n")
+  list(JOIN names "" text)
   # CONFIGURE leaves the file alone where nothing changed, so nothing is compiled again.
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/spruce/core/primitive_list.inc"
        CONTENT "${text}")
-  target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/generated")
 endfunction()

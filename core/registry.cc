@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all primitives: the build lists the files of core/primitives/.
+// The table of all primitives: the build lists the files of the folders primitives/ of all parts.
+// They are parts of one library, so that a name is all that is known of them here.
 #include <algorithm>
 
 #include "spruce/core/primitive.h"

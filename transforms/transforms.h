@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spruce/transforms/collectives.h"
+#include "spruce/transforms/control/control.h"
 #include "spruce/transforms/cost.h"
 #include "spruce/transforms/custom.h"
 #include "spruce/transforms/grad.h"

@@ -31,9 +31,15 @@ Arity arity_of(const Primitive& p) {
 Arity known_arity(const Primitive& p) {
   static std::mutex mutex;
   static auto* const known = new std::unordered_map<const Primitive*, Arity>;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = known->find(&p);
+    if (found != known->end()) return found->second;
+  }
+  // Not under the lock: samples that hold graphs are read from text, which asks for arities too.
+  const Arity a = arity_of(p);
   const std::lock_guard lock(mutex);
-  const auto found = known->find(&p);
-  return found != known->end() ? found->second : known->emplace(&p, arity_of(p)).first->second;
+  return known->emplace(&p, a).first->second;
 }
 
 }  // namespace

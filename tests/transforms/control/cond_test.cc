@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/control/cond.h"
+
+#include "tests/transforms/control/twins.h"
+
+namespace spruce::control {
+namespace {
+
+// Each branch saves something else, and the first does not depend on in[1].
+Array chosen(const Arrays& in) {
+  return cond(
+      in[0] > 0.5, [&](const Array& x) { return sin(x) * in[0]; },
+      [&](const Array& x) { return exp(x * in[1]) + x; }, in[2]);
+}
+Array chosen_plain(const Arrays& in) {
+  return where(in[0] > 0.5, sin(in[2]) * in[0], exp(in[2] * in[1]) + in[2]);
+}
+
+TEST(Cond, EqualsTheSelection) {
+  for (const double p : {0.9, 0.2}) {
+    expect_twins({"cond", chosen, chosen_plain, {array(p), array(0.6), numbers({3}, 1)}});
+  }
+}
+
+TEST(Cond, TheOtherBranchIsNotComputed) {
+  const auto f = [](const Array& x) {
+    return cond(
+        x > 0.0,
+        [](const Array& y) {
+          return while_loop([](const Array& z) { return z > 0.0; },
+                            [](const Array& z) { return z - 1.0; }, y);
+        },
+        [](const Array& y) {  // never ends where it is computed for x > 0
+          return while_loop([](const Array& z) { return z > -1.0; },
+                            [](const Array& z) { return abs(z); }, y - 1.0);
+        },
+        x);
+  };
+  EXPECT_EQ(f(array(2.5)).item<double>(), -0.5);
+  EXPECT_EQ(jit(f)(array(2.5)).item<double>(), -0.5);
+}
+
+TEST(Cond, AnUnmappedPredicateStaysABranch) {
+  const auto f = [](const Array& x) {
+    return vmap([&](const Array& y) {
+      return cond(
+          x > 0.0, [&](const Array& z) { return z * x; }, [](const Array& z) { return z; }, y);
+    })(array({1.0, 2.0}));
+  };
+  EXPECT_NE(make_graph(f)(array(2.0)).text().find("cond["), std::string::npos);
+  expect_close(f(array(2.0)), array({2.0, 4.0}), "true");
+  expect_close(f(array(-2.0)), array({1.0, 2.0}), "false");
+}
+
+TEST(Cond, TreesInAndOut) {
+  struct Pair {
+    Array a;
+    std::vector<Array> b;
+    int kept = 3;
+  };
+  const auto f = [](const Array& p, const Pair& x) {
+    return cond(
+        p,
+        [](const Pair& y) {
+          return Pair{y.b[0], {y.a, y.b[1]}};
+        },
+        [](const Pair& y) {
+          return Pair{y.a, {y.b[1], y.b[0]}};
+        },
+        x);
+  };
+  const Pair x{array(1), {array(2), array(3)}};
+  const Pair yes = f(array(true), x), no = jit(f)(array(false), x);
+  EXPECT_EQ(yes.a.item<int>(), 2);
+  EXPECT_EQ(yes.b[0].item<int>(), 1);
+  EXPECT_EQ(no.b[0].item<int>(), 3);
+  EXPECT_EQ(no.kept, 3);
+}
+
+TEST(Cond, WeakResultsTakeTheTypeOfTheOtherBranch) {
+  const auto f = [](const Array& x) {
+    return cond(
+        x > 0.0f, [](const Array& y) { return y; }, [](const Array&) { return Array(0); }, x);
+  };
+  EXPECT_EQ(to_string(f(array(-1.0f)).aval()), "f32[]");
+  EXPECT_EQ(f(array(-1.0f)).item<float>(), 0.0f);
+  const Array weak = cond(
+      array(true), [] { return 1.5f; }, [] { return 2.5f; });
+  EXPECT_EQ(to_string(weak.aval()), "f32*[]");
+}
+
+TEST(Switch, EqualsTheSelection) {
+  for (const int index : {-5, 0, 1, 2, 9}) {
+    const auto branches = std::tuple{[](const Array& x, const Array& y) { return x * y; },
+                                     [](const Array& x, const Array&) { return cos(x); },
+                                     [](const Array&, const Array& y) { return y * y * y; }};
+    expect_twins({"switch_",
+                  [=](const Arrays& in) { return switch_(array(index), branches, in[0], in[1]); },
+                  [=](const Arrays& in) {
+                    return index <= 0   ? in[0] * in[1]
+                           : index == 1 ? cos(in[0]) + 0.0 * in[1]
+                                        : in[1] * in[1] * in[1] + 0.0 * in[0];
+                  },
+                  {numbers({2}, 1), numbers({2}, 2)}});
+  }
+}
+
+TEST(Switch, MappedIndicesOfAnyIntegerType) {
+  const std::vector<std::function<Array(const Array&)>> branches{
+      [](const Array& x) { return x; }, [](const Array& x) { return x * x; },
+      [](const Array& x) { return x * x * x; }};
+  const auto f = [&](const Array& i, const Array& x) { return switch_(i, branches, x); };
+  const Array x = array({2.0, 2.0, 2.0, 2.0});
+  const Array want = array({2.0, 4.0, 8.0, 8.0});
+  expect_close(vmap(f)(array({-1, 1, 2, 3}), x), want, "i32");
+  expect_close(vmap(f)(array(std::vector<uint64_t>{0, 1, 2, UINT64_MAX}), x), want, "u64");
+  expect_close(vmap(f)(array(std::vector<int64_t>{INT64_MIN, 1, 2, INT64_MAX}), x), want, "i64");
+  expect_close(vmap(f)(array(std::vector<int8_t>{-128, 1, 2, 127}), x), want, "i8");
+  const auto slope = grad([&](const Array& x) { return sum(vmap(f)(array({0, 1, 2, 3}), x)); });
+  expect_close(slope(x), array({1.0, 4.0, 12.0, 12.0}), "gradients");
+}
+
+TEST(Cond, WithinScan) {
+  expect_twins({"cond within scan",
+                [](const Arrays& in) {
+                  const auto step = [&](const Array& c, const Array& x) {
+                    const Array next = cond(
+                        x > 0.0, [&](const Array& y) { return y * in[0] + x; },
+                        [&](const Array& y) { return sin(y) - in[0]; }, c);
+                    return std::pair{next, next * next};
+                  };
+                  const auto [last, ys] = scan(step, in[1], in[2]);
+                  return last + sum(ys);
+                },
+                [](const Arrays& in) {
+                  Array c = in[1], total = array(0.0);
+                  for (int64_t i = 0; i < 5; ++i) {
+                    const Array x = in[2][i];
+                    c = where(x > 0.0, c * in[0] + x, sin(c) - in[0]);
+                    total = total + c * c;
+                  }
+                  return c + total;
+                },
+                {array(0.8), array(0.3), numbers({5}, 7)}});
+}
+
+}  // namespace
+}  // namespace spruce::control

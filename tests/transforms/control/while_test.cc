@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/control/fori_loop.h"
+#include "spruce/transforms/control/while_loop.h"
+#include "tests/transforms/control/twins.h"
+
+namespace spruce::control {
+namespace {
+
+// Doubles x by a until it is past a bound that is closed over.
+Array grown(const Arrays& in, const WhileOptions& options) {
+  struct State {
+    Array x, steps;
+  };
+  const State last = while_loop([&](const State& s) { return s.x < in[1]; },
+                                [&](const State& s) {
+                                  return State{s.x * in[0] + 0.1 * sin(s.x), s.steps + 1};
+                                },
+                                State{in[2], array(0.0)}, options);
+  return last.x * last.steps;
+}
+
+// C++ cannot branch on mapped values: a fixed number of steps with selections.
+Array grown_plain(const Arrays& in, int most) {
+  Array x = in[2], steps = array(0.0);
+  for (int i = 0; i < most; ++i) {
+    const Array more = x < in[1];
+    x = where(more, x * in[0] + 0.1 * sin(x), x);
+    steps = where(more, steps + 1.0, steps);
+  }
+  return x * steps;
+}
+
+const Arrays kPoint = {array(1.8), array(9.0), array(0.4)};
+
+TEST(WhileLoop, EqualsTheLoopInForwardMode) {
+  expect_twins({"while_loop", [](const Arrays& in) { return grown(in, {}); },
+                [](const Arrays& in) { return grown_plain(in, 30); }, kPoint, false});
+}
+
+TEST(WhileLoop, EqualsTheLoopWithABound) {
+  expect_twins({"while_loop with a bound",
+                [](const Arrays& in) { return grown(in, {.max_steps = 30}); },
+                [](const Arrays& in) { return grown_plain(in, 30); }, kPoint});
+  expect_twins({"while_loop with a bound that it meets",
+                [](const Arrays& in) { return grown(in, {.max_steps = 3}); },
+                [](const Arrays& in) { return grown_plain(in, 3); }, kPoint});
+}
+
+TEST(WhileLoop, EqualsTheLoopWithCheckpoints) {
+  for (const int most : {1, 7, 30}) {
+    expect_twins(
+        {"while_loop with checkpoints, " + std::to_string(most),
+         [=](const Arrays& in) { return grown(in, {.max_steps = most, .checkpoint = true}); },
+         [=](const Arrays& in) { return grown_plain(in, most); }, kPoint});
+  }
+}
+
+TEST(WhileLoop, MappedLoopsEndEachAtItsTime) {
+  const auto halvings = [](const Array& n) {
+    struct State {
+      Array n, steps;
+    };
+    return while_loop([](const State& s) { return s.n > 1; },
+                      [](const State& s) {
+                        return State{floor_divide(s.n, 2), s.steps + 1};
+                      },
+                      State{n, Array(0)})
+        .steps;
+  };
+  const Array ns = array({1, 2, 3, 8, 1000, 0});
+  const Array want = array({0, 1, 1, 3, 9, 0});
+  EXPECT_TRUE(array_equal(vmap(halvings)(ns), want));
+  EXPECT_TRUE(array_equal(jit(vmap(halvings))(ns), want));
+  EXPECT_EQ(vmap(halvings)(zeros({0}, int32)).shape(), Shape{0});
+}
+
+TEST(WhileLoop, OneConditionForAll) {
+  const auto f = [](const Array& x) {
+    return while_loop([](const std::pair<Array, Array>& s) { return s.first < 5; },
+                      [&](const std::pair<Array, Array>& s) {
+                        return std::pair{s.first + 1, s.second * x};
+                      },
+                      std::pair{array(0), array(1.0)})
+        .second;
+  };
+  const auto graph = make_graph(vmap(f))(array({1.0, 2.0})).text();
+  EXPECT_EQ(graph.find("select"), std::string::npos) << graph;
+  expect_close(vmap(f)(array({1.0, 2.0})), array({1.0, 32.0}), "powers");
+}
+
+TEST(WhileLoop, WithinAScanWithinAWhileLoop) {
+  const auto f = [](const Arrays& in) {
+    const auto inner = [&](const Array& c, const Array& x) {
+      const Array y = while_loop([&](const Array& z) { return z < x + 2.0; },
+                                 [&](const Array& z) { return z * in[0]; }, c, {.max_steps = 8});
+      return std::pair{y * 0.5, y};
+    };
+    const auto outer = [&](const std::pair<Array, Array>& s) {
+      const auto [last, ys] = scan(inner, s.second, in[1]);
+      return std::pair{s.first + 1, last + sum(ys) * 0.1};
+    };
+    return while_loop([](const std::pair<Array, Array>& s) { return s.first < 3; }, outer,
+                      std::pair{array(0), array(0.7)}, {.max_steps = 4})
+        .second;
+  };
+  const auto plain = [](const Arrays& in) {
+    Array s = array(0.7);
+    for (int i = 0; i < 3; ++i) {
+      Array total = array(0.0);
+      for (int64_t j = 0; j < 3; ++j) {
+        Array z = s;
+        for (int k = 0; k < 8; ++k) z = where(z < in[1][j] + 2.0, z * in[0], z);
+        total = total + z;
+        s = z * 0.5;
+      }
+      s = s + total * 0.1;
+    }
+    return s;
+  };
+  expect_twins({"nested loops", f, plain, {array(1.7), numbers({3}, 6)}});
+}
+
+TEST(ForiLoop, CountsAndDifferentiates) {
+  const auto f = [](const Arrays& in) {
+    return fori_loop(
+        2, 7, [&](const Array& i, const Array& c) { return c * in[0] + sin(in[1] * i); }, in[1]);
+  };
+  const auto plain = [](const Arrays& in) {
+    Array c = in[1];
+    for (int i = 2; i < 7; ++i) c = c * in[0] + sin(in[1] * i);
+    return c;
+  };
+  expect_twins({"fori_loop", f, plain, {array(0.8), array(0.3)}});
+  EXPECT_EQ(fori_loop(
+                5, 2, [](const Array&, const Array& c) { return c + 1; }, 7)
+                .item<int>(),
+            7);
+  const int64_t big = int64_t{1} << 40;
+  EXPECT_EQ(
+      fori_loop(
+          big, big + 3, [](const Array& i, const Array& c) { return c + i; }, array(int64_t{0}))
+          .item<int64_t>(),
+      3 * big + 3);
+}
+
+TEST(ForiLoop, BoundsMayBeTraced) {
+  const auto sum_to = [](const Array& n) {
+    return fori_loop(
+        array(0), n, [](const Array& i, const Array& c) { return c + i; }, array(0));
+  };
+  EXPECT_TRUE(array_equal(jit(vmap(sum_to))(array({0, 1, 5, 10})), array({0, 0, 10, 45})));
+  const auto power = [](const Array& x) {
+    return fori_loop(array(0), array(3), [&](const Array&, const Array& c) { return c * x; },
+                     array(1.0), {.max_steps = 5});
+  };
+  EXPECT_DOUBLE_EQ(grad(power)(array(2.0)).item<double>(), 12.0);
+}
+
+TEST(WhileLoop, RunsLongWithoutDepth) {
+  const Array n = while_loop([](const Array& n) { return n < 100000; },
+                             [](const Array& n) { return n + 1; }, array(0));
+  EXPECT_EQ(n.item<int>(), 100000);
+}
+
+}  // namespace
+}  // namespace spruce::control

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/control/body.h"
+
+#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/stage.h"
+
+namespace spruce::internal {
+namespace {
+
+constexpr int64_t kSmall = 16;  // elements of a constant that stays in the body
+
+bool stays(const Array& a) {
+  return !a.is_tracer() && a.size() <= kSmall && &a.device() == &cpu_device();
+}
+
+bool takes(const Aval& wide, const Aval& narrow) {
+  return wide.shape == narrow.shape &&
+         promote(wide.dtype, wide.weak, narrow.dtype, narrow.weak) == wide.dtype;
+}
+
+}  // namespace
+
+void convert_output(Graph& graph, size_t k, const Aval& to) {
+  const ValueId from = graph.outputs[k];
+  if (graph.avals[static_cast<size_t>(from)] == to) return;
+  const ValueId v = graph.add_value(to);
+  graph.equations.push_back(
+      {&convert_element_type_p, Params::make(ConvertParams{to.dtype, to.weak}), {from}, {v}, {}});
+  graph.outputs[k] = v;
+}
+
+std::vector<Aval> Body::results() const {
+  std::vector<Aval> out;
+  for (const ValueId v : graph.outputs) out.push_back(graph.avals[static_cast<size_t>(v)]);
+  return out;
+}
+
+Body stage_body(const char* name, const FlatBody& f, std::span<const Aval> in) {
+  StageInterpreter interpreter(name);
+  std::vector<Array> args;
+  for (const Aval& aval : in) args.push_back(interpreter.input(aval));
+  const std::vector<Array> out = run_under(interpreter, [&] { return f(args); });
+  for (const Array& a : out) interpreter.output(a);
+  Body body{passes::dead_code(interpreter.take()), {}};
+  Graph& graph = body.graph;
+  std::vector<ValueId> inputs;
+  std::vector<Graph::Constant> constants;
+  for (Graph::Constant& c : graph.constants) {
+    if (stays(c.value)) {
+      constants.push_back(std::move(c));
+    } else {
+      inputs.push_back(c.id);
+      body.consts.push_back(std::move(c.value));
+    }
+  }
+  inputs.insert(inputs.end(), graph.inputs.begin(), graph.inputs.end());
+  graph.inputs = std::move(inputs);
+  graph.constants = std::move(constants);
+  return body;
+}
+
+std::vector<std::string> leaf_paths(const std::string& root,
+                                    const std::vector<tree::Entry>& entries) {
+  std::vector<std::string> out;
+  for (const tree::Entry& e : entries) {
+    if (!e.value.defined()) continue;
+    const bool index = e.path.empty() || e.path[0] == '[';
+    out.push_back(index ? root + e.path : root + "." + e.path);
+  }
+  return out;
+}
+
+void check_carry_form(const char* op, const tree::Structure& before,
+                      const std::vector<tree::Entry>& before_leaves, const tree::Structure& after,
+                      const std::vector<tree::Entry>& after_leaves) {
+  std::string difference = before.difference(after);
+  for (size_t i = 0; i < before_leaves.size() && difference.empty(); ++i) {
+    const bool defined = before_leaves[i].value.defined();
+    if (defined == after_leaves[i].value.defined()) continue;
+    const std::string path = before_leaves[i].path;
+    difference = "at " + (path.empty() ? "the root" : path) + ": an array in the " +
+                 (defined ? "first, an undefined one in the second"
+                          : "second, an undefined one in the first");
+  }
+  if (difference.empty()) return;
+  throw TreeError(std::string(op) +
+                  ": the carry before the body and the one after it have different forms: " +
+                  difference + "; return a carry like the one that the body gets");
+}
+
+Body settle_carry(const char* op, std::vector<Array>& init, const std::vector<std::string>& paths,
+                  const std::function<Body(std::span<const Aval>)>& stage) {
+  std::vector<Aval> types;
+  for (const Array& a : init) types.push_back(a.aval());
+  for (;;) {
+    Body body = stage(types);
+    const std::vector<Aval> results = body.results();
+    bool again = false;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const Aval &before = types[i], &after = results[i];
+      if (before == after) continue;
+      if (before.weak && takes(after, before) && (!after.weak || after.dtype != before.dtype)) {
+        types[i] = after;
+        again = true;
+      } else if (after.weak && takes(before, after)) {
+        convert_output(body.graph, i, before);
+      } else if (!(before.shape == after.shape) || before.dtype != after.dtype) {
+        const std::string message = std::string(op) + ": " + paths[i] + " is " + to_string(before) +
+                                    " before the body and " + to_string(after) + " after it; ";
+        if (!(before.shape == after.shape))
+          throw ShapeError(message + "a carry keeps its shape from step to step");
+        throw DtypeError(message + "convert one of them with astype");
+      }
+    }
+    if (again) continue;
+    for (size_t i = 0; i < init.size(); ++i) {
+      if (!(init[i].aval() == types[i]))
+        init[i] = rules::convert(init[i], types[i].dtype, types[i].weak);
+    }
+    return body;
+  }
+}
+
+}  // namespace spruce::internal

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/control/body_plan.h"
+
+#include "spruce/transforms/passes/pipeline.h"
+
+namespace spruce::internal {
+
+BodyPlan::BodyPlan(const Graph& body, size_t consts, size_t carry, Layout& layout)
+    : plan_(body, true), consts_(consts) {
+  scratch_ = layout.add(plan_.scratch_bytes());
+  in_ = layout.add(inputs() * sizeof(void*));
+  out_ = layout.add(outputs() * sizeof(void*));
+  for (size_t i = 0; i < carry; ++i) {
+    const bool in_place = plan_.results()[i].donor == static_cast<int64_t>(consts + i);
+    carry_.push_back({in_place, in_place ? 0 : layout.add(static_cast<size_t>(output(i).bytes()))});
+  }
+}
+
+BodyPlan::Frame BodyPlan::bind(void* scratch) const {
+  auto* base = static_cast<char*>(scratch);
+  plan_.bind(base + scratch_);
+  return {base + scratch_, reinterpret_cast<const void**>(base + in_),
+          reinterpret_cast<void**>(base + out_)};
+}
+
+void BodyPlan::move_carry(const Frame& f, bool first, bool to_outputs, std::span<const View> init,
+                          std::span<const View> outputs, void* scratch) const {
+  for (size_t i = 0; i < carry_.size(); ++i) {
+    const Carry& c = carry_[i];
+    f.in[consts_ + i] = first ? init[i].data : f.out[i];
+    f.out[i] = c.in_place || to_outputs ? outputs[i].data : static_cast<char*>(scratch) + c.buffer;
+  }
+}
+
+std::vector<Array> run_prepared(
+    const Primitive& p, std::span<const Array> in, const Params& params,
+    std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs&)) {
+  const Params optimised = params.map_graphs(
+      [](const GraphPtr& g) { return std::make_shared<const Graph>(passes::optimize(*g)); });
+  std::vector<const Aval*> in_types, out_types;
+  std::vector<View> in_views, out_views;
+  for (const Array& a : in) {
+    in_types.push_back(&a.aval());
+    in_views.push_back({mutable_data(a), &a.aval()});
+  }
+  std::vector<Array> out;
+  for (const Aval& type : output_avals(p, in_types, params)) out.push_back(make_array(type));
+  for (const Array& a : out) {
+    out_types.push_back(&a.aval());
+    out_views.push_back({mutable_data(a), &a.aval()});
+  }
+  const auto kernel = prepare({in_types, out_types, optimised});
+  const Array scratch =
+      make_array({Dtype::kUint8, false, Shape{static_cast<int64_t>(kernel->scratch_bytes())}});
+  kernel->run({in_views, out_views, optimised, mutable_data(scratch)});
+  return out;
+}
+
+}  // namespace spruce::internal

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a body within the scratch memory of the kernel that runs it.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "spruce/core/primitive.h"
+#include "spruce/transforms/plan.h"
+
+namespace spruce::internal {
+
+/// Pieces of one block of memory.
+class Layout {
+ public:
+  /// The offset of so many bytes more, aligned to 64.
+  size_t add(size_t bytes) {
+    const size_t at = bytes_;
+    bytes_ += (bytes + 63) / 64 * 64;
+    return at;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+/// A body as a plan, its pointers to operands, and buffers that its carry moves between.
+class BodyPlan {
+ public:
+  /// `carry` inputs, behind `consts` others, are what the first as many outputs become in the next
+  /// step.
+  BodyPlan(const Graph& body, size_t consts, size_t carry, Layout& layout);
+
+  /// What a run needs to know of its memory.
+  struct Frame {
+    void* scratch;
+    const void** in;
+    void** out;
+  };
+  /// Makes the memory ready. All pointers but those of the carry are for the caller to set.
+  Frame bind(void* scratch) const;
+  /// Sets where the next step reads and writes the carry: the first reads `init`, others what was
+  /// written before them; every second step writes to `outputs`.
+  void move_carry(const Frame& f, bool first, bool to_outputs, std::span<const View> init,
+                  std::span<const View> outputs, void* scratch) const;
+  void run(const Frame& f) const { plan_.run(f.scratch, f.in, f.out); }
+
+  size_t inputs() const { return plan_.graph().inputs.size(); }
+  size_t outputs() const { return plan_.graph().outputs.size(); }
+  const Aval& input(size_t i) const { return type(plan_.graph().inputs[i]); }
+  const Aval& output(size_t k) const { return type(plan_.graph().outputs[k]); }
+
+ private:
+  struct Carry {
+    bool in_place;  // the next one is written over the one before
+    size_t buffer;  // else: the offset of a second place for it
+  };
+  const Aval& type(ValueId v) const { return plan_.graph().avals[static_cast<size_t>(v)]; }
+
+  Plan plan_;
+  size_t consts_;
+  std::vector<Carry> carry_;
+  size_t scratch_, in_, out_;
+};
+
+/// Copies what the views show.
+inline void copy_views(std::span<const View> from, std::span<const View> to) {
+  for (size_t i = 0; i < to.size(); ++i) {
+    const auto bytes = static_cast<size_t>(to[i].aval->bytes());
+    if (bytes > 0 && to[i].data != from[i].data) std::memcpy(to[i].data, from[i].data, bytes);
+  }
+}
+
+/// Runs a primitive with a kernel for its parameters on arrays: `prepare` makes the kernel. The
+/// graphs in `params` are optimised first.
+std::vector<Array> run_prepared(
+    const Primitive& p, std::span<const Array> in, const Params& params,
+    std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs&));
+
+}  // namespace spruce::internal

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules of loops and branches do with the graphs of their bodies: each of the transforms,
+// graph in, graph out. All are staged under the current interpreter.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spruce/core/graph/graph.h"
+
+namespace spruce::internal {
+
+/// Which inputs or outputs of a body something is true of.
+using Mask = std::vector<bool>;
+
+/// Forward mode. The inputs are those of the body, then a tangent for each input in `varies`; the
+/// outputs are those of the body, then a tangent for each output in `out_varies`, which has at
+/// least those that were asked for.
+struct JvpBody {
+  Graph graph;
+  Mask out_varies;
+};
+JvpBody jvp_body(const Graph& body, const Mask& varies, const Mask& asked);
+
+/// The body split for reverse mode. `forward` has the inputs of the body; its outputs are those of
+/// the body, then what the linear part needs of them. `linear` takes these and a tangent for each
+/// input in `varies`; its outputs are tangents for the outputs in `out_varies`.
+struct LinearBody {
+  Graph forward;
+  Graph linear;
+  Mask out_varies;
+  size_t residuals;
+};
+LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& asked);
+
+/// The transpose of a body that is linear in the inputs in `linear`. The inputs are the others,
+/// then a cotangent for each output in `cts`; the outputs are cotangents for the inputs in
+/// `in_cts`, which has at least those that were asked for.
+struct TransposedBody {
+  Graph graph;
+  Mask in_cts;
+};
+TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask& cts,
+                              const Mask& asked);
+
+/// The body over one more axis, in front of the inputs in `batched` and of the outputs in
+/// `out_batched`, which has at least those that were asked for.
+struct BatchedBody {
+  Graph graph;
+  Mask out_batched;
+};
+BatchedBody batch_body(const Graph& body, int64_t size, const Mask& batched, const Mask& asked);
+
+/// The outputs that depend on an input in `inputs`.
+Mask depends(const Graph& body, const Mask& inputs);
+
+/// The types of a graph's inputs and outputs.
+std::vector<Aval> input_avals(const Graph& g);
+std::vector<Aval> output_avals(const Graph& g);
+
+/// The elements of `x` in the order of `order`, which names each by its number.
+template <class T>
+std::vector<T> reordered(const std::vector<T>& x, const std::vector<size_t>& order) {
+  std::vector<T> out;
+  for (const size_t i : order) out.push_back(x[i]);
+  return out;
+}
+
+}  // namespace spruce::internal

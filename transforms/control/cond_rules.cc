@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derivatives of cond. Branches must have the same outputs, so what one of them alone gives
+// (tangents, residuals) is zero in the others.
+#include "spruce/transforms/control/cond_rules.h"
+
+#include <algorithm>
+
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/tape.h"
+
+namespace spruce::internal {
+namespace {
+
+void unite(Mask& a, const Mask& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
+}
+
+// Appends an output of zeros.
+void append_zeros(Graph& g, const Aval& type) {
+  const ValueId zero = g.add_value({type.dtype, false, {}});
+  const InterpreterScope scope(nullptr);
+  g.constants.push_back({zero, rules::scalar_of(type.dtype, 0)});
+  ValueId out = zero;
+  if (type.shape.rank() > 0) {
+    out = g.add_value({type.dtype, false, type.shape});
+    g.equations.push_back({&broadcast_in_dim_p,
+                           Params::make(BroadcastInDimParams{type.shape, {}}),
+                           {zero},
+                           {out},
+                           {}});
+  }
+  g.outputs.push_back(out);
+}
+
+GraphPtr shared(Graph g) { return std::make_shared<const Graph>(std::move(g)); }
+
+void forward_mode(const JvpArgs& a, CondParams p, const Mask& varies) {
+  Mask asked(a.out.size(), false);
+  for (const GraphPtr& g : p.branches) unite(asked, jvp_body(*g, varies, asked).out_varies);
+  for (GraphPtr& g : p.branches) g = shared(jvp_body(*g, varies, asked).graph);
+  std::vector<Array> in(a.in.begin(), a.in.end());
+  for (size_t i = 0; i < varies.size(); ++i) {
+    if (varies[i]) in.push_back(a.tangents[i + 1]);
+  }
+  const std::vector<Array> out = rules::cond(p, in);
+  size_t next = a.out.size();
+  for (size_t k = 0; k < a.out.size(); ++k) {
+    a.out[k] = out[k];
+    if (asked[k]) a.out_tangents[k] = out[next++];
+  }
+}
+
+// The residuals of all branches: those of equal types share a place.
+std::vector<Aval> common_residuals(const std::vector<LinearBody>& bodies, size_t outputs) {
+  std::vector<Aval> all;
+  for (const LinearBody& b : bodies) {
+    const std::vector<Aval> types = output_avals(b.forward);
+    std::vector<Aval> left = all;
+    for (size_t n = outputs; n < types.size(); ++n) {
+      const auto it = std::find(left.begin(), left.end(), types[n]);
+      if (it == left.end())
+        all.push_back(types[n]);
+      else
+        left.erase(it);
+    }
+  }
+  return all;
+}
+
+// Gives both graphs of a branch all residuals.
+void spread_residuals(LinearBody& b, size_t outputs, const std::vector<Aval>& all) {
+  const std::vector<ValueId> own(b.forward.outputs.begin() + static_cast<ptrdiff_t>(outputs),
+                                 b.forward.outputs.end());
+  std::vector<ValueId> tangents(b.linear.inputs.begin() + static_cast<ptrdiff_t>(own.size()),
+                                b.linear.inputs.end());
+  const std::vector<ValueId> places(b.linear.inputs.begin(),
+                                    b.linear.inputs.begin() + static_cast<ptrdiff_t>(own.size()));
+  Mask used(own.size(), false);
+  b.forward.outputs.resize(outputs);
+  b.linear.inputs.clear();
+  for (const Aval& type : all) {
+    size_t n = 0;
+    while (n < own.size() && (used[n] || !(b.forward.avals[static_cast<size_t>(own[n])] == type)))
+      ++n;
+    if (n < own.size()) {
+      used[n] = true;
+      b.forward.outputs.push_back(own[n]);
+      b.linear.inputs.push_back(places[n]);
+    } else {
+      append_zeros(b.forward, type);
+      b.linear.inputs.push_back(b.linear.add_value(type));
+    }
+  }
+  b.linear.inputs.insert(b.linear.inputs.end(), tangents.begin(), tangents.end());
+}
+
+void reverse_mode(const JvpArgs& a, const CondParams& p, const Mask& varies) {
+  Mask asked(a.out.size(), false);
+  for (const GraphPtr& g : p.branches) unite(asked, linearize_body(*g, varies, asked).out_varies);
+  std::vector<LinearBody> bodies;
+  for (const GraphPtr& g : p.branches) bodies.push_back(linearize_body(*g, varies, asked));
+  const std::vector<Aval> residuals = common_residuals(bodies, a.out.size());
+  CondParams forward, linear;
+  for (LinearBody& b : bodies) {
+    spread_residuals(b, a.out.size(), residuals);
+    forward.branches.push_back(shared(std::move(b.forward)));
+    linear.branches.push_back(shared(std::move(b.linear)));
+  }
+  const std::vector<Array> out = rules::cond(forward, a.in);
+  std::vector<Array> in{a.in[0]};
+  in.insert(in.end(), out.begin() + static_cast<ptrdiff_t>(a.out.size()), out.end());
+  for (size_t i = 0; i < varies.size(); ++i) {
+    if (varies[i]) in.push_back(a.tangents[i + 1]);
+  }
+  const std::vector<Array> tangents = rules::cond(linear, in);
+  for (size_t k = 0, next = 0; k < a.out.size(); ++k) {
+    a.out[k] = out[k];
+    if (asked[k]) a.out_tangents[k] = tangents[next++];
+  }
+}
+
+}  // namespace
+
+void jvp_of_cond(const JvpArgs& a) {
+  const auto& p = a.params.get<CondParams>();
+  Mask varies;
+  for (const Array& t : a.tangents.subspan(1)) varies.push_back(t.defined());
+  if (dynamic_cast<const Tape*>(Interpreter::current()) != nullptr)
+    reverse_mode(a, p, varies);
+  else
+    forward_mode(a, p, varies);
+}
+
+void transpose_of_cond(const TransposeArgs& a) {
+  CondParams p = a.params.get<CondParams>();
+  Mask linear, cts, asked(a.in.size() - 1, false);
+  for (size_t i = 1; i < a.in.size(); ++i) linear.push_back(a.linear(i));
+  for (const Array& ct : a.cts) cts.push_back(ct.defined());
+  for (const GraphPtr& g : p.branches) unite(asked, transpose_body(*g, linear, cts, asked).in_cts);
+  for (GraphPtr& g : p.branches) g = shared(transpose_body(*g, linear, cts, asked).graph);
+  std::vector<Array> in;
+  for (size_t i = 0; i < a.in.size(); ++i) {
+    if (!a.linear(i)) in.push_back(a.in[i]);
+  }
+  for (const Array& ct : a.cts) {
+    if (ct.defined()) in.push_back(ct);
+  }
+  const std::vector<Array> out = rules::cond(p, in);
+  for (size_t i = 1, next = 0; i < a.in.size(); ++i) {
+    if (asked[i - 1]) a.out[i] = out[next++];
+  }
+}
+
+}  // namespace spruce::internal

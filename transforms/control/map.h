@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// map: a function of each slice, one after the other.
+#pragma once
+
+#include "spruce/transforms/control/scan.h"
+
+namespace spruce {
+
+/// f(x) for each slice x of xs along axis 0, stacked: what vmap(f)(xs) gives, computed one slice
+/// after the other, in the memory that one takes. xs and the result are any trees. Throws as scan.
+template <class F, class Xs>
+auto map(const F& f, const Xs& xs, Loc loc = Loc::current()) {
+  return scan(
+             [&](const None&, const Xs& x) {
+               return std::pair{none, f(x)};
+             },
+             none, xs, {}, loc)
+      .second;
+}
+
+}  // namespace spruce

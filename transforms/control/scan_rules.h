@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The longer rules of the primitive scan.
+#pragma once
+
+#include <memory>
+
+#include "spruce/core/primitive.h"
+#include "spruce/transforms/control/body_rules.h"
+#include "spruce/transforms/control/primitives.h"
+
+namespace spruce::internal {
+
+/// A scan of the jvp of the body; under grad two scans, of which the second is linear.
+void jvp_of_scan(const JvpArgs& args);
+/// A scan the other way round over the transposed body.
+void transpose_of_scan(const TransposeArgs& args);
+/// Runs it step by step.
+std::vector<Array> run_scan(std::span<const Array> in, const Params& params);
+/// The kernel of a compiled loop.
+std::unique_ptr<const PreparedKernel> prepare_scan(const PrepareArgs& args);
+
+}  // namespace spruce::internal

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// while_loop: a loop that runs while a condition of its carry holds.
+#pragma once
+
+#include "spruce/transforms/control/body.h"
+
+namespace spruce {
+
+/// Options of while_loop.
+struct WhileOptions {
+  int64_t max_steps = -1;   ///< stops after so many steps; needed for reverse mode
+  bool checkpoint = false;  ///< reverse mode in memory of about the square root of max_steps
+};
+
+namespace internal {
+
+/// Throws ShapeError or DtypeError unless the condition gave one number.
+Array checked_condition(const char* op, const Array& value);
+std::vector<Array> flat_while(std::vector<Array> init, const std::vector<std::string>& paths,
+                              const WhileOptions& options, const FlatBody& condition,
+                              const FlatBody& body);
+
+}  // namespace internal
+
+/// carry = body(carry) while condition(carry), starting from `init`. Returns the last carry.
+///
+/// The condition returns one bool (or number: true where it is not zero). The carry is any tree; it
+/// keeps its form, shapes and dtypes, except that a weakly typed one (a C++ number) takes the dtype
+/// that the body gives it. Both functions are run once for the types of the carry, and may capture
+/// arrays and traced values. Under vmap the loop goes on until all are done; those that are done
+/// keep their carry. Forward mode works as it is. Reverse mode needs `max_steps`: the loop then
+/// stops there, in every mode, and keeps max_steps carries, or about the square root of it with
+/// `checkpoint`. Throws DerivativeError without it, and TreeError, ShapeError or DtypeError naming
+/// the leaf where the carry changes.
+template <class Condition, class F, class Init>
+auto while_loop(const Condition& condition, const F& body, const Init& init,
+                const WhileOptions& options = {}, Loc loc = Loc::current()) {
+  const LocScope at(loc);
+  using Carry = internal::BodyTree<Init>;
+  using Next = internal::BodyTree<std::invoke_result_t<const F&, const Carry&>>;
+  static_assert(std::is_same_v<Next, Carry>,
+                "spruce: the carry that the body of while_loop returns has another type than the "
+                "one that it starts from");
+  const Carry start(init);
+  Carry form = start;
+  std::vector<Array> leaves;
+  internal::append_leaves(leaves, start);
+  const auto flat_condition = [&](std::span<const Array> in) {
+    const Array more(condition(internal::with_leaves(start, in)));
+    return std::vector<Array>{internal::checked_condition("while_loop", more)};
+  };
+  const auto flat_body = [&](std::span<const Array> in) {
+    form = Carry(body(internal::with_leaves(start, in)));
+    internal::check_carry_form("while_loop", start, form);
+    std::vector<Array> out;
+    internal::append_leaves(out, form);
+    return out;
+  };
+  const std::vector<Array> out =
+      internal::flat_while(std::move(leaves), internal::leaf_paths("carry", tree::entries(start)),
+                           options, flat_condition, flat_body);
+  return internal::with_leaves(form, std::span<const Array>(out));
+}
+
+}  // namespace spruce

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// One of several branches, chosen by an index. All take the same inputs and give the same types.
+#include "spruce/core/ops/ops.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/control/cond_rules.h"
+#include "spruce/transforms/control/samples.h"
+
+namespace spruce {
+namespace {
+
+[[noreturn]] void wrong(const ShapeArgs& a, const std::string& what) {
+  throw GraphError(std::string(a.op) + ": " + what);
+}
+
+void check_types(const ShapeArgs& a, const char* what, const std::vector<Aval>& got,
+                 const std::vector<Aval>& want) {
+  if (got.size() != want.size())
+    wrong(a, "a branch has " + std::to_string(got.size()) + " " + what + "s, there are " +
+                 std::to_string(want.size()));
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i].dtype != want[i].dtype || !(got[i].shape == want[i].shape))
+      wrong(a, std::string(what) + " " + std::to_string(i) + " of a branch is " +
+                   to_string(got[i]) + ", not " + to_string(want[i]));
+  }
+}
+
+std::vector<Aval> shapes(const ShapeArgs& a) {
+  const auto& p = a.params.get<CondParams>();
+  if (p.branches.empty()) wrong(a, "there are no branches");
+  if (a.in.empty() || a.in[0]->dtype != Dtype::kInt32 || a.in[0]->shape.rank() != 0)
+    wrong(a, "the first input must be the index, i32[]");
+  std::vector<Aval> in;
+  for (const Aval* t : a.in.subspan(1)) in.push_back(*t);
+  const std::vector<Aval> out = internal::output_avals(*p.branches[0]);
+  for (const GraphPtr& g : p.branches) {
+    check_types(a, "input", internal::input_avals(*g), in);
+    check_types(a, "output", internal::output_avals(*g), out);
+  }
+  return out;
+}
+
+// A batch of indices: all branches, and a selection among their results.
+void batch_of_indices(const BatchArgs& a, const CondParams& p, const internal::Mask& batched) {
+  const internal::Mask all(a.out.size(), true);
+  const Array last(static_cast<int32_t>(p.branches.size()) - 1);
+  const Array index = clip(a.in[0], Array(0), last);
+  for (size_t b = 0; b < p.branches.size(); ++b) {
+    const internal::BatchedBody body = internal::batch_body(*p.branches[b], a.size, batched, all);
+    const std::vector<Array> out = evaluate(body.graph, a.in.subspan(1));
+    const Array chosen = index == Array(static_cast<int32_t>(b));
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (b == 0) {
+        a.out[k] = out[k];
+        continue;
+      }
+      Shape shape(chosen.shape());
+      while (shape.rank() < out[k].rank()) shape.push_back(1);
+      a.out[k] = where(reshape(chosen, shape), out[k], a.out[k]);
+    }
+  }
+}
+
+void batch(const BatchArgs& a) {
+  CondParams p = a.params.get<CondParams>();
+  const internal::Mask batched(a.batched.begin() + 1, a.batched.end());
+  if (a.batched[0]) return batch_of_indices(a, p, batched);
+  internal::Mask asked(a.out.size(), false);
+  for (const GraphPtr& g : p.branches) {
+    const internal::Mask mapped = internal::batch_body(*g, a.size, batched, asked).out_batched;
+    for (size_t k = 0; k < asked.size(); ++k) asked[k] = asked[k] || mapped[k];
+  }
+  for (GraphPtr& g : p.branches) {
+    g = std::make_shared<const Graph>(internal::batch_body(*g, a.size, batched, asked).graph);
+  }
+  const std::vector<Array> out = rules::cond(p, a.in);
+  for (size_t k = 0; k < out.size(); ++k) {
+    a.out[k] = out[k];
+    a.out_batched[k] = asked[k];
+  }
+}
+
+// Branches that are all linear, and some that are not; indices out of range.
+std::vector<Sample> samples() {
+  using internal::sample_body, internal::sample_input;
+  const CondParams linear{{sample_body(R"(graph(a: f64[2], b: f64[]) {
+  c: f64[2] = add a b
+  return c b
+})"),
+                           sample_body(R"(graph(a: f64[2], b: f64[]) {
+  c: f64[2] = neg a
+  return c b
+})")}};
+  const CondParams curved{{sample_body(R"(graph(a: f64[2], b: f64[]) {
+  c: f64[2] = mul a a
+  d: f64[2] = add c b
+  e: f64[] = mul b b
+  return d e
+})"),
+                           sample_body(R"(graph(a: f64[2], b: f64[]) {
+  c: f64[2] = sin a
+  d: f64[] = exp b
+  e: f64[2] = mul c d
+  return e d
+})"),
+                           sample_body(R"(graph(a: f64[2], b: f64[]) {
+  c: f64[2] = exp a
+  d: f64[] = sin b
+  return c d
+})")}};
+  std::vector<Sample> out;
+  for (const double index : {0.0, 1.0, 2.0, -3.0, 7.0}) {
+    SampleInput i = sample_input({}, 0, 0, int32);
+    i.values = {index};
+    for (const CondParams& p : {linear, curved})
+      out.push_back({{i, sample_input({2}), sample_input({})}, Params::make(p), true});
+  }
+  return out;
+}
+
+}  // namespace
+
+extern constinit const Primitive cond_p = {
+    .name = "cond",
+    .shapes = shapes,
+    .jvp = internal::jvp_of_cond,
+    .transpose = internal::transpose_of_cond,
+    .batch = batch,
+    .samples = samples,
+    .params = kParamsOf<CondParams>,
+    .call = internal::run_cond,
+    .prepare = internal::prepare_cond,
+};
+
+namespace rules {
+
+std::vector<Array> cond(const CondParams& params, std::span<const Array> in) {
+  return bind_all(cond_p, in, Params::make(params));
+}
+
+}  // namespace rules
+}  // namespace spruce
