@@ -18,11 +18,16 @@ struct Arity {
 Arity arity_of(const Primitive& p) {
   if (p.samples == nullptr) return {p.shape != nullptr && p.batch != nullptr ? size_t{1} : 0};
   Arity a{SIZE_MAX, 0};
+  bool any = false;
   for (const Sample& s : p.samples()) {
     a.least = std::min(a.least, s.in.size());
     a.most = std::max(a.most, s.in.size());
-    if (!s.params.empty()) a.params = &s.params.base()->type();
+    if (s.params.empty()) continue;
+    a.params = &s.params.base()->type();
+    // Where there are graphs, the shape rule asks what they take.
+    s.params.base()->visit_graphs([&](const GraphPtr&) { any = true; });
   }
+  if (any) return {0, SIZE_MAX, a.params};
   // Two numbers among the samples are two examples of any number.
   if (a.least != a.most) a.most = SIZE_MAX;
   return a;
