@@ -94,6 +94,7 @@ const std::vector<Covered>& covered_elsewhere() {
                                            {"custom_call", "CustomRules"},
                                            {"custom_vjp_tangent", "CustomRules"},
                                            {"fused", "Fused"},
+                                           {"tiny", "Tiny"},
                                            {"psum", "Collectives"}};
   return all;
 }

@@ -41,5 +41,7 @@ Graph schedule(const Graph& graph);
 /// to each other, where that spares trips to memory. The last of the passes that see single
 /// operations.
 Graph fuse(const Graph& graph);
+/// Makes one equation of equations over arrays of a few elements, where there is a code generator.
+Graph tiny(const Graph& graph);
 
 }  // namespace spruce::passes

@@ -25,6 +25,7 @@ constexpr Pass kPasses[] = {
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"fuse", fuse},
+    {"tiny", tiny},
     {"schedule", schedule},
 };
 

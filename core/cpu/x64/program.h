@@ -60,6 +60,7 @@ enum Predicate : uint8_t {
   kLe = 0x12,
   kUnordered = 0x03,
   kNe = 0x04,
+  kNotLt = 0x15,
   kNotLe = 0x16,
   kOrdered = 0x07,
   kGe = 0x1d,

@@ -149,6 +149,13 @@ class Lowering {
       return true;
     }
     const std::string_view name = eq.primitive->name;
+    if (name == "iota") {
+      const Array counts = internal::make_array(out);
+      const View view{internal::mutable_data(counts), &out};
+      eq.primitive->cpu({{}, std::span<const View>(&view, 1), eq.params});
+      result = elements_.constants(counts);
+      return true;
+    }
     if (const Primitive* join = joining(name)) return reduce(eq, *join, result);
     if (name == "dot_general") return dot(eq, result);
     if (eq.primitive->kind != PrimitiveKind::kElementwise && name != "bitcast_convert_type")
@@ -293,7 +300,7 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
   }
   if (!lanes || largest > kTinyElements || aval(eq.outputs[0]).shape.numel() == 0) return -1;
   const std::string_view name = eq.primitive->name;
-  if (origins(graph, eq)) return 0;
+  if (name == "iota" || origins(graph, eq)) return 0;
   if (joining(name) != nullptr)
     return is_bool(aval(eq.outputs[0]).dtype) || aval(eq.inputs[0]).shape.numel() == 0 ? -1
                                                                                        : largest;
