@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs over f64 arrays: made from a seed, run by public operations, made smaller where
+// they fail.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spruce/core/ops/linalg.h"
+
+namespace spruce::random_programs {
+
+using Arrays = std::vector<Array>;
+
+enum class Op {
+  kInput,
+  kCapture,   // a value of the program around: ints = {number}
+  kConstant,  // of its own seed: ints = {seed}
+  kUnary,
+  kBinary,
+  kSelect,  // where(a > b + 0.1, c, d)
+  kScale,   // x * number + 0.5
+  kReduce,  // ints = axes
+  kCumulative,
+  kReshape,
+  kTranspose,  // ints = the order
+  kBroadcast,
+  kSlice,  // ints = start, stop, step of each axis
+  kPad,    // ints = low, high of each axis
+  kConcatenate,
+  kFlip,
+  kDot,
+  kTake,         // ints = axis, then indices
+  kTakeLargest,  // x at the place of y's largest element: ints = axis
+  kScatter,      // x.at(i).add(y) or .set(y): ints = indices
+  kSoftmax,
+  kSort,
+  kVmap,  // ints = the axis of each input, -1 for none
+  kJit,
+  kGrad,  // of the sum, with respect to the first input
+  kJvp,   // along inputs / 2 + 0.1
+  kScan,  // body(carry, x) -> carry, y; which = 0: the carry, 1: the ys
+  kFori,  // ints = steps
+  kWhile,
+  kCond,
+  kMap,
+};
+
+struct Program;
+
+/// One operation with one result.
+struct Node {
+  Op op = Op::kInput;
+  int which = 0;
+  std::vector<int> in;
+  Shape shape;
+  std::vector<int64_t> ints;
+  double number = 0;
+  DotParams dot;
+  std::vector<std::shared_ptr<const Program>> bodies;
+};
+
+/// Nodes in an order in which each comes after its inputs.
+struct Program {
+  std::vector<Node> nodes;
+  std::vector<int> outputs;
+  bool smooth = true;  // no kinks, no jumps: finite differences make sense
+
+  std::string text(const std::string& indent = "") const;
+};
+
+/// Names and functions that `which` chooses from.
+struct Unary {
+  const char* name;
+  Array (*apply)(const Array&);
+  double (*bound)(double);  // of |result| where |x| is at most that
+  bool smooth = true;
+};
+struct Binary {
+  const char* name;
+  Array (*apply)(const Array&, const Array&);
+  double (*bound)(double, double);
+  bool smooth = true;
+};
+struct Reduce {
+  const char* name;
+  Array (*apply)(const Array&, const Shape& axes);
+  double (*bound)(double, double n);
+  bool smooth = true;
+};
+const std::vector<Unary>& unaries();
+const std::vector<Binary>& binaries();
+const std::vector<Reduce>& reduces();
+
+/// A program of about `size` nodes.
+Program generate(uint64_t seed, int size);
+/// Numbers for its inputs.
+Arrays arguments(const Program& program, uint64_t seed);
+/// The outputs. `outer` are the values of the program around, which captures name.
+Arrays run(const Program& program, const Arrays& args, const Arrays& outer = {});
+
+/// What does not agree, or nothing.
+using Check = std::function<std::optional<std::string>(const Program&)>;
+/// A smaller program that fails too.
+Program shrunk(Program program, const Check& check);
+
+}  // namespace spruce::random_programs
