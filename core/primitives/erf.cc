@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/erf.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -18,12 +19,20 @@ struct Erf {
   }
 };
 
+void kernel(const KernelArgs& args) {
+  static const cpu::UnaryLoop table = cpu::erf_by_table();
+  if (table != nullptr && args.in[0].dtype() == Dtype::kFloat32)
+    cpu::run_unary(args, table);
+  else
+    cpu::unary_kernel<Erf, cpu::Types::kFloating>(args);
+}
+
 }  // namespace
 
 extern constinit const Primitive erf_p = {
     .name = "erf",
     .shape = rules::same_floating,
-    .cpu = cpu::unary_kernel<Erf, cpu::Types::kFloating>,
+    .cpu = kernel,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * (2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
     }>,
