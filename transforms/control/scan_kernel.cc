@@ -76,7 +76,9 @@ std::vector<Array> run_by_steps(std::span<const Array> in, const ScanParams& p) 
 }  // namespace
 
 std::unique_ptr<const PreparedKernel> prepare_scan(const PrepareArgs& args) {
-  return std::make_unique<const ScanKernel>(args.params.get<ScanParams>());
+  const auto& params = args.params.get<ScanParams>();
+  if (auto kernel = tiny_scan(params)) return kernel;
+  return std::make_unique<const ScanKernel>(params);
 }
 
 std::vector<Array> run_scan(std::span<const Array> in, const Params& params) {

@@ -18,5 +18,7 @@ void transpose_of_scan(const TransposeArgs& args);
 std::vector<Array> run_scan(std::span<const Array> in, const Params& params);
 /// The kernel of a compiled loop.
 std::unique_ptr<const PreparedKernel> prepare_scan(const PrepareArgs& args);
+/// The same as machine code, for a body over arrays of a few elements; else null.
+std::unique_ptr<const PreparedKernel> tiny_scan(const ScanParams& params);
 
 }  // namespace spruce::internal

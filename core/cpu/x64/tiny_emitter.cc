@@ -157,9 +157,12 @@ void TinyEmitter::fill_homes() {
       vmovups(slot(homes_[l]), vec(0));
       continue;
     }
-    for (size_t i = 0; i < load.elements.size(); ++i) {
+    // Lanes that are not used get a value too: what is left there could be slow to compute with.
+    const size_t lanes = static_cast<size_t>(32 / size);
+    for (size_t i = 0; i < lanes; ++i) {
+      const int element = load.elements[i < load.elements.size() ? i : 0];
       const Xbyak::Reg to = size == 8 ? Xbyak::Reg(rcx) : Xbyak::Reg(ecx);
-      mov(to, ptr[rdx + load.elements[i] * size]);
+      mov(to, ptr[rdx + element * size]);
       mov(ptr[rsp + homes_[l] * 64 + static_cast<int>(i) * size], to);
     }
   }

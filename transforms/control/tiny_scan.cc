@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan whose body is a tiny graph runs as one piece of machine code.
+#include <map>
+
+#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/tiny.h"
+#include "spruce/transforms/control/scan_rules.h"
+
+namespace spruce::internal {
+namespace {
+
+constexpr int64_t kMostWork = 12000;  // scalar operations of one step
+
+size_t at(ValueId v) { return static_cast<size_t>(v); }
+
+// What the equation stands for, if it was made of others.
+GraphPtr inner_graph(const Equation& e) {
+  if (e.primitive == &tiny_p) return e.params.get<TinyParams>().body;
+  if (e.primitive == &fused_p) return e.params.get<FusedParams>().body;
+  return nullptr;
+}
+
+// The body with the equations that groups of them were made of.
+Graph flattened(const Graph& body) {
+  Graph out;
+  out.avals = body.avals;
+  out.inputs = body.inputs;
+  out.constants = body.constants;
+  out.outputs = body.outputs;
+  std::map<ValueId, ValueId> renamed;  // results of groups
+  const auto now = [&](ValueId v) {
+    const auto found = renamed.find(v);
+    return found == renamed.end() ? v : found->second;
+  };
+  for (const Equation& e : body.equations) {
+    const GraphPtr group = inner_graph(e);
+    if (group == nullptr) {
+      Equation copy = e;
+      for (ValueId& v : copy.inputs) v = now(v);
+      out.equations.push_back(std::move(copy));
+      continue;
+    }
+    const Graph& inner = *group;
+    std::map<ValueId, ValueId> names;
+    for (size_t i = 0; i < inner.inputs.size(); ++i) names[inner.inputs[i]] = now(e.inputs[i]);
+    for (const Graph::Constant& c : inner.constants) {
+      names[c.id] = out.add_value(inner.avals[at(c.id)]);
+      out.constants.push_back({names[c.id], c.value});
+    }
+    for (const Equation& x : inner.equations) {
+      Equation copy = x;
+      for (ValueId& v : copy.inputs) v = names.at(v);
+      for (ValueId& v : copy.outputs) {
+        const ValueId was = v;
+        v = out.add_value(inner.avals[at(was)]);
+        names[was] = v;
+      }
+      out.equations.push_back(std::move(copy));
+    }
+    for (size_t k = 0; k < e.outputs.size(); ++k)
+      renamed[e.outputs[k]] = names.at(inner.outputs[k]);
+  }
+  for (ValueId& v : out.outputs) v = now(v);
+  return out;
+}
+
+bool is_tiny(const Graph& g) {
+  int64_t sum = 0;
+  for (const Equation& e : g.equations) {
+    const int64_t work = cpu::tiny_work(g, e);
+    if (work < 0) return false;
+    sum += work;
+  }
+  const auto small = [&](ValueId v) {
+    const int64_t n = g.avals[at(v)].shape.numel();
+    return n > 0 && n <= cpu::kTinyElements;
+  };
+  for (const ValueId v : g.inputs) {
+    if (!small(v)) return false;
+  }
+  for (const ValueId v : g.outputs) {
+    if (!small(v)) return false;
+  }
+  return sum <= kMostWork;
+}
+
+class TinyScan final : public PreparedKernel {
+ public:
+  TinyScan(std::unique_ptr<const cpu::TinyKernel> code, int64_t length, size_t pointers)
+      : code_(std::move(code)), length_(length), pointers_(pointers) {}
+
+  void run(const KernelArgs& a) const override {
+    void** pointers = static_cast<void**>(a.scratch);
+    void** outputs = pointers + a.in.size();
+    for (size_t i = 0; i < a.in.size(); ++i) pointers[i] = a.in[i].data;
+    for (size_t k = 0; k < a.out.size(); ++k) outputs[k] = a.out[k].data;
+    code_->run(pointers, outputs, length_);
+  }
+  size_t scratch_bytes() const override { return pointers_ * sizeof(void*); }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  std::unique_ptr<const cpu::TinyKernel> code_;
+  int64_t length_;
+  size_t pointers_;
+};
+
+}  // namespace
+
+std::unique_ptr<const PreparedKernel> tiny_scan(const ScanParams& p) {
+  const Graph body = flattened(*p.body);
+  if (!is_tiny(body)) return nullptr;
+  auto code = cpu::make_tiny_loop(body, {p.consts, p.carry, p.reverse});
+  if (code == nullptr) return nullptr;
+  return std::make_unique<TinyScan>(std::move(code), p.length,
+                                    body.inputs.size() + body.outputs.size());
+}
+
+}  // namespace spruce::internal
