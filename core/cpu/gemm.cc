@@ -19,10 +19,10 @@ constexpr double kOwn = 1 << 21;
 // Multiply-adds that are worth a thread.
 constexpr double kThread = 1 << 20;
 // oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed
-// sizes, one thread each.
-constexpr int64_t kTileRows = 512;
+// sizes, one thread each, about as high (wide) as the others.
+constexpr int64_t kTileRows = 256;
 constexpr int64_t kTileColumns = 1024;
-constexpr int64_t kFlatRows = 256;  // up to these, tiles are narrower
+constexpr int64_t kFlatRows = kTileRows;  // up to these, tiles are narrower
 constexpr int64_t kFlatColumns = 256;
 
 double work(const Gemm& g) {
@@ -58,13 +58,14 @@ void integer_gemm(const Gemm& g) {
 bool sgemm(const Gemm& g) {
   const int64_t columns = g.m <= kFlatRows ? kFlatColumns : kTileColumns;
   const int64_t down = (g.m + kTileRows - 1) / kTileRows, across = (g.n + columns - 1) / columns;
+  const int64_t high = (g.m + down - 1) / down, wide = (g.n + across - 1) / across;
   bool ok = true;
   parallel_for(down * across * 64, 64, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin / 64; t < (end + 63) / 64; ++t) {
-      const int64_t i = t / across * kTileRows, j = t % across * columns;
+      const int64_t i = t / across * high, j = t % across * wide;
       Gemm one = g;
-      one.m = std::min(kTileRows, g.m - i);
-      one.n = std::min(columns, g.n - j);
+      one.m = std::min(high, g.m - i);
+      one.n = std::min(wide, g.n - j);
       one.a = static_cast<const float*>(g.a) + i * g.a_row;
       one.b = static_cast<const float*>(g.b) + j * g.b_col;
       one.c = static_cast<float*>(g.c) + i * g.c_row + j;
