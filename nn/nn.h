@@ -17,3 +17,4 @@
 #include "spruce/nn/module.h"
 #include "spruce/nn/norm.h"
 #include "spruce/nn/pool.h"
+#include "spruce/nn/rnn.h"

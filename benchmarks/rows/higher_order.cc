@@ -78,14 +78,30 @@ Call ensemble(const Settings& s) {
                        normals({128, 20}), integers(5, {128}));
 }
 
+// The jacobian of sixty Runge-Kutta steps in the three constants of Lorenz' equations.
+Call lorenz_jac(const Settings& s) {
+  const auto final_state = [](const Array& constants) {
+    const auto slope = [&constants](const Array& p) {
+      const Array x = p[0], y = p[1], z = p[2];
+      return sp::stack(
+          {constants[0] * (y - x), x * (constants[1] - z) - y, x * y - constants[2] * z});
+    };
+    const auto step = [slope](const Array& p) {
+      const float h = 0.005f;
+      const Array a = slope(p), b = slope(p + h / 2 * a), c = slope(p + h / 2 * b);
+      const Array d = slope(p + h * c);
+      return std::pair{p + h / 6 * (a + 2 * b + 2 * c + d), sp::none};
+    };
+    return sp::scan(step, sp::ones({3}), {.length = 60}).first;
+  };
+  return call_of(s, sp::jacfwd(final_state), sp::array({10.0f, 28.0f, 8.0f / 3.0f}));
+}
+
 }  // namespace
 
 std::vector<Row> higher_order_rows() {
-  return {{"maml", maml},
-          {"per_example", per_example},
-          {"hessian", hessian},
-          {"pinn", pinn},
-          {"ensemble", ensemble}};
+  return {{"maml", maml}, {"per_example", per_example}, {"hessian", hessian},
+          {"pinn", pinn}, {"ensemble", ensemble},       {"lorenz_jac", lorenz_jac}};
 }
 
 }  // namespace bench

@@ -37,6 +37,17 @@ std::vector<Row> network_rows() {
                    return training_step(s, loss, sp::optim::adam({.learning_rate = 1e-3f}),
                                         Cnn::init(), normals({32, 3, 32, 32}), integers(10, {32}));
                  }});
+  out.push_back({"lstm", [](const Settings& s) {
+                   const auto [k_input, k_hidden] = sp::random::split<2>(sp::Key(0));
+                   const auto input = nn::Linear::init(k_input, 64, 512);
+                   const auto hidden = nn::Linear::init(k_hidden, 128, 512);
+                   const nn::LSTM net{{{input.weight, hidden.weight, input.bias, hidden.bias}}};
+                   const auto loss = [](const nn::LSTM& p, const Array& x) {
+                     return sp::mean(sp::square(p(x).output));
+                   };
+                   return training_step(s, loss, sp::optim::sgd({.learning_rate = 0.01f}), net,
+                                        normals({64, 32, 64}));
+                 }});
   out.push_back({"transformer", [](const Settings& s) {
                    const auto loss = [](const Block& p, const Array& x) {
                      return sp::mean(sp::square(p(x, 8)));

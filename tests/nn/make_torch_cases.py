@@ -150,6 +150,22 @@ def multihead():
         emit("multihead", {"mask": name, "first": first, "bias": bias}, wave(*shape), f)
 
 
+def lstm():
+    """The result is the output, then the last h and c, all in a row."""
+    t, n, inputs, hidden = 4, 2, 3, 5
+    for layers, both, first, bias in itertools.product((1, 2), (0, 1), (0, 1), (0, 1)):
+        net = torch.nn.LSTM(inputs, hidden, layers, bool(bias), bool(first), bidirectional=bool(both))
+        with torch.no_grad():
+            for i, p in enumerate(net.parameters()):
+                p.copy_(wave(*p.shape, step=0.31 + i) / 10)
+        start = wave(2, layers * (1 + both), n, hidden, step=0.9) / 4
+        def f(x):
+            output, (h, c) = net(x, (start[0], start[1]))
+            return torch.cat([output.flatten(), h.flatten(), c.flatten()])
+        options = {"layers": layers, "both": both, "first": first, "bias": bias}
+        emit("lstm", options, wave(*((n, t) if first else (t, n)), inputs), f)
+
+
 print("// SPDX-License-Identifier: Apache-2.0")
 print(f"// Made by make_torch_cases.py with torch {torch.__version__.split('+')[0]}.")
 activations()
@@ -158,3 +174,4 @@ losses()
 batch_norm()
 attention()
 multihead()
+lstm()
