@@ -2,6 +2,7 @@
 #include "spruce/core/cpu/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <type_traits>
 
 #include "spruce/core/cpu/gemm_blocked.h"
@@ -16,6 +17,8 @@ namespace {
 // Multiply-adds up to which our own product is the faster one in f32 (it takes half the time of
 // oneDNN's at 16x16x16, as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
 constexpr double kOwn = 1 << 21;
+// Multiply-adds that are worth a call of a primitive of oneDNN.
+constexpr double kPrimitive = 1 << 14;
 // Multiply-adds that are worth a thread.
 constexpr double kThread = 1 << 20;
 // oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed
@@ -55,21 +58,22 @@ void integer_gemm(const Gemm& g) {
   }
 }
 
-bool sgemm(const Gemm& g) {
+// f(part) for parts of fixed sizes, on several threads; false where one of them is.
+template <class T, class F>
+bool in_parts(const Gemm& g, const F& f) {
   const int64_t columns = g.m <= kFlatRows ? kFlatColumns : kTileColumns;
   const int64_t down = (g.m + kTileRows - 1) / kTileRows, across = (g.n + columns - 1) / columns;
-  const int64_t high = (g.m + down - 1) / down, wide = (g.n + across - 1) / across;
-  bool ok = true;
-  parallel_for(down * across * 64, 64, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin / 64; t < (end + 63) / 64; ++t) {
-      const int64_t i = t / across * high, j = t % across * wide;
+  std::atomic<bool> ok = true;
+  parallel_pieces(down * across, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t r = t / across, q = t % across, i = r * g.m / down, j = q * g.n / across;
       Gemm one = g;
-      one.m = std::min(high, g.m - i);
-      one.n = std::min(wide, g.n - j);
-      one.a = static_cast<const float*>(g.a) + i * g.a_row;
-      one.b = static_cast<const float*>(g.b) + j * g.b_col;
-      one.c = static_cast<float*>(g.c) + i * g.c_row + j;
-      if (!onednn::sgemm(one)) ok = false;
+      one.m = (r + 1) * g.m / down - i;
+      one.n = (q + 1) * g.n / across - j;
+      one.a = static_cast<const T*>(g.a) + i * g.a_row;
+      one.b = static_cast<const T*>(g.b) + j * g.b_col;
+      one.c = static_cast<T*>(g.c) + i * g.c_row + j;
+      if (!f(one)) ok = false;
     }
   });
   return ok;
@@ -78,7 +82,8 @@ bool sgemm(const Gemm& g) {
 void float_gemm(const Gemm& g) {
   const double n = work(g);
   const bool line = (g.m == 1 || g.n == 1) && n > 4096;  // the product with a vector
-  if (g.k > 0 && (n > kOwn || line) && onednn::takes_sgemm(g) && sgemm(g)) return;
+  if (g.k > 0 && (n > kOwn || line) && onednn::takes_sgemm(g) && in_parts<float>(g, onednn::sgemm))
+    return;
   gemm_blocked<float>(g);
 }
 
@@ -116,6 +121,9 @@ class Widened {
 
 template <class T>
 void half_gemm(const Gemm& g) {
+  if constexpr (std::is_same_v<T, Bfloat16>) {
+    if (work(g) > kPrimitive && in_parts<T>(g, onednn::bf16_gemm)) return;
+  }
   const Widened<T> a(g.a, g.m, g.k, g.a_row, g.a_col), b(g.b, g.k, g.n, g.b_row, g.b_col);
   const Scratch sums(static_cast<size_t>(g.m * g.n) * sizeof(float));
   Gemm f = g;

@@ -4,38 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <dnnl.hpp>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "spruce/core/cpu/onednn_engine.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 
-#ifdef SPRUCE_HAS_OPENMP
-#include <omp.h>
-#endif
-
 namespace spruce::cpu::onednn {
 namespace {
-
-// oneDNN sizes its team by the calling thread's setting; one call here means one thread.
-class OneThread {
- public:
-#ifdef SPRUCE_HAS_OPENMP
-  OneThread() : saved_(omp_get_max_threads()) {
-    if (saved_ != 1) omp_set_num_threads(1);
-  }
-  ~OneThread() {
-    if (saved_ != 1) omp_set_num_threads(saved_);
-  }
-
- private:
-  int saved_;
-#else
-  OneThread() {}
-#endif
-};
 
 struct Layout {
   char flag;
@@ -84,16 +62,6 @@ constexpr size_t kPlans = 256;      // remembered by each thread
 
 using Memory = dnnl::memory;
 using Dims = Memory::dims;
-
-const dnnl::engine& engine() {
-  static const dnnl::engine e(dnnl::engine::kind::cpu, 0);
-  return e;
-}
-
-const dnnl::stream& stream() {
-  thread_local const dnnl::stream s(engine());
-  return s;
-}
 
 enum class Form : int64_t { kForward, kBackwardData, kBackwardWeights };
 

@@ -12,6 +12,10 @@ bool takes_sgemm(const Gemm& g);
 /// One f32 product on this thread alone. False, and nothing done, where oneDNN does not take it.
 bool sgemm(const Gemm& g);
 
+/// One product of bf16 on this thread alone, summed in f32, where the processor has instructions
+/// for it and one axis of each operand has neighbours. False, and nothing done, for others.
+bool bf16_gemm(const Gemm& g);
+
 /// An f32 convolution, where it is of a form that oneDNN has a fast kernel for: forward, or the
 /// gradient of the input or of the window of one. False, and nothing done, for others. The samples
 /// are split into parts whose number depends on the sizes only, and each part is computed by one

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <random>
 
+#include "spruce/core/cpu/parallel.h"
+
 namespace spruce {
 namespace {
 
@@ -202,6 +204,44 @@ TEST(Dot, PreparedAndPlainAgreeOnSizesOfNetworks) {
     SCOPED_TRACE(to_string(c.a) + " " + to_string(c.b));
     check<float>(c, 1e-4);
     check<double>(c, 1e-11);
+  }
+}
+
+TEST(Dot, OfBfloat16IsSummedInF32) {
+  for (const Case& c :
+       std::vector<Case>{{{64, 100}, {100, 48}, {{1}, {0}, {}, {}}},
+                         {{300, 65}, {600, 65}, {{1}, {1}, {}, {}}},
+                         {{70, 33}, {70, 90}, {{0}, {0}, {}, {}}},
+                         {{4, 30, 4, 32}, {4, 30, 4, 32}, {{3}, {3}, {0, 2}, {0, 2}}},
+                         {{1, 700}, {90, 700}, {{1}, {1}, {}, {}}},
+                         {{900, 40}, {40, 1}, {{1}, {0}, {}, {}}},
+                         {{3, 7}, {7, 5}, {{1}, {0}, {}, {}}}}) {
+    SCOPED_TRACE(to_string(c.a) + " " + to_string(c.b));
+    const Array a = astype(random::normal(Key(1), c.a), bfloat16),
+                b = astype(random::normal(Key(2), c.b), bfloat16);
+    const std::vector<double> got = astype(dot_general(a, b, c.axes), float64).to_vector<double>();
+    const std::vector<double> want =
+        dot_general(astype(a, float64), astype(b, float64), c.axes).to_vector<double>();
+    ASSERT_EQ(got.size(), want.size());
+    // Half a step of bf16, and what sums in f32 lose where terms cancel.
+    for (size_t i = 0; i < want.size(); ++i)
+      ASSERT_NEAR(got[i], want[i], std::abs(want[i]) * 0x1p-8 + 1e-4);
+  }
+}
+
+TEST(Dot, OfManyRowsAndThreads) {
+  const int before = threads();
+  for (const Dtype dtype : {float32, bfloat16}) {
+    const Array a = astype(random::normal(Key(1), {70001, 40}), dtype),
+                b = astype(random::normal(Key(2), {40, 31}), dtype);
+    set_threads(1);
+    const Array one = matmul(a, b);
+    set_threads(3);
+    const Array three = matmul(a, b);
+    set_threads(before);
+    EXPECT_TRUE(array_equal(one, three));
+    EXPECT_TRUE(allclose(astype(one, float32), matmul(astype(a, float32), astype(b, float32)),
+                         {.rtol = 0x1p-8, .atol = 1e-3}));
   }
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all uses of oneDNN share: the engine, a stream for each thread, one thread for each call.
+#pragma once
+
+#include <dnnl.hpp>
+
+#ifdef SPRUCE_HAS_OPENMP
+#include <omp.h>
+#endif
+
+namespace spruce::cpu::onednn {
+
+inline const dnnl::engine& engine() {
+  static const dnnl::engine e(dnnl::engine::kind::cpu, 0);
+  return e;
+}
+
+inline const dnnl::stream& stream() {
+  thread_local const dnnl::stream s(engine());
+  return s;
+}
+
+/// oneDNN sizes its team by the calling thread's setting; while one of these lives, that is one
+/// thread.
+class OneThread {
+ public:
+#ifdef SPRUCE_HAS_OPENMP
+  OneThread() : saved_(omp_get_max_threads()) {
+    if (saved_ != 1) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (saved_ != 1) omp_set_num_threads(saved_);
+  }
+
+ private:
+  int saved_;
+#else
+  OneThread() {}
+#endif
+};
+
+}  // namespace spruce::cpu::onednn
