@@ -165,6 +165,10 @@ const bool registered = [] {
     sizes(benchmark::RegisterBenchmark((name + "/code").c_str(), [=](benchmark::State& state) {
       run_stage(state, code.get(), inputs);
     }));
+    const std::shared_ptr<const cpu::StageKernel> tape = cpu::make_stage_tape(row.stage());
+    sizes(benchmark::RegisterBenchmark((name + "/tape").c_str(), [=](benchmark::State& state) {
+      run_stage(state, tape.get(), inputs);
+    }));
     if (row.by_hand != nullptr) {
       const auto loop = row.by_hand;
       sizes(benchmark::RegisterBenchmark(
