@@ -31,6 +31,9 @@ void Emitter::step(int i) {
     case Op::kPermute:
       permute(inst, i);
       break;
+    case Op::kCorrect:
+      correct(inst, i);
+      break;
     case Op::kSqrt:
     case Op::kRound:
     case Op::kFromInt:

@@ -59,6 +59,7 @@ void Emitter::leave() {
 }
 
 std::vector<uint8_t> Emitter::finish() {
+  emit_calls();
   while (getSize() % 64 != 0) db(0);
   L(pool_);
   for (const Constant& c : program_.constants) {

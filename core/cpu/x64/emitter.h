@@ -5,6 +5,7 @@
 
 #include <xbyak/xbyak.h>
 
+#include <list>
 #include <optional>
 #include <vector>
 
@@ -89,6 +90,13 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   std::vector<uint8_t> finish();
 
  private:
+  // A call out of the way: all registers are kept, but for the result.
+  struct Call {
+    Xbyak::Label from, back;
+    int x, y;
+    Correction by;
+  };
+
   struct Where {
     int reg = -1;
     int slot = -1;
@@ -119,6 +127,8 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   void compare(const Inst& inst, int i);
   void int_compare(const Inst& inst, int i);
   void permute(const Inst& inst, int i);
+  void correct(const Inst& inst, int i);
+  void emit_calls();
   void select(const Inst& inst, int i);
   void mask_logic(const Inst& inst, int i);
 
@@ -127,6 +137,7 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   int bytes_;
   Xbyak::Label pool_;
   std::vector<size_t> frame_patches_;
+  std::list<Call> calls_;
   int slots_ = 0;
   int pinned_ = 0;
   std::vector<int> constant_pins_;

@@ -6,6 +6,7 @@
 
 #include "spruce/core/cpu/math/coefficients.h"
 #include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/cpu/math/trig.h"
 
 namespace spruce::cpu::x64 {
 namespace {
@@ -159,6 +160,13 @@ V by_quadrant(const Quadrant& q, bool sine) {
   return sine ? select(odd, c, s) : select(odd, s, c);
 }
 
+// Angles that are too large to be reduced in single precision are rare.
+V corrected(V x, V y, Correction by) {
+  Builder& b = *x.b;
+  const M far = compare(abs(x), b.c(double{math::kNear<math::Isa<true>>}), kGt);
+  return b.v(b.add(Op::kCorrect, far.id, x.id, y.id, static_cast<int>(by)));
+}
+
 }  // namespace
 
 V exp(V x) {
@@ -237,14 +245,14 @@ V sin(V x) {
   Builder& b = *x.b;
   const Quadrant q = reduce_near(x);
   const V flip = shift_left(q.quadrant & b.bits(2), 30);
-  return by_quadrant(q, true) ^ flip ^ (x & b.sign_bit());
+  return corrected(x, by_quadrant(q, true) ^ flip ^ (x & b.sign_bit()), Correction::kSin);
 }
 
 V cos(V x) {
   Builder& b = *x.b;
   const Quadrant q = reduce_near(x);
   const V flip = shift_left(int_add(q.quadrant, b.bits(1)) & b.bits(2), 30);
-  return by_quadrant(q, false) ^ flip;
+  return corrected(x, by_quadrant(q, false) ^ flip, Correction::kCos);
 }
 
 }  // namespace spruce::cpu::x64

@@ -16,7 +16,6 @@ V erf(V x);
 V logistic(V x);  // f32 and f64
 V gelu_erf(V x);
 V gelu_tanh(V x);
-/// For |x| <= 2^17 the library's values; beyond, its values too.
 V sin(V x);
 V cos(V x);
 

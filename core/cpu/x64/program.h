@@ -47,6 +47,7 @@ enum class Op : uint8_t {
   kMaskOr,    // M
   kMaskXor,   // M
   kMaskNot,   // M
+  kCorrect,   // c, where mask a is nowhere set; else what function `imm` makes of b and c
   kPermute,   // lane i is lane b[i] of a; of 64 bits, by imm
   kBlend,     // lane i is that of b where bit i of imm is set, else that of a; AVX2
   kStore,     // output `index`, imm: Stage::Mode
@@ -69,6 +70,9 @@ enum Predicate : uint8_t {
 
 /// The encodings of VROUNDPS and VRNDSCALEPS, which raise no exception.
 enum RoundMode : uint8_t { kNearest = 8, kDown = 9, kUp = 10, kTowardZero = 11 };
+
+/// What kCorrect calls.
+enum class Correction : uint8_t { kSin, kCos };
 
 struct Inst {
   Op op;

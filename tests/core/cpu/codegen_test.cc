@@ -64,7 +64,7 @@ std::vector<Case> cases() {
     all.push_back({"convert_element_type", {kB}, d, Params::make(ConvertParams{d, false})});
     all.push_back({"convert_element_type", {d}, kB, Params::make(ConvertParams{kB, false})});
   }
-  for (const char* name : {"expm1", "log1p", "tanh"}) all.push_back({name, {kF}, kF});
+  for (const char* name : {"cos", "expm1", "log1p", "sin", "tanh"}) all.push_back({name, {kF}, kF});
   for (const bool tanh : {false, true})
     all.push_back({"gelu", {kF}, kF, Params::make(GeluParams{tanh})});
   for (const Dtype d : {kI, kU}) {

@@ -93,7 +93,7 @@ class Values {
                             T(88.5),
                             T(-1e-6)};
     if (random_() % 8 == 0) return odd[random_() % std::size(odd)];
-    const T spread = random_() % 4 == 0 ? T(90) : T(3);
+    const T spread = random_() % 4 == 0 ? T(90) : random_() % 40 == 0 ? T(1e9) : T(3);
     return std::uniform_real_distribution<T>(-spread, spread)(random_);
   }
   template <class T>
