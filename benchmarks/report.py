@@ -4,6 +4,7 @@
 import datetime
 import json
 import math
+import os
 import platform
 import re
 import statistics
@@ -169,7 +170,8 @@ def surroundings(python, folder, args):
         f"{platform.release()}; load at the end {busy}",
         f"versions: {versions.stdout.strip()}; Spruce {commit.stdout.strip()}",
         f"run: {datetime.date.today()}, {args.threads} thread(s), {args.rounds} rounds of "
-        f"{args.seconds} s" + (", at real-time priority" if args.realtime else ""),
+        f"{args.seconds} s" + (", at real-time priority" if args.realtime else "")
+        + (", torch.compile from a filled cache" if "TORCHINDUCTOR_CACHE_DIR" in os.environ else ""),
     ]
 
 

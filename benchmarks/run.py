@@ -8,7 +8,8 @@ Each row of each program is a process of its own, pinned to the first n cores, s
 that of the row and nothing is shared but the machine. A round runs a row once in every program; the
 tables show medians over the rounds. Peers come from benchmarks/peers, or from DIR if it has programs
 of the same names. Python packages are put into .cache/peers, or are those of the virtual environment
-that SPRUCE_PEERS_VENV names; SPRUCE_PEERS_LIBTORCH names a built rows_libtorch.
+that SPRUCE_PEERS_VENV names; SPRUCE_PEERS_LIBTORCH names a built rows_libtorch. torch.compile starts
+from an empty cache, unless TORCHINDUCTOR_CACHE_DIR names one: then its compile times are of loading.
 """
 
 import argparse
@@ -85,8 +86,8 @@ class Pinned:
         alone = ["chrt", "-f", "1"] if realtime else []
         self.prefix = [*alone, "taskset", "-c", ",".join(map(str, cores[:threads]))]
         count = str(threads)
-        self.environment = {**os.environ, "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count,
-                            "TORCHINDUCTOR_CACHE_DIR": str(scratch)}
+        self.environment = {"TORCHINDUCTOR_CACHE_DIR": str(scratch), **os.environ,
+                            "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count}
 
     def lines(self, command):
         """The JSON objects that a program prints; none if it fails or takes too long."""

@@ -10,6 +10,7 @@
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
 namespace {
@@ -270,7 +271,10 @@ class Fuser {
 }  // namespace
 
 Graph fuse(const Graph& graph) {
-  const Graph apart = dead_code(with_free_values_apart(graph));
+  Graph apart = dead_code(with_free_values_apart(graph));
+  for (Equation& e : apart.equations) {
+    if (has_graphs(e.params)) e.params = map_graphs(e.params, fuse);
+  }
   return dead_code(common_subexpressions(Fuser(apart).run()));
 }
 

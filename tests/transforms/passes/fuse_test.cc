@@ -40,6 +40,30 @@ TEST(Fuse, ALoneOperationStaysAsItIs) {
 })");
 }
 
+TEST(Fuse, BodiesOfLoopsFuseToo) {
+  const std::string scan =
+      "scan[length=4 consts=0 carry=1 reverse=false unroll=1 checkpoint=false ";
+  expect_fused("graph(a: f32[3], b: f32[4,3]) {\n  c: f32[3] = " + scan +
+                   R"(body=graph(a: f32[3], b: f32[3]) {
+    c: f32[3] = mul a b
+    d: f32[3] = exp c
+    return d
+  }] a b
+  return c
+})",
+               "graph(a: f32[3], b: f32[4,3]) {\n  c: f32[3] = " + scan +
+                   R"(body=graph(a: f32[3], b: f32[3]) {
+    c: f32[3] = fused[body=graph(a: f32[3], b: f32[3]) {
+      c: f32[3] = mul a b
+      d: f32[3] = exp c
+      return d
+    }] a b
+    return c
+  }] a b
+  return c
+})");
+}
+
 TEST(Fuse, OneGroupEachSideOfAProductAndConstantsWithin) {
   expect_fused(R"(graph(a: f32[9,4], b: f32[4], c: f32[4,2], d: f32[9,2]) {
   l: f32[] = constant {0.5}
