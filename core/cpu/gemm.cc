@@ -60,8 +60,7 @@ void integer_gemm(const Gemm& g) {
 
 // f(part) for parts of fixed sizes, on several threads; false where one of them is.
 template <class T, class F>
-bool in_parts(const Gemm& g, const F& f) {
-  const int64_t columns = g.m <= kFlatRows ? kFlatColumns : kTileColumns;
+bool in_parts(const Gemm& g, int64_t columns, const F& f) {
   const int64_t down = (g.m + kTileRows - 1) / kTileRows, across = (g.n + columns - 1) / columns;
   std::atomic<bool> ok = true;
   parallel_pieces(down * across, 1, [&](int64_t begin, int64_t end) {
@@ -82,7 +81,8 @@ bool in_parts(const Gemm& g, const F& f) {
 void float_gemm(const Gemm& g) {
   const double n = work(g);
   const bool line = (g.m == 1 || g.n == 1) && n > 4096;  // the product with a vector
-  if (g.k > 0 && (n > kOwn || line) && onednn::takes_sgemm(g) && in_parts<float>(g, onednn::sgemm))
+  if (g.k > 0 && (n > kOwn || line) && onednn::takes_sgemm(g) &&
+      in_parts<float>(g, g.m <= kFlatRows ? kFlatColumns : kTileColumns, onednn::sgemm))
     return;
   gemm_blocked<float>(g);
 }
@@ -122,7 +122,8 @@ class Widened {
 template <class T>
 void half_gemm(const Gemm& g) {
   if constexpr (std::is_same_v<T, Bfloat16>) {
-    if (work(g) > kPrimitive && in_parts<T>(g, onednn::bf16_gemm)) return;
+    // Whole rows: the primitive wants dense operands.
+    if (work(g) > kPrimitive && in_parts<T>(g, g.n, onednn::bf16_gemm)) return;
   }
   const Widened<T> a(g.a, g.m, g.k, g.a_row, g.a_col), b(g.b, g.k, g.n, g.b_row, g.b_col);
   const Scratch sums(static_cast<size_t>(g.m * g.n) * sizeof(float));
