@@ -55,7 +55,33 @@ void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   conv_by_gemm(c, lhs, rhs, out);
 }
 
+class PreparedConv final : public PreparedKernel {
+ public:
+  explicit PreparedConv(const Conv& c) : conv_(c) {
+    if (c.pointwise()) return;
+    bytes_ = conv_in_lanes_scratch(c);
+    if (bytes_ == 0) bytes_ = onednn::conv_scratch(c);
+  }
+  void run(const KernelArgs& args) const override {
+    const ScratchRegion region(args.scratch, bytes_);
+    float_conv(conv_, args.in[0].as<float>(), args.in[1].as<float>(), args.out[0].as<float>());
+  }
+  size_t scratch_bytes() const override { return bytes_; }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  Conv conv_;
+  size_t bytes_ = 0;
+};
+
 }  // namespace
+
+std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {
+  const Aval& out = *args.out[0];
+  if (out.dtype != Dtype::kFloat32 || out.shape.numel() == 0) return nullptr;
+  return std::make_unique<const PreparedConv>(
+      make_conv(args.in[0]->shape, args.in[1]->shape, out.shape, args.params.get<ConvParams>()));
+}
 
 Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvParams& p) {
   const int spatial = lhs.rank() - 2;

@@ -49,5 +49,7 @@ void conv_by_gemm(const Conv& c, const T* lhs, const T* rhs, T* out);
 
 /// The kernel of conv_general.
 void conv_kernel(const KernelArgs& args);
+/// The same in f32, with memory for the time of a call from the plan.
+std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args);
 
 }  // namespace spruce::cpu

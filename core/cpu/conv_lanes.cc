@@ -170,10 +170,11 @@ class Runs {
   Runs(const Turned& t, int64_t a_feature, int64_t a_element)
       : t_(t),
         most_(t.in_features * t.c.window[0] * t.c.window[1]),
-        memory_(static_cast<size_t>(2 * most_) * sizeof(int64_t)),
+        memory_(bytes(most_)),
         a_feature_(a_feature),
         a_element_(a_element) {}
 
+  static size_t bytes(int64_t most) { return static_cast<size_t>(2 * most) * sizeof(int64_t); }
   int64_t* a() const { return memory_.as<int64_t>(); }
   int64_t* x() const { return memory_.as<int64_t>() + most_; }
   // Those with an element of the input for the windows of one row of the output (all: where it is
@@ -309,14 +310,35 @@ void run_blocks(const Turned& t, const float* lhs, const float* rhs, int64_t fir
   }
 }
 
+bool fits(const Turned& t) {
+  return t.dense() && t.lhs_floats() + t.rhs_floats() + t.out_elements() * t.lanes <= kMemory;
+}
+
 }  // namespace
+
+size_t conv_in_lanes_scratch(const Conv& c) {
+  Form form;
+  if (!choose(c, &form)) return 0;
+  const Turned t = turn(c, form, lane_tiles().lanes);
+  if (!fits(t)) return 0;
+  const int64_t size = t.out_elements() * t.lanes, parts = std::min(t.blocks(), kParts);
+  const auto floats = [](int64_t n) {
+    return scratch_size(static_cast<size_t>(n) * sizeof(float));
+  };
+  const size_t block = floats(c.in_size() * t.lanes) + floats(t.lhs_floats()) +
+                       floats(t.rhs_floats()) +
+                       scratch_size(Runs::bytes(t.in_features * c.window[0] * c.window[1]));
+  // The rows of a sum come when its blocks are done.
+  return form == Form::kSum ? floats(parts * size) + std::max(block, floats(size))
+                            : block + floats(size);
+}
 
 bool conv_in_lanes(const Conv& c, const float* lhs, const float* rhs, float* out) {
   Form form;
   if (!choose(c, &form)) return false;
   const Turned t = turn(c, form, lane_tiles().lanes);
+  if (!fits(t)) return false;
   const int64_t size = t.out_elements() * t.lanes, blocks = t.blocks();
-  if (!t.dense() || t.lhs_floats() + t.rhs_floats() + size > kMemory) return false;
   if (form != Form::kSum) {
     parallel_pieces(blocks, 1, [&](int64_t begin, int64_t end) {
       run_blocks(t, lhs, rhs, begin, end, out, nullptr);

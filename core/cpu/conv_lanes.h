@@ -11,5 +11,7 @@ namespace spruce::cpu {
 /// The convolution, where it is one that gains by this. False, and nothing done, for others. The
 /// result does not depend on the number of threads.
 bool conv_in_lanes(const Conv& c, const float* lhs, const float* rhs, float* out);
+/// Bytes of scratch memory that it takes on one thread, 0 where it does nothing.
+size_t conv_in_lanes_scratch(const Conv& c);
 
 }  // namespace spruce::cpu

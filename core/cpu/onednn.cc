@@ -315,24 +315,54 @@ const void* arranged(const Operand& o, const void* user, void* memory) {
   return memory;
 }
 
-}  // namespace
+// The parts that a convolution is computed in.
+struct Split {
+  Form form;
+  int64_t each, parts;
+  std::shared_ptr<const Plan> plan, last;
 
-bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
+  bool weights() const { return form == Form::kBackwardWeights; }
+  // The gradient of the window is summed over parts aside.
+  bool sums() const { return weights() && (parts > 1 || plan->result.moves); }
+};
+
+bool split(const Conv& c, Split* s) {
   Problem p;
   if (c.work() < kLeast || !classify(c, &p)) return false;
+  s->form = p.form;
   const int64_t n = p.n;
-  const bool weights = p.form == Form::kBackwardWeights;
   // Each part of a gradient of the window writes a whole one, which takes its time as well.
   const double whole = static_cast<double>(c.groups * c.out_features * c.batch * c.out_size());
-  const double part = weights ? std::max(kPart, kPerSum * whole) : kPart;
+  const double part = s->weights() ? std::max(kPart, kPerSum * whole) : kPart;
   const auto wanted =
       static_cast<int64_t>(std::clamp(c.work() / part, 1.0, static_cast<double>(kParts)));
-  const int64_t each = (n + wanted - 1) / wanted, parts = (n + each - 1) / each;
-  p.n = each;
-  const std::shared_ptr<const Plan> plan = plan_of(p);
-  p.n = n - (parts - 1) * each;
-  const std::shared_ptr<const Plan> last = p.n == each ? plan : plan_of(p);
-  if (!plan->there || !last->there) return false;
+  s->each = (n + wanted - 1) / wanted, s->parts = (n + s->each - 1) / s->each;
+  p.n = s->each;
+  s->plan = plan_of(p);
+  p.n = n - (s->parts - 1) * s->each;
+  s->last = p.n == s->each ? s->plan : plan_of(p);
+  return s->plan->there && s->last->there;
+}
+
+}  // namespace
+
+size_t conv_scratch(const Conv& c) {
+  Split s;
+  if (!split(c, &s)) return 0;
+  const auto of = [&](const Plan& q) {
+    return scratch_size(q.first.bytes()) + scratch_size(q.second.bytes()) +
+           scratch_size(s.weights() ? 0 : q.result.bytes()) + scratch_size(q.scratchpad.get_size());
+  };
+  const size_t partial = s.sums() ? s.plan->result.wanted.get_size() : 0;
+  return scratch_size(partial * static_cast<size_t>(s.parts)) + std::max(of(*s.plan), of(*s.last));
+}
+
+bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
+  Split s;
+  if (!split(c, &s)) return false;
+  const bool weights = s.weights(), sums = s.sums();
+  const int64_t each = s.each, parts = s.parts;
+  const std::shared_ptr<const Plan>&plan = s.plan, &last = s.last;
   // Steps from one part to the next.
   const int64_t lhs_step = each * (weights ? c.lhs_feature : c.lhs_batch),
                 rhs_step = weights ? each * c.rhs_in : 0;
@@ -341,7 +371,6 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   const OneThread one;
   const Scratch window(weights ? 0 : plan->second.bytes());
   const void* const shared = weights ? nullptr : arranged(plan->second, rhs, window.data());
-  const bool sums = weights && (parts > 1 || plan->result.moves);
   const Scratch partial(sums ? result_bytes * static_cast<size_t>(parts) : 0);
   parallel_for(parts * 64, 64, [&](int64_t begin, int64_t end) {
     const OneThread alone;

@@ -21,5 +21,7 @@ bool bf16_gemm(const Gemm& g);
 /// are split into parts whose number depends on the sizes only, and each part is computed by one
 /// thread: so the result does not depend on their number.
 bool conv(const Conv& c, const float* lhs, const float* rhs, float* out);
+/// Bytes of scratch memory that it takes on one thread, 0 where it does nothing.
+size_t conv_scratch(const Conv& c);
 
 }  // namespace spruce::cpu::onednn

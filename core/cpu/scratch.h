@@ -8,13 +8,55 @@
 
 namespace spruce::cpu {
 
-/// A block from the pool of array memory, aligned to 64, not initialised.
+namespace internal {
+
+struct Region {
+  char *at = nullptr, *end = nullptr;
+};
+inline thread_local Region region;
+
+}  // namespace internal
+
+/// While one of these lives, blocks of Scratch on this thread come from the given memory, aligned
+/// to 64, as far as it reaches.
+class ScratchRegion {
+ public:
+  ScratchRegion(void* memory, size_t bytes) : saved_(internal::region) {
+    if (memory != nullptr)
+      internal::region = {static_cast<char*>(memory), static_cast<char*>(memory) + bytes};
+  }
+  ~ScratchRegion() { internal::region = saved_; }
+  ScratchRegion(const ScratchRegion&) = delete;
+  ScratchRegion& operator=(const ScratchRegion&) = delete;
+
+ private:
+  internal::Region saved_;
+};
+
+/// What a block of `bytes` takes of a region.
+constexpr size_t scratch_size(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// A block from the region of this thread or from the pool of array memory, aligned to 64, not
+/// initialised. Blocks end in the opposite order of their beginnings.
 class Scratch {
  public:
-  explicit Scratch(size_t bytes)
-      : data_(bytes > 0 ? spruce::internal::pool_allocate(bytes) : nullptr), bytes_(bytes) {}
+  explicit Scratch(size_t bytes) : bytes_(bytes) {
+    if (bytes == 0) return;
+    internal::Region& r = internal::region;
+    if (scratch_size(bytes) <= static_cast<size_t>(r.end - r.at)) {
+      data_ = r.at;
+      r.at += scratch_size(bytes);
+      of_region_ = true;
+    } else {
+      data_ = spruce::internal::pool_allocate(bytes);
+    }
+  }
   ~Scratch() {
-    if (data_ != nullptr) spruce::internal::pool_release(data_, bytes_);
+    if (data_ == nullptr) return;
+    if (of_region_)
+      internal::region.at = static_cast<char*>(data_);
+    else
+      spruce::internal::pool_release(data_, bytes_);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -26,8 +68,9 @@ class Scratch {
   }
 
  private:
-  void* data_;
+  void* data_ = nullptr;
   size_t bytes_;
+  bool of_region_ = false;
 };
 
 }  // namespace spruce::cpu

@@ -266,6 +266,7 @@ extern constinit const Primitive conv_general_p = {
     .batch = batch,
     .samples = rules::conv_samples,
     .params = kParamsOf<ConvParams>,
+    .prepare = cpu::prepare_conv,
     .flops = rules::conv_flops,
 };
 

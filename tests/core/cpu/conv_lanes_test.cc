@@ -8,6 +8,8 @@
 
 #include <random>
 
+#include "spruce/core/memory.h"
+
 namespace spruce {
 namespace {
 
@@ -107,6 +109,73 @@ TEST(ConvLanes, DoNotDependOnThreads) {
     set_threads(before);
     ASSERT_EQ(one.to_vector<float>(), three.to_vector<float>()) << "case " << i;
   }
+}
+
+// Prepared: the same bits, with all memory from the scratch that was asked for.
+void check_prepared(const Array& x, const Array& w, const ConvParams& params) {
+  const Array want = conv_general(x, w, params);
+  ConvParams full = params;
+  const int spatial = x.rank() - 2;
+  for (Shape* s : {&full.strides, &full.lhs_dilation, &full.rhs_dilation}) {
+    if (s->empty()) *s = Shape::filled(spatial, 1);
+  }
+  for (Shape* s : {&full.padding_low, &full.padding_high}) {
+    if (s->empty()) *s = Shape::filled(spatial, 0);
+  }
+  const Params p = Params::make(full);
+  const Aval* in_avals[] = {&x.aval(), &w.aval()};
+  const Aval* out_avals[] = {&want.aval()};
+  const auto prepared = conv_general_p.prepare({in_avals, out_avals, p});
+  if (prepared == nullptr) return;
+  constexpr size_t kGuard = 64;
+  const size_t bytes = prepared->scratch_bytes();
+  std::vector<char> scratch(bytes + 3 * kGuard, 55);
+  char* const block =
+      scratch.data() + kGuard - reinterpret_cast<uintptr_t>(scratch.data()) % kGuard;
+  std::vector<float> out(static_cast<size_t>(want.size()) + 2 * kGuard, -77.0f);
+  const View in[] = {{const_cast<float*>(x.data<float>().data()), &x.aval()},
+                     {const_cast<float*>(w.data<float>().data()), &w.aval()}};
+  const View to{out.data() + kGuard, &want.aval()};
+  const int64_t before = memory::allocation_count();
+  prepared->run({in, {&to, 1}, p, block});
+  if (bytes > 0) {
+    EXPECT_EQ(memory::allocation_count(), before);
+  }
+  for (size_t k = 0; k < kGuard; ++k) {
+    ASSERT_EQ(block[bytes + k], 55);
+    ASSERT_EQ(out[k], -77.0f);
+    ASSERT_EQ(out[out.size() - 1 - k], -77.0f);
+  }
+  ASSERT_EQ(std::vector<float>(out.begin() + kGuard, out.end() - kGuard), want.to_vector<float>());
+}
+
+TEST(ConvLanes, PreparedConvolutionsNeedNoOtherMemory) {
+  const int threads_before = threads();
+  set_threads(1);
+  Cases cases(9);
+  for (int i = 0; i < 150; ++i) {
+    const Case c = cases.next();
+    SCOPED_TRACE(to_string(c.lhs) + to_string(c.rhs));
+    check_prepared(random::normal(Key(i), c.lhs), random::normal(Key(i + 1), c.rhs), c.params);
+    if (HasFatalFailure()) break;
+  }
+  // The three forms on blocked kernels, whole and in parts.
+  for (const int64_t n : {3, 33}) {
+    const Array x = random::normal(Key(1), {n, 16, 20, 20}),
+                w = random::normal(Key(2), {32, 16, 3, 3}),
+                g = random::normal(Key(3), {n, 32, 20, 20});
+    const Shape one{1, 1};
+    check_prepared(x, w, {.padding_low = one, .padding_high = one});
+    check_prepared(
+        g, w, {.padding_low = one, .padding_high = one, .rhs_swapped = true, .reversed = true});
+    check_prepared(x, g,
+                   {.padding_low = one,
+                    .padding_high = one,
+                    .lhs_swapped = true,
+                    .rhs_swapped = true,
+                    .out_swapped = true});
+  }
+  set_threads(threads_before);
 }
 
 }  // namespace
