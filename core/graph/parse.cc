@@ -2,9 +2,11 @@
 // The text of a graph read back: a recursive descent over what Graph::text writes.
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 #include "spruce/core/graph/arity.h"
 #include "spruce/core/graph/graph.h"
+#include "spruce/core/graph/text.h"
 
 namespace spruce {
 namespace {
@@ -17,7 +19,8 @@ bool is_name(char c) {
 
 class Parser final : public internal::ParamReader {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, const internal::ConstantSource* constants)
+      : text_(text), constants_(constants) {}
 
   Graph whole() {
     Graph g = graph();
@@ -65,9 +68,8 @@ class Parser final : public internal::ParamReader {
   }
 
  private:
-  // Which numbers of values are taken in one graph. A name says the number: a is 0, z is 25, a1
-  // is 26.
-  using Defined = std::vector<uint8_t>;
+  // The values of one graph. A name says the number: a is 0, z is 25, a1 is 26.
+  using Defined = std::unordered_map<ValueId, Aval>;
   struct Definition {
     ValueId id;
     Aval aval;
@@ -226,31 +228,31 @@ class Parser final : public internal::ParamReader {
     d.aval = aval();
     return d;
   }
-  void define(Graph& g, Defined& defined, const Definition& d) {
-    const auto i = static_cast<size_t>(d.id);
-    if (i >= defined.size()) {
-      defined.resize(i + 1, 0);
-      g.avals.resize(i + 1);
-    }
-    if (defined[i] != 0) fail_at(d.pos, "this value is defined twice");
-    defined[i] = 1;
-    g.avals[i] = d.aval;
+  void define(Defined& defined, const Definition& d) {
+    if (!defined.emplace(d.id, d.aval).second) fail_at(d.pos, "this value is defined twice");
   }
   ValueId use(const Defined& defined) {
     peek();
     const size_t start = pos_;
     const std::string_view name = word("the name of a value");
     const ValueId v = value_id(name, start);
-    if (static_cast<size_t>(v) >= defined.size() || defined[static_cast<size_t>(v)] == 0) {
+    if (defined.count(v) == 0)
       fail_at(start, "`" + std::string(name) + "` is not defined before it is used");
-    }
     return v;
   }
   /// Values up to the end of the line.
   std::vector<ValueId> uses(const Defined& defined) {
     std::vector<ValueId> ids;
-    while (pos_ < text_.size() && text_[pos_] == ' ') ids.push_back(use(defined));
+    while (text_.substr(pos_, 1) == " " && text_.substr(pos_, 4) != " // ")
+      ids.push_back(use(defined));
     return ids;
+  }
+  /// The user's line behind an equation, where there is one.
+  std::string place() {
+    if (text_.substr(pos_, 4) != " // ") return "";
+    const size_t start = pos_ + 4;
+    pos_ = std::min(text_.find('\n', start), text_.size());
+    return std::string(text_.substr(start, pos_ - start));
   }
 
   template <class T>
@@ -264,6 +266,14 @@ class Parser final : public internal::ParamReader {
   }
   Array constant(const Aval& a) {
     expect('{');
+    if (peek() == '@' && constants_ != nullptr) {
+      ++pos_;
+      const size_t start = pos_;
+      const Array out = (*constants_)(number<int64_t>(*this), a);
+      if (!(out.aval() == a)) fail_at(start, "that constant is " + to_string(out.aval()));
+      expect('}');
+      return out;
+    }
     if (peek() == '.') fail("the elements are left out; write the graph with text(true)");
     // An element takes two characters, so that a wrong shape does not make a large array.
     if (a.numel() > static_cast<int64_t>(text_.size() - pos_))
@@ -299,10 +309,11 @@ class Parser final : public internal::ParamReader {
       e.inputs = uses(defined);
       const std::string problem = internal::arity_problem(*e.primitive, e.inputs.size(), e.params);
       if (!problem.empty()) fail_at(start, std::string(name) + " " + problem);
+      e.place = place();
       for (const Definition& d : outputs) e.outputs.push_back(d.id);
       g.equations.push_back(std::move(e));
     }
-    for (const Definition& d : outputs) define(g, defined, d);
+    for (const Definition& d : outputs) define(defined, d);
   }
   void parameters(Equation& e) {
     const bool given = pos_ < text_.size() && text_[pos_] == '[';
@@ -316,6 +327,7 @@ class Parser final : public internal::ParamReader {
     expect(']');
   }
   Graph graph() {
+    const size_t start = pos_;
     if (++depth_ > kMaxDepth)
       fail("more than " + std::to_string(kMaxDepth) + " graphs within each other");
     Graph g;
@@ -325,7 +337,7 @@ class Parser final : public internal::ParamReader {
     while (peek() != ')') {
       if (!g.inputs.empty()) expect(',');
       const Definition d = definition();
-      define(g, defined, d);
+      define(defined, d);
       g.inputs.push_back(d.id);
     }
     expect(')');
@@ -334,10 +346,19 @@ class Parser final : public internal::ParamReader {
     g.outputs = uses(defined);
     expect('}');
     --depth_;
+    // Values without a definition are allowed, but not to the point where a short text asks for
+    // much memory.
+    ValueId last = -1;
+    for (const auto& each : defined) last = std::max(last, each.first);
+    if (static_cast<size_t>(last + 1) > 1000 + (pos_ - start))
+      fail("the numbers of the values are too far apart");
+    g.avals.resize(static_cast<size_t>(last + 1));
+    for (const auto& each : defined) g.avals[static_cast<size_t>(each.first)] = each.second;
     return g;
   }
 
   std::string_view text_;
+  const internal::ConstantSource* constants_;  // null: all stand in the text
   size_t pos_ = 0;
   int depth_ = 0;
 };
@@ -345,7 +366,13 @@ class Parser final : public internal::ParamReader {
 }  // namespace
 
 Graph parse_graph(std::string_view text) {
-  Graph g = Parser(text).whole();
+  Graph g = Parser(text, nullptr).whole();
+  check(g);
+  return g;
+}
+
+Graph internal::parse_graph(std::string_view text, const ConstantSource& constants) {
+  Graph g = Parser(text, &constants).whole();
   check(g);
   return g;
 }

@@ -4,7 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <ostream>
+#include <unordered_map>
 #include <utility>
+
+#include "spruce/core/graph/text.h"
+#include "spruce/core/to_device.h"
 
 namespace spruce {
 namespace {
@@ -15,6 +19,14 @@ constexpr int64_t kShown =
 // Whether the text that is being written has all elements: graphs in parameters follow the one
 // around them.
 thread_local bool write_all = false;
+
+// Where larger constants go instead of into the text, if not null; then users' lines are written
+// too.
+struct Sink {
+  std::vector<Array>& constants;
+  std::unordered_map<const internal::ArrayImpl*, size_t> places;
+};
+thread_local Sink* sink = nullptr;
 
 template <class T>
 std::string number(T x) {
@@ -119,6 +131,11 @@ std::string equation_note(const Graph& graph, const Equation& e) {
 
 std::string constant_text(const Array& a, bool full) {
   if (a.is_tracer()) return "{traced}";
+  if (sink != nullptr && a.size() > kShown) {
+    const auto [it, added] = sink->places.try_emplace(a.impl(), sink->constants.size());
+    if (added) sink->constants.push_back(to_device(a, cpu_device()));
+    return "{@" + std::to_string(it->second) + "}";
+  }
   if (&a.device() != &cpu_device() || (!full && a.size() > kShown)) return "{...}";
   std::string s = "{";
   for (int64_t i = 0; i < a.size(); ++i) s += (i > 0 ? " " : "") + element(a, i);
@@ -139,11 +156,24 @@ std::string Graph::text(bool full) const {
     s += "  " + internal::value_name(c.id) + ": " + to_string(avals[static_cast<size_t>(c.id)]) +
          " = constant " + internal::constant_text(c.value, full) + "\n";
   }
-  for (const Equation& e : equations) s += "  " + internal::equation_text(*this, e) + "\n";
+  for (const Equation& e : equations) {
+    s += "  " + internal::equation_text(*this, e);
+    if (sink != nullptr && !e.place.empty()) s += " // " + e.place;
+    s += "\n";
+  }
   s += "  return";
   for (const ValueId v : outputs) s += " " + internal::value_name(v);
   write_all = outer;
   return s + "\n}";
+}
+
+std::string internal::graph_text(const Graph& graph, std::vector<Array>& constants) {
+  Sink mine{constants, {}};
+  struct Reset {
+    ~Reset() { sink = nullptr; }
+  } reset;
+  sink = &mine;
+  return graph.text(true);
 }
 
 std::ostream& operator<<(std::ostream& out, const Graph& graph) { return out << graph.text(); }

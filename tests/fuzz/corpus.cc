@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "spruce/spruce.h"
+#include "tests/fuzz/target.h"
+
+namespace spruce::fuzz {
+namespace {
+
+std::string sample_text(const Primitive& p, const Sample& s) {
+  Graph g;
+  Equation e{&p, s.params, {}, {}, "fuzz.cc:1"};
+  std::vector<const Aval*> types;
+  for (const SampleInput& in : s.in) types.push_back(&in.aval);
+  const std::vector<Aval> out = output_avals(p, types, s.params);
+  for (const SampleInput& in : s.in) {
+    g.inputs.push_back(g.add_value(in.aval));
+    e.inputs.push_back(g.inputs.back());
+  }
+  for (const Aval& a : out) {
+    g.outputs.push_back(g.add_value(a));
+    e.outputs.push_back(g.outputs.back());
+  }
+  g.equations.push_back(std::move(e));
+  return "t" + g.text(true);
+}
+
+template <class F, class... Args>
+void add(std::vector<std::string>& out, const F& f, const Args&... args) {
+  out.push_back("t" + make_graph(f)(args...).text(true));
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("spruce_fuzz_" + std::to_string(reinterpret_cast<uintptr_t>(&out))))
+                               .string();
+  save_function(path, f, args...);
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  std::filesystem::remove(path);
+  out.push_back("f" + bytes.str());
+  out.push_back("r" + bytes.str());
+}
+
+}  // namespace
+
+std::vector<std::string> corpus() {
+  std::vector<std::string> out;
+  for (const Primitive* p : all_primitives()) {
+    if (p->samples == nullptr) continue;
+    for (const Sample& s : p->samples()) out.push_back(sample_text(*p, s));
+  }
+  const Array x = arange(6.0f).reshape({2, 3}), w = sin(arange(24.0f)).reshape({3, 8});
+  const auto twice = custom_jvp([](const Array& a) { return a + a; },
+                                [](const std::tuple<Array>& p, const std::tuple<Array>& t) {
+                                  return std::pair{std::get<0>(p), std::get<0>(t)};
+                                });
+  const auto layer = [&](const Array& v, const Array& a) {
+    return sum(tanh(matmul(twice(a), v) + matmul(a, w)));
+  };
+  add(out, layer, w, x);
+  add(
+      out, [&](const Array& v, const Array& a) { return grad(layer)(v, a); }, w, x);
+  add(
+      out, [](const Array& a) { return nn::softmax(a[{slice(0, 1)}]); }, x);
+  return out;
+}
+
+}  // namespace spruce::fuzz

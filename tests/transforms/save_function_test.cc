@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions as files.
+#include "spruce/transforms/save_function.h"
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "spruce/core/ops/ops.h"
+#include "spruce/core/random/random.h"
+#include "spruce/transforms/transforms.h"
+
+namespace spruce {
+namespace {
+
+using testing::HasSubstr;
+
+std::string temporary(const char* name) { return testing::TempDir() + "save_function_" + name; }
+
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "nothing of that type was thrown";
+}
+
+struct Layer {
+  Array weight, bias;
+  Array operator()(const Array& x) const { return tanh(matmul(x, weight) + bias); }
+};
+struct Net {
+  std::vector<Layer> layers;
+  std::map<std::string, Array> extra;
+  std::optional<Array> scale;
+  double rate = 0.1;
+  Array operator()(Array x) const {
+    for (const Layer& l : layers) x = l(x);
+    if (scale.has_value()) x = x * *scale;
+    return x * extra.at("gain");
+  }
+};
+
+Net net() {
+  const auto w = [](int64_t n, int64_t m, float at) {
+    return sin(arange(static_cast<float>(n * m)) + at).reshape({n, m});
+  };
+  return {{{w(3, 4, 0), w(1, 4, 1).reshape({4})}, {w(4, 2, 2), zeros({2})}},
+          {{"gain", array(2.0f)}},
+          array({1.0f, 0.5f}),
+          0.1};
+}
+const Array kBatch = arange(6.0f).reshape({2, 3});
+Array apply(const Net& n, const Array& x) { return n(x); }
+
+TEST(SaveFunction, RunsWithoutTheFunction) {
+  const std::string path = temporary("net");
+  save_function(path, apply, net(), kBatch);
+  const auto f = load_function<Array(Net, Array)>(path);
+  EXPECT_TRUE(array_equal(f(net(), kBatch), jit(apply)(net(), kBatch)));
+  // Other values of the same types.
+  Net other = net();
+  other.layers[0].weight = other.layers[0].weight * 3.0f;
+  EXPECT_TRUE(array_equal(f(other, kBatch - 1.0f), jit(apply)(other, kBatch - 1.0f)));
+}
+
+TEST(SaveFunction, ForArraysInOrder) {
+  const std::string path = temporary("arrays");
+  save_function(path, apply, net(), kBatch);
+  const LoadedGraph f = load_function(path);
+  std::string names;
+  for (const SavedLeaf& l : f.inputs()) names += l.path + ": " + to_string(l.type) + "\n";
+  EXPECT_EQ(names,
+            "[0].layers[0].weight: f32[3,4]\n[0].layers[0].bias: f32[4]\n"
+            "[0].layers[1].weight: f32[4,2]\n[0].layers[1].bias: f32[2]\n"
+            "[0].extra.gain: f32[]\n[0].scale: f32[2]\n[1]: f32[2,3]\n");
+  ASSERT_EQ(f.outputs().size(), 1u);
+  EXPECT_EQ(to_string(f.outputs()[0].type), "f32[2,2]");
+  std::vector<Array> in = tree::leaves(net());
+  in.push_back(kBatch);
+  EXPECT_TRUE(array_equal(f(in)[0], jit(apply)(net(), kBatch)));
+}
+
+TEST(SaveFunction, CapturedArraysGoWithIt) {
+  const std::string path = temporary("captured");
+  {
+    const Net trained = net();
+    save_function(
+        path, [trained](const Array& x) { return trained(x); }, kBatch);
+  }
+  const auto f = load_function<Array(Array)>(path);
+  EXPECT_TRUE(allclose(f(kBatch), net()(kBatch)));
+}
+
+TEST(SaveFunction, LargeConstantsKeepAllBits) {
+  const std::string path = temporary("constants");
+  const Array big = sin(arange(1000.0f)), odd = array({1.0 / 3, -0.0, 1e-310}),
+              halves = astype(sin(arange(100.0f)), bfloat16), flags = arange(40) > 17;
+  const auto f = [&](const Array& x) {
+    return std::tuple{x + big, odd, halves, flags, sum(big) * x};
+  };
+  save_function(path, f, big);
+  const auto g = load_function<std::tuple<Array, Array, Array, Array, Array>(Array)>(path);
+  const auto want = tree::leaves(jit(f)(big)), got = tree::leaves(g(big));
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_EQ(to_string(got[i].aval()), to_string(want[i].aval()));
+    EXPECT_TRUE(array_equal(got[i], want[i])) << i;
+  }
+  EXPECT_TRUE(std::signbit(got[1].to_vector<double>()[1]));
+  // The constant that is used twice stands there once.
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  EXPECT_LT(static_cast<int64_t>(in.tellg()), 4000 + 200 + 40 + 2000);
+}
+
+enum class Mode : uint8_t { kFast, kSlow };
+struct Result {
+  std::vector<Array> parts;
+  std::map<std::string, Array> named;
+  std::map<int, Array> numbered;
+  std::optional<Array> there, missing;
+  std::variant<Array, std::pair<Array, int>> either;
+  std::array<Array, 2> both;
+  Key key;
+  Buffer buffer;
+  Array undefined;
+  std::string text;
+  float rate = 0;
+  double precise = 0;
+  int64_t count = 0;
+  bool flag = false;
+  Mode mode = Mode::kFast;
+  Shape shape;
+};
+
+TEST(SaveFunction, ResultsOfAnyForm) {
+  const std::string path = temporary("result");
+  const auto f = [](const Array& x, const Key& k) {
+    Result r;
+    r.parts = {x, x + 1.0f};
+    r.named = {{"a \"b\"\n", x}, {"c", x * x}};
+    r.numbered = {{-3, x}, {7, x}};
+    r.there = -x;
+    r.either = std::pair{sin(x), 5};
+    r.both = {x, x};
+    r.key = random::split<2>(k)[1];
+    r.buffer = {x};
+    r.text = "some \\ \"text\"\n";
+    r.rate = 0.1f;
+    r.precise = 1.0 / 3;
+    r.count = INT64_MIN;
+    r.flag = true;
+    r.mode = Mode::kSlow;
+    r.shape = {2, 0, 5};
+    return r;
+  };
+  const Array x = array({1.0f, 2.0f});
+  save_function(path, f, x, Key(3));
+  const auto g = load_function<Result(Array, Key)>(path);
+  const Result got = g(x, Key(3)), want = f(x, Key(3));
+  EXPECT_EQ(tree::structure(got), tree::structure(want));
+  EXPECT_TRUE(tree::equal(got, want));
+  EXPECT_EQ(got.rate, want.rate);
+  EXPECT_EQ(got.precise, want.precise);
+  EXPECT_EQ(got.shape, want.shape);
+}
+
+TEST(SaveFunction, IsDifferentiatedAndMapped) {
+  const std::string path = temporary("grad");
+  const auto f = [](const Array& x) { return sum(sin(x) * x); };
+  save_function(path, f, kBatch);
+  const auto g = load_function<Array(Array)>(path);
+  EXPECT_TRUE(allclose(grad(g)(kBatch), grad(f)(kBatch)));
+  const Array many = stack({kBatch, -kBatch, kBatch * 2.0f});
+  EXPECT_TRUE(allclose(vmap(g)(many), vmap(f)(many)));
+}
+
+TEST(SaveFunction, TrainingStepsAndRulesOfTheirOwn) {
+  const std::string path = temporary("step");
+  const auto twice = custom_jvp([](const Array& x) { return x + x; },
+                                [](const std::tuple<Array>& p, const std::tuple<Array>& t) {
+                                  return std::pair{std::get<0>(p) * 2.0f, std::get<0>(t) * 2.0f};
+                                });
+  const auto step = jit([&](const Net& n, const Array& x) {
+    const Net grads = grad([&](const Net& m) { return sum(twice(apply(m, x))); })(n);
+    return tree::map([](const Array& p, const Array& g) { return p - 0.1f * g; }, n, grads);
+  });
+  save_function(path, step, net(), kBatch);
+  const auto g = load_function<Net(Net, Array)>(path);
+  const Net want = step(net(), kBatch), got = g(net(), kBatch);
+  EXPECT_EQ(tree::structure(got), tree::structure(want));
+  const auto a = tree::leaves(got), b = tree::leaves(want);
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(allclose(a[i], b[i])) << i;
+  // A call of a function with a rule, by itself.
+  save_function(
+      path, [&](const Array& x) { return twice(x); }, kBatch);
+  EXPECT_TRUE(array_equal(load_function<Array(Array)>(path)(kBatch), kBatch * 2.0f));
+}
+
+TEST(SaveFunction, KeepsTheUsersLines) {
+  const std::string path = temporary("lines");
+  save_function(
+      path, [](const Array& x) { return sin(x); }, kBatch);
+  EXPECT_THAT(load_function(path).graph().equations[0].place, HasSubstr("save_function_test.cc:"));
+}
+
+TEST(SaveFunction, TheSameFunctionGivesTheSameBytes) {
+  const std::string a = temporary("same_a"), b = temporary("same_b");
+  const auto f = [](const Net& n, const Array& x) { return n(x); };
+  save_function(a, f, net(), kBatch);
+  save_function(b, f, net(), kBatch);
+  const auto bytes = [](const std::string& path) {
+    std::ostringstream out;
+    out << std::ifstream(path, std::ios::binary).rdbuf();
+    return out.str();
+  };
+  EXPECT_EQ(bytes(a), bytes(b));
+}
+
+TEST(SaveFunction, ArgumentsAreChecked) {
+  const std::string path = temporary("checked");
+  save_function(path, apply, net(), kBatch);
+  const auto f = load_function<Array(Net, Array)>(path);
+  Net n = net();
+  n.layers[1].bias = zeros({3});
+  EXPECT_THAT(message_of<ShapeError>([&] { f(n, kBatch); }),
+              HasSubstr("argument 0 at layers[1].bias is f32[3], the function was saved for "
+                        "f32[2]; save it again for this shape"));
+  EXPECT_THAT(message_of<DtypeError>([&] { f(net(), astype(kBatch, float64)); }),
+              HasSubstr("argument 1 is f64[2,3], the function was saved for f32[2,3]; convert it"));
+  n = net();
+  n.rate = 0.2;
+  EXPECT_THAT(message_of<TreeError>([&] { f(n, kBatch); }),
+              HasSubstr("argument 0 at rate is 0.2 and was 0.1 when the function was saved; "
+                        "numbers that are to change have to be arrays"));
+  n = net();
+  n.layers.pop_back();
+  EXPECT_THAT(message_of<TreeError>([&] { f(n, kBatch); }),
+              HasSubstr("argument 0 at layers is of size 1 and was of size 2"));
+  n = net();
+  n.scale.reset();
+  EXPECT_THAT(message_of<TreeError>([&] { f(n, kBatch); }),
+              HasSubstr("argument 0 at scale is of size 0 and was of size 1"));
+  n = net();
+  n.extra = {{"loss", array(1.0f)}};
+  EXPECT_THAT(message_of<TreeError>([&] { f(n, kBatch); }),
+              HasSubstr("the entry loss and was the entry gain"));
+  n = net();
+  n.layers[0].bias = Array();
+  EXPECT_THAT(message_of<TreeError>([&] { f(n, kBatch); }),
+              HasSubstr("argument 0 at layers[0].bias is no array and was an array"));
+  EXPECT_THAT(message_of<ValueError>([&] { load_function(path)({kBatch}); }),
+              HasSubstr("the function takes 7 arrays, 1 were given"));
+  EXPECT_THAT(
+      message_of<TreeError>([&] { load_function<Array(Array)>(path)(kBatch); }),
+      HasSubstr("there is argument 0 where the function was saved with argument 0 at layers"));
+}
+
+TEST(SaveFunction, TheTypeOfTheResultIsChecked) {
+  const std::string path = temporary("out");
+  save_function(path, apply, net(), kBatch);
+  EXPECT_THAT(message_of<TreeError>([&] { load_function<Net(Net, Array)>(path); }),
+              HasSubstr("load_function: the result: an array stands in the file"));
+  using Pair = std::pair<Array, Array>;
+  EXPECT_THAT(message_of<TreeError>([&] { load_function<Pair(Net, Array)>(path); }),
+              HasSubstr("fewer parts than the C++ type"));
+}
+
+std::string saved_bytes() {
+  const std::string path = temporary("bytes");
+  const Array big = sin(arange(30.0f)).reshape({3, 10});
+  save_function(
+      path,
+      [&](const Net& n, const Array& x) {
+        return std::pair{n(x), matmul(x, big)};
+      },
+      net(), kBatch);
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+std::string refusal(const std::string& bytes) {
+  return message_of<IoError>([&] {
+    (void)io::internal::read_function(
+        io::internal::MemorySource("load_function", "net.fn", {bytes.begin(), bytes.end()}));
+  });
+}
+
+TEST(FunctionFile, EveryCutIsRefused) {
+  const std::string bytes = saved_bytes();
+  for (size_t n = 0; n < bytes.size(); ++n)
+    ASSERT_THAT(refusal(bytes.substr(0, n)), HasSubstr("load_function: ")) << n;
+  EXPECT_THAT(refusal(bytes + "x"), HasSubstr("it is cut short or damaged"));
+}
+
+TEST(FunctionFile, EveryFlippedBitIsRefused) {
+  const std::string bytes = saved_bytes();
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
+    ASSERT_THAT(refusal(damaged), HasSubstr("load_function: ")) << i;
+  }
+}
+
+std::string with_checksum(std::string bytes) {
+  const uint64_t whole = bytes.size();
+  bytes.replace(24, 8, reinterpret_cast<const char*>(&whole), 8);
+  const auto crc = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data() + 16),
+                                               static_cast<uInt>(bytes.size() - 16)));
+  bytes.replace(12, 4, reinterpret_cast<const char*>(&crc), 4);
+  return bytes;
+}
+
+TEST(FunctionFile, WhatIsWrongIsSaid) {
+  const std::string bytes = saved_bytes();
+  ASSERT_EQ(with_checksum(bytes), bytes);
+  EXPECT_THAT(refusal("PK\3\4 and more"), HasSubstr("this is no file of a function"));
+  std::string newer = bytes;
+  newer[8] = 2;
+  EXPECT_THAT(refusal(newer), HasSubstr("the file has version 2 of the format, and this library "
+                                        "reads up to version 1; update Spruce"));
+  EXPECT_THAT(refusal(with_checksum(bytes + std::string(64, '\0'))),
+              HasSubstr("there are bytes that belong to no constant"));
+  EXPECT_THAT(refusal(with_checksum(bytes.substr(0, bytes.size() - 4))),
+              HasSubstr("a constant takes 120 bytes"));
+  std::string unknown = bytes;
+  unknown.replace(unknown.find("= tanh"), 6, "= tanx");
+  EXPECT_THAT(refusal(with_checksum(unknown)), HasSubstr("there is no primitive `tanx`"));
+  std::string huge = bytes;
+  huge.replace(huge.find("f32[3,10]"), 9, "f32[9E18]");
+  EXPECT_THAT(refusal(with_checksum(huge)), HasSubstr("load_function: "));
+  EXPECT_THAT(message_of<IoError>([] { load_function("/nowhere/at/all"); }),
+              HasSubstr("cannot be opened"));
+}
+
+TEST(FunctionFile, TracedValuesCannotBeSaved) {
+  EXPECT_THROW(grad([](const Array& x) {
+                 save_function(
+                     temporary("traced"), [&](const Array& y) { return x * y; }, kBatch);
+                 return sum(x);
+               })(kBatch),
+               TracerError);
+}
+
+}  // namespace
+}  // namespace spruce

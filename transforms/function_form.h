@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form of a tree as lines of a file, and trees built from such lines in a program that has
+// none to copy.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "spruce/core/io/function_file.h"
+#include "spruce/core/tree/tree.h"
+
+namespace spruce::internal {
+
+/// A static value as text that gives every bit of it back.
+template <class S>
+std::string exact_text(const S& s) {
+  if constexpr (std::is_floating_point_v<S>) {
+    char text[64];
+    return {text, std::to_chars(text, text + sizeof text, s).ptr};
+  } else if constexpr (std::is_convertible_v<S, std::string_view>) {
+    return std::string(std::string_view(s));
+  } else {
+    return tree::internal::static_text(s);
+  }
+}
+
+/// Writes down what the walk over a tree comes by.
+struct FormWriter : tree::internal::PathKeeper {
+  std::vector<io::FormLine> lines;
+
+  template <class A>
+  void leaf(A& a, tree::Leaf kind) {
+    lines.push_back({!a.defined()                  ? "none"
+                     : kind == tree::Leaf::kArray  ? "leaf"
+                     : kind == tree::Leaf::kBuffer ? "buffer"
+                                                   : "key",
+                     path, ""});
+  }
+  template <class S>
+  void fixed(const S& s) {
+    lines.push_back({"static", path, exact_text(s)});
+  }
+  void size(size_t n) { lines.push_back({"size", path, std::to_string(n)}); }
+  void key(std::string_view name) { lines.push_back({"entry", path, std::string(name)}); }
+};
+
+template <class... Args>
+std::vector<io::FormLine> form_of_arguments(const Args&... args) {
+  FormWriter w;
+  size_t i = 0;
+  ((w.enter(i++), tree::internal::walk(args, w), w.leave()), ...);
+  return std::move(w.lines);
+}
+
+template <class T>
+std::vector<io::FormLine> form_of_result(const T& x) {
+  FormWriter w;
+  tree::internal::walk(x, w);
+  return std::move(w.lines);
+}
+
+/// Goes through the lines of a form while a tree is built.
+class FormCursor {
+ public:
+  FormCursor(const std::vector<io::FormLine>& lines, std::vector<Array> leaves)
+      : lines_(lines), leaves_(std::move(leaves)) {}
+
+  /// The next leaf; undefined where it was undefined.
+  Array leaf(const char* kind);
+  /// The value of the next line, which has to be of that kind.
+  const std::string& next(const char* kind);
+  /// The next line is a size; throws unless it is `n`.
+  void size(size_t n);
+  /// The next size, no larger than what the lines can hold.
+  size_t any_size();
+  /// Throws TreeError: "load_function: the result at net.rate: ...".
+  [[noreturn]] void fail(const std::string& what) const;
+  void end() const;
+
+ private:
+  const std::vector<io::FormLine>& lines_;
+  std::vector<Array> leaves_;
+  size_t line_ = 0, leaf_ = 0;
+};
+
+template <class S>
+S static_from_text(const FormCursor& at, const std::string& text) {
+  if constexpr (std::is_same_v<S, std::string>) {
+    return text;
+  } else if constexpr (std::is_same_v<S, bool>) {
+    if (text != "true" && text != "false") at.fail("`" + text + "` is no bool");
+    return text == "true";
+  } else if constexpr (std::is_enum_v<S>) {
+    return static_cast<S>(static_from_text<int64_t>(at, text));
+  } else if constexpr (std::is_arithmetic_v<S>) {
+    S value{};
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (end.ec != std::errc() || end.ptr != text.data() + text.size())
+      at.fail("`" + text + "` is no such number");
+    return value;
+  } else if constexpr (std::is_same_v<S, Shape>) {
+    Shape shape;
+    for (size_t i = 1; i + 1 < text.size();) {
+      const size_t end = std::min(text.find(',', i), text.size() - 1);
+      if (shape.rank() == kMaxRank) at.fail("`" + text + "` is no shape");
+      shape.push_back(static_from_text<int64_t>(at, text.substr(i, end - i)));
+      i = end + 1;
+    }
+    return shape;
+  } else if constexpr (std::is_same_v<S, std::vector<bool>>) {
+    std::vector<bool> bits;
+    for (const char c : text) bits.push_back(c == '1');
+    return bits;
+  } else {
+    return S{};
+  }
+}
+
+template <class Variant, size_t I = 0>
+void emplace_alternative(Variant& v, size_t index, const FormCursor& at) {
+  if constexpr (I == std::variant_size_v<Variant>) {
+    at.fail("there is no alternative " + std::to_string(index));
+  } else {
+    if (index == I)
+      v.template emplace<I>();
+    else
+      emplace_alternative<Variant, I + 1>(v, index, at);
+  }
+}
+
+/// Fills a default-constructed tree: containers get their lengths, leaves their arrays, static
+/// fields their values. Follows tree::internal::walk.
+template <class T>
+void build(T& x, FormCursor& at) {
+  using S = std::remove_const_t<T>;
+  namespace walk = tree::internal;
+  if constexpr (std::is_same_v<S, Array>) {
+    x = at.leaf("leaf");
+  } else if constexpr (std::is_same_v<S, spruce::Buffer>) {
+    x.value = at.leaf("buffer");
+  } else if constexpr (std::is_same_v<S, Key>) {
+    Array data = at.leaf("key");
+    if (data.defined()) x = Key::wrap(std::move(data));
+  } else if constexpr (walk::Static<S>) {
+    const std::string& text = at.next("static");
+    if constexpr (std::is_const_v<T>) {
+      if (exact_text(x) != text) at.fail("it is const, and not " + text);
+    } else if constexpr (walk::FunctionPointer<S> || std::is_same_v<S, const char*> ||
+                         std::is_same_v<S, std::string_view>) {
+      at.fail(
+          "pointers cannot come from a file; use std::string, or leave the field out of the "
+          "result");
+    } else {
+      x = static_from_text<S>(at, text);
+    }
+  } else if constexpr (TreeTraits<S>::kDefined) {
+    TreeTraits<S>::fields(x, [&](std::string_view name, auto& field) {
+      if (at.next("entry") != name) at.fail("its field is " + std::string(name));
+      build(field, at);
+    });
+  } else if constexpr (walk::IsVector<S>::value) {
+    x.clear();
+    x.resize(at.any_size());
+    for (auto& each : x) build(each, at);
+  } else if constexpr (walk::IsStdArray<S>::value) {
+    at.size(x.size());
+    for (auto& each : x) build(each, at);
+  } else if constexpr (walk::IsOptional<S>::value) {
+    x.reset();
+    if (at.any_size() != 0) build(x.emplace(), at);
+  } else if constexpr (walk::IsTuple<S>::value) {
+    std::apply([&](auto&... each) { (build(each, at), ...); }, x);
+  } else if constexpr (walk::IsVariant<S>::value) {
+    emplace_alternative(x, at.any_size(), at);
+    std::visit([&](auto& held) { build(held, at); }, x);
+  } else if constexpr (walk::IsMap<S>::value) {
+    x.clear();
+    const size_t n = at.any_size();
+    for (size_t i = 0; i < n; ++i) {
+      using K = typename S::key_type;
+      const std::string& name = at.next("entry");
+      if constexpr (std::is_convertible_v<K, std::string>)
+        build(x[K(name)], at);
+      else
+        build(x[static_from_text<K>(at, name)], at);
+    }
+  } else if constexpr (!std::is_empty_v<S>) {
+    fields::for_each(x, [&](std::string_view, auto& field) { build(field, at); });
+  }
+}
+
+}  // namespace spruce::internal
