@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "spruce/core/graph/print.h"
+#include "spruce/transforms/control/primitives.h"
 
 namespace spruce {
 namespace {
@@ -17,7 +18,18 @@ Cost total_of(const Graph& graph);
 // What the graphs within an equation cost, as often as they run.
 Cost nested_cost(const Equation& e) {
   Cost sum;
-  if (e.params.empty()) return sum;
+  if (e.primitive == &scan_p) {
+    const auto& p = e.params.get<ScanParams>();
+    return static_cast<double>(p.length) * total_of(*p.body);
+  }
+  if (e.primitive == &cond_p) {
+    for (const GraphPtr& branch : e.params.get<CondParams>().branches) {
+      const Cost c = total_of(*branch);
+      const auto bytes = [](const Cost& x) { return x.bytes_read + x.bytes_written; };
+      if (c.flops > sum.flops || (c.flops == sum.flops && bytes(c) > bytes(sum))) sum = c;
+    }
+    return sum;
+  }
   e.params.base()->visit_graphs([&](const GraphPtr& g) {
     if (g != nullptr) sum += total_of(*g);
   });
@@ -104,14 +116,7 @@ std::string line(const Cost& c, const std::string& what) {
 CostAnalysis analyze_cost(const Graph& graph) {
   CostAnalysis a;
   for (const Equation& e : graph.equations) {
-    std::string text;
-    for (const ValueId v : e.outputs) {
-      text += (text.empty() ? "" : ", ") + internal::value_name(v) + ": " +
-              to_string(graph.avals[static_cast<size_t>(v)]);
-    }
-    text += std::string(" = ") + e.primitive->name;
-    for (const ValueId v : e.inputs) text += " " + internal::value_name(v);
-    a.rows.push_back({std::move(text), e.place, cost_of(graph, e)});
+    a.rows.push_back({internal::equation_summary(graph, e), e.place, cost_of(graph, e)});
     a.total += a.rows.back().cost;
   }
   return a;

@@ -4,6 +4,7 @@
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
+#include "spruce/transforms/compile_log.h"
 #include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/plan.h"
 
@@ -23,7 +24,8 @@ struct Executor::Frame {
   }
 };
 
-Executor::Executor(Graph source) : source_(std::move(source)) {}
+Executor::Executor(Graph source, std::string name)
+    : source_(std::move(source)), name_(std::move(name)) {}
 
 Executor::~Executor() {
   for (auto& f : frames_) delete f.load();
@@ -36,7 +38,11 @@ const Plan& Executor::plan() const {
   const std::lock_guard lock(mutex_);
   p = plan_.load(std::memory_order_relaxed);
   if (p == nullptr) {
-    p = new Plan(passes::optimize(source_));
+    const CompileScope scope(name_);
+    Graph runnable = passes::optimize(source_);
+    const CompilePhase phase("plan");
+    p = new Plan(std::move(runnable));
+    phase.done(p->graph());
     plan_.store(p, std::memory_order_release);
   }
   return *p;

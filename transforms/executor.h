@@ -19,7 +19,7 @@ class Executor {
  public:
   /// `source` is checked. It is what transforms differentiate and map; what runs is made from it
   /// when it is first called without a transform.
-  explicit Executor(Graph source);
+  explicit Executor(Graph source, std::string name = "graph");
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -41,6 +41,7 @@ class Executor {
   void run(Frame& frame) const;
 
   Graph source_;
+  std::string name_;          // for the log of compile times
   mutable std::mutex mutex_;  // of making the plan
   mutable std::atomic<const Plan*> plan_{nullptr};
   mutable std::array<std::atomic<Frame*>, kKept> frames_{};

@@ -12,6 +12,9 @@
 
 namespace spruce::internal {
 
+/// "argument 0 at hidden.weight", from "[0].hidden.weight".
+std::string argument_name(const std::string& path);
+
 /// A static value as text that gives every bit of it back.
 template <class S>
 std::string exact_text(const S& s) {

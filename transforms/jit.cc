@@ -31,7 +31,7 @@ struct JitCache::Table {
   std::unique_ptr<std::atomic<const Entry*>[]> slots;
 };
 
-JitCache::JitCache() {
+JitCache::JitCache(std::string name) : log_(std::move(name)) {
   tables_.push_back(std::make_unique<const Table>(8));
   table_.store(tables_.back().get(), std::memory_order_release);
 }

@@ -8,8 +8,11 @@
 #include <typeinfo>
 
 #include "spruce/core/tree/tree.h"
+#include "spruce/transforms/compile_log.h"
 #include "spruce/transforms/executor.h"
 #include "spruce/transforms/linearizer.h"
+#include "spruce/transforms/lowered.h"
+#include "spruce/transforms/retrace.h"
 #include "spruce/transforms/stage.h"
 
 namespace spruce {
@@ -17,7 +20,7 @@ namespace internal {
 
 /// A staged function: its graph, ready to run, and the form of its result.
 struct Compiled {
-  explicit Compiled(Graph graph) : executor(std::move(graph)) {}
+  Compiled(Graph graph, const std::string& name) : executor(std::move(graph), name) {}
 
   Executor executor;
   std::shared_ptr<const void> out_form;
@@ -26,7 +29,7 @@ struct Compiled {
 /// The staged forms of one function, by key. Finding one takes no lock.
 class JitCache {
  public:
-  JitCache();
+  explicit JitCache(std::string name = "jit");
   ~JitCache();
   JitCache(const JitCache&) = delete;
   JitCache& operator=(const JitCache&) = delete;
@@ -35,8 +38,8 @@ class JitCache {
   const Compiled* find(std::string_view key) const noexcept;
   /// Keeps it, or gives back the one that another thread was quicker with.
   const Compiled* insert(std::string_view key, std::unique_ptr<const Compiled> compiled);
-  int64_t traces() const { return traces_.load(std::memory_order_relaxed); }
-  void count_trace() { traces_.fetch_add(1, std::memory_order_relaxed); }
+  /// The traces that were made, kept or not.
+  RetraceLog& log() { return log_; }
 
  private:
   struct Entry;
@@ -46,7 +49,7 @@ class JitCache {
   std::vector<std::unique_ptr<const Entry>> entries_;
   std::vector<std::unique_ptr<const Table>> tables_;  // the last one is in use; readers may still
                                                       // look at the others
-  std::atomic<int64_t> traces_{0};
+  RetraceLog log_;
 };
 
 /// Checks the graph and takes out what is repeated or of no use: what transforms and execution
@@ -131,40 +134,27 @@ auto stage(const char* name, const F& f, const Args&... args) {
 
 }  // namespace internal
 
+/// Options of jit.
+struct JitOptions {
+  std::string name = "jit";  ///< what logs and warnings call the function
+};
+
 /// A function that jit has wrapped. Copies share what was staged. Safe to call from several
 /// threads.
 template <class F>
 class Jitted {
  public:
-  explicit Jitted(F f)
+  explicit Jitted(F f, JitOptions options = {})
       : f_(std::make_shared<const F>(std::move(f))),
-        cache_(std::make_shared<internal::JitCache>()) {}
+        cache_(std::make_shared<internal::JitCache>(std::move(options.name))) {}
 
   /// The function's result. Arguments that are moved in give up their arrays: memory that nothing
   /// else holds is used for results, and the moved-from trees are left with undefined arrays.
   template <class... Args>
   auto operator()(Args&&... args) const {
     using Out = std::decay_t<std::invoke_result_t<const F&, const std::decay_t<Args>&...>>;
-    internal::KeyMemory memory;
-    internal::KeyVisitor key(memory.bytes);
-    const char* types = typeid(std::tuple<std::decay_t<Args>...>).name();
-    key.bytes.append(reinterpret_cast<const char*>(&types), sizeof types);
-    (tree::internal::walk(std::as_const(args), key), ...);
-    const internal::Compiled* compiled = cache_->find(key.bytes);
-    std::unique_ptr<const internal::Compiled> once;  // good for this call only
-    if (compiled == nullptr) {
-      auto [graph, form] = internal::stage("jit", *f_, std::as_const(args)...);
-      cache_->count_trace();
-      const bool keep = !internal::captures_tracers(graph);
-      auto made = std::make_unique<internal::Compiled>(internal::prepare(std::move(graph)));
-      made->out_form = std::make_shared<const Out>(std::move(form));
-      if (keep) {
-        compiled = cache_->insert(key.bytes, std::move(made));
-      } else {
-        once = std::move(made);
-        compiled = once.get();
-      }
-    }
+    std::unique_ptr<const internal::Compiled> once;
+    const internal::Compiled* compiled = staged(once, std::as_const(args)...);
     internal::Call call(compiled->executor);
     // Only what was moved in gives up its arrays.
     (internal::give_leaves(call, static_cast<internal::Kept<Args>&>(args)), ...);
@@ -179,9 +169,52 @@ class Jitted {
 
   /// How many times the function has been traced: once for each form (types, shapes, dtypes, static
   /// fields) of arguments.
-  int64_t trace_count() const { return cache_->traces(); }
+  int64_t trace_count() const { return cache_->log().count(); }
+
+  /// How the newest trace differs from the earlier one that is most like it: "step: trace 2 differs
+  /// from trace 1:\n  argument 1 is f32[32,784], was f32[64,784]". After the eleventh trace this is
+  /// written to stderr, once.
+  std::string explain_retrace() const { return cache_->log().explain(); }
+
+  /// What would run for arguments of these types: its graph, its cost, its memory. Traces the
+  /// function if it has not been traced for them; a later call does not trace it again.
+  template <class... Args>
+  Lowered lower(const Args&... args) const {
+    std::unique_ptr<const internal::Compiled> once;
+    const internal::Compiled* compiled = staged(once, args...);
+    if (once != nullptr) {
+      const std::shared_ptr<const internal::Compiled> own = std::move(once);
+      return Lowered({own, &own->executor});
+    }
+    return Lowered({cache_, &compiled->executor});
+  }
 
  private:
+  // What is staged for arguments of that form; `once` holds what is good for this call only.
+  template <class... Args>
+  const internal::Compiled* staged(std::unique_ptr<const internal::Compiled>& once,
+                                   const Args&... args) const {
+    internal::KeyMemory memory;
+    internal::KeyVisitor key(memory.bytes);
+    const char* types = typeid(std::tuple<Args...>).name();
+    key.bytes.append(reinterpret_cast<const char*>(&types), sizeof types);
+    (tree::internal::walk(args, key), ...);
+    if (const internal::Compiled* found = cache_->find(key.bytes)) return found;
+    using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
+    const internal::CompileScope scope(cache_->log().name());
+    const internal::CompilePhase phase("trace");
+    auto [graph, form] = internal::stage("jit", *f_, args...);
+    phase.done(graph);
+    const bool keep = !internal::captures_tracers(graph);
+    cache_->log().add(internal::trace_form(!keep, args...));
+    auto made = std::make_unique<internal::Compiled>(internal::prepare(std::move(graph)),
+                                                     cache_->log().name());
+    made->out_form = std::make_shared<const Out>(std::move(form));
+    if (keep) return cache_->insert(key.bytes, std::move(made));
+    once = std::move(made);
+    return once.get();
+  }
+
   std::shared_ptr<const F> f_;
   std::shared_ptr<internal::JitCache> cache_;
 };
@@ -189,10 +222,11 @@ class Jitted {
 /// `f`, staged once for each form of its arguments: their C++ types, static fields, shapes and
 /// dtypes. What f does besides operations on arrays (printing, C++ control flow) happens while it
 /// is traced only; arrays that it captures become constants. Under grad, vmap or another jit the
-/// graph is applied operation by operation.
+/// graph is applied operation by operation. With the variable SPRUCE_LOG=compile, each phase of
+/// making it ready writes its time to stderr.
 template <class F>
-Jitted<F> jit(F f) {
-  return Jitted<F>(std::move(f));
+Jitted<F> jit(F f, JitOptions options = {}) {
+  return Jitted<F>(std::move(f), std::move(options));
 }
 
 /// The function that returns the graph of f for arguments of those types: make_graph(f)(x).text().

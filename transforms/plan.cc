@@ -9,6 +9,7 @@
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/memory_plan.h"
+#include "spruce/transforms/profiler.h"
 
 namespace spruce::internal {
 namespace {
@@ -337,7 +338,7 @@ void Plan::run(void* scratch, const void* const* in, void* const* out) const {
   auto* views = reinterpret_cast<View*>(base + table_);
   for (const Patch& p : input_patches_) views[p.view].data = const_cast<void*>(in[p.index]);
   for (const Patch& p : output_patches_) views[p.view].data = out[p.index];
-  for (const Step& s : steps_) {
+  const auto run_step = [&](const Step& s) {
     const View* first = views + s.first_view;
     const KernelArgs args{
         {first, s.inputs}, {first + s.inputs, s.outputs}, s.params, base + s.scratch};
@@ -345,7 +346,15 @@ void Plan::run(void* scratch, const void* const* in, void* const* out) const {
       s.kernel->run(args);
     else
       s.primitive->cpu(args);
+  };
+  if (profiling.load(std::memory_order_relaxed)) {
+    for (const Step& s : steps_) {
+      const StepTimer timer(&s, graph_, s.equation, *s.primitive);
+      run_step(s);
+    }
+    return;
   }
+  for (const Step& s : steps_) run_step(s);
 }
 
 }  // namespace spruce::internal

@@ -10,7 +10,7 @@ namespace spruce {
 
 struct LoadedGraph::State {
   State(const std::string& p, io::FunctionFile f)
-      : path(p), executor(internal::prepare(std::move(f.graph))), file(std::move(f)) {}
+      : path(p), executor(internal::prepare(std::move(f.graph)), p), file(std::move(f)) {}
 
   std::string path;
   internal::Executor executor;
@@ -35,16 +35,6 @@ std::vector<SavedLeaf> leaves_of(const std::vector<io::FormLine>& form, const Gr
   return out;
 }
 
-// "argument 0 at hidden.weight", from "[0].hidden.weight".
-std::string argument_name(const std::string& path) {
-  const size_t end = path.find(']');
-  if (path.empty() || path[0] != '[' || end == std::string::npos) return "the arguments";
-  std::string name = "argument " + path.substr(1, end - 1);
-  const std::string rest = path.substr(end + 1);
-  if (!rest.empty()) name += " at " + (rest[0] == '.' ? rest.substr(1) : rest);
-  return name;
-}
-
 std::string line_text(const io::FormLine& l) {
   if (l.kind == "leaf") return "an array";
   if (l.kind == "buffer") return "a buffer";
@@ -57,8 +47,8 @@ std::string line_text(const io::FormLine& l) {
 
 void check_leaf(const std::string& path, const SavedLeaf& want, const Array& got) {
   if (got.dtype() == want.type.dtype && got.shape() == want.type.shape) return;
-  const std::string message = "load_function: " + path + ": " + argument_name(want.path) + " is " +
-                              to_string(got.aval()) + ", the function was saved for " +
+  const std::string message = "load_function: " + path + ": " + internal::argument_name(want.path) +
+                              " is " + to_string(got.aval()) + ", the function was saved for " +
                               to_string(want.type);
   if (got.shape() == want.type.shape) throw DtypeError(message + "; convert it with astype");
   throw ShapeError(message + "; save it again for this shape");
@@ -67,6 +57,16 @@ void check_leaf(const std::string& path, const SavedLeaf& want, const Array& got
 }  // namespace
 
 namespace internal {
+
+std::string argument_name(const std::string& path) {
+  const size_t end = path.find(']');
+  if (path.empty() || path[0] != '[' || end == std::string::npos) return "the arguments";
+  std::string name = "argument " + path.substr(1, end - 1);
+  const std::string rest = path.substr(end + 1);
+  if (!rest.empty()) name += " at " + (rest[0] == '.' ? rest.substr(1) : rest);
+  return name;
+}
+
 namespace {
 
 // Without calls of functions that have rules of their own, in nested graphs too.
@@ -169,16 +169,17 @@ void LoadedGraph::check(const std::vector<io::FormLine>& form,
   for (size_t i = 0; i < std::max(form.size(), want.size()); ++i) {
     if (i < form.size() && i < want.size() && form[i] == want[i]) continue;
     if (i >= want.size())
-      throw TreeError(head + argument_name(form[i].path) + " is " + line_text(form[i]) +
+      throw TreeError(head + internal::argument_name(form[i].path) + " is " + line_text(form[i]) +
                       ", and was not there when the function was saved");
     if (i >= form.size())
-      throw TreeError(head + argument_name(want[i].path) + " was " + line_text(want[i]) +
+      throw TreeError(head + internal::argument_name(want[i].path) + " was " + line_text(want[i]) +
                       " when the function was saved, and is missing");
     if (form[i].path != want[i].path)
-      throw TreeError(head + "there is " + argument_name(form[i].path) +
-                      " where the function was saved with " + argument_name(want[i].path));
+      throw TreeError(head + "there is " + internal::argument_name(form[i].path) +
+                      " where the function was saved with " +
+                      internal::argument_name(want[i].path));
     throw TreeError(
-        head + argument_name(form[i].path) + " is " + line_text(form[i]) + " and was " +
+        head + internal::argument_name(form[i].path) + " is " + line_text(form[i]) + " and was " +
         line_text(want[i]) + " when the function was saved" +
         (want[i].kind == "static" ? "; numbers that are to change have to be arrays" : ""));
   }

@@ -10,6 +10,7 @@
 #include "spruce/transforms/jacobian.h"
 #include "spruce/transforms/jit.h"
 #include "spruce/transforms/jvp.h"
+#include "spruce/transforms/profile.h"
 #include "spruce/transforms/save_function.h"
 #include "spruce/transforms/stop_gradient.h"
 #include "spruce/transforms/vjp.h"

@@ -121,6 +121,12 @@ std::string equation_text(const Graph& graph, const Equation& e) {
   return s;
 }
 
+std::string equation_summary(const Graph& graph, const Equation& e) {
+  Equation plain = e;
+  plain.params = {};
+  return equation_text(graph, plain);
+}
+
 std::string equation_note(const Graph& graph, const Equation& e) {
   Equation flat = e;
   flat.params = e.params.map_graphs([](const GraphPtr&) { return GraphPtr(); });

@@ -63,6 +63,24 @@ std::vector<std::string> corpus() {
       out, [&](const Array& v, const Array& a) { return grad(layer)(v, a); }, w, x);
   add(
       out, [](const Array& a) { return nn::softmax(a[{slice(0, 1)}]); }, x);
+  add(
+      out,
+      [](const Array& xs) {
+        return scan(
+            [](const Array& c, const Array& v) {
+              return std::pair{c * v, c + v};
+            },
+            zeros({3}), xs);
+      },
+      x);
+  add(
+      out,
+      [](const Array& a) {
+        return cond(
+            sum(a) > 0.0f, [](const Array& y) { return sin(y); },
+            [](const Array& y) { return y * 2.0f; }, a);
+      },
+      x);
   return out;
 }
 

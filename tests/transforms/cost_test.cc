@@ -61,6 +61,19 @@ TEST(Cost, CallsCostWhatTheirBodiesCost) {
               6, 36, 24);
 }
 
+TEST(Cost, LoopsCountAsOftenAsTheyRun) {
+  const auto body = [](const Array& c, const Array& x) { return std::pair{c * x, c}; };
+  const Graph loop =
+      make_graph([&](const Array& xs) { return scan(body, zeros({3}), xs); })(zeros({50, 3}));
+  EXPECT_EQ(analyze_cost(loop).total.flops, 50 * 3);
+  const Graph choice = make_graph([](const Array& p, const Array& x) {
+    return cond(
+        p, [](const Array& y) { return sin(y) * y; }, [](const Array& y) { return y; }, x);
+  })(array(true), zeros({8}));
+  EXPECT_GE(analyze_cost(choice).total.flops, 16);
+  EXPECT_LE(analyze_cost(choice).total.flops, 20) << "the dearest branch, and the choice";
+}
+
 TEST(Cost, OfEverySampleIsSensible) {
   for (const Primitive* p : all_primitives()) {
     if (p->samples == nullptr) continue;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/passes/pipeline.h"
 
+#include "spruce/transforms/compile_log.h"
+
 namespace spruce::passes {
 namespace {
 
@@ -36,7 +38,9 @@ std::span<const Pass> pipeline() { return kPasses; }
 Graph optimize(const Graph& graph) {
   Graph out = graph;
   for (const Pass& pass : kPasses) {
+    const internal::CompilePhase phase(pass.name);
     out = pass.run(out);
+    phase.done(out);
 #ifndef NDEBUG
     check(out);
 #endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/transforms/profile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "spruce/core/graph/print.h"
+#include "spruce/core/io/atomic_file.h"
+#include "spruce/transforms/profiler.h"
+
+namespace spruce {
+namespace internal {
+namespace {
+
+constexpr size_t kMostEvents = 1000000;
+
+using Clock = std::chrono::steady_clock;
+
+struct Recorder {
+  std::mutex mutex;
+  Clock::time_point begin;
+  std::map<std::pair<const void*, int32_t>, size_t> places;  // of rows
+  Profile profile;
+};
+
+Recorder& recorder() {
+  static auto* const kOnly = new Recorder;  // outlives every thread that may still time a step
+  return *kOnly;
+}
+
+int thread_number() {
+  static std::atomic<int> threads{0};
+  thread_local const int kMine = threads.fetch_add(1);
+  return kMine;
+}
+
+thread_local int depth = 0;  // steps within steps
+
+int64_t nanoseconds(Clock::duration d) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
+}
+
+}  // namespace
+
+StepTimer::StepTimer(const void* step, const Graph& graph, int32_t equation,
+                     const Primitive& primitive)
+    : step_(step), graph_(graph), equation_(equation), primitive_(primitive), begin_(Clock::now()) {
+  ++depth;
+}
+
+StepTimer::~StepTimer() {
+  const auto end = Clock::now();
+  --depth;
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.mutex);
+  if (!profiling.load(std::memory_order_relaxed) || begin_ < r.begin) return;
+  const auto [it, added] = r.places.try_emplace({step_, equation_}, r.profile.rows.size());
+  if (added) {
+    Profile::Row row;
+    if (equation_ < 0) {
+      row.equation = primitive_.name;
+    } else {
+      const Equation& e = graph_.equations[static_cast<size_t>(equation_)];
+      row.equation = equation_summary(graph_, e);
+      row.place = e.place;
+    }
+    row.nested = depth > 0;
+    r.profile.rows.push_back(std::move(row));
+  }
+  Profile::Row& row = r.profile.rows[it->second];
+  const int64_t duration = nanoseconds(end - begin_);
+  ++row.calls;
+  row.seconds += static_cast<double>(duration) * 1e-9;
+  if (r.profile.events.size() < kMostEvents) {
+    r.profile.events.push_back(
+        {it->second, nanoseconds(begin_ - r.begin), duration, thread_number()});
+  }
+}
+
+void begin_profile() {
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.mutex);
+  if (profiling.load(std::memory_order_relaxed))
+    throw ValueError("profile: one is being taken already; take one at a time");
+  r.profile = {};
+  r.places.clear();
+  r.begin = Clock::now();
+  profiling.store(true, std::memory_order_relaxed);
+}
+
+Profile end_profile() noexcept {
+  Recorder& r = recorder();
+  const std::lock_guard lock(r.mutex);
+  profiling.store(false, std::memory_order_relaxed);
+  Profile p = std::move(r.profile);
+  r.profile = {};
+  p.seconds = static_cast<double>(nanoseconds(Clock::now() - r.begin)) * 1e-9;
+  std::vector<size_t> order(p.rows.size()), place(p.rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return p.rows[a].seconds > p.rows[b].seconds; });
+  std::vector<Profile::Row> rows;
+  for (size_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    rows.push_back(std::move(p.rows[order[i]]));
+  }
+  p.rows = std::move(rows);
+  for (Profile::Event& e : p.events) e.row = place[e.row];
+  return p;
+}
+
+}  // namespace internal
+
+namespace {
+
+std::string json(const std::string& text) {
+  std::string s = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      s += '\\';
+      s += c;
+    } else if (static_cast<unsigned char>(c) < 32) {
+      s += ' ';
+    } else {
+      s += c;
+    }
+  }
+  return s + '"';
+}
+
+// "dot_general" of "c: f32[64,10] = dot_general a b"
+std::string primitive_of(const std::string& equation) {
+  const size_t equals = equation.find(" = ");
+  if (equals == std::string::npos) return equation;
+  return equation.substr(equals + 3, equation.find(' ', equals + 3) - equals - 3);
+}
+
+}  // namespace
+
+std::string Profile::text(size_t most) const {
+  std::string s = "      ms   part    calls\n";
+  for (size_t i = 0; i < rows.size() && i < most; ++i) {
+    const Row& r = rows[i];
+    char numbers[64];
+    std::snprintf(numbers, sizeof numbers, "%8.3f %5.1f%% %8lld  ", r.seconds * 1e3,
+                  seconds > 0 ? 100 * r.seconds / seconds : 0, static_cast<long long>(r.calls));
+    s += numbers + std::string(r.nested ? "  " : "") + r.equation +
+         (r.place.empty() ? "" : "  at " + r.place) + "\n";
+  }
+  if (rows.size() > most) s += "and " + std::to_string(rows.size() - most) + " others\n";
+  char total[64];
+  std::snprintf(total, sizeof total, "%8.3f in all\n", seconds * 1e3);
+  return s + total;
+}
+
+std::string Profile::trace() const {
+  std::string s = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  for (size_t i = 0; i < events.size(); ++i) {
+    const Event& e = events[i];
+    const Row& r = rows[e.row];
+    char numbers[128];
+    std::snprintf(numbers, sizeof numbers,
+                  "\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,", e.thread,
+                  static_cast<double>(e.begin) * 1e-3, static_cast<double>(e.duration) * 1e-3);
+    s += "{\"name\":" + json(primitive_of(r.equation)) + ",\"cat\":\"spruce\"," + numbers +
+         "\"args\":{\"equation\":" + json(r.equation) + ",\"at\":" + json(r.place) + "}}" +
+         (i + 1 < events.size() ? ",\n" : "\n");
+  }
+  return s + "]}\n";
+}
+
+void Profile::save_trace(const std::string& path) const {
+  io::internal::AtomicFile file("save_trace", path);
+  file.write(trace());
+  file.commit();
+}
+
+}  // namespace spruce
