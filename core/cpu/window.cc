@@ -17,6 +17,8 @@ WindowPlan::WindowPlan(const Shape& in, const Shape& out, const WindowParams& w)
   const Shape steps = row_major_strides(in);
   int64_t front = 1;
   int d = 0;
+  // Where there are no windows, their size does not matter, however large.
+  const bool none = out.numel() == 0;
   const auto trivial = [&](int i) {
     return w.window[i] == 1 && w.strides[i] == 1 && w.padding_low[i] == 0 && in[i] == out[i] &&
            w.base_dilation[i] == 1;
@@ -29,7 +31,7 @@ WindowPlan::WindowPlan(const Shape& in, const Shape& out, const WindowParams& w)
   for (; d < in.rank(); ++d) {
     axes[rank++] = {in[d],
                     out[d],
-                    w.window[d],
+                    none ? 1 : w.window[d],
                     w.strides[d],
                     w.padding_low[d],
                     w.base_dilation[d],

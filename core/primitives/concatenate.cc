@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -15,7 +16,8 @@ Aval shape(const ShapeArgs& a) {
   if (a.in.empty())
     throw ValueError(std::string(a.op) + ": there are no arrays to join; give at least one");
   Aval out = *a.in[0];
-  const int axis = normalize_axis(a.op, a.params.get<ConcatenateParams>().axis, out.shape.rank());
+  const int axis =
+      rules::settled_axis(a.op, a.params.get<ConcatenateParams>().axis, out.shape.rank());
   for (size_t k = 1; k < a.in.size(); ++k) {
     const Aval& x = *a.in[k];
     if (x.dtype != out.dtype) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "spruce/core/cpu/dot.h"
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/elementwise.h"
@@ -75,8 +76,8 @@ Aval shape(const ShapeArgs& a) {
     throw DtypeError(std::string(a.op) + ": the dtypes differ: " + to_string(x) + ", " +
                      to_string(y) + "; convert one with astype");
   }
-  (void)normalize_axes(a.op, joined(d.lhs_contract, d.lhs_batch), x.shape.rank());
-  (void)normalize_axes(a.op, joined(d.rhs_contract, d.rhs_batch), y.shape.rank());
+  rules::settled_axes(a.op, joined(d.lhs_contract, d.lhs_batch), x.shape.rank());
+  rules::settled_axes(a.op, joined(d.rhs_contract, d.rhs_batch), y.shape.rank());
   check_pairs(a, d.lhs_contract, d.rhs_contract, "contracted");
   check_pairs(a, d.lhs_batch, d.rhs_batch, "batch");
   Aval out{x.dtype, x.weak && y.weak, {}};

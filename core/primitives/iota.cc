@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/shape.h"
 
@@ -16,7 +17,7 @@ Aval shape(const ShapeArgs& a) {
   if (is_bool(p.dtype))
     throw DtypeError(std::string(a.op) +
                      ": counts do not fit in bool; use an integer or floating dtype");
-  (void)normalize_axis(a.op, p.axis, p.shape.rank());
+  (void)rules::settled_axis(a.op, p.axis, p.shape.rank());
   return {p.dtype, false, p.shape};
 }
 

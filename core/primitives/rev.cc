@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of some axes in reverse order.
 #include "spruce/core/cpu/copy.h"
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -9,7 +10,7 @@ namespace spruce {
 namespace {
 
 Aval shape(const ShapeArgs& a) {
-  (void)normalize_axes(a.op, a.params.get<ReverseParams>().axes, a.in[0]->shape.rank());
+  rules::settled_axes(a.op, a.params.get<ReverseParams>().axes, a.in[0]->shape.rank());
   return *a.in[0];
 }
 

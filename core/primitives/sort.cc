@@ -2,6 +2,7 @@
 // Operands ordered together along an axis by the first num_keys of them (see SortParams).
 #include "spruce/core/cpu/sort.h"
 
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/gather.h"
@@ -18,7 +19,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
                      std::to_string(a.in.size()) +
                      " operands; it must be between 1 and their number");
   }
-  (void)normalize_axis(a.op, p.axis, a.in[0]->shape.rank());
+  (void)rules::settled_axis(a.op, p.axis, a.in[0]->shape.rank());
   std::vector<Aval> out;
   for (const Aval* x : a.in) {
     if (!(x->shape == a.in[0]->shape)) {

@@ -3,6 +3,7 @@
 
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/compare.h"
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -13,8 +14,8 @@ const Axes& checked_axes(const ShapeArgs& a) {
   const Axes& axes = a.params.get<ReduceParams>().axes;
   const int rank = a.in[0]->shape.rank();
   for (int i = 0; i < axes.rank(); ++i) {
-    (void)normalize_axis(a.op, axes[i], rank);
-    if (axes[i] < 0 || (i > 0 && axes[i] <= axes[i - 1])) {
+    (void)settled_axis(a.op, axes[i], rank);
+    if (i > 0 && axes[i] <= axes[i - 1]) {
       throw ShapeError(std::string(a.op) + ": axes " + to_string(axes) +
                        " must rise and be counted from the front");
     }
@@ -64,7 +65,7 @@ Aval reduced_nonempty(const ShapeArgs& a) {
 Aval arg_reduced(const ShapeArgs& a) {
   const auto& p = a.params.get<ArgReduceParams>();
   const Aval& x = *a.in[0];
-  const int axis = normalize_axis(a.op, p.axis, x.shape.rank());
+  const int axis = settled_axis(a.op, p.axis, x.shape.rank());
   if (x.shape[axis] == 0) throw_empty(a, "axis " + std::to_string(axis));
   if (!is_integer(p.index_dtype)) {
     throw DtypeError(std::string(a.op) + ": positions are integers, not " +
@@ -75,7 +76,7 @@ Aval arg_reduced(const ShapeArgs& a) {
 
 Aval cumulative(const ShapeArgs& a) {
   require(a, !is_bool(a.in[0]->dtype), "numbers, not bool");
-  (void)normalize_axis(a.op, a.params.get<CumulativeParams>().axis, a.in[0]->shape.rank());
+  (void)settled_axis(a.op, a.params.get<CumulativeParams>().axis, a.in[0]->shape.rank());
   return *a.in[0];
 }
 
