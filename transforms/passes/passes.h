@@ -32,6 +32,9 @@ Graph reductions(const Graph& graph);
 /// Takes transposes into the products that they surround; products of single elements become
 /// multiplications.
 Graph layout(const Graph& graph);
+/// Moves what is the same in all steps of a scan in front of it, and sums of products over the
+/// steps behind it.
+Graph loop_invariants(const Graph& graph);
 /// Scatters of one place along an axis become elementwise choices.
 Graph one_hot(const Graph& graph);
 /// Orders the equations so that less memory is in use at once, where a greedy order saves more than

@@ -18,6 +18,7 @@ constexpr Pass kPasses[] = {
     {"joins", joins},
     {"one_hot", one_hot},
     {"layout", layout},
+    {"loop_invariants", loop_invariants},
     {"broadcasts", broadcasts},
     {"constant_folding", constant_folding},
     {"algebra", algebra},
