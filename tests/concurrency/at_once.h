@@ -9,7 +9,7 @@
 
 namespace spruce::testing {
 
-inline constexpr int kThreads = 4;
+inline constexpr int kThreads = 8;
 
 /// Calls f(0) ... f(kThreads - 1), each on its own thread; throws what the first of them threw.
 template <class F>

@@ -97,5 +97,41 @@ TEST(Training, RunsOnEveryThread) {
   at_once([&](int) { EXPECT_EQ(train(), expected); });
 }
 
+// One compiled training step with Adam, called by all: each gets what one thread gets alone, to the
+// bit.
+TEST(Training, OneCompiledStepServesAllThreads) {
+  struct Model {
+    nn::Linear hidden, out;
+  };
+  const auto [k1, k2, k3] = random::split<3>(Key(1));
+  const Model start{nn::Linear::init(k1, 20, 64), nn::Linear::init(k2, 64, 3)};
+  const Array x = random::normal(k3, {32, 20}), y = sin(x[{ellipsis, slice(0, 3)}]);
+  const auto optimizer = optim::adam({.learning_rate = 1e-2f});
+  const auto step = jit([&](const Model& model, const auto& state) {
+    const auto [loss, grads] = value_and_grad([&](const Model& m) {
+      return nn::mse_loss(m.out(tanh(m.hidden(x))), y);
+    })(model);
+    const auto [updates, next] = optimizer.update(grads, state, model);
+    return std::tuple{optim::apply_updates(model, updates), next, loss};
+  });
+  const auto train = [&] {
+    Model model = start;
+    auto state = optimizer.init(model);
+    Array loss;
+    for (int i = 0; i < 20; ++i)
+      std::tie(model, state, loss) = step(std::move(model), std::move(state));
+    return std::pair{model, loss};
+  };
+  const auto alone = train();
+  at_once([&](int) {
+    const auto [model, loss] = train();
+    EXPECT_TRUE(array_equal(model.hidden.weight, alone.first.hidden.weight));
+    EXPECT_TRUE(array_equal(*model.out.bias, *alone.first.out.bias));
+    EXPECT_TRUE(array_equal(loss, alone.second));
+  });
+  EXPECT_EQ(step.trace_count(), 1);
+  EXPECT_LT(alone.second.item<float>(), 0.5f);
+}
+
 }  // namespace
 }  // namespace spruce
