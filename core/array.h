@@ -93,7 +93,8 @@ class Array {
   /// it is the value itself; under vmap and jit a TracerError. Throws ShapeError unless there is
   /// exactly one element, DtypeError if T does not fit.
   template <Element T>
-  T item() const {
+  T item(Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     T out;
     read_item(dtype_of<T>(), &out);
     return out;
@@ -101,7 +102,8 @@ class Array {
   /// All elements in row-major order. Throws DtypeError unless T is the C++ type of the dtype;
   /// TracerError as item().
   template <Element T>
-  std::vector<T> to_vector() const {
+  std::vector<T> to_vector(Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     std::vector<T> out(static_cast<size_t>(size()));
     read(dtype_of<T>(), out.data(), sizeof(T));
     return out;

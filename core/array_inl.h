@@ -24,7 +24,8 @@ Array from_vector(const std::vector<T>& values, const Shape& shape, Loc loc) {
 }  // namespace internal
 
 template <>
-inline std::vector<bool> Array::to_vector<bool>() const {
+inline std::vector<bool> Array::to_vector<bool>(Loc loc) const {
+  const LocScope at(loc);
   std::vector<uint8_t> bytes(static_cast<size_t>(size()));
   read(Dtype::kBool, bytes.data(), 1);
   return std::vector<bool>(bytes.begin(), bytes.end());

@@ -18,6 +18,13 @@ Interpreter::Interpreter() : parent_(current_) {
   id_ = next.fetch_add(1, std::memory_order_relaxed);
 }
 
+bool Interpreter::is_running(uint64_t id) {
+  for (const Interpreter* i = current_; i != nullptr; i = i->parent_) {
+    if (i->id_ == id) return true;
+  }
+  return false;
+}
+
 bool Interpreter::find_axis(const std::string& name, int64_t* size) const {
   return parent_ != nullptr && parent_->find_axis(name, size);
 }

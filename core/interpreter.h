@@ -37,6 +37,8 @@ class Interpreter {
   Interpreter* parent() const { return parent_; }
 
   static Interpreter* current() { return current_; }
+  /// True if the interpreter with that id is the current one or one outside of it.
+  static bool is_running(uint64_t id);
   /// True for values that `this` made.
   bool owns(const Array& a) const { return a.defined() && a.impl()->interpreter == id_; }
 

@@ -66,7 +66,7 @@ void restore(Module& module, const NamedArrays& params, const NamedArrays& buffe
   for (const NamedArrays* given : {&params, &buffers}) {
     for (const auto& [name, value] : *given) all.insert(name, value);
   }
-  module.load_state_dict(all);
+  internal::load(internal::places(*module.node()), all, {});
 }
 
 }  // namespace spruce::nn

@@ -18,6 +18,8 @@ Array reduced(const Array& losses, Reduction reduction) {
       return mean(losses);
     case Reduction::kSum:
       return sum(losses);
+    case Reduction::kBatchMean:
+      throw ValueError("loss: Reduction::kBatchMean is of kl_div only; use kMean, kSum or kNone");
     default:
       return losses;
   }
@@ -208,6 +210,52 @@ Array l1_loss(const Array& input, const Array& target, const LossOptions& option
   const LocScope at(loc);
   require_same_shape("l1_loss", input, target);
   return reduced(abs(input - target), options.reduction);
+}
+
+namespace {
+
+// d^2 / 2 up to delta, a line of slope delta beyond.
+Array huber(const Array& input, const Array& target, double delta) {
+  const Array distance = abs(input - target);
+  const Array bent = minimum(distance, delta);
+  return bent * (distance - 0.5 * bent);
+}
+
+}  // namespace
+
+Array huber_loss(const Array& input, const Array& target, const HuberOptions& o, Loc loc) {
+  const LocScope at(loc);
+  require_same_shape("huber_loss", input, target);
+  if (!(o.delta > 0)) {
+    throw ValueError("huber_loss: delta is " + std::to_string(o.delta) + ", it must be positive");
+  }
+  return reduced(huber(input, target, o.delta), o.reduction);
+}
+
+Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Options& o, Loc loc) {
+  const LocScope at(loc);
+  require_same_shape("smooth_l1_loss", input, target);
+  if (!(o.beta >= 0)) {
+    throw ValueError("smooth_l1_loss: beta is " + std::to_string(o.beta) +
+                     ", it must not be negative");
+  }
+  if (o.beta == 0) return reduced(abs(input - target), o.reduction);
+  return reduced(huber(input, target, o.beta) / o.beta, o.reduction);
+}
+
+Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc loc) {
+  const LocScope at(loc);
+  require_same_shape("kl_div", input, target);
+  Array losses;
+  if (o.log_target) {
+    losses = exp(target) * (target - input);
+  } else {
+    const Array some = target != 0;
+    losses = where(some, target * log(where(some, target, 1)), 0) - target * input;
+  }
+  if (o.reduction != Reduction::kBatchMean) return reduced(losses, o.reduction);
+  if (losses.rank() == 0) return losses;
+  return sum(losses) / static_cast<double>(losses.shape()[0]);
 }
 
 Array bce_with_logits(const Array& input, const Array& target, const BceOptions& o, Loc loc) {

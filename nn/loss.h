@@ -8,7 +8,12 @@
 namespace spruce::nn {
 
 /// How the losses of examples (or elements) become one number.
-enum class Reduction { kMean, kSum, kNone };
+enum class Reduction {
+  kMean,
+  kSum,
+  kNone,
+  kBatchMean  ///< the sum divided by the size of axis 0; of kl_div only
+};
 
 struct CrossEntropyOptions {
   Array weight = {};            ///< f[classes]: a weight for each class; undefined for ones
@@ -49,6 +54,34 @@ Array mse_loss(const Array& input, const Array& target, const LossOptions& optio
 /// |input - target|.
 Array l1_loss(const Array& input, const Array& target, const LossOptions& options = {},
               Loc loc = Loc::current());
+
+struct HuberOptions {
+  Reduction reduction = Reduction::kMean;
+  double delta = 1;  ///< where the parabola ends and the line begins
+};
+/// d^2 / 2 for d = |input - target| up to delta, delta (d - delta / 2) beyond (Huber 1964). Throws
+/// ShapeError unless both have one shape, ValueError unless delta is positive.
+Array huber_loss(const Array& input, const Array& target, const HuberOptions& options = {},
+                 Loc loc = Loc::current());
+
+struct SmoothL1Options {
+  Reduction reduction = Reduction::kMean;
+  double beta = 1;  ///< where the parabola ends and the line begins; 0 is l1_loss
+};
+/// huber_loss with delta = beta, divided by beta: a slope of 1 beyond (Girshick 2015). Throws
+/// ValueError for a negative beta.
+Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Options& options = {},
+                     Loc loc = Loc::current());
+
+struct KlDivOptions {
+  Reduction reduction = Reduction::kMean;  ///< of the elements; kBatchMean is the divergence itself
+  bool log_target = false;                 ///< whether the target holds logarithms
+};
+/// The terms target (log target - input) of the Kullback-Leibler divergence of the target from the
+/// distribution whose logarithms are the input; a target of 0 counts 0. Throws ShapeError unless
+/// both have one shape.
+Array kl_div(const Array& input, const Array& target, const KlDivOptions& options = {},
+             Loc loc = Loc::current());
 
 struct BceOptions {
   Array weight = {};  ///< broadcast against the elements

@@ -26,14 +26,14 @@ std::vector<Node*> nodes(Node& root) {
   return out;
 }
 
-std::vector<Place> places(Node& root) {
+std::vector<Place> places(Node& root, Names names) {
   std::vector<Place> out;
   std::set<const Node*> seen;
   std::vector<std::pair<std::string, Node*>> stack{{"", &root}};
   while (!stack.empty()) {
     const auto [prefix, node] = stack.back();
     stack.pop_back();
-    if (!seen.insert(node).second) continue;
+    if (!seen.insert(node).second && names == Names::kFirst) continue;
     for (size_t i = 0; i < node->slots.size(); ++i)
       out.push_back({prefix + node->slots[i].name, node, i});
     for (size_t i = node->children.size(); i-- > 0;) {
@@ -41,6 +41,45 @@ std::vector<Place> places(Node& root) {
     }
   }
   return out;
+}
+
+LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
+                const LoadOptions& options) {
+  LoadReport report;
+  std::string problems;
+  std::vector<std::pair<Place, Array>> loaded;
+  std::set<std::string> known;
+  for (const Place& p : places) {
+    known.insert(p.name);
+    if (!state.contains(p.name)) {
+      report.missing.push_back(p.name);
+      continue;
+    }
+    const Array &own = p.node->slots[p.slot].value, &given = state.at(p.name);
+    if (given.is_tracer()) {
+      throw TracerError("load_state_dict: " + p.name +
+                        " is a traced value, a module keeps known ones; return it from the "
+                        "function and load it there");
+    }
+    if (!(own.shape() == given.shape())) {
+      problems += "\n  " + p.name + ": the module has " + to_string(own.aval()) +
+                  ", the state has " + to_string(given.aval());
+    } else {
+      loaded.emplace_back(p, astype(given, own.dtype()));
+    }
+  }
+  for (const auto& [name, value] : state) {
+    if (known.count(name) == 0) report.unexpected.push_back(name);
+  }
+  if (!problems.empty()) throw ShapeError("load_state_dict: shapes differ:" + problems);
+  if (options.strict && !(report.missing.empty() && report.unexpected.empty())) {
+    std::string text = "load_state_dict: the names differ";
+    for (const std::string& n : report.missing) text += "\n  missing: " + n;
+    for (const std::string& n : report.unexpected) text += "\n  unexpected: " + n;
+    throw TreeError(text + "\n  load with {.strict = false} to take over what fits");
+  }
+  for (auto& [place, value] : loaded) place.node->slots[place.slot].value = std::move(value);
+  return report;
 }
 
 std::vector<Array>& Call::of(const Node& node) {
@@ -128,7 +167,9 @@ enum class Which { kParameters, kBuffers, kAll };
 
 NamedArrays collect(internal::Node& root, Which which) {
   NamedArrays out;
-  for (const internal::Place& p : internal::places(root)) {
+  const internal::Names names =
+      which == Which::kAll ? internal::Names::kAll : internal::Names::kFirst;
+  for (const internal::Place& p : internal::places(root, names)) {
     const internal::Node::Slot& s = p.node->slots[p.slot];
     if (which == Which::kAll || s.buffer == (which == Which::kBuffers)) out.insert(p.name, s.value);
   }
@@ -142,41 +183,7 @@ NamedArrays Module::named_buffers() const { return collect(*node_, Which::kBuffe
 NamedArrays Module::state_dict() const { return collect(*node_, Which::kAll); }
 
 LoadReport Module::load_state_dict(const NamedArrays& state, const LoadOptions& options) {
-  LoadReport report;
-  std::string problems;
-  std::vector<std::pair<internal::Place, Array>> loaded;
-  std::set<std::string> known;
-  for (const internal::Place& p : internal::places(*node_)) {
-    known.insert(p.name);
-    if (!state.contains(p.name)) {
-      report.missing.push_back(p.name);
-      continue;
-    }
-    const Array &own = p.node->slots[p.slot].value, &given = state.at(p.name);
-    if (given.is_tracer()) {
-      throw TracerError("load_state_dict: " + p.name +
-                        " is a traced value, a module keeps known ones; return it from the "
-                        "function and load it there");
-    }
-    if (!(own.shape() == given.shape())) {
-      problems += "\n  " + p.name + ": the module has " + to_string(own.aval()) +
-                  ", the state has " + to_string(given.aval());
-    } else {
-      loaded.emplace_back(p, astype(given, own.dtype()));
-    }
-  }
-  for (const auto& [name, value] : state) {
-    if (known.count(name) == 0) report.unexpected.push_back(name);
-  }
-  if (!problems.empty()) throw ShapeError("load_state_dict: shapes differ:" + problems);
-  if (options.strict && !(report.missing.empty() && report.unexpected.empty())) {
-    std::string text = "load_state_dict: the names differ";
-    for (const std::string& n : report.missing) text += "\n  missing: " + n;
-    for (const std::string& n : report.unexpected) text += "\n  unexpected: " + n;
-    throw TreeError(text + "\n  load with {.strict = false} to take over what fits");
-  }
-  for (auto& [place, value] : loaded) place.node->slots[place.slot].value = std::move(value);
-  return report;
+  return internal::load(internal::places(*node_, internal::Names::kAll), state, options);
 }
 
 void Module::check_name(const char* op, const std::string& name) const {

@@ -45,14 +45,19 @@ struct Node {
   bool training = true;
 };
 
-/// One array of a tree of modules with its full name: "out.weight". Each node counts once, under
-/// its first name.
+/// One array of a tree of modules with its full name: "out.weight".
 struct Place {
   std::string name;
   Node* node;
   size_t slot;
 };
-std::vector<Place> places(Node& root);
+/// A node that is registered in several places counts once, under its first name, or under all its
+/// names.
+enum class Names : uint8_t { kFirst, kAll };
+std::vector<Place> places(Node& root, Names names = Names::kFirst);
+/// Module::load_state_dict for those places.
+LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
+                const LoadOptions& options);
 /// The node and all below it, each once.
 std::vector<Node*> nodes(Node& root);
 
@@ -167,11 +172,12 @@ class Module {
   /// that is registered in several places counts once, under its first name.
   NamedArrays named_parameters() const;
   NamedArrays named_buffers() const;
-  /// Parameters and buffers, each module's own ones together: what PyTorch's state_dict has.
+  /// Parameters and buffers, each module's own ones together: what PyTorch's state_dict has. Here a
+  /// module that is registered in several places stands under each of its names.
   NamedArrays state_dict() const;
   /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws
   /// TreeError or ShapeError, listing all that does not fit, or TracerError for traced values, and
-  /// changes nothing then.
+  /// changes nothing then. Of several names of one module the last counts.
   LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {});
 
   const std::shared_ptr<internal::Node>& node() const { return node_; }

@@ -14,6 +14,7 @@
 #include "spruce/nn/init.h"
 #include "spruce/nn/linear.h"
 #include "spruce/nn/loss.h"
+#include "spruce/nn/mixed.h"
 #include "spruce/nn/module.h"
 #include "spruce/nn/norm.h"
 #include "spruce/nn/pool.h"

@@ -53,12 +53,10 @@ void check_channels(const Array& x, const Array& v, const char* name) {
   }
 }
 
-}  // namespace
-
-BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var,
-                           const Array& weight, const Array& bias, const BatchNormOptions& o,
-                           Loc loc) {
-  const LocScope at(loc);
+// `share` of the new statistics in the running ones: a number, or f[] of their dtype.
+BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const Array& running_var,
+                                const Array& weight, const Array& bias, bool training,
+                                const Array& share, double eps) {
   if (x.rank() < 2) throw ShapeError("batch_norm: takes f[n, c, ...], got " + to_string(x.aval()));
   check_channels(x, running_mean, "running_mean");
   check_channels(x, running_var, "running_var");
@@ -69,7 +67,7 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
   const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
   const Array wide = half ? astype(x, float32) : x;
   Array m = running_mean, v = running_var;
-  if (o.training) {
+  if (training) {
     const int64_t channels = x.shape()[1], count = channels == 0 ? 0 : x.size() / channels;
     if (count < 2) {
       throw ValueError("batch_norm: training needs more than one value for each channel, got " +
@@ -82,24 +80,32 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
     m = mean(wide, axes);
     v = mean(square(wide - by_channel(m, x.rank())), axes);
     if (running_mean.defined()) {
-      result.running_mean =
-          (1 - o.momentum) * running_mean + o.momentum * astype(m, running_mean.dtype());
+      result.running_mean = (1 - share) * running_mean + share * astype(m, running_mean.dtype());
     }
     if (running_var.defined()) {
       const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
       result.running_var =
-          (1 - o.momentum) * running_var + o.momentum * unbiased * astype(v, running_var.dtype());
+          (1 - share) * running_var + share * unbiased * astype(v, running_var.dtype());
     }
   } else if (!m.defined() || !v.defined()) {
     throw ValueError("batch_norm: evaluation needs running_mean and running_var");
   }
-  Array scale = rsqrt(v + o.eps);
+  Array scale = rsqrt(v + eps);
   if (weight.defined()) scale = scale * weight;
   const Array centred = wide - by_channel(m, x.rank());
   result.output = centred * by_channel(scale, x.rank());
   if (bias.defined()) result.output = result.output + by_channel(bias, x.rank());
   if (half) result.output = astype(result.output, x.dtype());
   return result;
+}
+
+}  // namespace
+
+BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var,
+                           const Array& weight, const Array& bias, const BatchNormOptions& o,
+                           Loc loc) {
+  const LocScope at(loc);
+  return batch_norm_with(x, running_mean, running_var, weight, bias, o.training, o.momentum, o.eps);
 }
 
 LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions& o) {
@@ -124,9 +130,11 @@ BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o) {
     layer.weight = ones({n}, o.dtype);
     layer.bias = zeros({n}, o.dtype);
   }
-  layer.running_mean = {zeros({n}, o.dtype)};
-  layer.running_var = {ones({n}, o.dtype)};
-  layer.num_batches_tracked = {zeros({}, int64)};
+  if (o.track_running_stats) {
+    layer.running_mean = Buffer{zeros({n}, o.dtype)};
+    layer.running_var = Buffer{ones({n}, o.dtype)};
+    layer.num_batches_tracked = Buffer{zeros({}, int64)};
+  }
   layer.eps = o.eps;
   layer.momentum = o.momentum;
   return layer;
@@ -139,14 +147,20 @@ Array BatchNorm::operator()(const Array& x, Loc loc) const {
 
 Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
   const LocScope at(loc);
-  const BatchNormResult r = batch_norm(
-      x, ctx.latest(running_mean), ctx.latest(running_var), weight.value_or(Array()),
-      bias.value_or(Array()), {.training = ctx.training, .momentum = momentum, .eps = eps});
-  if (ctx.training) {
-    ctx.update(running_mean, r.running_mean);
-    ctx.update(running_var, r.running_var);
-    ctx.update(num_batches_tracked, ctx.latest(num_batches_tracked) + 1);
+  const Array w = weight.value_or(Array()), b = bias.value_or(Array());
+  if (!running_mean.has_value() || !running_var.has_value())
+    return batch_norm_with(x, Array(), Array(), w, b, true, Array(), eps).output;
+  const Array &m = ctx.latest(*running_mean), &v = ctx.latest(*running_var);
+  if (!ctx.training) return batch_norm_with(x, m, v, w, b, false, Array(), eps).output;
+  Array tracked, share = momentum.value_or(0.0);
+  if (num_batches_tracked.has_value()) {
+    tracked = ctx.latest(*num_batches_tracked) + 1;
+    if (!momentum.has_value()) share = 1 / astype(tracked, m.dtype());
   }
+  const BatchNormResult r = batch_norm_with(x, m, v, w, b, true, share, eps);
+  ctx.update(*running_mean, r.running_mean);
+  ctx.update(*running_var, r.running_var);
+  if (tracked.defined()) ctx.update(*num_batches_tracked, tracked);
   return r.output;
 }
 

@@ -56,20 +56,23 @@ struct LayerNorm {
 
 struct BatchNormLayerOptions {
   double eps = 1e-5;
-  double momentum = 0.1;
+  std::optional<double> momentum =
+      0.1;  ///< share of the new statistics; std::nullopt for the mean over all batches
   bool affine = true;
+  bool track_running_stats = true;  ///< without them evaluation, too, takes those of the batch
   Dtype dtype = float32;
 };
 
 /// Batch norm over f[n, c, ...] of any rank from 2.
 ///
 /// Parameters: weight, bias f32[c].
-/// State:      buffers running_mean, running_var f32[c], num_batches_tracked i64[].
+/// State:      buffers running_mean, running_var f32[c], num_batches_tracked i64[]; none without
+/// track_running_stats.
 struct BatchNorm {
   std::optional<Array> weight, bias;
-  Buffer running_mean, running_var, num_batches_tracked;
+  std::optional<Buffer> running_mean, running_var, num_batches_tracked;
   double eps = 1e-5;
-  double momentum = 0.1;
+  std::optional<double> momentum = 0.1;
 
   static BatchNorm init(int64_t num_features, const BatchNormLayerOptions& options = {});
   /// Evaluation mode.

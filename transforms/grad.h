@@ -46,7 +46,7 @@ class ValueAndGrad {
   template <class... Args>
   auto operator()(const Args&... args) const {
     static_assert(((I < sizeof...(Args)) && ...),
-                  "spruce: grad<I...> names an argument that the function does not have");
+                  "spruce: <I...> names an argument that the function does not have");
     std::tuple<Args...> traced(args...);
     Linearizer lin(op_);
     (lin.mark_tree(std::get<I>(traced)), ...);
@@ -77,7 +77,7 @@ class ValueAndGrad {
 template <class F, size_t... I>
 class Grad {
  public:
-  explicit Grad(F f) : both_(std::move(f), "grad") {}
+  explicit Grad(F f, const char* op = "grad") : both_(std::move(f), op) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {

@@ -7,30 +7,91 @@
 
 namespace spruce::internal {
 
-Array standard_basis(const Array& x) {
-  Shape shape = x.shape();
-  shape.insert(0, x.size());
-  return reshape(identity(x.size(), x.dtype()), shape);
-}
-
-Array split_last(const Array& a, const Shape& x) {
-  Shape shape = a.shape();
-  shape.erase(shape.rank() - 1);
-  for (const int64_t d : x) shape.push_back(d);
-  return reshape(a, shape);
-}
-
-Array split_first(const Array& a, const Shape& out) {
-  Shape shape = out;
-  for (int i = 1; i < a.rank(); ++i) shape.push_back(a.shape()[i]);
-  return reshape(a, shape);
-}
-
-void check_jacobian_input(const char* op, const Array& x) {
-  if (!is_floating(x.dtype())) {
-    throw DerivativeError(std::string(op) + ": takes the derivative of floating values, got " +
-                          to_string(x.aval()) + "; convert with astype");
+void Coordinates::add(const Array& leaf, tree::Leaf kind) {
+  if (!leaf.defined()) {
+    leaves_.push_back({Aval{}, false, false, n_});
+    return;
   }
+  const bool counts = kind == tree::Leaf::kArray && is_floating(leaf.dtype());
+  leaves_.push_back({leaf.aval(), true, counts, n_});
+  if (counts) n_ += leaf.size();
+}
+
+void Coordinates::check_any(const char* op) const {
+  std::string types;
+  for (const Leaf& l : leaves_) {
+    if (l.floating) return;
+    if (l.defined) types += (types.empty() ? "" : ", ") + to_string(l.aval);
+  }
+  throw DerivativeError(std::string(op) + ": takes the derivative of floating values, got " +
+                        (types.empty() ? "no array" : types) + "; convert with astype");
+}
+
+void Coordinates::check_all(const char* op) const {
+  for (const Leaf& l : leaves_) {
+    if (l.defined && !l.floating) {
+      throw DerivativeError(std::string(op) + ": takes the derivative of floating values, got " +
+                            to_string(l.aval) + " as a result; convert with astype");
+    }
+  }
+}
+
+std::vector<Array> Coordinates::basis() const {
+  std::vector<Array> parts;
+  for (const Leaf& l : leaves_) {
+    if (!l.floating) continue;
+    Shape shape = l.aval.shape;
+    const int64_t size = shape.numel();
+    shape.insert(0, n_);
+    parts.push_back(
+        reshape(eye(n_, {.columns = size, .offset = -l.start, .dtype = l.aval.dtype}), shape));
+  }
+  return parts;
+}
+
+std::vector<Array> Coordinates::split_last(const Array& columns) const {
+  std::vector<Array> parts;
+  for (const Leaf& l : leaves_) {
+    if (!l.defined || !columns.defined()) {
+      parts.push_back(Array());
+      continue;
+    }
+    Shape shape = columns.shape();
+    shape.erase(shape.rank() - 1);
+    for (const int64_t d : l.aval.shape) shape.push_back(d);
+    if (!l.floating) {
+      parts.push_back(zeros(shape, l.aval.dtype));
+      continue;
+    }
+    const int64_t size = l.aval.shape.numel();
+    const Array part = size == n_ ? columns : columns[{ellipsis, slice(l.start, l.start + size)}];
+    parts.push_back(reshape(part, shape));
+  }
+  return parts;
+}
+
+std::vector<Array> Coordinates::split_first(const Array& rows) const {
+  std::vector<Array> parts;
+  for (const Leaf& l : leaves_) {
+    if (!l.defined) {
+      parts.push_back(Array());
+      continue;
+    }
+    Shape shape = l.aval.shape;
+    for (int i = 1; i < rows.rank(); ++i) shape.push_back(rows.shape()[i]);
+    const int64_t size = l.aval.shape.numel();
+    parts.push_back(reshape(size == n_ ? rows : rows[slice(l.start, l.start + size)], shape));
+  }
+  return parts;
+}
+
+std::vector<Array> Coordinates::spread(std::span<const Array> floating) const {
+  std::vector<Array> all(leaves_.size());
+  size_t next = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (leaves_[i].floating) all[i] = floating[next++];
+  }
+  return all;
 }
 
 Array join(const std::vector<Array>& leaves) {

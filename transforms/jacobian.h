@@ -11,101 +11,278 @@
 namespace spruce {
 namespace internal {
 
-/// The n unit tangents of an array, stacked: f[n, shape...].
-Array standard_basis(const Array& x);
-/// f[out..., n] -> f[out..., shape of x...] after the basis axis was moved last.
-Array split_last(const Array& a, const Shape& x);
-/// f[n, in...] -> f[out shape..., in...].
-Array split_first(const Array& a, const Shape& out);
-void check_jacobian_input(const char* op, const Array& x);
+/// The floating arrays among the leaves of what a Jacobian is taken of or with respect to: their
+/// entries, one leaf after the other, are its rows or columns.
+class Coordinates {
+ public:
+  void add(const Array& leaf, tree::Leaf kind);
+  template <class T>
+  void add_tree(const T& x) {
+    tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) { add(a, kind); });
+  }
+  /// Throws DerivativeError where there is none.
+  void check_any(const char* op) const;
+  /// Throws DerivativeError where a leaf has no derivative.
+  void check_all(const char* op) const;
+
+  /// The unit vectors: for each floating leaf its part of all of them, f[n, leaf.shape...].
+  std::vector<Array> basis() const;
+  /// From f[other..., n] for each leaf f[other..., leaf.shape...]; zeros for one that is not
+  /// floating.
+  std::vector<Array> split_last(const Array& columns) const;
+  /// From f[n, other...] for each leaf f[leaf.shape..., other...].
+  std::vector<Array> split_first(const Array& rows) const;
+  /// For each leaf the next of `floating`, or an undefined Array.
+  std::vector<Array> spread(std::span<const Array> floating) const;
+  bool floating(size_t leaf) const { return leaves_[leaf].floating; }
+
+ private:
+  struct Leaf {
+    Aval aval;
+    bool defined, floating;
+    int64_t start;
+  };
+  std::vector<Leaf> leaves_;
+  int64_t n_ = 0;
+};
+
 /// The leaves as one vector, and a vector cut into arrays like `leaves`.
 Array join(const std::vector<Array>& leaves);
 std::vector<Array> split_like(const Array& vector, const std::vector<Array>& leaves);
 
-template <class F>
+// The type of a Jacobian: that of the result with that of the arguments in the place of each Array.
+template <class Out, class Arg>
+struct JacobianOf {
+  static_assert(std::is_same_v<Arg, Array> || tree::internal::Static<Out>,
+                "spruce: the Jacobian of a struct with respect to a tree has no C++ type; return "
+                "an Array or a container of arrays, or differentiate with respect to one Array: "
+                "f of tree::ravel(x).flat");
+  using Type = Out;
+};
+template <class Out, class Arg>
+using Jacobian = typename JacobianOf<Out, Arg>::Type;
+
+template <class Arg>
+struct JacobianOf<Array, Arg> {
+  using Type = Arg;
+};
+template <>
+struct JacobianOf<Array, Array> {
+  using Type = Array;
+};
+template <class Arg, class... Out>
+requires(!std::is_same_v<Arg, Array>) struct JacobianOf<std::tuple<Out...>, Arg> {
+  using Type = std::tuple<Jacobian<Out, Arg>...>;
+};
+template <class Arg, class A, class B>
+requires(!std::is_same_v<Arg, Array>) struct JacobianOf<std::pair<A, B>, Arg> {
+  using Type = std::pair<Jacobian<A, Arg>, Jacobian<B, Arg>>;
+};
+template <class Arg, class Out>
+requires(!std::is_same_v<Arg, Array>) struct JacobianOf<std::vector<Out>, Arg> {
+  using Type = std::vector<Jacobian<Out, Arg>>;
+};
+template <class Arg, class Out, size_t N>
+requires(!std::is_same_v<Arg, Array>) struct JacobianOf<std::array<Out, N>, Arg> {
+  using Type = std::array<Jacobian<Out, Arg>, N>;
+};
+template <class Arg, class K, class Out>
+requires(!std::is_same_v<Arg, Array>) struct JacobianOf<std::map<K, Out>, Arg> {
+  using Type = std::map<K, Jacobian<Out, Arg>>;
+};
+
+// `out` with next() in the place of each Array.
+template <class Out, class Next>
+auto replace_arrays(const Out& out, Next& next) {
+  using Arg = std::decay_t<std::invoke_result_t<Next&>>;
+  if constexpr (std::is_same_v<Out, Array>) {
+    return next();
+  } else if constexpr (std::is_same_v<Arg, Array> || tree::internal::Static<Out>) {
+    Out copy = out;
+    tree::internal::for_each_leaf(copy, [&](Array& a, tree::Leaf) { a = next(); });
+    return copy;
+  } else if constexpr (tree::internal::IsTuple<Out>::value) {
+    return std::apply(
+        [&](const auto&... part) {  // braces: in order
+          return Jacobian<Out, Arg>{replace_arrays(part, next)...};
+        },
+        out);
+  } else if constexpr (tree::internal::IsStdArray<Out>::value) {
+    return std::apply(
+        [&](const auto&... part) { return Jacobian<Out, Arg>{replace_arrays(part, next)...}; },
+        out);
+  } else if constexpr (tree::internal::IsVector<Out>::value) {
+    Jacobian<Out, Arg> copy;
+    for (const auto& part : out) copy.push_back(replace_arrays(part, next));
+    return copy;
+  } else {
+    Jacobian<Out, Arg> copy;
+    if constexpr (tree::internal::IsMap<Out>::value) {
+      for (const auto& [key, part] : out) copy.emplace(key, replace_arrays(part, next));
+    }
+    return copy;
+  }
+}
+
+// blocks[o * args + a] is the derivative of leaf o of the result with respect to leaf a of `arg`.
+template <class Out, class Arg>
+auto assemble(const Out& out, const Arg& arg, std::span<const Array> blocks) {
+  size_t at = 0;
+  auto next = [&] {
+    Arg x = arg;
+    fill_leaves(x, blocks, at);
+    return x;
+  };
+  return replace_arrays(out, next);
+}
+
+// The arguments I..., as they are if there is one, else as a tuple.
+template <size_t... I, class... Args>
+auto pick(const std::tuple<Args...>& args) {
+  static_assert(((I < sizeof...(Args)) && ...),
+                "spruce: <I...> names an argument that the function does not have");
+  if constexpr (sizeof...(I) == 1)
+    return std::get<I...>(args);
+  else
+    return std::tuple{std::get<I>(args)...};
+}
+
+template <class F, size_t... I>
 class JacFwd {
  public:
-  explicit JacFwd(F f) : f_(std::move(f)) {}
+  JacFwd(F f, const char* op) : f_(std::move(f)), op_(op) {}
 
-  template <class... Rest>
-  auto operator()(const Array& x, const Rest&... rest) const {
-    check_jacobian_input("jacfwd", x);
-    const auto along = [&](const Array& t) {
-      const auto g = [&](const Array& y) { return f_(y, rest...); };
-      return jvp(g, std::tuple<Array>(x), std::tuple<Array>(t)).second;
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    const std::tuple<Args...> all(args...);
+    const auto arg = pick<I...>(all);
+    Coordinates columns;
+    columns.add_tree(arg);
+    columns.check_any(op_);
+    const auto along = [&](const std::vector<Array>& tangents) {
+      DualInterpreter dual(op_);
+      std::tuple<Args...> traced = all;
+      size_t leaf = 0, next = 0;
+      const auto mark = [&](Array& a, tree::Leaf) {
+        if (columns.floating(leaf++)) a = dual.make(a, tangents[next++]);
+      };
+      (tree::internal::for_each_leaf(std::get<I>(traced), mark), ...);
+      auto out = run_under(dual, [&] { return std::apply(f_, std::as_const(traced)); });
+      tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
+        if (!a.defined()) return;
+        const Array t = dual.tangent(a);
+        a = t.defined() ? t : zero_tangent(dual.primal(a));
+      });
+      return out;
     };
-    auto out = vmap(along, {.out_axes = -1})(standard_basis(x));
-    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) { a = split_last(a, x.shape()); });
-    return out;
+    const auto out = vmap(along, {.out_axes = -1})(columns.basis());
+    std::vector<Array> blocks;
+    tree::internal::for_each_leaf(out, [&](const Array& a, tree::Leaf) {
+      for (Array& block : columns.split_last(a)) blocks.push_back(std::move(block));
+    });
+    return assemble(out, arg, blocks);
   }
 
  private:
   F f_;
+  const char* op_;
 };
 
-template <class F>
+template <class F, size_t... I>
 class JacRev {
  public:
-  explicit JacRev(F f) : f_(std::move(f)) {}
+  JacRev(F f, const char* op) : f_(std::move(f)), op_(op) {}
 
-  template <class T, class... Rest>
-  T operator()(const T& x, const Rest&... rest) const {
-    auto lin = std::make_shared<Linearizer>("jacrev");
-    T traced = x;
-    lin->mark_tree(traced);
-    lin->check_marked("jacrev");
-    auto out = run_under(lin->interpreter(), [&] { return f_(std::as_const(traced), rest...); });
-    static_assert(std::is_same_v<decltype(out), Array>,
-                  "spruce: jacrev takes a function that returns one Array; stack or concatenate "
-                  "several results, or use jacfwd");
-    lin->finish(out);
-    check_jacobian_input("jacrev", out);
-    const auto pull = [&](const Array& ct) {
-      T grads = x;
-      size_t at = 0;
-      fill_leaves(grads, lin->pull_back({&ct, 1}, "jacrev"), at);
-      return grads;
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    std::tuple<Args...> traced(args...);
+    const auto arg = pick<I...>(traced);
+    Linearizer lin(op_);
+    (lin.mark_tree(std::get<I>(traced)), ...);
+    lin.check_marked(op_);
+    auto out = run_under(lin.interpreter(), [&] { return std::apply(f_, std::as_const(traced)); });
+    lin.finish_tree(out);
+    Coordinates rows;
+    rows.add_tree(out);
+    rows.check_all(op_);
+    std::vector<size_t> defined;
+    const auto pull = [&](const std::vector<Array>& cts) {
+      std::vector<Array> grads = lin.pull_back(rows.spread(cts), op_), there;
+      defined.clear();
+      for (size_t i = 0; i < grads.size(); ++i) {
+        if (!grads[i].defined()) continue;
+        defined.push_back(i);
+        there.push_back(std::move(grads[i]));
+      }
+      return there;
     };
-    T jacobian = vmap(pull)(standard_basis(out));
-    tree::internal::for_each_leaf(jacobian, [&](Array& a, tree::Leaf) {
-      if (a.defined()) a = split_first(a, out.shape());
-    });
-    return jacobian;
+    const std::vector<Array> columns = vmap(pull)(rows.basis());
+    const size_t outputs = tree::internal::count_leaves(out);
+    const size_t inputs = tree::internal::count_leaves(arg);
+    std::vector<Array> blocks(outputs * inputs);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const std::vector<Array> parts = rows.split_first(columns[i]);
+      for (size_t o = 0; o < outputs; ++o) blocks[o * inputs + defined[i]] = parts[o];
+    }
+    return assemble(out, arg, blocks);
   }
 
  private:
   F f_;
+  const char* op_;
 };
+
+template <size_t... I, class F>
+auto jacfwd_as(const char* op, F f) {
+  if constexpr (sizeof...(I) == 0)
+    return JacFwd<F, 0>(std::move(f), op);
+  else
+    return JacFwd<F, I...>(std::move(f), op);
+}
 
 }  // namespace internal
 
-/// The Jacobian of f with respect to its first argument, an Array, one column at a time (forward
-/// mode: good for few inputs). f returns any tree; each leaf gets the shape out.shape + x.shape.
-/// Throws DerivativeError for an x that is not floating. For a tree of inputs take jacfwd of f over
-/// tree::ravel.
-template <class F>
+/// The Jacobian of f with respect to argument 0, or to arguments I... as a tuple, one column at a
+/// time (forward mode: good for few inputs).
+///
+/// It has the form of f's result with the form of the argument in the place of each Array, whose
+/// leaves have the shape out.shape + leaf.shape: an Array for arrays, a struct of Jacobians for a
+/// function from that struct to an Array, a tuple of structs for a function from it to a tuple of
+/// arrays. Leaves that are not floating have zeros. Throws DerivativeError for an argument without
+/// floating leaf. What has no C++ type (a struct with respect to a tree) is refused by the
+/// compiler; take the Jacobian of f over tree::ravel.
+template <size_t... I, class F>
 auto jacfwd(F f) {
-  return internal::JacFwd<F>(std::move(f));
+  return internal::jacfwd_as<I...>("jacfwd", std::move(f));
 }
 
-/// The Jacobian with respect to the first argument, any tree, one row at a time (reverse mode: good
-/// for few outputs). f returns one Array; each leaf gets the shape out.shape + leaf.shape.
-template <class F>
+/// The same, one row at a time (reverse mode: good for few outputs). Throws DerivativeError where a
+/// leaf of the result is not floating.
+template <size_t... I, class F>
 auto jacrev(F f) {
-  return internal::JacRev<F>(std::move(f));
+  if constexpr (sizeof...(I) == 0)
+    return internal::JacRev<F, 0>(std::move(f), "jacrev");
+  else
+    return internal::JacRev<F, I...>(std::move(f), "jacrev");
 }
 
-/// The Hessian of a scalar function of an Array: f[x.shape..., x.shape...], forward over reverse.
-template <class F>
+/// The Hessian of a scalar function with respect to argument 0, or to arguments I..., forward over
+/// reverse: f[x.shape..., x.shape...] for an Array x; for several arrays, or a container of them, a
+/// container of such containers.
+template <size_t... I, class F>
 auto hessian(F f) {
-  return jacfwd(grad(std::move(f)));
+  if constexpr (sizeof...(I) == 0)
+    return internal::jacfwd_as("hessian", internal::Grad<F, 0>(std::move(f), "hessian"));
+  else
+    return internal::jacfwd_as<I...>("hessian", internal::Grad<F, I...>(std::move(f), "hessian"));
 }
 
 /// H(x) v: the Hessian of a scalar function times a tangent of x's type, without forming it
 /// (Pearlmutter 1994). Any tree.
 template <class F, class T>
 T hvp(const F& f, const T& x, const T& v) {
-  return jvp(grad(f), std::tuple<T>(x), std::tuple<T>(v)).second;
+  return internal::jvp_as("hvp", internal::Grad<F, 0>(f, "hvp"), std::tuple<T>(x), std::tuple<T>(v))
+      .second;
 }
 
 namespace tree {

@@ -9,17 +9,15 @@ namespace internal {
 
 // Turns the leaves of `primals` into values with the tangents of `tangents`.
 template <class T>
-void attach(DualInterpreter& dual, T& primals, const T& tangents) {
+void attach(const char* op, DualInterpreter& dual, T& primals, const T& tangents) {
   const std::vector<Array> ts = tree::leaves(tangents);
-  size_t n = 0;
-  tree::internal::for_each_leaf(primals, [&](Array&, tree::Leaf) { ++n; });
-  if (n != ts.size())
-    tree::internal::check_same("jvp", tree::structure(primals), tree::structure(tangents));
+  if (tree::internal::count_leaves(primals) != ts.size())
+    tree::internal::check_same(op, tree::structure(primals), tree::structure(tangents));
   size_t i = 0;
   tree::internal::for_each_leaf(primals, [&](Array& a, tree::Leaf kind) {
     const Array& t = ts[i];
     if (a.defined() && t.defined() && kind == tree::Leaf::kArray && is_floating(a.dtype())) {
-      check_tangent("jvp", "tangent", i, a.aval(), t);
+      check_tangent(op, "tangent", i, a.aval(), t);
       a = dual.make(a, t);
     }
     ++i;
@@ -27,6 +25,26 @@ void attach(DualInterpreter& dual, T& primals, const T& tangents) {
 }
 
 Array zero_tangent(const Array& value);
+
+// jvp under the name of a function that is made of it.
+template <class F, class... P>
+auto jvp_as(const char* op, const F& f, const std::tuple<P...>& primals,
+            const std::tuple<P...>& tangents) {
+  DualInterpreter dual(op);
+  std::tuple<P...> traced = primals;
+  attach(op, dual, traced, tangents);
+  auto out = run_under(dual, [&] { return std::apply(f, std::as_const(traced)); });
+  auto tangent = out;
+  tree::internal::for_each_leaf(tangent, [&](Array& a, tree::Leaf) {
+    if (!a.defined()) return;
+    const Array t = dual.tangent(a);
+    a = t.defined() ? t : zero_tangent(dual.primal(a));
+  });
+  tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
+    if (a.defined()) a = dual.primal(a);
+  });
+  return std::pair{std::move(out), std::move(tangent)};
+}
 
 }  // namespace internal
 
@@ -38,20 +56,7 @@ template <class F, class... P, class... T>
 auto jvp(const F& f, const std::tuple<P...>& primals, const std::tuple<T...>& tangents) {
   static_assert(std::is_same_v<std::tuple<P...>, std::tuple<T...>>,
                 "spruce: jvp takes tangents of the same types as the primals");
-  internal::DualInterpreter dual("jvp");
-  std::tuple<P...> traced = primals;
-  internal::attach(dual, traced, tangents);
-  auto out = internal::run_under(dual, [&] { return std::apply(f, std::as_const(traced)); });
-  auto tangent = out;
-  tree::internal::for_each_leaf(tangent, [&](Array& a, tree::Leaf) {
-    if (!a.defined()) return;
-    const Array t = dual.tangent(a);
-    a = t.defined() ? t : internal::zero_tangent(dual.primal(a));
-  });
-  tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
-    if (a.defined()) a = dual.primal(a);
-  });
-  return std::pair{std::move(out), std::move(tangent)};
+  return internal::jvp_as("jvp", f, primals, tangents);
 }
 
 }  // namespace spruce

@@ -2,11 +2,14 @@
 // All transforms.
 #pragma once
 
+#include "spruce/transforms/checkpoint.h"
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/control/control.h"
 #include "spruce/transforms/cost.h"
 #include "spruce/transforms/custom.h"
 #include "spruce/transforms/grad.h"
+#include "spruce/transforms/implicit/cg.h"
+#include "spruce/transforms/implicit/root.h"
 #include "spruce/transforms/jacobian.h"
 #include "spruce/transforms/jit.h"
 #include "spruce/transforms/jvp.h"

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/primitive.h"
 
@@ -57,6 +58,19 @@ SPRUCE_INLINE void threefry2x32(uint32_t k0, uint32_t k1, uint32_t& a, uint32_t&
   internal::threefry_rounds<13, 15, 26, 6>(a, b);
   a += k2;
   b += k0 + 5;
+}
+
+/// A number in [0, 1) from two random words: the upper bits become the mantissa of one in [1, 2).
+template <class T>
+SPRUCE_INLINE T unit(uint32_t a, uint32_t b);
+template <>
+SPRUCE_INLINE float unit<float>(uint32_t a, uint32_t b) {
+  return math::from_bits((a ^ b) >> 9 | 0x3f800000u) - 1.0f;
+}
+template <>
+SPRUCE_INLINE double unit<double>(uint32_t a, uint32_t b) {
+  const uint64_t bits = static_cast<uint64_t>(a) << 32 | b;
+  return math::from_bits(bits >> 12 | 0x3ff0000000000000u) - 1.0;
 }
 
 namespace internal {

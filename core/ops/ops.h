@@ -5,6 +5,7 @@
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/cumulative.h"
+#include "spruce/core/ops/dynamic_slice.h"
 #include "spruce/core/ops/einsum.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"

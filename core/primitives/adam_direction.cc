@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // (mu / c1) / (sqrt(nu / c2 + eps_root) + eps): the direction of Adam in one pass.
-#include "spruce/core/cpu/elementwise.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/pair_loop.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -10,51 +9,22 @@
 namespace spruce {
 namespace {
 
-template <class C>
-struct Numbers {
-  C c1, c2, eps, eps_root;
-};
-
 SPRUCE_INLINE float root(float x) { return __builtin_sqrtf(x); }
 SPRUCE_INLINE double root(double x) { return __builtin_sqrt(x); }
 
-template <class T, class C>
-struct Loops {
-  using Loop = void (*)(const T*, const T*, T*, int64_t, const Numbers<C>&);
-  static SPRUCE_INLINE void body(const T* mu, const T* nu, T* y, int64_t n, const Numbers<C>& p) {
-    const C c1 = p.c1, c2 = p.c2, eps = p.eps, eps_root = p.eps_root;
-    SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) {
-      y[i] = static_cast<T>(static_cast<C>(mu[i]) / c1 /
-                            (root(static_cast<C>(nu[i]) / c2 + eps_root) + eps));
-    }
-  }
-  static void base(const T* mu, const T* nu, T* y, int64_t n, const Numbers<C>& p) {
-    body(mu, nu, y, n, p);
-  }
-  SPRUCE_TARGET_V3 static void v3(const T* mu, const T* nu, T* y, int64_t n, const Numbers<C>& p) {
-    body(mu, nu, y, n, p);
-  }
-  SPRUCE_TARGET_V4 static void v4(const T* mu, const T* nu, T* y, int64_t n, const Numbers<C>& p) {
-    body(mu, nu, y, n, p);
+template <class C>
+struct Direction {
+  C c1, c2, eps, eps_root;
+  SPRUCE_INLINE C operator()(C mu, C nu) const {
+    return mu / c1 / (root(nu / c2 + eps_root) + eps);
   }
 };
 
 void kernel(const KernelArgs& args) {
   const auto& params = args.params.get<AdamDirectionParams>();
-  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
-    if constexpr (cpu::internal::kAccepts<cpu::Types::kFloating, T>) {
-      using C = cpu::internal::Compute<T>;
-      using L = Loops<T, C>;
-      static const typename L::Loop loop = cpu::pick<typename L::Loop>(&L::base, &L::v3, &L::v4);
-      const Numbers<C> p{static_cast<C>(*args.in[2].as<T>()), static_cast<C>(*args.in[3].as<T>()),
-                         static_cast<C>(params.eps), static_cast<C>(params.eps_root)};
-      const T *mu = args.in[0].as<T>(), *nu = args.in[1].as<T>();
-      T* y = args.out[0].as<T>();
-      cpu::parallel_for(args.out[0].numel(), 131072, [&](int64_t begin, int64_t end) {
-        loop(mu + begin, nu + begin, y + begin, end - begin, p);
-      });
-    }
+  cpu::run_pairs(args, [&]<class T, class C>(T, C) {
+    return Direction<C>{static_cast<C>(*args.in[2].as<T>()), static_cast<C>(*args.in[3].as<T>()),
+                        static_cast<C>(params.eps), static_cast<C>(params.eps_root)};
   });
 }
 

@@ -25,27 +25,18 @@ struct Range {
   bool unit() const { return low == 0 && span == 1; }
 };
 
-SPRUCE_INLINE float unit32(uint32_t a, uint32_t b) {
-  return cpu::math::from_bits((a ^ b) >> 9 | 0x3f800000u) - 1.0f;
-}
-
-SPRUCE_INLINE double unit64(uint32_t a, uint32_t b) {
-  const uint64_t bits = static_cast<uint64_t>(a) << 32 | b;
-  return cpu::math::from_bits(bits >> 12 | 0x3ff0000000000000u) - 1.0;
-}
-
 struct Unit32 {
-  SPRUCE_INLINE float operator()(uint32_t a, uint32_t b) const { return unit32(a, b); }
+  SPRUCE_INLINE float operator()(uint32_t a, uint32_t b) const { return cpu::unit<float>(a, b); }
 };
 
 struct Unit64 {
-  SPRUCE_INLINE double operator()(uint32_t a, uint32_t b) const { return unit64(a, b); }
+  SPRUCE_INLINE double operator()(uint32_t a, uint32_t b) const { return cpu::unit<double>(a, b); }
 };
 
 struct In32 {
   Range<float, float> range;
   SPRUCE_INLINE float operator()(uint32_t a, uint32_t b) const {
-    const float x = __builtin_fmaf(unit32(a, b), range.span, range.low);
+    const float x = __builtin_fmaf(cpu::unit<float>(a, b), range.span, range.low);
     return x < range.low ? range.low : x;
   }
 };
@@ -53,7 +44,7 @@ struct In32 {
 struct In64 {
   Range<double, double> range;
   SPRUCE_INLINE double operator()(uint32_t a, uint32_t b) const {
-    const double x = __builtin_fma(unit64(a, b), range.span, range.low);
+    const double x = __builtin_fma(cpu::unit<double>(a, b), range.span, range.low);
     return x < range.low ? range.low : x;
   }
 };

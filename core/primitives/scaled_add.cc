@@ -1,49 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // alpha * a + beta * b with static factors: a running mean in one pass.
-#include "spruce/core/cpu/elementwise.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/pair_loop.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/optimizer.h"
 
 namespace spruce {
-
 namespace {
 
-template <class T, class C>
-struct Loops {
-  using Loop = void (*)(const T*, const T*, T*, int64_t, C, C);
-  static SPRUCE_INLINE void body(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
-    SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i)
-      y[i] = static_cast<T>(alpha * static_cast<C>(a[i]) + beta * static_cast<C>(b[i]));
-  }
-  static void base(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
-    body(a, b, y, n, alpha, beta);
-  }
-  SPRUCE_TARGET_V3 static void v3(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
-    body(a, b, y, n, alpha, beta);
-  }
-  SPRUCE_TARGET_V4 static void v4(const T* a, const T* b, T* y, int64_t n, C alpha, C beta) {
-    body(a, b, y, n, alpha, beta);
-  }
+template <class C>
+struct Sum {
+  C alpha, beta;
+  SPRUCE_INLINE C operator()(C a, C b) const { return alpha * a + beta * b; }
 };
 
 void kernel(const KernelArgs& args) {
   const auto& p = args.params.get<ScaledAddParams>();
-  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
-    if constexpr (cpu::internal::kAccepts<cpu::Types::kFloating, T>) {
-      using C = cpu::internal::Compute<T>;
-      using L = Loops<T, C>;
-      static const typename L::Loop loop = cpu::pick<typename L::Loop>(&L::base, &L::v3, &L::v4);
-      const T *a = args.in[0].as<T>(), *b = args.in[1].as<T>();
-      T* y = args.out[0].as<T>();
-      cpu::parallel_for(args.out[0].numel(), 131072, [&](int64_t begin, int64_t end) {
-        loop(a + begin, b + begin, y + begin, end - begin, static_cast<C>(p.alpha),
-             static_cast<C>(p.beta));
-      });
-    }
+  cpu::run_pairs(args, [&]<class T, class C>(T, C) {
+    return Sum<C>{static_cast<C>(p.alpha), static_cast<C>(p.beta)};
   });
 }
 

@@ -32,4 +32,22 @@ extern const Primitive random_split_p;
 /// random_fold_in: a new key from a key u32[...,2] and a number u32[...] for each.
 extern const Primitive random_fold_in_p;
 
+// Variates with parameters f[..., n...] for keys u32[..., 2]; they have the shape of those.
+
+/// random_gamma: of the gamma distribution, or their logarithms.
+struct RandomGammaParams {
+  bool log_space = false;
+};
+/// random_poisson: of the Poisson distribution, from f32 rates.
+struct RandomPoissonParams {
+  Dtype dtype = Dtype::kInt32;
+};
+/// random_binomial: of the binomial distribution, from numbers of trials and probabilities.
+extern const Primitive random_binomial_p, random_gamma_p, random_poisson_p;
+
+/// random_gamma_grad: the derivative of a gamma variate x by its parameter a.
+extern const Primitive random_gamma_grad_p;
+/// d x / d a for x of the gamma distribution with parameter a, at a fixed quantile; elementwise.
+Array random_gamma_grad(const Array& a, const Array& x);
+
 }  // namespace spruce

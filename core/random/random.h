@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "spruce/core/random/key.h"
+#include "spruce/core/random/rejection.h"
 
 namespace spruce::random {
 

@@ -11,6 +11,11 @@ namespace spruce::rules {
 Shape key_batch(const ShapeArgs& a);
 /// vmap where the keys are all inputs.
 void batch_keys(const BatchArgs& a);
+/// Throws unless as many inputs as there are parameters stand after the keys, floating and with
+/// shapes that begin with that of the keys: each key makes the rest of the shape.
+void check_draws(const ShapeArgs& a, size_t parameters);
+/// vmap for such inputs.
+void batch_draws(const BatchArgs& a);
 /// Keys of that batch shape, for samples.
 SampleInput key_sample(const Shape& batch);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of an aggregate struct, counted, visited and named without a macro.
 //
-// The count is the largest n for which T{any, ..., any} is well-formed; a visit is a structured
-// binding; a name is what the compiler prints for the address of a member of an object that is
-// declared and never defined.
+// The count is the largest n for which T{any, ..., any} is well-formed, less the base classes; a
+// visit is a structured binding; a name is what the compiler prints for the address of a member of
+// an object that is declared and never defined.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -17,46 +18,185 @@ namespace spruce::fields {
 /// The largest number of fields of a struct that can be visited.
 inline constexpr size_t kMaxFields = 32;
 
+/// Why the fields of a type cannot be visited.
+enum class Obstacle : uint8_t {
+  kNone,
+  kNoAggregate,  // constructors, private fields or references
+  kTooMany,      // more than kMaxFields
+  kCArray,       // a field T[n]
+  kBases,        // fields in several of the class and its bases, or a base that is no aggregate
+};
+
 namespace internal {
 
+// Stands for any part of an aggregate: a base class or a field.
 template <class Owner>
 struct Any {
   template <class T>
-  requires(!std::is_same_v<std::remove_cvref_t<T>, Owner> &&
-           !std::is_base_of_v<std::remove_cvref_t<T>, Owner>)
-  operator T() const noexcept;
-};
-template <class Owner>
-struct AnyBase {  // also stands for a base class: tells a struct with a base from one without
-  template <class T>
-  requires(std::is_base_of_v<std::remove_cvref_t<T>, Owner> &&
-           !std::is_same_v<std::remove_cvref_t<T>, Owner>)
-  operator T() const noexcept;
+  requires(!std::is_same_v<std::remove_cvref_t<T>, Owner>) operator T() const noexcept;
 };
 
+template <class T, class Owner>
+concept BaseOf = std::is_base_of_v<T, Owner> && !std::is_same_v<T, Owner>;
+
+// Stands for a base class of which `Test` holds. The type of a base class cannot be asked for;
+// whether it takes this can.
+template <class Owner, class Test>
+struct AnyBase {
+  template <BaseOf<Owner> T>
+  requires(Test::template holds<T>()) operator T() const noexcept;
+};
+
+struct Exists {
+  template <class T>
+  static constexpr bool holds() {
+    return true;
+  }
+};
+struct HasFields {
+  template <class T>
+  static constexpr bool holds() {
+    return !std::is_empty_v<T>;
+  }
+};
+struct HasObstacle {
+  template <class T>
+  static constexpr bool holds();
+};
+template <size_t n>
+struct HasCount {
+  template <class T>
+  static constexpr bool holds();
+};
+
+// The number of parts, n at most. A field that is a C array counts once for each element.
 template <class T, size_t... I>
-constexpr bool initialisable(std::index_sequence<I...>) {
+constexpr bool takes(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), Any<T>{})...}; };
 }
-
-template <class T, size_t N = kMaxFields + 1>
-constexpr size_t count() {
-  if constexpr (initialisable<T>(std::make_index_sequence<N>{}))
-    return N;
-  else if constexpr (N == 0)
-    return 0;
+template <class T, size_t n>
+constexpr size_t count_parts() {
+  if constexpr (n == 0 || takes<T>(std::make_index_sequence<n>{}))
+    return n;
   else
-    return count<T, N - 1>();
+    return count_parts<T, n - 1>();
+}
+
+template <class T, class Test, size_t... Before, size_t... After>
+constexpr bool is_base(std::index_sequence<Before...>, std::index_sequence<After...>) {
+  return requires {
+    T{(static_cast<void>(Before), Any<T>{})..., AnyBase<T, Test>{},
+      (static_cast<void>(After), Any<T>{})...};
+  };
+}
+// True if the part at `place` is a base class of which Test holds.
+template <class T, class Test, size_t place, size_t parts>
+inline constexpr bool kIsBase = is_base<T, Test>(std::make_index_sequence<place>{},
+                                                 std::make_index_sequence<parts - 1 - place>{});
+
+template <class T, size_t parts, size_t n = 0>
+constexpr size_t count_bases() {
+  if constexpr (n == parts)
+    return n;
+  else if constexpr (kIsBase<T, Exists, n, parts>)
+    return count_bases<T, parts, n + 1>();
+  else
+    return n;
+}
+
+// True if the part after `Before` takes several initialisers: a C array.
+template <class T, size_t... Before, size_t... After>
+constexpr bool is_c_array(std::index_sequence<Before...>, std::index_sequence<After...>) {
+  return requires { T{(static_cast<void>(Before), Any<T>{})..., {}}; }
+  &&!requires {
+    T{(static_cast<void>(Before), Any<T>{})..., {}, (static_cast<void>(After), Any<T>{})...};
+  };
+}
+
+template <class T, size_t... I>
+constexpr bool has_c_array(std::index_sequence<I...>) {
+  constexpr size_t n = sizeof...(I);
+  return (is_c_array<T>(std::make_index_sequence<I>{}, std::make_index_sequence<n - 1 - I>{}) ||
+          ...);
+}
+
+template <class T, size_t parts, size_t... I>
+constexpr size_t count_bases_with_fields(std::index_sequence<I...>) {
+  return (size_t{kIsBase<T, HasFields, I, parts>} + ... + 0);
+}
+
+// The number of fields of the only base class that has any; kMaxFields + 1 where they cannot be
+// visited.
+template <class T, size_t bases, size_t place = 0, size_t n = 1>
+constexpr size_t count_base_fields() {
+  if constexpr (!kIsBase<T, HasFields, place, bases>)
+    return count_base_fields<T, bases, place + 1>();
+  else if constexpr (n > kMaxFields || kIsBase<T, HasObstacle, place, bases>)
+    return kMaxFields + 1;
+  else if constexpr (kIsBase<T, HasCount<n>, place, bases>)
+    return n;
+  else
+    return count_base_fields<T, bases, place, n + 1>();
+}
+
+struct Layout {
+  Obstacle obstacle = Obstacle::kNone;
+  size_t fields = 0;  // where there is no obstacle
+};
+
+// A structured binding takes a class apart if all its fields stand in one class: in itself or in
+// one of its bases.
+template <class T>
+constexpr Layout layout() {
+  if constexpr (!std::is_class_v<T>) {
+    return {Obstacle::kNoAggregate};
+  } else if constexpr (std::is_empty_v<T>) {
+    return {};
+  } else if constexpr (!std::is_aggregate_v<T>) {
+    return {Obstacle::kNoAggregate};
+  } else {
+    constexpr size_t some = count_parts<T, kMaxFields + 1>();
+    constexpr size_t bases = count_bases<T, some>();
+    constexpr size_t parts =
+        bases > 0 && some > kMaxFields ? count_parts<T, bases + kMaxFields + 1>() : some;
+    if constexpr (parts == 0) {
+      return {Obstacle::kNoAggregate};
+    } else if constexpr (parts > bases + kMaxFields) {
+      return {Obstacle::kTooMany};
+    } else if constexpr (has_c_array<T>(std::make_index_sequence<parts>{})) {
+      return {Obstacle::kCArray};
+    } else if constexpr (bases == 0) {
+      return {Obstacle::kNone, parts};
+    } else {
+      constexpr size_t filled =
+          count_bases_with_fields<T, parts>(std::make_index_sequence<bases>{});
+      if constexpr (filled == 0) {
+        return {Obstacle::kNone, parts - bases};
+      } else if constexpr (filled == 1 && parts == bases) {
+        constexpr size_t fields = count_base_fields<T, bases>();
+        if constexpr (fields <= kMaxFields) return {Obstacle::kNone, fields};
+      }
+      return {Obstacle::kBases};
+    }
+  }
 }
 
 template <class T>
-constexpr bool has_base() {
-  return requires { T{AnyBase<T>{}}; };
+inline constexpr Layout kLayout = layout<T>();
+
+template <class T>
+constexpr bool HasObstacle::holds() {
+  return kLayout<T>.obstacle != Obstacle::kNone;
+}
+template <size_t n>
+template <class T>
+constexpr bool HasCount<n>::holds() {
+  return kLayout<T>.fields == n;
 }
 
 template <class T, class F>
 constexpr decltype(auto) with_fields(T& object, F&& f) {
-  constexpr size_t n = count<std::remove_const_t<T>>();
+  constexpr size_t n = kLayout<std::remove_const_t<T>>.fields;
   if constexpr (n == 0) {
     return f();
   } else if constexpr (n == 1) {
@@ -236,23 +376,14 @@ constexpr std::string_view field_name() {
 
 }  // namespace internal
 
-/// The number of fields of T, a struct without base classes; kMaxFields + 1 if there are more than
-/// can be visited.
+/// The number of fields of T where they can be visited.
 template <class T>
-inline constexpr size_t kCount = internal::count<T>();
+inline constexpr size_t kCount = internal::kLayout<T>.fields;
 
-/// True for an aggregate struct whose fields for_each can visit.
+/// What keeps for_each from visiting the fields of T: nothing for an aggregate struct whose fields
+/// all stand in itself or all in one base class.
 template <class T>
-constexpr bool is_visitable() {
-  if constexpr (std::is_class_v<T> && std::is_aggregate_v<T>) {
-    if constexpr (std::is_empty_v<T>)
-      return true;
-    else
-      return !internal::has_base<T>() && kCount<T> <= kMaxFields && kCount<T> > 0;
-  } else {
-    return false;
-  }
-}
+inline constexpr Obstacle kObstacle = internal::kLayout<T>.obstacle;
 
 /// The name of field I of T: fields::name<Linear, 0>() is "weight".
 template <class T, size_t I>

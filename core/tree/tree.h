@@ -115,8 +115,8 @@ std::pair<std::vector<Array>, Structure> flatten(const T& x) {
 template <class T>
 T unflatten(const T& like, std::span<const Array> leaves) {
   T out = like;
-  size_t i = 0, n = 0;
-  internal::for_each_leaf(like, [&](const Array&, Leaf) { ++n; });
+  size_t i = 0;
+  const size_t n = internal::count_leaves(like);
   if (n != leaves.size()) internal::throw_leaf_count("tree::unflatten", n, leaves.size());
   internal::for_each_leaf(out, [&](Array& a, Leaf) { a = leaves[i++]; });
   return out;
@@ -163,7 +163,7 @@ T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&..
     });
   } else {
     const std::array<std::vector<Array>, sizeof...(Rest)> others{leaves(rest)...};
-    const size_t n = leaves(x).size();
+    const size_t n = count_leaves(x);
     bool same = true;
     ((same = same && same_form(x, rest)), ...);
     for (const auto& o : others) same = same && o.size() == n;
@@ -252,7 +252,7 @@ template <class T>
 T combine(const T& a, const T& b) {
   T out = a;
   const std::vector<Array> other = leaves(b);
-  if (other.size() != leaves(a).size())
+  if (other.size() != internal::count_leaves(a))
     internal::check_same("tree::combine", structure(a), structure(b));
   size_t i = 0;
   internal::for_each_leaf(out, [&](Array& leaf, Leaf) {

@@ -82,6 +82,34 @@ concept Static = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<
     std::is_same_v<T, Shape> || std::is_same_v<T, std::vector<bool>> ||
     std::is_same_v<T, std::monostate> || FunctionPointer<T>;
 
+// Says once for each type that is no tree what is wrong with it and what to do.
+template <class T>
+struct IsTree {
+  static constexpr bool kPointer = std::is_pointer_v<T> || std::is_member_pointer_v<T>;
+  static constexpr fields::Obstacle kObstacle = std::is_array_v<T> ? fields::Obstacle::kCArray
+                                                : kPointer         ? fields::Obstacle::kNone
+                                                                   : fields::kObstacle<T>;
+
+  static_assert(!kPointer,
+                "spruce: a tree holds no pointers; hold the value itself, in std::optional if it "
+                "may be missing");
+  static_assert(kObstacle != fields::Obstacle::kCArray,
+                "spruce: a tree holds no C arrays T[n]; write std::array<T, n>");
+  static_assert(kObstacle != fields::Obstacle::kTooMany,
+                "spruce: a struct in a tree has at most 32 fields; group some of them in a struct "
+                "of their own");
+  static_assert(kObstacle != fields::Obstacle::kBases,
+                "spruce: the fields of a struct in a tree stand all in itself or all in one base "
+                "class that is an aggregate; make the base class a field, or specialise "
+                "spruce::TreeTraits");
+  static_assert(kObstacle != fields::Obstacle::kNoAggregate,
+                "spruce: a tree is made of Array, Key, Buffer, numbers, enums, strings, std "
+                "containers and aggregate structs of these (no constructors, private fields or "
+                "references); for another type specialise spruce::TreeTraits");
+
+  static constexpr bool kValue = !kPointer && kObstacle == fields::Obstacle::kNone;
+};
+
 template <class T>
 std::string key_text(const T& key) {
   if constexpr (std::is_convertible_v<T, std::string>)
@@ -156,13 +184,7 @@ void walk(T& x, V& v) {
   } else if constexpr (std::is_empty_v<S>) {
     // Function objects such as nn::relu: nothing to see.
   } else {
-    static_assert(fields::is_visitable<S>(),
-                  "spruce: this type is no tree. Trees are made of Array, Key, Buffer, numbers, "
-                  "enums, strings, std containers, and "
-                  "aggregate structs of these (no constructors, no private fields, no base "
-                  "classes, at most 32 fields); for any "
-                  "other type specialise spruce::TreeTraits");
-    if constexpr (fields::is_visitable<S>()) {
+    if constexpr (IsTree<S>::kValue) {
       fields::for_each(x, [&](std::string_view name, auto& field) {
         v.enter(name);
         walk(field, v);
@@ -197,6 +219,13 @@ template <class T, class F>
 void for_each_leaf(T& x, F&& f) {
   LeafVisitor<std::remove_reference_t<F>> v(f);
   walk(x, v);
+}
+
+template <class T>
+size_t count_leaves(const T& x) {
+  size_t n = 0;
+  for_each_leaf(x, [&](const Array&, Leaf) { ++n; });
+  return n;
 }
 
 // Keeps the path to where the walk is.

@@ -13,23 +13,13 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/core/message.h"
 
 namespace spruce {
 namespace {
 
 using Floats = std::vector<float>;
 using Ints = std::vector<int32_t>;
-
-template <class F>
-std::string message(const F& f) {
-  try {
-    (void)f();
-  } catch (const Error& e) {
-    const std::string what = e.what();
-    return what.substr(0, what.find("\n  at "));
-  }
-  return "nothing was thrown";
-}
 
 TEST(At, EachUpdate) {
   const Array x = array({1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f}, {2, 3});

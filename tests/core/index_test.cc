@@ -11,6 +11,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/core/message.h"
 
 namespace spruce {
 namespace {
@@ -188,17 +189,6 @@ TEST_P(IndexCases, Mapped) {
 INSTANTIATE_TEST_SUITE_P(Numpy, IndexCases, testing::Range<size_t>(0, 8));
 
 TEST(Index, TableIsLarge) { EXPECT_GE(std::size(kCases), 700u); }
-
-template <class F>
-std::string message(const F& f) {
-  try {
-    (void)f();
-  } catch (const Error& e) {
-    const std::string what = e.what();
-    return what.substr(0, what.find("\n  at "));
-  }
-  return "nothing was thrown";
-}
 
 TEST(Index, EachWayToWriteIt) {
   const Array x = counted({3, 4});

@@ -12,6 +12,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/core/message.h"
 
 namespace spruce {
 namespace {
@@ -23,17 +24,6 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 Ints ints(const Array& x) { return astype(x, int32).to_vector<int32_t>(); }
-
-template <class F>
-std::string message(const F& f) {
-  try {
-    (void)f();
-  } catch (const Error& e) {
-    const std::string what = e.what();
-    return what.substr(0, what.find("\n  at "));
-  }
-  return "nothing was thrown";
-}
 
 Array random_array(const Shape& shape, uint32_t seed) {
   std::mt19937 engine(seed);

@@ -15,6 +15,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/core/message.h"
 
 namespace spruce {
 namespace {
@@ -25,17 +26,6 @@ using Floats = std::vector<float>;
 Ints ints(const Array& x) { return astype(x, int32).to_vector<int32_t>(); }
 Array counted(const Shape& shape) {
   return reshape(arange(static_cast<int32_t>(shape.numel())), shape);
-}
-
-template <class F>
-std::string message(const F& f) {
-  try {
-    (void)f();
-  } catch (const Error& e) {
-    const std::string what = e.what();
-    return what.substr(0, what.find("\n  at "));
-  }
-  return "nothing was thrown";
 }
 
 // The element of a transpose by its definition.

@@ -17,6 +17,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/core/message.h"
 
 namespace spruce {
 namespace {
@@ -25,17 +26,6 @@ using Floats = std::vector<float>;
 using Ints = std::vector<int32_t>;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
-
-template <class F>
-std::string message(const F& f) {
-  try {
-    (void)f();
-  } catch (const Error& e) {
-    const std::string what = e.what();
-    return what.substr(0, what.find("\n  at "));
-  }
-  return "nothing was thrown";
-}
 
 TEST(Sort, EachDtype) {
   for (int d = 1; d < kDtypeCount; ++d) {

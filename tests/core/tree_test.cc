@@ -41,6 +41,21 @@ struct Same {
   std::optional<Array> bias;
 };
 
+struct Tag {};
+template <class T>
+struct Named {
+  const T& self() const { return static_cast<const T&>(*this); }
+};
+struct Derived : Tag, Named<Derived> {  // fields of its own, empty bases
+  Key key{7};
+  Array scale;
+};
+struct Alias : Leafy {  // the fields of one base
+  Array sum() const { return weight + *bias; }
+};
+struct Renamed : Tag, Alias {};
+struct Wider : Tag, Wide {};
+
 class Hidden {
  public:
   explicit Hidden(Array a) : value_(std::move(a)) {}
@@ -105,6 +120,21 @@ TEST(Tree, ThirtyTwoFieldsAreVisited) {
   EXPECT_EQ(fields::kCount<Wide>, 32u);
   EXPECT_EQ((fields::name<Wide, 31>()), "f31");
   EXPECT_EQ(tree::leaves(Wide{}).size(), 32u);
+}
+
+TEST(Tree, FieldsStandInAStructOrInOneOfItsBases) {
+  Derived derived;
+  derived.scale = one(2);
+  EXPECT_EQ(paths(derived), (std::vector<std::string>{"key", "scale"}));
+  EXPECT_EQ(tree::map([](const Array& a) { return a + 1.0f; }, derived).scale.item<float>(), 3.0f);
+  const Renamed renamed{{}, {{one(3), one(4)}}};
+  EXPECT_EQ(paths(renamed), (std::vector<std::string>{"weight", "bias"}));
+  const Renamed twice = tree::map([](const Array& a) { return a * 2.0f; }, renamed);
+  EXPECT_EQ(twice.sum().item<float>(), 14.0f);
+  const auto loss = [](const Renamed& x) { return sum(x.sum() * x.weight); };
+  EXPECT_EQ(grad(loss)(renamed).weight.item<float>(), 10.0f);  // 2 weight + bias
+  EXPECT_EQ(fields::kCount<Wider>, 32u);
+  EXPECT_EQ((fields::name<Wider, 31>()), "f31");
 }
 
 TEST(Tree, MapChangesArraysAndKeepsStaticFieldsAndKeys) {

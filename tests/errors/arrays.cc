@@ -62,15 +62,15 @@ Section array_mistakes() {
            "astype first" HERE},
           {"Reading one number from many", CODE(sp::zeros({3}).item<float>()),
            CODE(sp::zeros({1}).item<float>()), "ShapeError",
-           "item: an array of type f32[3] has 3 elements; item reads arrays with exactly one"},
+           "item: an array of type f32[3] has 3 elements; item reads arrays with exactly one" HERE},
           {"Reading one number as another type", CODE(sp::array(1.5f).item<int>()),
            CODE(sp::array(1.5f).item<float>()), "DtypeError",
            "item: an array of type f32[] does not read as int32; ask for its own C++ type or "
-           "convert with astype"},
+           "convert with astype" HERE},
           {"Reading elements as another type", CODE(sp::arange(3).to_vector<float>()),
            CODE(sp::arange(3).to_vector<int32_t>()), "DtypeError",
            "to_vector: an array of type i32[3] does not read as float32; ask for its own C++ type "
-           "or convert with astype"},
+           "or convert with astype" HERE},
           {"Seeing elements as another type", CODE(const Array x = sp::arange(3); x.data<double>()),
            CODE(const Array x = sp::arange(3); x.data<int32_t>()), "DtypeError",
            "data: an array of type i32[3] does not read as float64; ask for its own C++ type or "

@@ -39,7 +39,8 @@ Section transform_mistakes() {
           {"The Hessian of a function with several results",
            CODE(sp::hessian(sp::sin)(sp::ones({3}))), CODE(sp::hessian(square_sum)(sp::ones({3}))),
            "DerivativeError",
-           "grad: the function must return a floating scalar, it returned f32[3]; reduce it with "
+           "hessian: the function must return a floating scalar, it returned f32[3]; reduce it "
+           "with "
            "sum or mean, or take jacrev or vjp of it"},
           {"A tangent of another shape",
            CODE(sp::jvp(square_sum, std::tuple{sp::ones({3})}, std::tuple{sp::ones({2})})),
@@ -218,8 +219,9 @@ Section tracer_mistakes() {
                 kept.item<float>()),
            CODE(sp::vmap([](const Array& x) { return x; })(sp::ones({3}))[0].item<float>()),
            "TracerError",
-           "item: a traced value of vmap of type f32[] has no value while its function is traced; "
-           "use where or another array operation instead, or hand the value out as a result"},
+           "item: a traced value of vmap of type f32[] is used outside of the function that it was "
+           "traced in; return it from that function (or hand it on as a second result) instead of "
+           "storing it elsewhere" HERE},
           {"Deciding by a value under vmap",
            CODE(sp::vmap([](const Array& x) { return x > 0.0f ? x : -x; })(sp::ones({3}))),
            CODE(sp::vmap([](const Array& x) { return sp::where(x > 0.0f, x, -x); })(sp::ones({3}))),
@@ -237,20 +239,20 @@ Section tracer_mistakes() {
            CODE(sp::vmap([](const Array& x) { return x * x.item<float>(); })(sp::ones({3}))),
            CODE(sp::vmap([](const Array& x) { return x * x; })(sp::ones({3}))), "TracerError",
            "item: a traced value of vmap of type f32[] has no value while its function is traced; "
-           "use where or another array operation instead, or hand the value out as a result"},
+           "use where or another array operation instead, or hand the value out as a result" HERE},
           {"Reading a number under jit",
            CODE(sp::jit([](const Array& x) { return x * x.item<float>(); })(sp::array(2.0f))),
            CODE(sp::grad([](const Array& x) { return x * x.item<float>(); })(sp::array(2.0f))),
            "TracerError",
            "item: a traced value of jit of type f32[] has no value while its function is traced; "
-           "use where or another array operation instead, or hand the value out as a result"},
+           "use where or another array operation instead, or hand the value out as a result" HERE},
           {"Reading elements under jit", CODE(sp::jit([](const Array& x) {
              return sp::array(x.to_vector<float>());
            })(sp::ones({3}))),
            CODE(sp::jit([](const Array& x) { return x; })(sp::ones({3}))), "TracerError",
            "to_vector: a traced value of jit of type f32[3] has no value while its function is "
            "traced; use where or another array operation instead, or hand the value out as a "
-           "result"},
+           "result" HERE},
           {"A mask under jit, whose result has an unknown shape",
            CODE(sp::jit([](const Array& x) { return x[x > 0.0f]; })(sp::ones({3}))),
            CODE(

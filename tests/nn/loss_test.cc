@@ -52,6 +52,30 @@ TEST(Loss, NllWithEveryOption) {
   check("nll_loss", 36, of_indices<nn::NllOptions>(f, false));
 }
 
+TEST(Loss, HuberSmoothL1AndKlDiv) {
+  check("huber", 9, [](const Array& x, const Options& o) {
+    const Array target = sp::full(x.shape(), 0.25, sp::float64);
+    return nn::huber_loss(x, target, {.reduction = o.reduction(), .delta = o.number("d")});
+  });
+  check("smooth_l1", 9, [](const Array& x, const Options& o) {
+    const Array target = sp::full(x.shape(), 0.25, sp::float64);
+    return nn::smooth_l1_loss(x, target, {.reduction = o.reduction(), .beta = o.number("d")});
+  });
+  check("kl_div", 8, [](const Array& x, const Options& o) {
+    const double odd = o.flag("log") ? -1 : 0;
+    const Array target = sp::abs(wave({3, 2}, 0.4)).at(1, 1).set(odd);
+    return nn::kl_div(x, target, {.reduction = o.reduction(), .log_target = o.flag("log")});
+  });
+  const Array x = sp::ones({2});
+  EXPECT_EQ(nn::huber_loss(x, 3.0f * x).item<float>(), 1.5f);
+  EXPECT_EQ(nn::smooth_l1_loss(x, 3.0f * x).item<float>(), 1.5f);
+  EXPECT_EQ(nn::kl_div(x, x).item<float>(), -1.0f);
+  EXPECT_THROW(nn::huber_loss(x, x, {.delta = 0}), sp::ValueError);
+  EXPECT_THROW(nn::smooth_l1_loss(x, x, {.beta = -1}), sp::ValueError);
+  EXPECT_THROW(nn::kl_div(x, sp::ones({1})), sp::ShapeError);
+  EXPECT_THROW(nn::mse_loss(x, x, {nn::Reduction::kBatchMean}), sp::ValueError);
+}
+
 TEST(Loss, CrossEntropyOfProbabilities) {
   check("soft_cross_entropy", 36, [](const Array& x, const Options& o) {
     const Array target = sp::abs(wave(x.shape(), 0.4));

@@ -99,19 +99,34 @@ def losses():
     for r in reductions:
         for name, f in (("mse", F.mse_loss), ("l1", F.l1_loss)):
             emit(name, {"reduction": r}, wave(2, 3), lambda x: f(x, torch.ones(2, 3), reduction=r))
+    for r, d in itertools.product(reductions, (0.25, 0.5, 1.0)):
+        emit("huber", {"reduction": r, "d": d}, wave(2, 4), lambda x: F.huber_loss(
+            x, torch.ones(2, 4) / 4, reduction=r, delta=d))
+    for r, d in itertools.product(reductions, (0.0, 0.5, 1.0)):
+        emit("smooth_l1", {"reduction": r, "d": d}, wave(2, 4), lambda x: F.smooth_l1_loss(
+            x, torch.ones(2, 4) / 4, reduction=r, beta=d))
+    for r, log in itertools.product((*reductions, "batchmean"), (0, 1)):
+        t = torch.abs(wave(3, 2, step=0.4))
+        t[1, 1] = -1.0 if log else 0.0
+        emit("kl_div", {"reduction": r, "log": log}, wave(3, 2), lambda x: F.kl_div(
+            x, t, reduction=r, log_target=bool(log)))
 
 
 def batch_norm():
     """Three steps of training and one of evaluation; after each the running mean and variance."""
-    layer = torch.nn.BatchNorm1d(3, momentum=0.3, eps=1e-3)
-    with torch.no_grad():
-        layer.weight.copy_(torch.tensor([1.0, 2.0, -0.5]))
-        layer.bias.copy_(torch.tensor([0.0, 0.5, 1.0]))
-    for step in range(4):
-        layer.train(step < 3)
-        x = wave(2, 3, 2, step=0.5 + step)
-        emit("batch_norm", {"step": step}, x, layer)
-        print(f'{{"running", "step={step}", "3", "{text(layer.running_mean)}", "{text(layer.running_var)}", ""}},')
+    kinds = {"": {"momentum": 0.3}, "_cumulative": {"momentum": None},
+             "_untracked": {"track_running_stats": False}}
+    for kind, options in kinds.items():
+        layer = torch.nn.BatchNorm1d(3, eps=1e-3, **options)
+        with torch.no_grad():
+            layer.weight.copy_(torch.tensor([1.0, 2.0, -0.5]))
+            layer.bias.copy_(torch.tensor([0.0, 0.5, 1.0]))
+        for step in range(4):
+            layer.train(step < 3)
+            x = wave(2, 3, 2, step=0.5 + step)
+            emit("batch_norm" + kind, {"step": step}, x, layer)
+            if layer.running_mean is not None:
+                print(f'{{"running{kind}", "step={step}", "3", "{text(layer.running_mean)}", "{text(layer.running_var)}", ""}},')
 
 
 def attention():

@@ -28,6 +28,32 @@ TEST(Module, NamesStandInTheOrderOfRegistrationAsInPyTorch) {
                           "block.norm.num_batches_tracked"));
 }
 
+// One layer under two names, as weights are tied in PyTorch.
+struct Tied : Module {
+  explicit Tied(std::shared_ptr<Net> shared)
+      : first(register_module("first", shared)), second(register_module("second", shared)) {}
+  Array forward(const Array& x) override { return (*first)(x) + (*second)(x); }
+  std::shared_ptr<Net> first, second;
+};
+
+TEST(Module, SharedModulesStandUnderAllTheirNamesInTheStateAsInPyTorch) {
+  Tied tied(std::make_shared<Net>(Key(0)));
+  const size_t once = Net(Key(0)).state_dict().size();
+  NamedArrays state = tied.state_dict();
+  EXPECT_EQ(state.size(), 2 * once);
+  EXPECT_TRUE(array_equal(state.at("first.out.bias"), state.at("second.out.bias")));
+  EXPECT_FALSE(tied.named_parameters().contains("second.out.bias"));
+  // A file of PyTorch has both; the last one counts.
+  NamedArrays changed;
+  for (const auto& [name, value] : state)
+    changed.insert(name, name == "second.out.bias" ? value + 1.0f : value);
+  tied.load_state_dict(changed);
+  EXPECT_TRUE(array_equal(tied.first->state_dict().at("out.bias"), changed.at("second.out.bias")));
+  const Functional pure = functionalize(tied);
+  restore(tied, pure.params, pure.buffers);
+  EXPECT_TRUE(array_equal(tied.state_dict().at("first.out.bias"), changed.at("second.out.bias")));
+}
+
 TEST(Module, ComputesWhatItsLayersDo) {
   Net net(Key(0));
   net.eval();

@@ -19,8 +19,8 @@ nn::BatchNorm trained_layer() {
   nn::BatchNorm layer = torch_layer();
   for (const Text& c : kCases) {
     if (std::string(c.op) != "running" || std::string(c.options) != "step=2") continue;
-    layer.running_mean.value = sp::array(numbers(c.x));
-    layer.running_var.value = sp::array(numbers(c.y));
+    layer.running_mean->value = sp::array(numbers(c.x));
+    layer.running_var->value = sp::array(numbers(c.y));
   }
   return layer;
 }
@@ -42,13 +42,59 @@ TEST(BatchNorm, StepsAsPyTorch) {
       layer = ctx.updated(layer);
       if (o.integer("step") == 3) expect_numbers(y, c.y, "evaluation");
     } else if (std::string(c.op) == "running") {
-      expect_numbers(layer.running_mean, c.x, "running mean");
-      expect_numbers(layer.running_var, c.y, "running variance");
+      expect_numbers(*layer.running_mean, c.x, "running mean");
+      expect_numbers(*layer.running_var, c.y, "running variance");
       ++steps;
     }
   }
   EXPECT_EQ(steps, 4);
-  EXPECT_EQ(layer.num_batches_tracked.value.item<int64_t>(), 3);
+  EXPECT_EQ(layer.num_batches_tracked->value.item<int64_t>(), 3);
+}
+
+TEST(BatchNorm, CumulativeAverageAsPyTorch) {
+  nn::BatchNorm layer =
+      nn::BatchNorm::init(3, {.eps = 1e-3, .momentum = std::nullopt, .dtype = sp::float64});
+  layer.weight = sp::array({1.0, 2.0, -0.5});
+  layer.bias = sp::array({0.0, 0.5, 1.0});
+  const auto step = sp::jit([](const nn::BatchNorm& layer, const Array& x) {
+    nn::Context ctx{.training = true};
+    const Array y = layer(x, ctx);
+    return std::pair{y, ctx.updated(layer)};
+  });
+  int steps = 0;
+  for (const Text& c : kCases) {
+    const Options o(c.options);
+    if (std::string(c.op) == "batch_norm_cumulative") {
+      const Array x = sp::array(numbers(c.x), {2, 3, 2});
+      if (o.integer("step") == 3) {
+        expect_numbers(layer(x), c.y, "evaluation");
+      } else {
+        const auto [y, next] = step(layer, x);
+        expect_numbers(y, c.y, "training");
+        layer = next;
+      }
+    } else if (std::string(c.op) == "running_cumulative") {
+      expect_numbers(*layer.running_mean, c.x, "running mean");
+      expect_numbers(*layer.running_var, c.y, "running variance");
+      ++steps;
+    }
+  }
+  EXPECT_EQ(steps, 4);
+}
+
+TEST(BatchNorm, WithoutRunningStatisticsAsPyTorch) {
+  nn::BatchNorm layer =
+      nn::BatchNorm::init(3, {.eps = 1e-3, .track_running_stats = false, .dtype = sp::float64});
+  EXPECT_EQ(sp::tree::leaves(layer).size(), 2u);
+  layer.weight = sp::array({1.0, 2.0, -0.5});
+  layer.bias = sp::array({0.0, 0.5, 1.0});
+  check("batch_norm_untracked", 4, [&](const Array& x, const Options& o) {
+    nn::Context ctx{.training = o.integer("step") < 3};
+    const Array y = layer(x, ctx);
+    EXPECT_TRUE(ctx.updates.empty());
+    return y;
+  });
+  EXPECT_THROW(layer(sp::ones({1, 3})), sp::ValueError);
 }
 
 TEST(BatchNorm, VarianceIsBiasedInsideAndUnbiasedInTheRunningOne) {
@@ -95,7 +141,7 @@ TEST(BatchNorm, HalfPrecisionIsComputedInSingle) {
   EXPECT_EQ(y.dtype(), sp::float16);
   const Array expected = layer(sp::astype(x, sp::float32), single);
   EXPECT_TRUE(sp::allclose(sp::astype(y, sp::float32), expected, {.rtol = 1e-3, .atol = 1e-3}));
-  EXPECT_TRUE(sp::allclose(half.updated(layer).running_var, single.updated(layer).running_var));
+  EXPECT_TRUE(sp::allclose(*half.updated(layer).running_var, *single.updated(layer).running_var));
 }
 
 TEST(BatchNorm, BadInput) {

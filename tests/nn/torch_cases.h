@@ -52,9 +52,10 @@ class Options {
   bool flag(const std::string& name) const { return integer(name) != 0; }
   nn::Reduction reduction() const {
     const std::string& r = text("reduction");
-    return r == "mean"  ? nn::Reduction::kMean
-           : r == "sum" ? nn::Reduction::kSum
-                        : nn::Reduction::kNone;
+    return r == "mean"        ? nn::Reduction::kMean
+           : r == "sum"       ? nn::Reduction::kSum
+           : r == "batchmean" ? nn::Reduction::kBatchMean
+                              : nn::Reduction::kNone;
   }
 
  private:

@@ -94,8 +94,13 @@ const std::vector<Covered>& covered_elsewhere() {
                                            {"custom_call", "CustomRules"},
                                            {"custom_vjp_tangent", "CustomRules"},
                                            {"fused", "Fused"},
-                                           {"tiny", "Tiny"},
-                                           {"psum", "Collectives"}};
+                                           {"linear_solve", "Implicit"},
+                                           {"psum", "Collectives"},
+                                           {"random_binomial", "Variates"},
+                                           {"random_gamma", "Variates"},
+                                           {"random_gamma_grad", "Variates"},
+                                           {"random_poisson", "Variates"},
+                                           {"tiny", "Tiny"}};
   return all;
 }
 

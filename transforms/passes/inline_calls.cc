@@ -1,10 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/custom_call.h"
+#include "spruce/transforms/checkpoint_rules.h"
+#include "spruce/transforms/implicit/linear_solve_rules.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
 namespace {
+
+// The graph that an equation calls, and which of its inputs that takes; null for no call.
+const Graph* callee(const Equation& e, std::vector<ValueId>& inputs) {
+  if (e.primitive == &custom_call_p) return &internal::custom_call_body(e.params);
+  if (e.primitive == &checkpoint_p) return e.params.get<CheckpointParams>().body.get();
+  if (e.primitive != &linear_solve_p) return nullptr;
+  const auto& p = e.params.get<LinearSolveParams>();
+  const auto solve = inputs.begin() + p.map_consts;
+  inputs.erase(solve + p.solve_consts, solve + p.solve_consts + p.transpose_consts);
+  inputs.erase(inputs.begin(), inputs.begin() + p.map_consts);
+  return p.solve.get();
+}
+
+// Puts barriers before the inputs that a checkpoint holds back.
+void hold_back(Graph& out, const CheckpointParams& p, std::vector<ValueId>& inputs) {
+  for (size_t i = 0; i < static_cast<size_t>(p.held); ++i) {
+    const ValueId held = out.add_value(out.avals[static_cast<size_t>(inputs[i])]);
+    out.equations.push_back(
+        {&barrier_p, {}, {inputs[i], inputs[static_cast<size_t>(p.held)]}, {held}, {}});
+    inputs[i] = held;
+  }
+}
 
 // One pass over the equations of `graph`; sets `found` if a body that was put in may hold calls
 // itself.
@@ -18,12 +42,14 @@ Graph inline_once(const Graph& graph, bool& found) {
   for (const Equation& e : graph.equations) {
     Equation copy = e;
     for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
-    if (e.primitive != &custom_call_p) {
+    const Graph* called = callee(e, copy.inputs);
+    if (called == nullptr) {
       out.equations.push_back(std::move(copy));
       continue;
     }
     found = true;
-    const Graph& body = internal::custom_call_body(e.params);
+    const Graph& body = *called;
+    if (e.primitive == &checkpoint_p) hold_back(out, e.params.get<CheckpointParams>(), copy.inputs);
     std::vector<ValueId> of_body(body.avals.size(), -1);
     for (size_t i = 0; i < body.inputs.size(); ++i)
       of_body[static_cast<size_t>(body.inputs[i])] = copy.inputs[i];

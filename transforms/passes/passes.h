@@ -6,8 +6,8 @@
 
 namespace spruce::passes {
 
-/// Replaces calls of functions with their own derivative rules by their bodies: the rules are of no
-/// use any more.
+/// Replaces calls of functions with their own derivative rules, of checkpoints and of linear solves
+/// by their bodies: the rules are of no use any more.
 Graph inline_calls(const Graph& graph);
 /// Takes out equations, constants and values that no output depends on.
 Graph dead_code(const Graph& graph);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: write std::array<T, n>
+#include <spruce/core/tree/tree.h>
+
+struct Model {
+  float rate = 0.1f;
+  spruce::Array weights[3];
+};
+
+size_t leaves(const Model& x) { return spruce::tree::leaves(x).size(); }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implicit derivatives: linear solves, roots and conjugate gradients, against derivatives of what
+// they solve.
+#include <gtest/gtest.h>
+#include <spruce/spruce.h>
+
+#include <cmath>
+
+namespace spruce {
+namespace {
+
+// A matrix that is symmetric and positive definite, from any.
+Array definite(const Array& m) { return matmul(m, transpose(m)) + 2.0 * identity(3, float64); }
+const Array kM = array({{1.0, 0.5, -0.3}, {0.2, 2.0, 0.1}, {-0.4, 0.6, 1.5}});
+const Array kB = array({1.0, -2.0, 0.5});
+
+// By Gauss and Jordan, so that it can be differentiated without any rule.
+Array direct(const Array& m, const Array& y) {
+  Array a = m, b = y;
+  for (int i = 0; i < 3; ++i) {
+    const Array row = a[i] / a[{i, i}], rhs = b[i] / a[{i, i}];
+    const Array others = where(arange(3) == i, 0.0, a[{slice(), i}]);
+    b = where(arange(3) == i, rhs, b - others * rhs);
+    a = where(expand_dims(arange(3) == i, 1), row, a - outer(others, row));
+  }
+  return b;
+}
+
+Array by_cg(const Array& m, const Array& b) {
+  const Array a = definite(m);
+  return cg([&](const Array& x) { return matmul(a, x); }, b, {.tol = 1e-14});
+}
+Array by_solve(const Array& m, const Array& b) {
+  const auto solve = [&](const auto& map, const Array& y) {
+    const Array columns = vmap(map, {.out_axes = 1})(identity(3, float64));
+    return direct(columns, y);
+  };
+  return custom_linear_solve([&](const Array& x) { return matmul(m, x); }, b, solve, solve);
+}
+
+using Solution = Array (*)(const Array&, const Array&);
+
+void expect_derivatives(Solution f, Solution exact) {
+  const auto near = [](const Array& a, const Array& b) {
+    return allclose(a, b, {.rtol = 1e-8, .atol = 1e-9});
+  };
+  EXPECT_TRUE(near(f(kM, kB), exact(kM, kB)));
+  EXPECT_TRUE(near(jacrev<0>(f)(kM, kB), jacrev<0>(exact)(kM, kB)));
+  EXPECT_TRUE(near(jacfwd<0>(f)(kM, kB), jacrev<0>(exact)(kM, kB)));
+  EXPECT_TRUE(near(jacrev<1>(f)(kM, kB), jacrev<1>(exact)(kM, kB)));
+  const auto loss = [](Solution g) {
+    return [g](const Array& m, const Array& b) { return sum(sin(g(m, b))); };
+  };
+  const auto h = hessian<0, 1>(loss(f))(kM, kB), expected = hessian<0, 1>(loss(exact))(kM, kB);
+  EXPECT_TRUE(near(std::get<0>(std::get<0>(h)), std::get<0>(std::get<0>(expected))));
+  EXPECT_TRUE(near(std::get<1>(std::get<0>(h)), std::get<1>(std::get<0>(expected))));
+  EXPECT_TRUE(near(std::get<1>(std::get<1>(h)), std::get<1>(std::get<1>(expected))));
+  EXPECT_TRUE(near(jit(grad(loss(f)))(kM, kB), grad(loss(exact))(kM, kB)));
+  const Array ms = stack({kM, 1.5 * kM}), bs = stack({kB, kB + 1.0});
+  EXPECT_TRUE(near(vmap(grad(loss(f)))(ms, bs), vmap(grad(loss(exact)))(ms, bs)));
+  EXPECT_TRUE(
+      near(vmap(f, {.in_axes = {none, 0}})(kM, bs), vmap(exact, {.in_axes = {none, 0}})(kM, bs)));
+  EXPECT_TRUE(
+      near(vmap(f, {.in_axes = {0, none}})(ms, kB), vmap(exact, {.in_axes = {0, none}})(ms, kB)));
+  EXPECT_TRUE(near(jit(vmap(grad(loss(f))))(ms, bs), vmap(grad(loss(exact)))(ms, bs)));
+}
+
+TEST(Implicit, ConjugateGradients) {
+  expect_derivatives(by_cg, [](const Array& m, const Array& b) { return direct(definite(m), b); });
+}
+
+TEST(Implicit, LinearSolveWithItsTranspose) { expect_derivatives(by_solve, direct); }
+
+TEST(Implicit, ConjugateGradientsOfTreesWithAPreconditioner) {
+  using Pair = std::pair<Array, Array>;
+  const Array d = array({1.0, 100.0}), e = array({{4.0}, {2500.0}});
+  int runs = 0;
+  const auto map = [&](const Pair& x) { return Pair{d * x.first, e * x.second}; };
+  const auto inverse = [&](const Pair& r) {
+    ++runs;
+    return Pair{r.first / d, r.second / e};
+  };
+  const Pair b{array({1.0, 2.0}), array({{3.0}, {4.0}})};
+  const Pair x = cg(map, b, {.tol = 1e-12, .max_steps = 2}, inverse);
+  EXPECT_TRUE(allclose(x.first, b.first / d));
+  EXPECT_TRUE(allclose(x.second, b.second / e));
+  EXPECT_GE(runs, 1);
+  const Pair stopped = cg(map, b, {.max_steps = 1});
+  EXPECT_FALSE(allclose(stopped.first, b.first / d, {.rtol = 1e-2}));
+}
+
+// The square root as the root of x^2 - a, by Newton's steps in C++ on known values.
+Array newton_in_cpp(const Array& a) {
+  const auto solve = [](const auto& f, const Array& guess) {
+    Array x = guess;
+    for (int i = 0; i < 50 && std::abs(f(x).template item<double>()) > 1e-13; ++i) {
+      const auto [y, slope] = jvp(f, std::tuple{x}, std::tuple{ones({}, float64)});
+      x = x - y / slope;
+    }
+    return x;
+  };
+  const auto divide = [](const auto& j, const Array& y) { return y / j(ones({}, float64)); };
+  return custom_root([&](const Array& x) { return x * x - a; }, array(1.0), solve, divide);
+}
+Array newton_in_loop(const Array& a) {
+  const auto solve = [](const auto& f, const Array& guess) {
+    return while_loop([&](const Array& x) { return abs(f(x)) > 1e-13; },
+                      [&](const Array& x) {
+                        const auto [y, slope] = jvp(f, std::tuple{x}, std::tuple{ones_like(x)});
+                        return x - y / slope;
+                      },
+                      guess);
+  };
+  const auto divide = [](const auto& j, const Array& y) { return y / j(ones({}, float64)); };
+  return custom_root([&](const Array& x) { return x * x - a; }, array(1.0), solve, divide);
+}
+
+TEST(Implicit, RootsHaveTheDerivativesOfTheImplicitFunction) {
+  const Array a = array(7.0);
+  for (const auto f : {newton_in_cpp, newton_in_loop}) {
+    EXPECT_NEAR(f(a).item<double>(), std::sqrt(7.0), 1e-12);
+    EXPECT_NEAR(grad(f)(a).item<double>(), 0.5 / std::sqrt(7.0), 1e-12);
+    EXPECT_NEAR(grad(grad(f))(a).item<double>(), -0.25 * std::pow(7.0, -1.5), 1e-12);
+    EXPECT_NEAR(grad(grad(grad(f)))(a).item<double>(), 0.375 * std::pow(7.0, -2.5), 1e-12);
+    EXPECT_NEAR(jvp(f, std::tuple{a}, std::tuple{a}).second.item<double>(), 0.5 * std::sqrt(7.0),
+                1e-12);
+  }
+  const Array many = array({1.0, 4.0, 9.0});
+  EXPECT_TRUE(allclose(vmap(newton_in_loop)(many), sqrt(many)));
+  EXPECT_TRUE(allclose(vmap(grad(newton_in_loop))(many), 0.5 / sqrt(many)));
+  EXPECT_TRUE(allclose(jit(vmap(grad(newton_in_loop)))(many), 0.5 / sqrt(many)));
+}
+
+// z = tanh(W z + x), a layer of infinite depth (Bai, Kolter and Koltun 2019).
+Array equilibrium(const Array& w, const Array& x) {
+  const auto f = [&](const Array& z) { return tanh(matmul(w, z) + x) - z; };
+  const auto iterate = [](const auto& f, const Array& z) {
+    return fori_loop(
+        0, 200, [&](const Array&, const Array& z) { return z + f(z); }, z);
+  };
+  const auto solve = [](const auto& j, const Array& y) {
+    return direct(vmap(j, {.out_axes = 1})(identity(3, float64)), y);
+  };
+  return custom_root(f, zeros({3}, float64), iterate, solve);
+}
+
+TEST(Implicit, FixedPointsOfManyUnknowns) {
+  const Array w = 0.3 * kM;
+  const auto unrolled = [](const Array& w, const Array& x) {
+    Array z = zeros({3}, float64);
+    for (int i = 0; i < 200; ++i) z = tanh(matmul(w, z) + x);
+    return z;
+  };
+  const auto close = [](const Array& a, const Array& b) {
+    return allclose(a, b, {.rtol = 1e-8, .atol = 1e-9});
+  };
+  EXPECT_TRUE(close(equilibrium(w, kB), unrolled(w, kB)));
+  EXPECT_TRUE(close(jacrev<0>(equilibrium)(w, kB), jacrev<0>(unrolled)(w, kB)));
+  EXPECT_TRUE(close(jacfwd<1>(equilibrium)(w, kB), jacrev<1>(unrolled)(w, kB)));
+  const auto loss = [](const Array& w, const Array& x) { return sum(sin(equilibrium(w, x))); };
+  EXPECT_TRUE(close(jit(grad(loss))(w, kB), grad(loss)(w, kB)));
+}
+
+TEST(Implicit, BadInput) {
+  const auto twice = [](const Array& x) { return 2.0 * x; };
+  const auto half = [](const auto&, const Array& b) { return b / 2.0; };
+  const auto no_transpose = [&](const Array& b) {
+    return sum(custom_linear_solve(twice, b, half));
+  };
+  EXPECT_TRUE(allclose(jvp(no_transpose, std::tuple{kB}, std::tuple{kB}).second, sum(kB) / 2.0));
+  EXPECT_THROW(grad(no_transpose)(kB), DerivativeError);
+  const auto wrong = [](const Array& x) { return x[slice(0, 2)]; };
+  EXPECT_THROW(grad([&](const Array& b) {
+                 return sum(custom_linear_solve(wrong, b, half, {.symmetric = true}));
+               })(kB),
+               ShapeError);
+  EXPECT_THROW(custom_linear_solve(twice, kB, [](const auto&, const Array&) { return array(1.0); }),
+               ShapeError);
+  const auto root = [&](const Array& guess) {
+    return custom_root(
+        wrong, guess, [](const auto&, const Array& x) { return x; }, half);
+  };
+  EXPECT_THROW(root(kB), ShapeError);
+  EXPECT_THROW(custom_root(
+                   twice, arange(3), [](const auto&, const Array& x) { return x; }, half),
+               DtypeError);
+  EXPECT_THROW(cg(twice, arange(3)), DtypeError);
+}
+
+}  // namespace
+}  // namespace spruce

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value under a name, which checkpoint can be told to keep.
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/checkpoint_rules.h"
+
+namespace spruce {
+namespace {
+
+Aval shape(const ShapeArgs& a) { return *a.in[0]; }
+
+// The name is of the value, not of its tangent.
+void jvp(const JvpArgs& a) {
+  a.out[0] = bind1(a.p, a.in, a.params);
+  a.out_tangents[0] = a.tangents[0];
+}
+
+void batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
+
+std::vector<Sample> samples() {
+  return {rules::sample_of({{2, 3}}, Params::make(CheckpointNameParams{"hidden"}))};
+}
+
+}  // namespace
+
+extern constinit const Primitive checkpoint_name_p = {
+    .name = "checkpoint_name",
+    .shape = shape,
+    .jvp = jvp,
+    .batch = batch,
+    .samples = samples,
+    .params = kParamsOf<CheckpointNameParams>,
+    .kind = PrimitiveKind::kView,
+};
+
+}  // namespace spruce
