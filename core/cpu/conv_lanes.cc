@@ -60,14 +60,16 @@ double used(int64_t n) { return static_cast<double>(n) / static_cast<double>((n 
 bool choose(const Conv& c, Form* form) {
   if (c.work() < kLeast || c.dilation[0] * c.dilation[1] * c.dilation[2] != 1) return false;
   const bool gradient = c.window_size() > c.out_size();
-  constexpr double kFull = 0.8;
+  constexpr double kFull = 0.6;  // of the lanes of oneDNN's kernels, from where they are faster
   if (c.groups > 1) {
     *form = Form::kGroups;
     return used(c.groups) >= 0.5 && (gradient || c.batch == 1);
   }
   if (gradient) {
     *form = Form::kSum;
-    return used(c.in_features) >= 0.5 && std::min(used(c.batch), used(c.out_features)) < kFull;
+    // oneDNN has kernels for up to four features of the input.
+    const double inputs = c.batch <= 4 ? 1 : used(c.batch);
+    return used(c.in_features) >= 0.5 && inputs * used(c.out_features) < kFull;
   }
   *form = Form::kSamples;
   return used(c.batch) >= 0.5 && used(c.out_features) < kFull;

@@ -68,7 +68,7 @@ TEST(ConvLanes, GiveWhatTheGeneralKernelGives) {
   constexpr uint64_t kSeed = 7;
   Cases cases(kSeed);
   int taken = 0;
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 800; ++i) {
     const Case c = cases.next();
     const Array x = cases.values(c.lhs), w = cases.values(c.rhs);
     const Array want = conv_general(astype(x, float64), astype(w, float64), c.params);
