@@ -10,6 +10,7 @@
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
 namespace {
@@ -214,9 +215,20 @@ class Writer {
   Names names_;
 };
 
+// The graph with the pass applied to those within it.
+Graph with_tiny_bodies(const Graph& graph) {
+  Graph out = graph;
+  for (Equation& e : out.equations) {
+    const bool group = e.primitive == &fused_p || e.primitive == &tiny_p;
+    if (!group && has_graphs(e.params)) e.params = map_graphs(e.params, tiny);
+  }
+  return out;
+}
+
 }  // namespace
 
-Graph tiny(const Graph& graph) {
+Graph tiny(const Graph& outer) {
+  const Graph graph = with_tiny_bodies(outer);
   const std::vector<Node> nodes = worthwhile(nodes_of(graph));
   if (std::none_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.tiny; })) return graph;
   Graph out;
