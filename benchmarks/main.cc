@@ -42,7 +42,9 @@ constexpr const char* kUsage =
     "usage: spruce_bench [row ...] [--eager] [--threads n] [--seconds s] [--json | --table]\n"
     "                    [--no-floor]\n"
     "       spruce_bench --list | --machine | --check FILE [row ...]\n"
+    "       spruce_bench --profile row ...\n"
     "  --seconds s   how long each row is repeated (1.5)\n"
+    "  --profile     where the time of each row goes, by equation\n"
     "  --machine     only what the floors are made of\n"
     "  --check FILE  one call of each row; fails where its value is not that of the file\n";
 
@@ -51,7 +53,7 @@ struct Arguments {
   std::vector<std::string> wanted;
   double seconds = 1.5;
   bool table = isatty(STDOUT_FILENO) != 0;
-  bool list = false, machine = false, floor = true;
+  bool list = false, machine = false, floor = true, profile = false;
   std::string check;
 };
 
@@ -73,6 +75,8 @@ void parse(int argc, char** argv, Arguments& out) {
       out.table = false;
     else if (arg == "--table")
       out.table = true;
+    else if (arg == "--profile")
+      out.profile = true;
     else if (arg == "--no-floor")
       out.floor = false;
     else if (arg == "--list")
@@ -143,6 +147,18 @@ void run(const Arguments& args) {
   }
 }
 
+// Times of ten calls, by equation.
+void profile(const Arguments& args) {
+  for (const Row& row : wanted_rows(args.wanted)) {
+    const Call call = row.make(args.settings);
+    call.run();
+    const sp::Profile times = sp::profile([&] {
+      for (int i = 0; i < 10; ++i) call.run();
+    });
+    std::printf("%s, ten calls:\n%s\n", row.name.c_str(), times.text(60).c_str());
+  }
+}
+
 void print_machine(const Machine& machine) {
   std::printf("{\"threads\": %d, \"gflops\": %.1f, \"copy_gb_s\": [", sp::threads(),
               machine.flops / 1e9);
@@ -188,6 +204,8 @@ int main(int argc, char** argv) {
       for (const Row& row : rows()) std::printf("%s\n", row.name.c_str());
     } else if (args.machine) {
       print_machine(measure_machine());
+    } else if (args.profile) {
+      profile(args);
     } else if (!args.check.empty()) {
       return check(args);
     } else {
