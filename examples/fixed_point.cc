@@ -59,7 +59,7 @@ int main() {
     const Array right = sp::mean((sp::argmax(logits, 1) == y).astype(sp::float32));
     return std::pair{nn::cross_entropy(logits, y), right};
   };
-  const auto adam = sp::optim::adam(1e-2);
+  const auto adam = sp::optim::adam({.learning_rate = 1e-2f});
   auto state = adam.init(model);
   const auto step = sp::jit([&](const Model& m, const auto& s, const Array& x, const Array& y) {
     const auto [out, grads] = sp::value_and_grad(loss)(m, x, y);
