@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "spruce/core/cpu/gemm_blocked.h"
+#include "spruce/core/cpu/gemm_small.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/onednn.h"
 #include "spruce/core/cpu/parallel.h"
@@ -14,9 +15,6 @@
 namespace spruce::cpu {
 namespace {
 
-// Multiply-adds up to which our own product is the faster one in f32 (it takes half the time of
-// oneDNN's at 16x16x16, as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
-constexpr double kOwn = 1 << 21;
 // Multiply-adds that are worth a call of a primitive of oneDNN.
 constexpr double kPrimitive = 1 << 14;
 // Multiply-adds that are worth a thread.
@@ -81,7 +79,7 @@ bool in_parts(const Gemm& g, int64_t columns, const F& f) {
 void float_gemm(const Gemm& g) {
   const double n = work(g);
   const bool line = (g.m == 1 || g.n == 1) && n > 4096;  // the product with a vector
-  if (g.k > 0 && (n > kOwn || line) && onednn::takes_sgemm(g) &&
+  if (g.k > 0 && (n > kSmallGemm || line) && onednn::takes_sgemm(g) &&
       in_parts<float>(g, g.m <= kFlatRows ? kFlatColumns : kTileColumns, onednn::sgemm))
     return;
   gemm_blocked<float>(g);
