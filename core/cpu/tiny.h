@@ -24,8 +24,10 @@ struct TinyLoop {
 class TinyKernel {
  public:
   virtual ~TinyKernel() = default;
+  /// Whether out[output] may be in[input] itself: all of it is read before it is written.
+  virtual bool in_place(size_t input, size_t output) const = 0;
   /// `in` and `out` have one pointer for each input and output of the graph; those of slices are
-  /// whole arrays. No output overlaps an input or another output. `length` is 1 without a loop.
+  /// whole arrays. Memory does not overlap, but for what is in place. `length` is 1 without a loop.
   virtual void run(const void* const* in, void* const* out, int64_t length) const = 0;
 };
 

@@ -79,7 +79,7 @@ class Prepared final : public PreparedKernel {
     code_->run(pointers, outputs, 1);
   }
   size_t scratch_bytes() const override { return pointers_ * sizeof(void*); }
-  bool in_place(size_t, size_t) const override { return false; }
+  bool in_place(size_t in, size_t out) const override { return code_->in_place(in, out); }
 
  private:
   std::unique_ptr<const cpu::TinyKernel> code_;

@@ -108,9 +108,8 @@ TEST(Training, OneCompiledStepServesAllThreads) {
   const Array x = random::normal(k3, {32, 20}), y = sin(x[{ellipsis, slice(0, 3)}]);
   const auto optimizer = optim::adam({.learning_rate = 1e-2f});
   const auto step = jit([&](const Model& model, const auto& state) {
-    const auto [loss, grads] = value_and_grad([&](const Model& m) {
-      return nn::mse_loss(m.out(tanh(m.hidden(x))), y);
-    })(model);
+    const auto [loss, grads] = value_and_grad(
+        [&](const Model& m) { return nn::mse_loss(m.out(tanh(m.hidden(x))), y); })(model);
     const auto [updates, next] = optimizer.update(grads, state, model);
     return std::tuple{optim::apply_updates(model, updates), next, loss};
   });

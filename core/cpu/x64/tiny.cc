@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
 #include "spruce/core/cpu/x64/code.h"
 #include "spruce/core/cpu/x64/make.h"
 #include "spruce/core/cpu/x64/tiny_emitter.h"
@@ -8,15 +11,35 @@ namespace {
 
 class Kernel final : public TinyKernel {
  public:
-  explicit Kernel(std::unique_ptr<const Code> code) : code_(std::move(code)) {
+  Kernel(std::unique_ptr<const Code> code, const TinyProgram& program, bool loop)
+      : code_(std::move(code)),
+        last_load_(program.inputs.size(), loop ? kAlways : -1),
+        first_store_(program.outputs.size(), kAlways) {
+    const std::vector<Inst>& insts = program.program.insts;
+    for (size_t i = insts.size(); i-- > 0;) {
+      const size_t which = static_cast<size_t>(insts[i].index);
+      const int now = static_cast<int>(i);
+      if (insts[i].op == Op::kInput) {
+        int& last = last_load_[static_cast<size_t>(program.loads[which].input)];
+        last = std::max(last, now);
+      } else if (insts[i].op == Op::kStore && program.stores[which].output >= 0) {
+        first_store_[static_cast<size_t>(program.stores[which].output)] = now;
+      }
+    }
     function_ = reinterpret_cast<TinyFunction>(reinterpret_cast<uintptr_t>(code_->data()));
+  }
+  bool in_place(size_t input, size_t output) const override {
+    return last_load_[input] < first_store_[output];
   }
   void run(const void* const* in, void* const* out, int64_t length) const override {
     function_(in, out, length);
   }
 
  private:
+  static constexpr int kAlways = std::numeric_limits<int>::max();
+
   std::unique_ptr<const Code> code_;
+  std::vector<int> last_load_, first_store_;  // instructions
   TinyFunction function_;
 };
 
@@ -27,7 +50,8 @@ std::unique_ptr<const TinyKernel> make_tiny(const Graph& body, const TinyLoop* l
     const std::optional<TinyProgram> program = lower_tiny(body, loop);
     if (!program) return nullptr;
     std::unique_ptr<const Code> code = Code::make(TinyEmitter(*program, loop).generate());
-    return code == nullptr ? nullptr : std::make_unique<Kernel>(std::move(code));
+    if (code == nullptr) return nullptr;
+    return std::make_unique<Kernel>(std::move(code), *program, loop != nullptr);
   } catch (const Xbyak::Error&) {
     return nullptr;
   }
