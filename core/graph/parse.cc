@@ -156,8 +156,11 @@ class Parser final : public internal::ParamReader {
     p.expect('"');
     std::string s;
     while (p.pos_ < p.text_.size() && p.text_[p.pos_] != '"') {
-      if (p.text_[p.pos_] == '\\') ++p.pos_;
-      if (p.pos_ < p.text_.size()) s += p.text_[p.pos_++];
+      const bool escaped = p.text_[p.pos_] == '\\';
+      if (escaped) ++p.pos_;
+      if (p.pos_ >= p.text_.size()) break;
+      s += escaped && p.text_[p.pos_] == 'n' ? '\n' : p.text_[p.pos_];
+      ++p.pos_;
     }
     if (p.pos_ >= p.text_.size()) p.fail("the string does not end");
     ++p.pos_;

@@ -71,7 +71,10 @@ std::string param_text(const std::string& v) {
   std::string s = "\"";
   for (const char c : v) {
     if (c == '"' || c == '\\') s += '\\';
-    s += c;
+    if (c == '\n')
+      s += "\\n";  // lines of nested graphs are indented, and strings may not change by that
+    else
+      s += c;
   }
   return s + "\"";
 }

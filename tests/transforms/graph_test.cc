@@ -83,6 +83,20 @@ TEST(GraphParse, KeepsAllBitsOfConstants) {
     EXPECT_EQ(bytes(read.constants[i].value), bytes(g.constants[i].value));
 }
 
+TEST(GraphParse, StringsOfNestedGraphsKeepTheirLines) {
+  const Graph g = parse_graph(R"(graph(a: f32[3]) {
+  b: f32[3] = custom_call[name="outer" body=graph(a: f32[3]) {
+    b: f32[3] = custom_call[name="two\nlines \\n \"" body=graph(a: f32[3]) {
+      return a
+    } function=none] a
+    return b
+  } function=none] a
+  return b
+})");
+  EXPECT_EQ(parse_graph(g.text()).text(), g.text());
+  EXPECT_THAT(g.text(), HasSubstr("name=\"two\\nlines \\\\n \\\"\""));
+}
+
 std::string parse_error(std::string_view text) {
   try {
     (void)parse_graph(text);
