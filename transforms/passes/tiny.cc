@@ -26,18 +26,26 @@ struct Work {
   int64_t equations = 0;
 };
 
+// The equations that a group was made of; null for other equations.
+GraphPtr members_of(const Equation& e) {
+  if (e.primitive == &fused_p) return e.params.get<FusedParams>().body;
+  if (e.primitive == &tiny_p) return e.params.get<TinyParams>().body;
+  return nullptr;
+}
+
+// A graph that was compiled before has groups within groups.
 Work work_of(const Graph& g, const Equation& e) {
-  if (e.primitive != &fused_p) {
+  const GraphPtr body = members_of(e);
+  if (body == nullptr) {
     const int64_t operations = cpu::tiny_work(g, e);
     return {operations, e.primitive->kind == PrimitiveKind::kView ? 0 : 1};
   }
-  const Graph& body = *e.params.get<FusedParams>().body;
   Work sum{0, 0};
-  for (const Equation& inner : body.equations) {
-    const int64_t operations = cpu::tiny_work(body, inner);
-    if (operations < 0) return {};
-    sum.operations += operations;
-    ++sum.equations;
+  for (const Equation& inner : body->equations) {
+    const Work work = work_of(*body, inner);
+    if (work.operations < 0) return {};
+    sum.operations += work.operations;
+    sum.equations += work.equations;
   }
   return sum;
 }
@@ -163,13 +171,7 @@ class Writer {
         }
       }
     }
-    for (const size_t i : node.members) {
-      const Equation& e = graph_.equations[i];
-      if (e.primitive == &fused_p)
-        add_fused(e);
-      else
-        add(e, names_, graph_);
-    }
+    for (const size_t i : node.members) add(graph_.equations[i], names_, graph_);
     for (const size_t i : node.members) {
       for (const ValueId v : graph_.equations[i].outputs) {
         if (readers_[at(v)] == inside[at(v)]) continue;
@@ -185,6 +187,7 @@ class Writer {
   using Names = std::map<ValueId, ValueId>;
 
   void add(const Equation& e, Names& names, const Graph& from) {
+    if (const GraphPtr members = members_of(e)) return add_members(e, names, *members);
     Equation copy = e;
     for (ValueId& v : copy.inputs) v = names.at(v);
     for (ValueId& v : copy.outputs) {
@@ -195,17 +198,17 @@ class Writer {
     body_.equations.push_back(std::move(copy));
   }
 
-  void add_fused(const Equation& e) {
-    const Graph& inner = *e.params.get<FusedParams>().body;
+  void add_members(const Equation& e, Names& outer, const Graph& members) {
     Names names;
-    for (size_t i = 0; i < inner.inputs.size(); ++i)
-      names[inner.inputs[i]] = names_.at(e.inputs[i]);
-    for (const Graph::Constant& c : inner.constants) {
-      names[c.id] = body_.add_value(inner.avals[at(c.id)]);
+    for (size_t i = 0; i < members.inputs.size(); ++i)
+      names[members.inputs[i]] = outer.at(e.inputs[i]);
+    for (const Graph::Constant& c : members.constants) {
+      names[c.id] = body_.add_value(members.avals[at(c.id)]);
       body_.constants.push_back({names[c.id], c.value});
     }
-    for (const Equation& x : inner.equations) add(x, names, inner);
-    for (size_t k = 0; k < e.outputs.size(); ++k) names_[e.outputs[k]] = names.at(inner.outputs[k]);
+    for (const Equation& x : members.equations) add(x, names, members);
+    for (size_t k = 0; k < e.outputs.size(); ++k)
+      outer[e.outputs[k]] = names.at(members.outputs[k]);
   }
 
   const Graph& graph_;
@@ -219,8 +222,7 @@ class Writer {
 Graph with_tiny_bodies(const Graph& graph) {
   Graph out = graph;
   for (Equation& e : out.equations) {
-    const bool group = e.primitive == &fused_p || e.primitive == &tiny_p;
-    if (!group && has_graphs(e.params)) e.params = map_graphs(e.params, tiny);
+    if (members_of(e) == nullptr && has_graphs(e.params)) e.params = map_graphs(e.params, tiny);
   }
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/pipeline.h"
 
 namespace spruce {
 namespace {
@@ -106,6 +107,18 @@ TEST_F(Tiny, WhatWasFusedIsTakenApart) {
                                  arange(2).astype(float32)};
   const std::vector<Array> want = evaluate(fused, in), got = evaluate(made, in);
   EXPECT_TRUE(allclose(got[0], want[0]));
+}
+
+TEST_F(Tiny, CompiledTwiceIsCompiledOnce) {
+  const Graph graph = parse_graph(R"(graph(a: f32[3], b: f32[3]) {
+  c: f32[3] = mul a b
+  d: f32[3] = exp c
+  e: f32[3] = rev[axes=[0]] d
+  return e
+})");
+  const Graph once = passes::optimize(graph), twice = passes::optimize(once);
+  check(twice);
+  EXPECT_EQ(twice.text(), once.text());
 }
 
 }  // namespace
