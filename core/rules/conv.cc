@@ -94,8 +94,9 @@ Aval conv_shape(const ShapeArgs& a) {
   const int64_t batch = x.shape[p.lhs_swapped ? 1 : 0], features = x.shape[p.lhs_swapped ? 0 : 1];
   const int64_t w_in = w.shape[p.rhs_swapped ? 0 : 1], w_out = w.shape[p.rhs_swapped ? 1 : 0];
   // Of the window, the axis in front holds all groups.
-  const int64_t inputs = p.rhs_swapped ? w_in : w_in * f,
-                outputs = p.rhs_swapped ? w_out * f : w_out;
+  int64_t inputs = w_in, outputs = w_out, &grouped = p.rhs_swapped ? outputs : inputs;
+  if (__builtin_mul_overflow(grouped, f, &grouped))
+    fail(a, std::to_string(f) + " groups are more than can be counted");
   if (features != inputs) {
     fail(a, "the input has " + std::to_string(features) + " features and the window takes " +
                 std::to_string(inputs) + (f > 1 ? " (in " + std::to_string(f) + " groups)" : ""));
