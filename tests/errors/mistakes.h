@@ -39,6 +39,7 @@ Section axis_mistakes();
 Section index_mistakes();
 Section product_mistakes();
 Section transform_mistakes();
+Section loop_mistakes();
 Section tracer_mistakes();
 Section tree_mistakes();
 Section random_mistakes();

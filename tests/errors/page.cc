@@ -55,9 +55,10 @@ right.
 }  // namespace
 
 std::vector<Section> all_sections() {
-  return {array_mistakes(),     axis_mistakes(),   product_mistakes(), index_mistakes(),
-          transform_mistakes(), tracer_mistakes(), tree_mistakes(),    random_mistakes(),
-          layer_mistakes(),     loss_mistakes(),   module_mistakes(),  file_mistakes()};
+  return {array_mistakes(),     axis_mistakes(),  product_mistakes(), index_mistakes(),
+          transform_mistakes(), loop_mistakes(),  tracer_mistakes(),  tree_mistakes(),
+          random_mistakes(),    layer_mistakes(), loss_mistakes(),    module_mistakes(),
+          file_mistakes()};
 }
 
 std::string errors_page() {

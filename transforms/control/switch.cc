@@ -19,6 +19,13 @@ bool agree(const Aval& a, const Aval& b, Aval* both) {
   return true;
 }
 
+// Where a result comes from, for messages; the branches of cond have no numbers.
+std::string origin(const char* op, size_t branch) {
+  if (std::string_view(op) == "cond")
+    return branch == 0 ? "where the predicate does not hold" : "where it holds";
+  return "from branch " + std::to_string(branch);
+}
+
 // Gives the results of all branches the same types.
 void settle_results(const char* op, std::vector<Body>& bodies,
                     const std::vector<std::string>& paths) {
@@ -29,8 +36,8 @@ void settle_results(const char* op, std::vector<Body>& bodies,
       const Aval first = types[k];
       if (agree(first, other[k], &types[k])) continue;
       const std::string message = std::string(op) + ": " + paths[k] + " is " + to_string(first) +
-                                  " from branch 0 and " + to_string(other[k]) + " from branch " +
-                                  std::to_string(b) + "; ";
+                                  " " + origin(op, 0) + " and " + to_string(other[k]) + " " +
+                                  origin(op, b) + "; ";
       if (first.shape == other[k].shape)
         throw DtypeError(message + "convert one of them with astype");
       throw ShapeError(message + "all branches give results of one shape");
@@ -60,8 +67,8 @@ void check_branch_form(const char* op, size_t branch, const tree::Structure& fir
                        const tree::Structure& other) {
   const std::string difference = first.difference(other);
   if (difference.empty()) return;
-  throw TreeError(std::string(op) + ": the results of branch 0 and of branch " +
-                  std::to_string(branch) + " have different forms: " + difference);
+  throw TreeError(std::string(op) + ": the result " + origin(op, 0) + " and the one " +
+                  origin(op, branch) + " have different forms: " + difference);
 }
 
 std::vector<Array> flat_switch(const char* op, const Array& index, std::vector<Array> args,

@@ -47,4 +47,7 @@ Graph fuse(const Graph& graph);
 /// Makes one equation of equations over arrays of a few elements, where there is a code generator.
 Graph tiny(const Graph& graph);
 
+/// Takes from scans what nobody needs: results, slices, constants, carries that never change.
+Graph scan_tidy(const Graph& graph);
+
 }  // namespace spruce::passes

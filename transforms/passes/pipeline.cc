@@ -11,6 +11,7 @@ constexpr Pass kPasses[] = {
     {"settle_types", settle_types},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
+    {"scan_tidy", scan_tidy},
     {"constant_folding", constant_folding},
     {"algebra", algebra},
     {"movement", movement},
