@@ -54,7 +54,7 @@ Graph common_subexpressions(const Graph& graph) {
   for (const Equation& e : graph.equations) {
     Equation copy = e;
     for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
-    if (has_graphs(copy.params)) copy.params = map_graphs(copy.params, common_subexpressions);
+    if (has_bodies(copy)) copy.params = map_graphs(copy.params, common_subexpressions);
     std::string key(reinterpret_cast<const char*>(&copy.primitive), sizeof copy.primitive);
     std::vector<ValueId> in = copy.inputs;
     if (commutes(*copy.primitive)) std::sort(in.begin(), in.end());

@@ -40,7 +40,7 @@ Graph dead_code(const Graph& graph) {
     Equation e = *kept[n];
     e.inputs = rename(e.inputs);
     e.outputs = rename(e.outputs);
-    if (has_graphs(e.params)) e.params = map_graphs(e.params, dead_code);
+    if (has_bodies(e)) e.params = map_graphs(e.params, dead_code);
     out.equations.push_back(std::move(e));
   }
   return out;

@@ -273,7 +273,7 @@ class Fuser {
 Graph fuse(const Graph& graph) {
   Graph apart = dead_code(with_free_values_apart(graph));
   for (Equation& e : apart.equations) {
-    if (e.primitive != &fused_p && has_graphs(e.params)) e.params = map_graphs(e.params, fuse);
+    if (has_bodies(e)) e.params = map_graphs(e.params, fuse);
   }
   return dead_code(common_subexpressions(Fuser(apart).run()));
 }

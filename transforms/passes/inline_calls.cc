@@ -84,7 +84,7 @@ Graph inline_calls(const Graph& graph) {
     out = inline_once(out, found);
   }
   for (Equation& e : out.equations) {
-    if (has_graphs(e.params)) e.params = map_graphs(e.params, inline_calls);
+    if (has_bodies(e)) e.params = map_graphs(e.params, inline_calls);
   }
   return out;
 }

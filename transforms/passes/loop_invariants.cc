@@ -310,7 +310,7 @@ Graph loop_invariants(const Graph& graph) {
   for (const Equation& old : graph.equations) {
     Equation e = old;
     for (ValueId& v : e.inputs) v = renamed[at(v)];
-    if (has_graphs(e.params)) e.params = map_graphs(e.params, loop_invariants);
+    if (has_bodies(e)) e.params = map_graphs(e.params, loop_invariants);
     if (e.primitive == &scan_p)
       Loop(out, e).rewrite(renamed);
     else

@@ -4,7 +4,9 @@
 #include <iterator>
 #include <numeric>
 
+#include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/tiny.h"
 
 namespace spruce::passes {
 
@@ -86,7 +88,7 @@ Graph Rewriter::run(Graph (*pass)(const Graph&)) {
     Equation e = old;
     for (ValueId& v : e.inputs) v = renamed_[static_cast<size_t>(v)];
     place_ = e.place;
-    if (has_graphs(e.params)) e.params = map_graphs(e.params, pass);
+    if (has_bodies(e)) e.params = map_graphs(e.params, pass);
     const ValueId by = e.outputs.size() == 1 ? rule_(*this, e) : kNone;
     if (by == kNone) {
       append(std::move(e));
@@ -111,6 +113,10 @@ bool has_graphs(const Params& params) {
   if (!params.empty())
     params.base()->visit_graphs([&](const GraphPtr& g) { found = found || g != nullptr; });
   return found;
+}
+
+bool has_bodies(const Equation& e) {
+  return e.primitive != &fused_p && e.primitive != &tiny_p && has_graphs(e.params);
 }
 
 Params map_graphs(const Params& params, Graph (*pass)(const Graph&)) {

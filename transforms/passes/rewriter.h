@@ -65,6 +65,9 @@ Graph rewrite(const Graph& graph, Rule rule, Graph (*pass)(const Graph&));
 
 /// True if the parameters hold graphs.
 bool has_graphs(const Params& params);
+/// True if it has graphs that passes go into: those of loops and branches. What has been fused is
+/// finished.
+bool has_bodies(const Equation& e);
 /// The parameters with pass(g) in the place of each graph g.
 Params map_graphs(const Params& params, Graph (*pass)(const Graph&));
 

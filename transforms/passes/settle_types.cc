@@ -21,7 +21,7 @@ Graph all_strong(const Graph& graph) {
   for (Equation& e : out.equations) {
     if (e.primitive == &convert_element_type_p && e.params.get<ConvertParams>().weak)
       e.params = Params::make(ConvertParams{e.params.get<ConvertParams>().dtype, false});
-    if (has_graphs(e.params)) e.params = map_graphs(e.params, all_strong);
+    if (has_bodies(e)) e.params = map_graphs(e.params, all_strong);
   }
   return out;
 }

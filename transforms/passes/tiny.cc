@@ -222,7 +222,7 @@ class Writer {
 Graph with_tiny_bodies(const Graph& graph) {
   Graph out = graph;
   for (Equation& e : out.equations) {
-    if (members_of(e) == nullptr && has_graphs(e.params)) e.params = map_graphs(e.params, tiny);
+    if (has_bodies(e)) e.params = map_graphs(e.params, tiny);
   }
   return out;
 }
