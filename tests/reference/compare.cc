@@ -51,7 +51,7 @@ sp::Array to_array(const Value& value) {
   return converted<double>(value.reals, shape);
 }
 
-std::string difference(const sp::Array& got, const Value& want, Closeness closeness) {
+std::string difference(const sp::Array& got, const Value& want, Closeness closeness, double floor) {
   std::ostringstream out;
   out.precision(17);
   if (got.shape() != sp::Shape(want.shape)) {
@@ -73,7 +73,7 @@ std::string difference(const sp::Array& got, const Value& want, Closeness closen
   const double tol = want.floating() && closeness != Closeness::kExact ? tolerance(want.dtype) : 0;
   const double base = closeness == Closeness::kScaled ? scale(w) : 0;
   for (size_t i = 0; i < w.size(); ++i) {
-    const double allowed = tol * (std::abs(w[i]) + base);
+    const double allowed = tol * (std::abs(w[i]) + base) + (want.dtype == "f32" ? floor : 0);
     if (!close(g[i], w[i], allowed)) {
       out << "element " << i << " of " << w.size() << " is " << g[i] << ", expected " << w[i]
           << ", off by " << std::abs(g[i] - w[i]) << ", allowed " << allowed;

@@ -22,6 +22,9 @@ spruce::Array to_array(const Value& value);
 /// Empty if `got` has the shape, the kind of dtype and the elements of `want`; else the first
 /// difference. Integers of any width and bool compare by value. Floats must have the dtype of
 /// `want`.
-std::string difference(const spruce::Array& got, const Value& want, Closeness closeness);
+/// `floor` is an error that any element of an f32 array may have: the rounding of terms that
+/// cancel.
+std::string difference(const spruce::Array& got, const Value& want, Closeness closeness,
+                       double floor = 0);
 
 }  // namespace reference
