@@ -95,20 +95,33 @@ class Fuser {
   }
 
   Graph run() {
-    for (size_t k = g_.equations.size(); k-- > 0;) {
-      if (!fusible_[k]) continue;
-      for (const size_t c : consumers_[at(g_.equations[k].outputs[0])]) merge(k, c);
-    }
+    merge_with_consumers([&](const Equation& e) { return !is_total(e); });
     // Groups that read the same large array.
     for (size_t v = 0; v < g_.avals.size(); ++v) {
       if (g_.avals[v].numel() <= kSmall) continue;
       const auto& readers = consumers_[v];
       for (size_t i = 1; i < readers.size(); ++i) merge(readers[i - 1], readers[i]);
     }
+    merge_with_consumers([&](const Equation& e) { return is_total(e); });
     return rewritten();
   }
 
  private:
+  // One element of a large array, such as a loss: it belongs to what else reads that array before
+  // it belongs to what reads it.
+  bool is_total(const Equation& e) const {
+    return g_.avals[at(e.outputs[0])].numel() == 1 && !e.inputs.empty() &&
+           g_.avals[at(e.inputs[0])].numel() > kSmall;
+  }
+
+  template <class Which>
+  void merge_with_consumers(const Which& which) {
+    for (size_t k = g_.equations.size(); k-- > 0;) {
+      if (!fusible_[k] || !which(g_.equations[k])) continue;
+      for (const size_t c : consumers_[at(g_.equations[k].outputs[0])]) merge(k, c);
+    }
+  }
+
   void merge(size_t a, size_t b) {
     if (!fusible_[a] || !fusible_[b]) return;
     a = group_[a];
