@@ -125,6 +125,55 @@ LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& ask
   return result;
 }
 
+LinearBody relinearize_body(const Graph& body, const Mask& varies, const Mask& asked) {
+  const std::vector<Aval> types = input_avals(body), out_types = output_avals(body);
+  StageInterpreter stage("grad");
+  std::vector<Array> primals = inputs_of(stage, types), tangents;
+  LinearBody result;
+  {
+    const InterpreterScope scope(&stage);
+    const LocReset reset;
+    Tape tape;
+    DualInterpreter dual("grad", &tape);
+    for (size_t i = 0; i < primals.size(); ++i) {
+      if (!varies[i]) continue;
+      primals[i] = dual.make(primals[i], tape.input(types[i]));
+      tangents.push_back(stage.input(types[i]));
+    }
+    std::vector<Array> out, out_tangents;
+    {
+      const InterpreterScope inner(&dual);
+      out = evaluate(body, primals);
+    }
+    for (const Array& a : out) out_tangents.push_back(dual.tangent(a));
+    out_tangents = tape.apply(out_tangents, tangents);
+    for (size_t k = 0; k < out.size(); ++k) {
+      const Array t = tangent_or_zero(out_tangents[k], out_types[k], asked[k]);
+      result.out_varies.push_back(t.defined());
+      if (t.defined()) stage.output(t);
+    }
+  }
+  result.linear = tidy(stage.take());
+  // Inputs of the body that nothing there needs are no residuals.
+  Graph& g = result.linear;
+  std::vector<uint8_t> used(g.avals.size(), 0);
+  for (const Equation& e : g.equations) {
+    for (const ValueId v : e.inputs) used[static_cast<size_t>(v)] = 1;
+  }
+  std::vector<ValueId> inputs;
+  result.forward = body;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (used[static_cast<size_t>(g.inputs[i])] == 0) continue;
+    inputs.push_back(g.inputs[i]);
+    result.forward.outputs.push_back(body.inputs[i]);
+  }
+  result.residuals = inputs.size();
+  inputs.insert(inputs.end(), g.inputs.begin() + static_cast<ptrdiff_t>(types.size()),
+                g.inputs.end());
+  g.inputs = std::move(inputs);
+  return result;
+}
+
 TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask& cts,
                               const Mask& asked) {
   const std::vector<Aval> types = input_avals(body), out_types = output_avals(body);

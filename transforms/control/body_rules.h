@@ -32,6 +32,9 @@ struct LinearBody {
   size_t residuals;
 };
 LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& asked);
+/// The same, except that the linear part takes inputs of the body and computes what it needs of
+/// them again.
+LinearBody relinearize_body(const Graph& body, const Mask& varies, const Mask& asked);
 
 /// The transpose of a body that is linear in the inputs in `linear`. The inputs are the others,
 /// then a cotangent for each output in `cts`; the outputs are cotangents for the inputs in

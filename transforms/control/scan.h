@@ -13,7 +13,7 @@ namespace spruce {
 struct ScanOptions {
   int64_t length = -1;      ///< number of steps, where there are no xs; else that of their slices
   bool reverse = false;     ///< from the last slice to the first; results stay in their places
-  int64_t unroll = 1;       ///< steps that a compiled loop makes in one turn
+  int64_t unroll = 1;       ///< steps in one turn: a hint, of which the CPU's loops take no notice
   bool checkpoint = false;  ///< reverse mode keeps the carry of each step alone and computes the
                             ///< rest of the step again
 };

@@ -162,7 +162,7 @@ Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
 void reverse_mode(const JvpArgs& a, ScanParams p, Mask varies) {
   const Parts at(p);
   LinearBody body = settle(at, varies, [&](const Mask& v, const Mask& asked) {
-    return linearize_body(*p.body, v, asked);
+    return p.checkpoint ? relinearize_body(*p.body, v, asked) : linearize_body(*p.body, v, asked);
   });
   const Residuals r = run_forward(a, p, body);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/while_rules.h"
 
+#include <cmath>
+
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/transforms/control/body.h"
@@ -83,7 +85,32 @@ void forward_mode(const JvpArgs& a, WhileParams p) {
   }
 }
 
-// The loop as a scan of max_steps steps, each of which either runs the body or hands the carry on.
+// One step of the loop as a graph: its inputs are the constants of both functions, a count of the
+// steps, and the carry; it runs the body or hands the carry on.
+Graph one_step(const WhileParams& p, const Parts& at, const std::vector<Aval>& types) {
+  CondParams branches;
+  Graph hand_on;
+  for (const Aval& type : input_avals(*p.body)) hand_on.inputs.push_back(hand_on.add_value(type));
+  hand_on.outputs.assign(hand_on.inputs.begin() + static_cast<ptrdiff_t>(at.body),
+                         hand_on.inputs.end());
+  branches.branches = {shared(std::move(hand_on)), p.body};
+  const auto step = [&](std::span<const Array> in) {
+    const Array& count = in[at.first_carry()];
+    const std::span<const Array> carry = in.subspan(at.first_carry() + 1);
+    const Array more = evaluate(*p.condition, joined(in.first(at.condition), carry))[0];
+    std::vector<Array> args{astype(more & (count < Array(p.max_steps)), int32)};
+    const auto consts = in.subspan(at.condition, at.body);
+    args.insert(args.end(), consts.begin(), consts.end());
+    args.insert(args.end(), carry.begin(), carry.end());
+    std::vector<Array> next = rules::cond(branches, args);
+    next.insert(next.begin(), count + Array(1));
+    return next;
+  };
+  return stage_body("while_loop", step, types).graph;
+}
+
+// The loop as a scan of its greatest number of steps; with checkpoints as a scan of scans, of which
+// the outer one keeps its carries alone.
 void reverse_mode(const JvpArgs& a, const WhileParams& p) {
   if (p.max_steps < 0) {
     throw DerivativeError(
@@ -91,31 +118,32 @@ void reverse_mode(const JvpArgs& a, const WhileParams& p) {
         "{.max_steps = n}, or use forward mode (jvp, jacfwd)");
   }
   const Parts at(p, a.in.size());
-  CondParams branches;
-  Graph hand_on;
-  for (const Aval& type : input_avals(*p.body)) hand_on.inputs.push_back(hand_on.add_value(type));
-  hand_on.outputs.assign(hand_on.inputs.begin() + static_cast<ptrdiff_t>(at.body),
-                         hand_on.inputs.end());
-  branches.branches = {shared(std::move(hand_on)), p.body};
+  const auto first_carry = static_cast<ptrdiff_t>(at.first_carry());
+  std::vector<Array> in(a.in.begin(), a.in.end()), tangents(a.tangents.begin(), a.tangents.end());
+  in.insert(in.begin() + first_carry, array(int64_t{0}));
+  tangents.insert(tangents.begin() + first_carry, Array());
   std::vector<Aval> types;
-  for (const Array& x : a.in) types.push_back(x.aval());
-  Body step = stage_body(
-      "while_loop",
-      [&](std::span<const Array> in) {
-        const std::span<const Array> carry = in.subspan(at.first_carry());
-        const Array more = evaluate(*p.condition, joined(in.first(at.condition), carry))[0];
-        std::vector<Array> args{astype(more, int32)};
-        args.insert(args.end(), in.begin() + static_cast<ptrdiff_t>(at.condition), in.end());
-        return rules::cond(branches, args);
-      },
-      types);
+  for (const Array& x : in) types.push_back(x.aval());
   ScanParams scan;
   scan.length = p.max_steps;
   scan.consts = static_cast<int64_t>(at.first_carry());
-  scan.carry = static_cast<int64_t>(at.carry);
-  scan.checkpoint = p.checkpoint;
-  scan.body = shared(std::move(step.graph));
-  scan_p.jvp({scan_p, a.in, a.tangents, Params::make(std::move(scan)), a.out, a.out_tangents});
+  scan.carry = static_cast<int64_t>(at.carry) + 1;
+  scan.body = shared(one_step(p, at, types));
+  if (p.checkpoint && p.max_steps > 1) {
+    const auto inner = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(p.max_steps))));
+    scan.length = inner;
+    const Body outer = stage_body(
+        "while_loop", [&](std::span<const Array> x) { return rules::scan(scan, x); }, types);
+    scan.length = (p.max_steps + inner - 1) / inner;
+    scan.checkpoint = true;
+    scan.body = shared(outer.graph);
+  }
+  std::vector<Array> out(at.carry + 1), out_tangents(at.carry + 1);
+  scan_p.jvp({scan_p, in, tangents, Params::make(std::move(scan)), out, out_tangents});
+  for (size_t k = 0; k < at.carry; ++k) {
+    a.out[k] = out[k + 1];
+    a.out_tangents[k] = out_tangents[k + 1];
+  }
 }
 
 // Whether the condition depends on the batch, and which carries do.

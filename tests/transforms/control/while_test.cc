@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/memory.h"
 #include "spruce/transforms/control/fori_loop.h"
 #include "spruce/transforms/control/while_loop.h"
 #include "tests/transforms/control/twins.h"
@@ -154,6 +155,29 @@ TEST(ForiLoop, BoundsMayBeTraced) {
                      array(1.0), {.max_steps = 5});
   };
   EXPECT_DOUBLE_EQ(grad(power)(array(2.0)).item<double>(), 12.0);
+}
+
+TEST(WhileLoop, CheckpointsTakeTheMemoryOfTheSquareRoot) {
+  const Array x = numbers({1000}, 3);
+  const auto peak = [&](const WhileOptions& options) {
+    const auto slope = jit(grad([=](const Array& x) {
+      using State = std::pair<Array, Array>;
+      return sum(while_loop([](const State& s) { return s.first < 400; },
+                            [](const State& s) { return State(s.first + 1, sin(s.second * 1.01)); },
+                            State(array(0), x), options)
+                     .second);
+    }));
+    slope(x);
+    const int64_t before = memory::live_bytes();
+    memory::reset_peak();
+    slope(x);
+    return memory::peak_bytes() - before;
+  };
+  const int64_t all = peak({.max_steps = 400});
+  const int64_t root = peak({.max_steps = 400, .checkpoint = true});
+  // 20 carries, and the residuals of 20 steps.
+  EXPECT_GT(all, 400 * 8000);
+  EXPECT_LT(root, 100 * 8000);
 }
 
 TEST(WhileLoop, RunsLongWithoutDepth) {
