@@ -92,7 +92,7 @@ template <class F>
 void by_definition(const Trial& t, const F& f) {
   const GatherParams& p = t.params;
   const Shape in = row_major_strides(t.operand), out = row_major_strides(t.result);
-  Shape positions, window;
+  Shape positions;
   for (int i = 0; i + 1 < t.indices.rank(); ++i) positions.push_back(t.indices[i]);
   const int64_t keys = t.indices.back();
   for (int64_t n = 0; n < positions.numel(); ++n) {
@@ -180,7 +180,7 @@ TEST(Scatter, AsDefined) {
   over_trials([&](const Trial& t, const Params& params) {
     for (const auto& [primitive, combine] : kinds) {
       Longs expected = t.operand_values;
-      by_definition(t, [&](int64_t to, int64_t from) {
+      by_definition(t, [&, combine = combine](int64_t to, int64_t from) {
         if (to < 0) return;
         int64_t& x = expected[static_cast<size_t>(to)];
         x = combine(x, t.update_values[static_cast<size_t>(from)]);

@@ -19,14 +19,14 @@ Array target_of(const Array& x) {
 
 // nll_loss or cross_entropy with the target of the case, known or traced.
 template <class Options_, class F>
-Function of_indices(const F& f, bool smooth) {
-  return [f, smooth](const Array& x, const Options& o) {
+Function of_indices(const F& f) {
+  return [f](const Array& x, const Options& o) {
     Options_ options;
     options.weight = weight_of(o);
     options.ignore_index = o.integer("ignore");
     options.reduction = o.reduction();
     if constexpr (std::is_same_v<Options_, nn::CrossEntropyOptions>) {
-      if (smooth) options.label_smoothing = o.number("smooth");
+      options.label_smoothing = o.number("smooth");
     }
     const Array known = f(x, target_of(x), options);
     if (x.is_tracer()) return known;
@@ -42,14 +42,14 @@ TEST(Loss, CrossEntropyWithEveryOption) {
   const auto f = [](const Array& x, const Array& t, const nn::CrossEntropyOptions& o) {
     return nn::cross_entropy(x, t, o);
   };
-  check("cross_entropy", 108, of_indices<nn::CrossEntropyOptions>(f, true));
+  check("cross_entropy", 108, of_indices<nn::CrossEntropyOptions>(f));
 }
 
 TEST(Loss, NllWithEveryOption) {
   const auto f = [](const Array& x, const Array& t, const nn::NllOptions& o) {
     return nn::nll_loss(x, t, o);
   };
-  check("nll_loss", 36, of_indices<nn::NllOptions>(f, false));
+  check("nll_loss", 36, of_indices<nn::NllOptions>(f));
 }
 
 TEST(Loss, HuberSmoothL1AndKlDiv) {

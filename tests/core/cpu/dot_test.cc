@@ -128,7 +128,7 @@ void check(const Case& c, double tolerance) {
   Axes last;
   for (int i = 0; i < c.axes.lhs_contract.rank(); ++i)
     last.push_back(product.rank() - c.axes.lhs_contract.rank() + i);
-  if (!last.empty()) product = sum(product, {.axis = last});
+  if (!last.empty()) product = sum(product, last);
   const std::vector<double> want = product.to_vector<double>();
   ASSERT_EQ(want.size(), plain.size());
   for (size_t i = 0; i < want.size(); ++i)
