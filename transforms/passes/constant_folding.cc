@@ -46,8 +46,7 @@ class Folding {
         continue;
       }
       out.equations.push_back(e);
-      if (has_bodies(e))
-        out.equations.back().params = map_graphs(e.params, constant_folding);
+      if (has_bodies(e)) out.equations.back().params = map_graphs(e.params, constant_folding);
     }
     return out;
   }
