@@ -21,6 +21,9 @@ row in a process of its own. Ratios are the best peer's time over ours: above 1 
 NOTES = """
 - floor: multiplications and additions of products and convolutions at the machine's rate, plus
   arguments and results once at its rate of copying blocks of that size; "of floor" is floor / ours.
+  It is an estimate, not a bound. Too high: lenet, cnn64 and per_example (operations of the gradients
+  of convolutions are counted up to six times) and adam_64mb (kernels move more than a copy does).
+  Too low: lstm and lorenz_jac (a loop's body is counted once).
 - compile: how much longer the first call takes than a later one.
 - peak memory: of Spruce, the most array memory at once in a call, arguments and results included
   (`memory::peak_bytes`); of JAX, arguments, results and temporaries of its compiler's
