@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -132,7 +133,7 @@ struct Reference {
       if (op.p->cpu != nullptr)
         op.p->cpu({in, std::span<const View>(&to, 1), op.params});
       else
-        std::memcpy(result.data(), in[0].data, result.size());
+        std::copy_n(static_cast<const char*>(in[0].data), result.size(), result.begin());
       values.push_back(std::move(result));
     }
     // Scalars in full.
@@ -250,7 +251,7 @@ inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<B
   std::vector<Buffer> in, out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     in.emplace_back(inputs[i].size());
-    std::memcpy(in.back().data(), inputs[i].data(), inputs[i].size());
+    std::copy(inputs[i].begin(), inputs[i].end(), in.back().data());
   }
   Values values(7);
   std::vector<Bytes> before;
@@ -259,7 +260,7 @@ inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<B
     before.push_back(values.of(d, n));
     out.emplace_back(bytes_of(d, n));
     if (o.mode != Stage::Mode::kStore)
-      std::memcpy(out.back().data(), before.back().data(), before.back().size());
+      std::copy(before.back().begin(), before.back().end(), out.back().data());
   }
   std::vector<const void*> in_pointers;
   std::vector<void*> out_pointers, acc_pointers;
