@@ -8,35 +8,29 @@
 #include <thread>
 
 #include "benchmarks/measure.h"
+#include "spruce/transforms/control/primitives.h"
 
 namespace bench {
 namespace {
 
-double product_flops(const sp::Graph& graph, const sp::Equation& e) {
-  const sp::Shape& a = graph.avals[static_cast<size_t>(e.inputs[0])].shape;
-  double flops = 2;
-  for (const int64_t n : graph.avals[static_cast<size_t>(e.outputs[0])].shape)
-    flops *= static_cast<double>(n);
-  for (const int axis : e.params.get<sp::DotParams>().lhs_contract)
-    flops *= static_cast<double>(a[axis]);
-  return flops;
-}
-
-double convolution_flops(const sp::Graph& graph, const sp::Equation& e) {
-  const sp::Shape& out = graph.avals[static_cast<size_t>(e.outputs[0])].shape;
-  const sp::Shape& weight = graph.avals[static_cast<size_t>(e.inputs[1])].shape;
-  return 2 * static_cast<double>(out.numel()) * static_cast<double>(weight.numel()) /
-         static_cast<double>(std::max<int64_t>(weight[0], 1));
-}
-
+// Of products and convolutions only; the body of a scan as often as it runs.
 double flops_of(const sp::Graph& graph) {
   double total = 0;
   for (const sp::Equation& e : graph.equations) {
-    const std::string_view name = e.primitive->name;
-    if (name == "dot_general") total += product_flops(graph, e);
-    if (name == "conv_general") total += convolution_flops(graph, e);
-    if (e.params.base() != nullptr)
-      e.params.base()->visit_graphs([&](const sp::GraphPtr& g) { total += flops_of(*g); });
+    const sp::Primitive& p = *e.primitive;
+    const std::string_view name = p.name;
+    if (name.starts_with("dot_") || name == "conv_general") {
+      std::vector<const sp::Aval*> in, out;
+      for (const sp::ValueId v : e.inputs) in.push_back(&graph.avals[static_cast<size_t>(v)]);
+      for (const sp::ValueId v : e.outputs) out.push_back(&graph.avals[static_cast<size_t>(v)]);
+      total += p.flops({in, out, e.params});
+    }
+    if (e.params.base() == nullptr) continue;
+    const double times =
+        name == "scan" ? static_cast<double>(e.params.get<sp::ScanParams>().length) : 1;
+    e.params.base()->visit_graphs([&](const sp::GraphPtr& g) {
+      if (g != nullptr) total += times * flops_of(*g);
+    });
   }
   return total;
 }
@@ -60,21 +54,31 @@ double best_seconds(int repeats, const std::function<void()>& f) {
   return best;
 }
 
-double copy_rate(size_t bytes) {
+// Bytes read and written a second in blocks of this size: copied, or changed in place, whichever is
+// faster.
+double move_rate(size_t bytes) {
   const size_t n = bytes < (size_t{1} << 20) ? 1 : static_cast<size_t>(sp::threads());
-  std::vector<char> from(bytes, 1), to(bytes, 2);
+  const size_t size = bytes / sizeof(float);
+  std::vector<float> from(size, 1), to(size, 2);
   const int inner = static_cast<int>(std::max<size_t>(1, (size_t{8} << 20) / bytes));
-  const auto copy = [&](size_t begin, size_t end) {
-    for (int k = 0; k < inner; ++k)
-      std::memcpy(to.data() + begin, from.data() + begin, end - begin);
+  const auto seconds = [&](const std::function<void(size_t, size_t)>& move) {
+    const auto part = [&](size_t begin, size_t end) {
+      for (int k = 0; k < inner; ++k) move(begin, end);
+    };
+    return best_seconds(8, [&] {
+      std::vector<std::thread> threads;
+      for (size_t i = 1; i < n; ++i) threads.emplace_back(part, size * i / n, size * (i + 1) / n);
+      part(0, size / n);
+      for (std::thread& t : threads) t.join();
+    });
   };
-  const double seconds = best_seconds(8, [&] {
-    std::vector<std::thread> threads;
-    for (size_t i = 1; i < n; ++i) threads.emplace_back(copy, bytes * i / n, bytes * (i + 1) / n);
-    copy(0, bytes / n);
-    for (std::thread& t : threads) t.join();
+  const double copy = seconds([&](size_t begin, size_t end) {
+    std::memcpy(to.data() + begin, from.data() + begin, (end - begin) * sizeof(float));
   });
-  return 2 * static_cast<double>(bytes) * inner / seconds;
+  const double change = seconds([&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) to[i] = 1 - to[i];
+  });
+  return 2 * static_cast<double>(bytes) * inner / std::min(copy, change);
 }
 
 }  // namespace
@@ -102,7 +106,7 @@ Machine measure_machine() {
   }
   for (const int shift : {13, 17, 20, 22, 24, 26}) {
     const size_t bytes = size_t{1} << shift;
-    machine.copies.push_back({2 * static_cast<double>(bytes), copy_rate(bytes)});
+    machine.copies.push_back({2 * static_cast<double>(bytes), move_rate(bytes)});
   }
   return machine;
 }

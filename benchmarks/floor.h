@@ -16,8 +16,8 @@ Work work_of(const sp::Graph& graph);
 /// What this machine does with the threads that the library may use.
 struct Machine {
   struct Copy {
-    double bytes;  ///< size of the copied block, times two: read and written
-    double rate;   ///< bytes each second
+    double bytes;  ///< size of the block, times two: read and written
+    double rate;   ///< bytes each second, copied or changed in place
   };
   double flops = 0;          ///< each second, in the best of several f32 matrix products
   std::vector<Copy> copies;  ///< by size: small blocks stay in caches

@@ -19,11 +19,10 @@ row in a process of its own. Ratios are the best peer's time over ours: above 1 
 """
 
 NOTES = """
-- floor: multiplications and additions of products and convolutions at the machine's rate, plus
-  arguments and results once at its rate of copying blocks of that size; "of floor" is floor / ours.
-  It is an estimate, not a bound. Too high: lenet, cnn64 and per_example (operations of the gradients
-  of convolutions are counted up to six times) and adam_64mb (kernels move more than a copy does).
-  Too low: lstm and lorenz_jac (a loop's body is counted once).
+- floor: multiplications and additions of products and convolutions (bodies of loops as often as
+  they run, zeros of padding not counted) at the machine's rate, plus arguments and results once at
+  its rate of moving blocks of that size; "of floor" is floor / ours. It is an estimate: functions
+  such as exp, sums and what a program keeps between its operations are not in it.
 - compile: how much longer the first call takes than a later one.
 - peak memory: of Spruce, the most array memory at once in a call, arguments and results included
   (`memory::peak_bytes`); of JAX, arguments, results and temporaries of its compiler's
@@ -183,7 +182,7 @@ def page(summary, machine, lines, threads):
              if any(p in e["programs"] for e in summary)]
     rates = ", ".join(f"{rate:.1f} GB/s at {size / 2**20:g} MiB"
                       for size, rate in machine["copy_gb_s"])
-    lines = [*lines, f"rates: {machine['gflops']:.0f} GFLOP/s in f32 products; copying {rates}"]
+    lines = [*lines, f"rates: {machine['gflops']:.0f} GFLOP/s in f32 products; moving {rates}"]
     return "\n".join([
         f"## Threads: {threads}\n", *[f"- {line}" for line in lines], "",
         conclusion(summary), times(summary, peers), compile_times(summary, peers),

@@ -23,6 +23,7 @@ double flops_per_last_input(const PrepareArgs& a) {
 
 /// A multiplication and an addition for each element of the output and each contracted place.
 double dot_flops(const PrepareArgs& a);
+/// The same where windows lie on elements: zeros around and between them cost nothing.
 double conv_flops(const PrepareArgs& a);
 /// One for each element of a window, padding included.
 double window_flops(const PrepareArgs& a);

@@ -49,6 +49,40 @@ TEST(Cost, OfAConvolution) {
   EXPECT_EQ(analyze_cost(g).total.flops, 2.0 * (2 * 6 * 6 * 6) * (2 * 3 * 3));
 }
 
+// The pairs of places and of elements of the window that meet an element of the input, one by one.
+int64_t taps(int64_t size, int64_t window, const ConvParams& p, int64_t places) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < places; ++i) {
+    for (int64_t k = 0; k < window; ++k) {
+      const int64_t at = i * p.strides[0] + k * p.rhs_dilation[0] - p.padding_low[0];
+      count += at >= 0 && at % p.lhs_dilation[0] == 0 && at / p.lhs_dilation[0] < size;
+    }
+  }
+  return count;
+}
+
+TEST(Cost, ConvolutionsPayForElementsOnly) {
+  for (int64_t stride : {1, 2, 3}) {
+    for (int64_t low : {-2, 0, 1, 5}) {
+      for (int64_t high : {-1, 0, 4}) {
+        for (int64_t dilation : {1, 2, 3, 4}) {
+          for (int64_t apart : {1, 2}) {
+            const ConvParams p{{stride}, {low}, {high}, {dilation}, {apart}};
+            const Graph g = make_graph([&](const Array& x, const Array& w) {
+              return conv_general(x, w, p);
+            })(zeros({2, 3, 9}), zeros({5, 3, 4}));
+            const int64_t places = g.avals[static_cast<size_t>(g.outputs[0])].shape[2];
+            EXPECT_NEAR(analyze_cost(g).total.flops,
+                        static_cast<double>(2 * 2 * 5 * 3 * taps(9, 4, p, places)), 1e-6)
+                << "stride " << stride << " low " << low << " high " << high << " dilation "
+                << dilation << " apart " << apart;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Cost, CallsCostWhatTheirBodiesCost) {
   expect_cost(cost(R"(graph(a: f32[3]) {
   b: f32[3] = custom_call[name="f" body=graph(a: f32[3]) {
