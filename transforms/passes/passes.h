@@ -49,5 +49,8 @@ Graph tiny(const Graph& graph);
 
 /// Takes from scans what nobody needs: results, slices, constants, carries that never change.
 Graph scan_tidy(const Graph& graph);
+/// Takes from scans the stacked results that the scan which reads them can make again from others
+/// by a few elementwise operations.
+Graph scan_residuals(const Graph& graph);
 
 }  // namespace spruce::passes

@@ -26,6 +26,7 @@ constexpr Pass kPasses[] = {
     {"movement", movement},
     {"reductions", reductions},
     {"layout", layout},
+    {"scan_residuals", scan_residuals},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"fuse", fuse},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/passes/scan_parts.h"
 
+#include <algorithm>
+
 namespace spruce::passes {
 
 ScanParts::ScanParts(const Equation& e) : params(e.params.get<ScanParams>()), place(e.place) {
@@ -48,6 +50,12 @@ Equation ScanParts::equation() const {
   p.body = std::make_shared<const Graph>(std::move(g));
   e.params = Params::make(std::move(p));
   return e;
+}
+
+void ScanParts::replace(ValueId old, ValueId by) {
+  for (Equation& e : body.equations) std::replace(e.inputs.begin(), e.inputs.end(), old, by);
+  for (Carry& c : carry) c.after = c.after == old ? by : c.after;
+  for (Operand& y : ys) y.inside = y.inside == old ? by : y.inside;
 }
 
 Graph rewrite_scans(const Graph& graph, void (*pass)(ScanParts&, Outside&),

@@ -27,6 +27,8 @@ struct ScanParts {
 
   explicit ScanParts(const Equation& e);
   Equation equation() const;
+  /// Puts one value of the body in the place of another: where it is read, and as a result.
+  void replace(ValueId old, ValueId by);
 
   /// All false.
   std::vector<uint8_t> marks() const { return std::vector<uint8_t>(body.avals.size(), 0); }

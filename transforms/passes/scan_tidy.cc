@@ -20,12 +20,6 @@ std::vector<uint8_t> needed_for(const ScanParts& s, std::vector<uint8_t> marked)
   return marked;
 }
 
-void replace(ScanParts& s, ValueId old, ValueId by) {
-  for (Equation& e : s.body.equations) std::replace(e.inputs.begin(), e.inputs.end(), old, by);
-  for (ScanParts::Carry& c : s.carry) c.after = c.after == old ? by : c.after;
-  for (ScanParts::Operand& y : s.ys) y.inside = y.inside == old ? by : y.inside;
-}
-
 // What is handed over twice is handed over once.
 void merge(ScanParts& s, std::vector<ScanParts::Operand>& operands) {
   std::vector<ScanParts::Operand> kept;
@@ -36,7 +30,7 @@ void merge(ScanParts& s, std::vector<ScanParts::Operand>& operands) {
     if (twin == kept.end())
       kept.push_back(o);
     else
-      replace(s, o.inside, twin->inside);
+      s.replace(o.inside, twin->inside);
   }
   operands = std::move(kept);
 }
