@@ -12,19 +12,21 @@ namespace {
 SPRUCE_INLINE float root(float x) { return __builtin_sqrtf(x); }
 SPRUCE_INLINE double root(double x) { return __builtin_sqrt(x); }
 
+// The corrections are single numbers: their reciprocals spare divisions of all elements.
 template <class C>
 struct Direction {
-  C c1, c2, eps, eps_root;
+  C r1, r2, eps, eps_root;
   SPRUCE_INLINE C operator()(C mu, C nu) const {
-    return mu / c1 / (root(nu / c2 + eps_root) + eps);
+    return mu * r1 / (root(nu * r2 + eps_root) + eps);
   }
 };
 
 void kernel(const KernelArgs& args) {
   const auto& params = args.params.get<AdamDirectionParams>();
   cpu::run_pairs(args, [&]<class T, class C>(T, C) {
-    return Direction<C>{static_cast<C>(*args.in[2].as<T>()), static_cast<C>(*args.in[3].as<T>()),
-                        static_cast<C>(params.eps), static_cast<C>(params.eps_root)};
+    const C c1 = static_cast<C>(*args.in[2].as<T>()), c2 = static_cast<C>(*args.in[3].as<T>());
+    return Direction<C>{1 / c1, 1 / c2, static_cast<C>(params.eps),
+                        static_cast<C>(params.eps_root)};
   });
 }
 
@@ -41,7 +43,7 @@ Aval shape(const ShapeArgs& a) {
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<AdamDirectionParams>();
-  return {in[0] / in[2] / (sqrt(in[1] / in[3] + Array(p.eps_root)) + Array(p.eps))};
+  return {in[0] * (1.0 / in[2]) / (sqrt(in[1] * (1.0 / in[3]) + Array(p.eps_root)) + Array(p.eps))};
 }
 
 std::vector<Sample> samples() {

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <random>
 
+#include "spruce/core/cpu/fusion/fused_kernel.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/ops/ops.h"
@@ -151,6 +153,107 @@ void run_programs(Dtype dtype, uint64_t first, uint64_t count, double tolerance)
     const std::vector<Array> got = bind_all(fused_p, program.args(), params);
     for (size_t k = 0; k < want.size(); ++k) expect_near(got[k], want[k], tolerance, body);
     if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// One run of the body's kernel. Where `in_place`, each output stands in the memory of an input that
+// it may have.
+std::vector<Array> run_kernel(const Graph& body, const std::vector<Array>& args, bool in_place) {
+  const auto kernel = cpu::fused_kernel(std::make_shared<const Graph>(body));
+  std::vector<Array> in, out;
+  std::vector<View> in_views, out_views;
+  for (const Array& a : args) {
+    in.push_back(internal::make_array(a.aval()));
+    if (a.nbytes() > 0)
+      std::memcpy(internal::mutable_data(in.back()), internal::mutable_data(a),
+                  static_cast<size_t>(a.nbytes()));
+    in_views.push_back({internal::mutable_data(in.back()), &in.back().aval()});
+  }
+  std::vector<bool> taken(in.size(), false);
+  for (size_t k = 0; k < body.outputs.size(); ++k) {
+    out.push_back(internal::make_array(body.avals[static_cast<size_t>(body.outputs[k])]));
+    void* data = internal::mutable_data(out.back());
+    for (size_t i = 0; in_place && i < in.size(); ++i) {
+      if (taken[i] || !kernel->in_place(i, k) || in[i].nbytes() != out.back().nbytes()) continue;
+      taken[i] = true;
+      data = in_views[i].data;
+      break;
+    }
+    out_views.push_back({data, &out.back().aval()});
+  }
+  const cpu::Scratch scratch(kernel->scratch_bytes());
+  kernel->run({in_views, out_views, Params(), scratch.data()});
+  for (size_t k = 0; k < out.size(); ++k) {
+    if (out_views[k].data != internal::mutable_data(out[k]) && out[k].nbytes() > 0)
+      std::memcpy(internal::mutable_data(out[k]), out_views[k].data,
+                  static_cast<size_t>(out[k].nbytes()));
+  }
+  return out;
+}
+
+bool same_bytes(const Array& a, const Array& b) {
+  return a.nbytes() == b.nbytes() &&
+         (a.nbytes() == 0 || std::memcmp(internal::mutable_data(a), internal::mutable_data(b),
+                                         static_cast<size_t>(a.nbytes())) == 0);
+}
+
+TEST(Fused, InPlaceGivesTheSame) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Program program(seed, seed % 2 == 0 ? float32 : int32);
+    const Graph body =
+        make_graph([&](const std::vector<Array>& x) { return program(x); })(program.args());
+    const std::vector<Array> want = run_kernel(body, program.args(), false),
+                             got = run_kernel(body, program.args(), true);
+    for (size_t k = 0; k < want.size(); ++k)
+      ASSERT_TRUE(same_bytes(got[k], want[k])) << "seed " << seed << ", output " << k << body;
+  }
+}
+
+// Large enough for several threads and pieces, in each way to run.
+TEST(Fused, ResultsDoNotDependOnTheNumberOfThreads) {
+  const auto normalised = [](const Array& x) {
+    const Array centred = x - mean(x, -1, {.keepdims = true});
+    return centred / sqrt(mean(centred * centred, -1, {.keepdims = true}) + 1e-5);
+  };
+  const std::vector<std::function<std::vector<Array>(const Array&)>> functions = {
+      [](const Array& x) {
+        return std::vector<Array>{exp(x) * x, sum(x * x)};
+      },
+      [&](const Array& x) {
+        const Array y = normalised(x);
+        return std::vector<Array>{y, sum(y * x, 0), max(y - x)};
+      },
+      [](const Array& x) {
+        return std::vector<Array>{sum(tanh(x), {0, 1}) * 2};
+      }};
+  for (const Shape& shape :
+       {Shape{700000}, Shape{3000, 300}, Shape{60000, 7}, Shape{40, 60, 300}}) {
+    const Array x = sin(arange(static_cast<float>(shape.numel()))).reshape(shape);
+    for (const auto& f : functions) {
+      if (shape.rank() < 2 && &f == &functions[2]) continue;
+      const Graph body = make_graph(f)(x);
+      set_threads(1);
+      const std::vector<Array> want = run_kernel(body, {x}, false);
+      set_threads(3);
+      const std::vector<Array> got = run_kernel(body, {x}, false);
+      set_threads(1);
+      for (size_t k = 0; k < want.size(); ++k) EXPECT_TRUE(same_bytes(got[k], want[k])) << body;
+    }
+  }
+}
+
+// A sum of f32 is as exact as a sum in f64 that is rounded once.
+TEST(Fused, LongSumsRoundLittle) {
+  const Array x = full({1 << 16, 80}, 0.1f);
+  const double square = static_cast<double>(0.1f * 0.1f);
+  for (const Array& from : {x, x.reshape({(1 << 16) * 80}), x.reshape({80 << 12, 16})}) {
+    const Graph body = make_graph([](const Array& x) {
+      return std::pair{sum(x * x), sum(x * x, 0)};
+    })(from);
+    for (const Array& total : run_kernel(body, {from}, false)) {
+      const Array each = astype(total, float64) * (static_cast<double>(total.size()) / (80 << 16));
+      EXPECT_LE(max(abs(each / square - 1.0)).item<double>(), 1e-6) << body;
+    }
   }
 }
 

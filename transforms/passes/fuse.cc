@@ -20,6 +20,7 @@ constexpr size_t kMostArrays = 32;  // that a group reads and writes
 constexpr int64_t kSmall = 2048;    // elements that stay in the first-level cache in any case
 constexpr int64_t kShortest = 32;   // elements of a run that is worth its overhead
 constexpr int64_t kMostShortRuns = 64;
+constexpr int64_t kDetail = 8;  // times as large is what a value is small beside
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
@@ -95,14 +96,24 @@ class Fuser {
   }
 
   Graph run() {
-    merge_with_consumers([&](const Equation& e) { return !is_total(e); });
+    merge_with_consumers(
+        [&](size_t k, size_t c) { return !is_total(g_.equations[k]) && !is_detail(k, c); });
+    // What is small beside its consumers joins them if it is theirs alone.
+    for (size_t k = g_.equations.size(); k-- > 0;) {
+      const ValueId y = g_.equations[k].outputs[0];
+      const auto& readers = consumers_[at(y)];
+      if (!fusible_[k] || wanted_[at(y)] || readers.empty()) continue;
+      const bool one = std::all_of(readers.begin(), readers.end(),
+                                   [&](size_t c) { return group_[c] == group_[readers[0]]; });
+      if (one && !is_total(g_.equations[k])) merge(k, readers[0]);
+    }
     // Groups that read the same large array.
     for (size_t v = 0; v < g_.avals.size(); ++v) {
       if (g_.avals[v].numel() <= kSmall) continue;
       const auto& readers = consumers_[v];
       for (size_t i = 1; i < readers.size(); ++i) merge(readers[i - 1], readers[i]);
     }
-    merge_with_consumers([&](const Equation& e) { return is_total(e); });
+    merge_with_consumers([&](size_t k, size_t) { return is_total(g_.equations[k]); });
     return rewritten();
   }
 
@@ -113,12 +124,25 @@ class Fuser {
     return g_.avals[at(e.outputs[0])].numel() == 1 && !e.inputs.empty() &&
            g_.avals[at(e.inputs[0])].numel() > kSmall;
   }
+  // True if a hands c a value that is small beside what c works on, as numbers that many groups
+  // share.
+  bool is_detail(size_t a, size_t c) const {
+    return work(a) * kDetail < work(c) && work(c) > kDetail;
+  }
+  int64_t work(size_t k) const {
+    const Equation& e = g_.equations[k];
+    int64_t n = g_.avals[at(e.outputs[0])].numel();
+    for (const ValueId v : e.inputs) n = std::max(n, g_.avals[at(v)].numel());
+    return n;
+  }
 
   template <class Which>
   void merge_with_consumers(const Which& which) {
     for (size_t k = g_.equations.size(); k-- > 0;) {
-      if (!fusible_[k] || !which(g_.equations[k])) continue;
-      for (const size_t c : consumers_[at(g_.equations[k].outputs[0])]) merge(k, c);
+      if (!fusible_[k]) continue;
+      for (const size_t c : consumers_[at(g_.equations[k].outputs[0])]) {
+        if (which(k, c)) merge(k, c);
+      }
     }
   }
 

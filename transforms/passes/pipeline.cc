@@ -8,6 +8,7 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"inline_calls", inline_calls},
+    {"expand_composites", expand_composites},
     {"settle_types", settle_types},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},

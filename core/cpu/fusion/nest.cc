@@ -53,7 +53,10 @@ void Nest::run_step(const Step& s, char** at, int64_t rows) const {
       gather_finish(s.reduction, s.dtype, from, to, rows);
       break;
     case Step::Kind::kFoldRows:
-      s.loop(from, to, rows, s.count, 1, 1);
+      if (s.short_rows != nullptr)
+        s.short_rows(from, to, rows, s.count);
+      else
+        s.loop(from, to, rows, s.count, 1, 1);
       break;
     case Step::Kind::kFoldColumns:
       s.loop(from, to, 1, rows, s.count, s.count);

@@ -79,6 +79,7 @@ class Nest {
     size_t outs = 0, accs = 0, end = 0;
     std::shared_ptr<const StageKernel> kernel;
     ReduceLoop loop = nullptr;
+    void (*short_rows)(const void*, void*, int64_t rows, int64_t n) = nullptr;
     Stage::Kind reduction = Stage::Kind::kSum;
     Dtype dtype = Dtype::kFloat32;
     bool wide = false;

@@ -4,6 +4,7 @@
 
 #include "spruce/core/cpu/fusion/gather.h"
 #include "spruce/core/cpu/fusion/nest.h"
+#include "spruce/core/cpu/fusion/short_rows.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::cpu {
@@ -406,6 +407,8 @@ void NestBuilder::reduce_joined(Draft& d, int e, Step step, int value, bool of_r
     Step fold = step;
     fold.kind = of_row ? Step::Kind::kFoldRows : Step::Kind::kFoldColumns;
     fold.loop = reduce_loops(*eq(e).primitive, step.wide ? Dtype::kFloat32 : dtype(x)).first;
+    if (of_row)
+      fold.short_rows = short_rows(step.reduction, step.wide ? Dtype::kFloat32 : dtype(x));
     fold.count = n_.inner_;
     if (!is_grand(e) && !step.wide) {
       after_.push_back({fold, {elements, place(y)}});

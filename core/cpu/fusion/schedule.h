@@ -40,7 +40,7 @@ struct Schedule {
   }
 };
 
-/// A schedule of a graph of fusible equations; none where space_of gives none.
+/// A schedule of the graph; none where an equation is not fusible or space_of gives none.
 std::optional<Schedule> schedule_of(const Graph& graph);
 
 }  // namespace spruce::cpu

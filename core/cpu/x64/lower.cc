@@ -139,8 +139,8 @@ int scaled_add(const Use& u) {
 
 int adam_direction(const Use& u) {
   const auto& p = u.app.params.get<AdamDirectionParams>();
-  const V root = sqrt(u.v(1) / u.v(3) + u.b.c(p.eps_root));
-  return (u.v(0) / u.v(2) / (root + u.b.c(p.eps))).id;
+  const V one = u.b.c(1), root = sqrt(u.v(1) * (one / u.v(3)) + u.b.c(p.eps_root));
+  return (u.v(0) * (one / u.v(2)) / (root + u.b.c(p.eps))).id;
 }
 
 template <RoundMode kMode>

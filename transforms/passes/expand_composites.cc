@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elementwise passes of optimizers, as the operations that they are made of: what is the same
+// for all elements is then computed once.
+#include "spruce/core/rules/optimizer.h"
+#include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/stage.h"
+
+namespace spruce::passes {
+namespace {
+
+ValueId parts(Rewriter& r, const Equation& e) {
+  if (e.primitive != &adam_direction_p && e.primitive != &scaled_add_p) return kNone;
+  // In 16 bits the parts would round where the composite does not.
+  const Aval out = r.aval(e.inputs[0]);
+  if (out.numel() == 0 || size_of(out.dtype) < 4) return kNone;
+  internal::StageInterpreter stage("jit");
+  std::vector<Array> in, results;
+  for (const ValueId v : e.inputs) in.push_back(stage.input(r.aval(v)));
+  {
+    const InterpreterScope scope(&stage);
+    results = e.primitive->expand(in, e.params);
+  }
+  if (!(results[0].aval() == out)) return kNone;
+  stage.output(results[0]);
+  const Graph g = stage.take();
+  std::vector<ValueId> renamed(g.avals.size(), kNone);
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    renamed[static_cast<size_t>(g.inputs[i])] = e.inputs[i];
+  for (const Graph::Constant& c : g.constants)
+    renamed[static_cast<size_t>(c.id)] = r.add_constant(c.value);
+  for (const Equation& part : g.equations) {
+    std::vector<ValueId> from;
+    for (const ValueId v : part.inputs) from.push_back(renamed[static_cast<size_t>(v)]);
+    renamed[static_cast<size_t>(part.outputs[0])] =
+        r.emit(*part.primitive, part.params, std::move(from));
+  }
+  return renamed[static_cast<size_t>(g.outputs[0])];
+}
+
+}  // namespace
+
+Graph expand_composites(const Graph& graph) { return rewrite(graph, parts, expand_composites); }
+
+}  // namespace spruce::passes
