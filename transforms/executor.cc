@@ -16,11 +16,12 @@ struct Executor::Frame {
   std::vector<void*> out;
   void* scratch = nullptr;
   size_t scratch_bytes = 0;
+  int64_t counted = 0;  // of the scratch, what holds arrays
 
   ~Frame() {
     if (scratch == nullptr) return;
     pool_release(scratch, scratch_bytes);
-    count_live(-static_cast<int64_t>(scratch_bytes));
+    count_live(-counted);
   }
 };
 
@@ -102,7 +103,8 @@ void Executor::run(Frame& f) const {
   if (f.scratch == nullptr && plan.scratch_bytes() > 0) {
     f.scratch = pool_allocate(plan.scratch_bytes());
     f.scratch_bytes = plan.scratch_bytes();
-    count_live(static_cast<int64_t>(f.scratch_bytes));
+    f.counted = static_cast<int64_t>(plan.temporary_bytes());
+    count_live(f.counted);
     plan.bind(f.scratch);
   }
   const Graph& g = plan.graph();

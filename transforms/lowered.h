@@ -20,8 +20,8 @@ struct MemoryAnalysis {
   int64_t temporaries = 0;  ///< between the operations, and what kernels work in
   int64_t scratch = 0;      ///< the block that is kept between calls: temporaries and tables
 
-  /// All of it, nothing donated: arguments, results, constants and scratch.
-  int64_t peak() const { return arguments + results + constants + scratch; }
+  /// All memory of arrays, nothing donated: arguments, results, constants and temporaries.
+  int64_t peak() const { return arguments + results + constants + temporaries; }
   /// One line each.
   std::string text() const;
 };

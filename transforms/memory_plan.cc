@@ -121,6 +121,94 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   return other.bytes < plan.bytes ? other : plan;
 }
 
+namespace {
+
+constexpr int kMostLoans = 256;
+
+// The places in one window.
+class Shelf {
+ public:
+  Shelf(const Window& w, size_t number) : window_(w), number_(number) {}
+
+  /// The lowest offset that is free throughout; the window's size where there is none.
+  size_t find(const Lifetime& l) const {
+    const size_t none = window_.bytes, size = rounded(l.bytes);
+    if (l.first < window_.first || l.last > window_.last || l.bytes > none) return none;
+    std::vector<std::pair<size_t, size_t>> rivals;  // begin, end
+    for (const auto& [other, at] : placed_) {
+      if (other.first <= l.last && l.first <= other.last)
+        rivals.emplace_back(at, at + rounded(other.bytes));
+    }
+    std::sort(rivals.begin(), rivals.end());
+    size_t offset = 0;
+    for (const auto& [begin, end] : rivals) {
+      if (begin >= offset + size) break;
+      offset = std::max(offset, end);
+    }
+    return offset + l.bytes <= none ? offset : none;
+  }
+  void put(const Lifetime& l, size_t offset) { placed_.emplace_back(l, offset); }
+  size_t bytes() const { return window_.bytes; }
+  int32_t number() const { return static_cast<int32_t>(number_); }
+
+ private:
+  Window window_;
+  size_t number_;
+  std::vector<std::pair<Lifetime, size_t>> placed_;
+};
+
+// The first step at which the most bytes are in use.
+int32_t fullest(std::span<const Lifetime> lifetimes) {
+  std::vector<std::pair<int64_t, int64_t>> changes;
+  for (const Lifetime& l : lifetimes) {
+    const auto size = static_cast<int64_t>(rounded(l.bytes));
+    changes.emplace_back(int64_t{l.first}, size);
+    changes.emplace_back(int64_t{l.last} + 1, -size);
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t now = 0, most = 0, step = 0;
+  for (const auto& [when, bytes] : changes) {
+    now += bytes;
+    if (now > most) most = now, step = when;
+  }
+  return static_cast<int32_t>(step);
+}
+
+}  // namespace
+
+std::vector<Loan> lend(std::span<Lifetime> lifetimes, size_t movable,
+                       std::span<const Window> windows) {
+  std::vector<Loan> loans(movable);
+  std::vector<Shelf> shelves;
+  for (size_t w = 0; w < windows.size(); ++w) shelves.emplace_back(windows[w], w);
+  std::stable_sort(shelves.begin(), shelves.end(),
+                   [](const Shelf& a, const Shelf& b) { return a.bytes() < b.bytes(); });
+  for (int n = 0; n < kMostLoans && !windows.empty(); ++n) {
+    const int32_t step = fullest(lifetimes);
+    std::vector<size_t> there;
+    for (size_t i = 0; i < movable; ++i) {
+      const Lifetime& l = lifetimes[i];
+      if (l.bytes > 0 && l.first <= step && step <= l.last) there.push_back(i);
+    }
+    std::stable_sort(there.begin(), there.end(),
+                     [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+    bool lent = false;
+    for (size_t k = 0; k < there.size() && !lent; ++k) {
+      Lifetime& l = lifetimes[there[k]];
+      for (size_t w = 0; w < shelves.size() && !lent; ++w) {
+        const size_t offset = shelves[w].find(l);
+        if (offset == shelves[w].bytes()) continue;
+        shelves[w].put(l, offset);
+        loans[there[k]] = {shelves[w].number(), offset};
+        l.bytes = 0;
+        lent = true;
+      }
+    }
+    if (!lent) break;
+  }
+  return loans;
+}
+
 size_t least_memory(std::span<const Lifetime> lifetimes) {
   std::vector<std::pair<int64_t, int64_t>> changes;  // step, bytes; what ends goes before
   for (const Lifetime& l : lifetimes) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
@@ -15,6 +16,8 @@ namespace spruce::internal {
 namespace {
 
 constexpr int32_t kEnd = std::numeric_limits<int32_t>::max();
+// Of what a call takes if nothing is donated, for which the plain arrangement is the better one.
+constexpr double kWorthDonors = 0.95;
 
 /// A primitive that has no kernel but calls public operations: on arrays of its own.
 class CallKernel final : public PreparedKernel {
@@ -50,8 +53,12 @@ class Plan::Builder {
     make_storages();
     find_last_uses();
     choose_results();
-    share_in_place();
-    choose_donors();
+    // An output that is computed in place takes the memory of an operand that dies: of a temporary,
+    // or of an input that was donated. Whichever needs less.
+    Arrangement plain = arranged(false), donors = arranged(true);
+    const bool pays =
+        static_cast<double>(donors.bytes) < kWorthDonors * static_cast<double>(plain.bytes);
+    take(pays ? std::move(donors) : std::move(plain));
     place();
   }
 
@@ -63,6 +70,19 @@ class Plan::Builder {
     int32_t first = -1, last = -1;
     size_t bytes = 0;
     int32_t merged = -1;  // into another storage
+  };
+
+  // Where everything stands.
+  struct Arrangement {
+    std::vector<Storage> storages;
+    std::vector<Result> results;
+    std::vector<int32_t> lifetime_of;  // by storage, of temporaries
+    size_t first_scratch = 0;          // the lifetimes behind them are those of scratch memory
+    std::vector<Loan> loans;           // by lifetime: in the memory of an output
+    std::vector<size_t> lenders;       // the outputs that lend
+    MemoryPlan memory;
+    size_t least = 0;
+    size_t bytes = 0;  // of temporaries and results, all donors being given
   };
 
   static size_t at(ValueId v) { return static_cast<size_t>(v); }
@@ -153,6 +173,26 @@ class Plan::Builder {
     }
   }
 
+  Arrangement arranged(bool donors_first) {
+    const std::vector<Storage> storages = storages_;
+    const std::vector<Result> results = plan_.results_;
+    taken_.assign(g_.inputs.size(), 0);
+    if (donors_first) donate_in_place();
+    share_in_place();
+    donate_in_place();
+    donate_the_dead();
+    Arrangement a = arrangement();
+    a.storages = std::exchange(storages_, storages);
+    a.results = std::exchange(plan_.results_, results);
+    return a;
+  }
+
+  void take(Arrangement a) {
+    storages_ = std::move(a.storages);
+    plan_.results_ = std::move(a.results);
+    arrangement_ = std::move(a);
+  }
+
   /// True if output k of equation n may stand in the place of storage s, which is among its inputs.
   bool fits(size_t n, size_t k, int32_t s) {
     const Equation& e = g_.equations[n];
@@ -180,7 +220,7 @@ class Plan::Builder {
       for (size_t k = 0; k < e.outputs.size(); ++k) {
         const int32_t own = of_[at(e.outputs[k])];
         Storage& s = storages_[static_cast<size_t>(own)];
-        if (s.bytes == 0) continue;
+        if (s.bytes == 0 || donated(s)) continue;
         for (const ValueId v : e.inputs) {
           const int32_t from = root(of_[at(v)]);
           Storage& t = storages_[static_cast<size_t>(from)];
@@ -196,22 +236,31 @@ class Plan::Builder {
     }
   }
 
-  // An output whose memory is first written when an input has been read for the last time may have
-  // the memory of that input.
-  void choose_donors() {
-    std::vector<uint8_t> taken(g_.inputs.size(), 0);
+  bool donated(const Storage& s) const {
+    return s.where == Where::kOutput && plan_.results_[s.index].donor >= 0;
+  }
+  void give(size_t k, size_t input) {
+    plan_.results_[k].donor = static_cast<int64_t>(input);
+    taken_[input] = 1;
+  }
+
+  // The outputs without a donor by the step that first writes to their memory.
+  std::vector<std::vector<size_t>> beginnings() {
     std::vector<std::vector<size_t>> begins(count());
     for (size_t k = 0; k < g_.outputs.size(); ++k) {
-      if (plan_.results_[k].from != Result::From::kOwn) continue;
+      const Result& r = plan_.results_[k];
+      if (r.from != Result::From::kOwn || r.donor >= 0) continue;
       const Storage& s = storage(g_.outputs[k]);
       if (s.where == Where::kOutput && s.index == k && s.bytes > 0 && s.first >= 0)
         begins[static_cast<size_t>(s.first)].push_back(k);
     }
-    const auto give = [&](size_t k, size_t input) {
-      plan_.results_[k].donor = static_cast<int64_t>(input);
-      taken[input] = 1;
-    };
-    // First what the very equation reads in place: nothing else could take that input.
+    return begins;
+  }
+
+  // An output may have the memory of an input that the equation which first writes to it reads for
+  // the last time, and in place.
+  void donate_in_place() {
+    const std::vector<std::vector<size_t>> begins = beginnings();
     for (size_t n = 0; n < count(); ++n) {
       const Equation& e = g_.equations[n];
       for (const size_t k : begins[n]) {
@@ -221,7 +270,7 @@ class Plan::Builder {
         for (const ValueId v : e.inputs) {
           const int32_t from = root(of_[at(v)]);
           const Storage& t = storages_[static_cast<size_t>(from)];
-          if (t.where != Where::kInput || taken[t.index] || t.last != static_cast<int32_t>(n) ||
+          if (t.where != Where::kInput || taken_[t.index] || t.last != static_cast<int32_t>(n) ||
               place == e.outputs.size() || !fits(n, place, from))
             continue;
           give(k, t.index);
@@ -229,17 +278,21 @@ class Plan::Builder {
         }
       }
     }
+  }
+
+  // Or that of an input which has been read for the last time before.
+  void donate_the_dead() {
+    const std::vector<std::vector<size_t>> begins = beginnings();
     std::vector<std::vector<size_t>> free_by_step(count() + 1);
     for (size_t i = 0; i < g_.inputs.size(); ++i) {
       const Storage& t = storage(g_.inputs[i]);
-      if (!taken[i] && t.last < static_cast<int32_t>(count()))
+      if (!taken_[i] && t.last < static_cast<int32_t>(count()))
         free_by_step[static_cast<size_t>(t.last + 1)].push_back(i);
     }
     std::multimap<size_t, size_t> free;  // bytes -> input
     for (size_t n = 0; n < count(); ++n) {
       for (const size_t i : free_by_step[n]) free.emplace(storage(g_.inputs[i]).bytes, i);
       for (const size_t k : begins[n]) {
-        if (plan_.results_[k].donor >= 0) continue;
         const auto found = free.find(storage(g_.outputs[k]).bytes);
         if (found == free.end()) continue;
         give(k, found->second);
@@ -248,47 +301,82 @@ class Plan::Builder {
     }
   }
 
+  // Places for the storages as they are now.
+  Arrangement arrangement() {
+    Arrangement a;
+    std::vector<Lifetime> lifetimes;
+    std::vector<Window> windows;
+    a.lifetime_of.assign(storages_.size(), -1);
+    for (size_t s = 0; s < storages_.size(); ++s) {
+      const Storage& t = storages_[s];
+      if (t.merged >= 0 || t.bytes == 0) continue;
+      if (t.where == Where::kTemporary) {
+        a.lifetime_of[s] = static_cast<int32_t>(lifetimes.size());
+        lifetimes.push_back({t.first, t.last, t.bytes});
+      } else if (t.where == Where::kOutput && t.first > 0 && !copy_outputs_) {
+        // Until it is written, the memory of a result has room, unless the donor still needs it.
+        const int64_t donor = plan_.results_[t.index].donor;
+        const int32_t last = donor < 0 ? -1 : storage(g_.inputs[static_cast<size_t>(donor)]).last;
+        windows.push_back({last + 1, t.first - 1, t.bytes});
+        a.lenders.push_back(t.index);
+      }
+    }
+    a.first_scratch = lifetimes.size();
+    for (size_t n = 0; n < count(); ++n) {
+      const size_t bytes = kernels_[n] != nullptr ? kernels_[n]->scratch_bytes() : 0;
+      const auto step = static_cast<int32_t>(n);
+      if (!is_view(n)) lifetimes.push_back({step, step, bytes});
+    }
+    a.loans = lend(lifetimes, a.first_scratch, windows);
+    a.memory = plan_memory(lifetimes);
+    a.least = least_memory(lifetimes);
+    a.bytes = a.memory.bytes;
+    for (const Result& r : plan_.results_) {
+      const auto k = static_cast<size_t>(&r - plan_.results_.data());
+      if (r.from == Result::From::kOwn && r.donor < 0) a.bytes += bytes_of(g_.outputs[k]);
+    }
+    return a;
+  }
+
   void add_view(ValueId v) {
     const Storage& s = storage(v);
     const auto index = static_cast<uint32_t>(plan_.views_.size());
     plan_.views_.push_back({nullptr, &g_.avals[at(v)]});
     switch (s.where) {
-      case Where::kTemporary:
+      case Where::kTemporary: {
+        const int32_t lifetime = arrangement_.lifetime_of[static_cast<size_t>(root(of_[at(v)]))];
+        const Loan loan = lifetime < 0 ? Loan{} : arrangement_.loans[static_cast<size_t>(lifetime)];
+        if (loan.window >= 0) {
+          const size_t k = arrangement_.lenders[static_cast<size_t>(loan.window)];
+          plan_.output_patches_.push_back({index, static_cast<uint32_t>(k), loan.offset});
+          break;
+        }
         plan_.moving_.push_back(index);
-        moving_of_.push_back(root(of_[at(v)]));
+        plan_.offsets_.push_back(
+            lifetime < 0 ? 0 : arrangement_.memory.offsets[static_cast<size_t>(lifetime)]);
         break;
+      }
       case Where::kInput:
-        plan_.input_patches_.push_back({index, static_cast<uint32_t>(s.index)});
+        plan_.input_patches_.push_back({index, static_cast<uint32_t>(s.index), 0});
         break;
       case Where::kConstant:
         plan_.views_.back().data = mutable_data(g_.constants[s.index].value);
         break;
       case Where::kOutput:
-        plan_.output_patches_.push_back({index, static_cast<uint32_t>(s.index)});
+        plan_.output_patches_.push_back({index, static_cast<uint32_t>(s.index), 0});
         break;
     }
   }
 
   void place() {
-    std::vector<Lifetime> lifetimes;
-    std::vector<int32_t> lifetime_of(storages_.size(), -1);
-    for (size_t s = 0; s < storages_.size(); ++s) {
-      const Storage& t = storages_[s];
-      if (t.merged >= 0 || t.where != Where::kTemporary) continue;
-      lifetime_of[s] = static_cast<int32_t>(lifetimes.size());
-      lifetimes.push_back({t.first, t.last, t.bytes});
-    }
-    std::vector<size_t> scratch_of;  // the lifetime of each step's scratch
+    size_t scratch = arrangement_.first_scratch;
     for (size_t n = 0; n < count(); ++n) {
       if (is_view(n)) continue;
       const Equation& e = g_.equations[n];
-      const size_t bytes = kernels_[n] != nullptr ? kernels_[n]->scratch_bytes() : 0;
-      scratch_of.push_back(lifetimes.size());
-      lifetimes.push_back({static_cast<int32_t>(n), static_cast<int32_t>(n), bytes});
-      plan_.steps_.push_back({e.primitive, e.params, kernels_[n],
-                              static_cast<uint32_t>(plan_.views_.size()),
-                              static_cast<uint32_t>(e.inputs.size()),
-                              static_cast<uint32_t>(e.outputs.size()), 0, static_cast<int32_t>(n)});
+      plan_.steps_.push_back(
+          {e.primitive, e.params, kernels_[n], static_cast<uint32_t>(plan_.views_.size()),
+           static_cast<uint32_t>(e.inputs.size()), static_cast<uint32_t>(e.outputs.size()),
+           arrangement_.memory.offsets[scratch++], static_cast<int32_t>(n)});
       for (const ValueId v : e.inputs) add_view(v);
       for (const ValueId v : e.outputs) add_view(v);
     }
@@ -297,19 +385,12 @@ class Plan::Builder {
           {&copy_p, {}, nullptr, static_cast<uint32_t>(plan_.views_.size()), 1, 1, 0, -1});
       add_view(g_.outputs[k]);
       plan_.output_patches_.push_back(
-          {static_cast<uint32_t>(plan_.views_.size()), static_cast<uint32_t>(k)});
+          {static_cast<uint32_t>(plan_.views_.size()), static_cast<uint32_t>(k), 0});
       plan_.views_.push_back({nullptr, &g_.avals[at(g_.outputs[k])]});
     }
-    const MemoryPlan memory = plan_memory(lifetimes);
-    plan_.temporaries_ = memory.bytes;
-    plan_.least_ = least_memory(lifetimes);
-    plan_.table_ = (memory.bytes + 63) / 64 * 64;
-    for (size_t i = 0; i < scratch_of.size(); ++i)
-      plan_.steps_[i].scratch = memory.offsets[scratch_of[i]];
-    for (size_t i = 0; i < plan_.moving_.size(); ++i) {
-      const auto lifetime = lifetime_of[static_cast<size_t>(moving_of_[i])];
-      plan_.offsets_.push_back(memory.offsets[static_cast<size_t>(lifetime)]);
-    }
+    plan_.temporaries_ = arrangement_.memory.bytes;
+    plan_.least_ = arrangement_.least;
+    plan_.table_ = (plan_.temporaries_ + 63) / 64 * 64;
   }
 
   Plan& plan_;
@@ -317,9 +398,10 @@ class Plan::Builder {
   const bool copy_outputs_;
   std::vector<std::shared_ptr<const PreparedKernel>> kernels_;
   std::vector<Storage> storages_;
-  std::vector<int32_t> of_;         // the storage of each value
-  std::vector<int32_t> moving_of_;  // the storage behind each moving view
-  std::vector<size_t> copies_;      // outputs that are copied at the end
+  std::vector<int32_t> of_;     // the storage of each value
+  std::vector<size_t> copies_;  // outputs that are copied at the end
+  std::vector<uint8_t> taken_;  // by input: it is a donor
+  Arrangement arrangement_;
 };
 
 Plan::Plan(Graph graph, bool copy_outputs) : graph_(std::move(graph)) {
@@ -337,7 +419,8 @@ void Plan::run(void* scratch, const void* const* in, void* const* out) const {
   auto* base = static_cast<char*>(scratch);
   auto* views = reinterpret_cast<View*>(base + table_);
   for (const Patch& p : input_patches_) views[p.view].data = const_cast<void*>(in[p.index]);
-  for (const Patch& p : output_patches_) views[p.view].data = out[p.index];
+  for (const Patch& p : output_patches_)
+    views[p.view].data = static_cast<char*>(out[p.index]) + p.offset;
   const auto run_step = [&](const Step& s) {
     const View* first = views + s.first_view;
     const KernelArgs args{

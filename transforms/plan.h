@@ -48,7 +48,8 @@ class Plan {
   /// Makes a scratch block ready for any number of runs, one after the other.
   void bind(void* scratch) const;
   /// Runs on `in`, one pointer for each input, and `out`, one for each output that is kOwn (others
-  /// are not looked at). out[k] may be in[donor].
+  /// are not looked at). out[k] may be in[donor]. Temporaries may stand in an output's memory until
+  /// that is written.
   void run(void* scratch, const void* const* in, void* const* out) const;
 
   /// What one step does, for those who report on it.
@@ -66,6 +67,7 @@ class Plan {
   struct Patch {
     uint32_t view;
     uint32_t index;
+    size_t offset;
   };
   class Builder;
 

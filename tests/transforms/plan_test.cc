@@ -54,6 +54,41 @@ TEST(MemoryPlan, ManyBlocksTakeLittleTime) {
   EXPECT_LE(plan.bytes, 2 * least_memory(lives));
 }
 
+TEST(MemoryPlan, LendsWindowsToWhatLivesWithinThem) {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<Lifetime> lives;
+    std::vector<Window> windows;
+    for (int i = 0; i < 30; ++i) {
+      const auto first = static_cast<int32_t>(random() % 40);
+      lives.push_back({first, first + static_cast<int32_t>(random() % 12), random() % 5000});
+    }
+    for (int i = 0; i < 5; ++i) {
+      const auto first = static_cast<int32_t>(random() % 20);
+      windows.push_back({first, first + static_cast<int32_t>(random() % 30), random() % 20000});
+    }
+    std::vector<Lifetime> rest = lives;
+    const std::vector<Loan> loans = lend(rest, 20, windows);
+    ASSERT_EQ(loans.size(), 20u);
+    EXPECT_LE(least_memory(rest), least_memory(lives));
+    for (size_t i = 0; i < lives.size(); ++i) {
+      const bool lent = i < loans.size() && loans[i].window >= 0;
+      EXPECT_EQ(rest[i].bytes, lent ? 0 : lives[i].bytes);
+      if (!lent) continue;
+      const Window& w = windows[static_cast<size_t>(loans[i].window)];
+      EXPECT_TRUE(w.first <= lives[i].first && lives[i].last <= w.last);
+      EXPECT_LE(loans[i].offset + lives[i].bytes, w.bytes);
+      for (size_t j = 0; j < i; ++j) {
+        if (j >= loans.size() || loans[j].window != loans[i].window ||
+            lives[i].first > lives[j].last || lives[j].first > lives[i].last)
+          continue;
+        EXPECT_TRUE(loans[i].offset + lives[i].bytes <= loans[j].offset ||
+                    loans[j].offset + lives[j].bytes <= loans[i].offset);
+      }
+    }
+  }
+}
+
 // Runs a plan on vectors of floats.
 std::vector<std::vector<float>> run(const Plan& plan, std::vector<std::vector<float>> in) {
   std::vector<const void*> inputs;
@@ -132,6 +167,36 @@ TEST(Plan, CopiesThemWhenAsked) {
   EXPECT_EQ(out[2], (std::vector<float>{5, 6}));
   EXPECT_EQ(out[3], (std::vector<float>{-1, -2, -3, -4}));
   EXPECT_EQ(out[4], (std::vector<float>{-1, -2, -3, -4}));
+}
+
+// d is written last: until then its memory is that of b and c.
+TEST(Plan, TemporariesStandInResultsThatAreNotYetWritten) {
+  const Graph graph = parse_graph(R"(graph(a: f32[3,3], z: f32[9,1], y: f32[1,1]) {
+  b: f32[3,3] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] a a
+  c: f32[3,3] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] b b
+  e: f32[] = reduce_sum[axes=[0,1]] c
+  d: f32[9,1] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] z y
+  return e d z
+})");
+  const Plan plan(graph);
+  EXPECT_LT(plan.temporary_bytes(), 2u * 64);
+  const auto out = run(plan, {{1, 0, 0, 0, 2, 0, 0, 0, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {2}});
+  EXPECT_EQ(out[0], (std::vector<float>{98}));
+  EXPECT_EQ(out[1], (std::vector<float>{2, 4, 6, 8, 10, 12, 14, 16, 18}));
+}
+
+// The new value of b stands in the place of the old one, not in that of its change, although that
+// dies too: what comes later can have the memory of the change.
+TEST(Plan, UpdatesTakeTheMemoryOfWhatTheyReplace) {
+  const Plan plan(parse_graph(R"(graph(a: f32[64,64], b: f32[64,64]) {
+  c: f32[64,64] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] a a
+  d: f32[64,64] = add c b
+  e: f32[64,64] = dot_general[lhs_contract=[0] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] a a
+  f: f32[] = reduce_sum[axes=[0,1]] e
+  return d f a
+})"));
+  EXPECT_EQ(plan.results()[0].donor, 1);
+  EXPECT_EQ(plan.temporary_bytes(), 64u * 64 * 4);
 }
 
 TEST(Plan, GivesAnInputsMemoryOnlyAfterItsLastUse) {

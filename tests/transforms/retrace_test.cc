@@ -137,7 +137,7 @@ TEST(Lower, ShowsGraphCostAndMemory) {
   EXPECT_EQ(m.results, 4 * 8);
   EXPECT_EQ(m.constants, 0);
   EXPECT_GE(m.scratch, m.temporaries);
-  EXPECT_EQ(m.peak(), m.arguments + m.results + m.scratch);
+  EXPECT_EQ(m.peak(), m.arguments + m.results + m.temporaries);
   EXPECT_THAT(m.text(), HasSubstr("arguments               192 bytes\n"));
   (void)f(zeros({8, 4}), zeros({2, 8}));
   EXPECT_EQ(f.trace_count(), 1) << "what lower made is used";

@@ -102,6 +102,23 @@ TEST(Fuse, OneGroupEachSideOfAProductAndConstantsWithin) {
 }
 
 // What comes before a product and after it is not one group: the product would have to run within.
+// What is computed with the same number is not one group for that: its operands would all have to
+// be in memory at once.
+TEST(Fuse, ASharedNumberIsNoReasonToBeOne) {
+  const Graph fused = passes::fuse(parse_graph(R"(graph(a: f32[], b: f32[5000], c: f32[6000]) {
+  d: f32[] = sqrt a
+  e: f32[] = neg d
+  f: f32[5000] = mul b e
+  g: f32[5000] = exp f
+  h: f32[6000] = mul c e
+  i: f32[6000] = exp h
+  return g i
+})"));
+  check(fused);
+  ASSERT_EQ(fused.equations.size(), 3u) << fused;
+  for (const Equation& e : fused.equations) EXPECT_EQ(e.outputs.size(), 1u);
+}
+
 TEST(Fuse, MakesNoCycles) {
   expect_unchanged(R"(graph(a: f32[4,4]) {
   b: f32[4,4] = tanh a
