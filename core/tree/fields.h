@@ -33,7 +33,9 @@ namespace internal {
 template <class Owner>
 struct Any {
   template <class T>
-  requires(!std::is_same_v<std::remove_cvref_t<T>, Owner>) operator T() const noexcept;
+  requires(!std::is_same_v<std::remove_cvref_t<T>, Owner>) operator T() const noexcept {
+    __builtin_unreachable();  // only asked whether it fits; clang wants a definition
+  }
 };
 
 template <class T, class Owner>
@@ -44,7 +46,7 @@ concept BaseOf = std::is_base_of_v<T, Owner> && !std::is_same_v<T, Owner>;
 template <class Owner, class Test>
 struct AnyBase {
   template <BaseOf<Owner> T>
-  requires(Test::template holds<T>()) operator T() const noexcept;
+  requires(Test::template holds<T>()) operator T() const noexcept { __builtin_unreachable(); }
 };
 
 struct Exists {
