@@ -20,6 +20,7 @@ namespace spruce {
 class Index;
 class ArrayAt;
 class Array;
+class Operand;
 
 /// C++ numbers that become weak arrays of rank 0.
 template <class T>
@@ -142,10 +143,10 @@ class Array {
   const Ref<internal::ArrayImpl>& ref() const { return impl_; }
   bool is_tracer() const { return impl_ && impl_->is_tracer(); }
 
-  Array& operator+=(const Array& o);
-  Array& operator-=(const Array& o);
-  Array& operator*=(const Array& o);
-  Array& operator/=(const Array& o);
+  Array& operator+=(Operand o);
+  Array& operator-=(Operand o);
+  Array& operator*=(Operand o);
+  Array& operator/=(Operand o);
 
  private:
   static Array scalar(Dtype dtype, const void* value, bool weak);
@@ -159,29 +160,41 @@ class Array {
   Ref<internal::ArrayImpl> impl_;
 };
 
+/// An array, or what converts to one, as the operand of an operator. It brings along the line of
+/// the user's code, for which an operator has no parameter. (operator! takes an Array: there the
+/// conversion to bool would be as good.)
+class Operand {
+ public:
+  template <std::convertible_to<Array> T>
+  Operand(T&& x, Loc where = Loc::current()) : array(std::forward<T>(x)), loc(where) {}
+
+  Array array;
+  Loc loc;
+};
+
 /// Arithmetic with NumPy's broadcasting and the promotion of docs/promotion.md. Temporaries give
 /// their memory to the result.
-Array operator+(Array a, Array b);
-Array operator-(Array a, Array b);
-Array operator*(Array a, Array b);
-Array operator/(Array a, Array b);
-Array operator%(const Array& a, const Array& b);
-Array operator-(const Array& a);
-Array operator+(const Array& a);
-Array operator&(const Array& a, const Array& b);
-Array operator|(const Array& a, const Array& b);
-Array operator^(const Array& a, const Array& b);
-Array operator~(const Array& a);
+Array operator+(Operand a, Operand b);
+Array operator-(Operand a, Operand b);
+Array operator*(Operand a, Operand b);
+Array operator/(Operand a, Operand b);
+Array operator%(Operand a, Operand b);
+Array operator-(Operand a);
+Array operator+(Operand a);
+Array operator&(Operand a, Operand b);
+Array operator|(Operand a, Operand b);
+Array operator^(Operand a, Operand b);
+Array operator~(Operand a);
 Array operator!(const Array& a);
-Array operator<<(const Array& a, const Array& b);
-Array operator>>(const Array& a, const Array& b);
-Array operator<(const Array& a, const Array& b);
-Array operator<=(const Array& a, const Array& b);
-Array operator>(const Array& a, const Array& b);
-Array operator>=(const Array& a, const Array& b);
+Array operator<<(Operand a, Operand b);
+Array operator>>(Operand a, Operand b);
+Array operator<(Operand a, Operand b);
+Array operator<=(Operand a, Operand b);
+Array operator>(Operand a, Operand b);
+Array operator>=(Operand a, Operand b);
 /// Elementwise, as in NumPy; array_equal() compares whole arrays.
-Array operator==(const Array& a, const Array& b);
-Array operator!=(const Array& a, const Array& b);
+Array operator==(Operand a, Operand b);
+Array operator!=(Operand a, Operand b);
 
 /// Prints the elements as NumPy does, large arrays in summary; a traced value prints its type.
 std::ostream& operator<<(std::ostream& out, const Array& a);

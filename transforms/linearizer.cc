@@ -107,7 +107,7 @@ void check_tangent(const char* op, const char* what, size_t index, const Aval& v
   }
 }
 
-Array one_of(const Array& value) { return ones(value.shape(), value.dtype()); }
+Array one_of(const Array& value) { return ones(value.shape(), value.dtype(), Loc::none()); }
 
 Array zero_tangent(const Array& value) { return rules::zeros_of(value.aval()); }
 

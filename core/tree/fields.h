@@ -405,6 +405,12 @@ constexpr void for_each(T& object, F&& f) {
   }
 }
 
+/// `f(field...)` with all fields of `object`.
+template <class T, class F>
+constexpr decltype(auto) apply(T& object, F&& f) {
+  return internal::with_fields(object, std::forward<F>(f));
+}
+
 /// Calls `f(field of a, field of b)` pairwise for two objects of one type.
 template <class A, class B, class F>
 constexpr void for_each_pair(A& a, B& b, F&& f) {

@@ -82,6 +82,22 @@ concept Static = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<
     std::is_same_v<T, Shape> || std::is_same_v<T, std::vector<bool>> ||
     std::is_same_v<T, std::monostate> || FunctionPointer<T>;
 
+// Whether a field is const or a reference to what is, so that no leaf of it can be replaced.
+struct AnyFixed {
+  template <class... F>
+  constexpr auto operator()(F&...) const {
+    return std::bool_constant<(
+        (std::is_const_v<F> && !Static<std::remove_const_t<F>> && !std::is_empty_v<F>) || ...)>();
+  }
+};
+template <class T>
+constexpr bool has_fixed_fields() {
+  if constexpr (std::is_class_v<T> && fields::kObstacle<T> == fields::Obstacle::kNone)
+    return decltype(fields::apply(std::declval<T&>(), AnyFixed{}))::value;
+  else
+    return false;
+}
+
 // Says once for each type that is no tree what is wrong with it and what to do.
 template <class T>
 struct IsTree {
@@ -106,9 +122,26 @@ struct IsTree {
                 "spruce: a tree is made of Array, Key, Buffer, numbers, enums, strings, std "
                 "containers and aggregate structs of these (no constructors, private fields or "
                 "references); for another type specialise spruce::TreeTraits");
+  static constexpr bool kFixed = has_fixed_fields<T>();
+  // A reference has no default; a const field that has one may be read.
+  static_assert(
+      !kFixed || std::is_default_constructible_v<T>,
+      "spruce: a struct in a tree holds no references and no const fields without a default; "
+      "hold the value itself");
 
-  static constexpr bool kValue = !kPointer && kObstacle == fields::Obstacle::kNone;
+  static constexpr bool kValue = !kPointer && kObstacle == fields::Obstacle::kNone &&
+                                 (!kFixed || std::is_default_constructible_v<T>);
 };
+
+// Says once that the leaves of a type cannot be replaced.
+template <class T>
+struct IsMutable {
+  static constexpr bool kValue = IsTree<T>::kValue && !IsTree<T>::kFixed;
+  static_assert(kValue || !IsTree<T>::kValue,
+                "spruce: a const field with arrays cannot be given others; leave out the const");
+};
+template <class T>
+struct IsMutable<const T> : IsTree<T> {};
 
 template <class T>
 std::string key_text(const T& key) {
@@ -184,7 +217,7 @@ void walk(T& x, V& v) {
   } else if constexpr (std::is_empty_v<S>) {
     // Function objects such as nn::relu: nothing to see.
   } else {
-    if constexpr (IsTree<S>::kValue) {
+    if constexpr (IsMutable<T>::kValue) {
       fields::for_each(x, [&](std::string_view name, auto& field) {
         v.enter(name);
         walk(field, v);

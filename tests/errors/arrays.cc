@@ -16,7 +16,7 @@ Section array_mistakes() {
           {"Shapes that do not broadcast", CODE(sp::zeros({2, 3}) + sp::zeros({4})),
            CODE(sp::zeros({2, 3}) + sp::zeros({3})), "ShapeError",
            "add: f32[2,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be equal "
-           "or 1, aligned at the last axis"},
+           "or 1, aligned at the last axis" HERE},
           {"A condition whose shape does not broadcast",
            CODE(sp::where(sp::array({true, false}), sp::zeros({3}), sp::ones({3}))),
            CODE(sp::where(sp::array({true, false, true}), sp::zeros({3}), sp::ones({3}))),
@@ -46,13 +46,13 @@ Section array_mistakes() {
           {"A C++ number that the dtype does not hold", CODE(sp::zeros({2}, sp::int8) + 300),
            CODE(sp::zeros({2}, sp::int16) + 300), "ValueError",
            "add: the number 300 does not fit in int8, the dtype of the array; convert the array "
-           "with astype, or pass array(300)"},
+           "with astype, or pass array(300)" HERE},
           {"A difference of truth values", CODE(sp::array({true, false}) - sp::array({true, true})),
            CODE(sp::array({true, false}) ^ sp::array({true, true})), "DtypeError",
-           "subtract: takes numbers, not bool, got bool[2], bool[2]; convert with astype"},
+           "subtract: takes numbers, not bool, got bool[2], bool[2]; convert with astype" HERE},
           {"Bits of floating values", CODE(sp::ones({2}) & sp::ones({2})),
            CODE(sp::ones({2}, sp::int32) & sp::ones({2}, sp::int32)), "DtypeError",
-           "and: takes bool or integers, got f32[2], f32[2]; convert with astype"},
+           "and: takes bool or integers, got f32[2], f32[2]; convert with astype" HERE},
           {"The greatest common divisor of floating values", CODE(sp::gcd(sp::ones({2}), 2.0f)),
            CODE(sp::gcd(sp::ones({2}, sp::int32), 2)), "DtypeError",
            "gcd: takes integers, got f32[2], f32*[]; convert with astype" HERE},
@@ -88,6 +88,6 @@ Section array_mistakes() {
            CODE(sp::set_debug_nans(false); const Array x = sp::exp(sp::array({100.0f})); x - x),
            "ValueError",
            "sub(f32[1], f32[1]): the result f32[1] has a NaN and the inputs have none; look at the "
-           "inputs of this operation (SPRUCE_DEBUG_NANS=1 checks each result)"},
+           "inputs of this operation (SPRUCE_DEBUG_NANS=1 checks each result)" HERE},
       }};
 }

@@ -113,7 +113,7 @@ Section transform_mistakes() {
            CODE(sp::vmap([](const Array& x) { return x + sp::zeros({3}); })(sp::ones({5, 3}))),
            "ShapeError",
            "add: f32[5,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be equal "
-           "or 1, aligned at the last axis"},
+           "or 1, aligned at the last axis" HERE},
           {"A sum over an axis that no vmap has",
            CODE(sp::vmap([](const Array& x) { return sp::psum(x, "batch"); })(sp::ones({3}))),
            CODE(sp::vmap([](const Array& x) { return sp::psum(x, "batch"); },
@@ -182,7 +182,7 @@ Section tracer_mistakes() {
            "TracerError",
            "add: an input, a traced value of grad of type f32[3], is used outside of the function "
            "that it was traced in; return it from that function (or hand it on as a second result) "
-           "instead of storing it elsewhere"},
+           "instead of storing it elsewhere" HERE},
           {"A traced value kept for later: vmap",
            CODE(Array kept; sp::vmap([&](const Array& x) {
                   kept = x;
