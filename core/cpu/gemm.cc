@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/gemm_blocked.h"
 #include "spruce/core/cpu/gemm_small.h"
 #include "spruce/core/cpu/half.h"
+#include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/onednn.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
@@ -79,7 +80,8 @@ bool in_parts(const Gemm& g, int64_t columns, const F& f) {
 void float_gemm(const Gemm& g) {
   const double n = work(g);
   const bool line = (g.m == 1 || g.n == 1) && n > 4096;  // the product with a vector
-  if (g.k > 0 && (n > kSmallGemm || line) && onednn::takes_sgemm(g) &&
+  const bool large = n > kSmallGemm && isa_level() == IsaLevel::kBase;
+  if (g.k > 0 && (large || line) && onednn::takes_sgemm(g) &&
       in_parts<float>(g, g.m <= kFlatRows ? kFlatColumns : kTileColumns, onednn::sgemm))
     return;
   gemm_blocked<float>(g);

@@ -1,26 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// c is computed in blocks of kDepth of the sum. For each, b is packed into panels as wide as a
-// tile, and a into panels as high as one; then tiles go down the panels of a, the panel of b
-// staying in the nearest cache.
+// c is computed in blocks of the sum and in groups of columns, tile by tile. Two orders, by the
+// size of the block of a:
+// - A flat one stays in the second cache and the columns of b pass by it, a few panels as wide as a
+//   tile at a time. Rows of b are read where they are, since each element is used few times.
+// - Else a group of columns of b, packed into such panels, stays there and the rows pass by it, a
+//   panel as high as a tile at a time, which stays in the first cache.
+// What comes next is fetched while the tiles before it are computed.
 #include "spruce/core/cpu/gemm_blocked.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <utility>
 
 #include "spruce/core/cpu/gemm_pack.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/parallel.h"
-#include "spruce/core/cpu/scratch.h"
 
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kDepth = 384;       // of a block of the sum
-constexpr int64_t kColumns = 1024;    // of b in one block
-constexpr int64_t kRows = 168;        // of a in one block
-constexpr double kSmall = 1 << 24;    // multiply-adds below which a and b are read where they are
-constexpr double kThreads = 1 << 20;  // multiply-adds that are worth a thread
+constexpr int64_t kWholeDepth = 512;   // terms of a sum that are one block
+constexpr int64_t kDepth = 400;        // of a block of a longer one, at most
+constexpr int64_t kFlat = 65536;       // elements of a flat block of a
+constexpr int64_t kPanels = 4;         // of columns of b that pass by a flat block together
+constexpr int64_t kGroup = 176 << 10;  // elements of a group of columns of b
+constexpr int64_t kWide = 640;         // columns from which it pays to pack rows of a that
+                                       // could be read where they are
+constexpr int64_t kAlias = 4096;       // bytes between rows that meet in the same cache lines
+constexpr double kThread = 1 << 20;    // multiply-adds that are worth a thread
+constexpr size_t kHuge = size_t{1} << 21;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Memory for packed operands that a thread keeps.
+class Packed {
+ public:
+  ~Packed() { std::free(memory_); }
+  void* get(size_t bytes) {
+    if (bytes <= bytes_) return memory_;
+    std::free(memory_);
+    bytes_ = 0;
+    const size_t unit = bytes > kHuge / 4 ? kHuge : 4096;
+    bytes = (bytes + unit - 1) / unit * unit;
+    memory_ = std::aligned_alloc(unit, bytes);
+    if (memory_ == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (unit == kHuge) madvise(memory_, bytes, MADV_HUGEPAGE);
+#endif
+    bytes_ = bytes;
+    return memory_;
+  }
+
+ private:
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
+};
 
 template <class T>
 class Blocked {
@@ -30,93 +67,93 @@ class Blocked {
         a_(static_cast<const T*>(g.a)),
         b_(static_cast<const T*>(g.b)),
         c_(static_cast<T*>(g.c)),
-        tiles_(gemm_tiles<T>()) {
-    width_ = 2 * tiles_.lanes;
-    // Panels of a of equal heights.
-    const int64_t panels = ceil_div(g.m, tiles_.rows);
-    height_ = ceil_div(g.m, panels);
+        tiles_(gemm_tiles<T>()),
+        width_(2 * tiles_.lanes),
+        panels_(ceil_div(g.m, tiles_.rows)),
+        depths_(g.k <= kWholeDepth ? 1 : ceil_div(g.k, kDepth)) {
+    const int64_t depth = ceil_div(g.k, depths_), across = ceil_div(g.n, width_) * width_;
+    flat_ = g.m * depth <= kFlat;
+    read_b_ = flat_ && g.b_col == 1;
+    group_ = read_b_ ? across
+             : flat_ ? kPanels * width_
+                     : ceil_div(across, ceil_div(across * depth, kGroup) * width_) * width_;
+    const bool aliased = g.a_row * static_cast<int64_t>(sizeof(T)) % kAlias == 0;
+    read_a_ = g.a_row == 1 ? g.n <= width_ : g.a_col == 1 && g.n <= kWide && !aliased;
+    a_size_ = read_a_ ? 0 : flat_ ? g.m * depth : tiles_.rows * depth;
+    a_size_ = ceil_div(a_size_, 16) * 16;
+    b_size_ = read_b_ ? 0 : group_ * depth;
   }
 
-  void run() {
-    const double work =
-        static_cast<double>(g_.m) * static_cast<double>(g_.n) * static_cast<double>(g_.k);
-    const bool small = work <= kSmall;
-    read_a_ = small || g_.n <= 2 * width_;
-    read_b_ = g_.b_col == 1 && (small || g_.m <= 2 * height_);
-    const int64_t depth = std::min(kDepth, g_.k),
-                  columns = std::min(kColumns, round_up(g_.n, width_));
-    const Scratch b_memory(read_b_ ? 0 : static_cast<size_t>(depth * columns) * sizeof(T));
-    b_pack_ = b_memory.template as<T>();
-    for (int64_t j = 0; j < g_.n; j += kColumns) {
-      const int64_t n = std::min(kColumns, g_.n - j);
-      for (int64_t p = 0; p < g_.k; p += kDepth) block(j, n, p, std::min(kDepth, g_.k - p), work);
+  void run() const {
+    thread_local Packed packed;
+    T* const a_pack =
+        static_cast<T*>(packed.get(static_cast<size_t>(a_size_ + b_size_) * sizeof(T)));
+    T* const b_pack = a_pack + a_size_;
+    for (int64_t d = 0; d < depths_; ++d) {
+      for (int64_t r = 0; r < panels_ && flat_ && !read_a_; ++r)
+        pack_a(r, d, a_pack + row(r) * terms(d));
+      for (int64_t j = 0; j < g_.n; j += group_) group(j, d, a_pack, b_pack);
     }
   }
 
  private:
-  static int64_t round_up(int64_t x, int64_t to) { return ceil_div(x, to) * to; }
+  int64_t row(int64_t panel) const { return panel * g_.m / panels_; }
+  int64_t term(int64_t d) const { return d * g_.k / depths_; }
+  int64_t terms(int64_t d) const { return term(d + 1) - term(d); }
+  int64_t columns(int64_t j) const { return std::min(group_, g_.n - j); }
+  const T* a_at(int64_t r, int64_t d) const { return a_ + row(r) * g_.a_row + term(d) * g_.a_col; }
+  const T* b_at(int64_t j, int64_t d) const { return b_ + j * g_.b_col + term(d) * g_.b_row; }
 
-  // Columns j0..j0+n of c gain the sum over p0..p0+k.
-  void block(int64_t j0, int64_t n, int64_t p0, int64_t k, double work) {
-    const int64_t panels = ceil_div(n, width_);
-    const auto pack_b = [&](int64_t begin, int64_t end) {
-      if (read_b_) return;
-      for (int64_t q = begin; q < end; ++q) {
-        const int64_t count = std::min(width_, n - q * width_);
-        gemm_pack(b_ + (j0 + q * width_) * g_.b_col + p0 * g_.b_row, g_.b_col, g_.b_row, count, k,
-                  width_, b_pack_ + q * width_ * k);
-      }
-    };
-    const int64_t row_blocks = ceil_div(g_.m, block_rows());
-    if (work < 2 * kThreads || threads() == 1) {
-      pack_b(0, panels);
-      for (int64_t i = 0; i < row_blocks; ++i) rows(i * block_rows(), j0, n, p0, k, 0, panels);
-      return;
-    }
-    parallel_each(panels, pack_b);
-    // Row blocks times groups of panels, enough for all threads.
-    const int64_t groups =
-        std::min(panels, std::max<int64_t>(1, ceil_div(2 * threads(), row_blocks)));
-    parallel_each(row_blocks * groups, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t i = task / groups, q = task % groups;
-        rows(i * block_rows(), j0, n, p0, k, q * panels / groups, (q + 1) * panels / groups);
-      }
-    });
+  void pack_a(int64_t r, int64_t d, T* to) const {
+    const int64_t high = row(r + 1) - row(r);
+    gemm_pack(a_at(r, d), g_.a_row, g_.a_col, high, terms(d), high, to);
   }
 
-  // parallel_for in steps of one.
-  template <class F>
-  static void parallel_each(int64_t n, const F& f) {
-    parallel_for(n * 64, 64, [&](int64_t begin, int64_t end) { f(begin / 64, ceil_div(end, 64)); });
+  static Ahead ahead(const T* at, int64_t rows, int64_t row, int64_t columns, int64_t column) {
+    if (row == 1) std::swap(rows, columns), std::swap(row, column);
+    if (column != 1) return {};
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    return {at, columns * kSize, row * kSize, rows};
+  }
+  Ahead ahead_b(int64_t j, int64_t d) const {
+    if (j >= g_.n) j = 0, ++d;
+    if (d == depths_) return {};
+    return ahead(b_at(j, d), terms(d), g_.b_row, columns(j), g_.b_col);
+  }
+  Ahead ahead_a(int64_t r, int64_t j, int64_t d) const {
+    if (flat_) return {};
+    if (r == panels_) r = 0, j += group_;
+    if (j >= g_.n) j = 0, ++d;
+    if (d == depths_) return {};
+    return ahead(a_at(r, d), row(r + 1) - row(r), g_.a_row, terms(d), g_.a_col);
   }
 
-  int64_t block_rows() const { return std::max<int64_t>(1, kRows / height_) * height_; }
-
-  // A block of rows, times the panels first..last of b.
-  void rows(int64_t i0, int64_t j0, int64_t n, int64_t p0, int64_t k, int64_t first, int64_t last) {
-    const int64_t m = std::min(block_rows(), g_.m - i0), panels = ceil_div(m, height_);
-    const Scratch a_memory(read_a_ ? 0 : static_cast<size_t>(panels * height_ * k) * sizeof(T));
-    T* const a_pack = a_memory.template as<T>();
-    for (int64_t r = 0; r < panels && !read_a_; ++r) {
-      const int64_t i = i0 + r * height_;
-      gemm_pack(a_ + i * g_.a_row + p0 * g_.a_col, g_.a_row, g_.a_col, std::min(height_, g_.m - i),
-                k, height_, a_pack + r * height_ * k);
-    }
-    for (int64_t q = first; q < last; ++q) {
-      const int64_t j = j0 + q * width_, count = std::min(width_, j0 + n - j);
-      const T* b = b_pack_ + q * width_ * k;
-      int64_t b_row = width_;
-      if (read_b_) b = b_ + j + p0 * g_.b_row, b_row = g_.b_row;
-      const int vectors = count > tiles_.lanes ? 2 : 1;
-      for (int64_t r = 0; r < panels; ++r) {
-        const int64_t i = i0 + r * height_, high = std::min(height_, g_.m - i);
-        const T* a = a_pack + r * height_ * k;
-        int64_t a_row = 1, a_col = height_;
-        if (read_a_) a = a_ + i * g_.a_row + p0 * g_.a_col, a_row = g_.a_row, a_col = g_.a_col;
-        const bool add = p0 > 0 || g_.accumulate;
-        tiles_.tile(high, vectors, a_row == 1)(k, a, a_row, a_col, b, b_row, c_ + i * g_.c_row + j,
-                                               g_.c_row, add, count);
+  // The columns from j0 on gain the block d of their sums.
+  void group(int64_t j0, int64_t d, T* a_pack, T* b_pack) const {
+    const int64_t k = terms(d), n = columns(j0);
+    const bool add = d > 0 || g_.accumulate, dense = !read_a_ || g_.a_row == 1;
+    Ahead b_next = ahead_b(j0 + group_, d);
+    for (int64_t r = 0; r < panels_; ++r) {
+      const int64_t i = row(r), high = row(r + 1) - i;
+      const T* a = flat_ ? a_pack + i * k : a_pack;
+      int64_t a_row = 1, a_col = high;
+      if (read_a_)
+        a = a_at(r, d), a_row = g_.a_row, a_col = g_.a_col;
+      else if (!flat_)
+        pack_a(r, d, a_pack);
+      Ahead a_next = ahead_a(r + 1, j0, d);
+      for (int64_t j = 0; j < n; j += width_) {
+        const int64_t count = std::min(width_, n - j);
+        const T* b = b_at(j0 + j, d);
+        int64_t b_row = g_.b_row;
+        if (!read_b_) {
+          T* const to = b_pack + j * k;
+          if (r == 0) gemm_pack(b, g_.b_col, g_.b_row, count, k, width_, to);
+          b = to, b_row = width_;
+        }
+        tiles_.tile(high, count > tiles_.lanes ? 2 : 1, dense)(
+            k, a, a_row, a_col, b, b_row, c_ + i * g_.c_row + j0 + j, g_.c_row, add, count,
+            a_next.done() ? b_next : a_next);
       }
     }
   }
@@ -126,9 +163,8 @@ class Blocked {
   const T* b_;
   T* c_;
   const GemmTiles<T>& tiles_;
-  int64_t width_, height_;
-  bool read_a_ = false, read_b_ = false;
-  T* b_pack_ = nullptr;
+  int64_t width_, panels_, depths_, group_ = 0, a_size_ = 0, b_size_ = 0;
+  bool flat_ = false, read_a_ = false, read_b_ = false;
 };
 
 }  // namespace
@@ -142,7 +178,32 @@ void gemm_blocked(const Gemm& g) {
       std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
     return;
   }
-  Blocked<T>(g).run();
+  // Each thread computes a part of its own. An element does not depend on the part that it is in.
+  const double work =
+      static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+  const int64_t wanted = std::min<int64_t>(threads(), static_cast<int64_t>(work / kThread));
+  const int64_t high = gemm_tiles<T>().rows, wide = 2 * gemm_tiles<T>().lanes;
+  const int64_t panels = ceil_div(g.n, wide);
+  int64_t down = 1, across = 1;
+  for (int64_t i = 1; i <= wanted; ++i) {  // of the grids of that many parts, the squarest
+    const int64_t j = wanted / i;
+    if (i * high > g.m || j > panels || i * j < down * across) continue;
+    if (i * j > down * across || g.m / i + g.n / j < g.m / down + g.n / across)
+      down = i, across = j;
+  }
+  parallel_pieces(down * across, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t r = t / across, q = t % across;
+      const int64_t i = r * g.m / down, j = q * panels / across * wide;
+      Gemm part = g;
+      part.m = (r + 1) * g.m / down - i;
+      part.n = std::min(g.n, (q + 1) * panels / across * wide) - j;
+      part.a = static_cast<const T*>(g.a) + i * g.a_row;
+      part.b = static_cast<const T*>(g.b) + j * g.b_col;
+      part.c = static_cast<T*>(g.c) + i * g.c_row + j;
+      Blocked<T>(part).run();
+    }
+  });
 }
 
 template void gemm_blocked<float>(const Gemm& g);

@@ -2,9 +2,9 @@
 #include "spruce/core/cpu/gemm_pack.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/transpose.h"
 
@@ -99,8 +99,7 @@ template <class T>
 void gemm_pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k,
                int64_t width, T* to) {
   if (step_j == 1) {
-    for (int64_t p = 0; p < k; ++p)
-      std::memcpy(to + p * width, from + p * step_p, static_cast<size_t>(count) * sizeof(T));
+    gemm_tiles<T>().copy(from, step_p, k, count, to, width);
   } else if (step_p == 1) {
     static const Turn<T> turns = best<T>();
     turns(from, step_j, count, k, width, to);

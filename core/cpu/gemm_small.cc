@@ -59,13 +59,15 @@ void SmallGemm<T>::panel(const T* a, const T* b, int64_t b_row, T* c, int64_t j,
   const int64_t columns = std::min(width_, n_ - j),
                 vectors = (columns + tiles_->lanes - 1) / tiles_->lanes;
   const bool dense = a_row_ == 1;
+  Ahead ahead;
   const GemmTile<T> tile = tiles_->tile(height_, vectors, dense);
   int64_t i = 0;
   for (; i + height_ <= m_; i += height_)
-    tile(k, a + i * a_row_, a_row_, a_col_, b, b_row, c + i * c_row_ + j, c_row_, add, columns);
+    tile(k, a + i * a_row_, a_row_, a_col_, b, b_row, c + i * c_row_ + j, c_row_, add, columns,
+         ahead);
   if (i < m_)
     tiles_->tile(m_ - i, vectors, dense)(k, a + i * a_row_, a_row_, a_col_, b, b_row,
-                                         c + i * c_row_ + j, c_row_, add, columns);
+                                         c + i * c_row_ + j, c_row_, add, columns, ahead);
 }
 
 template <class T>

@@ -8,8 +8,7 @@
 
 namespace spruce::cpu {
 
-/// Multiply-adds up to which our own product is the faster one in f32 (it takes half the time of
-/// oneDNN's at 16x16x16, as much at 128x128x128, and 1.15 times as much at 1024x1024x1024).
+/// Multiply-adds up to which a product needs no blocks.
 inline constexpr double kSmallGemm = 1 << 21;
 
 /// One product of float or double of settled sizes and strides, on one thread. An element is summed

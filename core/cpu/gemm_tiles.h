@@ -6,19 +6,45 @@
 
 namespace spruce::cpu {
 
+/// Memory that tiles fetch into the caches while they compute, line by line: `runs` runs of `count`
+/// lines that begin `jump` bytes apart. It remembers how far they came.
+struct Ahead {
+  static constexpr int64_t kLine = 64;
+  const char *run = nullptr, *at = nullptr;
+  int64_t jump = 0, count = 0, runs = 0, left = 0;
+
+  Ahead() = default;
+  Ahead(const void* from, int64_t bytes, int64_t jump_bytes, int64_t n)
+      : run(static_cast<const char*>(from)), at(run), jump(jump_bytes), runs(n) {
+    const auto first = static_cast<int64_t>(reinterpret_cast<uintptr_t>(from) % kLine);
+    count = left = (first + bytes + kLine - 1) / kLine;
+  }
+  bool done() const { return left == 0; }
+  /// The end of a run.
+  void turn() {
+    if (--runs > 0) at = run += jump, left = count;
+  }
+};
+
 /// c[i, j] (+)= sum over p of a[i * a_row + p * a_col] b[p * b_row + j], for the rows of one tile
 /// and `columns` of its columns, which reach into the last vector; c is written where `add` is
 /// false. One fused (or, on the baseline, two-step) multiply-add after the other in the order of p,
 /// whatever the size of the tile: an element has the same bits in any of them. Nothing beyond the
-/// columns is read or written.
+/// columns is read or written. Lines of `ahead` are fetched on the way.
 template <class T>
 using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
-                          int64_t b_row, T* c, int64_t c_row, bool add, int64_t columns);
+                          int64_t b_row, T* c, int64_t c_row, bool add, int64_t columns,
+                          Ahead& ahead);
 
 /// c[i * c_row] (+)= sum over p of a[i * a_row + p] x[p], for m rows: in lanes along p.
 template <class T>
 using GemmDots = void (*)(int64_t m, int64_t k, const T* a, int64_t a_row, const T* x, T* c,
                           int64_t c_row, bool add);
+
+/// to[i * to_row + j] = from[i * from_row + j].
+template <class T>
+using GemmCopy = void (*)(const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to,
+                          int64_t to_row);
 
 /// The tiles of one instruction set: of 1 to `rows` rows and 1 or 2 vectors of `lanes` columns; of
 /// few rows also 3 and 4 vectors.
@@ -29,6 +55,7 @@ struct GemmTiles {
   int rows;
   int lanes;
   GemmDots<T> dots;
+  GemmCopy<T> copy;
   GemmTile<T> square[kMaxRows][2][2];  // [rows - 1][vectors - 1][a_row is 1]
   GemmTile<T> flat[kFlatRows][2][2];   // [rows - 1][vectors - 3][a_row is 1]
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <random>
 
+#include "spruce/core/cpu/gemm.h"
 #include "spruce/core/cpu/parallel.h"
 
 namespace spruce {
@@ -226,6 +227,92 @@ TEST(Dot, OfBfloat16IsSummedInF32) {
     // Half a step of bf16, and what sums in f32 lose where terms cancel.
     for (size_t i = 0; i < want.size(); ++i)
       ASSERT_NEAR(got[i], want[i], std::abs(want[i]) * 0x1p-8 + 1e-4);
+  }
+}
+
+// A product with strides of all layouts, against sums in f64, between guards.
+template <class T>
+void check_product(int64_t m, int64_t n, int64_t k, int layout, bool accumulate) {
+  SCOPED_TRACE(std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k) + " layout " +
+               std::to_string(layout));
+  constexpr int64_t kGap = 3;  // rows are longer than they must be
+  uint64_t state = static_cast<uint64_t>(m * 1000003 + n * 1009 + k);
+  cpu::Gemm g;
+  g.m = m, g.n = n, g.k = k, g.accumulate = accumulate;
+  const bool a_rows = (layout & 1) == 0, b_rows = (layout & 2) == 0;
+  const int64_t spread = (layout & 4) == 0 ? 1 : 2;  // no axis has neighbours
+  g.a_row = a_rows ? k * spread + kGap : spread, g.a_col = a_rows ? spread : m * spread + kGap;
+  g.b_row = b_rows ? n * spread + kGap : spread, g.b_col = b_rows ? spread : k * spread + kGap;
+  g.c_row = n + kGap;
+  const auto fill = [&](int64_t size) {
+    std::vector<T> v(static_cast<size_t>(size));
+    for (T& x : v) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      x = static_cast<T>(static_cast<double>(state >> 11) * 0x1p-52 - 1);
+    }
+    return v;
+  };
+  // No element beyond the last one is there.
+  const auto reach = [](int64_t rows, int64_t row, int64_t columns, int64_t column) {
+    return (rows - 1) * row + (columns - 1) * column + 1;
+  };
+  const std::vector<T> a = fill(reach(m, g.a_row, k, g.a_col)),
+                       b = fill(reach(k, g.b_row, n, g.b_col));
+  const std::vector<T> before = fill(reach(m, g.c_row, n, 1));
+  g.a = a.data(), g.b = b.data();
+  const auto product = [&](int count) {
+    std::vector<T> c = before;
+    g.c = c.data();
+    set_threads(count);
+    cpu::gemm(dtype_of<T>(), g);
+    return c;
+  };
+  const int threads_before = threads();
+  const std::vector<T> one = product(1), two = product(2), five = product(5);
+  set_threads(threads_before);
+  EXPECT_EQ(std::memcmp(one.data(), two.data(), one.size() * sizeof(T)), 0);
+  EXPECT_EQ(std::memcmp(one.data(), five.data(), one.size() * sizeof(T)), 0);
+  const double tolerance = (sizeof(T) == 4 ? 2e-7 : 1e-15) * static_cast<double>(k + 10);
+  const auto at = [](int64_t i) { return static_cast<size_t>(i); };
+  std::vector<double> sums(at(n));
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = n; j < g.c_row && i + 1 < m; ++j)
+      ASSERT_EQ(one[at(i * g.c_row + j)], before[at(i * g.c_row + j)]);
+    if (i % 9 != 0 && i + 15 < m) continue;  // sums take long
+    for (int64_t j = 0; j < n; ++j)
+      sums[at(j)] = accumulate ? static_cast<double>(before[at(i * g.c_row + j)]) : 0;
+    for (int64_t p = 0; p < k; ++p) {
+      const auto x = static_cast<double>(a[at(i * g.a_row + p * g.a_col)]);
+      for (int64_t j = 0; j < n; ++j)
+        sums[at(j)] += x * static_cast<double>(b[at(p * g.b_row + j * g.b_col)]);
+    }
+    for (int64_t j = 0; j < n; ++j)
+      ASSERT_NEAR(static_cast<double>(one[at(i * g.c_row + j)]), sums[at(j)], tolerance) << i;
+  }
+}
+
+TEST(Dot, LargeProductsOfAllLayoutsAreTheSameOnAnyThreads) {
+  // Sizes at the edges of tiles, flat and tall, one and several blocks of the sum and groups of
+  // columns, and rows that are a multiple of a page apart.
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const Size& s : std::vector<Size>{{14, 32, 5000},
+                                         {15, 33, 4800},
+                                         {29, 257, 401},
+                                         {97, 129, 200},
+                                         {200, 70, 513},
+                                         {1021, 65, 67},
+                                         {513, 31, 300},
+                                         {170, 480, 410},
+                                         {130, 40, 1021},
+                                         {1, 3000, 300},
+                                         {3000, 1, 300}}) {
+    for (int layout = 0; layout < 5; ++layout) {
+      check_product<float>(s.m, s.n, s.k, layout, layout == 1);
+      check_product<double>(s.m, s.n, s.k, layout, layout == 2);
+      if (HasFatalFailure()) return;
+    }
   }
 }
 
