@@ -157,6 +157,10 @@ void NestBuilder::choose_mode() {
   n_.block_ = std::max<int64_t>(1, (joined ? kJoinedBlock : kRowBlock) / n_.inner_);
   if (!joined) n_.block_ = std::min(n_.block_, kMostRows);
   n_.block_ = std::min(n_.block_, n_.rows_);
+  if (joined) {  // blocks of equal height, which take no more memory than they need
+    const int64_t blocks = (n_.rows_ + n_.block_ - 1) / n_.block_;
+    n_.block_ = (n_.rows_ + blocks - 1) / blocks;
+  }
 }
 
 // A reduction of rows parts the stage in which its operand is computed from those that use its
