@@ -29,8 +29,8 @@ Array layer_norm(const Array& x, const Shape& normalized, const Array& weight, c
   Shape rows;
   for (int i = 0; i < lead; ++i) rows.push_back(x.shape()[i]);
   rows.push_back(n);
-  const Array w = weight.defined() ? weight.reshape({n}) : ones({n}, x.dtype());
-  const Array b = bias.defined() ? bias.reshape({n}) : zeros({n}, x.dtype());
+  const Array w = weight.defined() ? weight.reshape({n}) : ones({1}, x.dtype());
+  const Array b = bias.defined() ? bias.reshape({n}) : zeros({1}, x.dtype());
   const Array y =
       bind1(layer_norm_p, {x.reshape(rows), w, b}, Params::make(LayerNormParams{o.eps}));
   return y.reshape(x.shape());

@@ -35,12 +35,14 @@ struct LayerNorm {
   }
 };
 
+// n numbers; v may hold one for all.
 template <class T>
-std::vector<T> to_compute(const View& v) {
-  std::vector<T> out(static_cast<size_t>(v.numel()));
+std::vector<T> to_compute(const View& v, int64_t n) {
+  std::vector<T> out(static_cast<size_t>(n));
+  const size_t step = v.numel() == n ? 1 : 0;
   visit_dtype(v.dtype(), [&]<class X>(X) {
     if constexpr (!std::is_integral_v<X>) {
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(v.as<X>()[i]);
+      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(v.as<X>()[i * step]);
     }
   });
   return out;
@@ -48,15 +50,17 @@ std::vector<T> to_compute(const View& v) {
 
 void kernel(const KernelArgs& a) {
   const double eps = a.params.get<LayerNormParams>().eps;
+  const int64_t n = a.in[0].shape().back();
   cpu::run_rows<LayerNorm, Affine>(a.in[0], a.out[0], [&]<class T>(T) {
-    return Affine<T>{static_cast<T>(eps), to_compute<T>(a.in[1]), to_compute<T>(a.in[2])};
+    return Affine<T>{static_cast<T>(eps), to_compute<T>(a.in[1], n), to_compute<T>(a.in[2], n)};
   });
 }
 
 Aval shape(const ShapeArgs& a) {
   const Aval out = rules::rows_floating(a);
   for (size_t i = 1; i < 3; ++i) {
-    if (a.in[i]->dtype != out.dtype || !(a.in[i]->shape == Shape{out.shape.back()})) {
+    const Shape& got = a.in[i]->shape;
+    if (a.in[i]->dtype != out.dtype || !(got == Shape{out.shape.back()} || got == Shape{1})) {
       throw ShapeError("layer_norm: x is " + to_string(out) + ", so weight and bias must be " +
                        to_string(Aval{out.dtype, false, Shape{out.shape.back()}}) + "; got " +
                        to_string(*a.in[i]));
@@ -85,7 +89,7 @@ void batch(const BatchArgs& a) {
     if (!batched) return v;
     Shape shape = Shape::filled(x.rank(), 1);
     shape[0] = a.size;
-    shape.back() = n;
+    shape.back() = v.shape().back();
     return v.reshape(shape);
   };
   a.out[0] = plain * spread(w, a.batched[1]) + spread(b, a.batched[2]);
@@ -102,6 +106,8 @@ std::vector<Sample> samples() {
       s.in.push_back(input);
     }
     s.params = Params::make(LayerNormParams{1e-5});
+    out.push_back(s);
+    s.in[1].aval.shape = s.in[2].aval.shape = Shape{1};
     out.push_back(s);
   }
   return out;
