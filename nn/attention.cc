@@ -11,6 +11,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/attention.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
@@ -64,14 +65,37 @@ Array weights_of(const Array& scores, const AttentionOptions& o) {
   return where(closed, zeros_like(weights), weights);
 }
 
+// True for what the attention primitive takes as it is.
+bool is_single(const Array& q, const Array& k, const Array& v, const AttentionOptions& o) {
+  const int r = q.rank();
+  if (o.dropout_p != 0 || k.rank() != r || v.rank() != r || q.aval().weak) return false;
+  for (int i = 0; i + 2 < r; ++i) {
+    if (k.shape(i) != q.shape(i) || v.shape(i) != q.shape(i)) return false;
+  }
+  const auto is_as_query = [&](const Array& x) { return x.dtype() == q.dtype(); };
+  if (!is_floating(q.dtype()) || !is_as_query(k) || !is_as_query(v)) return false;
+  const Array& mask = o.attn_mask;
+  if (!mask.defined()) return true;
+  if (mask.rank() > r || (mask.dtype() != bool_ && !is_as_query(mask))) return false;
+  for (int i = 1; i <= mask.rank(); ++i) {
+    if (mask.shape(-i) != 1 && mask.shape(-i) != (i == 1 ? k.shape(-2) : q.shape(-i))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Array scaled_dot_product_attention(const Array& query, const Array& key, const Array& value,
                                    const AttentionOptions& o, Loc loc) {
   const LocScope at(loc);
   check_attention(query, key, value, o);
-  const auto d = static_cast<double>(query.shape(-1));
-  const Array scores = matmul(query * o.scale.value_or(1 / std::sqrt(d)), swapaxes(key, -1, -2));
+  const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape(-1))));
+  if (is_single(query, key, value, o)) {
+    std::vector<Array> in = {query, key, value};
+    if (o.attn_mask.defined()) in.push_back(o.attn_mask);
+    return bind1(attention_p, in, Params::make(AttentionParams{scale, o.is_causal}));
+  }
+  const Array scores = matmul(query * scale, swapaxes(key, -1, -2));
   Array weights = weights_of(scores, o);
   if (o.dropout_p != 0) weights = nn::dropout(weights, {.p = o.dropout_p, .key = o.dropout_key});
   return matmul(weights, value);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/attention.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "spruce/core/cpu/gemm_pack.h"
+#include "spruce/core/cpu/gemm_small.h"
+#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/cpu/rows.h"
+#include "spruce/core/cpu/scratch.h"
+
+namespace spruce::cpu {
+namespace {
+
+// A tile of scores stays in the first-level cache. Low ones leave out more of a causal mask.
+constexpr int64_t kQueries = 64, kCausalQueries = 32, kKeys = 128;
+constexpr int64_t kTogether = 256;  // queries that share a transposed copy of the keys
+
+// What is known of a query after some keys.
+template <class T>
+struct Query {
+  T largest = -std::numeric_limits<T>::infinity(), total = 0;
+};
+
+template <class T>
+void mask_row(const Attention<T>& a, int64_t offset, T* x, int64_t n) {
+  constexpr T kClosed = -std::numeric_limits<T>::infinity();
+  if (a.mask_adds) {
+    const T* m = static_cast<const T*>(a.mask) + offset;
+    for (int64_t j = 0; j < n; ++j) {
+      const T add = m[j * a.mask_column];
+      x[j] = add == kClosed ? kClosed : x[j] + add;
+    }
+  } else {
+    const bool* m = static_cast<const bool*>(a.mask) + offset;
+    for (int64_t j = 0; j < n; ++j) x[j] = m[j * a.mask_column] ? x[j] : kClosed;
+  }
+}
+
+// From n scores to exp(score - largest); what was summed up before shrinks where the largest grows.
+template <class T>
+struct Step {
+  template <class I>
+  static SPRUCE_INLINE void body(Query<T>& q, T* x, int64_t n, T* out, int64_t e) {
+    const T found = row_max(x, n);
+    const T before = q.largest, largest = found > before ? found : before;
+    const T base = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
+    const T sum = row_sum<T>(
+        n, [&](int64_t i)
+               __attribute__((always_inline)) { return x[i] = math::exp<I>(x[i] - base); });
+    const T shrink = math::exp<I>(before - base);
+    if (before != largest) {
+      for (int64_t i = 0; i < e; ++i) out[i] *= shrink;
+      q.total *= shrink;
+    }
+    q.total += sum;
+    q.largest = largest;
+  }
+  static void base(Query<T>& q, T* x, int64_t n, T* out, int64_t e) {
+    body<math::Isa<false>>(q, x, n, out, e);
+  }
+  SPRUCE_TARGET_V3 static void v3(Query<T>& q, T* x, int64_t n, T* out, int64_t e) {
+    body<math::Isa<true>>(q, x, n, out, e);
+  }
+  SPRUCE_TARGET_V4 static void v4(Query<T>& q, T* x, int64_t n, T* out, int64_t e) {
+    body<math::Isa<true>>(q, x, n, out, e);
+  }
+  using Call = void (*)(Query<T>&, T*, int64_t, T*, int64_t);
+  static Call best() {
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
+      return &base;
+    else
+      return pick<Call>(&base, &v3, &v4);
+  }
+};
+
+template <class T>
+class Run {
+ public:
+  explicit Run(const Attention<T>& a) : a_(a) {}
+
+  void operator()() const {
+    if (a_.t == 0 || a_.e == 0) return;
+    const int64_t groups = (a_.t + kTogether - 1) / kTogether;
+    const int64_t work = std::max<int64_t>(1, std::min(a_.t, kTogether) * a_.s * (a_.d + a_.e));
+    parallel_pieces(
+        a_.items * groups, std::max<int64_t>(1, (1 << 19) / work), [&](int64_t begin, int64_t end) {
+          const Scratch keys(static_cast<size_t>((a_.s + kQueries) * a_.d) * sizeof(T));
+          const Scratch packed(sizeof(Packed));
+          for (int64_t p = begin; p < end; ++p)
+            group(p / groups, p % groups * kTogether, keys.as<T>(), *new (packed.data()) Packed);
+        });
+  }
+
+ private:
+  using Packed = typename SmallGemm<T>::Packed;
+
+  int64_t keys_of(int64_t end) const { return a_.causal ? std::min(a_.s, end) : a_.s; }
+
+  // Queries from `first` on. `keys` takes f[d, s] and, behind it, a tile of scaled queries.
+  void group(int64_t item, int64_t first, T* keys, Packed& packed) const {
+    const int64_t last = std::min(first + kTogether, a_.t), s = keys_of(last);
+    gemm_pack(a_.k + item * a_.s * a_.d, a_.d, 1, s, a_.d, s, keys);
+    const int64_t height = a_.causal ? kCausalQueries : kQueries;
+    for (int64_t i = first; i < last; i += height)
+      tile(item, i, std::min(i + height, last), keys, s, keys + a_.s * a_.d, packed);
+  }
+
+  void tile(int64_t item, int64_t first, int64_t last, const T* keys, int64_t step, T* scaled,
+            Packed& packed) const {
+    alignas(64) T scores[kQueries * kKeys];
+    Query<T> queries[kQueries];
+    const int64_t rows = last - first, e = a_.e, s = keys_of(last);
+    T* out = a_.out + (item * a_.t + first) * e;
+    for (int64_t i = 0; i < rows * a_.d; ++i)
+      scaled[i] = a_.scale * a_.q[(item * a_.t + first) * a_.d + i];
+    if (s == 0) std::fill(out, out + rows * e, T(0));
+    for (int64_t j = 0; j < s; j += kKeys) {
+      const int64_t n = std::min(kKeys, s - j);
+      Gemm g;
+      g.m = rows, g.n = n, g.k = a_.d;
+      g.a_row = a_.d, g.b_row = step, g.c_row = kKeys;
+      SmallGemm<T>(g).run(scaled, keys + j, scores, packed);
+      for (int64_t r = 0; r < rows; ++r) {
+        T* x = scores + r * kKeys;
+        const int64_t open = a_.causal ? std::clamp<int64_t>(first + r + 1 - j, 0, n) : n;
+        if (a_.mask != nullptr)
+          mask_row(a_, mask_at(item) + (first + r) * a_.mask_row + j * a_.mask_column, x, open);
+        if (open > 0) step_(queries[r], x, open, out + r * e, j > 0 ? e : 0);
+        std::fill(x + open, x + n, T(0));
+      }
+      g = Gemm();
+      g.m = rows, g.n = e, g.k = n;
+      g.a_row = kKeys, g.b_row = e, g.c_row = e;
+      g.accumulate = j > 0;
+      packed.from = nullptr;
+      SmallGemm<T>(g).run(scores, a_.v + (item * a_.s + j) * e, out, packed);
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      const T total = queries[r].total;
+      const T scale = total == T(0) && (a_.mask != nullptr || a_.s == 0) ? T(0) : T(1) / total;
+      for (int64_t i = 0; i < e; ++i) out[r * e + i] *= scale;
+    }
+  }
+
+  int64_t mask_at(int64_t item) const {
+    int64_t at = 0;
+    for (int i = a_.lead.rank() - 1; i >= 0; --i) {
+      at += item % a_.lead[i] * a_.mask_step[i];
+      item /= a_.lead[i];
+    }
+    return at;
+  }
+
+  const Attention<T>& a_;
+  typename Step<T>::Call step_ = Step<T>::best();
+};
+
+}  // namespace
+
+void attention(const Attention<float>& a) { Run<float>{a}(); }
+void attention(const Attention<double>& a) { Run<double>{a}(); }
+
+}  // namespace spruce::cpu
