@@ -2,6 +2,7 @@
 #include "spruce/transforms/batch.h"
 
 #include <memory>
+#include <utility>
 
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/derive.h"
@@ -26,6 +27,15 @@ class BatchTracer final : public ArrayImpl {
   }
 };
 
+thread_local const std::string* at_work = nullptr;
+
+struct AtWork {
+  explicit AtWork(const std::string& axis) : before(std::exchange(at_work, &axis)) {}
+  AtWork(const AtWork&) = delete;
+  ~AtWork() { at_work = before; }
+  const std::string* before;
+};
+
 const Array& value_of(const Array& a) { return static_cast<const BatchTracer*>(a.impl())->value; }
 
 }  // namespace
@@ -44,6 +54,11 @@ bool BatchInterpreter::find_axis(const std::string& name, int64_t* size) const {
   return Interpreter::find_axis(name, size);
 }
 
+const std::string& BatchInterpreter::axis_at_work() {
+  static const std::string none;
+  return at_work == nullptr ? none : *at_work;
+}
+
 void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params,
                                std::span<Array> out) {
   if (is_collective(p) && collective_axis(params) == axis_name_) {
@@ -59,11 +74,14 @@ void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, co
     values[i] = batched[i] ? value_of(in[i]) : in[i];
     any = any || batched[i];
   }
-  if (!any) return bind_into(parent(), p, in, params, out);
+  // Without a mapped operand, a body may still ask for the axis.
+  if (!any && (axis_name_.empty() || !asks_for_axis(params, axis_name_)))
+    return bind_into(parent(), p, in, params, out);
   const auto out_batched = std::make_unique<bool[]>(out.size());
   for (size_t k = 0; k < out.size(); ++k) out_batched[k] = true;
   {
     const InterpreterScope scope(parent());
+    const AtWork work(axis_name_);
     const BatchArgs args{p,      values, {batched.get(), in.size()},     size_,
                          params, out,    {out_batched.get(), out.size()}};
     if (p.batch != nullptr && !p.expands(params)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/collectives.h"
 
+#include "spruce/core/graph/graph.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
@@ -47,6 +48,26 @@ bool is_collective(const Primitive& p) { return &p == &psum_p || &p == &axis_ind
 
 const std::string& collective_axis(const Params& params) {
   return params.get<CollectiveParams>().axis_name;
+}
+
+bool asks_for_axis(const Params& params, const std::string& axis_name) {
+  std::vector<GraphPtr> todo;
+  const auto look = [&](const Params& p) {
+    if (p.empty()) return;
+    p.base()->visit_graphs([&](const GraphPtr& g) {
+      if (g != nullptr) todo.push_back(g);
+    });
+  };
+  look(params);
+  while (!todo.empty()) {
+    const GraphPtr g = todo.back();
+    todo.pop_back();
+    for (const Equation& e : g->equations) {
+      if (is_collective(*e.primitive) && collective_axis(e.params) == axis_name) return true;
+      look(e.params);
+    }
+  }
+  return false;
 }
 
 Array run_collective(const Primitive& p, std::span<const Array> in, const Params&,

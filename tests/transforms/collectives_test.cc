@@ -109,5 +109,80 @@ TEST(Collectives, UnknownNamesAreErrors) {
   EXPECT_THROW((void)psum(kRow, "i"), ValueError);
 }
 
+// === within loops and branches ===
+
+Array slices() { return reshape(linspace(0.1f, 1.0f, 12), {3, 4}); }
+
+// What f, which sees one slice, gives under vmap: eagerly, compiled, and its derivative against
+// that of `plain`, the same function of all slices.
+template <class F, class Plain>
+void expect_same(const F& f, const Plain& plain) {
+  const auto mapped = vmap(f, {.axis_name = "i"});
+  const Array x = slices(), want = plain(x);
+  EXPECT_TRUE(allclose(mapped(x), want)) << mapped(x) << want;
+  EXPECT_TRUE(allclose(jit(mapped)(x), want));
+  const auto loss = [&](const Array& v) { return sum(square(mapped(v))); };
+  const auto plain_loss = [&](const Array& v) { return sum(square(plain(v))); };
+  const Array g = grad(plain_loss)(x);
+  EXPECT_TRUE(allclose(grad(loss)(x), g, {.rtol = 1e-4})) << grad(loss)(x) << g;
+  EXPECT_TRUE(allclose(jit(grad(loss))(x), g, {.rtol = 1e-4}));
+}
+
+TEST(Collectives, InTheBodyOfAScan) {
+  const auto f = [](const Array& x) {
+    const auto step = [](const Array& c, const Array& v) {
+      const Array next = 0.5f * c * pmean(v, "i") + psum(v, "i") + astype(axis_index("i"), float32);
+      return std::pair{next, next * v};
+    };
+    return scan(step, sum(x), x).second;
+  };
+  expect_same(f, [](const Array& x) {
+    Array c = sum(x, 1);
+    std::vector<Array> out;
+    for (int t = 0; t < 4; ++t) {
+      const Array v = x[{slice(), t}];
+      c = 0.5f * c * mean(v) + sum(v) + arange(3.0f);
+      out.push_back(c * v);
+    }
+    return stack(out, 1);
+  });
+}
+
+TEST(Collectives, InTheBodyOfALoopWithABound) {
+  const auto f = [](const Array& x) {
+    return while_loop([](const Array& c) { return sum(c) < 40.0f; },
+                      [](const Array& c) { return c + 0.3f * psum(c, "i"); }, x, {.max_steps = 8});
+  };
+  expect_same(f, [](const Array& x) {
+    Array c = x;
+    for (int t = 0; t < 8; ++t)
+      c = where(sum(c, 1, {.keepdims = true}) < 40.0f, c + 0.3f * sum(c, 0, {.keepdims = true}), c);
+    return c;
+  });
+}
+
+TEST(Collectives, InBranches) {
+  const auto f = [](const Array& x) {
+    return cond(
+        sum(x) > 1.0f, [](const Array& v) { return psum(v, "i"); },
+        [](const Array& v) { return 2.0f * v; }, x);
+  };
+  expect_same(f, [](const Array& x) {
+    return where(sum(x, 1, {.keepdims = true}) > 1.0f, broadcast_to(sum(x, 0), {3, 4}), 2.0f * x);
+  });
+}
+
+TEST(Collectives, InLoopsThatTakeNothingMapped) {
+  const auto f = [](const Array&) {
+    return fori_loop(
+        0, 3, [](const Array&, const Array& c) { return c + astype(axis_index("i"), float32); },
+        array(1.0f));
+  };
+  EXPECT_TRUE(array_equal(vmap(f, {.axis_name = "i"})(kRow), array({1.0f, 4.0f, 7.0f})));
+  const auto outer = vmap([&](const Array& x) { return f(x) + x; });
+  const auto both = vmap(outer, {.axis_name = "i"});
+  EXPECT_TRUE(array_equal(both(zeros({3, 2})), array({{1.0f, 1.0f}, {4.0f, 4.0f}, {7.0f, 7.0f}})));
+}
+
 }  // namespace
 }  // namespace spruce

@@ -214,7 +214,7 @@ BatchedBody batch_body(const Graph& body, int64_t size, const Mask& batched, con
   {
     const InterpreterScope scope(&stage);
     const LocReset reset;
-    BatchInterpreter batch(size, "");
+    BatchInterpreter batch(size, BatchInterpreter::axis_at_work());
     std::vector<Array> in, out;
     for (size_t i = 0; i < types.size(); ++i) {
       Aval type = types[i];

@@ -13,7 +13,7 @@ namespace spruce {
 struct ScanOptions {
   int64_t length = -1;      ///< number of steps, where there are no xs; else that of their slices
   bool reverse = false;     ///< from the last slice to the first; results stay in their places
-  int64_t unroll = 1;       ///< steps in one turn: a hint, of which the CPU's loops take no notice
+  int64_t unroll = 1;       ///< steps in one turn of a compiled loop: copies of the body
   bool checkpoint = false;  ///< reverse mode keeps the carry of each step alone and computes the
                             ///< rest of the step again
 };

@@ -54,5 +54,7 @@ Graph scan_tidy(const Graph& graph);
 /// Takes from scans the stacked results that the scan which reads them can make again from others
 /// by a few elementwise operations.
 Graph scan_residuals(const Graph& graph);
+/// Copies the body of a scan as often as its parameter `unroll` says.
+Graph scan_unroll(const Graph& graph);
 
 }  // namespace spruce::passes

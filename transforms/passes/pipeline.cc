@@ -28,6 +28,7 @@ constexpr Pass kPasses[] = {
     {"reductions", reductions},
     {"layout", layout},
     {"scan_residuals", scan_residuals},
+    {"scan_unroll", scan_unroll},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"fuse", fuse},
