@@ -166,7 +166,7 @@ void products(const Contraction& c, const void* a, const void* b, void* y) {
 
 template <class T>
 bool is_small(const Contraction& c) {
-  return c.dtype == dtype_of<T>() && work(c.product) <= kSmallGemm;
+  return c.dtype == dtype_of<T>() && work(c.product) < kSmallGemm;
 }
 
 class PreparedDot final : public PreparedKernel {

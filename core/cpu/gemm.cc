@@ -80,7 +80,7 @@ bool in_parts(const Gemm& g, int64_t columns, const F& f) {
 void float_gemm(const Gemm& g) {
   const double n = work(g);
   const bool line = (g.m == 1 || g.n == 1) && n > 4096;  // the product with a vector
-  const bool large = n > kSmallGemm && isa_level() == IsaLevel::kBase;
+  const bool large = n >= kSmallGemm && isa_level() == IsaLevel::kBase;
   if (g.k > 0 && (large || line) && onednn::takes_sgemm(g) &&
       in_parts<float>(g, g.m <= kFlatRows ? kFlatColumns : kTileColumns, onednn::sgemm))
     return;

@@ -8,7 +8,7 @@
 
 namespace spruce::cpu {
 
-/// Multiply-adds up to which a product needs no blocks.
+/// Multiply-adds below which a product needs no blocks.
 inline constexpr double kSmallGemm = 1 << 21;
 
 /// One product of float or double of settled sizes and strides, on one thread. An element is summed

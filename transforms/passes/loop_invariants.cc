@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a scan does at each step and need not: work on constants alone moves in front of it,
 // products of few rows of xs with constants become one product of many rows, and sums of products
-// over all steps, such as the derivative of weights, become one product behind it. The order of
-// summation changes.
+// over all steps, such as the derivative of weights, become one product behind it. Constant
+// matrices are laid out as products read them fastest. The order of summation changes.
 #include <algorithm>
+#include <map>
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/dot.h"
@@ -17,6 +18,8 @@ namespace spruce::passes {
 namespace {
 
 constexpr int64_t kFewRows = 16;  // of a product that gains from having more
+constexpr int64_t kTurnRows = 8;  // of a product, from which constants are best read row by row
+constexpr int64_t kTurnSteps = 8;
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
@@ -47,6 +50,7 @@ class Loop {
       hoist();
       sum_behind(dot_general_p);
       sum_behind(reduce_sum_p);
+      turn();
     }
     Equation scan = e_;
     Graph body = finished(scan);
@@ -244,21 +248,54 @@ class Loop {
     return emit(add_p, {}, {s.start, all});
   }
 
+  // Whether e multiplies rows with a constant matrix whose rows it sums over.
+  bool reads_columns(const Equation& e) const {
+    if (e.primitive != &dot_general_p) return false;
+    const auto& d = e.params.get<DotParams>();
+    const Aval &x = g_.avals[at(e.inputs[0])], &w = g_.avals[at(e.inputs[1])];
+    return level_[at(e.inputs[0])] == kStep && level_[at(e.inputs[1])] == kConstant &&
+           outer_[at(e.inputs[1])] != kNone && w.shape.rank() == 2 &&
+           (w.dtype == Dtype::kFloat32 || w.dtype == Dtype::kFloat64) &&
+           d.rhs_contract == Axes{1} && d.rhs_batch.empty() &&
+           x.numel() >= kTurnRows * std::max<int64_t>(1, w.shape[1]);
+  }
+
+  // Such matrices are transposed once, in front of the loop.
+  void turn() {
+    if (p_.length < kTurnSteps) return;
+    for (const Equation& e : g_.equations) {
+      const ValueId w = e.inputs.size() == 2 ? e.inputs[1] : kNone;
+      if (w == kNone || !reads_columns(e) || turned_.contains(w)) continue;
+      outer_.push_back(emit(transpose_p, Params::make(TransposeParams{{1, 0}}), {outer_[at(w)]}));
+      const auto v = static_cast<ValueId>(outer_.size() - 1);
+      turned_.emplace(w, v);
+      consts_.push_back(v);
+    }
+  }
+
   // The body of what is left; inputs that it does not use go.
   Graph finished(Equation& scan) {
     Graph body = g_;
-    std::vector<uint8_t> given(g_.avals.size(), 0);
+    for (size_t v = g_.avals.size(); v < outer_.size(); ++v)
+      body.add_value(out_.avals[at(outer_[v])]);
+    std::vector<uint8_t> given(body.avals.size(), 0);
     for (const auto* list : {&consts_, &carry_, &xs_}) {
       for (const ValueId v : *list) given[at(v)] = 1;
     }
     body.equations.clear();
     for (const Equation& e : g_.equations) {
-      if (given[at(e.outputs[0])] == 0) body.equations.push_back(e);
+      if (given[at(e.outputs[0])] != 0) continue;
+      body.equations.push_back(e);
+      if (turned_.empty() || !reads_columns(e)) continue;
+      DotParams d = e.params.get<DotParams>();
+      d.rhs_contract = {0};
+      body.equations.back().params = dot_params(d);
+      body.equations.back().inputs[1] = turned_.at(e.inputs[1]);
     }
     body.outputs = next_;
     body.outputs.insert(body.outputs.end(), stacked_.begin(), stacked_.end());
 
-    std::vector<uint8_t> used(g_.avals.size(), 0);
+    std::vector<uint8_t> used(body.avals.size(), 0);
     for (const ValueId v : body.outputs) used[at(v)] = 1;
     for (size_t n = body.equations.size(); n-- > 0;) {
       const Equation& e = body.equations[n];
@@ -296,6 +333,7 @@ class Loop {
   std::vector<int64_t> uses_;
   std::vector<const Equation*> source_;
   std::vector<Sum> sums_;
+  std::map<ValueId, ValueId> turned_;  // by constant: its transpose
 };
 
 }  // namespace

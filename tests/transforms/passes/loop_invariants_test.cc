@@ -70,6 +70,28 @@ TEST(LoopInvariants, SumsOfProductsAreOneProductBehind) {
   EXPECT_TRUE(allclose(evaluate(fast, args)[0], evaluate(g, args)[0]));
 }
 
+TEST(LoopInvariants, ConstantsAreTransposedForProductsOfManyRows) {
+  const auto loop = [](int64_t rows, int64_t steps) {
+    return make_graph([steps](const Array& h, const Array& w) {
+      return fori_loop(
+          0, steps, [&](const Array&, const Array& x) { return tanh(matmul(x, transpose(w))); }, h);
+    })(ones({rows, 6}), ones({6, 6}));
+  };
+  const auto transposes = [](const Graph& g) {
+    int n = 0;
+    for (const Equation& e : passes::optimize(g).equations)
+      n += std::string(e.primitive->name) == "transpose";
+    return n;
+  };
+  EXPECT_EQ(transposes(loop(8, 20)), 1);
+  EXPECT_EQ(transposes(loop(2, 20)), 0) << "few rows meet the columns as they are";
+  EXPECT_EQ(transposes(loop(8, 3)), 0) << "too few steps to pay for it";
+  const Graph g = loop(9, 20);
+  const std::vector<Array> args = {arange(54.0f).reshape({9, 6}) * 0.01f,
+                                   arange(36.0f).reshape({6, 6}) * 0.02f - 0.3f};
+  EXPECT_TRUE(allclose(evaluate(passes::optimize(g), args)[0], evaluate(g, args)[0]));
+}
+
 TEST(LoopInvariants, ACarryThatIsReadStays) {
   const std::string body =
       "c: f32[3], d: f32[5,3] = " +
