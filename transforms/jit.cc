@@ -68,7 +68,7 @@ KeyMemory::~KeyMemory() { key_memory = std::move(bytes); }
 
 Array placeholder(tree::Leaf kind) {
   return make_array(kind == tree::Leaf::kKey ? Aval{Dtype::kUint32, false, Shape{2}}
-                                             : Aval{Dtype::kBool, false, Shape{}});
+                                             : Aval{Dtype::kBool, false, Shape{0}});
 }
 
 Graph prepare(Graph graph) {
