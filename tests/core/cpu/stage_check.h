@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 
 #include "spruce/core/cpu/fusion/stage.h"
 
@@ -186,6 +187,19 @@ T smaller(T a, T b) {
   return b < a || b != b ? b : a;
 }
 
+// Integers wrap around.
+template <class T>
+using Wrapping = typename std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>,
+                                             std::make_unsigned<T>, std::type_identity<T>>::type;
+template <class T>
+T wrapping_add(T a, T b) {
+  return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+}
+template <class T>
+T wrapping_multiply(T a, T b) {
+  return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+}
+
 // out = before op value, as kAdd, kMax and kMin say.
 template <class T>
 void join(Bytes& before, const Bytes& value, Stage::Mode mode) {
@@ -193,7 +207,7 @@ void join(Bytes& before, const Bytes& value, Stage::Mode mode) {
     T a, b;
     std::memcpy(&a, before.data() + i * sizeof(T), sizeof(T));
     std::memcpy(&b, value.data() + i * sizeof(T), sizeof(T));
-    a = mode == Stage::Mode::kAdd ? static_cast<T>(a + b)
+    a = mode == Stage::Mode::kAdd ? wrapping_add(a, b)
                                   : (mode == Stage::Mode::kMax ? larger(a, b) : smaller(a, b));
     std::memcpy(before.data() + i * sizeof(T), &a, sizeof(T));
   }
@@ -211,10 +225,10 @@ void expect_reduced(const Bytes& value, Stage::Kind kind, A start, A got, int64_
     exponents += std::abs(std::log2(std::abs(static_cast<double>(x))));
     switch (kind) {
       case Stage::Kind::kSum:
-        want = static_cast<A>(want + static_cast<A>(x));
+        want = wrapping_add(want, static_cast<A>(x));
         break;
       case Stage::Kind::kProd:
-        want = static_cast<A>(want * static_cast<A>(x));
+        want = wrapping_multiply(want, static_cast<A>(x));
         break;
       case Stage::Kind::kMax:
         want = larger(want, static_cast<A>(x));
