@@ -15,6 +15,9 @@
 namespace spruce {
 namespace {
 
+// Of a padding: sums of a few cannot overflow.
+constexpr int64_t kMost = int64_t{1} << 60;
+
 [[noreturn]] void throw_pad(const ShapeArgs& a, const std::string& next) {
   const auto& p = a.params.get<PadParams>();
   throw ShapeError(std::string(a.op) + ": low " + to_string(p.low) + ", high " + to_string(p.high) +
@@ -39,11 +42,13 @@ Aval shape(const ShapeArgs& a) {
     const int64_t gaps = std::max<int64_t>(0, x.shape[i] - 1);
     int64_t n = 0, inside = 0;
     if (p.interior[i] < 0) throw_pad(a, "interior padding cannot be negative");
+    const auto [least, most] = std::minmax({p.low[i], p.high[i], p.interior[i]});
+    if (least < -kMost || most > kMost) throw_pad(a, "none of them can be beyond 2^60");
     const bool overflow = __builtin_mul_overflow(gaps, p.interior[i], &inside) ||
                           __builtin_add_overflow(inside, x.shape[i], &inside) ||
-                          __builtin_add_overflow(p.low[i], p.high[i], &n) ||
-                          __builtin_add_overflow(n, inside, &n);
-    if (overflow || n < 0) throw_pad(a, "no axis can lose more than it has or grow beyond int64");
+                          __builtin_add_overflow(p.low[i] + p.high[i], inside, &n);
+    if (overflow || n < 0 || n > 4 * kMost)
+      throw_pad(a, "no axis can lose more than it has or grow beyond 2^62");
     out.shape[i] = n;
   }
   check_shape(a.op, out.shape, size_of(x.dtype));
@@ -56,21 +61,24 @@ void kernel(const KernelArgs& a) {
   const int64_t bytes = size_of(x.dtype());
   const Shape &from_sizes = x.shape(), from_strides = row_major_strides(from_sizes),
               to_strides = row_major_strides(y.shape());
-  Shape kept = from_sizes, strides = to_strides;
-  int64_t from = 0, to = 0;
+  Shape kept = from_sizes, first = from_sizes, strides = to_strides;
   for (int i = 0; i < kept.rank(); ++i) {
     // Element k stands at low + k * step; those within the output are first .. first + kept - 1.
-    const int64_t step = p.interior[i] + 1,
-                  first = p.low[i] >= 0 ? 0 : (-p.low[i] + step - 1) / step;
+    const int64_t step = p.interior[i] + 1;
+    first[i] = p.low[i] >= 0 ? 0 : (-p.low[i] + step - 1) / step;
     const int64_t space = y.shape()[i] - p.low[i];
     const int64_t end = std::min(from_sizes[i], space <= 0 ? 0 : (space - 1) / step + 1);
-    kept[i] = std::max<int64_t>(0, end - first);
-    from += first * from_strides[i];
-    to += (p.low[i] + first * step) * to_strides[i];
-    strides[i] *= step;
+    kept[i] = std::max<int64_t>(0, end - first[i]);
   }
   if (!(kept == y.shape())) cpu::fill(y.data, a.in[1].data, y.numel(), bytes);
   if (kept.numel() == 0) return;
+  int64_t from = 0, to = 0;
+  for (int i = 0; i < kept.rank(); ++i) {
+    const int64_t step = p.interior[i] + 1;
+    from += first[i] * from_strides[i];
+    to += (p.low[i] + first[i] * step) * to_strides[i];
+    if (kept[i] > 1) strides[i] *= step;
+  }
   cpu::copy_strided(kept, {cpu::advance(y.data, to, bytes), strides},
                     {cpu::advance(x.data, from, bytes), from_strides}, bytes);
 }

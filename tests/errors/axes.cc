@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "mistakes.h"
 
 namespace sp = spruce;
@@ -85,6 +87,11 @@ Section axis_mistakes() {
            CODE(sp::pad(sp::zeros({2, 3}), {{1, 1}, {0, 0}, {2, 2}})),
            CODE(sp::pad(sp::zeros({2, 3}), {{1, 1}, {2, 2}})), "ShapeError",
            "pad: 3 pairs of widths are given for an array of rank 2; give one for each axis" HERE},
+          {"Padding by more than memory can hold",
+           CODE(sp::pad(sp::zeros({3}), {{std::numeric_limits<int64_t>::max(), 1}})),
+           CODE(sp::pad(sp::zeros({3}), {{7, 1}})), "ShapeError",
+           "pad: low [9223372036854775807], high [1], interior [0] do not fit f32[3]; none of them "
+           "can be beyond 2^60" HERE},
           {"Bits seen as a dtype of another size", CODE(sp::bitcast(sp::zeros({3}), sp::float64)),
            CODE(sp::bitcast(sp::zeros({3}), sp::int32)), "DtypeError",
            "bitcast: the elements of f32[3] cannot be read as float64; both need the same number "
