@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "spruce/core/array.h"
@@ -98,13 +99,14 @@ struct TransposeArgs {
   bool linear(size_t i) const { return !in[i].defined(); }
 };
 
-/// vmap. `batched[i]` says that `in[i]` has the mapped axis of `size` in front; at least one does.
-/// The rule fills `out`, with the mapped axis in front unless it clears `out_batched[k]`.
+/// vmap. `batched[i]` says that `in[i]` has the mapped axis of `size` in front; at least one does,
+/// or a body asks for the axis by its name (empty where vmap was given none). The rule fills `out`, with the mapped axis in front unless it clears `out_batched[k]`.
 struct BatchArgs {
   const Primitive& p;
   std::span<const Array> in;
   std::span<const bool> batched;
   int64_t size;
+  std::string_view axis_name;
   const Params& params;
   std::span<Array> out;
   std::span<bool> out_batched;

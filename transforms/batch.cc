@@ -27,15 +27,6 @@ class BatchTracer final : public ArrayImpl {
   }
 };
 
-thread_local const std::string* at_work = nullptr;
-
-struct AtWork {
-  explicit AtWork(const std::string& axis) : before(std::exchange(at_work, &axis)) {}
-  AtWork(const AtWork&) = delete;
-  ~AtWork() { at_work = before; }
-  const std::string* before;
-};
-
 const Array& value_of(const Array& a) { return static_cast<const BatchTracer*>(a.impl())->value; }
 
 }  // namespace
@@ -52,11 +43,6 @@ bool BatchInterpreter::find_axis(const std::string& name, int64_t* size) const {
     return true;
   }
   return Interpreter::find_axis(name, size);
-}
-
-const std::string& BatchInterpreter::axis_at_work() {
-  static const std::string none;
-  return at_work == nullptr ? none : *at_work;
 }
 
 void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params,
@@ -81,8 +67,7 @@ void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, co
   for (size_t k = 0; k < out.size(); ++k) out_batched[k] = true;
   {
     const InterpreterScope scope(parent());
-    const AtWork work(axis_name_);
-    const BatchArgs args{p,      values, {batched.get(), in.size()},     size_,
+    const BatchArgs args{p,      values, {batched.get(), in.size()},     size_, axis_name_,
                          params, out,    {out_batched.get(), out.size()}};
     if (p.batch != nullptr && !p.expands(params)) {
       p.batch(args);

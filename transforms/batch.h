@@ -27,10 +27,6 @@ class BatchInterpreter final : public Interpreter {
   const char* name() const override { return "vmap"; }
   bool find_axis(const std::string& name, int64_t* size) const override;
 
-  /// The axis_name of the vmap whose rule for a primitive runs in this thread, for the bodies of
-  /// loops and branches that the rule maps; empty if it has none.
-  static const std::string& axis_at_work();
-
  private:
   int64_t size_;
   std::string axis_name_;

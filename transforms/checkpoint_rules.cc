@@ -173,7 +173,7 @@ void transpose_of_checkpoint(const TransposeArgs& a) {
 void batch_of_checkpoint(const BatchArgs& a) {
   const auto& p = a.params.get<CheckpointParams>();
   const Mask batched(a.batched.begin(), a.batched.end());
-  BatchedBody body = batch_body(*p.body, a.size, batched, Mask(a.out.size(), false));
+  BatchedBody body = batch_body(*p.body, a, batched, Mask(a.out.size(), false));
   const std::vector<Array> out = call(p, std::move(body.graph), a.in);
   for (size_t k = 0; k < out.size(); ++k) {
     a.out[k] = out[k];

@@ -207,18 +207,19 @@ TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask&
   return result;
 }
 
-BatchedBody batch_body(const Graph& body, int64_t size, const Mask& batched, const Mask& asked) {
+BatchedBody batch_body(const Graph& body, const BatchArgs& a, const Mask& batched,
+                       const Mask& asked) {
   const std::vector<Aval> types = input_avals(body);
   StageInterpreter stage("vmap");
   BatchedBody result;
   {
     const InterpreterScope scope(&stage);
     const LocReset reset;
-    BatchInterpreter batch(size, BatchInterpreter::axis_at_work());
+    BatchInterpreter batch(a.size, std::string(a.axis_name));
     std::vector<Array> in, out;
     for (size_t i = 0; i < types.size(); ++i) {
       Aval type = types[i];
-      if (batched[i]) type.shape.insert(0, size);
+      if (batched[i]) type.shape.insert(0, a.size);
       in.push_back(stage.input(type));
       if (batched[i]) in.back() = batch.make(in.back());
     }
@@ -230,7 +231,7 @@ BatchedBody batch_body(const Graph& body, int64_t size, const Mask& batched, con
       const bool mapped = batch.owns(out[k]);
       result.out_batched.push_back(mapped || asked[k]);
       const Array value = batch.unwrap(out[k]);
-      stage.output(asked[k] ? rules::materialize_batch(value, mapped, size) : value);
+      stage.output(asked[k] ? rules::materialize_batch(value, mapped, a.size) : value);
     }
   }
   result.graph = tidy(stage.take());

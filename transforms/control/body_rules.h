@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spruce/core/graph/graph.h"
+#include "spruce/core/primitive.h"
 
 namespace spruce::internal {
 
@@ -46,13 +47,14 @@ struct TransposedBody {
 TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask& cts,
                               const Mask& asked);
 
-/// The body over one more axis, in front of the inputs in `batched` and of the outputs in
-/// `out_batched`, which has at least those that were asked for.
+/// The body over one more axis, that of a call of vmap's rule, in front of the inputs in `batched`
+/// and of the outputs in `out_batched`, which has at least those that were asked for.
 struct BatchedBody {
   Graph graph;
   Mask out_batched;
 };
-BatchedBody batch_body(const Graph& body, int64_t size, const Mask& batched, const Mask& asked);
+BatchedBody batch_body(const Graph& body, const BatchArgs& a, const Mask& batched,
+                       const Mask& asked);
 
 /// The outputs that depend on an input in `inputs`.
 Mask depends(const Graph& body, const Mask& inputs);

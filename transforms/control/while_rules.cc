@@ -165,10 +165,9 @@ Batched settle(const BatchArgs& a, const WhileParams& p, const Parts& at) {
   for (;;) {
     const Mask before = b.carry;
     const Mask out =
-        batch_body(*p.body, a.size, with_carry(body_consts), Mask(at.carry, false)).out_batched;
+        batch_body(*p.body, a, with_carry(body_consts), Mask(at.carry, false)).out_batched;
     for (size_t k = 0; k < at.carry; ++k) b.carry[k] = b.carry[k] || out[k];
-    b.condition =
-        batch_body(*p.condition, a.size, with_carry(condition_consts), {false}).out_batched[0];
+    b.condition = batch_body(*p.condition, a, with_carry(condition_consts), {false}).out_batched[0];
     if (b.condition) b.carry.assign(at.carry, true);
     if (b.carry == before) return b;
   }
@@ -200,8 +199,8 @@ void batch_of_while(const BatchArgs& a) {
                a.batched.begin() + static_cast<ptrdiff_t>(at.first_carry()));
   condition_in.insert(condition_in.end(), b.carry.begin(), b.carry.end());
   body_in.insert(body_in.end(), b.carry.begin(), b.carry.end());
-  const Graph condition = batch_body(*p.condition, a.size, condition_in, {b.condition}).graph;
-  const Graph body = batch_body(*p.body, a.size, body_in, b.carry).graph;
+  const Graph condition = batch_body(*p.condition, a, condition_in, {b.condition}).graph;
+  const Graph body = batch_body(*p.body, a, body_in, b.carry).graph;
   std::vector<Array> in(a.in.begin(), a.in.end());
   for (size_t k = 0; k < at.carry; ++k) {
     const size_t i = at.first_carry() + k;

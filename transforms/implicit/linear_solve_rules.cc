@@ -94,7 +94,7 @@ void batch_of_linear_solve(const BatchArgs& a) {
     Mask batched(a.batched.begin() + static_cast<ptrdiff_t>(begin),
                  a.batched.begin() + static_cast<ptrdiff_t>(end));
     batched.resize(batched.size() + n, true);
-    return std::make_shared<const Graph>(batch_body(*graph, a.size, batched, Mask(n, true)).graph);
+    return std::make_shared<const Graph>(batch_body(*graph, a, batched, Mask(n, true)).graph);
   };
   p.map = mapped(p.map, 0, at.map);
   p.transpose_map = mapped(p.transpose_map, 0, at.map);

@@ -46,7 +46,7 @@ void batch_of_indices(const BatchArgs& a, const CondParams& p, const internal::M
   const Array last(static_cast<int32_t>(p.branches.size()) - 1);
   const Array index = clip(a.in[0], Array(0), last);
   for (size_t b = 0; b < p.branches.size(); ++b) {
-    const internal::BatchedBody body = internal::batch_body(*p.branches[b], a.size, batched, all);
+    const internal::BatchedBody body = internal::batch_body(*p.branches[b], a, batched, all);
     const std::vector<Array> out = evaluate(body.graph, a.in.subspan(1));
     const Array chosen = index == Array(static_cast<int32_t>(b));
     for (size_t k = 0; k < out.size(); ++k) {
@@ -67,11 +67,11 @@ void batch(const BatchArgs& a) {
   if (a.batched[0]) return batch_of_indices(a, p, batched);
   internal::Mask asked(a.out.size(), false);
   for (const GraphPtr& g : p.branches) {
-    const internal::Mask mapped = internal::batch_body(*g, a.size, batched, asked).out_batched;
+    const internal::Mask mapped = internal::batch_body(*g, a, batched, asked).out_batched;
     for (size_t k = 0; k < asked.size(); ++k) asked[k] = asked[k] || mapped[k];
   }
   for (GraphPtr& g : p.branches) {
-    g = std::make_shared<const Graph>(internal::batch_body(*g, a.size, batched, asked).graph);
+    g = std::make_shared<const Graph>(internal::batch_body(*g, a, batched, asked).graph);
   }
   const std::vector<Array> out = rules::cond(p, a.in);
   for (size_t k = 0; k < out.size(); ++k) {
