@@ -44,27 +44,6 @@ void check_attention(const Array& q, const Array& k, const Array& v, const Atten
   }
 }
 
-// True for the rows of a mask that let nothing through: softmax would make NaN of them.
-Array closed_rows(const Array& mask) {
-  if (mask.dtype() == bool_) return logical_not(any(mask, -1, {.keepdims = true}));
-  return max(mask, -1, {.keepdims = true}) == kMinusInfinity;
-}
-
-Array weights_of(const Array& scores, const AttentionOptions& o) {
-  if (o.is_causal) {
-    const int64_t t = scores.shape(-2), s = scores.shape(-1);
-    const Array open = tri(t, {.columns = s, .dtype = bool_});
-    return softmax(where(open, scores, Array(kMinusInfinity)));
-  }
-  if (!o.attn_mask.defined()) return softmax(scores);
-  const Array closed = closed_rows(o.attn_mask);
-  const Array masked = o.attn_mask.dtype() == bool_
-                           ? where(o.attn_mask, scores, Array(kMinusInfinity))
-                           : scores + astype(o.attn_mask, scores.dtype());
-  const Array weights = softmax(where(closed, zeros_like(scores), masked));
-  return where(closed, zeros_like(weights), weights);
-}
-
 // True for what the attention primitive takes as it is.
 bool is_single(const Array& q, const Array& k, const Array& v, const AttentionOptions& o) {
   const int r = q.rank();
@@ -76,11 +55,9 @@ bool is_single(const Array& q, const Array& k, const Array& v, const AttentionOp
   if (!is_floating(q.dtype()) || !is_as_query(k) || !is_as_query(v)) return false;
   const Array& mask = o.attn_mask;
   if (!mask.defined()) return true;
-  if (mask.rank() > r || (mask.dtype() != bool_ && !is_as_query(mask))) return false;
-  for (int i = 1; i <= mask.rank(); ++i) {
-    if (mask.shape(-i) != 1 && mask.shape(-i) != (i == 1 ? k.shape(-2) : q.shape(-i))) return false;
-  }
-  return true;
+  Shape scores = q.shape();
+  scores[r - 1] = k.shape(-2);
+  return (mask.dtype() == bool_ || is_as_query(mask)) && broadcasts_to(mask.shape(), scores);
 }
 
 }  // namespace
@@ -96,7 +73,7 @@ Array scaled_dot_product_attention(const Array& query, const Array& key, const A
     return bind1(attention_p, in, Params::make(AttentionParams{scale, o.is_causal}));
   }
   const Array scores = matmul(query * scale, swapaxes(key, -1, -2));
-  Array weights = weights_of(scores, o);
+  Array weights = rules::attention_weights(scores, o.attn_mask, o.is_causal);
   if (o.dropout_p != 0) weights = nn::dropout(weights, {.p = o.dropout_p, .key = o.dropout_key});
   return matmul(weights, value);
 }

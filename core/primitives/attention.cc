@@ -2,36 +2,19 @@
 // softmax(scale query key^T) value with a mask (Vaswani et al. 2017).
 #include "spruce/core/rules/attention.h"
 
-#include <limits>
+#include <optional>
 
 #include "spruce/core/cpu/attention.h"
 #include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/scratch.h"
-#include "spruce/core/ops/create.h"
 #include "spruce/core/ops/linalg.h"
-#include "spruce/core/ops/logic.h"
-#include "spruce/core/ops/math.h"
-#include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
 
-extern const Primitive softmax_p;
-
 namespace {
-
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-// True if `mask` broadcasts to `scores`.
-bool spreads(const Shape& mask, const Shape& scores) {
-  const int extra = scores.rank() - mask.rank();
-  if (extra < 0) return false;
-  for (int i = 0; i < mask.rank(); ++i) {
-    if (mask[i] != 1 && mask[i] != scores[i + extra]) return false;
-  }
-  return true;
-}
 
 Aval shape(const ShapeArgs& a) {
   const Aval &q = *a.in[0], &k = *a.in[1], &v = *a.in[2];
@@ -54,7 +37,8 @@ Aval shape(const ShapeArgs& a) {
     Shape scores = q.shape;
     scores[r - 1] = k.shape[r - 2];
     const Aval& mask = *a.in[3];
-    if (!spreads(mask.shape, scores) || (mask.dtype != Dtype::kBool && mask.dtype != q.dtype)) {
+    if (!broadcasts_to(mask.shape, scores) ||
+        (mask.dtype != Dtype::kBool && mask.dtype != q.dtype)) {
       throw ShapeError("attention: the mask is " + to_string(mask) + ", it must be bool or " +
                        to_string(Aval{q.dtype, false, scores}) + " or broadcast to that shape");
     }
@@ -95,10 +79,10 @@ void run(const KernelArgs& args, const T* q, const T* k, const T* v, const void*
 template <class X>
 struct Widened {
   cpu::Scratch memory;
-  float* data;
+  const float* data;
   explicit Widened(const View& v)
       : memory(static_cast<size_t>(v.numel()) * sizeof(float)), data(memory.as<float>()) {
-    for (int64_t i = 0; i < v.numel(); ++i) data[i] = static_cast<float>(v.as<X>()[i]);
+    cpu::widen(v.as<X>(), memory.as<float>(), v.numel());
   }
 };
 
@@ -112,41 +96,21 @@ void kernel(const KernelArgs& args) {
              args.out[0].as<X>());
     } else if constexpr (cpu::internal::kHalf<X>) {
       const Widened<X> q(args.in[0]), k(args.in[1]), v(args.in[2]);
-      const bool adds = masked && args.in[3].dtype() != Dtype::kBool;
-      const Widened<X> m(adds ? args.in[3] : args.in[0]);
+      std::optional<Widened<X>> added;
+      if (masked && args.in[3].dtype() != Dtype::kBool) added.emplace(args.in[3]);
       const int64_t n = args.out[0].numel();
       const cpu::Scratch out(static_cast<size_t>(n) * sizeof(float));
-      run<float>(args, q.data, k.data, v.data, adds ? m.data : mask, out.as<float>());
-      for (int64_t i = 0; i < n; ++i) args.out[0].as<X>()[i] = X(out.as<float>()[i]);
+      run<float>(args, q.data, k.data, v.data, added ? added->data : mask, out.as<float>());
+      cpu::narrow(out.as<float>(), args.out[0].as<X>(), n);
     }
   });
-}
-
-// True for the rows of a mask that let nothing through: softmax would make NaN of them.
-Array closed_rows(const Array& mask) {
-  if (mask.dtype() == bool_) return logical_not(any(mask, -1, {.keepdims = true}));
-  return max(mask, -1, {.keepdims = true}) == kMinusInfinity;
-}
-
-Array softmax(const Array& x) { return bind1(softmax_p, {x}); }
-
-Array weights_of(const Array& scores, const Array& mask, bool causal) {
-  if (causal) {
-    const Array open = tri(scores.shape(-2), {.columns = scores.shape(-1), .dtype = bool_});
-    return softmax(where(open, scores, Array(kMinusInfinity)));
-  }
-  if (!mask.defined()) return softmax(scores);
-  const Array closed = closed_rows(mask);
-  const Array masked =
-      mask.dtype() == bool_ ? where(mask, scores, Array(kMinusInfinity)) : scores + mask;
-  const Array weights = softmax(where(closed, zeros_like(scores), masked));
-  return where(closed, zeros_like(weights), weights);
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<AttentionParams>();
   const Array scores = matmul(in[0] * p.scale, swapaxes(in[1], -1, -2));
-  return {matmul(weights_of(scores, in.size() > 3 ? in[3] : Array(), p.causal), in[2])};
+  const Array mask = in.size() > 3 ? in[3] : Array();
+  return {matmul(rules::attention_weights(scores, mask, p.causal), in[2])};
 }
 
 double flops(const PrepareArgs& a) {

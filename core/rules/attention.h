@@ -17,4 +17,12 @@ struct AttentionParams {
 /// to no key gives zeros.
 extern const Primitive attention_p;
 
+namespace rules {
+
+/// softmax over the last axis of scores f[..., t, s] where the mask of `attention_p`, undefined for
+/// none, lets a query attend to a key; rows of zeros for those that may attend to none.
+Array attention_weights(const Array& scores, const Array& mask, bool causal);
+
+}  // namespace rules
+
 }  // namespace spruce
