@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "benchmarks/measure.h"
+#include "spruce/core/graph/build.h"
 #include "spruce/transforms/control/primitives.h"
 
 namespace bench {
@@ -19,12 +20,8 @@ double flops_of(const sp::Graph& graph) {
   for (const sp::Equation& e : graph.equations) {
     const sp::Primitive& p = *e.primitive;
     const std::string_view name = p.name;
-    if (name.starts_with("dot_") || name == "conv_general") {
-      std::vector<const sp::Aval*> in, out;
-      for (const sp::ValueId v : e.inputs) in.push_back(&graph.avals[static_cast<size_t>(v)]);
-      for (const sp::ValueId v : e.outputs) out.push_back(&graph.avals[static_cast<size_t>(v)]);
-      total += p.flops({in, out, e.params});
-    }
+    if (name.starts_with("dot_") || name == "conv_general")
+      total += p.flops({types_of(graph, e.inputs), types_of(graph, e.outputs), e.params});
     if (e.params.base() == nullptr) continue;
     const double times =
         name == "scan" ? static_cast<double>(e.params.get<sp::ScanParams>().length) : 1;

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "spruce/core/graph/build.h"
 #include "spruce/core/graph/print.h"
 #include "spruce/transforms/control/primitives.h"
 
@@ -72,10 +73,7 @@ Cost cost_of(const Graph& graph, const Equation& e) {
   }
   if (p.kind == PrimitiveKind::kView) return {};
   if (p.flops != nullptr) {
-    std::vector<const Aval*> in, out;
-    for (const ValueId v : e.inputs) in.push_back(&graph.avals[static_cast<size_t>(v)]);
-    for (const ValueId v : e.outputs) out.push_back(&graph.avals[static_cast<size_t>(v)]);
-    c.flops = p.flops({in, out, e.params});
+    c.flops = p.flops({types_of(graph, e.inputs), types_of(graph, e.outputs), e.params});
   } else {
     const auto& per =
         p.kind == PrimitiveKind::kReduction && !e.inputs.empty() ? e.inputs : e.outputs;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan whose body is a tiny graph runs as one piece of machine code.
-#include <map>
-
 #include "spruce/core/cpu/tiny.h"
+#include "spruce/core/graph/build.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"
 #include "spruce/transforms/control/scan_rules.h"
@@ -23,46 +22,15 @@ GraphPtr inner_graph(const Equation& e) {
 
 // The body with the equations that groups of them were made of.
 Graph flattened(const Graph& body) {
-  Graph out;
-  out.avals = body.avals;
-  out.inputs = body.inputs;
-  out.constants = body.constants;
-  out.outputs = body.outputs;
-  std::map<ValueId, ValueId> renamed;  // results of groups
-  const auto now = [&](ValueId v) {
-    const auto found = renamed.find(v);
-    return found == renamed.end() ? v : found->second;
-  };
-  for (const Equation& e : body.equations) {
+  return rebuild(body, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     const GraphPtr group = inner_graph(e);
     if (group == nullptr) {
-      Equation copy = e;
-      for (ValueId& v : copy.inputs) v = now(v);
-      out.equations.push_back(std::move(copy));
-      continue;
+      out.equations.push_back(std::move(e));
+      return;
     }
-    const Graph& inner = *group;
-    std::map<ValueId, ValueId> names;
-    for (size_t i = 0; i < inner.inputs.size(); ++i) names[inner.inputs[i]] = now(e.inputs[i]);
-    for (const Graph::Constant& c : inner.constants) {
-      names[c.id] = out.add_value(inner.avals[at(c.id)]);
-      out.constants.push_back({names[c.id], c.value});
-    }
-    for (const Equation& x : inner.equations) {
-      Equation copy = x;
-      for (ValueId& v : copy.inputs) v = names.at(v);
-      for (ValueId& v : copy.outputs) {
-        const ValueId was = v;
-        v = out.add_value(inner.avals[at(was)]);
-        names[was] = v;
-      }
-      out.equations.push_back(std::move(copy));
-    }
-    for (size_t k = 0; k < e.outputs.size(); ++k)
-      renamed[e.outputs[k]] = names.at(inner.outputs[k]);
-  }
-  for (ValueId& v : out.outputs) v = now(v);
-  return out;
+    const std::vector<ValueId> by = splice(out, *group, e.inputs);
+    for (size_t k = 0; k < by.size(); ++k) renamed[at(e.outputs[k])] = by[k];
+  });
 }
 
 bool is_tiny(const Graph& g) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "spruce/core/cpu/fusion/schedule.h"
+#include "spruce/core/graph/build.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/passes.h"
@@ -29,15 +30,9 @@ bool is_free(const Equation& e) {
   return e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p;
 }
 
-std::vector<const Aval*> types(const Graph& g, const Equation& e) {
-  std::vector<const Aval*> avals;
-  for (const ValueId v : e.inputs) avals.push_back(&g.avals[at(v)]);
-  return avals;
-}
-
 bool is_fusible(const Graph& g, const Equation& e) {
   return e.outputs.size() == 1 &&
-         cpu::fusible(*e.primitive, e.params, types(g, e), g.avals[at(e.outputs[0])]);
+         cpu::fusible(*e.primitive, e.params, types_of(g, e.inputs), g.avals[at(e.outputs[0])]);
 }
 
 // The graph with an equation of its own for each fusible consumer of a free value.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/custom_call.h"
+#include "spruce/core/graph/build.h"
 #include "spruce/transforms/checkpoint_rules.h"
 #include "spruce/transforms/implicit/linear_solve_rules.h"
 #include "spruce/transforms/passes/passes.h"
@@ -33,46 +34,17 @@ void hold_back(Graph& out, const CheckpointParams& p, std::vector<ValueId>& inpu
 // One pass over the equations of `graph`; sets `found` if a body that was put in may hold calls
 // itself.
 Graph inline_once(const Graph& graph, bool& found) {
-  Graph out;
-  out.avals = graph.avals;
-  out.inputs = graph.inputs;
-  out.constants = graph.constants;
-  std::vector<ValueId> renamed(graph.avals.size());
-  for (size_t i = 0; i < renamed.size(); ++i) renamed[i] = static_cast<ValueId>(i);
-  for (const Equation& e : graph.equations) {
-    Equation copy = e;
-    for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
-    const Graph* called = callee(e, copy.inputs);
+  return rebuild(graph, [&](Graph& out, Equation e, std::vector<ValueId>& renamed) {
+    const Graph* called = callee(e, e.inputs);
     if (called == nullptr) {
-      out.equations.push_back(std::move(copy));
-      continue;
+      out.equations.push_back(std::move(e));
+      return;
     }
     found = true;
-    const Graph& body = *called;
-    if (e.primitive == &checkpoint_p) hold_back(out, e.params.get<CheckpointParams>(), copy.inputs);
-    std::vector<ValueId> of_body(body.avals.size(), -1);
-    for (size_t i = 0; i < body.inputs.size(); ++i)
-      of_body[static_cast<size_t>(body.inputs[i])] = copy.inputs[i];
-    for (const Graph::Constant& c : body.constants) {
-      of_body[static_cast<size_t>(c.id)] = out.add_value(c.value.aval());
-      out.constants.push_back({of_body[static_cast<size_t>(c.id)], c.value});
-    }
-    for (const Equation& inner : body.equations) {
-      Equation moved = inner;
-      for (ValueId& v : moved.inputs) v = of_body[static_cast<size_t>(v)];
-      for (ValueId& v : moved.outputs) {
-        ValueId& place = of_body[static_cast<size_t>(v)];
-        place = out.add_value(body.avals[static_cast<size_t>(v)]);
-        v = place;
-      }
-      out.equations.push_back(std::move(moved));
-    }
-    for (size_t k = 0; k < e.outputs.size(); ++k) {
-      renamed[static_cast<size_t>(e.outputs[k])] = of_body[static_cast<size_t>(body.outputs[k])];
-    }
-  }
-  for (const ValueId v : graph.outputs) out.outputs.push_back(renamed[static_cast<size_t>(v)]);
-  return out;
+    if (e.primitive == &checkpoint_p) hold_back(out, e.params.get<CheckpointParams>(), e.inputs);
+    const std::vector<ValueId> by = splice(out, *called, e.inputs);
+    for (size_t k = 0; k < by.size(); ++k) renamed[static_cast<size_t>(e.outputs[k])] = by[k];
+  });
 }
 
 }  // namespace

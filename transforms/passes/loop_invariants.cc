@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "spruce/core/graph/build.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/reduce.h"
@@ -100,12 +101,7 @@ class Loop {
   bool is_slice(ValueId v) const { return std::find(xs_.begin(), xs_.end(), v) != xs_.end(); }
 
   ValueId emit(const Primitive& p, Params params, std::vector<ValueId> in) {
-    std::vector<const Aval*> types;
-    for (const ValueId v : in) types.push_back(&out_.avals[at(v)]);
-    const Aval type = output_avals(p, types, params)[0];
-    const ValueId v = out_.add_value(type);
-    out_.equations.push_back({&p, std::move(params), std::move(in), {v}, e_.place});
-    return v;
+    return spruce::emit(out_, p, std::move(params), std::move(in), e_.place);
   }
 
   // Computes constants of the body in front of the loop.
@@ -339,23 +335,13 @@ class Loop {
 }  // namespace
 
 Graph loop_invariants(const Graph& graph) {
-  Graph out;
-  out.avals = graph.avals;
-  out.inputs = graph.inputs;
-  out.constants = graph.constants;
-  std::vector<ValueId> renamed(graph.avals.size());
-  for (size_t i = 0; i < renamed.size(); ++i) renamed[i] = static_cast<ValueId>(i);
-  for (const Equation& old : graph.equations) {
-    Equation e = old;
-    for (ValueId& v : e.inputs) v = renamed[at(v)];
+  return rebuild(graph, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, loop_invariants);
     if (e.primitive == &scan_p)
       Loop(out, e).rewrite(renamed);
     else
       out.equations.push_back(std::move(e));
-  }
-  for (const ValueId v : graph.outputs) out.outputs.push_back(renamed[at(v)]);
-  return out;
+  });
 }
 
 }  // namespace spruce::passes

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "spruce/core/graph/build.h"
+
 namespace spruce::passes {
 
 ScanParts::ScanParts(const Equation& e) : params(e.params.get<ScanParams>()), place(e.place) {
@@ -60,35 +62,27 @@ void ScanParts::replace(ValueId old, ValueId by) {
 
 Graph rewrite_scans(const Graph& graph, void (*pass)(ScanParts&, Outside&),
                     Graph (*whole)(const Graph&)) {
-  Graph out = graph;
-  out.equations.clear();
-  std::vector<ValueId> renamed(graph.avals.size());
-  for (size_t i = 0; i < renamed.size(); ++i) renamed[i] = static_cast<ValueId>(i);
   std::vector<uint8_t> used(graph.avals.size(), 0);
   for (const Equation& e : graph.equations) {
     for (const ValueId v : e.inputs) used[static_cast<size_t>(v)] = 1;
   }
   for (const ValueId v : graph.outputs) used[static_cast<size_t>(v)] = 1;
-  for (const Equation& e : graph.equations) {
-    Equation copy = e;
-    for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
+  return rebuild(graph, [&](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     const bool loop = e.primitive == &scan_p;
     if (loop || e.primitive == &while_loop_p || e.primitive == &cond_p) {
-      copy.params = e.params.map_graphs(
+      e.params = e.params.map_graphs(
           [&](const GraphPtr& g) { return std::make_shared<const Graph>(whole(*g)); });
     }
     if (!loop) {
-      out.equations.push_back(std::move(copy));
-      continue;
+      out.equations.push_back(std::move(e));
+      return;
     }
-    ScanParts scan(copy);
+    ScanParts scan(e);
     Outside outside{renamed, used};
     pass(scan, outside);
     // Without outputs it has nothing to do.
     if (!scan.carry.empty() || !scan.ys.empty()) out.equations.push_back(scan.equation());
-  }
-  for (ValueId& v : out.outputs) v = renamed[static_cast<size_t>(v)];
-  return out;
+  });
 }
 
 }  // namespace spruce::passes

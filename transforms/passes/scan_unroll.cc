@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans with several steps in one turn. Steps that do not fill a turn are done behind the loop.
-#include <map>
-
+#include "spruce/core/graph/build.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control/primitives.h"
 #include "spruce/transforms/passes/passes.h"
@@ -19,12 +18,7 @@ struct To {
 
   const Shape& shape(ValueId v) const { return g.avals[at(v)].shape; }
   ValueId emit(const Primitive& p, Params params, std::vector<ValueId> in) const {
-    std::vector<const Aval*> types;
-    for (const ValueId v : in) types.push_back(&g.avals[at(v)]);
-    const Aval type = output_avals(p, types, params)[0];
-    const ValueId v = g.add_value(type);
-    g.equations.push_back({&p, std::move(params), std::move(in), {v}, place});
-    return v;
+    return spruce::emit(g, p, std::move(params), std::move(in), place);
   }
   ValueId reshape(ValueId v, const Shape& to) const {
     return shape(v) == to ? v : emit(reshape_p, Params::make(ReshapeParams{to}), {v});
@@ -40,27 +34,6 @@ struct To {
   ValueId join(const std::vector<ValueId>& parts) const {
     return parts.size() == 1 ? parts[0]
                              : emit(concatenate_p, Params::make(ConcatenateParams{0}), parts);
-  }
-  /// The outputs of a copy of `body`.
-  std::vector<ValueId> copy(const Graph& body, const std::vector<ValueId>& in) const {
-    std::map<ValueId, ValueId> renamed;
-    for (size_t i = 0; i < in.size(); ++i) renamed[body.inputs[i]] = in[i];
-    for (const Graph::Constant& c : body.constants) {
-      renamed[c.id] = g.add_value(body.avals[at(c.id)]);
-      g.constants.push_back({renamed[c.id], c.value});
-    }
-    for (const Equation& old : body.equations) {
-      Equation e = old;
-      for (ValueId& v : e.inputs) v = renamed.at(v);
-      for (ValueId& v : e.outputs) {
-        const ValueId was = v;
-        v = renamed[was] = g.add_value(body.avals[at(was)]);
-      }
-      g.equations.push_back(std::move(e));
-    }
-    std::vector<ValueId> out;
-    for (const ValueId v : body.outputs) out.push_back(renamed.at(v));
-    return out;
   }
 };
 
@@ -86,7 +59,7 @@ std::vector<ValueId> turn(const To& to, const ScanParams& p, const std::vector<V
       const Shape one = body.avals[at(body.inputs[in.size()])].shape;
       in.push_back(to.reshape(to.slice(x, step, step + 1), one));
     }
-    const std::vector<ValueId> out = to.copy(body, in);
+    const std::vector<ValueId> out = splice(to.g, body, in);
     std::copy(out.begin(), out.begin() + static_cast<ptrdiff_t>(carry.size()), carry.begin());
     for (size_t k = 0; k < results; ++k) {
       const ValueId y = out[carry.size() + k];
@@ -169,29 +142,16 @@ std::vector<ValueId> unrolled(Graph& out, const Equation& e) {
 }  // namespace
 
 Graph scan_unroll(const Graph& graph) {
-  Graph out;
-  out.avals = graph.avals;
-  out.inputs = graph.inputs;
-  out.constants = graph.constants;
-  std::map<ValueId, ValueId> renamed;
-  const auto now = [&](ValueId v) {
-    const auto it = renamed.find(v);
-    return it == renamed.end() ? v : it->second;
-  };
-  for (const Equation& old : graph.equations) {
-    Equation e = old;
-    for (ValueId& v : e.inputs) v = now(v);
+  return rebuild(graph, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, scan_unroll);
     const auto* p = e.primitive == &scan_p ? &e.params.get<ScanParams>() : nullptr;
     if (p == nullptr || p->unroll < 2 || p->length < 1) {
       out.equations.push_back(std::move(e));
-      continue;
+      return;
     }
     const std::vector<ValueId> by = unrolled(out, e);
-    for (size_t k = 0; k < by.size(); ++k) renamed[e.outputs[k]] = by[k];
-  }
-  for (const ValueId v : graph.outputs) out.outputs.push_back(now(v));
-  return out;
+    for (size_t k = 0; k < by.size(); ++k) renamed[at(e.outputs[k])] = by[k];
+  });
 }
 
 }  // namespace spruce::passes

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/graph/build.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::cpu {
@@ -131,12 +132,9 @@ class Scheduler {
 }  // namespace
 
 std::optional<Schedule> schedule_of(const Graph& graph) {
-  std::vector<const Aval*> in;
   for (const Equation& e : graph.equations) {
-    in.clear();
-    for (const ValueId v : e.inputs) in.push_back(&graph.avals[static_cast<size_t>(v)]);
-    if (e.outputs.size() != 1 ||
-        !fusible(*e.primitive, e.params, in, graph.avals[static_cast<size_t>(e.outputs[0])]))
+    if (e.outputs.size() != 1 || !fusible(*e.primitive, e.params, types_of(graph, e.inputs),
+                                          graph.avals[static_cast<size_t>(e.outputs[0])]))
       return std::nullopt;
   }
   std::optional<Space> space = space_of(graph);
