@@ -70,39 +70,52 @@ JvpBody jvp_body(const Graph& body, const Mask& varies, const Mask& asked) {
   return result;
 }
 
-LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& asked) {
+namespace {
+
+// Evaluates the body of these `primals` under the current interpreter and puts into `linear` a
+// tangent for each input that varies and the tangents of the outputs; returns what the outputs are.
+std::vector<Array> linearize_into(const Graph& body, const Mask& varies, const Mask& asked,
+                                  std::vector<Array> primals, StageInterpreter& linear,
+                                  Mask& out_varies) {
   const std::vector<Aval> types = input_avals(body), out_types = output_avals(body);
+  Tape tape;
+  DualInterpreter dual("grad", &tape);
+  std::vector<Array> in_tangents, out_tangents, out;
+  for (size_t i = 0; i < primals.size(); ++i) {
+    if (!varies[i]) continue;
+    primals[i] = dual.make(primals[i], tape.input(types[i]));
+    in_tangents.push_back(linear.input(types[i]));
+  }
+  {
+    const InterpreterScope scope(&dual);
+    out = evaluate(body, primals);
+  }
+  for (Array& a : out) {
+    out_tangents.push_back(dual.tangent(a));
+    a = dual.primal(a);
+  }
+  const InterpreterScope scope(&linear);
+  out_tangents = tape.apply(out_tangents, in_tangents);
+  for (size_t k = 0; k < out.size(); ++k) {
+    const Array t = tangent_or_zero(out_tangents[k], out_types[k], asked[k]);
+    out_varies.push_back(t.defined());
+    if (t.defined()) linear.output(t);
+  }
+  return out;
+}
+
+}  // namespace
+
+LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& asked) {
+  // What is staged in `linear` refers to values of `forward` as constants.
   StageInterpreter forward("grad"), linear("grad");
-  std::vector<Array> primals = inputs_of(forward, types), out_tangents;
+  const std::vector<Array> primals = inputs_of(forward, input_avals(body));
   LinearBody result;
   {
     const InterpreterScope scope(&forward);
     const LocReset reset;
-    Tape tape;
-    DualInterpreter dual("grad", &tape);
-    std::vector<Array> tangents;  // inputs of the linear graph, one for each of the tape
-    for (size_t i = 0; i < primals.size(); ++i) {
-      if (!varies[i]) continue;
-      primals[i] = dual.make(primals[i], tape.input(types[i]));
-      tangents.push_back(linear.input(types[i]));
-    }
-    std::vector<Array> out;
-    {
-      const InterpreterScope inner(&dual);
-      out = evaluate(body, primals);
-    }
-    for (const Array& a : out) {
-      forward.output(dual.primal(a));
-      out_tangents.push_back(dual.tangent(a));
-    }
-    // What is staged here refers to values of `forward` as constants.
-    const InterpreterScope inner(&linear);
-    out_tangents = tape.apply(out_tangents, tangents);
-    for (size_t k = 0; k < out.size(); ++k) {
-      const Array t = tangent_or_zero(out_tangents[k], out_types[k], asked[k]);
-      result.out_varies.push_back(t.defined());
-      if (t.defined()) linear.output(t);
-    }
+    for (const Array& a : linearize_into(body, varies, asked, primals, linear, result.out_varies))
+      forward.output(a);
   }
   result.linear = tidy(linear.take());
   // Those that are left are the residuals.
@@ -126,32 +139,14 @@ LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& ask
 }
 
 LinearBody relinearize_body(const Graph& body, const Mask& varies, const Mask& asked) {
-  const std::vector<Aval> types = input_avals(body), out_types = output_avals(body);
+  const std::vector<Aval> types = input_avals(body);
   StageInterpreter stage("grad");
-  std::vector<Array> primals = inputs_of(stage, types), tangents;
+  const std::vector<Array> primals = inputs_of(stage, types);
   LinearBody result;
   {
     const InterpreterScope scope(&stage);
     const LocReset reset;
-    Tape tape;
-    DualInterpreter dual("grad", &tape);
-    for (size_t i = 0; i < primals.size(); ++i) {
-      if (!varies[i]) continue;
-      primals[i] = dual.make(primals[i], tape.input(types[i]));
-      tangents.push_back(stage.input(types[i]));
-    }
-    std::vector<Array> out, out_tangents;
-    {
-      const InterpreterScope inner(&dual);
-      out = evaluate(body, primals);
-    }
-    for (const Array& a : out) out_tangents.push_back(dual.tangent(a));
-    out_tangents = tape.apply(out_tangents, tangents);
-    for (size_t k = 0; k < out.size(); ++k) {
-      const Array t = tangent_or_zero(out_tangents[k], out_types[k], asked[k]);
-      result.out_varies.push_back(t.defined());
-      if (t.defined()) stage.output(t);
-    }
+    (void)linearize_into(body, varies, asked, primals, stage, result.out_varies);
   }
   result.linear = tidy(stage.take());
   // Inputs of the body that nothing there needs are no residuals.
