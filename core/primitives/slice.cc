@@ -35,7 +35,7 @@ void kernel(const KernelArgs& a) {
   int64_t offset = 0;
   for (int i = 0; i < from.rank(); ++i) {
     offset += p.start[i] * from[i];
-    from[i] *= p.stride[i];
+    if (y.shape()[i] > 1) from[i] *= p.stride[i];
   }
   const int64_t bytes = size_of(x.dtype());
   cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())},
@@ -47,7 +47,7 @@ void transpose(const TransposeArgs& a) {
   const Shape &x = a.avals[0].shape, &y = a.out_avals[0].shape;
   PadParams pad{p.start, p.start, p.stride};
   for (int i = 0; i < x.rank(); ++i) {
-    pad.interior[i] = p.stride[i] - 1;
+    pad.interior[i] = y[i] > 1 ? p.stride[i] - 1 : 0;
     pad.high[i] = x[i] - p.start[i] - (y[i] == 0 ? 0 : (y[i] - 1) * p.stride[i] + 1);
   }
   a.out[0] = rules::pad_all(a.cts[0], rules::scalar_of(a.cts[0].dtype(), 0), pad.low, pad.high,
@@ -69,6 +69,7 @@ std::vector<Sample> samples() {
           sample({7}, {1}, {6}, {1}),
           sample({7}, {0}, {7}, {3}),
           sample({8}, {1}, {8}, {2}),
+          sample({7}, {2}, {6}, {int64_t{1} << 62}),
           sample({4, 5}, {1, 0}, {3, 5}, {1, 1}),
           sample({4, 5}, {0, 1}, {4, 4}, {2, 2}),
           sample({4, 5}, {2, 0}, {2, 5}, {1, 1}),

@@ -122,7 +122,7 @@ ValueId on_slice(Rewriter& r, const Equation& e) {
     SliceParams q = s->params.get<SliceParams>();
     for (int i = 0; i < from.rank(); ++i) {
       q.start[i] += p.start[i] * q.stride[i];
-      q.stride[i] *= p.stride[i];
+      q.stride[i] = to[i] == 1 ? 1 : q.stride[i] * p.stride[i];
       q.limit[i] = q.start[i] + (to[i] - 1) * q.stride[i] + 1;
     }
     return sliced(r, s->inputs[0], q);
