@@ -5,8 +5,10 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "spruce/core/graph/build.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/memory_plan.h"
@@ -55,10 +57,10 @@ class Plan::Builder {
     choose_results();
     // An output that is computed in place takes the memory of an operand that dies: of a temporary,
     // or of an input that was donated. Whichever needs less.
-    Arrangement plain = arranged(false), donors = arranged(true);
-    const bool pays =
-        static_cast<double>(donors.bytes) < kWorthDonors * static_cast<double>(plain.bytes);
-    take(pays ? std::move(donors) : std::move(plain));
+    std::optional<Arrangement> plain = arranged(false), donors = arranged(true);
+    const bool pays = donors && static_cast<double>(donors->bytes) <
+                                    kWorthDonors * static_cast<double>(plain->bytes);
+    take(std::move(pays ? *donors : *plain));
     place();
   }
 
@@ -102,15 +104,12 @@ class Plan::Builder {
 
   void make_kernels() {
     kernels_.resize(count());
-    std::vector<const Aval*> in, out;
     for (size_t n = 0; n < count(); ++n) {
       const Equation& e = g_.equations[n];
       const Primitive& p = *e.primitive;
       if (is_view(n)) continue;
-      in.clear(), out.clear();
-      for (const ValueId v : e.inputs) in.push_back(&g_.avals[at(v)]);
-      for (const ValueId v : e.outputs) out.push_back(&g_.avals[at(v)]);
-      if (p.prepare != nullptr) kernels_[n] = p.prepare({in, out, e.params});
+      if (p.prepare != nullptr)
+        kernels_[n] = p.prepare({types_of(g_, e.inputs), types_of(g_, e.outputs), e.params});
       if (kernels_[n] == nullptr && p.cpu == nullptr) {
         if (p.call == nullptr)
           throw GraphError("jit: " + std::string(p.name) +
@@ -173,11 +172,12 @@ class Plan::Builder {
     }
   }
 
-  Arrangement arranged(bool donors_first) {
+  // None where no donor can come first, so that nothing would be different.
+  std::optional<Arrangement> arranged(bool donors_first) {
     const std::vector<Storage> storages = storages_;
     const std::vector<Result> results = plan_.results_;
     taken_.assign(g_.inputs.size(), 0);
-    if (donors_first) donate_in_place();
+    if (donors_first && !donate_in_place()) return std::nullopt;
     share_in_place();
     donate_in_place();
     donate_the_dead();
@@ -258,8 +258,9 @@ class Plan::Builder {
   }
 
   // An output may have the memory of an input that the equation which first writes to it reads for
-  // the last time, and in place.
-  void donate_in_place() {
+  // the last time, and in place. True if one has.
+  bool donate_in_place() {
+    bool any = false;
     const std::vector<std::vector<size_t>> begins = beginnings();
     for (size_t n = 0; n < count(); ++n) {
       const Equation& e = g_.equations[n];
@@ -274,10 +275,12 @@ class Plan::Builder {
               place == e.outputs.size() || !fits(n, place, from))
             continue;
           give(k, t.index);
+          any = true;
           break;
         }
       }
     }
+    return any;
   }
 
   // Or that of an input which has been read for the last time before.
