@@ -35,6 +35,9 @@ Graph layout(const Graph& graph);
 /// Moves what is the same in all steps of a scan in front of it, and sums of products over the
 /// steps behind it.
 Graph loop_invariants(const Graph& graph);
+/// Moves what is the same in all steps of a while loop in front of it; a carry that no step changes
+/// is such.
+Graph while_invariants(const Graph& graph);
 /// Scatters of one place along an axis become elementwise choices.
 Graph one_hot(const Graph& graph);
 /// Orders the equations so that less memory is in use at once, where a greedy order saves more than

@@ -21,6 +21,7 @@ constexpr Pass kPasses[] = {
     {"one_hot", one_hot},
     {"layout", layout},
     {"loop_invariants", loop_invariants},
+    {"while_invariants", while_invariants},
     {"broadcasts", broadcasts},
     {"constant_folding", constant_folding},
     {"algebra", algebra},
