@@ -28,6 +28,12 @@ void Emitter::step(int i) {
     case Op::kFma:
       fused(inst, i);
       break;
+    case Op::kTernary:
+      ternary(inst, i);
+      break;
+    case Op::kRoundF16:
+      round_f16(inst, i);
+      break;
     case Op::kPermute:
       permute(inst, i);
       break;
@@ -152,19 +158,13 @@ void Emitter::binary(const Inst& inst, int i) {
 void Emitter::fused(const Inst& inst, int i) {
   int a = inst.a, b = inst.b;
   const int c = inst.c;
-  const auto dies = [&](int v) {
-    return last_use(v) && where_[static_cast<size_t>(v)].reg >= 0 &&
-           pinned_register((*block_)[static_cast<size_t>(v)]) < 0;
-  };
   if (!dies(a) && dies(b)) std::swap(a, b);
   if (!dies(a) && dies(c) && a != c && b != c) {
     if (source(a).memory && !source(b).memory) std::swap(a, b);
     const Xbyak::Xmm to = fetch(c), x = fetch(a);
     const Source y = source(b);
     inst.wide ? vfmadd231pd(to, x, y.operand()) : vfmadd231ps(to, x, y.operand());
-    holder_[kVector][static_cast<size_t>(to.getIdx())] = i;
-    where_[static_cast<size_t>(c)].reg = -1;
-    where_[static_cast<size_t>(i)].reg = to.getIdx();
+    become(c, i);
     release_operands(inst);
     return;
   }
@@ -178,10 +178,7 @@ void Emitter::fused(const Inst& inst, int i) {
       const Source y = source(b);
       inst.wide ? vfmadd132pd(to, z, y.operand()) : vfmadd132ps(to, z, y.operand());
     }
-    const int r = where_[static_cast<size_t>(a)].reg;
-    holder_[kVector][static_cast<size_t>(r)] = i;
-    where_[static_cast<size_t>(a)].reg = -1;
-    where_[static_cast<size_t>(i)].reg = r;
+    become(a, i);
     release_operands(inst);
     return;
   }
@@ -212,6 +209,30 @@ void Emitter::unary(const Inst& inst, int i) {
     default:
       return vcvttps2dq(to, x);
   }
+}
+
+// The first operand's register becomes the result's.
+void Emitter::ternary(const Inst& inst, int i) {
+  const Source first = source(inst.a);
+  const Xbyak::Xmm x = fetch(inst.b);
+  const Source y = source(inst.c);
+  Xbyak::Xmm to = first.reg;
+  if (dies(inst.a) && inst.a != inst.b && inst.a != inst.c) {
+    become(inst.a, i);
+  } else {
+    to = define(i);
+    vmovups(to, first.operand());
+  }
+  vpternlogd(to, x, y.operand(), inst.imm);
+  release_operands(inst);
+}
+
+void Emitter::round_f16(const Inst& inst, int i) {
+  const Xbyak::Xmm x = fetch(inst.a);
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i), half = vec(to.getIdx(), bytes() / 2);
+  vcvtps2ph(half, x, kToNearestEven);
+  vcvtph2ps(to, half);
 }
 
 void Emitter::shift(const Inst& inst, int i) {

@@ -123,6 +123,20 @@ bool Emitter::is_zero(int value) const {
 
 bool Emitter::last_use(int value) const { return next_[static_cast<size_t>(value)] == kNever; }
 
+// Whether this is the last use of a value that has a register of its own.
+bool Emitter::dies(int value) const {
+  return last_use(value) && where_[static_cast<size_t>(value)].reg >= 0 &&
+         pinned_register((*block_)[static_cast<size_t>(value)]) < 0;
+}
+
+// Gives the register of a value that dies to the result of instruction i.
+void Emitter::become(int value, int i) {
+  int& reg = where_[static_cast<size_t>(value)].reg;
+  holder_[kVector][static_cast<size_t>(reg)] = i;
+  where_[static_cast<size_t>(i)].reg = reg;
+  reg = -1;
+}
+
 int Emitter::take(Class c) {
   const int first = c == kMask ? kFirstMask : 0, end = c == kMask ? kMasks : free_registers();
   auto& holder = holder_[c];

@@ -41,6 +41,7 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
 
  protected:
   enum Class : uint8_t { kVector, kMask };
+  static constexpr uint8_t kToNearestEven = 0;  // of VCVTPS2PH
 
   Emitter(const Program& program, IsaLevel level, int vector_bytes);
 
@@ -117,11 +118,15 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   Xbyak::Opmask define_mask(int value);
   void release_operands(const Inst& inst);
   bool last_use(int value) const;
+  bool dies(int value) const;
+  void become(int value, int i);
   bool is_zero(int value) const;
 
   void step(int i);
   void binary(const Inst& inst, int i);
   void fused(const Inst& inst, int i);
+  void ternary(const Inst& inst, int i);
+  void round_f16(const Inst& inst, int i);
   void shift(const Inst& inst, int i);
   void unary(const Inst& inst, int i);
   void compare(const Inst& inst, int i);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "spruce/core/cpu/x64/half.h"
 #include "spruce/core/cpu/x64/math.h"
 #include "spruce/core/ops/unary.h"
 #include "spruce/core/rules/gelu.h"
@@ -155,20 +156,31 @@ int is_finite(const Use& u) {
   return compare(abs(u.v(0)), u.b.c(largest), kLe).id;
 }
 
+V from_unsigned(V x) {
+  Builder& b = *x.b;
+  const V high = from_int(shift_right(x, 16)), low = from_int(x & b.bits(0xffff));
+  return fma(high, b.c(65536), low);
+}
+
 int convert(const Use& u) {
   Builder& b = u.b;
-  const Dtype from = u.app.in[0], to = u.app.out;
+  const Dtype result = u.app.out;
+  if (u.app.in[0] == result) return u.in[0];
+  const auto held = [](Dtype d) { return is_half(d) ? Dtype::kFloat32 : d; };
+  const Dtype from = held(u.app.in[0]), to = held(result);
   const auto is_int = [](Dtype d) { return d == Dtype::kInt32 || d == Dtype::kUint32; };
+  if (is_half(result) && from == to) return round_to(result, u.v(0), Nans::kAny).id;
   if (from == to || (is_int(from) && is_int(to))) return u.in[0];
+  if (is_half(to) && is_int(from)) return kUnknown;  // they are rounded once, not by way of f32
   if (is_bool(from)) return select(u.m(0), is_int(to) ? b.bits(1) : b.c(1), b.bits(0)).id;
   const V x = u.v(0);
   if (is_bool(to)) {
     return is_int(from) ? int_compare(x, b.bits(0), kNe).id : compare(x, b.c(0), kNe).id;
   }
-  if (from == Dtype::kInt32 && to == Dtype::kFloat32) return from_int(x).id;
-  if (from == Dtype::kUint32 && to == Dtype::kFloat32) {
-    const V high = from_int(shift_right(x, 16)), low = from_int(x & b.bits(0xffff));
-    return fma(high, b.c(65536), low).id;
+  if (is_int(from) && to == Dtype::kFloat32) {
+    const auto function = from == Dtype::kInt32 ? from_int : from_unsigned;
+    if (!is_half(result)) return function(x).id;
+    return round_to(result, integers_to_odd(x, function)).id;
   }
   if (from == Dtype::kFloat32 && to == Dtype::kInt32) {
     const V inside = make(Op::kTruncate, x);
@@ -181,7 +193,9 @@ int convert(const Use& u) {
 int same(const Use& u) { return u.in[0]; }
 
 int bitcast(const Use& u) {
-  return size_of(u.app.in[0]) == size_of(u.app.out) && !u.mask() ? u.in[0] : kUnknown;
+  if (u.app.in[0] == u.app.out) return u.in[0];
+  const bool as_is = has_lanes(u.app.in[0]) && has_lanes(u.app.out) && !u.mask();
+  return as_is && size_of(u.app.in[0]) == size_of(u.app.out) ? u.in[0] : kUnknown;
 }
 
 // The instructions treat counts from 32 on as the primitives do.
@@ -201,28 +215,32 @@ int gelu(const Use& u) {
   return (u.app.params.get<GeluParams>().tanh ? gelu_tanh(u.v(0)) : gelu_erf(u.v(0))).id;
 }
 
+// What is exact needs no rounding where the result is a 16-bit float.
+enum class Result : uint8_t { kRounded, kExact };
+
 struct Entry {
   std::string_view name;
   Rule rule;
+  Result result = Result::kRounded;
 };
 
 constexpr Entry kRules[] = {
-    {"abs", abs_of},
+    {"abs", abs_of, Result::kExact},
     {"adam_direction", adam_direction},
     {"add", arithmetic<Op::kAdd, Op::kIntAdd>},
     {"and", logical<Op::kAnd, Op::kMaskAnd>},
-    {"bitcast_convert_type", bitcast},
-    {"ceil", rounded<kUp>},
-    {"clamp", clamp_of},
-    {"convert_element_type", convert},
-    {"copy", same},
+    {"bitcast_convert_type", bitcast, Result::kExact},
+    {"ceil", rounded<kUp>, Result::kExact},
+    {"clamp", clamp_of, Result::kExact},
+    {"convert_element_type", convert, Result::kExact},
+    {"copy", same, Result::kExact},
     {"cos", function<cos>},
     {"div", div},
     {"eq", comparison<kEq>},
     {"erf", function<erf>},
     {"exp", function<exp, true>},
     {"expm1", function<expm1>},
-    {"floor", rounded<kDown>},
+    {"floor", rounded<kDown>, Result::kExact},
     {"ge", comparison<kGe>},
     {"gelu", gelu},
     {"gt", comparison<kGt>},
@@ -233,28 +251,28 @@ constexpr Entry kRules[] = {
     {"log1p", function<log1p>},
     {"logistic", function<logistic, true>},
     {"lt", comparison<kLt>},
-    {"max", extremum<Op::kMax, Op::kIntMax>},
-    {"min", extremum<Op::kMin, Op::kIntMin>},
+    {"max", extremum<Op::kMax, Op::kIntMax>, Result::kExact},
+    {"min", extremum<Op::kMin, Op::kIntMin>, Result::kExact},
     {"mul", arithmetic<Op::kMul, Op::kIntMul>},
     {"ne", comparison<kNe>},
-    {"neg", neg},
+    {"neg", neg, Result::kExact},
     {"not", not_of},
     {"or", logical<Op::kOr, Op::kMaskOr>},
-    {"relu", relu},
-    {"round", rounded<kNearest>},
+    {"relu", relu, Result::kExact},
+    {"round", rounded<kNearest>, Result::kExact},
     {"rsqrt", rsqrt},
     {"scaled_add", scaled_add},
-    {"select", select_of},
+    {"select", select_of, Result::kExact},
     {"shift_left", shift<Op::kShiftLeftBy>},
     {"shift_right_arithmetic", shift<Op::kShiftArithmeticBy>},
     {"shift_right_logical", shift<Op::kShiftRightBy>},
-    {"sign", sign},
+    {"sign", sign, Result::kExact},
     {"sin", function<sin>},
     {"sqrt", sqrt_of},
-    {"stop_gradient", same},
+    {"stop_gradient", same, Result::kExact},
     {"sub", arithmetic<Op::kSub, Op::kIntSub>},
     {"tanh", function<tanh>},
-    {"trunc", rounded<kTowardZero>},
+    {"trunc", rounded<kTowardZero>, Result::kExact},
     {"xor", logical<Op::kXor, Op::kMaskXor>},
 };
 
@@ -266,16 +284,17 @@ bool has_lanes(Dtype d) {
 }
 
 int lower(Builder& b, const Application& app, std::span<const int> in) {
-  for (const Dtype d : app.in) {
-    if (!has_lanes(d)) return kUnknown;
-  }
-  if (!has_lanes(app.out) || app.in.empty()) return kUnknown;
+  const auto known = [](Dtype d) { return has_lanes(d) || is_half(d); };
+  if (!std::all_of(app.in.begin(), app.in.end(), known)) return kUnknown;
+  if (!known(app.out) || app.in.empty()) return kUnknown;
   const auto* rule =
       std::lower_bound(std::begin(kRules), std::end(kRules), app.p.name,
                        [](const Entry& e, std::string_view n) { return e.name < n; });
   if (rule == std::end(kRules) || rule->name != app.p.name) return kUnknown;
   b.set_wide(app.in.back() == Dtype::kFloat64 || app.out == Dtype::kFloat64);
-  return rule->rule({b, app, in});
+  const int made = rule->rule({b, app, in});
+  if (made < 0 || !is_half(app.out) || rule->result == Result::kExact) return made;
+  return round_to(app.out, b.v(made)).id;
 }
 
 }  // namespace spruce::cpu::x64

@@ -17,11 +17,12 @@ struct Application {
   Dtype out;
 };
 
-/// True for dtypes whose values programs hold: bool (a mask), i32, u32, f32, f64.
+/// True for dtypes whose values programs hold as they are: bool (a mask), i32, u32, f32, f64.
 bool has_lanes(Dtype d);
 
-/// Adds what the primitive does with the values `in`; the result's number, or -1 where the
-/// primitive is not known for these dtypes. Then nothing that was added is of use.
+/// Adds what the primitive does with the values `in`, of these dtypes or 16-bit floats; the
+/// result's number, or -1 where the primitive is not known for them. Then nothing that was added is
+/// of use.
 int lower(Builder& b, const Application& app, std::span<const int> in);
 
 }  // namespace spruce::cpu::x64

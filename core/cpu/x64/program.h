@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Straight-line programs over vectors, in single assignment: what stages and tiny graphs are
-// lowered to before they become machine code. A value is the index of its instruction.
+// lowered to before they become machine code. A value is the index of its instruction. The 16-bit
+// floats are f32 in programs, rounded after each operation.
 #pragma once
 
 #include <array>
@@ -27,7 +28,8 @@ enum class Op : uint8_t {
   kAnd,      // bits
   kOr,
   kXor,
-  kAndNot,  // ~a & b
+  kAndNot,   // ~a & b
+  kTernary,  // bits, by the truth table imm: bit 4a + 2b + c; AVX-512 only
   kIntAdd,
   kIntSub,
   kIntMul,  // 32 bits only
@@ -47,6 +49,7 @@ enum class Op : uint8_t {
   kMaskOr,    // M
   kMaskXor,   // M
   kMaskNot,   // M
+  kRoundF16,  // f32 to the nearest f16, as f32
   kCorrect,   // c, where mask a is nowhere set; else what function `imm` makes of b and c
   kPermute,   // lane i is lane b[i] of a; of 64 bits, by imm
   kBlend,     // lane i is that of b where bit i of imm is set, else that of a; AVX2

@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/extremum.h"
 #include "spruce/core/cpu/x64/code.h"
+#include "spruce/core/cpu/x64/half.h"
 #include "spruce/core/cpu/x64/lower.h"
 #include "spruce/core/cpu/x64/make.h"
 #include "spruce/core/cpu/x64/stage_emitter.h"
@@ -20,7 +21,7 @@ uint64_t identity_bits(Stage::Kind kind, Dtype dtype) {
                        : kind == Stage::Kind::kMax  ? -inf
                                                     : inf;
   if (dtype == Dtype::kFloat64) return std::bit_cast<uint64_t>(start);
-  if (dtype == Dtype::kFloat32) return std::bit_cast<uint32_t>(static_cast<float>(start));
+  if (is_floating(dtype)) return std::bit_cast<uint32_t>(static_cast<float>(start));
   if (kind == Stage::Kind::kSum) return 0;
   if (kind == Stage::Kind::kProd) return 1;
   const bool largest = kind == Stage::Kind::kMax;
@@ -38,7 +39,8 @@ class Lowering {
     for (const Stage::Input& in : stage_.inputs) loads_left_ += in.scalar ? 0 : 1;
     for (size_t k = 0; k < stage_.outputs.size(); ++k) {
       const Stage::Output& o = stage_.outputs[k];
-      if (is_bool(stage_.dtype_of(o.value)) && o.mode != Stage::Mode::kStore) return std::nullopt;
+      const Dtype dtype = stage_.dtype_of(o.value);
+      if ((is_bool(dtype) || is_half(dtype)) && o.mode != Stage::Mode::kStore) return std::nullopt;
       stored_[static_cast<size_t>(o.value)].push_back(static_cast<int>(k));
     }
     for (size_t i = 0; i < stage_.ops.size(); ++i) {
@@ -60,6 +62,7 @@ class Lowering {
       builder_.add(Op::kReduce, v, -1, -1, static_cast<int>(r.kind),
                    static_cast<int>(&r - stage_.reductions.data()));
     }
+    drop_unused(made_.program);
     return std::move(made_);
   }
 
@@ -71,7 +74,7 @@ class Lowering {
     bool narrow = false;
     for (size_t v = 0; v < count(); ++v) {
       const Dtype d = stage_.dtype_of(static_cast<int>(v));
-      if (!has_lanes(d)) return false;
+      if (!has_lanes(d) && !is_half(d)) return false;
       if (!is_bool(d)) (d == Dtype::kFloat64 ? made_.wide : narrow) = true;
     }
     return !(made_.wide && narrow);
@@ -94,8 +97,11 @@ class Lowering {
     if (loads_left_ > 0) return;
     builder_.set_wide(made_.wide);
     for (const int v : pending_) {
+      int made = values_[static_cast<size_t>(v)];
+      const Dtype dtype = stage_.dtype_of(v);
+      if (is_half(dtype)) made = before_rounding(made_.program, dtype, made);
       for (const int k : stored_[static_cast<size_t>(v)])
-        builder_.add(Op::kStore, values_[static_cast<size_t>(v)], -1, -1, 0, k);
+        builder_.add(Op::kStore, made, -1, -1, 0, k);
     }
     pending_.clear();
   }
@@ -156,6 +162,15 @@ void fold_lanes(const void* lanes, int64_t bytes, void* accumulator, Stage::Kind
   }
 }
 
+// A maximum or minimum whose accumulator has 16 bits.
+template <class T>
+void fold_half(const void* lanes, int64_t bytes, void* accumulator, Stage::Kind kind) {
+  T* acc = static_cast<T*>(accumulator);
+  float part = *acc;
+  fold_lanes<float, float>(lanes, bytes, &part, kind);
+  *acc = T(part);
+}
+
 struct Fold {
   Stage::Kind kind;
   Dtype dtype;
@@ -163,6 +178,12 @@ struct Fold {
   void operator()(const void* lanes, int64_t bytes, void* acc) const {
     const bool gathers = kind == Stage::Kind::kSum || kind == Stage::Kind::kProd;
     switch (dtype) {
+      case Dtype::kFloat16:
+        return gathers ? fold_lanes<float, double>(lanes, bytes, acc, kind)
+                       : fold_half<Float16>(lanes, bytes, acc, kind);
+      case Dtype::kBfloat16:
+        return gathers ? fold_lanes<float, double>(lanes, bytes, acc, kind)
+                       : fold_half<Bfloat16>(lanes, bytes, acc, kind);
       case Dtype::kFloat32:
         return gathers ? fold_lanes<float, double>(lanes, bytes, acc, kind)
                        : fold_lanes<float, float>(lanes, bytes, acc, kind);

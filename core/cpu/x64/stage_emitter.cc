@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "spruce/core/cpu/x64/half.h"
+
 namespace spruce::cpu::x64 {
 namespace {
 
@@ -212,6 +214,14 @@ void StageEmitter::load_scalars() {
       }
       vmovd(vec(to.getIdx(), 16), edx);
       vpbroadcastd(to, vec(to.getIdx(), 16));
+    } else if (is_half(stage_.inputs[i].dtype)) {
+      const Xbyak::Xmm one = vec(to.getIdx(), 16);
+      const bool bfloat = stage_.inputs[i].dtype == Dtype::kBfloat16;
+      movzx(edx, word[rdx]);
+      if (bfloat) shl(edx, 16);
+      vmovd(one, edx);
+      if (!bfloat) vcvtph2ps(one, one);
+      vbroadcastss(to, one);
     } else if (program_.wide) {
       v4() ? vbroadcastsd(Xbyak::Zmm(to.getIdx()), ptr[rdx])
            : vbroadcastsd(Xbyak::Ymm(to.getIdx()), ptr[rdx]);
@@ -235,6 +245,7 @@ void StageEmitter::load(const Inst& inst, const Xbyak::Operand& to) {
   const Xbyak::Address from = element(false, inst.index, dtype, inst.copy);
   if (is_bool(dtype)) return load_bools(from, to);
   const Xbyak::Xmm x = vec(to.getIdx());
+  if (is_half(dtype)) return load_halves(from, x, dtype);
   if (masked_ && v4())
     program_.wide ? vmovupd(x | k7 | T_z, from) : vmovups(x | k7 | T_z, from);
   else
@@ -264,11 +275,19 @@ void StageEmitter::load_bools(const Xbyak::Address& from, const Xbyak::Operand& 
   }
 }
 
+void StageEmitter::load_halves(const Xbyak::Address& from, const Xbyak::Xmm& to, Dtype dtype) {
+  const Xbyak::Xmm x = masked_ && v4() ? to | k7 | T_z : to;
+  if (dtype == Dtype::kFloat16) return vcvtph2ps(x, from);
+  vpmovzxwd(x, from);
+  vpslld(to, to, 16);
+}
+
 void StageEmitter::store(const Inst& inst, const Xbyak::Xmm& value) {
   const Stage::Output& o = stage_.outputs[static_cast<size_t>(inst.index)];
   const Dtype dtype = stage_.dtype_of(o.value);
   const Xbyak::Address to = element(true, inst.index, dtype, inst.copy);
   if (is_bool(dtype)) return store_bools(to, value);
+  if (is_half(dtype)) return store_halves(to, value, dtype);
   const bool mask = masked_ && v4();
   Xbyak::Xmm x = value;
   if (o.mode != Stage::Mode::kStore) {
@@ -316,6 +335,19 @@ void StageEmitter::store_bools(const Xbyak::Address& to, const Xbyak::Xmm& value
     vmovd(to, x);
   else
     vmovq(to, x);
+}
+
+// An f16 is rounded here, of a bf16 the lower half is dropped.
+void StageEmitter::store_halves(const Xbyak::Address& to, const Xbyak::Xmm& value, Dtype dtype) {
+  const Xbyak::Address place = masked_ && v4() ? to | k7 : to;
+  if (dtype == Dtype::kFloat16) return vcvtps2ph(place, value, kToNearestEven);
+  const Xbyak::Xmm x = temporary();
+  vpsrld(x, value, 16);
+  if (v4()) return vpmovdw(place, x);
+  const Xbyak::Xmm low = vec(x.getIdx(), 16), high = vec(temporary().getIdx(), 16);
+  vextracti128(high, Xbyak::Ymm(x.getIdx()), 1);
+  vpackusdw(low, low, high);
+  vmovups(to, low);
 }
 
 // --- reductions -------------------------------------------------------------------------------

@@ -69,6 +69,12 @@ class Values {
         case Dtype::kFloat64:
           put(at, floating<double>());
           break;
+        case Dtype::kFloat16:
+          put(at, half<Float16>());
+          break;
+        case Dtype::kBfloat16:
+          put(at, half<Bfloat16>());
+          break;
         default:
           put(at, (random_() & 7) == 0 ? static_cast<uint32_t>(random_())
                                        : static_cast<uint32_t>(random_() % 80) - 40u);
@@ -97,6 +103,21 @@ class Values {
     if (random_() % 8 == 0) return odd[random_() % std::size(odd)];
     const T spread = random_() % 4 == 0 ? T(90) : random_() % 40 == 0 ? T(1e9) : T(3);
     return std::uniform_real_distribution<T>(-spread, spread)(random_);
+  }
+  // All bit patterns, and small multiples of 1/16, whose sums and products are often halfway
+  // between two numbers.
+  template <class T>
+  T half() {
+    T x;
+    switch (random_() % 4) {
+      case 0:
+        x.bits = static_cast<uint16_t>(random_());
+        return x;
+      case 1:
+        return T(static_cast<float>(static_cast<int>(random_() % 4096) - 2048) / 16);
+      default:
+        return T(floating<float>());
+    }
   }
   template <class T>
   static void put(char* at, T x) {
@@ -171,6 +192,10 @@ inline void expect_same(Dtype dtype, const Bytes& got, const Bytes& want, const 
       return expect_elements<float>(got, want, what);
     case Dtype::kFloat64:
       return expect_elements<double>(got, want, what);
+    case Dtype::kFloat16:
+      return expect_elements<Float16>(got, want, what);
+    case Dtype::kBfloat16:
+      return expect_elements<Bfloat16>(got, want, what);
     case Dtype::kBool:
       return expect_elements<uint8_t>(got, want, what);
     default:
@@ -255,6 +280,18 @@ void expect_reduced(const Bytes& value, Stage::Kind kind, A start, A got, int64_
       << what;
 }
 
+template <class T>
+Bytes widened(const Bytes& halves) {
+  Bytes floats(halves.size() * 2);
+  for (size_t i = 0; i * sizeof(T) < halves.size(); ++i) {
+    T x;
+    std::memcpy(&x, halves.data() + i * sizeof(T), sizeof x);
+    const float wide = x;
+    std::memcpy(floats.data() + i * sizeof wide, &wide, sizeof wide);
+  }
+  return floats;
+}
+
 // --- running ----------------------------------------------------------------------------------
 
 inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<Bytes>& inputs,
@@ -288,11 +325,15 @@ inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<B
     const Dtype d = accumulator_dtype(stage.dtype_of(reduction.value), reduction.kind);
     const double one = 1;
     const float one_f = 1;
+    const Float16 one_f16(1);
+    const Bfloat16 one_bf16(1);
     const int32_t one_i = 1;
     std::memcpy(&accumulators[r],
-                d == Dtype::kFloat64   ? static_cast<const void*>(&one)
-                : d == Dtype::kFloat32 ? static_cast<const void*>(&one_f)
-                                       : static_cast<const void*>(&one_i),
+                d == Dtype::kFloat64    ? static_cast<const void*>(&one)
+                : d == Dtype::kFloat32  ? static_cast<const void*>(&one_f)
+                : d == Dtype::kFloat16  ? static_cast<const void*>(&one_f16)
+                : d == Dtype::kBfloat16 ? static_cast<const void*>(&one_bf16)
+                                        : static_cast<const void*>(&one_i),
                 static_cast<size_t>(size_of(d)));
   }
   struct alignas(64) Line {
@@ -334,10 +375,20 @@ inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<B
         reduction.kind == Stage::Kind::kSum || reduction.kind == Stage::Kind::kProd;
     const auto got = [&]<class A>(A) {
       A a;
-      std::memcpy(&a, &accumulators[r], sizeof a);
+      std::memcpy(static_cast<void*>(&a), &accumulators[r], sizeof a);
       return a;
     };
-    if (d == Dtype::kFloat64)
+    const auto of_halves = [&]<class T>(T) {
+      if (gathers)
+        expect_reduced<float>(widened<T>(value), reduction.kind, 1.0, got(0.0), n, what);
+      else
+        expect_reduced<float>(widened<T>(value), reduction.kind, 1.0f, float{got(T{})}, n, what);
+    };
+    if (d == Dtype::kFloat16)
+      of_halves(Float16{});
+    else if (d == Dtype::kBfloat16)
+      of_halves(Bfloat16{});
+    else if (d == Dtype::kFloat64)
       expect_reduced<double>(value, reduction.kind, 1.0, got(0.0), n, what);
     else if (d == Dtype::kFloat32 && gathers)
       expect_reduced<float>(value, reduction.kind, 1.0, got(0.0), n, what);
