@@ -4,7 +4,8 @@
 // - A flat one stays in the second cache and the columns of b pass by it, a few panels as wide as a
 //   tile at a time. Rows of b are read where they are, since each element is used few times.
 // - Else a group of columns of b, packed into such panels, stays there and the rows pass by it, a
-//   panel as high as a tile at a time, which stays in the first cache.
+//   panel as high as a tile at a time, which stays in the first cache. Dense rows of b are packed
+//   by the first tiles that read them, whose units for stores are idle.
 // What comes next is fetched while the tiles before it are computed.
 #include "spruce/core/cpu/gemm_blocked.h"
 
@@ -27,10 +28,12 @@ constexpr int64_t kDepth = 400;        // of a block of a longer one, at most
 constexpr int64_t kFlat = 65536;       // elements of a flat block of a
 constexpr int64_t kPanels = 4;         // of columns of b that pass by a flat block together
 constexpr int64_t kGroup = 176 << 10;  // elements of a group of columns of b
-constexpr int64_t kWide = 640;         // columns from which it pays to pack rows of a that
-                                       // could be read where they are
-constexpr int64_t kAlias = 4096;       // bytes between rows that meet in the same cache lines
-constexpr double kThread = 1 << 20;    // multiply-adds that are worth a thread
+constexpr int64_t kLate = 6;         // panels of a during which the next columns of b are fetched:
+                                     // earlier ones would be gone from the second cache again
+constexpr int64_t kWide = 640;       // columns from which it pays to pack rows of a that
+                                     // could be read where they are
+constexpr int64_t kAlias = 4096;     // bytes between rows that meet in the same cache lines
+constexpr double kThread = 1 << 20;  // multiply-adds that are worth a thread
 constexpr size_t kHuge = size_t{1} << 21;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -132,7 +135,7 @@ class Blocked {
   void group(int64_t j0, int64_t d, T* a_pack, T* b_pack) const {
     const int64_t k = terms(d), n = columns(j0);
     const bool add = d > 0 || g_.accumulate, dense = !read_a_ || g_.a_row == 1;
-    Ahead b_next = ahead_b(j0 + group_, d);
+    Ahead b_next = read_b_ ? Ahead() : ahead_b(j0 + group_, d), none;
     for (int64_t r = 0; r < panels_; ++r) {
       const int64_t i = row(r), high = row(r + 1) - i;
       const T* a = flat_ ? a_pack + i * k : a_pack;
@@ -145,15 +148,18 @@ class Blocked {
       for (int64_t j = 0; j < n; j += width_) {
         const int64_t count = std::min(width_, n - j);
         const T* b = b_at(j0 + j, d);
+        T *const panel = read_b_ ? nullptr : b_pack + j * k, *to = nullptr;
         int64_t b_row = g_.b_row;
-        if (!read_b_) {
-          T* const to = b_pack + j * k;
-          if (r == 0) gemm_pack(b, g_.b_col, g_.b_row, count, k, width_, to);
-          b = to, b_row = width_;
+        if (!read_b_ && r == 0 && g_.b_col == 1 && count == width_) {
+          to = panel;
+        } else if (!read_b_) {
+          if (r == 0) gemm_pack(b, g_.b_col, g_.b_row, count, k, width_, panel);
+          b = panel, b_row = width_;
         }
-        tiles_.tile(high, count > tiles_.lanes ? 2 : 1, dense)(
-            k, a, a_row, a_col, b, b_row, c_ + i * g_.c_row + j0 + j, g_.c_row, add, count,
-            a_next.done() ? b_next : a_next);
+        Ahead& next = !a_next.done() ? a_next : r + kLate < panels_ ? none : b_next;
+        tiles_.tile(high, count > tiles_.lanes ? 2 : 1, dense)(k, a, a_row, a_col, b, b_row,
+                                                               c_ + i * g_.c_row + j0 + j, g_.c_row,
+                                                               add, count, to, next);
       }
     }
   }

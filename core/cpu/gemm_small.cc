@@ -64,10 +64,10 @@ void SmallGemm<T>::panel(const T* a, const T* b, int64_t b_row, T* c, int64_t j,
   int64_t i = 0;
   for (; i + height_ <= m_; i += height_)
     tile(k, a + i * a_row_, a_row_, a_col_, b, b_row, c + i * c_row_ + j, c_row_, add, columns,
-         ahead);
+         nullptr, ahead);
   if (i < m_)
     tiles_->tile(m_ - i, vectors, dense)(k, a + i * a_row_, a_row_, a_col_, b, b_row,
-                                         c + i * c_row_ + j, c_row_, add, columns, ahead);
+                                         c + i * c_row_ + j, c_row_, add, columns, nullptr, ahead);
 }
 
 template <class T>

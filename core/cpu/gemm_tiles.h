@@ -30,10 +30,11 @@ struct Ahead {
 /// and `columns` of its columns, which reach into the last vector; c is written where `add` is
 /// false. One fused (or, on the baseline, two-step) multiply-add after the other in the order of p,
 /// whatever the size of the tile: an element has the same bits in any of them. Nothing beyond the
-/// columns is read or written. Lines of `ahead` are fetched on the way.
+/// columns is read or written. Lines of `ahead` are fetched on the way. Where `to` is not null, the
+/// rows of b are also written there, one after the other: only two whole vectors of columns.
 template <class T>
 using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
-                          int64_t b_row, T* c, int64_t c_row, bool add, int64_t columns,
+                          int64_t b_row, T* c, int64_t c_row, bool add, int64_t columns, T* to,
                           Ahead& ahead);
 
 /// c[i * c_row] (+)= sum over p of a[i * a_row + p] x[p], for m rows: in lanes along p.
