@@ -12,7 +12,7 @@ namespace spruce::cpu::x64 {
 namespace {
 
 constexpr int kPointerRegisters[] = {3, 8, 9, 10, 11, 12, 13, 14, 15};
-constexpr int kMostInstructions = 200;  // of one turn of an unrolled loop
+constexpr int kMostOfTwo = 400, kMostOfFour = 200;  // instructions of a turn of so many copies
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void StageEmitter::choose_unrolling() {
   const int registers = free_registers();
   const int instructions = static_cast<int>(program_.program.insts.size());
   for (copies_ = 4; copies_ > 1; copies_ /= 2) {
-    if (instructions * copies_ > kMostInstructions) continue;
+    if (instructions * copies_ > (copies_ == 2 ? kMostOfTwo : kMostOfFour)) continue;
     if (pressure(unrolled(copies_)) + reductions * copies_ <= registers - 2) break;
   }
   const std::vector<Inst> block = unrolled(copies_);
