@@ -8,12 +8,12 @@ constexpr uint32_t kUpperHalf = 0xffff0000;
 
 V round_to_bf16(V x, Nans nans) {
   Builder& b = *x.b;
-  // x + 0x7fff + the last bit that stays, as x - (0xffff8000 | !that bit).
-  const V last = shift_right(x, 16), one = b.bits(1), rest = b.bits(0xffff8000u);
-  constexpr int kAndNotOr = 0xae;
-  const V less = b.v4() ? b.v(b.add(Op::kTernary, last.id, one.id, rest.id, kAndNotOr))
-                        : and_not(last, one) | rest;
-  V y = int_sub(x, less);
+  // Half a unit more; where x was halfway, and only there, half a unit less one differs in the last
+  // bit that stays: it is cleared.
+  const V up = int_add(x, b.bits(0x8000)), down = int_add(x, b.bits(0x7fff)),
+          above = b.bits(0xfffe0000u);
+  constexpr int kAndOr = 0xe0;
+  V y = b.v4() ? b.v(b.add(Op::kTernary, up.id, down.id, above.id, kAndOr)) : up & (down | above);
   if (nans == Nans::kAny) y = select(is_nan(x), x | b.bits(0x00400000), y);
   return y & b.bits(kUpperHalf);
 }
