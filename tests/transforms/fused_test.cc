@@ -12,6 +12,7 @@
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/random/random.h"
 #include "spruce/transforms/jit.h"
 
 namespace spruce {
@@ -198,14 +199,38 @@ bool same_bytes(const Array& a, const Array& b) {
 }
 
 TEST(Fused, InPlaceGivesTheSame) {
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
-    Program program(seed, seed % 2 == 0 ? float32 : int32);
+  const Dtype dtypes[] = {float32, int32, bfloat16, float16};
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    Program program(seed, dtypes[seed % 4]);
     const Graph body =
         make_graph([&](const std::vector<Array>& x) { return program(x); })(program.args());
     const std::vector<Array> want = run_kernel(body, program.args(), false),
                              got = run_kernel(body, program.args(), true);
     for (size_t k = 0; k < want.size(); ++k)
       ASSERT_TRUE(same_bytes(got[k], want[k])) << "seed " << seed << ", output " << k << body;
+  }
+}
+
+// Each operation rounds as it does by itself, whatever it is fused with.
+TEST(Fused, HalvesHaveTheBitsOfOneOperationAfterTheOther) {
+  const auto f = [](const Array& x, const Array& bias, const Array& column, const Array& scale) {
+    const Array y = tanh(x * scale + bias), z = where(y > column, y / 3, exp(-y) * column);
+    return std::tuple{z - x * 0.3, astype(z * y, float32) * 0.7f, astype(z, float16) + bias};
+  };
+  for (const Dtype dtype : {bfloat16, float16}) {
+    for (const Shape& shape : {Shape{37}, Shape{50, 70}, Shape{200, 9}, Shape{6, 5, 131}}) {
+      const int64_t columns = shape[shape.rank() - 1], rows = shape.numel() / columns;
+      const Array x = astype(random::normal(Key(1), shape), dtype),
+                  bias = astype(random::normal(Key(2), {columns}), dtype),
+                  scale = astype(random::normal(Key(3), {}), dtype);
+      Shape down = shape;
+      down[shape.rank() - 1] = 1;
+      const Array column = astype(random::normal(Key(4), {rows}).reshape(down), dtype);
+      const Graph body = make_graph(f)(x, bias, column, scale);
+      const std::vector<Array> args = {x, bias, column, scale}, want = evaluate(body, args),
+                               got = run_kernel(body, args, false);
+      for (size_t k = 0; k < want.size(); ++k) EXPECT_TRUE(same_bytes(got[k], want[k])) << body;
+    }
   }
 }
 
@@ -260,6 +285,7 @@ TEST(Fused, LongSumsRoundLittle) {
 TEST(Fused, RandomBodiesInF64) { run_programs(float64, 1, 600, 1e-12); }
 TEST(Fused, RandomBodiesInF32) { run_programs(float32, 2000, 300, 1e-5); }
 TEST(Fused, RandomBodiesInBf16) { run_programs(bfloat16, 4000, 150, 0.05); }
+TEST(Fused, RandomBodiesInF16) { run_programs(float16, 5000, 150, 0.01); }
 TEST(Fused, RandomBodiesInI32) { run_programs(int32, 6000, 200, 0); }
 
 }  // namespace
