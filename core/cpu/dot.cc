@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/contraction.h"
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/gemm_small.h"
+#include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 
@@ -15,6 +16,8 @@ namespace spruce::cpu {
 namespace {
 
 constexpr double kThread = 1 << 20;  // multiply-adds that are worth a thread
+constexpr int64_t kWholeSum = 512;   // terms that every form adds up at once
+constexpr int64_t kTileRows = 4;     // rows that go through tiles in any case
 
 double work(const Gemm& g) {
   return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
@@ -208,6 +211,22 @@ void dot_kernel(const KernelArgs& args) {
 
 std::unique_ptr<const PreparedKernel> prepare_contraction(const Contraction& c) {
   return c.even ? std::make_unique<const PreparedDot>(c) : nullptr;
+}
+
+bool same_bits(const Contraction& whole, const Contraction& part) {
+  if (!whole.even || !part.even) return false;
+  const Gemm &w = whole.product, &p = part.product;
+  if (w.m == p.m && w.n == p.n && w.k == p.k && w.a_row == p.a_row && w.a_col == p.a_col &&
+      w.b_row == p.b_row && w.b_col == p.b_col)
+    return true;
+  // Tiles add the terms of an element in one order, but blocks of the sum and other forms depend on
+  // the sizes.
+  const bool tiles = std::min(w.m, p.m) >= kTileRows && w.n == p.n && w.n > 1 && w.k == p.k;
+  const bool both_large = std::min(work(w), work(p)) >= kSmallGemm;
+  if (!tiles || (w.k > kWholeSum && !both_large)) return false;
+  if (whole.dtype == Dtype::kFloat64) return true;
+  return whole.dtype == Dtype::kFloat32 &&
+         (isa_level() != IsaLevel::kBase || std::max(work(w), work(p)) < kSmallGemm);
 }
 
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args) {

@@ -2,15 +2,21 @@
 // Runs a scan: the plan of its body once a step, on slices where they stand.
 #include <algorithm>
 
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/transforms/control/body_plan.h"
 #include "spruce/transforms/control/scan_rules.h"
+#include "spruce/transforms/cost.h"
 
 namespace spruce::internal {
 namespace {
+
+constexpr double kThread = 1 << 18;                // operations that are worth a thread
+constexpr size_t kMostOnThread = size_t{8} << 20;  // bytes that a thread may take for a body
 
 class ScanKernel final : public PreparedKernel {
  public:
@@ -19,17 +25,30 @@ class ScanKernel final : public PreparedKernel {
         consts_(static_cast<size_t>(p.consts)),
         carry_(static_cast<size_t>(p.carry)),
         reverse_(p.reverse),
-        body_(*p.body, consts_, carry_, layout_) {}
+        body_(*p.body, consts_, carry_, layout_),
+        steps_of_a_thread_(steps_of_a_thread(p)) {}
 
   void run(const KernelArgs& args) const override {
+    if (length_ == 0) return copy_views(args.in.subspan(consts_, carry_), args.out.first(carry_));
+    if (steps_of_a_thread_ == 0) return run_steps(args, args.scratch, 0, length_);
+    cpu::parallel_pieces(length_, steps_of_a_thread_, [&](int64_t begin, int64_t end) {
+      if (end - begin == length_) return run_steps(args, args.scratch, begin, end);
+      const cpu::Scratch own(layout_.bytes());
+      run_steps(args, own.data(), begin, end);
+    });
+  }
+  size_t scratch_bytes() const override { return layout_.bytes(); }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  void run_steps(const KernelArgs& args, void* scratch, int64_t begin, int64_t end) const {
     const std::span<const View> init = args.in.subspan(consts_, carry_),
                                 last = args.out.first(carry_);
-    if (length_ == 0) return copy_views(init, last);
-    const BodyPlan::Frame f = body_.bind(args.scratch);
+    const BodyPlan::Frame f = body_.bind(scratch);
     for (size_t i = 0; i < consts_; ++i) f.in[i] = args.in[i].data;
-    for (int64_t n = 0; n < length_; ++n) {
+    for (int64_t n = begin; n < end; ++n) {
       const int64_t step = reverse_ ? length_ - 1 - n : n;
-      body_.move_carry(f, n == 0, (length_ - n) % 2 == 1, init, last, args.scratch);
+      body_.move_carry(f, n == 0, (length_ - n) % 2 == 1, init, last, scratch);
       for (size_t i = consts_ + carry_; i < args.in.size(); ++i)
         f.in[i] = args.in[i].as<const char>() + step * body_.input(i).bytes();
       for (size_t k = carry_; k < args.out.size(); ++k)
@@ -37,15 +56,24 @@ class ScanKernel final : public PreparedKernel {
       body_.run(f);
     }
   }
-  size_t scratch_bytes() const override { return layout_.bytes(); }
-  bool in_place(size_t, size_t) const override { return false; }
+  // Without a carry, steps are independent: how many are worth a thread, which needs the memory of
+  // a body for itself; 0 where they are better run one after the other.
+  int64_t steps_of_a_thread(const ScanParams& p) const {
+    if (carry_ > 0 || length_ < 2 || layout_.bytes() > kMostOnThread) return 0;
+    for (const Equation& e : p.body->equations) {
+      if (e.primitive->call != nullptr) return 0;  // it may call back, or have steps of its own
+    }
+    const Cost cost = analyze_cost(*p.body).total;
+    const double work = cost.flops + (cost.bytes_read + cost.bytes_written) / 4;
+    return static_cast<int64_t>(std::max(1.0, kThread / std::max(work, 1.0)));
+  }
 
- private:
   int64_t length_;
   size_t consts_, carry_;
   bool reverse_;
   Layout layout_;
   BodyPlan body_;
+  int64_t steps_of_a_thread_;
 };
 
 // One operation after the other, each checked.

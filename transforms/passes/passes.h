@@ -51,6 +51,9 @@ Graph expand_composites(const Graph& graph);
 Graph fuse(const Graph& graph);
 /// Makes one equation of equations over arrays of a few elements, where there is a code generator.
 Graph tiny(const Graph& graph);
+/// Runs equations that treat the rows of large arrays one by one, a product and what follows it, on
+/// blocks of rows that stay in the cache, where that spares enough trips to memory.
+Graph row_blocks(const Graph& graph);
 
 /// Takes from scans what nobody needs: results, slices, constants, carries that never change.
 Graph scan_tidy(const Graph& graph);

@@ -34,6 +34,7 @@ constexpr Pass kPasses[] = {
     {"dead_code", dead_code},
     {"fuse", fuse},
     {"tiny", tiny},
+    {"row_blocks", row_blocks},
     {"schedule", schedule},
 };
 

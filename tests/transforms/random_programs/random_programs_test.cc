@@ -10,7 +10,9 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/passes/pipeline.h"
+#include "spruce/transforms/passes/row_blocks.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/transforms/as_compiled.h"
 #include "tests/transforms/random_programs/program.h"
 
 namespace spruce::random_programs {
@@ -123,6 +125,25 @@ const Property kProperties[] = {
            return std::string(pass.name) + ": " + *bad;
        }
        return std::nullopt;
+     }},
+    {"blocks of rows are the whole",
+     [](const Subject& s) -> std::optional<std::string> {
+       Arrays x;
+       for (size_t i = 0; i < s.x.size(); ++i) {
+         const Array both = stack({s.x[i], s.more[i]});
+         x.push_back(concatenate({both, both + 0.1, both - 0.1, both * 0.9}, 0));
+       }
+       const Graph g =
+           passes::optimize(make_graph(vmap([&](const Arrays& a) { return s.f(a); }))(x));
+       const Graph blocks = passes::row_blocks(g, {.block = 1 << 30,
+                                                   .large = 1,
+                                                   .least = 0,
+                                                   .again = 0,
+                                                   .rows = 2,
+                                                   .blocks = 2,
+                                                   .equations = 1});
+       check(blocks);
+       return difference(as_compiled(blocks, x), as_compiled(g, x), kTolerance);
      }},
     {"a graph's text is the graph",
      [](const Subject& s) -> std::optional<std::string> {

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equations that treat the rows of large arrays one by one, and that pass arrays to each other, run
+// on a block of rows after the other, as a scan without a carry: so that what passes between them
+// stays in the second-level cache, and takes no memory but that of a block. A product and the
+// stages around it, a stack of layers, windows over a convolution.
+#include "spruce/transforms/passes/row_blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "spruce/core/rules/dot.h"
+#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/passes/row_rules.h"
+
+namespace spruce::passes {
+namespace {
+
+size_t at(ValueId v) { return static_cast<size_t>(v); }
+
+bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
+
+bool is_product(const Equation& e) {
+  return e.primitive == &dot_general_p || e.primitive == &dot_transposed_p;
+}
+
+// Over arrays with `all` rows, in blocks of `rows_`.
+class RowBlocks {
+ public:
+  RowBlocks(const Graph& g, int64_t all, const RowBlockLimits& limits)
+      : g_(g), all_(all), limits_(limits) {
+    const size_t count = g_.equations.size();
+    member_.assign(count, 0);
+    reads_.resize(count);
+    wanted_.assign(g_.avals.size(), 0);
+    for (const ValueId v : g_.outputs) wanted_[at(v)] = 1;
+  }
+
+  Graph run() {
+    if (!choose_rows()) return g_;
+    const size_t count = g_.equations.size();
+    for (size_t n = 0; n < count; ++n) reads_[n] = reads_of_rows(g_, g_.equations[n], all_, rows_);
+    std::vector<uint8_t> tried(count, 0);
+    for (size_t seed = 0; seed < count; ++seed) {
+      if (tried[seed] != 0 || !reads_[seed] || !is_large(g_.equations[seed].outputs[0])) continue;
+      grow(seed);
+      if (pays()) return rewritten();
+      for (size_t n = 0; n < count; ++n) tried[n] |= member_[n];
+    }
+    return g_;
+  }
+
+ private:
+  bool has_rows(ValueId v) const {
+    const Shape& s = g_.avals[at(v)].shape;
+    return s.rank() > 0 && s[0] == all_;
+  }
+  bool is_large(ValueId v) const { return g_.avals[at(v)].bytes() >= limits_.large; }
+  bool made(ValueId v) const { return made_[at(v)] != 0; }
+
+  void find_reads() {
+    for (size_t n = 0; n < reads_.size(); ++n)
+      reads_[n] = reads_of_rows(g_, g_.equations[n], all_, rows_);
+  }
+
+  // The largest blocks of equal size whose equations stay in the cache. Elementwise ones work in
+  // place, unless on arrays from elsewhere.
+  bool choose_rows() {
+    rows_ = all_ / limits_.blocks;
+    find_reads();
+    std::vector<uint8_t> by_rows(g_.avals.size(), 0);
+    int64_t most = 0;
+    for (size_t n = 0; n < reads_.size(); ++n) {
+      const Equation& e = g_.equations[n];
+      if (!reads_[n] || is_view(e)) continue;
+      int64_t read = 0, written = 0;
+      bool in_place = e.primitive == &fused_p || e.primitive->in_place;
+      for (size_t i = 0; i < e.inputs.size(); ++i) {
+        const ValueId v = e.inputs[i];
+        if ((*reads_[n])[i] == Read::kWhole) continue;
+        read += g_.avals[at(v)].bytes();
+        in_place = in_place && by_rows[at(v)] != 0;
+      }
+      for (const ValueId v : e.outputs) {
+        written += g_.avals[at(v)].bytes();
+        by_rows[at(v)] = 1;
+      }
+      most = std::max(most, (in_place ? std::max(read, written) : read + written) / all_);
+    }
+    if (most == 0) return false;
+    const int64_t fit = std::min(limits_.block / most, all_ / limits_.blocks);
+    for (rows_ = fit; rows_ >= std::max(limits_.rows, fit / 4); --rows_) {
+      if (all_ % rows_ == 0) return true;
+    }
+    return false;
+  }
+
+  // The group of an equation: what passes rows to others in it, or reads the rows of one array.
+  void grow(size_t seed) {
+    const size_t count = g_.equations.size();
+    std::fill(member_.begin(), member_.end(), 0);
+    made_.assign(g_.avals.size(), 0);
+    std::vector<uint8_t> behind(g_.avals.size(), 0), read(g_.avals.size(), 0);
+    for (size_t n = seed; n < count; ++n) {
+      const Equation& e = g_.equations[n];
+      bool joins = reads_[n].has_value(), of_group = n == seed, needs = false;
+      for (size_t i = 0; i < e.inputs.size(); ++i) {
+        const ValueId v = e.inputs[i];
+        const bool rows = reads_[n] && (*reads_[n])[i] == Read::kRows;
+        needs = needs || made(v) || behind[at(v)] != 0;
+        joins = joins && behind[at(v)] == 0 && (rows || !made(v));
+        of_group = of_group || (rows && (made(v) || read[at(v)] != 0));
+      }
+      if (joins && of_group) {
+        member_[n] = 1;
+        for (const ValueId v : e.outputs) made_[at(v)] = 1;
+        for (size_t i = 0; i < e.inputs.size(); ++i) {
+          if ((*reads_[n])[i] == Read::kRows && is_large(e.inputs[i])) read[at(e.inputs[i])] = 1;
+        }
+      } else if (needs) {
+        for (const ValueId v : e.outputs) behind[at(v)] = 1;
+      }
+    }
+    find_leaving();
+    // A view that no member reads is as good outside.
+    for (size_t n = count; n-- > seed;) {
+      const Equation& e = g_.equations[n];
+      if (member_[n] == 0 || !is_view(e) || inner_readers_[at(e.outputs[0])] > 0) continue;
+      member_[n] = made_[at(e.outputs[0])] = 0;
+      --inner_readers_[at(e.inputs[0])];
+    }
+    find_leaving();
+  }
+
+  void find_leaving() {
+    leaves_ = wanted_;
+    inner_readers_.assign(g_.avals.size(), 0);
+    for (size_t n = 0; n < g_.equations.size(); ++n) {
+      for (const ValueId v : g_.equations[n].inputs) {
+        if (member_[n] != 0)
+          ++inner_readers_[at(v)];
+        else
+          leaves_[at(v)] = 1;
+      }
+    }
+  }
+
+  // Trips to memory that are spared against operands of products that are read again.
+  bool pays() const {
+    std::vector<ValueId> root(g_.avals.size());
+    for (size_t v = 0; v < root.size(); ++v) root[v] = static_cast<ValueId>(v);
+    std::vector<int64_t> trips(g_.avals.size(), 0);
+    std::vector<uint8_t> leaves = leaves_;
+    double again = 0;
+    int64_t working = 0;
+    for (size_t n = 0; n < member_.size(); ++n) {
+      const Equation& e = g_.equations[n];
+      if (member_[n] == 0) continue;
+      if (is_view(e)) {
+        const ValueId from = root[at(e.outputs[0])] = root[at(e.inputs[0])];
+        leaves[at(from)] |= leaves[at(e.outputs[0])];
+        continue;
+      }
+      ++working;
+      if (is_product(e) && (*reads_[n])[1] == Read::kWhole)
+        again += static_cast<double>(g_.avals[at(e.inputs[1])].bytes() * (all_ / rows_ - 1));
+      for (size_t i = 0; i < e.inputs.size(); ++i) {
+        if ((*reads_[n])[i] == Read::kRows) ++trips[at(root[at(e.inputs[i])])];
+      }
+    }
+    double spared = 0;
+    for (size_t v = 0; v < trips.size(); ++v) {
+      const auto id = static_cast<ValueId>(v);
+      if (trips[v] == 0 || !is_large(id)) continue;
+      const int64_t first = !made(id) ? -1 : leaves[v] != 0 ? 0 : 1;
+      spared += static_cast<double>((trips[v] + first) * g_.avals[v].bytes());
+    }
+    return working >= limits_.equations && spared >= static_cast<double>(limits_.least) &&
+           limits_.again * again <= spared;
+  }
+
+  Shape in_blocks(Shape shape) const {
+    shape[0] = rows_;
+    shape.insert(0, all_ / rows_);
+    return shape;
+  }
+
+  Graph rewritten() const {
+    Graph out;
+    out.avals = g_.avals;
+    out.inputs = g_.inputs;
+    out.constants = g_.constants;
+    out.outputs = g_.outputs;
+    std::vector<uint8_t> behind(g_.avals.size(), 0);
+    std::vector<const Equation*> after;
+    size_t last = 0;
+    for (size_t n = 0; n < member_.size(); ++n) last = member_[n] != 0 ? n : last;
+    for (size_t n = 0; n < member_.size(); ++n) {
+      const Equation& e = g_.equations[n];
+      if (member_[n] != 0) continue;
+      bool waits = n > last;
+      for (const ValueId v : e.inputs) waits = waits || made(v) || behind[at(v)] != 0;
+      if (!waits) {
+        out.equations.push_back(e);
+        continue;
+      }
+      for (const ValueId v : e.outputs) behind[at(v)] = 1;
+      after.push_back(&e);
+    }
+    add_loop(out);
+    for (const Equation* e : after) out.equations.push_back(*e);
+    return out;
+  }
+
+  void add_loop(Graph& out) const {
+    Graph body;
+    std::vector<ValueId> wholes, slices, whole_inside, slice_inside;
+    std::map<std::pair<ValueId, Read>, ValueId> inside;
+    const auto part = [&](Aval a) {
+      a.shape[0] = rows_;
+      return a;
+    };
+    const auto operand = [&](ValueId v, Read read) {
+      const auto [it, added] = inside.try_emplace({v, read}, 0);
+      if (!added) return it->second;
+      const bool whole = read == Read::kWhole;
+      it->second = body.add_value(whole ? g_.avals[at(v)] : part(g_.avals[at(v)]));
+      (whole ? wholes : slices).push_back(v);
+      (whole ? whole_inside : slice_inside).push_back(it->second);
+      return it->second;
+    };
+    Equation loop;
+    loop.primitive = &scan_p;
+    std::vector<ValueId> results;
+    for (size_t n = 0; n < member_.size(); ++n) {
+      if (member_[n] == 0) continue;
+      Equation e = g_.equations[n];
+      if (loop.place.empty()) loop.place = e.place;
+      e.params = params_for_rows(e, rows_);
+      for (size_t i = 0; i < e.inputs.size(); ++i)
+        e.inputs[i] = operand(e.inputs[i], (*reads_[n])[i]);
+      for (ValueId& v : e.outputs) {
+        const ValueId y = inside[{v, Read::kRows}] = body.add_value(part(g_.avals[at(v)]));
+        if (leaves_[at(v)] != 0) {
+          body.outputs.push_back(y);
+          results.push_back(v);
+        }
+        v = y;
+      }
+      body.equations.push_back(std::move(e));
+    }
+    body.inputs = whole_inside;
+    body.inputs.insert(body.inputs.end(), slice_inside.begin(), slice_inside.end());
+    loop.inputs = wholes;
+    const auto reshape = [&](ValueId from, ValueId to) {
+      Equation e;
+      e.primitive = &reshape_p;
+      e.params = Params::make(ReshapeParams{out.avals[at(to)].shape});
+      e.inputs = {from};
+      e.outputs = {to};
+      e.place = loop.place;
+      out.equations.push_back(std::move(e));
+    };
+    const auto stacked = [&](ValueId v) {
+      Aval a = g_.avals[at(v)];
+      a.shape = in_blocks(a.shape);
+      return out.add_value(a);
+    };
+    for (const ValueId v : slices) {
+      loop.inputs.push_back(stacked(v));
+      reshape(v, loop.inputs.back());
+    }
+    for (const ValueId v : results) loop.outputs.push_back(stacked(v));
+    const std::vector<ValueId> outputs = loop.outputs;
+    ScanParams p;
+    p.length = all_ / rows_;
+    p.consts = static_cast<int64_t>(wholes.size());
+    p.body = std::make_shared<const Graph>(std::move(body));
+    loop.params = Params::make(std::move(p));
+    out.equations.push_back(std::move(loop));
+    for (size_t k = 0; k < results.size(); ++k) reshape(outputs[k], results[k]);
+  }
+
+  const Graph& g_;
+  const int64_t all_;
+  const RowBlockLimits& limits_;
+  int64_t rows_ = 0;
+  std::vector<std::optional<std::vector<Read>>> reads_;  // by equation
+  std::vector<uint8_t> member_;                          // by equation: of the group
+  std::vector<uint8_t> made_;                            // by value: in the group
+  std::vector<uint8_t> wanted_, leaves_;                 // by value: by the graph, by others
+  std::vector<int32_t> inner_readers_;                   // by value: members
+};
+
+}  // namespace
+
+Graph row_blocks(const Graph& graph, const RowBlockLimits& limits) {
+  Graph out = graph;
+  std::set<int64_t> all;
+  for (Equation& e : out.equations) {
+    if (has_bodies(e)) {
+      e.params = e.params.map_graphs([&](const GraphPtr& g) {
+        return g == nullptr ? g : std::make_shared<const Graph>(row_blocks(*g, limits));
+      });
+      continue;
+    }
+    for (const ValueId v : e.outputs) {
+      const Aval& a = out.avals[at(v)];
+      if (a.shape.rank() > 0 && a.bytes() >= limits.large &&
+          a.shape[0] >= limits.rows * limits.blocks)
+        all.insert(a.shape[0]);
+    }
+  }
+  for (const int64_t rows : all) {
+    for (size_t before = 0; before != out.equations.size();) {
+      before = out.equations.size();
+      out = RowBlocks(out, rows, limits).run();
+    }
+  }
+  return out;
+}
+
+Graph row_blocks(const Graph& graph) { return row_blocks(graph, RowBlockLimits{}); }
+
+}  // namespace spruce::passes
