@@ -2,7 +2,8 @@
 // c is computed in blocks of the sum and in groups of columns, tile by tile. Two orders, by the
 // size of the block of a:
 // - A flat one stays in the second cache and the columns of b pass by it, a few panels as wide as a
-//   tile at a time. Rows of b are read where they are, since each element is used few times.
+//   tile at a time. Where all of them stay there too, or a is very flat, rows of b are read where
+//   they are, since each element is used few times.
 // - Else a group of columns of b, packed into such panels, stays there and the rows pass by it, a
 //   panel as high as a tile at a time, which stays in the first cache. Dense rows of b are packed
 //   by the first tiles that read them, whose units for stores are idle.
@@ -28,6 +29,8 @@ constexpr int64_t kDepth = 400;        // of a block of a longer one, at most
 constexpr int64_t kFlat = 65536;       // elements of a flat block of a
 constexpr int64_t kPanels = 4;         // of columns of b that pass by a flat block together
 constexpr int64_t kGroup = 176 << 10;  // elements of a group of columns of b
+constexpr int64_t kWhere = 256 << 10;  // of one that is read where it is
+constexpr int64_t kFew = 3;            // panels of a for which packing b does not pay
 constexpr int64_t kLate = 6;         // panels of a during which the next columns of b are fetched:
                                      // earlier ones would be gone from the second cache again
 constexpr int64_t kWide = 640;       // columns from which it pays to pack rows of a that
@@ -76,10 +79,11 @@ class Blocked {
         depths_(g.k <= kWholeDepth ? 1 : ceil_div(g.k, kDepth)) {
     const int64_t depth = ceil_div(g.k, depths_), across = ceil_div(g.n, width_) * width_;
     flat_ = g.m * depth <= kFlat;
-    read_b_ = flat_ && g.b_col == 1;
-    group_ = read_b_ ? across
-             : flat_ ? kPanels * width_
-                     : ceil_div(across, ceil_div(across * depth, kGroup) * width_) * width_;
+    const auto group_of = [&](int64_t size) {
+      return ceil_div(across, ceil_div(across * depth, size) * width_) * width_;
+    };
+    read_b_ = flat_ && g.b_col == 1 && (across * depth <= kWhere || panels_ <= kFew);
+    group_ = read_b_ ? group_of(kWhere) : flat_ ? kPanels * width_ : group_of(kGroup);
     const bool aliased = g.a_row * static_cast<int64_t>(sizeof(T)) % kAlias == 0;
     read_a_ = g.a_row == 1 ? g.n <= width_ : g.a_col == 1 && g.n <= kWide && !aliased;
     a_size_ = read_a_ ? 0 : flat_ ? g.m * depth : tiles_.rows * depth;
