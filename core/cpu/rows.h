@@ -7,10 +7,10 @@
 // go through rows of float.
 #pragma once
 
-#include <vector>
-
 #include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
 
 namespace spruce::cpu {
 
@@ -163,13 +163,18 @@ void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
     } else if constexpr (internal::kHalf<T>) {
       static const auto loop = Rows<Op, float, Extra<float>>::best();
       const Extra<float> extra = make_extra(float{});
-      std::vector<float> x(static_cast<size_t>(n));
-      for (int64_t r = 0; r < count; ++r) {
-        for (int64_t i = 0; i < n; ++i)
-          x[static_cast<size_t>(i)] = static_cast<float>(in.as<T>()[r * n + i]);
-        loop(extra, x.data(), x.data(), n, r, r + 1);
-        for (int64_t i = 0; i < n; ++i) out.as<T>()[r * n + i] = T(x[static_cast<size_t>(i)]);
-      }
+      const int64_t block = 4096 / (n > 0 ? n : 1) + 1;
+      parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+        const Scratch floats(static_cast<size_t>((block + 3) * n) * sizeof(float));
+        float* x = floats.as<float>();
+        for (int64_t r = begin, rows; r < end; r += rows) {
+          // Few rows are not left over: they would be worked on in another way.
+          rows = end - r < block + 4 ? end - r : block;
+          widen(in.as<T>() + r * n, x, rows * n);
+          loop(extra, x, x, n, r, r + rows);
+          narrow(x, out.as<T>() + r * n, rows * n);
+        }
+      });
     }
   });
 }
