@@ -20,6 +20,8 @@
 #include "spruce/core/cpu/gemm_pack.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/transpose.h"
 
 namespace spruce::cpu {
 namespace {
@@ -31,12 +33,17 @@ constexpr int64_t kPanels = 4;         // of columns of b that pass by a flat bl
 constexpr int64_t kGroup = 176 << 10;  // elements of a group of columns of b
 constexpr int64_t kWhere = 256 << 10;  // of one that is read where it is
 constexpr int64_t kFew = 3;            // panels of a for which packing b does not pay
-constexpr int64_t kLate = 6;         // panels of a during which the next columns of b are fetched:
-                                     // earlier ones would be gone from the second cache again
-constexpr int64_t kWide = 640;       // columns from which it pays to pack rows of a that
-                                     // could be read where they are
-constexpr int64_t kAlias = 4096;     // bytes between rows that meet in the same cache lines
-constexpr double kThread = 1 << 20;  // multiply-adds that are worth a thread
+constexpr int64_t kBatch = 4;          // panels of a transposed a that are packed together
+constexpr int64_t kTerms = 16;         // of them at a time
+constexpr int64_t kLate = 6;          // panels of a during which the next columns of b are fetched:
+                                      // earlier ones would be gone from the second cache again
+constexpr int64_t kWide = 640;        // columns from which it pays to pack rows of a that
+                                      // could be read where they are
+constexpr int64_t kNarrow = 128;      // columns up to which a transposed a may be the right operand
+constexpr int64_t kLong = 256;        // and terms from which it pays to turn the result
+constexpr int64_t kElements = 65536;  // to turn that are worth a thread
+constexpr int64_t kAlias = 4096;      // bytes between rows that meet in the same cache lines
+constexpr double kThread = 1 << 20;   // multiply-adds that are worth a thread
 constexpr size_t kHuge = size_t{1} << 21;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -86,7 +93,8 @@ class Blocked {
     group_ = read_b_ ? group_of(kWhere) : flat_ ? kPanels * width_ : group_of(kGroup);
     const bool aliased = g.a_row * static_cast<int64_t>(sizeof(T)) % kAlias == 0;
     read_a_ = g.a_row == 1 ? g.n <= width_ : g.a_col == 1 && g.n <= kWide && !aliased;
-    a_size_ = read_a_ ? 0 : flat_ ? g.m * depth : tiles_.rows * depth;
+    batch_ = flat_ ? panels_ : g.a_row == 1 ? std::min(kBatch, panels_) : 1;
+    a_size_ = read_a_ ? 0 : std::min(g.m, batch_ * tiles_.rows) * depth;
     a_size_ = ceil_div(a_size_, 16) * 16;
     b_size_ = read_b_ ? 0 : group_ * depth;
   }
@@ -97,8 +105,7 @@ class Blocked {
         static_cast<T*>(packed.get(static_cast<size_t>(a_size_ + b_size_) * sizeof(T)));
     T* const b_pack = a_pack + a_size_;
     for (int64_t d = 0; d < depths_; ++d) {
-      for (int64_t r = 0; r < panels_ && flat_ && !read_a_; ++r)
-        pack_a(r, d, a_pack + row(r) * terms(d));
+      if (flat_ && !read_a_) pack_a(0, d, a_pack);
       for (int64_t j = 0; j < g_.n; j += group_) group(j, d, a_pack, b_pack);
     }
   }
@@ -111,9 +118,18 @@ class Blocked {
   const T* a_at(int64_t r, int64_t d) const { return a_ + row(r) * g_.a_row + term(d) * g_.a_col; }
   const T* b_at(int64_t j, int64_t d) const { return b_ + j * g_.b_col + term(d) * g_.b_row; }
 
-  void pack_a(int64_t r, int64_t d, T* to) const {
-    const int64_t high = row(r + 1) - row(r);
-    gemm_pack(a_at(r, d), g_.a_row, g_.a_col, high, terms(d), high, to);
+  // A batch of panels that begins with r0. Where a is transposed, neighbours share lines of the
+  // cache: they are packed together, a few terms at a time.
+  void pack_a(int64_t r0, int64_t d, T* to) const {
+    const int64_t end = std::min(r0 + batch_, panels_), k = terms(d);
+    const int64_t step = g_.a_row == 1 ? kTerms : k;
+    for (int64_t p = 0; p < k; p += step) {
+      for (int64_t r = r0; r < end; ++r) {
+        const int64_t high = row(r + 1) - row(r);
+        gemm_pack(a_at(r, d) + p * g_.a_col, g_.a_row, g_.a_col, high, std::min(step, k - p), high,
+                  to + (row(r) - row(r0)) * k + p * high);
+      }
+    }
   }
 
   static Ahead ahead(const T* at, int64_t rows, int64_t row, int64_t columns, int64_t column) {
@@ -129,26 +145,25 @@ class Blocked {
   }
   Ahead ahead_a(int64_t r, int64_t j, int64_t d) const {
     if (flat_) return {};
-    if (r == panels_) r = 0, j += group_;
+    if (r >= panels_) r = 0, j += group_;
     if (j >= g_.n) j = 0, ++d;
     if (d == depths_) return {};
-    return ahead(a_at(r, d), row(r + 1) - row(r), g_.a_row, terms(d), g_.a_col);
+    const int64_t high = row(std::min(r + batch_, panels_)) - row(r);
+    return ahead(a_at(r, d), high, g_.a_row, terms(d), g_.a_col);
   }
 
   // The columns from j0 on gain the block d of their sums.
   void group(int64_t j0, int64_t d, T* a_pack, T* b_pack) const {
     const int64_t k = terms(d), n = columns(j0);
     const bool add = d > 0 || g_.accumulate, dense = !read_a_ || g_.a_row == 1;
-    Ahead b_next = read_b_ ? Ahead() : ahead_b(j0 + group_, d), none;
+    Ahead a_next, b_next = read_b_ ? Ahead() : ahead_b(j0 + group_, d), none;
     for (int64_t r = 0; r < panels_; ++r) {
       const int64_t i = row(r), high = row(r + 1) - i;
-      const T* a = flat_ ? a_pack + i * k : a_pack;
-      int64_t a_row = 1, a_col = high;
-      if (read_a_)
-        a = a_at(r, d), a_row = g_.a_row, a_col = g_.a_col;
-      else if (!flat_)
-        pack_a(r, d, a_pack);
-      Ahead a_next = ahead_a(r + 1, j0, d);
+      const bool first = r % batch_ == 0;
+      if (first && !flat_ && !read_a_) pack_a(r, d, a_pack);
+      const T* const a = read_a_ ? a_at(r, d) : a_pack + (i - row(r - r % batch_)) * k;
+      const int64_t a_row = read_a_ ? g_.a_row : 1, a_col = read_a_ ? g_.a_col : high;
+      if (first) a_next = ahead_a(r + batch_, j0, d);
       for (int64_t j = 0; j < n; j += width_) {
         const int64_t count = std::min(width_, n - j);
         const T* b = b_at(j0 + j, d);
@@ -173,9 +188,33 @@ class Blocked {
   const T* b_;
   T* c_;
   const GemmTiles<T>& tiles_;
-  int64_t width_, panels_, depths_, group_ = 0, a_size_ = 0, b_size_ = 0;
+  int64_t width_, panels_, depths_, batch_ = 1, group_ = 0, a_size_ = 0, b_size_ = 0;
   bool flat_ = false, read_a_ = false, read_b_ = false;
 };
+
+// Whether the product of the transposed operands is faster, its result turned in the end: the many
+// dense columns of a are then rows that need no packing. Its terms are added in the same order.
+bool sideways(const Gemm& g) {
+  return g.a_row == 1 && g.b_col == 1 && !g.accumulate && g.n > 1 && g.n <= kNarrow &&
+         g.m >= 3 * g.n && g.k >= kLong;
+}
+
+template <class T>
+void turned(const Gemm& g) {
+  const int64_t step = g.m + 16;  // else columns could meet in the same cache lines
+  const Scratch memory(static_cast<size_t>(g.n * step) * sizeof(T));
+  Gemm t = g;
+  std::swap(t.m, t.n);
+  t.a = g.b, t.a_row = 1, t.a_col = g.b_row;
+  t.b = g.a, t.b_row = g.a_col, t.b_col = 1;
+  t.c = memory.data(), t.c_row = step;
+  gemm_blocked<T>(t);
+  static const TransposeLoop loop = transpose_loop(sizeof(T));
+  parallel_pieces(g.m, std::max<int64_t>(1, kElements / g.n), [&](int64_t begin, int64_t end) {
+    loop(memory.as<T>() + begin, step, static_cast<T*>(g.c) + begin * g.c_row, g.c_row, end - begin,
+         g.n);
+  });
+}
 
 }  // namespace
 
@@ -188,6 +227,7 @@ void gemm_blocked(const Gemm& g) {
       std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
     return;
   }
+  if (sideways(g)) return turned<T>(g);
   // Each thread computes a part of its own. An element does not depend on the part that it is in.
   const double work =
       static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
