@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/conv_lanes.h"
 #include "spruce/core/cpu/half.h"
+#include "spruce/core/cpu/lane_tiles.h"
 #include "spruce/core/cpu/onednn.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
@@ -75,6 +76,16 @@ class PreparedConv final : public PreparedKernel {
 };
 
 }  // namespace
+
+bool same_bits(const Conv& whole, const Conv& part) {
+  const bool gradient = !whole.reversed && whole.window_size() > whole.out_size();
+  if (whole.groups != 1 || gradient || whole.pointwise()) return false;
+  const bool lanes = conv_in_lanes_scratch(whole) > 0;
+  if (lanes != (conv_in_lanes_scratch(part) > 0)) return false;
+  if (lanes) return part.batch % lane_tiles().lanes == 0;
+  return onednn::conv_scratch(whole) > 0 && onednn::conv_scratch(part) > 0 &&
+         part.batch % onednn::conv_samples(whole) == 0;
+}
 
 std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {
   const Aval& out = *args.out[0];

@@ -47,6 +47,10 @@ Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvP
 template <class T>
 void conv_by_gemm(const Conv& c, const T* lhs, const T* rhs, T* out);
 
+/// True if `part`, which is `whole` for some of the samples, one after the other, gives the same
+/// bits in f32; not for every case in which it does.
+bool same_bits(const Conv& whole, const Conv& part);
+
 /// The kernel of conv_general.
 void conv_kernel(const KernelArgs& args);
 /// The same in f32, with memory for the time of a call from the plan.

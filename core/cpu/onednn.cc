@@ -54,11 +54,14 @@ bool sgemm(const Gemm& g) {
 
 namespace {
 
-constexpr double kLeast = 1 << 16;  // multiply-adds below which our own loops are as fast
-constexpr double kPart = 1 << 25;   // multiply-adds of one part of the samples, at least
-constexpr int64_t kParts = 16;      // parts at most
-constexpr double kPerSum = 256;     // multiply-adds for each element of a partial sum, at least
-constexpr size_t kPlans = 256;      // remembered by each thread
+constexpr double kLeast = 1 << 16;        // multiply-adds below which our own loops are as fast
+constexpr double kSamplesPart = 1 << 23;  // multiply-adds of the samples of one part, about
+constexpr int64_t kSamples = 64;          // of one part, at most
+// Of the gradient of the window:
+constexpr double kPart = 1 << 25;  // multiply-adds of one part of the samples, at least
+constexpr int64_t kParts = 16;     // parts at most
+constexpr double kPerSum = 256;    // multiply-adds for each element of a partial sum, at least
+constexpr size_t kPlans = 256;     // remembered by each thread
 
 using Memory = dnnl::memory;
 using Dims = Memory::dims;
@@ -331,12 +334,16 @@ bool split(const Conv& c, Split* s) {
   if (c.work() < kLeast || !classify(c, &p)) return false;
   s->form = p.form;
   const int64_t n = p.n;
-  // Each part of a gradient of the window writes a whole one, which takes its time as well.
-  const double whole = static_cast<double>(c.groups * c.out_features * c.batch * c.out_size());
-  const double part = s->weights() ? std::max(kPart, kPerSum * whole) : kPart;
-  const auto wanted =
-      static_cast<int64_t>(std::clamp(c.work() / part, 1.0, static_cast<double>(kParts)));
-  s->each = (n + wanted - 1) / wanted, s->parts = (n + s->each - 1) / s->each;
+  if (s->weights()) {
+    // Each part of a gradient of the window writes a whole one, which takes its time as well.
+    const double whole = static_cast<double>(c.groups * c.out_features * c.batch * c.out_size());
+    const auto wanted = static_cast<int64_t>(
+        std::clamp(c.work() / std::max(kPart, kPerSum * whole), 1.0, static_cast<double>(kParts)));
+    s->each = (n + wanted - 1) / wanted;
+  } else {
+    s->each = std::min(n, conv_samples(c));
+  }
+  s->parts = (n + s->each - 1) / s->each;
   p.n = s->each;
   s->plan = plan_of(p);
   p.n = n - (s->parts - 1) * s->each;
@@ -345,6 +352,13 @@ bool split(const Conv& c, Split* s) {
 }
 
 }  // namespace
+
+int64_t conv_samples(const Conv& c) {
+  const double sample = c.work() / static_cast<double>(std::max<int64_t>(c.batch, 1));
+  int64_t n = 1;
+  while (n < kSamples && 1.5 * static_cast<double>(n) * sample < kSamplesPart) n *= 2;
+  return n;
+}
 
 size_t conv_scratch(const Conv& c) {
   Split s;

@@ -18,9 +18,12 @@ bool bf16_gemm(const Gemm& g);
 
 /// An f32 convolution, where it is of a form that oneDNN has a fast kernel for: forward, or the
 /// gradient of the input or of the window of one. False, and nothing done, for others. The samples
-/// are split into parts whose number depends on the sizes only, and each part is computed by one
-/// thread: so the result does not depend on their number.
+/// are split into parts whose sizes depend on those of the operands only, and each part is computed
+/// by one thread: so the result does not depend on their number.
 bool conv(const Conv& c, const float* lhs, const float* rhs, float* out);
+/// The samples of a part, unless it is the gradient of a window: by what one sample takes, so that
+/// whole parts of a convolution have the same bits alone.
+int64_t conv_samples(const Conv& c);
 /// Bytes of scratch memory that it takes on one thread, 0 where it does nothing.
 size_t conv_scratch(const Conv& c);
 

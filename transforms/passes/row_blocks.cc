@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "spruce/core/ops/conv.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/shape.h"
@@ -19,12 +20,15 @@
 namespace spruce::passes {
 namespace {
 
+constexpr int64_t kFactor = 16;
+
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
 bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 
 bool is_product(const Equation& e) {
-  return e.primitive == &dot_general_p || e.primitive == &dot_transposed_p;
+  return e.primitive == &dot_general_p || e.primitive == &dot_transposed_p ||
+         e.primitive == &conv_general_p;
 }
 
 // Over arrays with `all` rows, in blocks of `rows_`.
@@ -92,10 +96,14 @@ class RowBlocks {
     }
     if (most == 0) return false;
     const int64_t fit = std::min(limits_.block / most, all_ / limits_.blocks);
-    for (rows_ = fit; rows_ >= std::max(limits_.rows, fit / 4); --rows_) {
-      if (all_ % rows_ == 0) return true;
+    // Many small factors suit kernels that take several rows at a time.
+    int64_t best = 0, factor = 0;
+    for (int64_t rows = fit; rows >= std::max(limits_.rows, fit / 4); --rows) {
+      if (all_ % rows != 0 || std::min(rows & -rows, kFactor) <= factor) continue;
+      best = rows, factor = std::min(rows & -rows, kFactor);
     }
-    return false;
+    rows_ = best;
+    return best > 0;
   }
 
   // The group of an equation: what passes rows to others in it, or reads the rows of one array.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/cpu/conv.h"
 #include "spruce/core/cpu/dot.h"
 #include "spruce/core/cpu/fusion/schedule.h"
 #include "spruce/core/ops/conv.h"
@@ -16,7 +17,8 @@
 
 namespace spruce {
 
-extern const Primitive softmax_p, log_softmax_p, window_argmax_p, window_argmin_p, window_gather_p;
+extern const Primitive softmax_p, log_softmax_p, window_argmax_p, window_argmin_p, window_gather_p,
+    window_scatter_add_p;
 
 namespace passes {
 namespace {
@@ -47,6 +49,7 @@ class RowRule {
     if (e_.outputs.size() != 1) return {};
     if (p_.kind == PrimitiveKind::kElementwise) return elementwise();
     if (&p_ == &dot_general_p || &p_ == &dot_transposed_p) return of_product();
+    if (&p_ == &conv_general_p) return of_convolution();
     if (&p_ == &broadcast_in_dim_p) return of_broadcast();
     if (&p_ == &iota_p) return e_.params.get<IotaParams>().axis != 0 ? by_rows() : Reads{};
     return keeps_rows() ? by_rows() : Reads{};
@@ -116,6 +119,8 @@ class RowRule {
     if (&p_ == &reduce_window_sum_p || &p_ == &reduce_window_max_p || &p_ == &reduce_window_min_p ||
         &p_ == &window_argmax_p || &p_ == &window_argmin_p)
       return same_windows(e_.params.get<WindowParams>());
+    if (&p_ == &window_scatter_add_p)
+      return same_windows(rules::windows_of(e_.params.get<WindowScatterParams>()));
     if (&p_ == &window_gather_p)
       return same_windows(rules::windows_of(e_.params.get<WindowGatherParams>()));
     return false;
@@ -137,6 +142,18 @@ class RowRule {
     if (both) b.shape[0] = rows_;
     if (!cpu::same_bits(contraction(in(0), in(1)), contraction(a, b))) return {};
     return reads;
+  }
+
+  Reads of_convolution() const {
+    const auto& p = e_.params.get<ConvParams>();
+    if (out().dtype != Dtype::kFloat32 || p.lhs_swapped || p.out_swapped ||
+        p.batch_group_count != 1)
+      return {};
+    Shape x = in(0).shape, y = out().shape;
+    const cpu::Conv whole = cpu::make_conv(x, in(1).shape, y, p);
+    x[0] = y[0] = rows_;
+    if (!cpu::same_bits(whole, cpu::make_conv(x, in(1).shape, y, p))) return {};
+    return {{Read::kRows, Read::kWhole}};
   }
 
   Reads of_fused() const {
@@ -211,6 +228,7 @@ Params params_for_rows(const Equation& e, int64_t rows) {
   };
   if (e.primitive == &broadcast_in_dim_p) return of_shape(e.params.get<BroadcastInDimParams>());
   if (e.primitive == &reshape_p) return of_shape(e.params.get<ReshapeParams>());
+  if (e.primitive == &window_scatter_add_p) return of_shape(e.params.get<WindowScatterParams>());
   if (e.primitive == &iota_p) return of_shape(e.params.get<IotaParams>());
   if (e.primitive == &slice_p) {
     auto p = e.params.get<SliceParams>();
