@@ -45,6 +45,9 @@ int64_t nanoseconds(Clock::duration d) {
 
 }  // namespace
 
+WithinStep::WithinStep() { ++depth; }
+WithinStep::~WithinStep() { --depth; }
+
 StepTimer::StepTimer(const void* step, const Graph& graph, int32_t equation,
                      const Primitive& primitive)
     : step_(step), graph_(graph), equation_(equation), primitive_(primitive), begin_(Clock::now()) {

@@ -28,4 +28,14 @@ class StepTimer {
   std::chrono::steady_clock::time_point begin_;
 };
 
+/// While one of these lives, steps that this thread times count as steps within another one: for
+/// threads that help with it.
+class WithinStep {
+ public:
+  WithinStep();
+  ~WithinStep();
+  WithinStep(const WithinStep&) = delete;
+  WithinStep& operator=(const WithinStep&) = delete;
+};
+
 }  // namespace spruce::internal

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/transforms.h"
 
@@ -42,6 +43,25 @@ TEST(Profile, HasTheTimeOfEachEquation) {
   for (size_t i = 1; i < p.rows.size(); ++i) EXPECT_GE(p.rows[i - 1].seconds, p.rows[i].seconds);
   EXPECT_THAT(p.text(), HasSubstr(" dot_general "));
   EXPECT_THAT(p.text(1), HasSubstr("others\n"));
+}
+
+TEST(Profile, StepsOfALoopAreWithinItOnAnyThread) {
+  const auto f = jit([](const Array& x) { return map([](const Array& y) { return sort(y); }, x); });
+  const Array x = ones({16, 100, 300});
+  (void)f(x);
+  const int before = threads();
+  for (const int n : {1, 3}) {
+    set_threads(n);
+    const Profile p = profile([&] { (void)f(x); });
+    int64_t sorts = 0;
+    for (const Profile::Row& r : p.rows) {
+      if (r.equation.find(" = sort") == std::string::npos) continue;
+      EXPECT_TRUE(r.nested) << p.text();
+      sorts += r.calls;
+    }
+    EXPECT_EQ(sorts, 16) << p.text();
+  }
+  set_threads(before);
 }
 
 TEST(Profile, NothingIsKeptBetweenProfiles) {

@@ -11,6 +11,7 @@
 #include "spruce/transforms/control/body_plan.h"
 #include "spruce/transforms/control/scan_rules.h"
 #include "spruce/transforms/cost.h"
+#include "spruce/transforms/profiler.h"
 
 namespace spruce::internal {
 namespace {
@@ -33,6 +34,7 @@ class ScanKernel final : public PreparedKernel {
     if (steps_of_a_thread_ == 0) return run_steps(args, args.scratch, 0, length_);
     cpu::parallel_pieces(length_, steps_of_a_thread_, [&](int64_t begin, int64_t end) {
       if (end - begin == length_) return run_steps(args, args.scratch, begin, end);
+      const WithinStep within;
       const cpu::Scratch own(layout_.bytes());
       run_steps(args, own.data(), begin, end);
     });

@@ -2,6 +2,8 @@
 #include "spruce/transforms/passes/row_blocks.h"
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
@@ -247,6 +249,37 @@ TEST(RowBlocks, LayersHaveTheSameBits) {
       expect_same_bits(graph, blocks, normals_like(graph), std::to_string(rows) + dtype);
     }
   }
+}
+
+// Of sizes on both sides of every limit at which products take another form.
+TEST(RowBlocks, ProductsHaveTheSameBits) {
+  std::mt19937 random(3);
+  const auto size = [&](int64_t most) {
+    const auto bits = static_cast<int>(random() % static_cast<uint32_t>(std::log2(most)));
+    return std::min(most, (int64_t{1} << bits) + static_cast<int64_t>(random() % (1u << bits)));
+  };
+  int cut = 0;
+  for (int trial = 0; trial < 150; ++trial) {
+    const int64_t m = 2 * size(2048), n = size(1024), k = size(1500);
+    const bool turned = trial % 2 == 1, shared = trial % 5 == 0;
+    const std::string dtype = trial % 3 == 0 ? "f64" : "f32";
+    const auto type = [&](std::vector<int64_t> s) {
+      if (shared) s.insert(s.begin(), 4);
+      return dtype + to_string(Shape(s));
+    };
+    const std::string axis = shared ? "2" : "1", batch = shared ? "[0]" : "[]",
+                      other = turned   ? axis
+                              : shared ? "1"
+                                       : "0";
+    const Graph graph = parse_graph(
+        "graph(a: " + type({m, k}) + ", b: " + (turned ? type({n, k}) : type({k, n})) +
+        ") {\n  c: " + type({m, n}) + " = dot_general[lhs_contract=[" + axis + "] rhs_contract=[" +
+        other + "] lhs_batch=" + batch + " rhs_batch=" + batch + "] a b\n  return c\n}");
+    const Graph blocks = halves(graph, 1);
+    cut += blocks.text() != graph.text();
+    expect_same_bits(graph, blocks, normals_like(graph), "products");
+  }
+  EXPECT_GT(cut, 50);
 }
 
 // By oneDNN's kernels, and of few features in lanes.
