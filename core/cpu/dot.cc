@@ -167,6 +167,22 @@ void products(const Contraction& c, const void* a, const void* b, void* y) {
   });
 }
 
+// A dense row times a dense column for each element: as a small product computes them, whatever the
+// number of rows.
+bool of_columns(const Gemm& g) { return g.n == 1 && g.a_col == 1 && g.b_row == 1 && g.k > 1; }
+
+template <class T>
+void columns(const Contraction& c, const T* a, const T* b, T* y) {
+  const Gemm& g = c.product;
+  const auto rows = static_cast<int64_t>(kThread / static_cast<double>(g.k)) + 1;
+  c.each(0, c.items, [&](int64_t i, int64_t j, int64_t k) {
+    parallel_pieces(g.m, rows, [&](int64_t begin, int64_t end) {
+      gemm_tiles<T>().dots(end - begin, g.k, a + i + begin * g.a_row, g.a_row, b + j,
+                           y + k + begin * g.c_row, g.c_row, false);
+    });
+  });
+}
+
 template <class T>
 bool is_small(const Contraction& c) {
   return c.dtype == dtype_of<T>() && work(c.product) < kSmallGemm;
@@ -187,6 +203,12 @@ class PreparedDot final : public PreparedKernel {
     else if (double_)
       small_products(contraction_, *double_, static_cast<const double*>(a),
                      static_cast<const double*>(b), static_cast<double*>(y));
+    else if (of_columns(contraction_.product) && contraction_.dtype == Dtype::kFloat32)
+      columns(contraction_, static_cast<const float*>(a), static_cast<const float*>(b),
+              static_cast<float*>(y));
+    else if (of_columns(contraction_.product) && contraction_.dtype == Dtype::kFloat64)
+      columns(contraction_, static_cast<const double*>(a), static_cast<const double*>(b),
+              static_cast<double*>(y));
     else
       products(contraction_, a, b, y);
   }
@@ -222,6 +244,9 @@ bool same_bits(const Contraction& whole, const Contraction& part) {
   // Tiles add the terms of an element in one order, but blocks of the sum and other forms depend on
   // the sizes.
   const bool tiles = std::min(w.m, p.m) >= kTileRows && w.n == p.n && w.n > 1 && w.k == p.k;
+  if (of_columns(w) && of_columns(p) && w.k == p.k && is_floating(whole.dtype) &&
+      size_of(whole.dtype) >= 4)
+    return true;
   const bool both_large = std::min(work(w), work(p)) >= kSmallGemm;
   if (!tiles || (w.k > kWholeSum && !both_large)) return false;
   if (whole.dtype == Dtype::kFloat64) return true;

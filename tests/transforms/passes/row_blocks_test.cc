@@ -260,7 +260,10 @@ TEST(RowBlocks, ProductsHaveTheSameBits) {
   };
   int cut = 0;
   for (int trial = 0; trial < 150; ++trial) {
-    const int64_t m = 2 * size(2048), n = size(1024), k = size(1500);
+    // With a column, more rows than what runs element by element has.
+    const bool column = trial % 7 == 0;
+    const int64_t m = 2 * (size(2048) + (column ? 8192 : 0)), n = column ? 1 : 1 + size(1000),
+                  k = size(column ? 300 : 1500);
     const bool turned = trial % 2 == 1, shared = trial % 5 == 0;
     const std::string dtype = trial % 3 == 0 ? "f64" : "f32";
     const auto type = [&](std::vector<int64_t> s) {
