@@ -100,7 +100,8 @@ struct TransposeArgs {
 };
 
 /// vmap. `batched[i]` says that `in[i]` has the mapped axis of `size` in front; at least one does,
-/// or a body asks for the axis by its name (empty where vmap was given none). The rule fills `out`, with the mapped axis in front unless it clears `out_batched[k]`.
+/// or a body asks for the axis by its name (empty where vmap was given none). The rule fills `out`,
+/// with the mapped axis in front unless it clears `out_batched[k]`.
 struct BatchArgs {
   const Primitive& p;
   std::span<const Array> in;
