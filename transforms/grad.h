@@ -40,13 +40,14 @@ void fill_leaves(T& x, std::span<const Array> leaves, size_t& at) {
 template <class F, size_t... I>
 class ValueAndGrad {
  public:
-  ValueAndGrad(F f, const char* op) : f_(std::move(f)), op_(op) {}
+  ValueAndGrad(F f, const char* op, Loc loc) : f_(std::move(f)), op_(op), loc_(loc) {}
 
   /// {out, gradients} where `out` is all that the function returned.
   template <class... Args>
   auto operator()(const Args&... args) const {
     static_assert(((I < sizeof...(Args)) && ...),
                   "spruce: <I...> names an argument that the function does not have");
+    const LocScope at(loc_);
     std::tuple<Args...> traced(args...);
     Linearizer lin(op_);
     (lin.mark_tree(std::get<I>(traced)), ...);
@@ -61,8 +62,8 @@ class ValueAndGrad {
     const std::vector<Array> cts = lin.pull_back({&ct, 1}, op_);
     const std::tuple<const Args&...> original(args...);
     std::tuple<std::tuple_element_t<I, std::tuple<Args...>>...> grads{std::get<I>(original)...};
-    size_t at = 0;
-    std::apply([&](auto&... g) { (fill_leaves(g, cts, at), ...); }, grads);
+    size_t next = 0;
+    std::apply([&](auto&... g) { (fill_leaves(g, cts, next), ...); }, grads);
     if constexpr (sizeof...(I) == 1)
       return std::pair{std::move(out), std::move(std::get<0>(grads))};
     else
@@ -72,12 +73,13 @@ class ValueAndGrad {
  private:
   F f_;
   const char* op_;
+  Loc loc_;
 };
 
 template <class F, size_t... I>
 class Grad {
  public:
-  explicit Grad(F f, const char* op = "grad") : both_(std::move(f), op) {}
+  Grad(F f, const char* op, Loc loc) : both_(std::move(f), op, loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
@@ -104,20 +106,20 @@ class Grad {
 /// result does not depend on is zero. Throws DerivativeError if the result is no floating scalar,
 /// or the argument has no floating leaf.
 template <size_t... I, class F>
-auto grad(F f) {
+auto grad(F f, Loc loc = Loc::current()) {
   if constexpr (sizeof...(I) == 0)
-    return internal::Grad<F, 0>(std::move(f));
+    return internal::Grad<F, 0>(std::move(f), "grad", loc);
   else
-    return internal::Grad<F, I...>(std::move(f));
+    return internal::Grad<F, I...>(std::move(f), "grad", loc);
 }
 
 /// As grad, together with what the function returned: {out, gradients}.
 template <size_t... I, class F>
-auto value_and_grad(F f) {
+auto value_and_grad(F f, Loc loc = Loc::current()) {
   if constexpr (sizeof...(I) == 0)
-    return internal::ValueAndGrad<F, 0>(std::move(f), "value_and_grad");
+    return internal::ValueAndGrad<F, 0>(std::move(f), "value_and_grad", loc);
   else
-    return internal::ValueAndGrad<F, I...>(std::move(f), "value_and_grad");
+    return internal::ValueAndGrad<F, I...>(std::move(f), "value_and_grad", loc);
 }
 
 }  // namespace spruce

@@ -150,10 +150,11 @@ auto pick(const std::tuple<Args...>& args) {
 template <class F, size_t... I>
 class JacFwd {
  public:
-  JacFwd(F f, const char* op) : f_(std::move(f)), op_(op) {}
+  JacFwd(F f, const char* op, Loc loc) : f_(std::move(f)), op_(op), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    const LocScope at(loc_);
     const std::tuple<Args...> all(args...);
     const auto arg = pick<I...>(all);
     Coordinates columns;
@@ -186,15 +187,17 @@ class JacFwd {
  private:
   F f_;
   const char* op_;
+  Loc loc_;
 };
 
 template <class F, size_t... I>
 class JacRev {
  public:
-  JacRev(F f, const char* op) : f_(std::move(f)), op_(op) {}
+  JacRev(F f, const char* op, Loc loc) : f_(std::move(f)), op_(op), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    const LocScope at(loc_);
     std::tuple<Args...> traced(args...);
     const auto arg = pick<I...>(traced);
     Linearizer lin(op_);
@@ -230,14 +233,15 @@ class JacRev {
  private:
   F f_;
   const char* op_;
+  Loc loc_;
 };
 
 template <size_t... I, class F>
-auto jacfwd_as(const char* op, F f) {
+auto jacfwd_as(const char* op, F f, Loc loc) {
   if constexpr (sizeof...(I) == 0)
-    return JacFwd<F, 0>(std::move(f), op);
+    return JacFwd<F, 0>(std::move(f), op, loc);
   else
-    return JacFwd<F, I...>(std::move(f), op);
+    return JacFwd<F, I...>(std::move(f), op, loc);
 }
 
 }  // namespace internal
@@ -252,37 +256,39 @@ auto jacfwd_as(const char* op, F f) {
 /// floating leaf. What has no C++ type (a struct with respect to a tree) is refused by the
 /// compiler; take the Jacobian of f over tree::ravel.
 template <size_t... I, class F>
-auto jacfwd(F f) {
-  return internal::jacfwd_as<I...>("jacfwd", std::move(f));
+auto jacfwd(F f, Loc loc = Loc::current()) {
+  return internal::jacfwd_as<I...>("jacfwd", std::move(f), loc);
 }
 
 /// The same, one row at a time (reverse mode: good for few outputs). Throws DerivativeError where a
 /// leaf of the result is not floating.
 template <size_t... I, class F>
-auto jacrev(F f) {
+auto jacrev(F f, Loc loc = Loc::current()) {
   if constexpr (sizeof...(I) == 0)
-    return internal::JacRev<F, 0>(std::move(f), "jacrev");
+    return internal::JacRev<F, 0>(std::move(f), "jacrev", loc);
   else
-    return internal::JacRev<F, I...>(std::move(f), "jacrev");
+    return internal::JacRev<F, I...>(std::move(f), "jacrev", loc);
 }
 
 /// The Hessian of a scalar function with respect to argument 0, or to arguments I..., forward over
 /// reverse: f[x.shape..., x.shape...] for an Array x; for several arrays, or a container of them, a
 /// container of such containers.
 template <size_t... I, class F>
-auto hessian(F f) {
+auto hessian(F f, Loc loc = Loc::current()) {
   if constexpr (sizeof...(I) == 0)
-    return internal::jacfwd_as("hessian", internal::Grad<F, 0>(std::move(f), "hessian"));
+    return internal::jacfwd_as("hessian", internal::Grad<F, 0>(std::move(f), "hessian", loc), loc);
   else
-    return internal::jacfwd_as<I...>("hessian", internal::Grad<F, I...>(std::move(f), "hessian"));
+    return internal::jacfwd_as<I...>("hessian",
+                                     internal::Grad<F, I...>(std::move(f), "hessian", loc), loc);
 }
 
 /// H(x) v: the Hessian of a scalar function times a tangent of x's type, without forming it
 /// (Pearlmutter 1994). Any tree.
 template <class F, class T>
-T hvp(const F& f, const T& x, const T& v) {
-  return internal::jvp_as("hvp", internal::Grad<F, 0>(f, "hvp"), std::tuple<T>(x), std::tuple<T>(v))
-      .second;
+T hvp(const F& f, const T& x, const T& v, Loc loc = Loc::current()) {
+  const LocScope at(loc);
+  const internal::Grad<F, 0> gradient(f, "hvp", loc);
+  return internal::jvp_as("hvp", gradient, std::tuple<T>(x), std::tuple<T>(v)).second;
 }
 
 namespace tree {

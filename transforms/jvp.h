@@ -53,9 +53,11 @@ auto jvp_as(const char* op, const F& f, const std::tuple<P...>& primals,
 /// integer and boolean leaves, buffers and keys. Throws ShapeError or DtypeError where a tangent
 /// does not have the type of its value.
 template <class F, class... P, class... T>
-auto jvp(const F& f, const std::tuple<P...>& primals, const std::tuple<T...>& tangents) {
+auto jvp(const F& f, const std::tuple<P...>& primals, const std::tuple<T...>& tangents,
+         Loc loc = Loc::current()) {
   static_assert(std::is_same_v<std::tuple<P...>, std::tuple<T...>>,
                 "spruce: jvp takes tangents of the same types as the primals");
+  const LocScope at(loc);
   return internal::jvp_as("jvp", f, primals, tangents);
 }
 

@@ -81,6 +81,8 @@ std::vector<Array> Tape::transpose(std::span<const Array> outputs,
   }
   std::vector<Array> in, out;
   std::vector<Aval> in_avals;
+  const Loc outer = LocScope::current();
+  const LocReset reset;  // operations name their own places
   for (size_t n = operations_.size(); n-- > 0;) {
     const Operation& op = operations_[n];
     const std::span<Array> results(cts.data() + op.first_result, op.results);
@@ -96,7 +98,7 @@ std::vector<Array> Tape::transpose(std::span<const Array> outputs,
       in_avals.push_back(operands[i].linear < 0 ? operands[i].constant.aval()
                                                 : avals_[static_cast<size_t>(operands[i].linear)]);
     }
-    const LocScope at(op.loc);
+    const LocScope at(op.loc.file() == nullptr ? outer : op.loc);
     if (op.p->transpose == nullptr) {
       throw DerivativeError(std::string(op.p->name) +
                             ": reverse mode meets an operation on tangents that has no transpose "
@@ -128,13 +130,15 @@ std::vector<Array> Tape::apply(std::span<const Array> outputs,
                               : rules::zeros_of(avals_[static_cast<size_t>(inputs_[i])]);
   }
   std::vector<Array> in;
+  const Loc outer = LocScope::current();
+  const LocReset reset;  // operations name their own places
   for (const Operation& op : operations_) {
     in.clear();
     for (size_t i = 0; i < op.operands; ++i) {
       const Operand& o = operands_[op.first_operand + i];
       in.push_back(o.linear < 0 ? o.constant : values[static_cast<size_t>(o.linear)]);
     }
-    const LocScope at(op.loc);
+    const LocScope at(op.loc.file() == nullptr ? outer : op.loc);
     const std::vector<Array> out = bind_all(*op.p, in, op.params);
     for (size_t k = 0; k < op.results; ++k) values[op.first_result + k] = out[k];
   }

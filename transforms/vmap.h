@@ -108,10 +108,12 @@ Array map_out(const BatchInterpreter& batch, const MappedLeaf& leaf);
 template <class F>
 class Vmap {
  public:
-  Vmap(F f, VmapOptions options) : f_(std::move(f)), options_(std::move(options)) {}
+  Vmap(F f, VmapOptions options, Loc loc)
+      : f_(std::move(f)), options_(std::move(options)), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    const LocScope at(loc_);
     std::tuple<Args...> traced(args...);
     SpecVisitor in("in_axes", options_.in_axes);
     tree::internal::walk(traced, in);
@@ -133,6 +135,7 @@ class Vmap {
  private:
   F f_;
   VmapOptions options_;
+  Loc loc_;
 };
 
 }  // namespace internal
@@ -146,8 +149,8 @@ class Vmap {
 /// share. Throws ShapeError where sizes differ or an axis is out of range, TreeError where in_axes
 /// does not fit the arguments.
 template <class F>
-auto vmap(F f, VmapOptions options = {}) {
-  return internal::Vmap<F>(std::move(f), std::move(options));
+auto vmap(F f, VmapOptions options = {}, Loc loc = Loc::current()) {
+  return internal::Vmap<F>(std::move(f), std::move(options), loc);
 }
 
 }  // namespace spruce
