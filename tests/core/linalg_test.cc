@@ -61,7 +61,9 @@ std::vector<Sizes> sizes() {
   }
   for (const Sizes& s :
        {Sizes{70, 64, 130}, Sizes{130, 400, 60}, Sizes{128, 200, 128}, Sizes{1, 300, 200},
-        Sizes{300, 200, 1}, Sizes{257, 129, 65}, Sizes{15, 800, 300}, Sizes{600, 50, 200}}) {
+        Sizes{300, 200, 1}, Sizes{257, 129, 65}, Sizes{15, 800, 300}, Sizes{600, 50, 200},
+        Sizes{430, 500, 70}, Sizes{260, 300, 21}, Sizes{300, 420, 300}, Sizes{64, 512, 700},
+        Sizes{30, 500, 1100}}) {
     all.push_back(s);
   }
   return all;
@@ -117,7 +119,7 @@ TEST(Matmul, HasTheSameBitsForAnyNumberOfThreads) {
   std::mt19937 rng(3);
   for (const Sizes& s :
        {Sizes{64, 64, 64}, Sizes{200, 300, 150}, Sizes{128, 784, 512}, Sizes{700, 600, 1100},
-        Sizes{16, 20000, 16}, Sizes{1, 784, 512}, Sizes{2000, 2000, 1}}) {
+        Sizes{16, 20000, 16}, Sizes{1, 784, 512}, Sizes{2000, 2000, 1}, Sizes{400, 600, 96}}) {
     for (const Dtype dtype : {float32, float64}) {
       const Array a = astype(array(normals(rng, s.m * s.k), {s.m, s.k}), dtype),
                   b = astype(array(normals(rng, s.k * s.n), {s.k, s.n}), dtype);
