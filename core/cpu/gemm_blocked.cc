@@ -35,18 +35,21 @@ constexpr int64_t kWhere = 256 << 10;  // of one that is read where it is
 constexpr int64_t kFew = 3;            // panels of a for which packing b does not pay
 constexpr int64_t kBatch = 4;          // panels of a transposed a that are packed together
 constexpr int64_t kTerms = 16;         // of them at a time
-constexpr int64_t kLate = 6;          // panels of a during which the next columns of b are fetched:
-                                      // earlier ones would be gone from the second cache again
-constexpr int64_t kWide = 640;        // columns from which it pays to pack rows of a that
-                                      // could be read where they are
-constexpr int64_t kNarrow = 128;      // columns up to which a transposed a may be the right operand
-constexpr int64_t kLong = 256;        // and terms from which it pays to turn the result
+constexpr int64_t kLate = 6;      // panels of a during which the next columns of b are fetched:
+                                  // earlier ones would be gone from the second cache again
+constexpr int64_t kWide = 640;    // columns from which it pays to pack rows of a that
+                                  // could be read where they are
+constexpr int64_t kNarrow = 128;  // columns (rows) up to which a transposed a (b) may change sides
+constexpr int64_t kFlatRows = 8;  // rows from which b may
+constexpr int64_t kLong = 256;    // terms from which it pays to turn the result: half, for b
 constexpr int64_t kElements = 65536;  // to turn that are worth a thread
 constexpr int64_t kAlias = 4096;      // bytes between rows that meet in the same cache lines
 constexpr double kThread = 1 << 20;   // multiply-adds that are worth a thread
 constexpr size_t kHuge = size_t{1} << 21;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+bool aliased(int64_t row, size_t size) { return row * static_cast<int64_t>(size) % kAlias == 0; }
 
 // Memory for packed operands that a thread keeps.
 class Packed {
@@ -91,8 +94,8 @@ class Blocked {
     };
     read_b_ = flat_ && g.b_col == 1 && (across * depth <= kWhere || panels_ <= kFew);
     group_ = read_b_ ? group_of(kWhere) : flat_ ? kPanels * width_ : group_of(kGroup);
-    const bool aliased = g.a_row * static_cast<int64_t>(sizeof(T)) % kAlias == 0;
-    read_a_ = g.a_row == 1 ? g.n <= width_ : g.a_col == 1 && g.n <= kWide && !aliased;
+    read_a_ =
+        g.a_row == 1 ? g.n <= width_ : g.a_col == 1 && g.n <= kWide && !aliased(g.a_row, sizeof(T));
     batch_ = flat_ ? panels_ : g.a_row == 1 ? std::min(kBatch, panels_) : 1;
     a_size_ = read_a_ ? 0 : std::min(g.m, batch_ * tiles_.rows) * depth;
     a_size_ = ceil_div(a_size_, 16) * 16;
@@ -192,11 +195,15 @@ class Blocked {
   bool flat_ = false, read_a_ = false, read_b_ = false;
 };
 
-// Whether the product of the transposed operands is faster, its result turned in the end: the many
-// dense columns of a are then rows that need no packing. Its terms are added in the same order.
+// Whether the product of the transposed operands is faster, its result turned in the end, because
+// it needs to pack less: the many dense columns of a transposed a are then rows of its right
+// operand, those of a transposed b rows of its left one. Terms are added in the same order.
+template <class T>
 bool sideways(const Gemm& g) {
-  return g.a_row == 1 && g.b_col == 1 && !g.accumulate && g.n > 1 && g.n <= kNarrow &&
-         g.m >= 3 * g.n && g.k >= kLong;
+  if (g.accumulate || g.m < 2 || g.n < 2) return false;
+  if (g.a_row == 1 && g.b_col == 1) return g.n <= kNarrow && g.m >= 3 * g.n && g.k >= kLong;
+  return g.a_col == 1 && g.b_row == 1 && !aliased(g.b_col, sizeof(T)) && g.m >= kFlatRows &&
+         g.m <= kNarrow && g.n >= 4 * g.m && g.k >= std::max(kLong / 2, 4 * g.m);
 }
 
 template <class T>
@@ -205,8 +212,8 @@ void turned(const Gemm& g) {
   const Scratch memory(static_cast<size_t>(g.n * step) * sizeof(T));
   Gemm t = g;
   std::swap(t.m, t.n);
-  t.a = g.b, t.a_row = 1, t.a_col = g.b_row;
-  t.b = g.a, t.b_row = g.a_col, t.b_col = 1;
+  t.a = g.b, t.a_row = g.b_col, t.a_col = g.b_row;
+  t.b = g.a, t.b_row = g.a_col, t.b_col = g.a_row;
   t.c = memory.data(), t.c_row = step;
   gemm_blocked<T>(t);
   static const TransposeLoop loop = transpose_loop(sizeof(T));
@@ -227,7 +234,7 @@ void gemm_blocked(const Gemm& g) {
       std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
     return;
   }
-  if (sideways(g)) return turned<T>(g);
+  if (sideways<T>(g)) return turned<T>(g);
   // Each thread computes a part of its own. An element does not depend on the part that it is in.
   const double work =
       static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);

@@ -63,7 +63,7 @@ std::vector<Sizes> sizes() {
        {Sizes{70, 64, 130}, Sizes{130, 400, 60}, Sizes{128, 200, 128}, Sizes{1, 300, 200},
         Sizes{300, 200, 1}, Sizes{257, 129, 65}, Sizes{15, 800, 300}, Sizes{600, 50, 200},
         Sizes{430, 500, 70}, Sizes{260, 300, 21}, Sizes{300, 420, 300}, Sizes{64, 512, 700},
-        Sizes{30, 500, 1100}}) {
+        Sizes{30, 500, 1100}, Sizes{40, 200, 180}}) {
     all.push_back(s);
   }
   return all;
