@@ -6,8 +6,8 @@
 
 namespace spruce {
 
-/// f(x) for each slice x of xs along axis 0, stacked: what vmap(f)(xs) gives, computed one slice
-/// after the other, in the memory that one takes. xs and the result are any trees. Throws as scan.
+/// f(x) for each slice x of xs along axis 0, stacked: what vmap(f)(xs) gives, in the memory that
+/// one slice takes, or one for each thread if it is small. xs, result: any trees. Throws as scan.
 template <class F, class Xs>
 auto map(const F& f, const Xs& xs, Loc loc = Loc::current()) {
   return scan(

@@ -179,15 +179,18 @@ class RowBlocks {
         if ((*reads_[n])[i] == Read::kRows) ++trips[at(root[at(e.inputs[i])])];
       }
     }
-    double spared = 0;
+    double spared = 0, leaving = 0;
     for (size_t v = 0; v < trips.size(); ++v) {
       const auto id = static_cast<ValueId>(v);
-      if (trips[v] == 0 || !is_large(id)) continue;
-      const int64_t first = !made(id) ? -1 : leaves[v] != 0 ? 0 : 1;
-      spared += static_cast<double>((trips[v] + first) * g_.avals[v].bytes());
+      if (root[v] != id || !is_large(id)) continue;
+      const auto bytes = static_cast<double>(g_.avals[v].bytes());
+      const bool written = made(id), left = written && leaves[v] != 0;
+      if (left) leaving += bytes;
+      if (trips[v] > 0)
+        spared += static_cast<double>(trips[v] + (!written ? -1 : left ? 0 : 1)) * bytes;
     }
     return working >= limits_.equations && spared >= static_cast<double>(limits_.least) &&
-           limits_.again * again <= spared;
+           limits_.again * again + limits_.leaving * leaving <= spared;
   }
 
   Shape in_blocks(Shape shape) const {

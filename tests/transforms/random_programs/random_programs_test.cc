@@ -139,6 +139,7 @@ const Property kProperties[] = {
                                                    .large = 1,
                                                    .least = 0,
                                                    .again = 0,
+                                                   .leaving = 0,
                                                    .rows = 2,
                                                    .blocks = 2,
                                                    .equations = 1});
