@@ -170,18 +170,21 @@ class Blocked {
       for (int64_t j = 0; j < n; j += width_) {
         const int64_t count = std::min(width_, n - j);
         const T* b = b_at(j0 + j, d);
-        T *const panel = read_b_ ? nullptr : b_pack + j * k, *to = nullptr;
-        int64_t b_row = g_.b_row;
+        T* const c = c_ + i * g_.c_row + j0 + j;
+        Ahead& next = !a_next.done() ? a_next : r + kLate < panels_ ? none : b_next;
         if (!read_b_ && r == 0 && g_.b_col == 1 && count == width_) {
-          to = panel;
-        } else if (!read_b_) {
+          tiles_.copying[high - 1][dense ? 1 : 0](k, a, a_row, a_col, b, g_.b_row, c, g_.c_row, add,
+                                                  b_pack + j * k, next);
+          continue;
+        }
+        int64_t b_row = g_.b_row;
+        if (!read_b_) {
+          T* const panel = b_pack + j * k;
           if (r == 0) gemm_pack(b, g_.b_col, g_.b_row, count, k, width_, panel);
           b = panel, b_row = width_;
         }
-        Ahead& next = !a_next.done() ? a_next : r + kLate < panels_ ? none : b_next;
-        tiles_.tile(high, count > tiles_.lanes ? 2 : 1, dense)(k, a, a_row, a_col, b, b_row,
-                                                               c_ + i * g_.c_row + j0 + j, g_.c_row,
-                                                               add, count, to, next);
+        tiles_.tile(high, count, dense)(k, a, a_row, a_col, b, b_row, c, g_.c_row, add, count,
+                                        next);
       }
     }
   }

@@ -56,18 +56,17 @@ SmallGemm<T>::SmallGemm(const Gemm& g)
 template <class T>
 void SmallGemm<T>::panel(const T* a, const T* b, int64_t b_row, T* c, int64_t j, int64_t k,
                          bool add) const {
-  const int64_t columns = std::min(width_, n_ - j),
-                vectors = (columns + tiles_->lanes - 1) / tiles_->lanes;
+  const int64_t columns = std::min(width_, n_ - j);
   const bool dense = a_row_ == 1;
   Ahead ahead;
-  const GemmTile<T> tile = tiles_->tile(height_, vectors, dense);
+  const GemmTile<T> tile = tiles_->tile(height_, columns, dense);
   int64_t i = 0;
   for (; i + height_ <= m_; i += height_)
     tile(k, a + i * a_row_, a_row_, a_col_, b, b_row, c + i * c_row_ + j, c_row_, add, columns,
-         nullptr, ahead);
+         ahead);
   if (i < m_)
-    tiles_->tile(m_ - i, vectors, dense)(k, a + i * a_row_, a_row_, a_col_, b, b_row,
-                                         c + i * c_row_ + j, c_row_, add, columns, nullptr, ahead);
+    tiles_->tile(m_ - i, columns, dense)(k, a + i * a_row_, a_row_, a_col_, b, b_row,
+                                         c + i * c_row_ + j, c_row_, add, columns, ahead);
 }
 
 template <class T>

@@ -30,12 +30,17 @@ struct Ahead {
 /// and `columns` of its columns, which reach into the last vector; c is written where `add` is
 /// false. One fused (or, on the baseline, two-step) multiply-add after the other in the order of p,
 /// whatever the size of the tile: an element has the same bits in any of them. Nothing beyond the
-/// columns is read or written. Lines of `ahead` are fetched on the way. Where `to` is not null, the
-/// rows of b are also written there, one after the other: only two whole vectors of columns.
+/// columns is read or written. Lines of `ahead` are fetched on the way.
 template <class T>
 using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
-                          int64_t b_row, T* c, int64_t c_row, bool add, int64_t columns, T* to,
+                          int64_t b_row, T* c, int64_t c_row, bool add, int64_t columns,
                           Ahead& ahead);
+
+/// The same for two whole vectors of columns; the rows of b are also written to `to`, one after the
+/// other.
+template <class T>
+using GemmCopyingTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
+                                 int64_t b_row, T* c, int64_t c_row, bool add, T* to, Ahead& ahead);
 
 /// c[i * c_row] (+)= sum over p of a[i * a_row + p] x[p], for m rows: in lanes along p.
 template <class T>
@@ -47,6 +52,12 @@ template <class T>
 using GemmCopy = void (*)(const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to,
                           int64_t to_row);
 
+/// A tile by [a_row is 1][the columns fill their vectors].
+template <class T>
+struct GemmTileForms {
+  GemmTile<T> of[2][2];
+};
+
 /// The tiles of one instruction set: of 1 to `rows` rows and 1 or 2 vectors of `lanes` columns; of
 /// few rows also 3 and 4 vectors.
 template <class T>
@@ -57,12 +68,15 @@ struct GemmTiles {
   int lanes;
   GemmDots<T> dots;
   GemmCopy<T> copy;
-  GemmTile<T> square[kMaxRows][2][2];  // [rows - 1][vectors - 1][a_row is 1]
-  GemmTile<T> flat[kFlatRows][2][2];   // [rows - 1][vectors - 3][a_row is 1]
+  GemmTileForms<T> square[kMaxRows][2];     // [rows - 1][vectors - 1]
+  GemmTileForms<T> flat[kFlatRows][2];      // [rows - 1][vectors - 3]
+  GemmCopyingTile<T> copying[kMaxRows][2];  // [rows - 1][a_row is 1]
 
-  GemmTile<T> tile(int64_t high, int64_t vectors, bool dense) const {
-    return vectors <= 2 ? square[high - 1][vectors - 1][dense ? 1 : 0]
-                        : flat[high - 1][vectors - 3][dense ? 1 : 0];
+  GemmTile<T> tile(int64_t high, int64_t columns, bool dense) const {
+    const int64_t vectors = (columns + lanes - 1) / lanes;
+    const GemmTileForms<T>& forms =
+        vectors <= 2 ? square[high - 1][vectors - 1] : flat[high - 1][vectors - 3];
+    return forms.of[dense ? 1 : 0][columns == vectors * lanes ? 1 : 0];
   }
 };
 
