@@ -12,6 +12,7 @@
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/passes/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -94,39 +95,10 @@ class Loop {
     for (const ValueId v : g_.outputs) ++uses_[at(v)];
   }
 
-  static bool is_free(const Equation& e) {
-    return e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p ||
-           e.primitive == &reshape_p;
-  }
   bool is_slice(ValueId v) const { return std::find(xs_.begin(), xs_.end(), v) != xs_.end(); }
 
   ValueId emit(const Primitive& p, Params params, std::vector<ValueId> in) {
     return spruce::emit(out_, p, std::move(params), std::move(in), e_.place);
-  }
-
-  // Computes constants of the body in front of the loop.
-  void move_out(std::vector<uint8_t> wanted) {
-    for (size_t n = g_.equations.size(); n-- > 0;) {
-      const Equation& e = g_.equations[n];
-      const bool needed = std::any_of(e.outputs.begin(), e.outputs.end(), [&](ValueId v) {
-        return wanted[at(v)] != 0 && outer_[at(v)] == kNone;
-      });
-      if (!needed) continue;
-      for (const ValueId v : e.outputs) wanted[at(v)] = 1;
-      for (const ValueId v : e.inputs) wanted[at(v)] = 1;
-    }
-    for (const Graph::Constant& c : g_.constants) {
-      if (wanted[at(c.id)] == 0 || outer_[at(c.id)] != kNone) continue;
-      outer_[at(c.id)] = out_.add_value(c.value.aval());
-      out_.constants.push_back({outer_[at(c.id)], c.value});
-    }
-    for (const Equation& e : g_.equations) {
-      if (wanted[at(e.outputs[0])] == 0 || outer_[at(e.outputs[0])] != kNone) continue;
-      Equation moved = e;
-      for (ValueId& v : moved.inputs) v = outer_[at(v)];
-      for (ValueId& v : moved.outputs) v = outer_[at(v)] = out_.add_value(g_.avals[at(v)]);
-      out_.equations.push_back(std::move(moved));
-    }
   }
 
   bool few_rows(const Equation& e) const {
@@ -146,7 +118,7 @@ class Loop {
     std::vector<ValueId> constants;
     std::vector<const Equation*> products;
     for (const Equation& e : g_.equations) {
-      if (level_[at(e.outputs[0])] == kConstant && !is_free(e)) {
+      if (level_[at(e.outputs[0])] == kConstant && !is_free_in_loops(e)) {
         for (const ValueId v : e.outputs) constants.push_back(v);
       } else if (few_rows(e)) {
         products.push_back(&e);
@@ -154,7 +126,7 @@ class Loop {
       }
     }
     for (const ValueId v : constants) wanted[at(v)] = 1;
-    move_out(wanted);
+    move_out(out_, g_, std::move(wanted), outer_);
     consts_.insert(consts_.end(), constants.begin(), constants.end());
     for (const Equation* e : products) {
       DotParams d = e->params.get<DotParams>();

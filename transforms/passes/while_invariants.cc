@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "spruce/core/graph/build.h"
-#include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/passes/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -13,11 +13,6 @@ namespace spruce::passes {
 namespace {
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
-
-// Costs nothing where it is read.
-bool is_free(const Equation& e) {
-  return e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p || e.primitive == &reshape_p;
-}
 
 // One graph of a loop: its inputs are the constants, whose values outside are `outside`, and the
 // carry.
@@ -53,7 +48,7 @@ struct Part {
           !has_bodies(e) &&
           std::all_of(e.inputs.begin(), e.inputs.end(), [&](ValueId v) { return constant[at(v)]; });
       for (const ValueId v : e.outputs) constant[at(v)] = settled ? 1 : 0;
-      if (!settled || is_free(e)) {
+      if (!settled || is_free_in_loops(e)) {
         stay.push_back(e);
         continue;
       }
@@ -61,26 +56,7 @@ struct Part {
       moved.insert(moved.end(), e.outputs.begin(), e.outputs.end());
     }
     if (moved.empty()) return;
-    for (size_t n = body.equations.size(); n-- > 0;) {
-      const Equation& e = body.equations[n];
-      if (std::none_of(e.outputs.begin(), e.outputs.end(),
-                       [&](ValueId v) { return wanted[at(v)]; }))
-        continue;
-      for (const ValueId v : e.inputs) wanted[at(v)] = 1;
-    }
-    for (const Graph::Constant& c : body.constants) {
-      if (wanted[at(c.id)] == 0) continue;
-      outer[at(c.id)] = out.add_value(c.value.aval());
-      out.constants.push_back({outer[at(c.id)], c.value});
-    }
-    for (const Equation& e : body.equations) {
-      if (e.outputs.empty() || constant[at(e.outputs[0])] == 0 || wanted[at(e.outputs[0])] == 0)
-        continue;
-      Equation copy = e;
-      for (ValueId& v : copy.inputs) v = outer[at(v)];
-      for (ValueId& v : copy.outputs) v = outer[at(v)] = out.add_value(body.avals[at(v)]);
-      out.equations.push_back(std::move(copy));
-    }
+    move_out(out, body, std::move(wanted), outer);
     body.equations = std::move(stay);
     const std::vector<ValueId> carried = carry();
     body.inputs.resize(outside.size());
