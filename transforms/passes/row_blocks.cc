@@ -46,7 +46,7 @@ class RowBlocks {
   Graph run() {
     if (!choose_rows()) return g_;
     const size_t count = g_.equations.size();
-    for (size_t n = 0; n < count; ++n) reads_[n] = reads_of_rows(g_, g_.equations[n], all_, rows_);
+    find_reads();  // the bits of a product may depend on the number of rows
     std::vector<uint8_t> tried(count, 0);
     for (size_t seed = 0; seed < count; ++seed) {
       if (tried[seed] != 0 || !reads_[seed] || !is_large(g_.equations[seed].outputs[0])) continue;
@@ -58,10 +58,6 @@ class RowBlocks {
   }
 
  private:
-  bool has_rows(ValueId v) const {
-    const Shape& s = g_.avals[at(v)].shape;
-    return s.rank() > 0 && s[0] == all_;
-  }
   bool is_large(ValueId v) const { return g_.avals[at(v)].bytes() >= limits_.large; }
   bool made(ValueId v) const { return made_[at(v)] != 0; }
 
@@ -267,13 +263,8 @@ class RowBlocks {
     body.inputs.insert(body.inputs.end(), slice_inside.begin(), slice_inside.end());
     loop.inputs = wholes;
     const auto reshape = [&](ValueId from, ValueId to) {
-      Equation e;
-      e.primitive = &reshape_p;
-      e.params = Params::make(ReshapeParams{out.avals[at(to)].shape});
-      e.inputs = {from};
-      e.outputs = {to};
-      e.place = loop.place;
-      out.equations.push_back(std::move(e));
+      Params p = Params::make(ReshapeParams{out.avals[at(to)].shape});
+      out.equations.push_back({&reshape_p, std::move(p), {from}, {to}, loop.place});
     };
     const auto stacked = [&](ValueId v) {
       Aval a = g_.avals[at(v)];
