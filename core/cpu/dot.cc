@@ -167,10 +167,6 @@ void products(const Contraction& c, const void* a, const void* b, void* y) {
   });
 }
 
-// A dense row times a dense column for each element: as a small product computes them, whatever the
-// number of rows.
-bool of_columns(const Gemm& g) { return g.n == 1 && g.a_col == 1 && g.b_row == 1 && g.k > 1; }
-
 template <class T>
 void columns(const Contraction& c, const T* a, const T* b, T* y) {
   const Gemm& g = c.product;
@@ -203,10 +199,10 @@ class PreparedDot final : public PreparedKernel {
     else if (double_)
       small_products(contraction_, *double_, static_cast<const double*>(a),
                      static_cast<const double*>(b), static_cast<double*>(y));
-    else if (of_columns(contraction_.product) && contraction_.dtype == Dtype::kFloat32)
+    else if (is_rows_by_column(contraction_.product) && contraction_.dtype == Dtype::kFloat32)
       columns(contraction_, static_cast<const float*>(a), static_cast<const float*>(b),
               static_cast<float*>(y));
-    else if (of_columns(contraction_.product) && contraction_.dtype == Dtype::kFloat64)
+    else if (is_rows_by_column(contraction_.product) && contraction_.dtype == Dtype::kFloat64)
       columns(contraction_, static_cast<const double*>(a), static_cast<const double*>(b),
               static_cast<double*>(y));
     else
@@ -244,7 +240,7 @@ bool same_bits(const Contraction& whole, const Contraction& part) {
   // Tiles add the terms of an element in one order, but blocks of the sum and other forms depend on
   // the sizes.
   const bool tiles = std::min(w.m, p.m) >= kTileRows && w.n == p.n && w.n > 1 && w.k == p.k;
-  if (of_columns(w) && of_columns(p) && w.k == p.k && is_floating(whole.dtype) &&
+  if (is_rows_by_column(w) && is_rows_by_column(p) && w.k == p.k && is_floating(whole.dtype) &&
       size_of(whole.dtype) >= 4)
     return true;
   const bool both_large = std::min(work(w), work(p)) >= kSmallGemm;

@@ -21,7 +21,7 @@ SmallGemm<T>::SmallGemm(const Gemm& g)
       b_col_(g.b_col),
       c_row_(g.c_row),
       depth_(g.k) {
-  if (n_ == 1 && a_col_ == 1 && b_row_ == 1 && k_ > 1) {
+  if (is_rows_by_column(g)) {
     form_ = Form::kColumn;
     return;
   }

@@ -11,6 +11,12 @@ namespace spruce::cpu {
 /// Multiply-adds below which a product needs no blocks.
 inline constexpr double kSmallGemm = 1 << 21;
 
+/// True for a dense row times a dense column for each element. Such products are computed by the
+/// tiles' dots whatever their size, so that a row has the same bits among any number of them.
+constexpr bool is_rows_by_column(const Gemm& g) {
+  return g.n == 1 && g.a_col == 1 && g.b_row == 1 && g.k > 1;
+}
+
 /// One product of float or double of settled sizes and strides, on one thread. An element is summed
 /// in an order that depends on these only.
 template <class T>
