@@ -15,26 +15,15 @@
 #include "tests/transforms/as_compiled.h"
 #include "tests/transforms/passes/pass_text.h"
 #include "tests/transforms/properties.h"
+#include "tests/transforms/row_halves.h"
 
 namespace spruce {
 namespace {
 
-// Groups of so many equations that can run in blocks do, in two.
-Graph halves(const Graph& graph, int64_t equations) {
-  return passes::row_blocks(graph, {.block = int64_t{1} << 40,
-                                    .large = 1,
-                                    .least = 0,
-                                    .again = 0,
-                                    .leaving = 0,
-                                    .rows = 2,
-                                    .blocks = 2,
-                                    .equations = equations});
-}
-
 const std::string kDot = "dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]]";
 
 void expect_halves(const std::string& inputs, const std::string& before, const std::string& want) {
-  EXPECT_EQ(after([](const Graph& g) { return halves(g, 2); }, inputs, before), want);
+  EXPECT_EQ(after([](const Graph& g) { return row_halves(g, 2); }, inputs, before), want);
 }
 
 TEST(RowBlocks, AProductAndWhatFollowsItRunOnHalvesOfTheRows) {
@@ -279,7 +268,7 @@ TEST(RowBlocks, ProductsHaveTheSameBits) {
         "graph(a: " + type({m, k}) + ", b: " + (turned ? type({n, k}) : type({k, n})) +
         ") {\n  c: " + type({m, n}) + " = dot_general[lhs_contract=[" + axis + "] rhs_contract=[" +
         other + "] lhs_batch=" + batch + " rhs_batch=" + batch + "] a b\n  return c\n}");
-    const Graph blocks = halves(graph, 1);
+    const Graph blocks = row_halves(graph, 1);
     cut += blocks.text() != graph.text();
     expect_same_bits(graph, blocks, normals_like(graph), "products");
   }
@@ -301,7 +290,7 @@ TEST(RowBlocks, ConvolutionsAndTheirGradientsHaveTheSameBits) {
     const std::vector<Array> args = {x, first, second};
     for (const Graph& graph : {passes::optimize(make_graph(f)(x, first, second)),
                                passes::optimize(make_graph(gradient)(x, first, second))}) {
-      const Graph blocks = halves(graph, 2);
+      const Graph blocks = row_halves(graph, 2);
       const auto loops =
           std::count_if(blocks.equations.begin(), blocks.equations.end(), [](const Equation& e) {
             return e.primitive == &scan_p && e.params.get<ScanParams>().body->text().find(
@@ -357,7 +346,7 @@ TEST_P(RowsOfPrimitives, HaveTheSameBitsInBlocks) {
             })(x[mapped]);
           };
           const Graph graph = passes::optimize(make_graph(f)(args));
-          expect_same_bits(graph, halves(graph, 1), args, "halves");
+          expect_same_bits(graph, row_halves(graph, 1), args, "halves");
         });
       }
     }

@@ -10,10 +10,10 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/passes/pipeline.h"
-#include "spruce/transforms/passes/row_blocks.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/transforms/as_compiled.h"
 #include "tests/transforms/random_programs/program.h"
+#include "tests/transforms/row_halves.h"
 
 namespace spruce::random_programs {
 namespace {
@@ -135,14 +135,7 @@ const Property kProperties[] = {
        }
        const Graph g =
            passes::optimize(make_graph(vmap([&](const Arrays& a) { return s.f(a); }))(x));
-       const Graph blocks = passes::row_blocks(g, {.block = 1 << 30,
-                                                   .large = 1,
-                                                   .least = 0,
-                                                   .again = 0,
-                                                   .leaving = 0,
-                                                   .rows = 2,
-                                                   .blocks = 2,
-                                                   .equations = 1});
+       const Graph blocks = row_halves(g, 1);
        check(blocks);
        return difference(as_compiled(blocks, x), as_compiled(g, x), kTolerance);
      }},
