@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <span>
 
 #include "spruce/core/ops/unary.h"
 #include "spruce/core/rules/gelu.h"
@@ -202,6 +203,10 @@ Stage random_stage(Values& random) {
       if (std::find(in.begin(), in.end(), -1) == in.end())
         s.ops.push_back({&primitive(name), std::move(params), std::move(in), out});
     };
+    // Draws the name behind the operands: among arguments the order is the compiler's.
+    const auto add_one = [&](std::span<const char* const> names, std::vector<int> in, Dtype out) {
+      add(names[random() % names.size()], std::move(in), out);
+    };
     static const char* const binary[] = {"add", "sub", "mul", "max", "min", "div"};
     static const char* const unary[] = {"neg", "abs", "relu", "sqrt", "exp", "tanh", "sign"};
     static const char* const comparisons[] = {"lt", "ge", "eq", "ne"};
@@ -210,13 +215,13 @@ Stage random_stage(Values& random) {
       case 0:
       case 1:
       case 2:
-        add(binary[random() % std::size(binary)], {pick(d), pick(d)}, d);
+        add_one(binary, {pick(d), pick(d)}, d);
         break;
       case 3:
-        add(unary[random() % std::size(unary)], {pick(d)}, d);
+        add_one(unary, {pick(d)}, d);
         break;
       case 4:
-        add(comparisons[random() % std::size(comparisons)], {pick(d), pick(d)}, kB);
+        add_one(comparisons, {pick(d), pick(d)}, kB);
         break;
       case 5:
         add("select", {pick(kB), pick(d), pick(d)}, d);

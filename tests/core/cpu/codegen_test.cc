@@ -2,6 +2,7 @@
 // Stages as machine code against the primitives' own kernels.
 #include <cmath>
 #include <cstddef>
+#include <span>
 
 #include "spruce/core/ops/unary.h"
 #include "spruce/core/rules/gelu.h"
@@ -163,6 +164,10 @@ Stage random_stage(Values& random, bool wide) {
     const auto add = [&](const char* name, std::vector<int> in, Dtype out, Params params = {}) {
       s.ops.push_back({&primitive(name), std::move(params), std::move(in), out});
     };
+    // Draws the name behind the operands: among arguments the order is the compiler's.
+    const auto add_one = [&](std::span<const char* const> names, std::vector<int> in, Dtype out) {
+      add(names[random() % names.size()], std::move(in), out);
+    };
     static const char* const binary[] = {"add", "sub", "mul", "max", "min", "div"};
     static const char* const unary[] = {"neg", "abs", "relu", "sqrt", "exp", "logistic", "sign"};
     static const char* const comparisons[] = {"lt", "ge", "eq", "ne"};
@@ -171,17 +176,17 @@ Stage random_stage(Values& random, bool wide) {
       case 0:
       case 1:
       case 2:
-        add(binary[random() % std::size(binary)], {pick(kF), pick(kF)}, kF);
+        add_one(binary, {pick(kF), pick(kF)}, kF);
         break;
       case 3:
       case 4:
-        add(unary[random() % std::size(unary)], {pick(kF)}, kF);
+        add_one(unary, {pick(kF)}, kF);
         break;
       case 5:
-        add(comparisons[random() % std::size(comparisons)], {pick(kF), pick(kF)}, kB);
+        add_one(comparisons, {pick(kF), pick(kF)}, kB);
         break;
       case 6:
-        if (has_bool) add(logic[random() % std::size(logic)], {pick(kB), pick(kB)}, kB);
+        if (has_bool) add_one(logic, {pick(kB), pick(kB)}, kB);
         break;
       default:
         if (has_bool) add("select", {pick(kB), pick(kF), pick(kF)}, kF);
@@ -238,6 +243,29 @@ TEST(Codegen, FoldsIntegersAndProducts) {
         if (is_floating(d) && n > 70) continue;  // their products leave the range
         expect_stage(stage, level, {values.of(d, n)}, n,
                      std::string(name(d)) + " n " + std::to_string(n));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Which of both the smallest is may differ; the only one keeps its sign.
+TEST(Codegen, FoldsZeros) {
+  for (const IsaLevel level : levels()) {
+    for (const int kind : {0, 1, 2, 3}) {  // zeros, negative zeros, both by turns, one positive
+      Stage stage;
+      stage.inputs = {{Dtype::kFloat32}};
+      stage.reductions = {{0, Stage::Kind::kMin}, {0, Stage::Kind::kMax}};
+      for (const int64_t n : sizes()) {
+        Bytes zeros;
+        for (int64_t i = 0; i < n; ++i) {
+          const bool negative = kind == 1 || (kind == 2 && i % 2 == 0) || (kind == 3 && i != n / 2);
+          const float zero = negative ? -0.0f : 0.0f;
+          const char* bytes = reinterpret_cast<const char*>(&zero);
+          zeros.insert(zeros.end(), bytes, bytes + sizeof zero);
+        }
+        expect_stage(stage, level, {zeros}, n,
+                     "zeros " + std::to_string(kind) + " n " + std::to_string(n));
         if (HasFailure()) return;
       }
     }
