@@ -4,8 +4,8 @@
 
 #include <numbers>
 
+#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
-#include "spruce/core/cpu/erf.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -19,20 +19,12 @@ struct Erf {
   }
 };
 
-void kernel(const KernelArgs& args) {
-  static const cpu::UnaryLoop table = cpu::erf_by_table();
-  if (table != nullptr && args.in[0].dtype() == Dtype::kFloat32)
-    cpu::run_unary(args, table);
-  else
-    cpu::unary_kernel<Erf, cpu::Types::kFloating>(args);
-}
-
 }  // namespace
 
 extern constinit const Primitive erf_p = {
     .name = "erf",
     .shape = rules::same_floating,
-    .cpu = kernel,
+    .cpu = cpu::kernel_by_table<Erf, cpu::erf_by_table>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * (2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
     }>,

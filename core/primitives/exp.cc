@@ -2,6 +2,7 @@
 // e^x.
 #include "spruce/core/cpu/math/exp.h"
 
+#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
@@ -21,7 +22,7 @@ struct Exp {
 extern constinit const Primitive exp_p = {
     .name = "exp",
     .shape = rules::same_floating,
-    .cpu = cpu::unary_kernel<Exp, cpu::Types::kFloating>,
+    .cpu = cpu::kernel_by_table<Exp, cpu::exp_by_table>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * y; }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hyperbolic tangent.
+#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/hyperbolic.h"
 #include "spruce/core/ops/math.h"
@@ -20,7 +21,7 @@ struct Tanh {
 extern constinit const Primitive tanh_p = {
     .name = "tanh",
     .shape = rules::same_floating,
-    .cpu = cpu::unary_kernel<Tanh, cpu::Types::kFloating>,
+    .cpu = cpu::kernel_by_table<Tanh, cpu::tanh_by_table>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t * (1.0 - y * y);
     }>,

@@ -210,6 +210,13 @@ int function(const Use& u) {
   return kFunction(u.v(0)).id;
 }
 
+// As the primitive's kernel: only floats of 32 bits are by table.
+template <V (*kFunction)(V), V (*kByTable)(V), bool kDouble = false>
+int function_by_table(const Use& u) {
+  if (u.app.out == Dtype::kFloat32 && u.b.tables()) return kByTable(u.v(0)).id;
+  return function<kFunction, kDouble>(u);
+}
+
 int gelu(const Use& u) {
   if (u.b.wide() || !u.floating()) return kUnknown;
   return (u.app.params.get<GeluParams>().tanh ? gelu_tanh(u.v(0)) : gelu_erf(u.v(0))).id;
@@ -237,8 +244,8 @@ constexpr Entry kRules[] = {
     {"cos", function<cos>},
     {"div", div},
     {"eq", comparison<kEq>},
-    {"erf", function<erf>},
-    {"exp", function<exp, true>},
+    {"erf", function_by_table<erf, erf_by_table>},
+    {"exp", function_by_table<exp, exp_by_table, true>},
     {"expm1", function<expm1>},
     {"floor", rounded<kDown>, Result::kExact},
     {"ge", comparison<kGe>},
@@ -271,7 +278,7 @@ constexpr Entry kRules[] = {
     {"sqrt", sqrt_of},
     {"stop_gradient", same, Result::kExact},
     {"sub", arithmetic<Op::kSub, Op::kIntSub>},
-    {"tanh", function<tanh>},
+    {"tanh", function_by_table<tanh, tanh_by_table>},
     {"trunc", rounded<kTowardZero>, Result::kExact},
     {"xor", logical<Op::kXor, Op::kMaskXor>},
 };

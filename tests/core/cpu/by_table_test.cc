@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// exp, tanh and erf of floats against those of doubles, at floats of all sizes.
+#include <gtest/gtest.h>
+#include <spruce/spruce.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace spruce {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+struct Function {
+  std::string name;
+  std::function<Array(const Array&)> ours;
+  double (*exact)(double);
+  double most_ulps;
+  std::vector<float> special;  // of inf, -inf, 0 and -0
+};
+
+void PrintTo(const Function& f, std::ostream* os) { *os << f.name; }
+
+std::vector<float> run(const Function& f, const std::vector<float>& x) {
+  return f.ours(array(x)).to_vector<float>();
+}
+
+// In the spacing of the floats at the exact result; inf is 2^128 here, as its rounding is.
+double error_in_ulps(float got, double exact) {
+  int exponent = 0;
+  std::frexp(exact, &exponent);
+  const double ulp = std::ldexp(1.0, std::max(exponent - 24, -149));
+  const double y = std::isinf(got) ? std::copysign(0x1p128, got) : static_cast<double>(got);
+  return std::abs(y - std::min(exact, 0x1p128)) / ulp;
+}
+
+class ByTable : public testing::TestWithParam<Function> {};
+
+TEST_P(ByTable, IsAccurate) {
+  std::vector<float> x;
+  for (uint32_t bits = 0; bits < 0x7f800000u; bits += 4093) {
+    float v;
+    std::memcpy(&v, &bits, sizeof(v));
+    x.push_back(v);
+    x.push_back(-v);
+  }
+  for (int i = -8192; i <= 8192; ++i) x.push_back(static_cast<float>(i) * (110.0f / 8192));
+  const std::vector<float> y = run(GetParam(), x);
+  double worst = 0;
+  float where = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double error = error_in_ulps(y[i], GetParam().exact(static_cast<double>(x[i])));
+    if (!(error <= worst)) worst = error, where = x[i];
+  }
+  EXPECT_LT(worst, GetParam().most_ulps) << "at " << where;
+}
+
+TEST_P(ByTable, OfSpecialValues) {
+  const std::vector<float> y = run(GetParam(), {kInf, -kInf, 0.0f, -0.0f, kNan});
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(y[i], GetParam().special[i]) << i;
+    EXPECT_EQ(std::signbit(y[i]), std::signbit(GetParam().special[i])) << i;
+  }
+  EXPECT_TRUE(std::isnan(y[4]));
+}
+
+TEST_P(ByTable, DoesNotDependOnThePlace) {
+  std::vector<float> x;
+  for (int i = 0; i < 75; ++i) x.push_back(static_cast<float>(i - 37) * 0.37f);
+  const std::vector<float> whole = run(GetParam(), x);
+  for (size_t n = 1; n < x.size(); ++n) {
+    const auto first = x.end() - static_cast<int64_t>(n);
+    const std::vector<float> y = run(GetParam(), {first, x.end()});
+    for (size_t i = 0; i < n; ++i) EXPECT_EQ(y[i], whole[x.size() - n + i]) << n << ", " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , ByTable,
+    testing::Values(
+        Function{"exp", [](const Array& x) { return exp(x); }, std::exp, 1.0, {kInf, 0, 1, 1}},
+        Function{"tanh", [](const Array& x) { return tanh(x); }, std::tanh, 2.5, {1, -1, 0, -0.0f}},
+        Function{"erf", [](const Array& x) { return erf(x); }, std::erf, 2.5, {1, -1, 0, -0.0f}}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace spruce
