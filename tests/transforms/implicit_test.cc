@@ -161,6 +161,60 @@ TEST(Implicit, FixedPointsOfManyUnknowns) {
   EXPECT_TRUE(close(jit(grad(loss))(w, kB), grad(loss)(w, kB)));
 }
 
+// The same solutions with the matrix or the product made by a loop. Reverse mode has to take the
+// loop's tangents apart from its values.
+Array by_cg_of_a_loop(const Array& m, const Array& b) {
+  const auto step = [&](const Array&, const Array& c) { return matmul(m, c); };
+  return cg(
+      [&](const Array& x) {
+        const Array power = fori_loop(0, 1, step, identity(3, float64));
+        return matmul(power, matmul(transpose(power), x)) + 2.0 * x;
+      },
+      b, {.tol = 1e-14});
+}
+Array by_root_of_a_loop(const Array& m, const Array& b) {
+  const auto f = [&](const Array& x) {
+    return scan(
+               [](const Array& c, const std::pair<Array, Array>& s) {
+                 return std::pair{c + s.first * s.second, none};
+               },
+               -b, std::pair{transpose(m), x})
+        .first;
+  };
+  const auto solve = [](const auto& f, const Array& guess) {
+    const Array at0 = f(zeros_like(guess));
+    const auto column = [&](const Array& e) { return f(e) - at0; };
+    return direct(vmap(column, {.out_axes = 1})(identity(3, float64)), -at0);
+  };
+  const auto tangents = [](const auto& j, const Array& y) {
+    return direct(vmap(j, {.out_axes = 1})(identity(3, float64)), y);
+  };
+  return custom_root(f, zeros({3}, float64), solve, tangents);
+}
+
+TEST(Implicit, FunctionsWithLoops) {
+  expect_derivatives(by_cg_of_a_loop,
+                     [](const Array& m, const Array& b) { return direct(definite(m), b); });
+  expect_derivatives(by_root_of_a_loop, direct);
+}
+
+// Forward mode keeps the loop in f whole: it needs no bound.
+TEST(Implicit, ForwardModeThroughALoopWithoutABound) {
+  const auto halved = [](const Array& x) {
+    return while_loop([](const Array& y) { return y > 1.0; },
+                      [](const Array& y) { return 0.5 * y; }, x);
+  };
+  const auto root = [&](const Array& a) {
+    const auto find = [](const auto&, const Array&) { return array(1.5); };
+    const auto divide = [](const auto& j, const Array& y) { return y / j(ones({}, float64)); };
+    return custom_root([&](const Array& x) { return halved(4.0 * x) - halved(a); }, array(1.0),
+                       find, divide);
+  };
+  const Array a = array(6.0);
+  EXPECT_NEAR(jvp(root, std::tuple{a}, std::tuple{ones({}, float64)}).second.item<double>(), 0.25,
+              1e-12);
+}
+
 TEST(Implicit, BadInput) {
   const auto twice = [](const Array& x) { return 2.0 * x; };
   const auto half = [](const auto&, const Array& b) { return b / 2.0; };

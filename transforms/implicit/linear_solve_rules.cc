@@ -4,6 +4,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/transforms/control/body_rules.h"
+#include "spruce/transforms/implicit/tangents.h"
 
 namespace spruce::internal {
 namespace {
@@ -28,33 +29,18 @@ void jvp_of_linear_solve(const JvpArgs& a) {
   const std::vector<Array> x = bind_all(a.p, a.in, a.params);
   std::copy(x.begin(), x.end(), a.out.begin());
   std::vector<Array> rhs(a.tangents.begin() + static_cast<ptrdiff_t>(at.b), a.tangents.end());
-  Mask varies;
-  bool moves = false;
-  for (size_t i = 0; i < at.map; ++i) {
-    varies.push_back(a.tangents[i].defined());
-    moves = moves || varies.back();
-  }
-  if (moves) {
-    varies.resize(at.map + n, false);
-    JvpBody body = jvp_body(*p.map, varies, Mask(n, false));
-    std::vector<Array> in(a.in.begin(), a.in.begin() + static_cast<ptrdiff_t>(at.map));
-    in.insert(in.end(), x.begin(), x.end());
-    for (size_t i = 0; i < at.map; ++i) {
-      if (varies[i]) in.push_back(a.tangents[i]);
-    }
-    body.graph.outputs.erase(body.graph.outputs.begin(),
-                             body.graph.outputs.begin() + static_cast<ptrdiff_t>(n));
-    const std::vector<Array> moved = evaluate(body.graph, in);
-    for (size_t k = 0, next = 0; k < n; ++k) {
-      if (!body.out_varies[k]) continue;
-      const Array& t = moved[next++];
-      rhs[k] = rhs[k].defined() ? rhs[k] - t : -t;
-    }
+  std::vector<Array> in(a.in.begin(), a.in.begin() + static_cast<ptrdiff_t>(at.map)),
+      tangents(a.tangents.begin(), a.tangents.begin() + static_cast<ptrdiff_t>(at.map));
+  in.insert(in.end(), x.begin(), x.end());
+  tangents.resize(in.size());
+  const std::vector<Array> moved = body_tangents(*p.map, in, tangents);
+  for (size_t k = 0; k < n; ++k) {
+    if (moved[k].defined()) rhs[k] = rhs[k].defined() ? rhs[k] - moved[k] : -moved[k];
   }
   bool any = false;
   for (const Array& t : rhs) any = any || t.defined();
   if (!any) return;
-  std::vector<Array> in(a.in.begin(), a.in.begin() + static_cast<ptrdiff_t>(at.b));
+  in.assign(a.in.begin(), a.in.begin() + static_cast<ptrdiff_t>(at.b));
   for (size_t k = 0; k < n; ++k)
     in.push_back(rhs[k].defined() ? rhs[k] : rules::zeros_of(x[k].aval()));
   const std::vector<Array> out = bind_all(a.p, in, a.params);

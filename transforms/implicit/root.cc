@@ -3,8 +3,9 @@
 
 #include "spruce/core/custom.h"
 #include "spruce/core/ops/math.h"
-#include "spruce/transforms/control/body_rules.h"
+#include "spruce/core/rules/elementwise.h"
 #include "spruce/transforms/custom.h"
+#include "spruce/transforms/implicit/tangents.h"
 
 namespace spruce::internal {
 namespace {
@@ -43,25 +44,29 @@ std::vector<Array> rule(const std::shared_ptr<const Root>& root, std::span<const
   const size_t n = r.types.size();
   const auto primals = in.first(r.consts + n), consts = in.first(r.consts);
   const std::vector<Array> x = bind_custom(root_function(root), primals);
-  Mask of_consts, of_x(r.consts, false);
-  std::vector<Array> tangents;
-  for (size_t i = 0; i < r.consts; ++i) {
-    of_consts.push_back(is_floating(in[i].dtype()));
-    if (of_consts[i]) tangents.push_back(in[r.consts + n + i]);
-  }
-  of_consts.resize(r.consts + n, false);
-  of_x.resize(r.consts + n, true);
-  const auto derivative = [&](const Mask& varies) {
-    JvpBody body = jvp_body(r.f, varies, Mask(n, true));
-    body.graph.outputs.erase(body.graph.outputs.begin(),
-                             body.graph.outputs.begin() + static_cast<ptrdiff_t>(n));
-    return body.graph;
-  };
   const std::vector<Array> at = joined(consts, x);
-  std::vector<Array> rhs = evaluate(derivative(of_consts), joined(at, tangents));
-  for (Array& a : rhs) a = -a;
-  const Graph jacobian = derivative(of_x);
-  const FlatBody map = [&](std::span<const Array> v) { return evaluate(jacobian, joined(at, v)); };
+  std::vector<Array> tangents(at.size());
+  for (size_t i = 0; i < r.consts; ++i) {
+    if (is_floating(in[i].dtype())) tangents[i] = in[r.consts + n + i];
+  }
+  std::vector<Array> rhs = body_tangents(r.f, at, tangents);
+  for (size_t k = 0; k < n; ++k) rhs[k] = rhs[k].defined() ? -rhs[k] : rules::zeros_of(r.types[k]);
+  // Staged, the map is transposed; computed now, loops in f need no bound.
+  std::unique_ptr<const BodyDerivative> jacobian;
+  if (Interpreter::current() != nullptr) {
+    Mask of_x(r.consts, false);
+    of_x.resize(r.consts + n, true);
+    jacobian = std::make_unique<const BodyDerivative>(r.f, at, of_x);
+  }
+  const FlatBody map = [&](std::span<const Array> v) {
+    const std::vector<Array> none(r.consts);
+    std::vector<Array> out =
+        jacobian != nullptr ? (*jacobian)(v) : body_tangents(r.f, at, joined(none, v));
+    for (size_t k = 0; k < n; ++k) {
+      if (!out[k].defined()) out[k] = rules::zeros_of(r.types[k]);
+    }
+    return out;
+  };
   return joined(x, flat_linear_solve(map, rhs, r.tangent_solve, r.tangent_solve, {}));
 }
 
