@@ -198,6 +198,25 @@ TEST(Implicit, FunctionsWithLoops) {
   expect_derivatives(by_root_of_a_loop, direct);
 }
 
+// Lanes of a batch that leave a loop early: its last steps, which divide, are not theirs.
+TEST(Implicit, LoopsOfUnequalLengthUnderVmap) {
+  const auto steps = [](const Array& a) {
+    return while_loop([](const Array& y) { return y > 1.0; },
+                      [](const Array& y) { return y / (0.5 + y / 4.0); }, a, {.max_steps = 6});
+  };
+  const auto root = [&](const Array& a) {
+    const auto find = [](const auto& f, const Array& guess) { return guess - f(guess); };
+    const auto same = [](const auto&, const Array& y) { return y; };
+    return custom_root([&](const Array& x) { return x - steps(a); }, array(1.0), find, same);
+  };
+  const auto total = [](const auto& f) { return [f](const Array& a) { return sum(vmap(f)(a)); }; };
+  const Array a = array({0.5, 1.5, 40.0});
+  const Array wanted = grad(total(steps))(a);
+  EXPECT_TRUE(all(isfinite(wanted)).item<bool>());
+  EXPECT_TRUE(allclose(grad(total(root))(a), wanted, {.rtol = 1e-12}));
+  EXPECT_TRUE(allclose(jit(grad(total(root)))(a), wanted, {.rtol = 1e-12}));
+}
+
 // Forward mode keeps the loop in f whole: it needs no bound.
 TEST(Implicit, ForwardModeThroughALoopWithoutABound) {
   const auto halved = [](const Array& x) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derivatives of cond. Branches must have the same outputs, so what one of them alone gives
-// (tangents, residuals) is zero in the others.
+// Derivatives of cond. Branches must have the same outputs: a tangent that one of them alone gives
+// is zero in the others, a residual one, by which the linear part may divide: under vmap all
+// branches run, and a NaN of one that is not chosen would reach what is chosen on the way back.
 #include "spruce/transforms/control/cond_rules.h"
 
 #include <algorithm>
@@ -16,17 +17,17 @@ void unite(Mask& a, const Mask& b) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
 }
 
-// Appends an output of zeros.
-void append_zeros(Graph& g, const Aval& type) {
-  const ValueId zero = g.add_value({type.dtype, false, {}});
+// Appends an output of that type which stands for a residual that the branch does not have.
+void append_placeholder(Graph& g, const Aval& type) {
+  const ValueId scalar = g.add_value({type.dtype, false, {}});
   const InterpreterScope scope(nullptr);
-  g.constants.push_back({zero, rules::scalar_of(type.dtype, 0)});
-  ValueId out = zero;
+  g.constants.push_back({scalar, rules::scalar_of(type.dtype, is_floating(type.dtype) ? 1 : 0)});
+  ValueId out = scalar;
   if (type.shape.rank() > 0) {
     out = g.add_value({type.dtype, false, type.shape});
     g.equations.push_back({&broadcast_in_dim_p,
                            Params::make(BroadcastInDimParams{type.shape, {}}),
-                           {zero},
+                           {scalar},
                            {out},
                            {}});
   }
@@ -88,7 +89,7 @@ void spread_residuals(LinearBody& b, size_t outputs, const std::vector<Aval>& al
       b.forward.outputs.push_back(own[n]);
       b.linear.inputs.push_back(places[n]);
     } else {
-      append_zeros(b.forward, type);
+      append_placeholder(b.forward, type);
       b.linear.inputs.push_back(b.linear.add_value(type));
     }
   }
