@@ -23,6 +23,7 @@ struct Settings {
 struct Call {
   std::function<std::vector<Array>()> run;  ///< all result arrays (a training step: the loss)
   std::function<sp::Graph()> graph;         ///< the same work as a graph, to count what it needs
+  std::function<void()> lower;              ///< gets the compiled function ready for `run`
 };
 
 struct Row {
@@ -42,20 +43,35 @@ Array integers(int64_t high, const sp::Shape& shape);
 
 /// f as it is, or under jit.
 template <class F>
-auto maybe_jit(const Settings& settings, F f) {
-  return [eager = settings.eager, plain = f, compiled = sp::jit(f)](auto&&... args) {
-    return eager ? plain(std::as_const(args)...) : compiled(std::forward<decltype(args)>(args)...);
-  };
-}
+class MaybeJit {
+ public:
+  MaybeJit(const Settings& settings, F f) : eager_(settings.eager), plain_(f), compiled_(f) {}
+
+  template <class... Args>
+  auto operator()(Args&&... args) const {
+    return eager_ ? plain_(std::as_const(args)...) : compiled_(std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void lower(const Args&... args) const {
+    if (!eager_) (void)compiled_.lower(args...).memory();
+  }
+
+ private:
+  bool eager_;
+  F plain_;
+  decltype(sp::jit(std::declval<F>())) compiled_;
+};
 
 /// A call that applies a function to fixed arguments.
 template <class F, class... Args>
 Call call_of(const Settings& settings, F f, Args... args) {
-  return {[run = maybe_jit(settings, f), ... args = args] {
+  const MaybeJit<F> run(settings, f);
+  return {[run, ... args = args] {
             const auto out = run(args...);
             return sp::tree::leaves(out);
           },
-          [f, ... args = args] { return sp::make_graph(f)(args...); }};
+          [f, ... args = args] { return sp::make_graph(f)(args...); },
+          [run, ... args = args] { run.lower(args...); }};
 }
 
 /// One training step: value and gradient of loss(params, data...), an optimizer, donated parameters
@@ -70,7 +86,8 @@ Call training_step(const Settings& settings, Loss loss, Optimizer optimizer, Par
   };
   auto carry = std::make_shared<std::pair<Params, decltype(optimizer.init(params))>>(
       params, optimizer.init(params));
-  return {[step = maybe_jit(settings, plain), carry, ... data = data] {
+  const MaybeJit<std::remove_const_t<decltype(plain)>> step(settings, plain);
+  return {[step, carry, ... data = data] {
             auto [p, s, value] = step(std::move(carry->first), std::move(carry->second), data...);
             carry->first = std::move(p);
             carry->second = std::move(s);
@@ -78,7 +95,8 @@ Call training_step(const Settings& settings, Loss loss, Optimizer optimizer, Par
           },
           [plain, carry, ... data = data] {
             return sp::make_graph(plain)(carry->first, carry->second, data...);
-          }};
+          },
+          [step, carry, ... data = data] { step.lower(carry->first, carry->second, data...); }};
 }
 
 }  // namespace bench

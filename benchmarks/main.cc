@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints one line a row: a table on a terminal, else JSON as the peers print it.
 //   us          median time of one call after warm-up
-//   compile_ms  how much longer the first call takes
+//   lower_ms    staging and compiling, before anything runs
+//   compile_ms  how much longer the first call takes, that included
 //   value       mean of |x| over all results of the first call: the peers print the same
 //   peak_bytes  most array memory at once during a call, arguments included
 //   rss_bytes   growth of the process over the row; the first row of a process tells most
@@ -122,11 +123,13 @@ void print_line(const Row& row, const Measurement& m, double floor) {
 void print_json(const Row& row, const Arguments& args, const Measurement& m, const Work& work,
                 double floor) {
   std::printf(
-      "{\"row\": \"%s\", \"peer\": \"%s\", \"us\": %.2f, \"compile_ms\": %.2f, \"value\": %.7g, "
-      "\"peak_bytes\": %lld, \"rss_bytes\": %lld, \"flops\": %.0f, \"bytes\": %.0f",
+      "{\"row\": \"%s\", \"peer\": \"%s\", \"us\": %.2f, \"lower_ms\": %.2f, \"compile_ms\": %.2f, "
+      "\"value\": %.7g, \"peak_bytes\": %lld, \"rss_bytes\": %lld, \"flops\": %.0f, \"bytes\": "
+      "%.0f",
       row.name.c_str(), args.settings.eager ? "spruce-eager" : "spruce", m.seconds * 1e6,
-      m.compile_seconds() * 1e3, m.value, static_cast<long long>(m.peak_bytes),
-      static_cast<long long>(m.resident_bytes), work.flops, work.bytes);
+      m.lower_seconds * 1e3, m.compile_seconds() * 1e3, m.value,
+      static_cast<long long>(m.peak_bytes), static_cast<long long>(m.resident_bytes), work.flops,
+      work.bytes);
   if (args.floor) std::printf(", \"floor_us\": %.3f", floor * 1e6);
   std::printf("}\n");
 }

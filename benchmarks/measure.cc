@@ -55,6 +55,8 @@ Measurement measure(const Row& row, const Settings& settings, double seconds) {
   const Call call = row.make(settings);
   {
     const auto start = Clock::now();
+    call.lower();
+    m.lower_seconds = seconds_since(start);
     const std::vector<Array> results = call.run();
     m.first_seconds = seconds_since(start);
     m.value = mean_absolute(results);

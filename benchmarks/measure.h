@@ -18,7 +18,8 @@ inline double seconds_since(Clock::time_point start) {
 /// What one row gave.
 struct Measurement {
   double value = 0;            ///< mean of |x| over all results of the first call
-  double first_seconds = 0;    ///< the first call, which stages and compiles
+  double lower_seconds = 0;    ///< staging and compiling, before the first call
+  double first_seconds = 0;    ///< that and the first call
   double seconds = 0;          ///< median of the later calls
   int64_t peak_bytes = 0;      ///< most array memory at once in later calls, arguments included
   int64_t resident_bytes = 0;  ///< growth of the resident set from before the row was made
