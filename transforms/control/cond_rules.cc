@@ -52,6 +52,46 @@ void forward_mode(const JvpArgs& a, CondParams p, const Mask& varies) {
   }
 }
 
+// Marks the inputs of a branch that are residuals of it, and takes them out of both graphs: the
+// linear part gets them as they are, instead of a copy that the forward part hands on. The values
+// that stand for them there are returned, one for each input, or -1.
+std::vector<ValueId> take_inputs(LinearBody& b, size_t outputs, Mask& needed) {
+  std::vector<ValueId> places(b.forward.inputs.size(), -1);
+  std::vector<ValueId> kept(b.forward.outputs.begin(),
+                            b.forward.outputs.begin() + static_cast<ptrdiff_t>(outputs));
+  std::vector<ValueId> inputs;
+  for (size_t n = 0; n < b.residuals; ++n) {
+    const ValueId residual = b.forward.outputs[outputs + n];
+    const auto at = std::find(b.forward.inputs.begin(), b.forward.inputs.end(), residual);
+    const auto i = static_cast<size_t>(at - b.forward.inputs.begin());
+    if (at == b.forward.inputs.end() || places[i] >= 0) {
+      kept.push_back(residual);
+      inputs.push_back(b.linear.inputs[n]);
+      continue;
+    }
+    needed[i] = true;
+    places[i] = b.linear.inputs[n];
+  }
+  inputs.insert(inputs.end(), b.linear.inputs.begin() + static_cast<ptrdiff_t>(b.residuals),
+                b.linear.inputs.end());
+  b.residuals = kept.size() - outputs;
+  b.forward.outputs = std::move(kept);
+  b.linear.inputs = std::move(inputs);
+  return places;
+}
+
+// Gives the linear part of a branch the needed inputs, in front.
+void add_inputs(LinearBody& b, const std::vector<ValueId>& places, const Mask& needed) {
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (!needed[i]) continue;
+    const Aval& type = b.forward.avals[static_cast<size_t>(b.forward.inputs[i])];
+    inputs.push_back(places[i] >= 0 ? places[i] : b.linear.add_value(type));
+  }
+  inputs.insert(inputs.end(), b.linear.inputs.begin(), b.linear.inputs.end());
+  b.linear.inputs = std::move(inputs);
+}
+
 // The residuals of all branches: those of equal types share a place.
 std::vector<Aval> common_residuals(const std::vector<LinearBody>& bodies, size_t outputs) {
   std::vector<Aval> all;
@@ -100,16 +140,26 @@ void reverse_mode(const JvpArgs& a, const CondParams& p, const Mask& varies) {
   Mask asked(a.out.size(), false);
   for (const GraphPtr& g : p.branches) unite(asked, linearize_body(*g, varies, asked).out_varies);
   std::vector<LinearBody> bodies;
-  for (const GraphPtr& g : p.branches) bodies.push_back(linearize_body(*g, varies, asked));
+  std::vector<std::vector<ValueId>> places;
+  Mask needed(a.in.size() - 1, false);
+  for (const GraphPtr& g : p.branches) {
+    bodies.push_back(linearize_body(*g, varies, asked));
+    places.push_back(take_inputs(bodies.back(), a.out.size(), needed));
+  }
   const std::vector<Aval> residuals = common_residuals(bodies, a.out.size());
   CondParams forward, linear;
-  for (LinearBody& b : bodies) {
+  for (size_t n = 0; n < bodies.size(); ++n) {
+    LinearBody& b = bodies[n];
     spread_residuals(b, a.out.size(), residuals);
+    add_inputs(b, places[n], needed);
     forward.branches.push_back(shared(std::move(b.forward)));
     linear.branches.push_back(shared(std::move(b.linear)));
   }
   const std::vector<Array> out = rules::cond(forward, a.in);
   std::vector<Array> in{a.in[0]};
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) in.push_back(a.in[i + 1]);
+  }
   in.insert(in.end(), out.begin() + static_cast<ptrdiff_t>(a.out.size()), out.end());
   for (size_t i = 0; i < varies.size(); ++i) {
     if (varies[i]) in.push_back(a.tangents[i + 1]);

@@ -180,6 +180,22 @@ TEST(WhileLoop, CheckpointsTakeTheMemoryOfTheSquareRoot) {
   EXPECT_LT(root, 100 * 8000);
 }
 
+// Weights that the body closes over are kept once, not once a step.
+TEST(WhileLoop, ReverseModeKeepsCarriesAlone) {
+  const Array w = numbers({50, 50}, 4), x = numbers({50}, 5);
+  const auto temporaries = [&](bool checkpoint) {
+    const auto slope = jit(grad([=](const Array& w, const Array& x) {
+      return sum(while_loop([](const Array& c) { return sum(c) < 100.0; },
+                            [&](const Array& c) { return tanh(matmul(w, c)) + x; }, x,
+                            {.max_steps = 400, .checkpoint = checkpoint}));
+    }));
+    return slope.lower(w, x).memory().temporaries;
+  };
+  const int64_t carry = 50 * 8, weights = 50 * carry;
+  EXPECT_LT(temporaries(false), 3 * 400 * carry + 5 * weights);
+  EXPECT_LT(temporaries(true), 100 * carry + 5 * weights);
+}
+
 TEST(WhileLoop, RunsLongWithoutDepth) {
   const Array n = while_loop([](const Array& n) { return n < 100000; },
                              [](const Array& n) { return n + 1; }, array(0));
