@@ -64,7 +64,8 @@ Array Array::scalar(Dtype dtype, const void* value, bool weak) {
 
 void Array::throw_undefined() {
   throw ValueError(
-      "array: this Array is empty (default-constructed); give it a value before it is used");
+      "array: this Array is empty (default-constructed, or moved from); give it a value before it "
+      "is used");
 }
 
 Device& Array::device() const {

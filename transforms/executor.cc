@@ -136,7 +136,16 @@ void Executor::run(Frame& f) const {
 }
 
 void Call::add(Array a) { frame_->args.push_back(std::move(a)); }
-void Call::run() { executor_.run(*frame_); }
+void Call::run() {
+  const size_t given = frame_->args.size(), wanted = executor_.source().inputs.size();
+  if (given < wanted) {
+    throw ValueError("jit: the function takes " + std::to_string(wanted) + " arrays and " +
+                     std::to_string(given) +
+                     " were left when they were taken: a variable stands in two arguments, and "
+                     "one of them moved it, as in f(std::move(x), x); copy it first");
+  }
+  executor_.run(*frame_);
+}
 Array& Call::result(size_t k) { return frame_->results[k]; }
 
 }  // namespace spruce::internal

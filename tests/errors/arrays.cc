@@ -11,8 +11,8 @@ Section array_mistakes() {
       {
           {"An array that nobody has set", CODE(Array x; sp::exp(x)),
            CODE(Array x = sp::zeros({2}); sp::exp(x)), "ValueError",
-           "array: this Array is empty (default-constructed); give it a value before it is "
-           "used" HERE},
+           "array: this Array is empty (default-constructed, or moved from); give it a value before "
+           "it is used" HERE},
           {"Shapes that do not broadcast", CODE(sp::zeros({2, 3}) + sp::zeros({4})),
            CODE(sp::zeros({2, 3}) + sp::zeros({3})), "ShapeError",
            "add: f32[2,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be equal "
