@@ -11,7 +11,8 @@ Section array_mistakes() {
       {
           {"An array that nobody has set", CODE(Array x; sp::exp(x)),
            CODE(Array x = sp::zeros({2}); sp::exp(x)), "ValueError",
-           "array: this Array is empty (default-constructed, or moved from); give it a value before "
+           "array: this Array is empty (default-constructed, or moved from); give it a value "
+           "before "
            "it is used" HERE},
           {"Shapes that do not broadcast", CODE(sp::zeros({2, 3}) + sp::zeros({4})),
            CODE(sp::zeros({2, 3}) + sp::zeros({3})), "ShapeError",
