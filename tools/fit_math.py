@@ -166,6 +166,11 @@ def main():
     emit("kCos", "(cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4", fit(
         lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, tiny, quarter**2, range(4),
         lambda z: z**2))
+    emit("kSinDouble", "(sin r - r) / r^3 in r^2, |r| <= pi/4", fit(
+        odd(mp.sin), tiny, quarter**2, range(6), odd_weight(mp.sin), False), False)
+    emit("kCosDouble", "(cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4", fit(
+        lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, tiny, quarter**2, range(6),
+        lambda z: z**2, False), False)
     emit("kTan", "(tan r - r) / r^3 in r^2, |r| <= pi/4", fit(
         odd(mp.tan), tiny, quarter**2, range(7), odd_weight(mp.tan)))
     emit("kAsin", "(asin x - x) / x^3 in x^2, |x| <= 1/2", fit(

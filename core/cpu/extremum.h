@@ -28,7 +28,8 @@ struct Largest {
   }
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return b > a || b != b ? b : a;
+    const T larger = b > a ? b : a;
+    return b != b ? b : larger;
   }
 };
 
@@ -51,7 +52,8 @@ struct Smallest {
   }
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return b < a || b != b ? b : a;
+    const T smaller = b < a ? b : a;
+    return b != b ? b : smaller;
   }
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sine.
-#include <concepts>
-
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/trig.h"
 #include "spruce/core/ops/math.h"
@@ -15,11 +13,11 @@ struct Sin {
   static SPRUCE_INLINE T call(T x) {
     return cpu::math::sin<I>(x);
   }
-  template <class I, std::same_as<float> T>
+  template <class I, class T>
   static SPRUCE_INLINE bool near(T x) {
     return cpu::math::is_near<I>(x);
   }
-  template <class I, std::same_as<float> T>
+  template <class I, class T>
   static SPRUCE_INLINE T call_near(T x) {
     return cpu::math::sin<I, true>(x);
   }

@@ -18,14 +18,9 @@ SPRUCE_INLINE T logistic(T x) {
 }
 
 /// log(1 + e^x) without overflow.
-template <class I>
-SPRUCE_INLINE float softplus(float x) {
-  return (x < 0 ? 0.0f : x) + log1p_finite<I>(exp<I>(-abs(x)));
-}
-
-template <class I>
-SPRUCE_INLINE double softplus(double x) {
-  return (x < 0 ? 0.0 : x) + std::log1p(exp<I>(-abs(x)));
+template <class I, class T>
+SPRUCE_INLINE T softplus(T x) {
+  return (x < 0 ? T(0) : x) + log1p_finite<I>(exp<I>(-abs(x)));
 }
 
 /// log(logistic(x)).

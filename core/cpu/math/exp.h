@@ -95,7 +95,10 @@ SPRUCE_INLINE float expm1(float x) {
 
 template <class I>
 SPRUCE_INLINE double expm1(double x) {
-  return std::expm1(x);
+  const auto [r, n] = reduce_ln2<I>(clamp(x, -60.0, 710.0));
+  const double half = power_of_two(n - 1);
+  const double y = 2.0 * I::fma(half, expm1_small<I>(r), half - 0.5);
+  return abs(x) < 0x1p-54 ? x : y;
 }
 
 }  // namespace spruce::cpu::math

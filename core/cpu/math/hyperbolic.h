@@ -19,6 +19,12 @@ SPRUCE_INLINE float half_exp(float a) {
 }
 
 template <class I>
+SPRUCE_INLINE double half_exp(double a) {
+  const auto [r, n] = reduce_ln2<I>(clamp(a, 0.0, 712.0));
+  return scale(expm1_small<I>(r) + 1.0, n - 1);
+}
+
+template <class I>
 SPRUCE_INLINE float sinh(float x) {
   const float a = abs(x);
   const float z = a * a;
@@ -29,7 +35,10 @@ SPRUCE_INLINE float sinh(float x) {
 
 template <class I>
 SPRUCE_INLINE double sinh(double x) {
-  return std::sinh(x);
+  const double a = abs(x);
+  const double e = expm1<I>(a < 1.0 ? a : 1.0);
+  const double h = half_exp<I>(a);
+  return copysign(a < 1.0 ? 0.5 * (e + e / (e + 1.0)) : h - 0.25 / h, x);
 }
 
 template <class I>
@@ -40,7 +49,8 @@ SPRUCE_INLINE float cosh(float x) {
 
 template <class I>
 SPRUCE_INLINE double cosh(double x) {
-  return std::cosh(x);
+  const double h = half_exp<I>(abs(x));
+  return h + 0.25 / h;
 }
 
 template <class I>
@@ -55,7 +65,12 @@ SPRUCE_INLINE float tanh(float x) {
 
 template <class I>
 SPRUCE_INLINE double tanh(double x) {
-  return std::tanh(x);
+  // It is 1 from 19.07 on.
+  const auto [r, n] = reduce_ln2<I>(clamp(2.0 * abs(x), 0.0, 40.0));
+  const double s = power_of_two(n);
+  const double t = I::fma(s, expm1_small<I>(r), s - 1.0);
+  const double y = copysign(t / (t + 2.0), x);
+  return abs(x) < 0x1p-28 ? x : y;
 }
 
 template <class I>

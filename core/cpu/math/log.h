@@ -119,17 +119,19 @@ SPRUCE_INLINE float log1p_finite(float x, std::int32_t extra = 0) {
 }
 
 template <class I>
-SPRUCE_INLINE float log1p(float x) {
-  float y = log1p_finite<I>(x);
-  y = x < kInf ? y : x;
-  y = x == -1.0f ? -kInf : y;
-  y = x < -1.0f ? kNan : y;
-  return abs(x) < 0x1p-25f ? x : y;
+SPRUCE_INLINE double log1p_finite(double x) {
+  const std::uint64_t bits = to_bits(1.0 + x);
+  const std::int64_t k = static_cast<std::int64_t>(bits - 0x3fe6a09e667f3bcdu) >> 52;
+  const double m = from_bits(bits - (static_cast<std::uint64_t>(k) << 52));
+  const double s = power_of_two(-k);
+  const double f = abs(x) < 0x1p55 ? I::fma(x, s, s - 1.0) : m - 1.0;
+  return log_assemble<I>(f, to_double(k));
 }
 
-template <class I>
-SPRUCE_INLINE double log1p(double x) {
-  return std::log1p(x);
+template <class I, class T>
+SPRUCE_INLINE T log1p(T x) {
+  const T y = log_specials(x + 1, log1p_finite<I>(x));
+  return abs(x) < std::numeric_limits<T>::epsilon() / 4 ? x : y;
 }
 
 }  // namespace spruce::cpu::math

@@ -77,8 +77,8 @@ SPRUCE_INLINE float pow(float x, float y) {
   // From 2^24 on every float is an even integer.
   const std::int32_t whole = static_cast<std::int32_t>(ay < 0x1p24f ? ay : 0.0f);
   const bool integer = ay >= 0x1p24f || static_cast<float>(whole) == ay;
-  const bool negative = (to_bits(x) & 0x80000000u) != 0;
-  float result = negative && (whole & 1) != 0 && integer ? -magnitude : magnitude;
+  const std::uint32_t odd = integer ? static_cast<std::uint32_t>(whole) << 31 : 0u;
+  float result = from_bits(to_bits(magnitude) ^ (to_bits(x) & odd));
   result = x < 0 && ax < kInf && !integer ? kNan : result;
   result = x != x || y != y ? kNan : result;
   result = ax == 1.0f && ay == kInf ? 1.0f : result;

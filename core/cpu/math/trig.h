@@ -11,9 +11,10 @@
 namespace spruce::cpu::math {
 
 /// |x| = (quadrant + 4 i) pi/2 + angle for some integer i, with |angle| <= pi/4.
+template <class T, class Bits>
 struct Quadrant {
-  float angle;
-  std::uint32_t quadrant;
+  T angle;
+  Bits quadrant;
 };
 
 /// The |x| for which `reduce_near` is right.
@@ -25,9 +26,15 @@ SPRUCE_INLINE bool is_near(float x) {
   return abs(x) <= kNear<I>;
 }
 
+/// Doubles beyond are left to the C library, all of them where products are rounded.
+template <class I>
+SPRUCE_INLINE bool is_near(double x) {
+  return I::kHasFma && abs(x) <= 0x1p30;
+}
+
 /// By Cody and Waite: n parts of pi/2, whose products with the quadrant are exact, are subtracted.
 template <class I>
-SPRUCE_INLINE Quadrant reduce_near(float x) {
+SPRUCE_INLINE Quadrant<float, std::uint32_t> reduce_near(float x) {
   const float a = abs(x);
   const float shifted = I::fma(a, 0x1.45f306p-1f, kRoundMagic);
   const float n = shifted - kRoundMagic;
@@ -45,11 +52,22 @@ SPRUCE_INLINE Quadrant reduce_near(float x) {
   return {r, to_bits(shifted)};
 }
 
+template <class I>
+SPRUCE_INLINE Quadrant<double, std::uint64_t> reduce_near(double x) {
+  const double a = abs(x);
+  const double shifted = I::fma(a, 0x1.45f306dc9c883p-1, kRoundMagicDouble);
+  const double n = shifted - kRoundMagicDouble;
+  double r = I::fma(n, -0x1.921fb54442d18p0, a);
+  r = I::fma(n, -0x1.1a62633145c07p-54, r);
+  r = I::fma(n, 0x1.f1976b7ed8fbcp-110, r);
+  return {r, to_bits(shifted)};
+}
+
 /// Exact to a float for every finite x, as Payne and Hanek's reduction is, but in four ranges:
 /// |x| = y 2^s with an integer y where s > 0, so that whole turns drop out of y (2^s 2/pi mod 4).
 /// That constant is cut in three; the products of its first two parts with y are exact in double.
 template <class I>
-SPRUCE_INLINE Quadrant reduce_far(float x) {
+SPRUCE_INLINE Quadrant<float, std::uint32_t> reduce_far(float x) {
   const double a = abs(x);
   const bool second = a >= 0x1p50;
   const bool third = a >= 0x1p77;
@@ -80,12 +98,12 @@ SPRUCE_INLINE Quadrant reduce_far(float x) {
 
 /// Gives each x the same value whatever its neighbours are: near ones that of `reduce_near`.
 template <class I, bool kAllNear>
-SPRUCE_INLINE Quadrant reduce_half_pi(float x) {
-  const Quadrant near = reduce_near<I>(x);
+SPRUCE_INLINE Quadrant<float, std::uint32_t> reduce_half_pi(float x) {
+  const auto near = reduce_near<I>(x);
   if constexpr (kAllNear) {
     return near;
   } else {
-    const Quadrant far = reduce_far<I>(x);
+    const auto far = reduce_far<I>(x);
     const bool is = is_near<I>(x);
     return {is ? near.angle : far.angle, is ? near.quadrant : far.quadrant};
   }
@@ -96,11 +114,21 @@ SPRUCE_INLINE float sin_small(float r) {
   const float z = r * r;
   return I::fma(r * z, horner<I, kSin>(z), r);
 }
+template <class I>
+SPRUCE_INLINE double sin_small(double r) {
+  const double z = r * r;
+  return I::fma(r * z, horner<I, kSinDouble>(z), r);
+}
 
 template <class I>
 SPRUCE_INLINE float cos_small(float r) {
   const float z = r * r;
   return I::fma(z * z, horner<I, kCos>(z), I::fma(z, -0.5f, 1.0f));
+}
+template <class I>
+SPRUCE_INLINE double cos_small(double r) {
+  const double z = r * r, half = 0.5 * z, rest = 1.0 - half;
+  return rest + I::fma(z * z, horner<I, kCosDouble>(z), (1.0 - rest) - half);
 }
 
 template <class I, bool kAllNear = false>
@@ -110,9 +138,14 @@ SPRUCE_INLINE float sin(float x) {
   return from_bits(to_bits(y) ^ (q & 2u) << 30 ^ (to_bits(x) & 0x80000000u));
 }
 
-template <class I>
+template <class I, bool kAllNear = false>
 SPRUCE_INLINE double sin(double x) {
-  return std::sin(x);
+  if constexpr (!kAllNear) {
+    if (!is_near<I>(x)) return std::sin(x);
+  }
+  const auto [r, q] = reduce_near<I>(x);
+  const double y = (q & 1u) != 0 ? cos_small<I>(r) : sin_small<I>(r);
+  return from_bits(to_bits(y) ^ (q & 2u) << 62 ^ (to_bits(x) & std::uint64_t{1} << 63));
 }
 
 template <class I, bool kAllNear = false>
@@ -122,9 +155,14 @@ SPRUCE_INLINE float cos(float x) {
   return from_bits(to_bits(y) ^ ((q + 1u) & 2u) << 30);
 }
 
-template <class I>
+template <class I, bool kAllNear = false>
 SPRUCE_INLINE double cos(double x) {
-  return std::cos(x);
+  if constexpr (!kAllNear) {
+    if (!is_near<I>(x)) return std::cos(x);
+  }
+  const auto [r, q] = reduce_near<I>(x);
+  const double y = (q & 1u) != 0 ? sin_small<I>(r) : cos_small<I>(r);
+  return from_bits(to_bits(y) ^ ((q + 1u) & 2u) << 62);
 }
 
 template <class I, bool kAllNear = false>
