@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/stage.h"
 
+#include <algorithm>
+
 #include "spruce/core/custom_call.h"
+#include "spruce/core/rules/public_name.h"
 
 namespace spruce::internal {
 namespace {
@@ -27,6 +30,22 @@ std::string place_text(Loc loc) {
   file.remove_prefix(file.find_last_of('/') == std::string_view::npos ? 0
                                                                       : file.find_last_of('/') + 1);
   return std::string(file) + ":" + std::to_string(loc.line());
+}
+
+// Names the operation that uses the constant, and its line.
+[[noreturn]] void throw_escaped(const Graph& graph, const Graph::Constant& c) {
+  std::string user = "jit", place;
+  for (const Equation& e : graph.equations) {
+    if (std::find(e.inputs.begin(), e.inputs.end(), c.id) == e.inputs.end()) continue;
+    user = rules::public_name(e.primitive->name);
+    if (!e.place.empty()) place = "\n  at " + e.place;
+    break;
+  }
+  throw TracerError(user + ": " + c.value.impl()->describe() + " of type " +
+                    to_string(c.value.aval()) +
+                    " is used outside of the function that it was traced in; return it from that "
+                    "function (or hand it on as a second result) instead of storing it elsewhere" +
+                    place);
 }
 
 }  // namespace
@@ -92,10 +111,13 @@ std::vector<Array> StageInterpreter::process_custom(const std::shared_ptr<const 
 }
 
 bool captures_tracers(const Graph& graph) {
+  bool any = false;
   for (const Graph::Constant& c : graph.constants) {
-    if (c.value.is_tracer()) return true;
+    if (!c.value.is_tracer()) continue;
+    if (!Interpreter::is_running(c.value.impl()->interpreter)) throw_escaped(graph, c);
+    any = true;
   }
-  return false;
+  return any;
 }
 
 }  // namespace spruce::internal

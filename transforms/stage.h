@@ -35,7 +35,7 @@ class StageInterpreter final : public Interpreter {
   std::unordered_map<const ArrayImpl*, ValueId> constants_;
 };
 
-/// True if the graph holds values of interpreters: it is only good while those are current.
+/// True if the graph holds values of interpreters that run; TracerError for one that has escaped.
 bool captures_tracers(const Graph& graph);
 
 }  // namespace spruce::internal

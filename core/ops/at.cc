@@ -3,6 +3,7 @@
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index_plan.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
@@ -19,7 +20,7 @@ Array fitted(const char* op, const Array& v, const Aval& x, const internal::Inde
                      "; convert them with astype(" + std::string(short_name(x.dtype)) +
                      "), or the array first");
   }
-  Array u = rules::convert(v, x.dtype);
+  Array u = rules::convert(internal::converted(op, v, x.dtype), x.dtype);
   const Shape place = plan.result();
   while (u.rank() > place.rank() && u.shape()[0] == 1) {
     Shape shape = u.shape();

@@ -6,6 +6,7 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/primitive.h"
+#include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
 namespace internal::math {
@@ -15,9 +16,15 @@ struct Pair {
   Array a, b;
 };
 
-Pair promoted_pair(const char* op, const Array& a, const Array& b) {
+// Both in their common dtype. What follows will compute with them under other names, so `rule`
+// checks them here under that of the function.
+Pair promoted_pair(const char* op, const Array& a, const Array& b, Aval (*rule)(const ShapeArgs&)) {
   const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
-  return {converted(op, a, dtype), converted(op, b, dtype)};
+  Pair p{converted(op, a, dtype), converted(op, b, dtype)};
+  const Aval* types[] = {&p.a.aval(), &p.b.aval()};
+  const Params none;
+  (void)rule({op, types, none});
+  return p;
 }
 
 // True where the remainder toward zero has to be shifted by the divisor to get the divisor's sign.
@@ -40,7 +47,7 @@ bool small_exponent(const Array& y, int64_t* n) {
 Array divide(const Array& a, const Array& b) { return promoted_floating(div_p, a, b); }
 
 Array floor_divide(const Array& a, const Array& b) {
-  const auto [x, y] = promoted_pair("floor_divide", a, b);
+  const auto [x, y] = promoted_pair("floor_divide", a, b, rules::broadcast_numeric);
   const Array r = bind1(rem_p, {x, y});
   if (!is_floating(x.dtype())) {
     const Array q = bind1(div_p, {x, y});
@@ -52,7 +59,7 @@ Array floor_divide(const Array& a, const Array& b) {
 }
 
 Array remainder(const Array& a, const Array& b) {
-  const auto [x, y] = promoted_pair("remainder", a, b);
+  const auto [x, y] = promoted_pair("remainder", a, b, rules::broadcast_numeric);
   const Array r = bind1(rem_p, {x, y});
   return is_unsigned_integer(x.dtype()) ? r : where(sign_differs(r, y), r + y, r);
 }
@@ -74,15 +81,17 @@ Array float_power(const Array& x, const Array& y) {
 }
 
 Array fmax(const Array& a, const Array& b) {
-  return maximum(where(isnan(a), b, a), where(isnan(b), a, b));
+  const auto [x, y] = promoted_pair("fmax", a, b, rules::broadcast);
+  return maximum(where(isnan(x), y, x), where(isnan(y), x, y));
 }
 Array fmin(const Array& a, const Array& b) {
-  return minimum(where(isnan(a), b, a), where(isnan(b), a, b));
+  const auto [x, y] = promoted_pair("fmin", a, b, rules::broadcast);
+  return minimum(where(isnan(x), y, x), where(isnan(y), x, y));
 }
 
 Array heaviside(const Array& x, const Array& at_zero) {
-  const auto [a, h] =
-      promoted_pair("heaviside", floating("heaviside", x), floating("heaviside", at_zero));
+  const auto [a, h] = promoted_pair("heaviside", floating("heaviside", x),
+                                    floating("heaviside", at_zero), rules::broadcast_floating);
   return where(isnan(a), a, where(a < 0, 0.0, where(a > 0, 1.0, h)));
 }
 
@@ -92,7 +101,7 @@ Array logaddexp2(const Array& a, const Array& b) {
 }
 
 Array lcm(const Array& a, const Array& b) {
-  const auto [x, y] = promoted_pair("lcm", a, b);
+  const auto [x, y] = promoted_pair("lcm", a, b, rules::broadcast_integer);
   const Array divisor = gcd(x, y);
   return abs(bind1(div_p, {x, where(divisor == 0, 1, divisor)}) * y);
 }

@@ -48,6 +48,7 @@ Array isclose(const Array& a, const Array& b, const CloseOptions& options, Loc l
   const Dtype compute = is_wide(common) ? Dtype::kFloat64 : Dtype::kFloat32;
   const Array x = astype(internal::converted("isclose", a, common), compute);
   const Array y = astype(internal::converted("isclose", b, common), compute);
+  (void)broadcast_shapes("isclose", x.shape(), y.shape());
   const Array near = logical_and(isfinite(y), abs(x - y) <= options.atol + options.rtol * abs(y));
   const Array close = logical_or(x == y, near);
   return options.equal_nan ? logical_or(close, logical_and(isnan(x), isnan(y))) : close;

@@ -7,6 +7,7 @@
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/public_name.h"
 
 namespace spruce {
 namespace internal {
@@ -38,16 +39,18 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
 [[noreturn]] void throw_number(const char* op, const Array& x, Dtype dtype) {
   const std::string number = is_signed_integer(x.dtype()) ? std::to_string(x.item<int64_t>())
                                                           : std::to_string(x.item<uint64_t>());
-  throw ValueError(
-      std::string(op) + ": the number " + number + " does not fit in " + std::string(name(dtype)) +
-      ", the dtype of the array; convert the array with astype, or pass array(" + number + ")");
+  throw ValueError(rules::public_name(op) + ": the number " + number + " does not fit in " +
+                   std::string(name(dtype)) +
+                   ", the dtype of the array; convert the array with astype, or pass array(" +
+                   number + ")");
 }
 
 }  // namespace
 
 bool is_weak_constant(const Array& x) {
+  const Aval& aval = x.aval();
   const ArrayImpl* impl = x.impl();
-  return impl->aval.weak && impl->aval.shape.rank() == 0 && impl->interpreter == 0 &&
+  return aval.weak && aval.shape.rank() == 0 && impl->interpreter == 0 &&
          &impl->buffer->device() == &cpu_device();
 }
 

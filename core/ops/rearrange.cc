@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
 
@@ -157,8 +158,9 @@ Array pad(const Array& x, const PadWidths& widths, const PadOptions& options, Lo
     low.push_back(before);
     high.push_back(after);
   }
-  return rules::pad_all(x, rules::convert(options.value, x.dtype(), x.weak()), low, high,
-                        Shape::filled(x.rank(), 0));
+  return rules::pad_all(
+      x, rules::convert(internal::converted("pad", options.value, x.dtype()), x.dtype(), x.weak()),
+      low, high, Shape::filled(x.rank(), 0));
 }
 
 }  // namespace spruce

@@ -89,10 +89,11 @@ Array searchsorted(const Array& sorted, const Array& values, const SearchSortedO
 
 Array unique(const Array& x, Loc loc) {
   const LocScope at(loc);
+  const Aval& type = x.aval();
   const Array values = internal::known(x);
   if (!values.defined()) {
     throw TracerError("unique: the shape of the result depends on the values of " +
-                      x.impl()->describe() + " of type " + to_string(x.aval()) +
+                      x.impl()->describe() + " of type " + to_string(type) +
                       ", which are not known while its function is traced; call it outside");
   }
   const Array all = sort(flat(x), 0, {}, loc);

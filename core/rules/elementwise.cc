@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/public_name.h"
 
 namespace spruce::rules {
 namespace {
@@ -15,19 +16,6 @@ std::string list(Avals in) {
   std::string s;
   for (size_t i = 0; i < in.size(); ++i) s += (i > 0 ? ", " : "") + to_string(*in[i]);
   return s;
-}
-
-// What users call a primitive.
-std::string public_name(std::string_view op) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"clamp", "clip"},  {"div", "divide"},    {"eq", "equal"},     {"ge", "greater_equal"},
-      {"gt", "greater"},  {"le", "less_equal"}, {"lt", "less"},      {"max", "maximum"},
-      {"min", "minimum"}, {"mul", "multiply"},  {"ne", "not_equal"}, {"pow", "power"},
-      {"rem", "fmod"},    {"select", "where"},  {"sub", "subtract"}};
-  for (const auto& [primitive, name] : kNames) {
-    if (primitive == op) return std::string(name);
-  }
-  return std::string(op);
 }
 
 [[noreturn]] void throw_no_broadcast(const ShapeArgs& a, const Shape& x, const Shape& y) {
@@ -48,6 +36,38 @@ void require(const ShapeArgs& a, bool ok, const char* wanted) {
 }
 
 }  // namespace
+
+std::string public_name(std::string_view op) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"and", "bitwise_and"},
+      {"clamp", "clip"},
+      {"div", "divide"},
+      {"eq", "equal"},
+      {"ge", "greater_equal"},
+      {"gt", "greater"},
+      {"integer_pow", "power"},
+      {"le", "less_equal"},
+      {"lt", "less"},
+      {"max", "maximum"},
+      {"min", "minimum"},
+      {"mul", "multiply"},
+      {"ne", "not_equal"},
+      {"neg", "negative"},
+      {"not", "bitwise_not"},
+      {"or", "bitwise_or"},
+      {"pow", "power"},
+      {"rem", "fmod"},
+      {"select", "where"},
+      {"shift_left", "left_shift"},
+      {"shift_right_arithmetic", "right_shift"},
+      {"shift_right_logical", "right_shift_logical"},
+      {"sub", "subtract"},
+      {"xor", "bitwise_xor"}};
+  for (const auto& [primitive, name] : kNames) {
+    if (primitive == op) return std::string(name);
+  }
+  return std::string(op);
+}
 
 Aval same(const ShapeArgs& a) { return *a.in[0]; }
 

@@ -273,6 +273,7 @@ TEST(Pad, Modes) {
   EXPECT_EQ(padded(PadMode::kReflect, 2, 2), (Ints{3, 2, 1, 2, 3, 2, 1}));
   EXPECT_EQ(padded(PadMode::kSymmetric, 2, 2), (Ints{2, 1, 1, 2, 3, 3, 2}));
   EXPECT_EQ(padded(PadMode::kWrap, 2, 2), (Ints{2, 3, 1, 2, 3, 1, 2}));
+  EXPECT_THROW((void)pad(zeros({2}, uint8), 1, {.value = 300}), ValueError);
   // Wider than the array, as NumPy 2.4 does it.
   EXPECT_EQ(padded(PadMode::kReflect, 5, 4), (Ints{2, 1, 2, 3, 2, 1, 2, 3, 2, 1, 2, 3}));
   EXPECT_EQ(padded(PadMode::kSymmetric, 5, 4), (Ints{2, 3, 3, 2, 1, 1, 2, 3, 3, 2, 1, 1}));

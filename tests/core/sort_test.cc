@@ -201,6 +201,7 @@ TEST(Unique, Elements) {
   EXPECT_EQ(unique(zeros({0, 2})).shape(), (Shape{0}));
   EXPECT_EQ(unique(array({kNan, 1.0f, kNan})).size(), 2);
   EXPECT_THROW(jit([](const Array& x) { return unique(x); })(zeros({2})), TracerError);
+  EXPECT_THROW((void)unique(Array()), ValueError);
 }
 
 TEST(Take, Axes) {

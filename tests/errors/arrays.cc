@@ -53,7 +53,11 @@ Section array_mistakes() {
            "subtract: takes numbers, not bool, got bool[2], bool[2]; convert with astype" HERE},
           {"Bits of floating values", CODE(sp::ones({2}) & sp::ones({2})),
            CODE(sp::ones({2}, sp::int32) & sp::ones({2}, sp::int32)), "DtypeError",
-           "and: takes bool or integers, got f32[2], f32[2]; convert with astype" HERE},
+           "bitwise_and: takes bool or integers, got f32[2], f32[2]; convert with astype" HERE},
+          {"The remainder of shapes that do not broadcast", CODE(sp::zeros({2, 3}) % sp::ones({4})),
+           CODE(sp::zeros({2, 3}) % sp::ones({3})), "ShapeError",
+           "remainder: f32[2,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be "
+           "equal or 1, aligned at the last axis" HERE},
           {"The greatest common divisor of floating values", CODE(sp::gcd(sp::ones({2}), 2.0f)),
            CODE(sp::gcd(sp::ones({2}, sp::int32), 2)), "DtypeError",
            "gcd: takes integers, got f32[2], f32*[]; convert with astype" HERE},

@@ -53,6 +53,12 @@ Section index_mistakes() {
            CODE(sp::arange(4.0f).at(0).add(sp::array(0.5f))), "DtypeError",
            "at.add: the array i32[4] cannot hold values of type f32[]; convert them with "
            "astype(i32), or the array first" HERE},
+          {"A C++ number that the array does not hold",
+           CODE(sp::zeros({4}, sp::uint8).at(0).set(300)),
+           CODE(sp::zeros({4}, sp::uint8).at(0).set(200)), "ValueError",
+           "at.set: the number 300 does not fit in uint8, the dtype of the array; convert the "
+           "array "
+           "with astype, or pass array(300)" HERE},
           {"Dividing integers in place", CODE(sp::arange(4).at(0).divide(2)),
            CODE(sp::arange(4.0f).at(0).divide(2)), "DtypeError",
            "at.divide: takes a floating array, got i32[4]; convert it with astype first" HERE},

@@ -34,10 +34,15 @@ const char* type_name(const sp::Error& e) {
   return "Error";
 }
 
-// "\n  at <file>:123" at the end becomes HERE.
+// "\n  at <file>:123" at the end becomes HERE; places from a graph name the file without its
+// folder.
 std::string without_line(std::string message, const std::string& file) {
-  const std::string place = "\n  at " + file + ":";
-  const size_t at = message.rfind(place);
+  std::string place = "\n  at " + file + ":";
+  size_t at = message.rfind(place);
+  if (at == std::string::npos) {
+    place = "\n  at " + file.substr(file.rfind('/') + 1) + ":";
+    at = message.rfind(place);
+  }
   if (at == std::string::npos) return message;
   const size_t digits = at + place.size();
   if (digits == message.size() ||

@@ -216,6 +216,21 @@ Section tracer_mistakes() {
            "sin: an input, a traced value of jit of type f32[3], is used outside of the function "
            "that it was traced in; return it from that function (or hand it on as a second result) "
            "instead of storing it elsewhere" HERE},
+          {"A traced value kept for later and captured by jit",
+           CODE(Array kept; sp::grad([&](const Array& x) {
+                  kept = 2.0f * x;
+                  return sp::sum(x);
+                })(sp::ones({3}));
+                sp::jit([&](const Array& x) { return x + kept; })(sp::ones({3}))),
+           CODE(const auto [grads, kept] = sp::grad([](const Array& x) {
+                  return std::pair{sp::sum(x), 2.0f * x};
+                })(sp::ones({3}));
+                const Array scaled = kept;
+                sp::jit([&](const Array& x) { return x + scaled; })(sp::ones({3}))),
+           "TracerError",
+           "add: a traced value of grad of type f32[3] is used outside of the function that it was "
+           "traced in; return it from that function (or hand it on as a second result) instead of "
+           "storing it elsewhere" HERE},
           {"A traced value kept for later and read",
            CODE(Array kept; sp::vmap([&](const Array& x) {
                   kept = x;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names for messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace spruce::rules {
+
+/// What users call a primitive: "subtract" for "sub"; any other name as it is.
+std::string public_name(std::string_view op);
+
+}  // namespace spruce::rules
