@@ -15,9 +15,10 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr double kThread = 1 << 20;  // multiply-adds that are worth a thread
-constexpr int64_t kWholeSum = 512;   // terms that every form adds up at once
-constexpr int64_t kTileRows = 4;     // rows that go through tiles in any case
+constexpr double kThread = 1 << 20;        // multiply-adds that are worth a thread
+constexpr double kColumnThread = 1 << 18;  // of rows times a column, which wait for memory
+constexpr int64_t kWholeSum = 512;         // terms that every form adds up at once
+constexpr int64_t kTileRows = 4;           // rows that go through tiles in any case
 
 double work(const Gemm& g) {
   return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
@@ -170,7 +171,7 @@ void products(const Contraction& c, const void* a, const void* b, void* y) {
 template <class T>
 void columns(const Contraction& c, const T* a, const T* b, T* y) {
   const Gemm& g = c.product;
-  const auto rows = static_cast<int64_t>(kThread / static_cast<double>(g.k)) + 1;
+  const auto rows = static_cast<int64_t>(kColumnThread / static_cast<double>(g.k)) + 1;
   c.each(0, c.items, [&](int64_t i, int64_t j, int64_t k) {
     parallel_pieces(g.m, rows, [&](int64_t begin, int64_t end) {
       gemm_tiles<T>().dots(end - begin, g.k, a + i + begin * g.a_row, g.a_row, b + j,
@@ -181,7 +182,8 @@ void columns(const Contraction& c, const T* a, const T* b, T* y) {
 
 template <class T>
 bool is_small(const Contraction& c) {
-  return c.dtype == dtype_of<T>() && work(c.product) < kSmallGemm;
+  const double most = is_rows_by_column(c.product) && c.items == 1 ? kColumnThread : kSmallGemm;
+  return c.dtype == dtype_of<T>() && work(c.product) < most;
 }
 
 class PreparedDot final : public PreparedKernel {
