@@ -12,9 +12,10 @@ namespace spruce {
 
 /// numpy.einsum: each operand has one letter an axis; letters that the result lacks are summed
 /// over.
-///   einsum("ij,jk->ik", {a, b})      the matrix product
-///   einsum("...ij,...jk", {a, b})    of stacks of matrices, whose axes broadcast
-///   einsum("ii->i", {a})             the diagonal
+///   einsum("ij,jk->ik", a, b)      the matrix product
+///   einsum("...ij,...jk", a, b)    of stacks of matrices, whose axes broadcast
+///   einsum("ii->i", a)             the diagonal
+///   einsum("i,i,i,i", {a, b, c, d})
 /// Letters are a-z and A-Z, blanks are ignored. Without `->` the result has the axes of the
 /// ellipsis, then, in the order of the alphabet (capitals first), the letters that occur once. An
 /// axis of size 1 broadcasts. Several operands are contracted in pairs, the pair that leaves the
@@ -25,6 +26,17 @@ Array einsum(std::string_view equation, std::span<const Array> operands, Loc loc
 inline Array einsum(std::string_view equation, std::initializer_list<Array> operands,
                     Loc loc = Loc::current()) {
   return einsum(equation, std::span<const Array>(operands.begin(), operands.size()), loc);
+}
+inline Array einsum(std::string_view equation, const Array& a, Loc loc = Loc::current()) {
+  return einsum(equation, {a}, loc);
+}
+inline Array einsum(std::string_view equation, const Array& a, const Array& b,
+                    Loc loc = Loc::current()) {
+  return einsum(equation, {a, b}, loc);
+}
+inline Array einsum(std::string_view equation, const Array& a, const Array& b, const Array& c,
+                    Loc loc = Loc::current()) {
+  return einsum(equation, {a, b, c}, loc);
 }
 
 }  // namespace spruce

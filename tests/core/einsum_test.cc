@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "spruce/core/ops/compare.h"
+#include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/shape.h"
 
 namespace spruce {
@@ -68,6 +70,14 @@ std::string message_of(const std::function<void()>& f) {
     return std::string("ShapeError ") + e.what();
   }
   return "";
+}
+
+TEST(Einsum, TakesOperandsOneByOne) {
+  const Array a = array({{1.0f, 2.0f}, {3.0f, 4.0f}}), b = array({{0.0f, 1.0f}, {1.0f, 0.0f}});
+  EXPECT_TRUE(array_equal(einsum("ii->i", a), diag(a)));
+  EXPECT_TRUE(array_equal(einsum("ij,jk->ik", a, b), matmul(a, b)));
+  EXPECT_TRUE(array_equal(einsum("ij,jk,kl", a, b, b), a));
+  EXPECT_TRUE(array_equal(einsum("ij->ji", {a}), transpose(a)));
 }
 
 TEST(Einsum, SaysWhatIsWrongWithAnEquation) {
