@@ -27,6 +27,14 @@ void run_ternary(const KernelArgs& args, TernaryLoop loop);
 
 namespace internal {
 
+/// The loop of an operation on f16 or bf16: `f` is its loop on floats. A result Y of the type X is
+/// rounded; any other is what `f` writes. Defined for Y = X and bool.
+template <class X, class Y>
+void half_unary(const X* x, Y* y, int64_t n, UnaryLoop f);
+template <class X, class Y>
+void half_binary(const X* a, const X* b, Y* y, int64_t n, int64_t a_step, int64_t b_step,
+                 BinaryLoop f);
+
 using BaseIsa = math::Isa<false>;
 using FmaIsa = math::Isa<true>;
 
@@ -36,15 +44,6 @@ inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bf
 /// What the scalar function computes in.
 template <class T>
 using Compute = std::conditional_t<kHalf<T>, float, T>;
-
-template <class Op, class I, class X>
-SPRUCE_INLINE auto call1(X x) {
-  return Op::template call<I>(static_cast<Compute<X>>(x));
-}
-template <class Op, class I, class X>
-SPRUCE_INLINE auto call2(X a, X b) {
-  return Op::template call<I>(static_cast<Compute<X>>(a), static_cast<Compute<X>>(b));
-}
 
 /// An operation that is cheaper where near<I>(x): there call_near<I>(x) is call<I>(x), bit for bit.
 template <class Op, class I, class T>
@@ -56,25 +55,24 @@ concept HasNear = requires(T x) {
 // SPRUCE_INDEPENDENT tells the compiler so.
 template <class Op, class I, class X, class Y>
 SPRUCE_INLINE void unary_body(const X* x, Y* y, int64_t n) {
-  if constexpr (HasNear<Op, I, Compute<X>>) {
+  if constexpr (HasNear<Op, I, X>) {
     constexpr int64_t kBlock = 512;
     for (int64_t begin = 0; begin < n; begin += kBlock) {
       const int64_t end = n - begin < kBlock ? n : begin + kBlock;
       int32_t far = 0;
-      for (int64_t i = begin; i < end; ++i)
-        far |= Op::template near<I>(static_cast<Compute<X>>(x[i])) ? 0 : 1;
+      for (int64_t i = begin; i < end; ++i) far |= Op::template near<I>(x[i]) ? 0 : 1;
       if (far == 0) {
         SPRUCE_INDEPENDENT
         for (int64_t i = begin; i < end; ++i)
-          y[i] = static_cast<Y>(Op::template call_near<I>(static_cast<Compute<X>>(x[i])));
+          y[i] = static_cast<Y>(Op::template call_near<I>(x[i]));
       } else {
         SPRUCE_INDEPENDENT
-        for (int64_t i = begin; i < end; ++i) y[i] = static_cast<Y>(call1<Op, I>(x[i]));
+        for (int64_t i = begin; i < end; ++i) y[i] = static_cast<Y>(Op::template call<I>(x[i]));
       }
     }
   } else {
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call1<Op, I>(x[i]));
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(x[i]));
   }
 }
 template <class Op, class I, class X, class Y>
@@ -82,17 +80,17 @@ SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t 
                                int64_t b_step) {
   if (a_step != 0 && b_step != 0) {
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(a[i], b[i]));
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i]));
   } else if (a_step != 0) {
     const X s = *b;
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(a[i], s));
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s));
   } else if (b_step != 0) {
     const X s = *a;
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(call2<Op, I>(s, b[i]));
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(s, b[i]));
   } else {
-    const Y v = static_cast<Y>(call2<Op, I>(*a, *b));
+    const Y v = static_cast<Y>(Op::template call<I>(*a, *b));
     for (int64_t i = 0; i < n; ++i) y[i] = v;
   }
 }
@@ -132,8 +130,8 @@ struct Unary {
   SPRUCE_TARGET_V4 static void v4(const void* x, void* y, int64_t n) {
     unary_body<Op, FmaIsa>(static_cast<const X*>(x), static_cast<Y*>(y), n);
   }
-  // Only the 4- and 8-byte floats get a loop of their own for AVX-512: the others are rarely what a
-  // program waits for.
+  // Only floats get a loop of their own for AVX-512: the others are rarely what a program waits
+  // for.
   static UnaryLoop best() {
     if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
       return &base;
@@ -168,6 +166,29 @@ struct Binary {
     else
       return pick<BinaryLoop>(&base, &v3, &v3);
   }
+};
+
+template <class Op, class X, class Y>
+requires kHalf<X>
+struct Unary<Op, X, Y> {
+  using Wide = std::conditional_t<kHalf<Y>, float, Y>;
+  static void loop(const void* x, void* y, int64_t n) {
+    static const UnaryLoop f = Unary<Op, float, Wide>::best();
+    half_unary(static_cast<const X*>(x), static_cast<Y*>(y), n, f);
+  }
+  static UnaryLoop best() { return &loop; }
+};
+
+template <class Op, class X, class Y>
+requires kHalf<X>
+struct Binary<Op, X, Y> {
+  using Wide = std::conditional_t<kHalf<Y>, float, Y>;
+  static void loop(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
+    static const BinaryLoop f = Binary<Op, float, Wide>::best();
+    half_binary(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs,
+                f);
+  }
+  static BinaryLoop best() { return &loop; }
 };
 
 /// `Op` is called on the elements as they are stored.
