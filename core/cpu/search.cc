@@ -1,110 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of top_k and searchsorted.
+// The kernel of searchsorted: several queries at once, so that their loads do not wait for each
+// other, and without branches, which nothing could predict.
 #include <algorithm>
-#include <vector>
 
-#include "spruce/core/cpu/ordered_key.h"
+#include "spruce/core/cpu/half.h"
+#include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort.h"
 #include "spruce/core/rules/sort.h"
 
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kGrain = 8192;
+constexpr int64_t kGrain = 1024;  // queries
+constexpr int kTogether = 16;
 
-// Smaller means further in front: a larger element, or an equal one at an earlier place.
-template <class Key>
-struct Ranked {
-  Key key;
-  int64_t place;
-  friend bool operator<(const Ranked& a, const Ranked& b) {
-    return a.key != b.key ? a.key > b.key : a.place < b.place;
+// Elements that stand before the query; a query that is not a number is no business of theirs.
+struct Smaller {
+  template <class T>
+  static SPRUCE_INLINE bool before(T x, T query) {
+    return x < query;
+  }
+};
+struct NotLarger {
+  template <class T>
+  static SPRUCE_INLINE bool before(T x, T query) {
+    return x <= query;
+  }
+};
+// NaN stand behind all numbers.
+struct Number {
+  template <class T>
+  static SPRUCE_INLINE bool before(T x, T) {
+    return x == x;
   }
 };
 
-// The best k of x[0..n): a heap whose top is the worst of those kept.
-template <class T>
-void best(const T* x, int64_t n, std::vector<Ranked<OrderedKey<T>>>& kept, int64_t k) {
-  kept.clear();
-  for (int64_t i = 0; i < n; ++i) {
-    const Ranked<OrderedKey<T>> e{ordered_key(x[i]), i};
-    if (i < k) {
-      kept.push_back(e);
-      if (i + 1 == k) std::make_heap(kept.begin(), kept.end());
-    } else if (e < kept.front()) {
-      std::pop_heap(kept.begin(), kept.end());
-      kept.back() = e;
-      std::push_heap(kept.begin(), kept.end());
-    }
+// places[j] = how many elements of x[0..n), n > 0, stand before queries[j].
+template <class Order, int kCount, class T>
+SPRUCE_INLINE void count_before(const T* x, int64_t n, const T* queries, int64_t* places) {
+  int64_t low[kCount] = {};
+  int64_t left = n;
+  while (left > 1) {
+    const int64_t half = left / 2;
+    left -= half;
+#pragma GCC unroll 16
+    for (int j = 0; j < kCount; ++j)
+      low[j] += Order::before(x[low[j] + half - 1], queries[j]) ? half : 0;
   }
-  std::sort_heap(kept.begin(), kept.end());
+  for (int j = 0; j < kCount; ++j)
+    places[j] = low[j] + (Order::before(x[low[j]], queries[j]) ? 1 : 0);
 }
 
+template <class Order, class T, class Place>
+void search_row(const T* x, int64_t n, const T* queries, int64_t count, Place* places) {
+  int64_t found[kTogether];
+  int64_t i = 0;
+  for (; i + kTogether <= count; i += kTogether) {
+    count_before<Order, kTogether>(x, n, queries + i, found);
+    for (int j = 0; j < kTogether; ++j) places[i + j] = static_cast<Place>(found[j]);
+  }
+  for (; i < count; ++i) {
+    count_before<Order, 1>(x, n, queries + i, found);
+    places[i] = static_cast<Place>(found[0]);
+  }
+  // Before a NaN stand all numbers, and behind the other NaN it goes to the end.
+  for (i = 0; i < count; ++i) {
+    if (queries[i] == queries[i]) continue;
+    found[0] = n;
+    if constexpr (std::is_same_v<Order, Smaller>) count_before<Number, 1>(x, n, queries + i, found);
+    places[i] = static_cast<Place>(found[0]);
+  }
+}
+
+// `n` elements and `per_row` queries in each of the rows.
 template <class T, class Place>
-void top_k_as(const KernelArgs& args, int64_t k) {
-  const int64_t n = args.in[0].shape().back();
-  const int64_t rows = args.out[0].numel() / k;
-  parallel_for(rows, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-    std::vector<Ranked<OrderedKey<T>>> kept;
-    kept.reserve(static_cast<size_t>(k));
-    for (int64_t row = begin; row < end; ++row) {
-      const T* x = args.in[0].as<T>() + row * n;
-      best(x, n, kept, k);
-      T* values = args.out[0].as<T>() + row * k;
-      Place* places = args.out[1].as<Place>() + row * k;
-      for (int64_t j = 0; j < k; ++j) {
-        places[j] = static_cast<Place>(kept[static_cast<size_t>(j)].place);
-        values[j] = x[kept[static_cast<size_t>(j)].place];
-      }
+void search_rows(const T* sorted, int64_t n, const T* queries, int64_t per_row, int64_t rows,
+                 Place* out, bool right) {
+  parallel_for(rows * per_row, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {
+      const int64_t row = i / per_row, stop = std::min(end, (row + 1) * per_row);
+      if (right)
+        search_row<NotLarger>(sorted + row * n, n, queries + i, stop - i, out + i);
+      else
+        search_row<Smaller>(sorted + row * n, n, queries + i, stop - i, out + i);
+      i = stop;
     }
   });
-}
-
-// The number of elements of x[0..n), which ascends, that stand before the query.
-template <class T>
-int64_t rank_of(T query, const T* x, int64_t n, bool right) {
-  const auto key = ordered_key(query);
-  int64_t low = 0;
-  while (n > 0) {
-    const int64_t half = n / 2;
-    const auto middle = ordered_key(x[low + half]);
-    const bool before = middle < key || (right && middle == key);
-    low = before ? low + half + 1 : low;
-    n = before ? n - half - 1 : half;
-  }
-  return low;
 }
 
 template <class T, class Place>
 void searchsorted_as(const KernelArgs& args, bool right) {
-  const Shape& sorted = args.in[0].shape();
-  const int64_t n = sorted.back(), queries = args.in[1].numel();
-  int64_t rows = 1;
-  for (int i = 0; i + 1 < sorted.rank(); ++i) rows *= sorted[i];
-  if (queries == 0) return;
-  const int64_t per_row = queries / rows;
-  parallel_for(queries, kGrain / 8, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T* row = args.in[0].as<T>() + i / per_row * n;
-      args.out[0].as<Place>()[i] =
-          static_cast<Place>(rank_of(args.in[1].as<T>()[i], row, n, right));
+  const View &sorted = args.in[0], &queries = args.in[1];
+  const int64_t n = sorted.shape().back(), count = queries.numel();
+  if (count == 0) return;
+  Place* const out = args.out[0].as<Place>();
+  if (n == 0) {
+    std::fill_n(out, count, Place{0});
+    return;
+  }
+  const int64_t rows = sorted.numel() / n, per_row = count / rows;
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
+    if (per_row > n / kTogether) {  // an element is read more often than once
+      const Scratch x(static_cast<size_t>(rows * n) * sizeof(float)),
+          q(static_cast<size_t>(count) * sizeof(float));
+      widen(sorted.as<T>(), x.as<float>(), rows * n);
+      widen(queries.as<T>(), q.as<float>(), count);
+      return search_rows(x.as<float>(), n, q.as<float>(), per_row, rows, out, right);
     }
-  });
+  }
+  search_rows(sorted.as<T>(), n, queries.as<T>(), per_row, rows, out, right);
 }
 
 }  // namespace
-
-void top_k_kernel(const KernelArgs& args) {
-  const int64_t k = args.params.get<TopKParams>().k;
-  if (args.out[0].numel() == 0) return;
-  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
-    if (args.out[1].dtype() == Dtype::kInt32)
-      top_k_as<T, int32_t>(args, k);
-    else
-      top_k_as<T, int64_t>(args, k);
-  });
-}
 
 void searchsorted_kernel(const KernelArgs& args) {
   const bool right = args.params.get<SearchSortedParams>().right;

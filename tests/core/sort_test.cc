@@ -196,6 +196,28 @@ TEST(SearchSorted, Sides) {
             "with vmap");
 }
 
+TEST(SearchSorted, ManyQueriesOfEveryDtypeInRowsOfEveryLength) {
+  for (const Dtype d :
+       {bool_, int8, int64, uint8, uint32, uint64, float16, bfloat16, float32, float64}) {
+    for (const int64_t n : {1, 2, 3, 7, 8, 9, 64, 100}) {
+      // Twice each, of both signs where there are some.
+      const Array x = sort(astype(arange(n) / 2 - (is_signed_integer(d) ? 20 : 0), d));
+      const Array q = astype(remainder(arange(131) * 37, 70) - (is_signed_integer(d) ? 25 : 0), d);
+      const std::vector<double> row = astype(x, float64).to_vector<double>(),
+                                queries = astype(q, float64).to_vector<double>();
+      Ints left, right;
+      for (const double v : queries) {
+        left.push_back(
+            static_cast<int32_t>(std::lower_bound(row.begin(), row.end(), v) - row.begin()));
+        right.push_back(
+            static_cast<int32_t>(std::upper_bound(row.begin(), row.end(), v) - row.begin()));
+      }
+      EXPECT_EQ(searchsorted(x, q).to_vector<int32_t>(), left) << name(d) << n;
+      EXPECT_EQ(searchsorted(x, q, {.right = true}).to_vector<int32_t>(), right) << name(d) << n;
+    }
+  }
+}
+
 TEST(Unique, Elements) {
   EXPECT_EQ(unique(array({3, 1, 3, 2, 1}, {5})).to_vector<int32_t>(), (Ints{1, 2, 3}));
   EXPECT_EQ(unique(zeros({0, 2})).shape(), (Shape{0}));
