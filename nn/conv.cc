@@ -88,6 +88,14 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
     throw ShapeError(std::string(op) + ": weight " + to_string(weight.aval()) + " needs bias f[" +
                      std::to_string(weight.shape()[0]) + "], got " + to_string(bias.aval()));
   }
+  for (int i = 0; i < rank; ++i) {
+    const int64_t size = x.shape()[x.rank() - rank + i], window = weight.shape()[2 + i];
+    if (c.dilation[i] * (window - 1) >= size + c.padding_low[i] + c.padding_high[i]) {
+      throw ShapeError(std::string(op) + ": the window of weight " + to_string(weight.aval()) +
+                       " with dilation " + to_string(c.dilation) +
+                       " is larger than the padded input " + to_string(x.aval()));
+    }
+  }
   ConvParams p;
   p.strides = c.stride;
   p.padding_low = c.padding_low;

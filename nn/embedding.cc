@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/embedding.h"
 
+#include <utility>
+
 #include "spruce/core/ops/take.h"
 
 namespace spruce::nn {
 namespace {
 
 // Negative numbers are a mistake here, as in PyTorch, while take() counts them from the end.
-void check_not_negative(const Array& input) {
+void check_rows(const Array& input, int64_t rows) {
   if (input.impl()->concrete() == nullptr || &input.device() != &cpu_device()) return;
   visit_dtype(input.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       for (const T i : input.data<T>()) {
-        if (i < 0)
-          throw IndexError("embedding: the input holds " + std::to_string(i) +
-                           "; rows count from 0");
+        if (std::cmp_greater_equal(i, 0) && std::cmp_less(i, rows)) continue;
+        throw IndexError("embedding: the input holds " + std::to_string(i) + ", the table has " +
+                         (rows > 0 ? "rows 0.." + std::to_string(rows - 1) : "no rows"));
       }
     }
   });
@@ -30,11 +32,13 @@ Array embedding(const Array& input, const Array& weight, Loc loc) {
   }
   if (weight.rank() != 2)
     throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
-  check_not_negative(input);
+  check_rows(input, weight.shape()[0]);
   return take(weight, input, 0);
 }
 
-Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options) {
+Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,
+                          Loc loc) {
+  const LocScope at(loc);
   return {random::normal(key, {n, d}, {.dtype = options.dtype})};
 }
 

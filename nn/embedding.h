@@ -22,7 +22,7 @@ struct Embedding {
 
   /// Standard normal, as PyTorch's default.
   static Embedding init(const Key& key, int64_t num_embeddings, int64_t embedding_dim,
-                        const EmbeddingOptions& options = {});
+                        const EmbeddingOptions& options = {}, Loc loc = Loc::current());
 
   Array operator()(const Array& input, Loc loc = Loc::current()) const {
     return embedding(input, weight, loc);

@@ -108,7 +108,8 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
   return batch_norm_with(x, running_mean, running_var, weight, bias, o.training, o.momentum, o.eps);
 }
 
-LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions& o) {
+LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions& o, Loc loc) {
+  const LocScope at(loc);
   LayerNorm layer;
   layer.normalized_shape = normalized_shape;
   layer.eps = o.eps;
@@ -124,7 +125,8 @@ Array LayerNorm::operator()(const Array& x, Loc loc) const {
                     {.eps = eps}, loc);
 }
 
-BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o) {
+BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o, Loc loc) {
+  const LocScope at(loc);
   BatchNorm layer;
   if (o.affine) {
     layer.weight = ones({n}, o.dtype);

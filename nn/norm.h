@@ -50,7 +50,8 @@ struct LayerNorm {
   Shape normalized_shape;
   double eps = 1e-5;
 
-  static LayerNorm init(const Shape& normalized_shape, const NormLayerOptions& options = {});
+  static LayerNorm init(const Shape& normalized_shape, const NormLayerOptions& options = {},
+                        Loc loc = Loc::current());
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
@@ -74,7 +75,8 @@ struct BatchNorm {
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;
 
-  static BatchNorm init(int64_t num_features, const BatchNormLayerOptions& options = {});
+  static BatchNorm init(int64_t num_features, const BatchNormLayerOptions& options = {},
+                        Loc loc = Loc::current());
   /// Evaluation mode.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
   /// In training the new running statistics go to the context.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/optim/schedules.h"
 
+#include <algorithm>
 #include <numbers>
 
 namespace spruce::optim {
@@ -45,10 +46,13 @@ Schedule cosine_decay(float init, int64_t steps, float alpha) {
 
 Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps,
                              float end) {
-  check_steps("warmup_cosine_decay", warmup_steps);
-  check_steps("warmup_cosine_decay", total_steps - warmup_steps);
+  if (warmup_steps < 0 || total_steps <= warmup_steps) {
+    throw ValueError("warmup_cosine_decay: " + std::to_string(warmup_steps) +
+                     " steps of warmup in a total of " + std::to_string(total_steps) +
+                     "; the total counts both and must be the larger one");
+  }
   return Schedule([=](const Array& count) {
-    const Array rising = init + (peak - init) * progress(count, warmup_steps);
+    const Array rising = init + (peak - init) * progress(count, std::max<int64_t>(warmup_steps, 1));
     const Array falling =
         end + (peak - end) * half_cosine(progress(count - static_cast<int32_t>(warmup_steps),
                                                   total_steps - warmup_steps));

@@ -15,8 +15,8 @@ Schedule linear_schedule(float init, float end, int64_t steps);
 Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase = false);
 /// Half a cosine from `init` to alpha * init over `steps` updates (Loshchilov and Hutter 2017).
 Schedule cosine_decay(float init, int64_t steps, float alpha = 0);
-/// A straight line from `init` to `peak` over `warmup_steps`, then half a cosine down to `end` at
-/// update `total_steps`.
+/// A straight line from `init` to `peak` over `warmup_steps` (which may be 0), then half a cosine
+/// down to `end` at update `total_steps`. Throws ValueError unless that lies behind the warmup.
 Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps,
                              float end = 0);
 /// `init`, multiplied by scales[i] from update boundaries[i] on.

@@ -3,10 +3,14 @@
 
 namespace spruce::optim::internal {
 
-void throw_shapes(const Array& a, const Array& b) {
-  throw ShapeError(
-      "optim: " + to_string(a.aval()) + " meets " + to_string(b.aval()) +
-      " at the same place of two trees; gradients, parameters and state must come from one model");
+void throw_shapes(const std::vector<tree::Entry>& entries, const Array& a, const Array& b) {
+  std::string path;
+  for (const tree::Entry& e : entries) {
+    if (e.value.impl() == a.impl()) path = e.path;
+  }
+  throw ShapeError("optim: " + to_string(a.aval()) + " meets " + to_string(b.aval()) +
+                   (path.empty() ? "" : " at " + path) +
+                   "; gradients, parameters and state must come from one model");
 }
 
 Array zero_count() { return zeros({}, int32); }

@@ -41,7 +41,8 @@ class Schedule {
 
 namespace internal {
 
-[[noreturn]] void throw_shapes(const Array& a, const Array& b);
+[[noreturn]] void throw_shapes(const std::vector<tree::Entry>& entries, const Array& a,
+                               const Array& b);
 
 // Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are
 // in the first tree. Throws TreeError where forms differ, ShapeError where shapes do.
@@ -53,7 +54,7 @@ T map_floating(F&& f, const T& x, const Rest&... rest) {
         return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype());
       },
       [&](const Array& a, const auto&... others) {
-        ((a.shape() == others.shape() ? void() : throw_shapes(a, others)), ...);
+        ((a.shape() == others.shape() ? void() : throw_shapes(tree::entries(x), a, others)), ...);
         return f(a, others...);
       },
       x, rest...);

@@ -65,6 +65,13 @@ Section layer_mistakes() {
            CODE(nn::conv2d(sp::ones({1, 1, 8, 8}), sp::ones({4, 1, 3, 3}), {},
                            {.stride = 2, .padding = 1})),
            "ValueError", "conv2d: padding 'same' needs stride 1, got [2,2]" HERE},
+          {"A convolution window larger than the image",
+           CODE(nn::conv2d(sp::ones({1, 1, 4, 4}), sp::ones({4, 1, 3, 3}), {}, {.dilation = 2})),
+           CODE(nn::conv2d(sp::ones({1, 1, 5, 5}), sp::ones({4, 1, 3, 3}), {}, {.dilation = 2})),
+           "ShapeError",
+           "conv2d: the window of weight f32[4,1,3,3] with dilation [2,2] is larger than the "
+           "padded "
+           "input f32[1,1,4,4]" HERE},
           {"A pooling window larger than the image",
            CODE(nn::max_pool2d(sp::ones({1, 1, 3, 3}), 4)),
            CODE(nn::max_pool2d(sp::ones({1, 1, 3, 3}), 3)), "ShapeError",
@@ -101,8 +108,10 @@ Section layer_mistakes() {
            "weight)" HERE},
           {"A word beyond the table", CODE(nn::embedding(sp::array({1, 10}), sp::ones({10, 4}))),
            CODE(nn::embedding(sp::array({1, 9}), sp::ones({10, 4}))), "IndexError",
-           "take: index 10 is out of range for axis 0 of f32[10,4], which has size 10; use indices "
-           "from -10 to 9" HERE},
+           "embedding: the input holds 10, the table has rows 0..9" HERE},
+          {"A table with a negative size", CODE(nn::Embedding::init(sp::Key(0), -1, 4)),
+           CODE(nn::Embedding::init(sp::Key(0), 1, 4)), "ShapeError",
+           "normal: shape [-1,4] has the negative size -1 on axis 0" HERE},
           {"Queries and keys of different widths",
            CODE(nn::scaled_dot_product_attention(sp::ones({4, 8}), sp::ones({5, 6}),
                                                  sp::ones({5, 8}))),

@@ -148,6 +148,10 @@ TEST(Schedules, AreNumbersOrLambdas) {
   EXPECT_THROW(linear_schedule(1, 0, 0), ValueError);
   EXPECT_THROW(cosine_decay(1, -1), ValueError);
   EXPECT_THROW(warmup_cosine_decay(0, 1, 10, 10), ValueError);
+  EXPECT_THROW(warmup_cosine_decay(0, 1, -1, 10), ValueError);
+  const Schedule cold = warmup_cosine_decay(0, 1, 0, 10, 0.5f);
+  EXPECT_EQ(cold(array(0)).item<float>(), 1);
+  EXPECT_NEAR(cold(array(5)).item<float>(), 0.75f, 1e-6);
   EXPECT_THROW(piecewise_constant(1, {5}, {}), ValueError);
 }
 
