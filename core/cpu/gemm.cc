@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "spruce/core/cpu/gemm_blocked.h"
+#include "spruce/core/cpu/gemm_integer.h"
 #include "spruce/core/cpu/gemm_small.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/isa.h"
@@ -29,32 +30,6 @@ constexpr int64_t kFlatColumns = 256;
 
 double work(const Gemm& g) {
   return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-}
-
-// Integers wrap: they are multiplied and added without a sign.
-template <class T>
-void integer_gemm(const Gemm& g) {
-  using Sum =
-      std::conditional_t<std::is_same_v<T, bool>, bool,
-                         std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, int, T>>>;
-  const auto* a = static_cast<const T*>(g.a);
-  const auto* b = static_cast<const T*>(g.b);
-  for (int64_t i = 0; i < g.m; ++i) {
-    T* const c = static_cast<T*>(g.c) + i * g.c_row;
-    if (!g.accumulate) std::fill(c, c + g.n, T{});
-    for (int64_t p = 0; p < g.k; ++p) {
-      const T x = a[i * g.a_row + p * g.a_col];
-      const T* y = b + p * g.b_row;
-      for (int64_t j = 0; j < g.n; ++j, y += g.b_col) {
-        if constexpr (std::is_same_v<T, bool>) c[j] = c[j] || (x && *y);
-        // 64 bits hold the product of narrow operands, whatever they are promoted to.
-        else
-          c[j] =
-              static_cast<T>(static_cast<Sum>(c[j]) + static_cast<Sum>(static_cast<uint64_t>(x) *
-                                                                       static_cast<uint64_t>(*y)));
-      }
-    }
-  }
 }
 
 // f(part) for parts of fixed sizes, on several threads; false where one of them is.
@@ -152,7 +127,7 @@ void gemm(Dtype dtype, const Gemm& g) {
     if constexpr (std::is_same_v<T, float>)
       float_gemm(g);
     else if constexpr (std::is_integral_v<T>)
-      integer_gemm<T>(g);
+      gemm_integer<T>(g);
     else if constexpr (std::is_same_v<T, double>)
       gemm_blocked<double>(g);
     else
