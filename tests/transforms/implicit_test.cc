@@ -258,6 +258,10 @@ TEST(Implicit, BadInput) {
                    twice, arange(3), [](const auto&, const Array& x) { return x; }, half),
                DtypeError);
   EXPECT_THROW(cg(twice, arange(3)), DtypeError);
+  EXPECT_THROW(cg([](const Array& x) { return sum(x); }, kB), ShapeError);
+  EXPECT_THROW(cg(twice, kB, {}, [](const Array& x) { return sum(x); }), ShapeError);
+  using List = std::vector<Array>;
+  EXPECT_THROW(cg([](const List& x) { return List{x[0]}; }, List{kB, kB}), TreeError);
 }
 
 }  // namespace

@@ -27,6 +27,20 @@ Leaves moved(const Leaves& y, const Array& s, const Leaves& x) {
   return out;
 }
 
+// What the map or the preconditioner gave, which must be like b.
+Leaves like(std::span<const Array> b, Leaves got, const char* what) {
+  if (got.size() != b.size()) {
+    throw TreeError("cg: b has " + std::to_string(b.size()) + " arrays, " + what + " has " +
+                    std::to_string(got.size()) + "; it must take trees like b to trees like b");
+  }
+  for (size_t i = 0; i < b.size(); ++i) {
+    if (got[i].shape() == b[i].shape()) continue;
+    throw ShapeError("cg: b is " + to_string(b[i].aval()) + ", " + what + " is " +
+                     to_string(got[i].aval()) + "; it must take trees like b to trees like b");
+  }
+  return got;
+}
+
 struct State {
   Leaves x, residual, direction;
   Array gamma, square, step;
@@ -47,7 +61,7 @@ std::vector<Array> flat_cg(const FlatBody& map, std::span<const Array> b,
     start.x.push_back(zeros_like(a));
     start.residual.push_back(a);
   }
-  start.direction = preconditioner(start.residual);
+  start.direction = like(b, preconditioner(start.residual), "preconditioner(x)");
   start.gamma = inner(start.residual, start.direction);
   start.square = inner(start.residual, start.residual);
   start.step = array(int32_t{0});
@@ -59,11 +73,11 @@ std::vector<Array> flat_cg(const FlatBody& map, std::span<const Array> b,
   };
   const auto next = [&](const State& s) {
     State n;
-    const Leaves along = map(s.direction);
+    const Leaves along = like(b, map(s.direction), "map(x)");
     const Array alpha = s.gamma / inner(s.direction, along);
     n.x = moved(s.x, alpha, s.direction);
     n.residual = moved(s.residual, -alpha, along);
-    const Leaves z = preconditioner(n.residual);
+    const Leaves z = like(b, preconditioner(n.residual), "preconditioner(x)");
     n.gamma = inner(n.residual, z);
     n.square = inner(n.residual, n.residual);
     n.direction = moved(z, n.gamma / s.gamma, s.direction);
