@@ -9,7 +9,8 @@ namespace spruce {
 
 /// Options of associative_scan.
 struct AssociativeScanOptions {
-  bool reverse = false;  ///< suffixes instead of prefixes
+  bool reverse = false;  ///< suffixes instead of prefixes: f(x0, f(x1, x2)), f(x1, x2), x2. The
+                         ///< arguments keep their order; JAX hands the later ones over first
 };
 
 namespace internal {

@@ -10,11 +10,12 @@ namespace spruce {
 /// one slice takes, or one for each thread if it is small. xs, result: any trees. Throws as scan.
 template <class F, class Xs>
 auto map(const F& f, const Xs& xs, Loc loc = Loc::current()) {
-  return scan(
-             [&](const None&, const Xs& x) {
-               return std::pair{none, f(x)};
-             },
-             none, xs, {}, loc)
+  const LocScope at(loc);
+  const internal::Slices slices = internal::slices_of("map", tree::entries(xs), -1);
+  return internal::scan_with("map", {}, none, slices, {},
+                             [&](const None&, std::span<const Array> x) {
+                               return std::pair{none, f(internal::with_leaves(xs, x))};
+                             })
       .second;
 }
 

@@ -41,9 +41,11 @@ struct IsStep : std::false_type {};
 template <class C, class Y>
 struct IsStep<std::pair<C, Y>> : std::true_type {};
 
-/// `call(carry, leaves of the slice)` is the user's body.
+/// The loop of scan and what is made of it; `paths` name the leaves of the carry. `call(carry,
+/// leaves of the slice)` is the user's body.
 template <class Carry, class Call>
-auto scan_with(const Carry& init, const Slices& xs, const ScanOptions& options, const Call& call) {
+auto scan_with(const char* op, const std::vector<std::string>& paths, const Carry& init,
+               const Slices& xs, const ScanOptions& options, const Call& call) {
   using Step =
       std::decay_t<std::invoke_result_t<const Call&, const Carry&, std::span<const Array>>>;
   static_assert(IsStep<Step>::value,
@@ -62,14 +64,13 @@ auto scan_with(const Carry& init, const Slices& xs, const ScanOptions& options, 
     const Carry carry = with_leaves(init, in.first(carried));
     const Step result = call(carry, in.subspan(carried));
     form.emplace(Next(result.first), Y(result.second));
-    check_carry_form("scan", init, form->first);
+    check_carry_form(op, init, form->first);
     std::vector<Array> out;
     append_leaves(out, form->first);
     append_leaves(out, form->second);
     return out;
   };
-  const std::vector<Array> out = flat_scan(
-      "scan", std::move(leaves), leaf_paths("carry", tree::entries(init)), xs, options, step);
+  const std::vector<Array> out = flat_scan(op, std::move(leaves), paths, xs, options, step);
   const std::span<const Array> all(out);
   return std::pair<Carry, Y>(with_leaves(form->first, all.first(carried)),
                              with_leaves(form->second, all.subspan(carried)));
@@ -92,8 +93,9 @@ auto scan(const F& f, const Init& init, const Xs& xs, const ScanOptions& options
   const LocScope at(loc);
   using Carry = internal::BodyTree<Init>;
   const internal::Slices slices = internal::slices_of("scan", tree::entries(xs), options.length);
-  return internal::scan_with(Carry(init), slices, options,
-                             [&](const Carry& carry, std::span<const Array> x) {
+  const Carry start(init);
+  return internal::scan_with("scan", internal::leaf_paths("carry", tree::entries(start)), start,
+                             slices, options, [&](const Carry& carry, std::span<const Array> x) {
                                return f(carry, internal::with_leaves(xs, x));
                              });
 }
@@ -104,7 +106,9 @@ auto scan(const F& f, const Init& init, const ScanOptions& options, Loc loc = Lo
   const LocScope at(loc);
   using Carry = internal::BodyTree<Init>;
   const internal::Slices slices = internal::slices_of("scan", {}, options.length);
-  return internal::scan_with(Carry(init), slices, options,
+  const Carry start(init);
+  return internal::scan_with("scan", internal::leaf_paths("carry", tree::entries(start)), start,
+                             slices, options,
                              [&](const Carry& carry, std::span<const Array>) { return f(carry); });
 }
 

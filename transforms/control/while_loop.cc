@@ -2,6 +2,7 @@
 #include "spruce/transforms/control/while_loop.h"
 
 #include "spruce/core/ops/logic.h"
+#include "spruce/transforms/control/fori_loop.h"
 #include "spruce/transforms/control/primitives.h"
 
 namespace spruce::internal {
@@ -14,15 +15,15 @@ Array checked_condition(const char* op, const Array& value) {
   return internal::math::truth(value);
 }
 
-std::vector<Array> flat_while(std::vector<Array> init, const std::vector<std::string>& paths,
-                              const WhileOptions& options, const FlatBody& condition,
-                              const FlatBody& body) {
+std::vector<Array> flat_while(const char* op, std::vector<Array> init,
+                              const std::vector<std::string>& paths, const WhileOptions& options,
+                              const FlatBody& condition, const FlatBody& body) {
   std::vector<Aval> types;
-  const Body step = settle_carry("while_loop", init, paths, [&](std::span<const Aval> carry) {
+  const Body step = settle_carry(op, init, paths, [&](std::span<const Aval> carry) {
     types.assign(carry.begin(), carry.end());
-    return stage_body("while_loop", body, carry);
+    return stage_body(op, body, carry);
   });
-  const Body more = stage_body("while_loop", condition, types);
+  const Body more = stage_body(op, condition, types);
   WhileParams params;
   params.condition_consts = static_cast<int64_t>(more.consts.size());
   params.body_consts = static_cast<int64_t>(step.consts.size());
@@ -34,6 +35,13 @@ std::vector<Array> flat_while(std::vector<Array> init, const std::vector<std::st
   in.insert(in.end(), step.consts.begin(), step.consts.end());
   in.insert(in.end(), init.begin(), init.end());
   return rules::while_loop(params, in);
+}
+
+void check_bound(const Array& bound) {
+  const std::string text = "fori_loop: a bound is " + to_string(bound.aval());
+  if (!is_integer(bound.dtype()))
+    throw DtypeError(text + ", not an integer; convert it with astype");
+  if (bound.rank() != 0) throw ShapeError(text + "; it must be one number");
 }
 
 }  // namespace spruce::internal

@@ -16,9 +16,32 @@ namespace internal {
 
 /// Throws ShapeError or DtypeError unless the condition gave one number.
 Array checked_condition(const char* op, const Array& value);
-std::vector<Array> flat_while(std::vector<Array> init, const std::vector<std::string>& paths,
-                              const WhileOptions& options, const FlatBody& condition,
-                              const FlatBody& body);
+std::vector<Array> flat_while(const char* op, std::vector<Array> init,
+                              const std::vector<std::string>& paths, const WhileOptions& options,
+                              const FlatBody& condition, const FlatBody& body);
+
+/// The loop of while_loop and what is made of it; `paths` name the leaves of the carry.
+template <class Condition, class F, class Carry>
+Carry while_with(const char* op, const std::vector<std::string>& paths, const Condition& condition,
+                 const F& body, const Carry& start, const WhileOptions& options) {
+  Carry form = start;
+  std::vector<Array> leaves;
+  append_leaves(leaves, start);
+  const auto flat_condition = [&](std::span<const Array> in) {
+    const Array more(condition(with_leaves(start, in)));
+    return std::vector<Array>{checked_condition(op, more)};
+  };
+  const auto flat_body = [&](std::span<const Array> in) {
+    form = Carry(body(with_leaves(start, in)));
+    check_carry_form(op, start, form);
+    std::vector<Array> out;
+    append_leaves(out, form);
+    return out;
+  };
+  const std::vector<Array> out =
+      flat_while(op, std::move(leaves), paths, options, flat_condition, flat_body);
+  return with_leaves(form, std::span<const Array>(out));
+}
 
 }  // namespace internal
 
@@ -42,24 +65,8 @@ auto while_loop(const Condition& condition, const F& body, const Init& init,
                 "spruce: the carry that the body of while_loop returns has another type than the "
                 "one that it starts from");
   const Carry start(init);
-  Carry form = start;
-  std::vector<Array> leaves;
-  internal::append_leaves(leaves, start);
-  const auto flat_condition = [&](std::span<const Array> in) {
-    const Array more(condition(internal::with_leaves(start, in)));
-    return std::vector<Array>{internal::checked_condition("while_loop", more)};
-  };
-  const auto flat_body = [&](std::span<const Array> in) {
-    form = Carry(body(internal::with_leaves(start, in)));
-    internal::check_carry_form("while_loop", start, form);
-    std::vector<Array> out;
-    internal::append_leaves(out, form);
-    return out;
-  };
-  const std::vector<Array> out =
-      internal::flat_while(std::move(leaves), internal::leaf_paths("carry", tree::entries(start)),
-                           options, flat_condition, flat_body);
-  return internal::with_leaves(form, std::span<const Array>(out));
+  return internal::while_with("while_loop", internal::leaf_paths("carry", tree::entries(start)),
+                              condition, body, start, options);
 }
 
 }  // namespace spruce

@@ -180,6 +180,39 @@ TEST(WhileLoop, CheckpointsTakeTheMemoryOfTheSquareRoot) {
   EXPECT_LT(root, 100 * 8000);
 }
 
+// Errors speak of fori_loop and of the carry that it was given.
+TEST(ForiLoop, NamesItsOwnLeaves) {
+  using Pair = std::pair<Array, std::vector<Array>>;
+  const Pair start(ones({2}), {ones({3})});
+  const auto wide = [](const Array&, const Pair& c) {
+    return Pair(c.first, {c.second[0].astype(float64)});
+  };
+  const auto longer = [](const Array&, const Pair& c) {
+    return Pair(c.first, {c.second[0], c.second[0]});
+  };
+  const auto text = [](const auto& f) {
+    try {
+      (void)f();
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto begins = [](const std::string& s, const std::string& head) {
+    EXPECT_EQ(s.substr(0, head.size()), head);
+  };
+  const std::string dtype = "fori_loop: carry[1][0] is f32[3] before the body and f64[3] after it";
+  begins(text([&] { return fori_loop(0, 3, wide, start); }), dtype);
+  begins(text([&] { return fori_loop(array(0), array(3), wide, start); }), dtype);
+  const std::string form =
+      "fori_loop: the carry before the body and the one after it have different forms: at [1]: 1 "
+      "entries in the first, 2 entries in the second";
+  begins(text([&] { return fori_loop(0, 3, longer, start); }), form);
+  begins(text([&] { return fori_loop(array(0), array(3), longer, start); }), form);
+  EXPECT_THROW(fori_loop(array(0.0f), array(3), wide, start), DtypeError);
+  EXPECT_THROW(fori_loop(array(0), zeros({2}, int32), wide, start), ShapeError);
+}
+
 // Weights that the body closes over are kept once, not once a step.
 TEST(WhileLoop, ReverseModeKeepsCarriesAlone) {
   const Array w = numbers({50, 50}, 4), x = numbers({50}, 5);
