@@ -51,7 +51,7 @@ Array selu(const Array& x) {
 Array hardsigmoid(const Array& x) { return nn::hardtanh(x + 3, {0.0f, 6.0f}) / 6; }
 Array hardswish(const Array& x) { return x * hardsigmoid(x); }
 Array softsign(const Array& x) { return x / (1 + abs(x)); }
-Array logsigmoid(const Array& x) { return minimum(x, 0) - log1p(exp(-abs(x))); }
+Array logsigmoid(const Array& x) { return -logaddexp(-x, 0); }
 Array tanhshrink(const Array& x) { return x - spruce::tanh(x); }
 
 }  // namespace internal
@@ -91,7 +91,7 @@ Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc l
   const LocScope at(loc);
   const Array scaled = options.beta * x, large = scaled > options.threshold;
   const Array safe = where(large, 0, scaled);
-  return where(large, x, (maximum(safe, 0) + log1p(exp(-abs(safe)))) / options.beta);
+  return where(large, x, logaddexp(safe, 0) / options.beta);
 }
 
 Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {

@@ -216,9 +216,9 @@ namespace {
 
 // d^2 / 2 up to delta, a line of slope delta beyond.
 Array huber(const Array& input, const Array& target, double delta) {
-  const Array distance = abs(input - target);
-  const Array bent = minimum(distance, delta);
-  return bent * (distance - 0.5 * bent);
+  const Array difference = input - target, distance = abs(difference);
+  const Array curved = distance < delta, inner = where(curved, difference, 0);
+  return where(curved, 0.5 * square(inner), delta * (distance - 0.5 * delta));
 }
 
 }  // namespace
@@ -261,7 +261,7 @@ Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc
 Array bce_with_logits(const Array& input, const Array& target, const BceOptions& o, Loc loc) {
   const LocScope at(loc);
   require_same_shape("bce_with_logits", input, target);
-  const Array log_term = log1p(exp(-abs(input))) + maximum(-input, 0);
+  const Array log_term = logaddexp(-input, 0);
   Array losses;
   if (o.pos_weight.defined()) {
     losses = (1 - target) * input + (1 + (o.pos_weight - 1) * target) * log_term;

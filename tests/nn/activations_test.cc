@@ -43,6 +43,23 @@ TEST(Activations, ValuesAndGradientsAtKinksAreThoseOfPyTorch) {
   check_activation("softshrink_1", nn::softshrink, nn::ShrinkOptions{.lambd = 1});
 }
 
+double second_derivative_at_zero(const auto& f) {
+  const auto slope = sp::grad([&](const Array& x) { return f(x); });
+  return sp::grad(slope)(sp::array(0.0)).template item<double>();
+}
+
+// Where the formula has a kink and the function has none.
+TEST(Activations, SecondDerivativesOfSmoothOnesAtZero) {
+  EXPECT_NEAR(second_derivative_at_zero(nn::softplus), 0.25, 1e-15);
+  EXPECT_NEAR(
+      second_derivative_at_zero([](const Array& x) { return nn::softplus(x, {.beta = 2}); }), 0.5,
+      1e-15);
+  EXPECT_NEAR(second_derivative_at_zero(nn::logsigmoid), -0.25, 1e-15);
+  // 2 d tanh(softplus) at 0: (1 - tanh(log 2)^2) with tanh(log 2) = 3/5.
+  EXPECT_NEAR(second_derivative_at_zero(nn::mish), 0.64, 1e-15);
+  EXPECT_NEAR(second_derivative_at_zero(nn::silu), 0.5, 1e-15);
+}
+
 TEST(Activations, SoftmaxOverEveryAxis) {
   const auto along = [](const auto& f) {
     return [&f](const Array& x, const Options& o) { return f(x, {.dim = o.integer("dim")}); };

@@ -95,6 +95,19 @@ TEST(Loss, BinaryCrossEntropy) {
   });
 }
 
+TEST(Loss, CurvatureWhereInputMeetsTarget) {
+  const Array zero = sp::array(0.0), target = sp::array(1.0);
+  const auto curvature = [&](const auto& f) {
+    return sp::grad(sp::grad([&](const Array& x) { return f(x); }))(zero).template item<double>();
+  };
+  EXPECT_NEAR(curvature([&](const Array& x) { return nn::bce_with_logits(x, target); }), 0.25,
+              1e-15);
+  EXPECT_EQ(curvature([&](const Array& x) { return nn::huber_loss(x, zero); }), 1);
+  EXPECT_EQ(curvature([&](const Array& x) { return nn::huber_loss(x, zero, {.delta = 0.1}); }), 1);
+  EXPECT_EQ(curvature([&](const Array& x) { return nn::smooth_l1_loss(x, zero, {.beta = 0.5}); }),
+            2);
+}
+
 TEST(Loss, SquaredAndAbsolute) {
   check("mse", 3, [](const Array& x, const Options& o) {
     return nn::mse_loss(x, sp::ones({2, 3}, sp::float64), {.reduction = o.reduction()});
