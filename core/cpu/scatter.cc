@@ -55,41 +55,58 @@ struct Max {
   }
 };
 
+// n elements, of which none is read and written at once: `u` lies in other memory.
+template <class Op, class T, class U>
+SPRUCE_INLINE void combine_run(T* x, int64_t x_step, const U* u, int64_t u_step, int64_t n) {
+  if (x_step == 1 && u_step == 1) {
+    SPRUCE_INDEPENDENT
+    for (int64_t j = 0; j < n; ++j) x[j] = Op::call(x[j], static_cast<T>(u[j]));
+  } else {
+    for (int64_t j = 0; j < n; ++j)
+      x[j * x_step] = Op::call(x[j * x_step], static_cast<T>(u[j * u_step]));
+  }
+}
+
 // All positions in their order, and of their windows the steps begin..end.
 template <class Op, class T, class U>
 void scatter_part(const Windows& w, T* operand, const U* updates, int64_t begin, int64_t end) {
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
   const int64_t positions = w.positions.size();
   const bool by_window = w.window.rows() || w.overlapping;
+  // Most windows are one run.
+  int64_t runs = 0, first_to = 0, first_from = 0, first_count = 0;
+  w.window.runs(begin, end, [&](int64_t to_run, int64_t from_run, int64_t n) {
+    if (runs++ == 0) first_to = to_run, first_from = from_run, first_count = n;
+  });
   int64_t to[kBlock], from[kBlock];
   for (int64_t at = 0; at < positions; at += kBlock) {
     const int64_t count = std::min(kBlock, positions - at);
     w.locate(at, at + count, to, from);
-    if (by_window) {
+    if (by_window && runs == 1) {
+      T* const x = operand + first_to;
+      const U* const u = updates + first_from;
+      for (int64_t i = 0; i < count; ++i) {
+        if (to[i] >= 0) combine_run<Op>(x + to[i], to_step, u + from[i], from_step, first_count);
+      }
+    } else if (by_window) {
       for (int64_t i = 0; i < count; ++i) {
         if (to[i] < 0) continue;
         w.window.runs(begin, end, [&](int64_t to_run, int64_t from_run, int64_t n) {
-          T* x = operand + to[i] + to_run;
-          const U* u = updates + from[i] + from_run;
-          if (to_step == 1 && from_step == 1) {
-            for (int64_t j = 0; j < n; ++j) x[j] = Op::call(x[j], static_cast<T>(u[j]));
-          } else {
-            for (int64_t j = 0; j < n; ++j)
-              x[j * to_step] = Op::call(x[j * to_step], static_cast<T>(u[j * from_step]));
-          }
+          combine_run<Op>(operand + to[i] + to_run, to_step, updates + from[i] + from_run,
+                          from_step, n);
         });
       }
-      continue;
-    }
-    w.window.runs(begin, end, [&](int64_t to_run, int64_t from_run, int64_t n) {
-      for (int64_t j = 0; j < n; ++j) {
-        T* x = operand + to_run + j * to_step;
-        const U* u = updates + from_run + j * from_step;
-        for (int64_t i = 0; i < count; ++i) {
-          if (to[i] >= 0) x[to[i]] = Op::call(x[to[i]], static_cast<T>(u[from[i]]));
+    } else {
+      w.window.runs(begin, end, [&](int64_t to_run, int64_t from_run, int64_t n) {
+        for (int64_t j = 0; j < n; ++j) {
+          T* x = operand + to_run + j * to_step;
+          const U* u = updates + from_run + j * from_step;
+          for (int64_t i = 0; i < count; ++i) {
+            if (to[i] >= 0) x[to[i]] = Op::call(x[to[i]], static_cast<T>(u[from[i]]));
+          }
         }
-      }
-    });
+      });
+    }
   }
 }
 

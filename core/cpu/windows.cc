@@ -63,6 +63,20 @@ void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t
   const I* entry = indices_.as<I>() + begin * keys_;
   const int64_t operand_step = positions.operand_step(), result_step = positions.result_step();
   positions.runs(begin, end, [&](int64_t operand, int64_t result, int64_t n) {
+    if (keys_ == 1) {  // the same without branches
+      const int64_t stride = stride_[0], last = limit_[0], highest = std::max(last, int64_t{0});
+      const bool clip = clip_;
+      for (int64_t i = 0; i < n; ++i) {
+        int64_t at = static_cast<int64_t>(entry[i]);
+        if (std::is_same_v<I, uint64_t> && at < 0) at = std::numeric_limits<int64_t>::max();
+        const bool valid = clip || (at >= 0 && at <= last);
+        const int64_t inside = std::clamp(at, int64_t{0}, highest);
+        in_operand[i] = valid ? operand + i * operand_step + inside * stride : -1;
+        in_result[i] = result + i * result_step;
+      }
+      entry += n, in_operand += n, in_result += n;
+      return;
+    }
     for (int64_t i = 0; i < n; ++i) {
       int64_t start = operand + i * operand_step;
       for (int k = 0; k < keys_; ++k) {
