@@ -7,7 +7,7 @@ Key Context::next_key(const char* who) {
   if (!key.data().defined()) {
     throw ValueError(std::string(who) +
                      ": draws random numbers in training, and the context has no key; make it with "
-                     "Context{.training = true, .key = key}");
+                     "Context{.training = true, .key = key}, or give the Module one by seed(key)");
   }
   return random::fold_in(key, keys_used++);
 }

@@ -97,7 +97,7 @@ Section layer_mistakes() {
                 nn::Dropout{.p = 0.5f}(sp::ones({4}), ctx)),
            "ValueError",
            "dropout: draws random numbers in training, and the context has no key; make it with "
-           "Context{.training = true, .key = key}" HERE},
+           "Context{.training = true, .key = key}, or give the Module one by seed(key)" HERE},
           {"A probability above 1", CODE(nn::dropout(sp::ones({4}), {.p = 50, .key = sp::Key(0)})),
            CODE(nn::dropout(sp::ones({4}), {.p = 0.5f, .key = sp::Key(0)})), "ValueError",
            "dropout: p is 50.000000, it must be within 0..1" HERE},
