@@ -88,6 +88,22 @@ class Exp {
   __m512 power_, rest_;
 };
 
+// 1 / (1 + e^-x) without overflow.
+class Logistic {
+ public:
+  SPRUCE_TARGET_V4 SPRUCE_INLINE Logistic() {}
+
+  SPRUCE_TARGET_V4 SPRUCE_INLINE __m512 operator()(__m512 x) const {
+    const __m512 one = _mm512_set1_ps(1.0f);
+    const __m512 e = exp_(_mm512_or_ps(x, _mm512_set1_ps(-0.0f)));
+    const __mmask16 below = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
+    return _mm512_div_ps(_mm512_mask_blend_ps(below, one, e), _mm512_add_ps(one, e));
+  }
+
+ private:
+  Exp exp_;
+};
+
 template <class F>
 SPRUCE_TARGET_V4 void loop(const void* from, void* to, int64_t n) {
   const auto* x = static_cast<const float*>(from);
@@ -111,10 +127,12 @@ SPRUCE_TARGET_V4 void loop(const void* from, void* to, int64_t n) {
 
 #if SPRUCE_HAS_X86_TARGETS
 UnaryLoop exp_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Exp>); }
+UnaryLoop logistic_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Logistic>); }
 UnaryLoop tanh_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Tanh>); }
 UnaryLoop erf_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Erf>); }
 #else
 UnaryLoop exp_by_table() { return nullptr; }
+UnaryLoop logistic_by_table() { return nullptr; }
 UnaryLoop tanh_by_table() { return nullptr; }
 UnaryLoop erf_by_table() { return nullptr; }
 #endif

@@ -256,7 +256,7 @@ constexpr Entry kRules[] = {
     {"le", comparison<kLe>},
     {"log", function<log, true>},
     {"log1p", function<log1p>},
-    {"logistic", function<logistic, true>},
+    {"logistic", function_by_table<logistic, logistic_by_table, true>},
     {"lt", comparison<kLt>},
     {"max", extremum<Op::kMax, Op::kIntMax>, Result::kExact},
     {"min", extremum<Op::kMin, Op::kIntMin>, Result::kExact},

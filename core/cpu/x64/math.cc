@@ -191,6 +191,12 @@ V odd(V x, const float (&table)[kTerms][32], float scale, float limit) {
   return make(Op::kMin, b.c(1), whole * y) | (x & b.sign_bit());
 }
 
+// From e^-|x|.
+V logistic_of(V x, V e) {
+  Builder& b = *x.b;
+  return select(compare(x, b.c(0), kLt), e, b.c(1)) / (b.c(1) + e);
+}
+
 }  // namespace
 
 V exp(V x) {
@@ -266,11 +272,8 @@ V erf(V x) {
   return select(compare(magnitude, b.c(1), kLt), inner, copysign(outer, x));
 }
 
-V logistic(V x) {
-  Builder& b = *x.b;
-  const V e = exp(x | b.sign_bit());
-  return select(compare(x, b.c(0), kLt), e, b.c(1)) / (b.c(1) + e);
-}
+V logistic(V x) { return logistic_of(x, exp(x | x.b->sign_bit())); }
+V logistic_by_table(V x) { return logistic_of(x, exp_by_table(x | x.b->sign_bit())); }
 
 V gelu_erf(V x) {
   Builder& b = *x.b;

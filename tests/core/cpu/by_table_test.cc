@@ -83,6 +83,11 @@ INSTANTIATE_TEST_SUITE_P(
     , ByTable,
     testing::Values(
         Function{"exp", [](const Array& x) { return exp(x); }, std::exp, 1.0, {kInf, 0, 1, 1}},
+        Function{"logistic",
+                 [](const Array& x) { return logistic(x); },
+                 [](double x) { return 1 / (1 + std::exp(-x)); },
+                 2.5,
+                 {1, 0, 0.5f, 0.5f}},
         Function{"tanh", [](const Array& x) { return tanh(x); }, std::tanh, 2.5, {1, -1, 0, -0.0f}},
         Function{"erf", [](const Array& x) { return erf(x); }, std::erf, 2.5, {1, -1, 0, -0.0f}}),
     [](const auto& info) { return info.param.name; });
