@@ -17,9 +17,11 @@ void run_cumulative(const KernelArgs& args, CumulativeLoop loop) {
          column_step);
   };
   if (inner == 1) {
-    const int64_t groups = (outer + 7) / 8;
-    parallel_pieces(groups, std::max<int64_t>(1, 2048 / n), [&](int64_t begin, int64_t end) {
-      for (int64_t g = begin; g < end; ++g) run(g * 8 * n, std::min<int64_t>(8, outer - g * 8), n);
+    const int64_t groups = (outer + kCumulativeRows - 1) / kCumulativeRows;
+    parallel_pieces(groups, std::max<int64_t>(1, 1024 / n), [&](int64_t begin, int64_t end) {
+      for (int64_t first = begin * kCumulativeRows; first < std::min(outer, end * kCumulativeRows);
+           first += kCumulativeRows)
+        run(first * n, std::min(kCumulativeRows, outer - first), n);
     });
     return;
   }

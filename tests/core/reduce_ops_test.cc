@@ -337,6 +337,35 @@ TEST(Cumulative, ValuesAndDirections) {
   EXPECT_TRUE(array_equal(cumsum(wide, 0), transpose(cumsum(transpose(wide), 1))));
 }
 
+TEST(Cumulative, RowsOfEveryLengthInAnyNumberBothWays) {
+  for (const Dtype d : {int8, int32, int64, float16, float32, float64}) {
+    for (const int64_t rows : {1, 3, 4, 16, 19, 33}) {
+      for (const int64_t n : {1, 5, 63, 64, 65, 130}) {
+        // Small integers, so that no sum is rounded.
+        const Array x = reshape(remainder(arange(rows * n) * 7, 5) - 2, {rows, n});
+        const Ints values = ints(x);
+        for (const bool reverse : {false, true}) {
+          Ints sums(values.size()), tops(values.size());
+          for (int64_t r = 0; r < rows; ++r) {
+            int32_t sum = 0, top = -100;
+            for (int64_t k = 0; k < n; ++k) {
+              const auto at = static_cast<size_t>(r * n + (reverse ? n - 1 - k : k));
+              sums[at] = sum += values[at];
+              tops[at] = top = std::max(top, values[at]);
+            }
+          }
+          const std::string what = std::to_string(rows) + " x " + std::to_string(n);
+          EXPECT_EQ(ints(astype(cumsum(astype(x, d), 1, {.reverse = reverse}), int32)), sums)
+              << name(d) << what;
+          EXPECT_EQ(ints(astype(cummax(astype(x, d), 1, {.reverse = reverse}), int32)), tops)
+              << name(d) << what;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(ints(cumprod(full({3}, 1 << 20))), (Ints{1 << 20, 0, 0})) << "wraps";
+}
+
 TEST(Cumulative, Logsumexp) {
   const Array x = array({-kInf, 0.0f, 1000.0f, -5.0f, 1000.0f});
   const Floats y = cumlogsumexp(x).to_vector<float>();
