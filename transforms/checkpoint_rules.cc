@@ -122,7 +122,7 @@ void jvp_of_checkpoint(const JvpArgs& a) {
   Mask varies;
   for (const Array& t : a.tangents) varies.push_back(t.defined());
   std::vector<Array> in(a.in.begin(), a.in.end());
-  if (dynamic_cast<const Tape*>(Interpreter::current()) == nullptr) {
+  if (!in_reverse_mode(a.tangents)) {
     const JvpBody body = jvp_body(*p.body, varies, Mask(a.out.size(), false));
     append_tangents(in, a);
     const std::vector<Array> out = call(p, body.graph, in);

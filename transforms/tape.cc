@@ -2,6 +2,7 @@
 #include "spruce/transforms/tape.h"
 
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/transforms/batch.h"
 
 namespace spruce::internal {
 namespace {
@@ -147,6 +148,22 @@ std::vector<Array> Tape::apply(std::span<const Array> outputs,
     if (owns(outputs[k])) result[k] = values[static_cast<size_t>(number_of(outputs[k]))];
   }
   return result;
+}
+
+bool in_reverse_mode(std::span<const Array> tangents) {
+  Interpreter* const current = Interpreter::current();
+  if (dynamic_cast<const Tape*>(current) != nullptr) return true;
+  std::vector<Array> inner(tangents.begin(), tangents.end());
+  for (const Interpreter* i = current; i != nullptr; i = i->parent()) {
+    if (dynamic_cast<const Tape*>(i) != nullptr) {
+      for (const Array& t : inner) {
+        if (i->owns(t)) return true;
+      }
+    } else if (const auto* batch = dynamic_cast<const BatchInterpreter*>(i)) {
+      for (Array& t : inner) t = batch->unwrap(t);
+    }
+  }
+  return false;
 }
 
 }  // namespace spruce::internal

@@ -51,4 +51,8 @@ class Tape final : public Interpreter {
   std::vector<Operation> operations_;
 };
 
+/// True where a rule runs for reverse mode: on a tape, or within a vmap on one, where a tangent is
+/// recorded. A loop must then be split into one for values and one for tangents.
+bool in_reverse_mode(std::span<const Array> tangents);
+
 }  // namespace spruce::internal

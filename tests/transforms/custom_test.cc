@@ -152,5 +152,43 @@ TEST(CustomRules, StopGradient) {
   EXPECT_TRUE(array_equal(vmap(grad(f))(kRow), kRow));
 }
 
+// Rules that differentiate loops, branches and what is computed again: under grad of vmap, too,
+// tangents have loops of their own.
+TEST(CustomRules, RulesWithLoopsUnderGradOfVmap) {
+  const auto loop = [](const Array& x) {
+    return scan(
+               [](const Array& c) {
+                 return std::pair{sin(c) * 1.1, none};
+               },
+               x, {.length = 3})
+        .first;
+  };
+  const auto until = [](const Array& x) {
+    return while_loop([](const Array& c) { return sum(c) < 4.0; },
+                      [](const Array& c) { return c * c + 0.5; }, x, {.max_steps = 4});
+  };
+  const auto branch = [](const Array& x) {
+    return cond(
+        sum(x) > 0.5, [](const Array& y) { return y / (y + 1.0); },
+        [](const Array& y) { return exp(y); }, x);
+  };
+  const auto again = checkpoint([](const Array& x) { return sin(x) * x; });
+  const Array xs = array({{0.2, 0.1}, {0.9, 0.3}, {0.5, 1.4}});
+  const auto expect_same = [&](const auto& f) {
+    const auto custom =
+        custom_jvp(f, [f](const auto& primals, const auto& ts) { return jvp(f, primals, ts); });
+    const auto slope = [](const auto& g) {
+      return grad([g](const Array& a) { return sum(vmap(g)(a)); });
+    };
+    const Array want = slope(f)(xs);
+    EXPECT_TRUE(allclose(slope(custom)(xs), want, {.rtol = 1e-12}));
+    EXPECT_TRUE(allclose(jit(slope(custom))(xs), want, {.rtol = 1e-12}));
+  };
+  expect_same(loop);
+  expect_same(until);
+  expect_same(branch);
+  expect_same(again);
+}
+
 }  // namespace
 }  // namespace spruce

@@ -177,7 +177,7 @@ void jvp_of_cond(const JvpArgs& a) {
   const auto& p = a.params.get<CondParams>();
   Mask varies;
   for (const Array& t : a.tangents.subspan(1)) varies.push_back(t.defined());
-  if (dynamic_cast<const Tape*>(Interpreter::current()) != nullptr)
+  if (in_reverse_mode(a.tangents))
     reverse_mode(a, p, varies);
   else
     forward_mode(a, p, varies);

@@ -196,7 +196,7 @@ void jvp_of_scan(const JvpArgs& a) {
   const auto& p = a.params.get<ScanParams>();
   Mask varies;
   for (const Array& t : a.tangents) varies.push_back(t.defined());
-  if (dynamic_cast<const Tape*>(Interpreter::current()) != nullptr)
+  if (in_reverse_mode(a.tangents))
     reverse_mode(a, p, std::move(varies));
   else
     forward_mode(a, p, std::move(varies));

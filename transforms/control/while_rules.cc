@@ -183,7 +183,7 @@ void jvp_of_while(const JvpArgs& a) {
   if (!any) {  // only the condition depends on what varies
     const std::vector<Array> out = rules::while_loop(p, a.in);
     for (size_t k = 0; k < out.size(); ++k) a.out[k] = out[k];
-  } else if (dynamic_cast<const Tape*>(Interpreter::current()) != nullptr) {
+  } else if (in_reverse_mode(a.tangents)) {
     reverse_mode(a, p);
   } else {
     forward_mode(a, p);

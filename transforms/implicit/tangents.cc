@@ -4,16 +4,6 @@
 #include "spruce/transforms/dual.h"
 
 namespace spruce::internal {
-namespace {
-
-bool in_reverse_mode() {
-  for (const Interpreter* i = Interpreter::current(); i != nullptr; i = i->parent()) {
-    if (dynamic_cast<const Tape*>(i) != nullptr) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 BodyDerivative::BodyDerivative(const Graph& body, std::span<const Array> in, const Mask& varies) {
   DualInterpreter dual("grad", &tape_);
@@ -39,7 +29,7 @@ std::vector<Array> body_tangents(const Graph& body, std::span<const Array> in,
   }
   const size_t n = body.outputs.size();
   if (moving.empty()) return std::vector<Array>(n);
-  if (in_reverse_mode()) return BodyDerivative(body, in, varies)(moving);
+  if (in_reverse_mode(moving)) return BodyDerivative(body, in, varies)(moving);
   JvpBody both = jvp_body(body, varies, Mask(n, false));
   both.graph.outputs.erase(both.graph.outputs.begin(),
                            both.graph.outputs.begin() + static_cast<ptrdiff_t>(n));
