@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+#include <utility>
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/transforms/transforms.h"
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
@@ -14,6 +20,20 @@ TEST(ExpandComposites, StepsOfOptimizersAreWrittenOut) {
 TEST(ExpandComposites, NotWhereThePartsWouldRound) {
   const std::string body = "c: bf16[3] = scaled_add[alpha=0.5 beta=2] a b\nreturn c";
   EXPECT_EQ(after(passes::expand_composites, "a: bf16[3], b: bf16[3]", body), body);
+}
+
+TEST(ExpandComposites, LogaddexpOfInfinitiesAndNan) {
+  const float inf = std::numeric_limits<float>::infinity(),
+              nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(after(passes::expand_composites, "a: f32[3], b: f32[3]",
+                  "c: f32[3] = logaddexp a b\nreturn c")
+                .find("logaddexp"),
+            std::string::npos);
+  const Array a = array({inf, -inf, inf, -inf, nan, 1.0f, 0.0f, 90.0f, 3.0f});
+  const Array b = array({inf, -inf, -inf, 2.0f, 1.0f, nan, 0.0f, -90.0f, 2.5f});
+  const Array eager = logaddexp(a, b), compiled = jit(logaddexp)(a, b);
+  EXPECT_TRUE(allclose(eager, compiled, {.rtol = 1e-6, .equal_nan = true})) << eager << "\n"
+                                                                            << compiled;
 }
 
 }  // namespace
