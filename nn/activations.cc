@@ -10,7 +10,7 @@
 
 namespace spruce {
 
-extern const Primitive relu_p, softmax_p, log_softmax_p;
+extern const Primitive relu_p, silu_p, softplus_p, softmax_p, log_softmax_p;
 
 namespace nn {
 namespace {
@@ -36,7 +36,7 @@ namespace internal {
 Array relu(const Array& x) { return bind1(relu_p, {x}); }
 Array sigmoid(const Array& x) { return logistic(x); }
 Array tanh(const Array& x) { return spruce::tanh(x); }
-Array silu(const Array& x) { return x * logistic(x); }
+Array silu(const Array& x) { return bind1(silu_p, {floating(x)}); }
 Array mish(const Array& x) { return x * spruce::tanh(nn::softplus(x)); }
 
 // The gradient at the edges is 0, unlike that of clip.
@@ -51,7 +51,7 @@ Array selu(const Array& x) {
 Array hardsigmoid(const Array& x) { return nn::hardtanh(x + 3, {0.0f, 6.0f}) / 6; }
 Array hardswish(const Array& x) { return x * hardsigmoid(x); }
 Array softsign(const Array& x) { return x / (1 + abs(x)); }
-Array logsigmoid(const Array& x) { return -logaddexp(-x, 0); }
+Array logsigmoid(const Array& x) { return -bind1(softplus_p, {-floating(x)}); }
 Array tanhshrink(const Array& x) { return x - spruce::tanh(x); }
 
 }  // namespace internal
@@ -89,9 +89,12 @@ Array Hardtanh::operator()(const Array& x, const HardtanhOptions& options, Loc l
 
 Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc loc) const {
   const LocScope at(loc);
-  const Array scaled = options.beta * x, large = scaled > options.threshold;
-  const Array safe = where(large, 0, scaled);
-  return where(large, x, logaddexp(safe, 0) / options.beta);
+  const Array f = floating(x);
+  // Beyond 18 the function and its derivatives are those of x anyway, but for f64.
+  if (options.beta == 1.0 && options.threshold >= 18.0 && f.dtype() != float64)
+    return bind1(softplus_p, {f});
+  const Array scaled = options.beta * f;
+  return where(scaled > options.threshold, f, bind1(softplus_p, {scaled}) / options.beta);
 }
 
 Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {

@@ -261,7 +261,7 @@ Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc
 Array bce_with_logits(const Array& input, const Array& target, const BceOptions& o, Loc loc) {
   const LocScope at(loc);
   require_same_shape("bce_with_logits", input, target);
-  const Array log_term = logaddexp(-input, 0);
+  const Array log_term = -logsigmoid(input);
   Array losses;
   if (o.pos_weight.defined()) {
     losses = (1 - target) * input + (1 + (o.pos_weight - 1) * target) * log_term;

@@ -104,6 +104,17 @@ class Logistic {
   Exp exp_;
 };
 
+class Silu {
+ public:
+  SPRUCE_TARGET_V4 SPRUCE_INLINE Silu() {}
+  SPRUCE_TARGET_V4 SPRUCE_INLINE __m512 operator()(__m512 x) const {
+    return _mm512_mul_ps(x, logistic_(x));
+  }
+
+ private:
+  Logistic logistic_;
+};
+
 template <class F>
 SPRUCE_TARGET_V4 void loop(const void* from, void* to, int64_t n) {
   const auto* x = static_cast<const float*>(from);
@@ -128,11 +139,13 @@ SPRUCE_TARGET_V4 void loop(const void* from, void* to, int64_t n) {
 #if SPRUCE_HAS_X86_TARGETS
 UnaryLoop exp_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Exp>); }
 UnaryLoop logistic_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Logistic>); }
+UnaryLoop silu_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Silu>); }
 UnaryLoop tanh_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Tanh>); }
 UnaryLoop erf_by_table() { return pick<UnaryLoop>(nullptr, nullptr, &loop<Erf>); }
 #else
 UnaryLoop exp_by_table() { return nullptr; }
 UnaryLoop logistic_by_table() { return nullptr; }
+UnaryLoop silu_by_table() { return nullptr; }
 UnaryLoop tanh_by_table() { return nullptr; }
 UnaryLoop erf_by_table() { return nullptr; }
 #endif

@@ -9,6 +9,7 @@ namespace spruce::cpu {
 /// The loops for f32, or null where the processor lacks AVX-512.
 UnaryLoop exp_by_table();
 UnaryLoop logistic_by_table();
+UnaryLoop silu_by_table();
 UnaryLoop tanh_by_table();
 UnaryLoop erf_by_table();
 

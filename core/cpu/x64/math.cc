@@ -275,6 +275,14 @@ V erf(V x) {
 V logistic(V x) { return logistic_of(x, exp(x | x.b->sign_bit())); }
 V logistic_by_table(V x) { return logistic_of(x, exp_by_table(x | x.b->sign_bit())); }
 
+V silu(V x) { return x * logistic(x); }
+V silu_by_table(V x) { return x * logistic_by_table(x); }
+
+V softplus(V x) {
+  Builder& b = *x.b;
+  return select(compare(x, b.c(0), kLt), b.c(0), x) + log1p_finite(exp(x | b.sign_bit()));
+}
+
 V gelu_erf(V x) {
   Builder& b = *x.b;
   return b.c(0.5) * x * (b.c(1) + erf(x * b.c(0.70710678118654752440)));

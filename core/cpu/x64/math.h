@@ -19,6 +19,9 @@ V erf(V x);
 V erf_by_table(V x);
 V logistic(V x);  // f32 and f64
 V logistic_by_table(V x);
+V silu(V x);  // f32 and f64
+V silu_by_table(V x);
+V softplus(V x);
 V gelu_erf(V x);
 V gelu_tanh(V x);
 V sin(V x);

@@ -57,9 +57,9 @@ std::string at(IsaLevel level) { return " at level " + std::to_string(static_cas
 
 std::vector<Case> cases(Dtype d) {
   std::vector<Case> all;
-  for (const char* name :
-       {"abs",      "ceil", "copy", "cos",   "erf",   "exp",  "expm1", "floor", "log",  "log1p",
-        "logistic", "neg",  "relu", "round", "rsqrt", "sign", "sin",   "sqrt",  "tanh", "trunc"})
+  for (const char* name : {"abs",  "ceil",  "copy",     "cos",  "erf",  "exp",   "expm1", "floor",
+                           "log",  "log1p", "logistic", "neg",  "relu", "round", "rsqrt", "sign",
+                           "silu", "sin",   "softplus", "sqrt", "tanh", "trunc"})
     all.push_back({name, {d}, d});
   for (const char* name : {"add", "sub", "mul", "div", "max", "min"}) {
     all.push_back({name, {d, d}, d});

@@ -45,7 +45,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Dtype d : {kF, kD}) {
     for (const char* name : {"abs", "ceil", "exp", "floor", "log", "logistic", "neg", "relu",
-                             "round", "rsqrt", "sign", "sqrt", "trunc", "copy"})
+                             "round", "rsqrt", "sign", "silu", "sqrt", "trunc", "copy"})
       all.push_back({name, {d}, d});
     for (const char* name : {"add", "sub", "mul", "div", "max", "min"})
       all.push_back({name, {d, d}, d});
@@ -65,7 +65,7 @@ std::vector<Case> cases() {
     all.push_back({"convert_element_type", {kB}, d, Params::make(ConvertParams{d, false})});
     all.push_back({"convert_element_type", {d}, kB, Params::make(ConvertParams{kB, false})});
   }
-  for (const char* name : {"cos", "erf", "expm1", "log1p", "sin", "tanh"})
+  for (const char* name : {"cos", "erf", "expm1", "log1p", "sin", "softplus", "tanh"})
     all.push_back({name, {kF}, kF});
   for (const bool tanh : {false, true})
     all.push_back({"gelu", {kF}, kF, Params::make(GeluParams{tanh})});
