@@ -4,8 +4,8 @@
 
 #include <numbers>
 
-#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -24,7 +24,7 @@ struct Erf {
 extern constinit const Primitive erf_p = {
     .name = "erf",
     .shape = rules::same_floating,
-    .cpu = cpu::kernel_by_table<Erf, cpu::erf_by_table>,
+    .cpu = cpu::kernel_with_v4<Erf, cpu::erf_v4>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * (2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
     }>,

@@ -2,8 +2,8 @@
 // e^x.
 #include "spruce/core/cpu/math/exp.h"
 
-#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -22,7 +22,7 @@ struct Exp {
 extern constinit const Primitive exp_p = {
     .name = "exp",
     .shape = rules::same_floating,
-    .cpu = cpu::kernel_by_table<Exp, cpu::exp_by_table>,
+    .cpu = cpu::kernel_with_v4<Exp, cpu::exp_v4>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * y; }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,

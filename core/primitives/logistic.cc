@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 1 / (1 + e^-x).
-#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/activation.h"
+#include "spruce/core/cpu/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -21,7 +21,7 @@ struct Logistic {
 extern constinit const Primitive logistic_p = {
     .name = "logistic",
     .shape = rules::same_floating,
-    .cpu = cpu::kernel_by_table<Logistic, cpu::logistic_by_table>,
+    .cpu = cpu::kernel_with_v4<Logistic, cpu::logistic_v4>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t * (y * (1.0 - y));
     }>,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // x / (1 + e^-x) (Hendrycks and Gimpel 2016).
-#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/activation.h"
+#include "spruce/core/cpu/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -26,7 +26,7 @@ std::vector<Array> expand(std::span<const Array> in, const Params&) {
 extern constinit const Primitive silu_p = {
     .name = "silu",
     .shape = rules::same_floating,
-    .cpu = cpu::kernel_by_table<Silu, cpu::silu_by_table>,
+    .cpu = cpu::kernel_with_v4<Silu, cpu::silu_v4>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-40, 40>,
     .kind = PrimitiveKind::kElementwise,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hyperbolic tangent.
-#include "spruce/core/cpu/by_table.h"
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/hyperbolic.h"
+#include "spruce/core/cpu/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -21,7 +21,7 @@ struct Tanh {
 extern constinit const Primitive tanh_p = {
     .name = "tanh",
     .shape = rules::same_floating,
-    .cpu = cpu::kernel_by_table<Tanh, cpu::tanh_by_table>,
+    .cpu = cpu::kernel_with_v4<Tanh, cpu::tanh_v4>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t * (1.0 - y * y);
     }>,

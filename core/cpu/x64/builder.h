@@ -29,8 +29,6 @@ class Builder {
   Builder(Program& program, IsaLevel level) : p_(program), level_(level) {}
 
   bool v4() const { return level_ == IsaLevel::kV4; }
-  /// Whether vectors hold 16 floats, which tables are made for.
-  bool tables() const { return v4() && !wide_; }
   /// Whether what follows is about 64-bit lanes.
   bool wide() const { return wide_; }
   void set_wide(bool wide) { wide_ = wide; }

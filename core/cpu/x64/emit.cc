@@ -37,12 +37,6 @@ void Emitter::step(int i) {
     case Op::kPermute:
       permute(inst, i);
       break;
-    case Op::kTable:
-      table(inst, i);
-      break;
-    case Op::kScale:
-      scale(inst, i);
-      break;
     case Op::kCorrect:
       correct(inst, i);
       break;
@@ -127,6 +121,8 @@ void Emitter::binary(const Inst& inst, int i) {
       return w ? vmaxpd(to, x, y) : vmaxps(to, x, y);
     case Op::kMin:
       return w ? vminpd(to, x, y) : vminps(to, x, y);
+    case Op::kScale:
+      return w ? vscalefpd(to, x, y) : vscalefps(to, x, y);
     case Op::kAnd:
       return v4() ? vpandd(to, x, y) : vandps(to, x, y);
     case Op::kOr:
@@ -263,31 +259,6 @@ void Emitter::permute(const Inst& inst, int i) {
   const Source from = source(inst.a);
   release_operands(inst);
   vpermps(Xbyak::Ymm(define(i).getIdx()), places, from.operand());
-}
-
-void Emitter::table(const Inst& inst, int i) {
-  if (inst.c < 0) {
-    const Xbyak::Xmm places = fetch(inst.a);
-    const Source from = source(inst.b);
-    release_operands(inst);
-    return vpermps(Xbyak::Zmm(define(i).getIdx()), Xbyak::Zmm(places.getIdx()), from.operand());
-  }
-  const Xbyak::Xmm places = fetch(inst.a);
-  const Source low = source(inst.b), high = source(inst.c);
-  const Xbyak::Xmm to = define(i);
-  vmovups(to, low.operand());
-  vpermt2ps(to, places, high.operand());
-  release_operands(inst);
-}
-
-void Emitter::scale(const Inst& inst, int i) {
-  const Xbyak::Xmm x = fetch(inst.a);
-  const Source by = source(inst.b);
-  const Xbyak::Opmask m = inst.c >= 0 ? fetch_mask(inst.c) : Xbyak::Opmask(0);
-  release_operands(inst);
-  Xbyak::Xmm to = define(i);
-  if (inst.c >= 0) to = to | m | T_z;
-  inst.wide ? vscalefpd(to, x, by.operand()) : vscalefps(to, x, by.operand());
 }
 
 void Emitter::compare(const Inst& inst, int i) {

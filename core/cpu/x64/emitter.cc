@@ -63,7 +63,9 @@ std::vector<uint8_t> Emitter::finish() {
   while (getSize() % 64 != 0) db(0);
   L(pool_);
   for (const Constant& c : program_.constants) {
-    for (const uint32_t word : c.words) dd(word);
+    for (int copy = 0; copy < 2; ++copy) {
+      for (const uint32_t word : c.words) dd(word);
+    }
   }
   ready();
   std::vector<uint8_t> code(getCode(), getCode() + getSize());

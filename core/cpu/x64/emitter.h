@@ -132,8 +132,6 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   void compare(const Inst& inst, int i);
   void int_compare(const Inst& inst, int i);
   void permute(const Inst& inst, int i);
-  void table(const Inst& inst, int i);
-  void scale(const Inst& inst, int i);
   void correct(const Inst& inst, int i);
   void emit_calls();
   void select(const Inst& inst, int i);

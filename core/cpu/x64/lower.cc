@@ -210,13 +210,6 @@ int function(const Use& u) {
   return kFunction(u.v(0)).id;
 }
 
-// As the primitive's kernel: only floats of 32 bits are by table.
-template <V (*kFunction)(V), V (*kByTable)(V), bool kDouble = false>
-int function_by_table(const Use& u) {
-  if (u.app.out == Dtype::kFloat32 && u.b.tables()) return kByTable(u.v(0)).id;
-  return function<kFunction, kDouble>(u);
-}
-
 int gelu(const Use& u) {
   if (u.b.wide() || !u.floating()) return kUnknown;
   return (u.app.params.get<GeluParams>().tanh ? gelu_tanh(u.v(0)) : gelu_erf(u.v(0))).id;
@@ -244,8 +237,8 @@ constexpr Entry kRules[] = {
     {"cos", function<cos>},
     {"div", div},
     {"eq", comparison<kEq>},
-    {"erf", function_by_table<erf, erf_by_table>},
-    {"exp", function_by_table<exp, exp_by_table, true>},
+    {"erf", function<erf>},
+    {"exp", function<exp, true>},
     {"expm1", function<expm1>},
     {"floor", rounded<kDown>, Result::kExact},
     {"ge", comparison<kGe>},
@@ -256,7 +249,7 @@ constexpr Entry kRules[] = {
     {"le", comparison<kLe>},
     {"log", function<log, true>},
     {"log1p", function<log1p>},
-    {"logistic", function_by_table<logistic, logistic_by_table, true>},
+    {"logistic", function<logistic, true>},
     {"lt", comparison<kLt>},
     {"max", extremum<Op::kMax, Op::kIntMax>, Result::kExact},
     {"min", extremum<Op::kMin, Op::kIntMin>, Result::kExact},
@@ -274,13 +267,13 @@ constexpr Entry kRules[] = {
     {"shift_right_arithmetic", shift<Op::kShiftArithmeticBy>},
     {"shift_right_logical", shift<Op::kShiftRightBy>},
     {"sign", sign, Result::kExact},
-    {"silu", function_by_table<silu, silu_by_table, true>},
+    {"silu", function<silu, true>},
     {"sin", function<sin>},
     {"softplus", function<softplus>},
     {"sqrt", sqrt_of},
     {"stop_gradient", same, Result::kExact},
     {"sub", arithmetic<Op::kSub, Op::kIntSub>},
-    {"tanh", function_by_table<tanh, tanh_by_table>},
+    {"tanh", function<tanh>},
     {"trunc", rounded<kTowardZero>, Result::kExact},
     {"xor", logical<Op::kXor, Op::kMaskXor>},
 };

@@ -6,7 +6,6 @@
 
 #include "spruce/core/cpu/math/coefficients.h"
 #include "spruce/core/cpu/math/isa.h"
-#include "spruce/core/cpu/math/tables.h"
 #include "spruce/core/cpu/math/trig.h"
 
 namespace spruce::cpu::x64 {
@@ -168,35 +167,6 @@ V corrected(V x, V y, Correction by) {
   return b.v(b.add(Op::kCorrect, far.id, x.id, y.id, static_cast<int>(by)));
 }
 
-// The value of a table of 16 or 32 that the low bits of `place` name.
-V lane_of(V place, std::span<const float> table) {
-  const auto part = [&](size_t first) {
-    Constant c{};
-    for (size_t i = 0; i < 16; ++i) c.words[i] = math::to_bits(table[first + i]);
-    return place.b->constant(c).id;
-  };
-  return place.b->v(
-      place.b->add(Op::kTable, place.id, part(0), table.size() == 32 ? part(16) : -1));
-}
-
-// As in core/cpu/by_table.cc.
-template <size_t kTerms>
-V odd(V x, const float (&table)[kTerms][32], float scale, float limit) {
-  Builder& b = *x.b;
-  const V whole = abs(x), a = make(Op::kMin, b.c(limit), whole);
-  const V magic = b.c(0x1p23), s = b.c(scale);
-  const V shifted = fma(a, s, magic), t = fma(a, s, magic - shifted);
-  V y = lane_of(shifted, table[kTerms - 1]);
-  for (size_t k = kTerms - 1; k-- > 0;) y = fma(y, t, lane_of(shifted, table[k]));
-  return make(Op::kMin, b.c(1), whole * y) | (x & b.sign_bit());
-}
-
-// From e^-|x|.
-V logistic_of(V x, V e) {
-  Builder& b = *x.b;
-  return select(compare(x, b.c(0), kLt), e, b.c(1)) / (b.c(1) + e);
-}
-
 }  // namespace
 
 V exp(V x) {
@@ -208,24 +178,6 @@ V exp(V x) {
   const Reduced e = reduce_ln2(select(some, low, b.c(0)));
   return select(some, scale(expm1_small(e.remainder) + b.c(1), e.shifted, e.n), b.c(0));
 }
-
-V exp_by_table(V x) {
-  Builder& b = *x.b;
-  const M some = compare(x, b.c(-0x1.9fe368p6), kNotLt);
-  const V a = make(Op::kMin, b.c(89), x), magic = b.c(0x1.8p19);
-  const V shifted = fma(a, b.c(0x1.715476p0), magic);
-  const V n = shifted - magic;
-  V r = fma(n, b.c(-0x1.62e4p-1), a);
-  r = fma(n, b.c(-0x1.7f7d1cp-20), r);
-  const V bend = fma(r, b.c(math::kPowerRest[1]), b.c(math::kPowerRest[0]));
-  const V growth = fma(bend, r * r, r);
-  const V power = lane_of(shifted, math::kPowerTable[0]);
-  const V rest = lane_of(shifted, math::kPowerTable[1]);
-  return b.v(b.add(Op::kScale, (power + fma(power, growth, rest)).id, n.id, some.id));
-}
-
-V tanh_by_table(V x) { return odd(x, math::kTanhTable, math::kTanhTableScale, 9.02f); }
-V erf_by_table(V x) { return odd(x, math::kErfTable, math::kErfTableScale, 3.93f); }
 
 V expm1(V x) {
   Builder& b = *x.b;
@@ -272,11 +224,13 @@ V erf(V x) {
   return select(compare(magnitude, b.c(1), kLt), inner, copysign(outer, x));
 }
 
-V logistic(V x) { return logistic_of(x, exp(x | x.b->sign_bit())); }
-V logistic_by_table(V x) { return logistic_of(x, exp_by_table(x | x.b->sign_bit())); }
+V logistic(V x) {
+  Builder& b = *x.b;
+  const V e = exp(x | b.sign_bit());
+  return select(compare(x, b.c(0), kLt), e, b.c(1)) / (b.c(1) + e);
+}
 
 V silu(V x) { return x * logistic(x); }
-V silu_by_table(V x) { return x * logistic_by_table(x); }
 
 V softplus(V x) {
   Builder& b = *x.b;

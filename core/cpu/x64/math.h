@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of core/cpu/math as programs: the same steps in the same order, with a fused
 // multiply-add, so that the results are the same to the last bit. f32, where nothing else is said.
-// Those by table are of core/cpu/by_table.h, for vectors of 16 floats.
 #pragma once
 
 #include "spruce/core/cpu/x64/builder.h"
@@ -9,18 +8,13 @@
 namespace spruce::cpu::x64 {
 
 V exp(V x);  // f32 and f64
-V exp_by_table(V x);
 V expm1(V x);
 V log(V x);  // f32 and f64
 V log1p(V x);
 V tanh(V x);
-V tanh_by_table(V x);
 V erf(V x);
-V erf_by_table(V x);
 V logistic(V x);  // f32 and f64
-V logistic_by_table(V x);
-V silu(V x);  // f32 and f64
-V silu_by_table(V x);
+V silu(V x);      // f32 and f64
 V softplus(V x);
 V gelu_erf(V x);
 V gelu_tanh(V x);

@@ -23,7 +23,7 @@ enum class Op : uint8_t {
   kMax,      // a > b ? a : b, so b where one is NaN
   kMin,      // a < b ? a : b
   kRound,    // imm: RoundMode
-  kScale,    // a * 2^floor(b), or 0 outside of mask c; AVX-512 only
+  kScale,    // a * 2^b for an integer b in a float; AVX-512 only
   kCompare,  // M; imm: Predicate
   kAnd,      // bits
   kOr,
@@ -52,7 +52,6 @@ enum class Op : uint8_t {
   kRoundF16,  // f32 to the nearest f16, as f32
   kCorrect,   // c, where mask a is nowhere set; else what function `imm` makes of b and c
   kPermute,   // lane i is lane b[i] of a; of 64 bits, by imm
-  kTable,     // the float of table b, c that the low bits of a name; vectors of 64 bytes
   kBlend,     // lane i is that of b where bit i of imm is set, else that of a; AVX2
   kStore,     // output `index`, imm: Stage::Mode
   kReduce,    // reduction `index`, imm: Stage::Kind
@@ -90,18 +89,18 @@ struct Inst {
   bool has_value() const { return op != Op::kStore && op != Op::kReduce; }
 };
 
-/// A constant: 64 bytes of lanes, of which narrower vectors have the first.
+/// A constant: 32 bytes of lanes, which repeat in wider vectors.
 struct Constant {
-  std::array<uint32_t, 16> words;
+  std::array<uint32_t, 8> words;
 
   /// The same bits in all lanes.
   static Constant uniform(uint64_t bits, bool wide) {
     Constant c{};
-    for (size_t i = 0; i < 16; ++i)
+    for (size_t i = 0; i < 8; ++i)
       c.words[i] = static_cast<uint32_t>(wide && i % 2 == 1 ? bits >> 32 : bits);
     return c;
   }
-  bool is_zero() const { return words == std::array<uint32_t, 16>{}; }
+  bool is_zero() const { return words == std::array<uint32_t, 8>{}; }
   friend bool operator==(const Constant&, const Constant&) = default;
 };
 

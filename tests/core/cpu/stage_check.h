@@ -19,14 +19,17 @@ using Bytes = std::vector<char>;
 inline constexpr size_t kGuard = 64;
 inline constexpr char kGuardByte = 0x5a;
 
-/// The level of this process, at which the kernels run too, or none where there is no code
-/// generator for it. ctest runs these suites with SPRUCE_ISA=v3 as well.
 inline std::vector<IsaLevel> levels() {
+  // Without the code generator there is no level to test.
   Stage stage;
   stage.inputs = {{Dtype::kFloat32}};
   stage.outputs = {{0}};
-  if (isa_level() < IsaLevel::kV3 || make_stage_x64(stage) == nullptr) return {};
-  return {isa_level()};
+  std::vector<IsaLevel> all;
+  if (make_stage_x64(stage) == nullptr) return all;
+  for (const IsaLevel level : {IsaLevel::kV3, IsaLevel::kV4}) {
+    if (level <= isa_level()) all.push_back(level);
+  }
+  return all;
 }
 
 inline size_t bytes_of(Dtype d, int64_t n) { return static_cast<size_t>(size_of(d) * n); }

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <random>
 
-#include "spruce/core/cpu/isa.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
@@ -195,12 +194,6 @@ void expect_close(const T* got, const T* want, int64_t n, double tolerance,
   }
 }
 
-// What results of functions may differ from those of kernels, which read tables with AVX-512. ctest
-// runs these suites with SPRUCE_ISA=v3 too.
-double difference(Dtype dtype) {
-  return dtype == Dtype::kFloat32 && isa_level() == IsaLevel::kV4 ? 1e-5 : 0;
-}
-
 void expect_array(const Array& want, const void* got, double tolerance, const std::string& what) {
   const void* data = internal::mutable_data(want);
   const int64_t n = want.shape().numel();
@@ -289,7 +282,7 @@ TEST(Tiny, RunsRandomGraphs) {
     for (size_t k = 0; k < want.size(); ++k) {
       const std::string what = "seed " + std::to_string(seed) + " output " + std::to_string(k);
       ASSERT_TRUE(results[k].intact()) << what << "\n" << graph.text();
-      const double tolerance = !sums ? difference(dtype) : dtype == Dtype::kFloat64 ? 1e-9 : 1e-3;
+      const double tolerance = !sums ? 0 : dtype == Dtype::kFloat64 ? 1e-9 : 1e-3;
       expect_array(want[k], results[k].data(), tolerance, what + "\n" + graph.text());
       if (HasFailure()) return;
     }
@@ -357,8 +350,7 @@ TEST(Tiny, RunsLoopsWhoseCarryStaysInRegisters) {
         if (k < static_cast<size_t>(loop.carry)) {
           now[static_cast<size_t>(loop.consts) + k] = after[k];
         } else {
-          expect_array(after[k], results[k].data() + step * after[k].aval().bytes(),
-                       difference(after[k].dtype()), what);
+          expect_array(after[k], results[k].data() + step * after[k].aval().bytes(), 0, what);
           if (HasFailure()) return;
         }
       }
@@ -366,8 +358,7 @@ TEST(Tiny, RunsLoopsWhoseCarryStaysInRegisters) {
     for (size_t k = 0; k < results.size(); ++k) {
       ASSERT_TRUE(results[k].intact()) << what;
       if (k < static_cast<size_t>(loop.carry))
-        expect_array(now[static_cast<size_t>(loop.consts) + k], results[k].data(),
-                     difference(dtype), what);
+        expect_array(now[static_cast<size_t>(loop.consts) + k], results[k].data(), 0, what);
       if (HasFailure()) return;
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, tanh and erf of floats against those of doubles, at floats of all sizes.
+// Functions with loops for AVX-512: against those of doubles, and against core/cpu/math.
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
@@ -8,6 +8,9 @@
 #include <functional>
 #include <limits>
 #include <string>
+
+#include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/math/math.h"
 
 namespace spruce {
 namespace {
@@ -38,9 +41,9 @@ double error_in_ulps(float got, double exact) {
   return std::abs(y - std::min(exact, 0x1p128)) / ulp;
 }
 
-class ByTable : public testing::TestWithParam<Function> {};
+class UnaryV4 : public testing::TestWithParam<Function> {};
 
-TEST_P(ByTable, IsAccurate) {
+std::vector<float> floats_of_all_sizes() {
   std::vector<float> x;
   for (uint32_t bits = 0; bits < 0x7f800000u; bits += 4093) {
     float v;
@@ -49,6 +52,11 @@ TEST_P(ByTable, IsAccurate) {
     x.push_back(-v);
   }
   for (int i = -8192; i <= 8192; ++i) x.push_back(static_cast<float>(i) * (110.0f / 8192));
+  return x;
+}
+
+TEST_P(UnaryV4, IsAccurate) {
+  const std::vector<float> x = floats_of_all_sizes();
   const std::vector<float> y = run(GetParam(), x);
   double worst = 0;
   float where = 0;
@@ -59,7 +67,7 @@ TEST_P(ByTable, IsAccurate) {
   EXPECT_LT(worst, GetParam().most_ulps) << "at " << where;
 }
 
-TEST_P(ByTable, OfSpecialValues) {
+TEST_P(UnaryV4, OfSpecialValues) {
   const std::vector<float> y = run(GetParam(), {kInf, -kInf, 0.0f, -0.0f, kNan});
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(y[i], GetParam().special[i]) << i;
@@ -68,7 +76,7 @@ TEST_P(ByTable, OfSpecialValues) {
   EXPECT_TRUE(std::isnan(y[4]));
 }
 
-TEST_P(ByTable, DoesNotDependOnThePlace) {
+TEST_P(UnaryV4, DoesNotDependOnThePlace) {
   std::vector<float> x;
   for (int i = 0; i < 75; ++i) x.push_back(static_cast<float>(i - 37) * 0.37f);
   const std::vector<float> whole = run(GetParam(), x);
@@ -79,8 +87,45 @@ TEST_P(ByTable, DoesNotDependOnThePlace) {
   }
 }
 
+using Fma = cpu::math::Isa<true>;
+
+struct Exp {
+  static SPRUCE_INLINE float call(float x) { return cpu::math::exp<Fma>(x); }
+};
+struct Logistic {
+  static SPRUCE_INLINE float call(float x) { return cpu::math::logistic<Fma>(x); }
+};
+struct Silu {
+  static SPRUCE_INLINE float call(float x) { return x * cpu::math::logistic<Fma>(x); }
+};
+struct Tanh {
+  static SPRUCE_INLINE float call(float x) { return cpu::math::tanh<Fma>(x); }
+};
+
+template <class F>
+SPRUCE_TARGET_V3 void reference(const float* x, float* y, size_t n) {
+  for (size_t i = 0; i < n; ++i) y[i] = F::call(x[i]);
+}
+
+template <class F>
+void expect_bits(const std::string& name, const std::function<Array(const Array&)>& ours) {
+  const std::vector<float> x = floats_of_all_sizes(), y = ours(array(x)).to_vector<float>();
+  std::vector<float> want(x.size());
+  reference<F>(x.data(), want.data(), x.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(std::memcmp(&y[i], &want[i], sizeof(float)), 0) << name << " of " << x[i];
+}
+
+TEST(UnaryV4Bits, AreThoseOfTheFunctions) {
+  if (cpu::isa_level() < cpu::IsaLevel::kV3) GTEST_SKIP() << "no fused multiply-add here";
+  expect_bits<Exp>("exp", [](const Array& x) { return exp(x); });
+  expect_bits<Logistic>("logistic", [](const Array& x) { return logistic(x); });
+  expect_bits<Silu>("silu", [](const Array& x) { return nn::silu(x); });
+  expect_bits<Tanh>("tanh", [](const Array& x) { return tanh(x); });
+}
+
 INSTANTIATE_TEST_SUITE_P(
-    , ByTable,
+    , UnaryV4,
     testing::Values(
         Function{"exp", [](const Array& x) { return exp(x); }, std::exp, 1.0, {kInf, 0, 1, 1}},
         Function{"logistic",
