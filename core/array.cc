@@ -2,6 +2,7 @@
 #include "spruce/core/array.h"
 
 #include <cstring>
+#include <new>
 
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
@@ -14,8 +15,15 @@ void ArrayImpl::operator delete(void* p, size_t bytes) noexcept { pool_release(p
 
 Array make_array(const Aval& aval, Device& device) {
   check_shape("array", aval.shape, size_of(aval.dtype));
-  return Array(Ref<ArrayImpl>(
-      new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), device))));
+  try {
+    return Array(Ref<ArrayImpl>(
+        new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), device))));
+  } catch (const std::bad_alloc&) {
+    throw DeviceError(std::string(device.name()) + ": there is no memory for " + to_string(aval) +
+                      ", " + std::to_string(aval.bytes()) +
+                      " bytes; make it smaller, or let other arrays go (memory::live_bytes() says "
+                      "what they hold)");
+  }
 }
 
 Array make_array(const Aval& aval, const void* data) {

@@ -31,7 +31,16 @@ Array DualInterpreter::make(const Array& primal, const Array& tangent) const {
   return Array(Ref<ArrayImpl>(new DualTracer(id(), name_, primal, tangent)));
 }
 
-Array DualInterpreter::primal(const Array& a) const { return owns(a) ? dual(a).primal : a; }
+Array DualInterpreter::primal(const Array& a) const {
+  if (owns(a)) return dual(a).primal;
+  if (a.is_tracer() && !is_running(a.impl()->interpreter)) {
+    throw TracerError(
+        std::string(name_) + ": " + a.impl()->describe() + " of type " + to_string(a.aval()) +
+        " is used outside of the function that it was traced in; return it from that "
+        "function (or hand it on as a second result) instead of storing it elsewhere");
+  }
+  return a;
+}
 Array DualInterpreter::tangent(const Array& a) const { return owns(a) ? dual(a).tangent : Array(); }
 
 void DualInterpreter::process(const Primitive& p, std::span<const Array> in, const Params& params,

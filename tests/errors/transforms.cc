@@ -188,6 +188,15 @@ Section tracer_mistakes() {
            "add: an input, a traced value of grad of type f32[3], is used outside of the function "
            "that it was traced in; return it from that function (or hand it on as a second result) "
            "instead of storing it elsewhere" HERE},
+          {"A traced value as the result of another function",
+           CODE(Array kept; sp::grad([&](const Array& x) { return kept = x * x; })(sp::ones({}));
+                sp::grad([&](const Array&) { return kept; })(sp::ones({}))),
+           CODE(Array kept; sp::grad([&](const Array& x) { return kept = x * x; })(sp::ones({}));
+                sp::grad([&](const Array& x) { return x; })(sp::ones({}))),
+           "TracerError",
+           "grad: a traced value of grad of type f32[] is used outside of the function that it was "
+           "traced in; return it from that function (or hand it on as a second result) instead of "
+           "storing it elsewhere" HERE},
           {"A traced value kept for later: vmap",
            CODE(Array kept; sp::vmap([&](const Array& x) {
                   kept = x;
