@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "spruce/core/escaped.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
 
@@ -85,12 +86,8 @@ Device& Array::device() const {
 const internal::ArrayImpl& Array::concrete(const char* op) const {
   (void)aval();
   const internal::ArrayImpl* c = impl_->concrete();
-  if (c == nullptr && !Interpreter::is_running(impl_->interpreter)) {
-    throw TracerError(
-        std::string(op) + ": " + impl_->describe() + " of type " + to_string(impl_->aval) +
-        " is used outside of the function that it was traced in; return it from that "
-        "function (or hand it on as a second result) instead of storing it elsewhere");
-  }
+  if (c == nullptr && !Interpreter::is_running(impl_->interpreter))
+    internal::throw_escaped(op, *this);
   if (c == nullptr) {
     throw TracerError(std::string(op) + ": " + impl_->describe() + " of type " +
                       to_string(impl_->aval) +

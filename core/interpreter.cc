@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "spruce/core/debug.h"
+#include "spruce/core/escaped.h"
 
 namespace spruce {
 
@@ -17,6 +18,17 @@ Interpreter::Interpreter() : parent_(current_) {
   static std::atomic<uint64_t> next{1};
   id_ = next.fetch_add(1, std::memory_order_relaxed);
 }
+
+namespace internal {
+
+void throw_escaped(const std::string& who, const Array& value, const std::string& place) {
+  throw TracerError(who + ": " + value.impl()->describe() + " of type " + to_string(value.aval()) +
+                    " is used outside of the function that it was traced in; return it from that "
+                    "function (or hand it on as a second result) instead of storing it elsewhere" +
+                    place);
+}
+
+}  // namespace internal
 
 bool Interpreter::is_running(uint64_t id) {
   for (const Interpreter* i = current_; i != nullptr; i = i->parent_) {
@@ -50,19 +62,11 @@ class Scratch {
   std::vector<T> heap_;
 };
 
-[[noreturn]] void throw_escaped(const Primitive& p, const Array& a) {
-  throw TracerError(std::string(p.name) + ": an input, " + a.impl()->describe() + " of type " +
-                    to_string(a.aval()) +
-                    ", is used outside of the function that it was traced in; return it from that "
-                    "function (or hand it on as a second "
-                    "result) instead of storing it elsewhere");
-}
-
 Device* device_of(const Primitive& p, std::span<const Array> in) {
   Device* device = nullptr;
   const Array* first = nullptr;
   for (const Array& a : in) {
-    if (a.impl()->interpreter != 0) throw_escaped(p, a);
+    if (a.impl()->interpreter != 0) internal::throw_escaped(std::string(p.name), a);
     Device* d = &a.impl()->buffer->device();
     if (device == nullptr || (d != device && first->rank() == 0 && first->weak())) {
       device = d;

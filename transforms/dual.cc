@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/dual.h"
 
+#include "spruce/core/escaped.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/transforms/derive.h"
 
@@ -33,12 +34,7 @@ Array DualInterpreter::make(const Array& primal, const Array& tangent) const {
 
 Array DualInterpreter::primal(const Array& a) const {
   if (owns(a)) return dual(a).primal;
-  if (a.is_tracer() && !is_running(a.impl()->interpreter)) {
-    throw TracerError(
-        std::string(name_) + ": " + a.impl()->describe() + " of type " + to_string(a.aval()) +
-        " is used outside of the function that it was traced in; return it from that "
-        "function (or hand it on as a second result) instead of storing it elsewhere");
-  }
+  if (a.is_tracer() && !is_running(a.impl()->interpreter)) throw_escaped(name_, a);
   return a;
 }
 Array DualInterpreter::tangent(const Array& a) const { return owns(a) ? dual(a).tangent : Array(); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/custom_call.h"
+#include "spruce/core/escaped.h"
 #include "spruce/core/rules/public_name.h"
 
 namespace spruce::internal {
@@ -33,7 +34,7 @@ std::string place_text(Loc loc) {
 }
 
 // Names the operation that uses the constant, and its line.
-[[noreturn]] void throw_escaped(const Graph& graph, const Graph::Constant& c) {
+[[noreturn]] void throw_captured(const Graph& graph, const Graph::Constant& c) {
   std::string user = "jit", place;
   for (const Equation& e : graph.equations) {
     if (std::find(e.inputs.begin(), e.inputs.end(), c.id) == e.inputs.end()) continue;
@@ -41,11 +42,7 @@ std::string place_text(Loc loc) {
     if (!e.place.empty()) place = "\n  at " + e.place;
     break;
   }
-  throw TracerError(user + ": " + c.value.impl()->describe() + " of type " +
-                    to_string(c.value.aval()) +
-                    " is used outside of the function that it was traced in; return it from that "
-                    "function (or hand it on as a second result) instead of storing it elsewhere" +
-                    place);
+  throw_escaped(user, c.value, place);
 }
 
 }  // namespace
@@ -114,7 +111,7 @@ bool captures_tracers(const Graph& graph) {
   bool any = false;
   for (const Graph::Constant& c : graph.constants) {
     if (!c.value.is_tracer()) continue;
-    if (!Interpreter::is_running(c.value.impl()->interpreter)) throw_escaped(graph, c);
+    if (!Interpreter::is_running(c.value.impl()->interpreter)) throw_captured(graph, c);
     any = true;
   }
   return any;

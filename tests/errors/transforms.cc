@@ -185,7 +185,7 @@ Section tracer_mistakes() {
                 })(sp::ones({3}));
                 kept + 1.0f),
            "TracerError",
-           "add: an input, a traced value of grad of type f32[3], is used outside of the function "
+           "add: a traced value of grad of type f32[3] is used outside of the function "
            "that it was traced in; return it from that function (or hand it on as a second result) "
            "instead of storing it elsewhere" HERE},
           {"A traced value as the result of another function",
@@ -208,7 +208,7 @@ Section tracer_mistakes() {
                 })(sp::ones({3}));
                 sp::sin(kept)),
            "TracerError",
-           "sin: an input, a traced value of vmap of type f32[], is used outside of the function "
+           "sin: a traced value of vmap of type f32[] is used outside of the function "
            "that it was traced in; return it from that function (or hand it on as a second result) "
            "instead of storing it elsewhere" HERE},
           {"A traced value kept for later: jit",
@@ -222,7 +222,7 @@ Section tracer_mistakes() {
                 })(sp::ones({3}));
                 sp::sin(kept)),
            "TracerError",
-           "sin: an input, a traced value of jit of type f32[3], is used outside of the function "
+           "sin: a traced value of jit of type f32[3] is used outside of the function "
            "that it was traced in; return it from that function (or hand it on as a second result) "
            "instead of storing it elsewhere" HERE},
           {"A traced value kept for later and captured by jit",

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "spruce/core/array.h"
+
+namespace spruce::internal {
+
+/// Throws TracerError: `who` was given a traced value whose function has ended. `place` follows.
+[[noreturn]] void throw_escaped(const std::string& who, const Array& value,
+                                const std::string& place = "");
+
+}  // namespace spruce::internal
