@@ -8,6 +8,7 @@
 
 namespace spruce::cpu {
 
+// call() selects twice: g++ makes no vectors of nested calls whose one condition is an `or`.
 struct Largest {
   static constexpr bool kUnsigned = false;
   template <class T>
