@@ -17,7 +17,6 @@ namespace {
 
 constexpr int64_t kColumnBytes = 1 << 18;  // of columns gathered at a time
 constexpr int64_t kChunks = 16;            // partial sums over samples that threads make at most
-constexpr double kThread = 1 << 20;        // multiply-adds that are worth a thread
 
 // row[cell] = x[place], zero where there is none.
 template <class T>

@@ -15,14 +15,10 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr double kThread = 1 << 20;        // multiply-adds that are worth a thread
-constexpr double kColumnThread = 1 << 18;  // of rows times a column, which wait for memory
-constexpr int64_t kWholeSum = 512;         // terms that every form adds up at once
-constexpr int64_t kTileRows = 4;           // rows that go through tiles in any case
-
-double work(const Gemm& g) {
-  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-}
+// Multiply-adds of rows times a column, which wait for memory, that are worth a thread.
+constexpr double kColumnThread = 1 << 18;
+constexpr int64_t kWholeSum = 512;  // terms that every form adds up at once
+constexpr int64_t kTileRows = 4;    // rows that go through tiles in any case
 
 // The axes of rank `rank` that are in neither list, rising.
 Axes free_axes(int rank, const Axes& contract, const Axes& batch) {

@@ -19,18 +19,12 @@ namespace {
 
 // Multiply-adds that are worth a call of a primitive of oneDNN.
 constexpr double kPrimitive = 1 << 14;
-// Multiply-adds that are worth a thread.
-constexpr double kThread = 1 << 20;
 // oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed
 // sizes, one thread each, about as high (wide) as the others.
 constexpr int64_t kTileRows = 256;
 constexpr int64_t kTileColumns = 1024;
 constexpr int64_t kFlatRows = kTileRows;  // up to these, tiles are narrower
 constexpr int64_t kFlatColumns = 256;
-
-double work(const Gemm& g) {
-  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-}
 
 // f(part) for parts of fixed sizes, on several threads; false where one of them is.
 template <class T, class F>

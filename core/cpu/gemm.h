@@ -22,6 +22,13 @@ struct Gemm {
       false;  // adds to what c holds; not for f16 and bf16, whose sums are kept in f32
 };
 
+/// The multiply-adds of a product.
+inline double work(const Gemm& g) {
+  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+}
+/// Multiply-adds that are worth a thread.
+inline constexpr double kThread = 1 << 20;
+
 /// One product, on several threads where it pays. f16 and bf16 accumulate in f32; integers wrap;
 /// bool is or of and. Every element is summed in an order that depends on the sizes only.
 void gemm(Dtype dtype, const Gemm& g);

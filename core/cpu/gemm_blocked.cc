@@ -44,7 +44,6 @@ constexpr int64_t kFlatRows = 8;  // rows from which b may
 constexpr int64_t kLong = 256;    // terms from which it pays to turn the result: half, for b
 constexpr int64_t kElements = 65536;  // to turn that are worth a thread
 constexpr int64_t kAlias = 4096;      // bytes between rows that meet in the same cache lines
-constexpr double kThread = 1 << 20;   // multiply-adds that are worth a thread
 constexpr size_t kHuge = size_t{1} << 21;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -5,14 +5,14 @@
 #include <cstring>
 #include <type_traits>
 
+#include "spruce/core/cpu/gemm_small.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/parallel.h"
 
 namespace spruce::cpu {
 namespace {
 
-constexpr double kPlain = 1 << 10;   // multiply-adds up to which tiles do not pay
-constexpr double kThread = 1 << 20;  // multiply-adds that are worth a thread
+constexpr double kPlain = 1 << 10;  // multiply-adds up to which tiles do not pay
 constexpr int64_t kBlockRows = 256;
 constexpr int64_t kBlockPanels = 2;
 constexpr int64_t kDepth = 256;    // rows of a panel of b that stays in the first cache
@@ -192,9 +192,9 @@ struct Unsigned<bool> {
 template <class T>
 void gemm_integer(const Gemm& g) {
   const Product<typename Unsigned<T>::type, std::is_same_v<T, bool>> product(g);
-  if (g.n == 1 && g.a_col == 1 && g.b_row == 1)
+  if (is_rows_by_column(g))
     product.column();
-  else if (static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) < kPlain)
+  else if (work(g) < kPlain)
     product.plain();
   else
     product.blocked();
