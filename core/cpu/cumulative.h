@@ -12,6 +12,12 @@
 #include "spruce/core/rules/reduce.h"
 
 namespace spruce::cpu {
+
+/// What sums and products of T run in: floats in f64, integers without a sign, so that they wrap.
+template <class T>
+using RunningTotal = std::conditional_t<std::is_floating_point_v<T>, double,
+                                        std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
+
 namespace internal {
 
 /// y[k, j] for j < columns <= kCumulativeColumns, from x[k, j]; rows are `step` elements apart
@@ -44,12 +50,8 @@ SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, in
   for (int64_t j = 0; j < columns; ++j) states[j].start();
   if (column_step == 1) return advance(states, x, y, n, step, columns);
   if (columns < 4) {
-    for (int64_t j = 0; j < columns; ++j) {
-      const X* from = x + j * column_step;
-      X* to = y + j * column_step;
-      for (int64_t k = 0; k < n; ++k, from += step, to += step)
-        advance(states + j, from, to, 1, 1, 1);
-    }
+    for (int64_t j = 0; j < columns; ++j)
+      advance(states + j, x + j * column_step, y + j * column_step, n, step, 1);
     return;
   }
   // Rows, turned into columns piece by piece.

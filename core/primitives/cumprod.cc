@@ -10,8 +10,7 @@ namespace {
 struct Product {
   template <class T>
   struct State {
-    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, Bits>;
+    using Wide = cpu::RunningTotal<T>;
     Wide total;
     void start() { total = 1; }
     T next(T x) {
