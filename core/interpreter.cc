@@ -19,17 +19,6 @@ Interpreter::Interpreter() : parent_(current_) {
   id_ = next.fetch_add(1, std::memory_order_relaxed);
 }
 
-namespace internal {
-
-void throw_escaped(const std::string& who, const Array& value, const std::string& place) {
-  throw TracerError(who + ": " + value.impl()->describe() + " of type " + to_string(value.aval()) +
-                    " is used outside of the function that it was traced in; return it from that "
-                    "function (or hand it on as a second result) instead of storing it elsewhere" +
-                    place);
-}
-
-}  // namespace internal
-
 bool Interpreter::is_running(uint64_t id) {
   for (const Interpreter* i = current_; i != nullptr; i = i->parent_) {
     if (i->id_ == id) return true;

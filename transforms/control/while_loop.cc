@@ -2,7 +2,6 @@
 #include "spruce/transforms/control/while_loop.h"
 
 #include "spruce/core/ops/logic.h"
-#include "spruce/transforms/control/fori_loop.h"
 #include "spruce/transforms/control/primitives.h"
 
 namespace spruce::internal {
@@ -35,13 +34,6 @@ std::vector<Array> flat_while(const char* op, std::vector<Array> init,
   in.insert(in.end(), step.consts.begin(), step.consts.end());
   in.insert(in.end(), init.begin(), init.end());
   return rules::while_loop(params, in);
-}
-
-void check_bound(const Array& bound) {
-  const std::string text = "fori_loop: a bound is " + to_string(bound.aval());
-  if (!is_integer(bound.dtype()))
-    throw DtypeError(text + ", not an integer; convert it with astype");
-  if (bound.rank() != 0) throw ShapeError(text + "; it must be one number");
 }
 
 }  // namespace spruce::internal
