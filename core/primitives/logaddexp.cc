@@ -22,6 +22,13 @@ Array gap(const Array& a, const Array& b) {
   return where(logical_and(isinf(a), a == b), rules::scalar_like(0, a), a - b);
 }
 
+// The kernel's steps: of equal infinities the difference is NaN.
+std::vector<Array> expand(std::span<const Array> in, const Params&) {
+  const Array &a = in[0], &b = in[1];
+  const Array excess = log1p(exp(-where(a == b, 0, abs(a - b))));
+  return {maximum(a, b) + excess};
+}
+
 }  // namespace
 
 extern constinit const Primitive logaddexp_p = {
@@ -38,6 +45,7 @@ extern constinit const Primitive logaddexp_p = {
     .samples = rules::binary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
+    .expand = expand,
 };
 
 }  // namespace spruce

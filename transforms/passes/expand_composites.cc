@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementwise passes of optimizers, as the operations that they are made of: what is the same
 // for all elements is then computed once. And logaddexp, whose parts the code generator knows.
-#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/optimizer.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
@@ -10,14 +10,10 @@
 namespace spruce::passes {
 namespace {
 
-// As the kernel computes it; of equal infinities the difference is NaN.
-Array logaddexp_of(const Array& a, const Array& b) {
-  return maximum(a, b) + log1p(exp(-where(a == b, 0, abs(a - b))));
-}
-
 ValueId parts(Rewriter& r, const Equation& e) {
-  const bool logs = e.primitive == &logaddexp_p;
-  if (!logs && e.primitive != &adam_direction_p && e.primitive != &scaled_add_p) return kNone;
+  if (e.primitive != &adam_direction_p && e.primitive != &scaled_add_p &&
+      e.primitive != &logaddexp_p)
+    return kNone;
   // In 16 bits the parts would round where the composite does not.
   const Aval out = r.aval(e.inputs[0]);
   if (out.numel() == 0 || size_of(out.dtype) < 4) return kNone;
@@ -26,10 +22,7 @@ ValueId parts(Rewriter& r, const Equation& e) {
   for (const ValueId v : e.inputs) in.push_back(stage.input(r.aval(v)));
   {
     const InterpreterScope scope(&stage);
-    if (logs)
-      results.push_back(logaddexp_of(in[0], in[1]));
-    else
-      results = e.primitive->expand(in, e.params);
+    results = e.primitive->expand(in, e.params);
   }
   if (!(results[0].aval() == out)) return kNone;
   stage.output(results[0]);
