@@ -58,6 +58,13 @@ Windows::Windows(const GatherParams& params, const Shape& operand, const View& i
   }
 }
 
+// Numbers beyond int64 are as far outside as its largest.
+template <class I>
+int64_t place_of(I entry) {
+  const auto at = static_cast<int64_t>(entry);
+  return std::is_same_v<I, uint64_t> && at < 0 ? std::numeric_limits<int64_t>::max() : at;
+}
+
 template <class I>
 void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t* in_result) const {
   const I* entry = indices_.as<I>() + begin * keys_;
@@ -67,8 +74,7 @@ void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t
       const int64_t stride = stride_[0], last = limit_[0], highest = std::max(last, int64_t{0});
       const bool clip = clip_;
       for (int64_t i = 0; i < n; ++i) {
-        int64_t at = static_cast<int64_t>(entry[i]);
-        if (std::is_same_v<I, uint64_t> && at < 0) at = std::numeric_limits<int64_t>::max();
+        const int64_t at = place_of(entry[i]);
         const bool valid = clip || (at >= 0 && at <= last);
         const int64_t inside = std::clamp(at, int64_t{0}, highest);
         in_operand[i] = valid ? operand + i * operand_step + inside * stride : -1;
@@ -80,8 +86,7 @@ void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t
     for (int64_t i = 0; i < n; ++i) {
       int64_t start = operand + i * operand_step;
       for (int k = 0; k < keys_; ++k) {
-        int64_t at = static_cast<int64_t>(*entry++);
-        if (std::is_same_v<I, uint64_t> && at < 0) at = std::numeric_limits<int64_t>::max();
+        const int64_t at = place_of(*entry++);
         const int64_t inside = std::clamp(at, int64_t{0}, std::max(limit_[k], int64_t{0}));
         if (!clip_ && (at != inside || at > limit_[k]))
           start = std::numeric_limits<int64_t>::min() / 2;

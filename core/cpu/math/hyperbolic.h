@@ -41,16 +41,10 @@ SPRUCE_INLINE double sinh(double x) {
   return copysign(a < 1.0 ? 0.5 * (e + e / (e + 1.0)) : h - 0.25 / h, x);
 }
 
-template <class I>
-SPRUCE_INLINE float cosh(float x) {
-  const float h = half_exp<I>(abs(x));
-  return h + 0.25f / h;
-}
-
-template <class I>
-SPRUCE_INLINE double cosh(double x) {
-  const double h = half_exp<I>(abs(x));
-  return h + 0.25 / h;
+template <class I, class T>
+SPRUCE_INLINE T cosh(T x) {
+  const T h = half_exp<I>(abs(x));
+  return h + T(0.25) / h;
 }
 
 template <class I>
