@@ -14,6 +14,10 @@ namespace spruce::internal {
 void jvp_of_cond(const JvpArgs& args);
 /// A cond of the transposed branches.
 void transpose_of_cond(const TransposeArgs& args);
+/// Takes out of the residuals of a loop's body, whose own outputs are `outputs`, what its conds
+/// make in every branch out of inputs that are not `moving`: what the branches make of them takes
+/// its place, and the linear part picks one by the index.
+void pick_invariants(LinearBody& body, size_t outputs, const Mask& moving);
 /// Runs the branch that is chosen.
 std::vector<Array> run_cond(std::span<const Array> in, const Params& params);
 /// The kernel of a compiled branch.

@@ -2,6 +2,7 @@
 // Derivatives of scan. The carries that have a tangent are those of the smallest set that the body
 // maps into itself.
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/transforms/control/cond_rules.h"
 #include "spruce/transforms/control/scan_rules.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/tape.h"
@@ -113,11 +114,12 @@ Graph with_outputs(Graph g, std::vector<ValueId> outputs) {
 // Runs the forward scan, and finds the residuals of `body`.
 Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
   const Parts at(p);
+  Mask moving(at.inputs, true);
+  std::fill(moving.begin(), moving.begin() + static_cast<ptrdiff_t>(at.consts), false);
+  pick_invariants(body, at.outputs, moving);
   Graph& g = body.forward;
   const std::vector<ValueId> ids(g.outputs.begin() + static_cast<ptrdiff_t>(at.outputs),
                                  g.outputs.end());
-  Mask moving(at.inputs, true);
-  std::fill(moving.begin(), moving.begin() + static_cast<ptrdiff_t>(at.consts), false);
   const Mask varies = depends(with_outputs(g, ids), moving);
 
   Residuals r;
