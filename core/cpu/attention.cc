@@ -12,6 +12,29 @@
 #include "spruce/core/cpu/scratch.h"
 
 namespace spruce::cpu {
+
+template <class T>
+void internal::mask_row(const AttentionOperands<T>& a, int64_t item, int64_t query, int64_t first,
+                        T* x, int64_t n) {
+  constexpr T kClosed = -std::numeric_limits<T>::infinity();
+  const int64_t offset = a.at(a.mask, item) + query * a.mask.row + first * a.mask_column;
+  if (a.mask_adds) {
+    const T* m = static_cast<const T*>(a.mask.data) + offset;
+    for (int64_t j = 0; j < n; ++j) {
+      const T add = m[j * a.mask_column];
+      x[j] = add == kClosed ? kClosed : x[j] + add;
+    }
+  } else {
+    const bool* m = static_cast<const bool*>(a.mask.data) + offset;
+    for (int64_t j = 0; j < n; ++j) x[j] = m[j * a.mask_column] ? x[j] : kClosed;
+  }
+}
+
+template void internal::mask_row<float>(const AttentionOperands<float>&, int64_t, int64_t, int64_t,
+                                        float*, int64_t);
+template void internal::mask_row<double>(const AttentionOperands<double>&, int64_t, int64_t,
+                                         int64_t, double*, int64_t);
+
 namespace {
 
 // A tile of scores stays in the first-level cache. Low ones leave out more of a causal mask.
@@ -23,21 +46,6 @@ template <class T>
 struct Query {
   T largest = -std::numeric_limits<T>::infinity(), total = 0;
 };
-
-template <class T>
-void mask_row(const Attention<T>& a, int64_t offset, T* x, int64_t n) {
-  constexpr T kClosed = -std::numeric_limits<T>::infinity();
-  if (a.mask_adds) {
-    const T* m = static_cast<const T*>(a.mask) + offset;
-    for (int64_t j = 0; j < n; ++j) {
-      const T add = m[j * a.mask_column];
-      x[j] = add == kClosed ? kClosed : x[j] + add;
-    }
-  } else {
-    const bool* m = static_cast<const bool*>(a.mask) + offset;
-    for (int64_t j = 0; j < n; ++j) x[j] = m[j * a.mask_column] ? x[j] : kClosed;
-  }
-}
 
 // From n scores to exp(score - largest); what was summed up before shrinks where the largest grows.
 template <class T>
@@ -82,7 +90,7 @@ class Run {
   explicit Run(const Attention<T>& a) : a_(a) {}
 
   void operator()() const {
-    if (a_.t == 0 || a_.e == 0) return;
+    if (a_.t == 0 || (a_.e == 0 && a_.lse == nullptr)) return;
     const int64_t groups = (a_.t + kTogether - 1) / kTogether;
     const int64_t work = std::max<int64_t>(1, std::min(a_.t, kTogether) * a_.s * (a_.d + a_.e));
     parallel_pieces(
@@ -97,12 +105,10 @@ class Run {
  private:
   using Packed = typename SmallGemm<T>::Packed;
 
-  int64_t keys_of(int64_t end) const { return a_.causal ? std::min(a_.s, end) : a_.s; }
-
   // Queries from `first` on. `keys` takes f[d, s] and, behind it, a tile of scaled queries.
   void group(int64_t item, int64_t first, T* keys, Packed& packed) const {
-    const int64_t last = std::min(first + kTogether, a_.t), s = keys_of(last);
-    gemm_pack(a_.k + item * a_.s * a_.d, a_.d, 1, s, a_.d, s, keys);
+    const int64_t last = std::min(first + kTogether, a_.t), s = a_.keys_of(last);
+    gemm_pack(a_.k.data + a_.at(a_.k, item), a_.k.row, 1, s, a_.d, s, keys);
     const int64_t height = a_.causal ? kCausalQueries : kQueries;
     for (int64_t i = first; i < last; i += height)
       tile(item, i, std::min(i + height, last), keys, s, keys + a_.s * a_.d, packed);
@@ -112,11 +118,15 @@ class Run {
             Packed& packed) const {
     alignas(64) T scores[kQueries * kKeys];
     Query<T> queries[kQueries];
-    const int64_t rows = last - first, e = a_.e, s = keys_of(last);
-    T* out = a_.out + (item * a_.t + first) * e;
-    for (int64_t i = 0; i < rows * a_.d; ++i)
-      scaled[i] = a_.scale * a_.q[(item * a_.t + first) * a_.d + i];
-    if (s == 0) std::fill(out, out + rows * e, T(0));
+    const int64_t rows = last - first, e = a_.e, s = a_.keys_of(last);
+    const int64_t out_row = a_.out.row;
+    T* const out = a_.out.data + a_.at(a_.out, item) + first * out_row;
+    const T* const q = a_.q.data + a_.at(a_.q, item) + first * a_.q.row;
+    const T* const v = a_.v.data + a_.at(a_.v, item);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t i = 0; i < a_.d; ++i) scaled[r * a_.d + i] = a_.scale * q[r * a_.q.row + i];
+      if (s == 0) std::fill(out + r * out_row, out + r * out_row + e, T(0));
+    }
     for (int64_t j = 0; j < s; j += kKeys) {
       const int64_t n = std::min(kKeys, s - j);
       Gemm g;
@@ -126,32 +136,28 @@ class Run {
       for (int64_t r = 0; r < rows; ++r) {
         T* x = scores + r * kKeys;
         const int64_t open = a_.causal ? std::clamp<int64_t>(first + r + 1 - j, 0, n) : n;
-        if (a_.mask != nullptr)
-          mask_row(a_, mask_at(item) + (first + r) * a_.mask_row + j * a_.mask_column, x, open);
-        if (open > 0) step_(queries[r], x, open, out + r * e, j > 0 ? e : 0);
+        if (a_.mask.data != nullptr) internal::mask_row(a_, item, first + r, j, x, open);
+        if (open > 0) step_(queries[r], x, open, out + r * out_row, j > 0 ? e : 0);
         std::fill(x + open, x + n, T(0));
       }
       g = Gemm();
       g.m = rows, g.n = e, g.k = n;
-      g.a_row = kKeys, g.b_row = e, g.c_row = e;
+      g.a_row = kKeys, g.b_row = a_.v.row, g.c_row = out_row;
       g.accumulate = j > 0;
       packed.from = nullptr;
-      SmallGemm<T>(g).run(scores, a_.v + (item * a_.s + j) * e, out, packed);
+      SmallGemm<T>(g).run(scores, v + j * a_.v.row, out, packed);
     }
     for (int64_t r = 0; r < rows; ++r) {
       const T total = queries[r].total;
-      const T scale = total == T(0) && (a_.mask != nullptr || a_.s == 0) ? T(0) : T(1) / total;
-      for (int64_t i = 0; i < e; ++i) out[r * e + i] *= scale;
+      const bool closed = total == T(0) && (a_.mask.data != nullptr || a_.s == 0);
+      const T scale = closed ? T(0) : T(1) / total;
+      for (int64_t i = 0; i < e; ++i) out[r * out_row + i] *= scale;
+      if (a_.lse != nullptr) {
+        a_.lse[item * a_.t + first + r] =
+            closed ? std::numeric_limits<T>::infinity()
+                   : queries[r].largest + math::log<math::Isa<false>>(total);
+      }
     }
-  }
-
-  int64_t mask_at(int64_t item) const {
-    int64_t at = 0;
-    for (int i = a_.lead.rank() - 1; i >= 0; --i) {
-      at += item % a_.lead[i] * a_.mask_step[i];
-      item /= a_.lead[i];
-    }
-    return at;
   }
 
   const Attention<T>& a_;

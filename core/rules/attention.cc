@@ -4,10 +4,12 @@
 #include <limits>
 
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/logic.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/elementwise.h"
 
 namespace spruce {
 
@@ -20,25 +22,153 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 Array softmax(const Array& x) { return bind1(softmax_p, {x}); }
 
-// True for the rows of a mask that let nothing through: softmax would make NaN of them.
+Array open_by_cause(const Array& scores) {
+  return tri(scores.shape(-2), {.columns = scores.shape(-1), .dtype = bool_});
+}
+
+Sample attention_sample(const std::vector<Shape>& shapes, bool causal) {
+  Sample s;
+  for (const Shape& in : shapes) {
+    SampleInput input;
+    input.aval = Aval{Dtype::kFloat32, false, in};
+    s.in.push_back(input);
+  }
+  s.params = Params::make(AttentionParams{0.5, causal});
+  return s;
+}
+
+}  // namespace
+
 Array closed_rows(const Array& mask) {
   if (mask.dtype() == bool_) return logical_not(any(mask, -1, {.keepdims = true}));
   return max(mask, -1, {.keepdims = true}) == kMinusInfinity;
 }
 
-}  // namespace
+Array masked_scores(const Array& scores, const Array& mask, bool causal) {
+  if (causal) return where(open_by_cause(scores), scores, Array(kMinusInfinity));
+  if (!mask.defined()) return scores;
+  return mask.dtype() == bool_ ? where(mask, scores, Array(kMinusInfinity))
+                               : scores + astype(mask, scores.dtype());
+}
 
 Array attention_weights(const Array& scores, const Array& mask, bool causal) {
-  if (causal) {
-    const Array open = tri(scores.shape(-2), {.columns = scores.shape(-1), .dtype = bool_});
-    return softmax(where(open, scores, Array(kMinusInfinity)));
-  }
-  if (!mask.defined()) return softmax(scores);
+  const Array masked = masked_scores(scores, mask, causal);
+  if (causal || !mask.defined()) return softmax(masked);
   const Array closed = closed_rows(mask);
-  const Array masked = mask.dtype() == bool_ ? where(mask, scores, Array(kMinusInfinity))
-                                             : scores + astype(mask, scores.dtype());
   const Array weights = softmax(where(closed, zeros_like(scores), masked));
   return where(closed, zeros_like(weights), weights);
+}
+
+Aval attention_result(const ShapeArgs& a, size_t mask) {
+  const Aval &q = *a.in[0], &k = *a.in[1], &v = *a.in[2];
+  const int r = q.shape.rank();
+  const std::string op = a.op;
+  bool fits = r >= 2 && k.shape.rank() == r && v.shape.rank() == r;
+  for (int i = 0; fits && i + 2 < r; ++i)
+    fits = k.shape[i] == q.shape[i] && v.shape[i] == q.shape[i];
+  if (!fits || k.shape[r - 1] != q.shape[r - 1] || v.shape[r - 2] != k.shape[r - 2]) {
+    throw ShapeError(op + ": query " + to_string(q) + ", key " + to_string(k) + " and value " +
+                     to_string(v) + " must be f[..., t, d], f[..., s, d] and f[..., s, e]");
+  }
+  if (!is_floating(q.dtype) || k.dtype != q.dtype || v.dtype != q.dtype) {
+    throw DtypeError(op + ": query " + to_string(q) + ", key " + to_string(k) + " and value " +
+                     to_string(v) + " must have one floating dtype");
+  }
+  Aval out{q.dtype, false, q.shape};
+  if (a.in.size() > mask) {
+    if (a.params.get<AttentionParams>().causal)
+      throw ValueError(op + ": a causal one takes no mask; put the causal mask into it");
+    Shape scores = q.shape;
+    scores[r - 1] = k.shape[r - 2];
+    const Aval& m = *a.in[mask];
+    if (!broadcasts_to(m.shape, scores) || (m.dtype != Dtype::kBool && m.dtype != q.dtype)) {
+      throw ShapeError(op + ": the mask is " + to_string(m) + ", it must be bool or " +
+                       to_string(Aval{q.dtype, false, scores}) + " or broadcast to that shape");
+    }
+  }
+  out.shape[r - 1] = v.shape[r - 1];
+  return out;
+}
+
+Aval attention_lse(const Aval& query) {
+  Aval out{size_of(query.dtype) < 4 ? Dtype::kFloat32 : query.dtype, false, query.shape};
+  out.shape.erase(out.shape.rank() - 1);
+  return out;
+}
+
+void check_attention_input(const ShapeArgs& a, size_t i, const char* what, const Aval& want) {
+  const Aval& got = *a.in[i];
+  if (got.shape == want.shape && got.dtype == want.dtype) return;
+  throw ShapeError(std::string(a.op) + ": the " + what + " is " + to_string(got) + ", it must be " +
+                   to_string(want));
+}
+
+void check_attention_residuals(const ShapeArgs& a, const Aval& out) {
+  check_attention_input(a, 3, "result", out);
+  Aval lse = attention_lse(*a.in[0]);
+  if (a.in[4]->dtype == out.dtype) lse.dtype = out.dtype;
+  check_attention_input(a, 4, "log-sum-exp", lse);
+}
+
+AttentionParts::AttentionParts(std::span<const Array> in, size_t mask, const Params& params) {
+  const auto& p = params.get<AttentionParams>();
+  const Dtype dtype = attention_lse(in[0].aval()).dtype;
+  query = astype(in[0], dtype) * p.scale;
+  key = astype(in[1], dtype);
+  value = astype(in[2], dtype);
+  out = astype(in[3], dtype);
+  const Array scores = masked_scores(matmul(query, swapaxes(key, -1, -2)),
+                                     in.size() > mask ? in[mask] : Array(), p.causal);
+  weights = exp(scores - expand_dims(astype(in[4], dtype), -1));
+}
+
+double attention_scores(const Shape& query, const Shape& value) {
+  double n = static_cast<double>(value[value.rank() - 2]);
+  for (int i = 0; i + 1 < query.rank(); ++i) n *= static_cast<double>(query[i]);
+  return n;
+}
+
+void batch_attention(const BatchArgs& a, size_t mask) {
+  const int rank = a.in[0].rank() + (a.batched[0] ? 1 : 0);
+  std::vector<Array> in(a.in.begin(), a.in.end());
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (i < mask) {
+      in[i] = materialize_batch(in[i], a.batched[i], a.size);
+    } else if (a.batched[i]) {
+      Shape shape = in[i].shape();
+      while (shape.rank() < rank) shape.insert(1, 1);
+      in[i] = in[i].reshape(shape);
+    }
+  }
+  const std::vector<Array> out = bind_all(a.p, in, a.params);
+  for (size_t k = 0; k < out.size(); ++k) a.out[k] = out[k];
+}
+
+std::vector<Sample> attention_samples() {
+  return {
+      attention_sample({{3, 2}, {4, 2}, {4, 3}}, false),
+      attention_sample({{2, 5, 2}, {2, 5, 2}, {2, 5, 2}}, true),
+      attention_sample({{2, 1, 3, 2}, {2, 1, 4, 2}, {2, 1, 4, 1}, {1, 3, 4}}, false),
+      attention_sample({{2, 3, 2}, {2, 4, 2}, {2, 4, 2}, {2, 1, 4}}, false),
+      attention_sample({{0, 2}, {3, 2}, {3, 2}}, false),
+  };
+}
+
+std::vector<Sample> attention_residual_samples(void (*add)(std::vector<Shape>&)) {
+  std::vector<Sample> out;
+  for (const Sample& s : attention_samples()) {
+    std::vector<Shape> shapes;
+    for (size_t i = 0; i < 3; ++i) shapes.push_back(s.in[i].aval.shape);
+    Shape result = shapes[0];
+    result[result.rank() - 1] = shapes[2].back();
+    shapes.push_back(result);
+    result.erase(result.rank() - 1);
+    shapes.push_back(result);
+    add(shapes);
+    if (s.in.size() > 3) shapes.push_back(s.in[3].aval.shape);
+    out.push_back(attention_sample(shapes, s.params.get<AttentionParams>().causal));
+  }
+  return out;
 }
 
 }  // namespace rules

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention primitive: softmax(scale query key^T) value.
+// The attention primitives: softmax(scale query key^T) value and its derivatives.
 #pragma once
 
 #include "spruce/core/primitive.h"
@@ -17,11 +17,67 @@ struct AttentionParams {
 /// to no key gives zeros.
 extern const Primitive attention_p;
 
+/// The same with a second output, f[..., t]: log(sum(exp(scores))) of each query, f32 for f16 and
+/// bf16; infinite for a query that may attend to no key. What derivatives need instead of weights.
+extern const Primitive attention_lse_p;
+
+/// The tangent of attention_p, linear in the last three inputs but the mask. Inputs: query, key,
+/// value, both outputs of attention_lse_p, the tangents of query, key and value, and perhaps a mask
+/// as above. It has no kernel, its transpose is attention_grad_p.
+extern const Primitive attention_tangent_p;
+
+/// The cotangents of query, key and value. Inputs: query, key, value, both outputs of
+/// attention_lse_p, the cotangent of the first one, and perhaps a mask as above.
+extern const Primitive attention_grad_p;
+
 namespace rules {
 
 /// softmax over the last axis of scores f[..., t, s] where the mask of `attention_p`, undefined for
 /// none, lets a query attend to a key; rows of zeros for those that may attend to none.
 Array attention_weights(const Array& scores, const Array& mask, bool causal);
+
+/// Scores f[..., t, s] with -inf where a query may not attend to a key.
+Array masked_scores(const Array& scores, const Array& mask, bool causal);
+
+/// True for the rows of a mask that let nothing through, [..., t or 1, 1].
+Array closed_rows(const Array& mask);
+
+/// The type of attention's result. Checks query, key, value and, if there is one, the mask at
+/// `mask`.
+Aval attention_result(const ShapeArgs& a, size_t mask);
+/// The type of the log-sum-exp of queries.
+Aval attention_lse(const Aval& query);
+/// Throws if input i has another type than `want`.
+void check_attention_input(const ShapeArgs& a, size_t i, const char* what, const Aval& want);
+/// Throws if inputs 3 and 4 are not what attention_lse_p gives with the result `out`. In 16 bits
+/// the log-sum-exp may be so too.
+void check_attention_residuals(const ShapeArgs& a, const Aval& out);
+
+/// What the slow forms of derivatives begin with, in f32 or f64.
+struct AttentionParts {
+  /// `in` begins with query, key, value and both outputs of attention_lse_p.
+  AttentionParts(std::span<const Array> in, size_t mask, const Params& params);
+
+  Array query;  ///< times the scale
+  Array key, value, out;
+  Array weights;  ///< f[..., t, s]
+};
+
+/// How many scores there are: a product of doubles, for costs.
+double attention_scores(const Shape& query, const Shape& value);
+
+/// vmap: the mapped axis becomes another leading axis. The mask, if there is one, is at kMask.
+void batch_attention(const BatchArgs& a, size_t mask);
+template <size_t kMask>
+void batch_attention(const BatchArgs& a) {
+  batch_attention(a, kMask);
+}
+
+/// Samples of attention_p, the mask last.
+std::vector<Sample> attention_samples();
+/// The same for derivatives: query, key, value, result and log-sum-exp, then what `add` appends to
+/// their shapes, then the mask.
+std::vector<Sample> attention_residual_samples(void (*add)(std::vector<Shape>&));
 
 }  // namespace rules
 
