@@ -129,7 +129,7 @@ double attention_scores(const Shape& query, const Shape& value) {
 }
 
 void batch_attention(const BatchArgs& a, size_t mask) {
-  const int rank = a.in[0].rank() + (a.batched[0] ? 1 : 0);
+  const int rank = a.in[0].rank() + (a.batched[0] ? 0 : 1);
   std::vector<Array> in(a.in.begin(), a.in.end());
   for (size_t i = 0; i < in.size(); ++i) {
     if (i < mask) {

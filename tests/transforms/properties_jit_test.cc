@@ -16,11 +16,16 @@ TEST_P(Jit, IsEvaluationAndTracesOnce) {
   for (const Case& c : cases) {
     run_case(c, [&] {
       const auto compiled = jit([c](const Arrays& x) { return outputs(c, x); });
+      // What has no kernel is compiled as its parts, which passes may put in another order.
+      const bool in_parts = c.p->cpu == nullptr && c.p->expand != nullptr;
+      const auto expect = [&](const Arrays& got, const Arrays& want, const char* what) {
+        in_parts ? expect_close(got, want, tolerance(want), what) : expect_same(got, want, what);
+      };
       for (int draw = 0; draw < 2; ++draw) {
         Arrays in = inputs(c, draw);
         const Arrays want = outputs(c, in);
-        expect_same(compiled(in), want, "jit");
-        expect_same(compiled(std::move(in)), want, "jit of moved inputs");
+        expect(compiled(in), want, "jit");
+        expect(compiled(std::move(in)), want, "jit of moved inputs");
       }
       EXPECT_EQ(compiled.trace_count(), 1);
     });

@@ -47,12 +47,19 @@ bool is_linear(const Partial& f) {
   return same(f(combined(2.5, x, -3.25, y)), combined(2.5, f(x), -3.25, f(y)));
 }
 
-// Every set of floating inputs, of at most four.
+// Every set of floating inputs, where there are at most four, else every run of neighbours.
 std::vector<Partial> sets(const Case& c) {
   std::vector<Partial> all;
   const std::vector<Partial> some = partials(c);
-  if (some.empty() || some[0].active.size() > 4) return some;
+  if (some.empty()) return some;
   const std::vector<size_t>& floats = some[0].active;
+  if (floats.size() > 4) {
+    for (auto from = floats.begin(); from != floats.end(); ++from) {
+      for (auto to = from; to != floats.end(); ++to)
+        all.push_back({c, some[0].all, std::vector<size_t>(from, to + 1)});
+    }
+    return all;
+  }
   for (size_t bits = 1; bits < (size_t{1} << floats.size()); ++bits) {
     Partial f{c, some[0].all, {}};
     for (size_t i = 0; i < floats.size(); ++i) {
