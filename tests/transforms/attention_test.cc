@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention beside its slow form: derivatives of first and second order, maps, and what a compiled
 // step keeps of it.
+#include "spruce/core/rules/attention.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +11,6 @@
 
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
-#include "spruce/core/rules/attention.h"
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
@@ -52,9 +53,7 @@ struct Both {
         slow{fused.params, true, mask} {}
 };
 
-double tolerance(Dtype dtype) {
-  return dtype == float64 ? 1e-12 : dtype == float32 ? 2e-5 : 4e-2;
-}
+double tolerance(Dtype dtype) { return dtype == float64 ? 1e-12 : dtype == float32 ? 2e-5 : 4e-2; }
 
 void expect_near(const Arrays& got, const Arrays& want, double tol, const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
@@ -196,16 +195,16 @@ TEST(AttentionGradient, VmapKeepsThePrimitive) {
   const Array got = all(in[0]);
   for (int64_t i = 0; i < 3; ++i)
     expect_near({got[i]}, {one(in[0][i], in[1][i], in[2][0], mask[i])}, 1e-14, "item");
-  const std::string text =
-      make_graph([&](const Array& q) { return grad([&](const Array& x) { return sum(all(x)); })(q); })(
-          in[0])
-          .text();
+  const std::string text = make_graph([&](const Array& q) {
+                             return grad([&](const Array& x) { return sum(all(x)); })(q);
+                           })(in[0])
+                               .text();
   EXPECT_EQ(count(text, "attention_grad"), 1) << text;
 }
 
 TEST(AttentionGradient, DoesNotDependOnTheNumberOfThreads) {
-  for (const Sizes& z : {Sizes{7, 300, 260, 16, 16}, Sizes{1, 300, 1100, 16, 16},
-                         Sizes{3, 300, 1100, 16, 16}}) {
+  for (const Sizes& z :
+       {Sizes{7, 300, 260, 16, 16}, Sizes{1, 300, 1100, 16, 16}, Sizes{3, 300, 1100, 16, 16}}) {
     for (const bool causal : {false, true}) {
       const Both f(causal);
       const Arrays in = operands(z, float32);
