@@ -15,25 +15,25 @@ namespace spruce::cpu {
 
 template <class T>
 void internal::mask_row(const AttentionOperands<T>& a, int64_t item, int64_t query, int64_t first,
-                        T* x, int64_t n) {
+                        T scale, T* x, int64_t n) {
   constexpr T kClosed = -std::numeric_limits<T>::infinity();
   const int64_t offset = a.at(a.mask, item) + query * a.mask.row + first * a.mask_column;
   if (a.mask_adds) {
     const T* m = static_cast<const T*>(a.mask.data) + offset;
     for (int64_t j = 0; j < n; ++j) {
       const T add = m[j * a.mask_column];
-      x[j] = add == kClosed ? kClosed : x[j] + add;
+      x[j] = add == kClosed ? kClosed : x[j] * scale + add;
     }
   } else {
     const bool* m = static_cast<const bool*>(a.mask.data) + offset;
-    for (int64_t j = 0; j < n; ++j) x[j] = m[j * a.mask_column] ? x[j] : kClosed;
+    for (int64_t j = 0; j < n; ++j) x[j] = m[j * a.mask_column] ? x[j] * scale : kClosed;
   }
 }
 
 template void internal::mask_row<float>(const AttentionOperands<float>&, int64_t, int64_t, int64_t,
-                                        float*, int64_t);
+                                        float, float*, int64_t);
 template void internal::mask_row<double>(const AttentionOperands<double>&, int64_t, int64_t,
-                                         int64_t, double*, int64_t);
+                                         int64_t, double, double*, int64_t);
 
 namespace {
 
@@ -136,9 +136,9 @@ class Run {
       for (int64_t r = 0; r < rows; ++r) {
         T* x = scores + r * kKeys;
         const int64_t open = a_.causal ? std::clamp<int64_t>(first + r + 1 - j, 0, n) : n;
-        if (a_.mask.data != nullptr) internal::mask_row(a_, item, first + r, j, x, open);
-        if (open > 0) step_(queries[r], x, open, out + r * out_row, j > 0 ? e : 0);
-        std::fill(x + open, x + n, T(0));
+        if (a_.mask.data != nullptr) internal::mask_row(a_, item, first + r, j, T(1), x, open);
+        std::fill(x + open, x + n, -std::numeric_limits<T>::infinity());
+        step_(queries[r], x, n, out + r * out_row, j > 0 ? e : 0);
       }
       g = Gemm();
       g.m = rows, g.n = e, g.k = n;

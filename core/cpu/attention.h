@@ -67,10 +67,10 @@ void attention_grad(const AttentionGrad<double>& a);
 
 namespace internal {
 
-/// Applies the mask to scores x of keys `first` to first + n - 1 and one query.
+/// Scores x of one query and keys `first` to first + n - 1: scaled and masked.
 template <class T>
-void mask_row(const AttentionOperands<T>& a, int64_t item, int64_t query, int64_t first, T* x,
-              int64_t n);
+void mask_row(const AttentionOperands<T>& a, int64_t item, int64_t query, int64_t first, T scale,
+              T* x, int64_t n);
 
 }  // namespace internal
 }  // namespace spruce::cpu
