@@ -20,8 +20,8 @@ Array make_array(const Aval& aval, Device& device) {
     return Array(Ref<ArrayImpl>(
         new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), device))));
   } catch (const std::bad_alloc&) {
-    throw DeviceError(std::string(device.name()) + ": there is no memory for " + to_string(aval) +
-                      ", " + std::to_string(aval.bytes()) +
+    throw DeviceError("array: there is no memory on the device " + std::string(device.name()) +
+                      " for " + to_string(aval) + ", " + std::to_string(aval.bytes()) +
                       " bytes; make it smaller, or let other arrays go (memory::live_bytes() says "
                       "what they hold)");
   }

@@ -56,19 +56,22 @@ Array array(std::initializer_list<T> values, Loc loc) {
 }
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc) {
-  const size_t columns = values.size() == 0 ? 0 : values.begin()->size();
+  const auto n = static_cast<int64_t>(values.size());
+  const size_t columns = n == 0 ? 0 : values.begin()->size();
   std::vector<T> flat;
   for (const auto& row : values) {
     if (row.size() != columns) internal::throw_ragged(columns, row.size(), loc);
     flat.insert(flat.end(), row.begin(), row.end());
   }
-  return internal::from_vector(
-      flat, Shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(columns)}, loc);
+  // {} converts to a list of any depth; as many axes as there are braces, as in NumPy.
+  return internal::from_vector(flat, n == 0 ? Shape{0} : Shape{n, static_cast<int64_t>(columns)},
+                               loc);
 }
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
             Loc loc) {
-  const size_t rows = values.size() == 0 ? 0 : values.begin()->size();
+  const auto n = static_cast<int64_t>(values.size());
+  const size_t rows = n == 0 ? 0 : values.begin()->size();
   const size_t columns = rows == 0 ? 0 : values.begin()->begin()->size();
   std::vector<T> flat;
   for (const auto& plane : values) {
@@ -78,8 +81,9 @@ Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>
       flat.insert(flat.end(), row.begin(), row.end());
     }
   }
-  const Shape shape{static_cast<int64_t>(values.size()), static_cast<int64_t>(rows),
-                    static_cast<int64_t>(columns)};
+  Shape shape{n};
+  if (n > 0) shape.push_back(static_cast<int64_t>(rows));
+  if (rows > 0) shape.push_back(static_cast<int64_t>(columns));
   return internal::from_vector(flat, shape, loc);
 }
 template <Element T>

@@ -14,6 +14,7 @@ namespace spruce {
 struct None {
   friend constexpr bool operator==(None, None) { return true; }
 };
+/// The value of that type.
 inline constexpr None none{};
 
 /// One axis, several, or none; where an operation reduces, none means all axes. Negative axes count
@@ -31,6 +32,8 @@ class AxisArg {
   constexpr bool all() const { return all_; }
   /// How many axes were named.
   constexpr int count() const { return axes_.rank(); }
+  /// The axes as they were named.
+  constexpr const Axes& named() const { return axes_; }
   /// The axes in 0..rank-1, in the order given; all of them for none. Throws ShapeError naming
   /// `op`.
   Axes resolve(const char* op, int rank) const;

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "spruce/core/op_scope.h"
+
 namespace spruce {
 namespace {
 
@@ -16,6 +18,19 @@ bool is_ours(std::string_view file) {
   return false;
 }
 
+// "sum: ..." as "std: ..." inside of std(); other beginnings stay.
+std::string with_name(const std::string& message) {
+  const char* op = OpScope::current();
+  const size_t colon = message.find(": ");
+  if (op == nullptr || colon == std::string::npos) return message;
+  for (size_t i = 0; i < colon; ++i) {
+    const char c = message[i];
+    const bool of_name = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    if (!of_name) return message;
+  }
+  return op + message.substr(colon);
+}
+
 std::string with_place(const std::string& message) {
   const Loc loc = LocScope::current();
   if (loc.file() == nullptr || is_ours(loc.file())) return message;
@@ -24,6 +39,6 @@ std::string with_place(const std::string& message) {
 
 }  // namespace
 
-Error::Error(const std::string& message) : std::runtime_error(with_place(message)) {}
+Error::Error(const std::string& message) : std::runtime_error(with_place(with_name(message))) {}
 
 }  // namespace spruce

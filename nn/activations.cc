@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/activations.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
@@ -33,52 +34,86 @@ Array negative_part(const Array& x) { return where(x > 0, 0, x); }
 
 namespace internal {
 
-Array relu(const Array& x) { return bind1(relu_p, {x}); }
-Array sigmoid(const Array& x) { return logistic(x); }
-Array tanh(const Array& x) { return spruce::tanh(x); }
-Array silu(const Array& x) { return bind1(silu_p, {floating(x)}); }
-Array mish(const Array& x) { return x * spruce::tanh(nn::softplus(x)); }
+Array relu(const Array& x) {
+  const OpScope at("relu");
+  return bind1(relu_p, {x});
+}
+Array sigmoid(const Array& x) {
+  const OpScope at("sigmoid");
+  return logistic(x);
+}
+Array tanh(const Array& x) {
+  const OpScope at("tanh");
+  return spruce::tanh(x);
+}
+Array silu(const Array& x) {
+  const OpScope at("silu");
+  return bind1(silu_p, {floating(x)});
+}
+Array mish(const Array& x) {
+  const OpScope at("mish");
+  return x * spruce::tanh(nn::softplus(x));
+}
 
 // The gradient at the edges is 0, unlike that of clip.
-Array relu6(const Array& x) { return nn::hardtanh(x, {0.0f, 6.0f}); }
+Array relu6(const Array& x) {
+  const OpScope at("relu6");
+  return nn::hardtanh(x, {0.0f, 6.0f});
+}
 
 Array selu(const Array& x) {
+  const OpScope at("selu");
   constexpr double kAlpha = 1.6732632423543772848170429916717,
                    kScale = 1.0507009873554804934193349852946;
   return kScale * where(x > 0, x, kAlpha * expm1(negative_part(x)));
 }
 
-Array hardsigmoid(const Array& x) { return nn::hardtanh(x + 3, {0.0f, 6.0f}) / 6; }
-Array hardswish(const Array& x) { return x * hardsigmoid(x); }
-Array softsign(const Array& x) { return x / (1 + abs(x)); }
-Array logsigmoid(const Array& x) { return -bind1(softplus_p, {-floating(x)}); }
-Array tanhshrink(const Array& x) { return x - spruce::tanh(x); }
+Array hardsigmoid(const Array& x) {
+  const OpScope at("hardsigmoid");
+  return nn::hardtanh(x + 3, {0.0f, 6.0f}) / 6;
+}
+Array hardswish(const Array& x) {
+  const OpScope at("hardswish");
+  return x * hardsigmoid(x);
+}
+Array softsign(const Array& x) {
+  const OpScope at("softsign");
+  return x / (1 + abs(x));
+}
+Array logsigmoid(const Array& x) {
+  const OpScope at("logsigmoid");
+  return -bind1(softplus_p, {-floating(x)});
+}
+Array tanhshrink(const Array& x) {
+  const OpScope at("tanhshrink");
+  return x - spruce::tanh(x);
+}
 
 }  // namespace internal
 
 Array Gelu::operator()(const Array& x, const GeluOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("gelu", loc);
   return bind1(gelu_p, {floating(x)},
                Params::make(GeluParams{options.approximate == GeluApproximation::kTanh}));
 }
 
 Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("elu", loc);
   return where(x > 0, x, options.alpha * expm1(negative_part(x)));
 }
 
 Array Celu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("celu", loc);
   return where(x > 0, x, options.alpha * expm1(negative_part(x) / options.alpha));
 }
 
 Array LeakyRelu::operator()(const Array& x, const LeakyReluOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("leaky_relu", loc);
   return where(x > 0, x, options.negative_slope * x);
 }
 
 Array Hardtanh::operator()(const Array& x, const HardtanhOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("hardtanh", loc);
   if (options.min_val > options.max_val) {
     throw ValueError("hardtanh: min_val " + std::to_string(options.min_val) + " is above max_val " +
                      std::to_string(options.max_val));
@@ -88,7 +123,7 @@ Array Hardtanh::operator()(const Array& x, const HardtanhOptions& options, Loc l
 }
 
 Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("softplus", loc);
   const Array f = floating(x);
   // Beyond 18 the function and its derivatives are those of x anyway, but for f64.
   if (options.beta == 1.0 && options.threshold >= 18.0 && f.dtype() != float64)
@@ -98,33 +133,33 @@ Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc l
 }
 
 Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("hardshrink", loc);
   return where(abs(x) <= options.lambd, zeros_like(x), x);
 }
 
 Array Softshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("softshrink", loc);
   const Array moved = where(x > 0, x - options.lambd, x + options.lambd);
   return where(abs(x) <= options.lambd, zeros_like(x), moved);
 }
 
 Array Softmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("softmax", loc);
   return along(softmax_p, "softmax", x, options.dim);
 }
 
 Array LogSoftmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("log_softmax", loc);
   return along(log_softmax_p, "log_softmax", x, options.dim);
 }
 
 Array Softmin::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("softmin", loc);
   return along(softmax_p, "softmin", -x, options.dim);
 }
 
 Array Glu::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("glu", loc);
   const int axis = normalize_axis("glu", options.dim, x.rank());
   if (x.shape()[axis] % 2 != 0) {
     throw ShapeError("glu: axis " + std::to_string(options.dim) + " of " + to_string(x.aval()) +

@@ -9,7 +9,7 @@ namespace spruce::nn {
 
 /// A function of one array without options: relu(x), or relu passed to sequential.
 struct Activation {
-  Array (*f)(const Array&);
+  Array (*f)(const Array&);  ///< what it computes
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     return f(x);
@@ -37,6 +37,7 @@ inline constexpr Activation relu{internal::relu};
 inline constexpr Activation relu6{internal::relu6};
 /// 1 / (1 + e^-x).
 inline constexpr Activation sigmoid{internal::sigmoid};
+/// The hyperbolic tangent. Grad: g (1 - y^2).
 inline constexpr Activation tanh{internal::tanh};
 /// x sigmoid(x) (Elfwing et al. 2018).
 inline constexpr Activation silu{internal::silu};
@@ -56,54 +57,67 @@ inline constexpr Activation logsigmoid{internal::logsigmoid};
 inline constexpr Activation tanhshrink{internal::tanhshrink};
 
 /// Which form of gelu.
-enum class GeluApproximation { kNone, kTanh };
+enum class GeluApproximation {
+  kNone,  ///< by erf
+  kTanh   ///< by tanh
+};
+/// Options of gelu.
 struct GeluOptions {
-  GeluApproximation approximate = GeluApproximation::kNone;
+  GeluApproximation approximate = GeluApproximation::kNone;  ///< by erf unless given
 };
 /// x Phi(x) with the normal distribution function, or its approximation by tanh (Hendrycks and
 /// Gimpel 2016).
 struct Gelu {
   Array operator()(const Array& x, const GeluOptions& options = {}, Loc loc = Loc::current()) const;
 };
+/// The function of type Gelu.
 inline constexpr Gelu gelu{};
 
+/// Options of elu and celu.
 struct EluOptions {
-  double alpha = 1.0;
+  double alpha = 1.0;  ///< the limit far below 0 is -alpha; celu takes none of 0
 };
 /// x where x > 0, alpha (e^x - 1) elsewhere (Clevert et al. 2016).
 struct Elu {
   Array operator()(const Array& x, const EluOptions& options = {}, Loc loc = Loc::current()) const;
 };
+/// The function of type Elu.
 inline constexpr Elu elu{};
 /// max(x, 0) + min(0, alpha (e^(x / alpha) - 1)) (Barron 2017).
 struct Celu {
   Array operator()(const Array& x, const EluOptions& options = {}, Loc loc = Loc::current()) const;
 };
+/// The function of type Celu.
 inline constexpr Celu celu{};
 
+/// Options of leaky_relu.
 struct LeakyReluOptions {
-  double negative_slope = 0.01;
+  double negative_slope = 0.01;  ///< below 0
 };
 /// x where x > 0, negative_slope * x elsewhere. Grad at 0: negative_slope.
 struct LeakyRelu {
   Array operator()(const Array& x, const LeakyReluOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type LeakyRelu.
 inline constexpr LeakyRelu leaky_relu{};
 
+/// Options of hardtanh.
 struct HardtanhOptions {
-  double min_val = -1.0;
-  double max_val = 1.0;
+  double min_val = -1.0;  ///< the smallest result
+  double max_val = 1.0;   ///< the largest
 };
 /// min(max(x, min_val), max_val). Grad: 0 at the edges.
 struct Hardtanh {
   Array operator()(const Array& x, const HardtanhOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type Hardtanh.
 inline constexpr Hardtanh hardtanh{};
 
+/// Options of softplus.
 struct SoftplusOptions {
-  double beta = 1.0;
+  double beta = 1.0;        ///< the larger, the nearer to relu
   double threshold = 20.0;  ///< where beta x is above it, the result is x
 };
 /// log(1 + e^(beta x)) / beta.
@@ -111,44 +125,52 @@ struct Softplus {
   Array operator()(const Array& x, const SoftplusOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type Softplus.
 inline constexpr Softplus softplus{};
 
+/// Options of hardshrink and softshrink.
 struct ShrinkOptions {
-  double lambd = 0.5;
+  double lambd = 0.5;  ///< half the width of what becomes 0
 };
 /// x outside of [-lambd, lambd], 0 within.
 struct Hardshrink {
   Array operator()(const Array& x, const ShrinkOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type Hardshrink.
 inline constexpr Hardshrink hardshrink{};
 /// x moved toward 0 by lambd, 0 within [-lambd, lambd].
 struct Softshrink {
   Array operator()(const Array& x, const ShrinkOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type Softshrink.
 inline constexpr Softshrink softshrink{};
 
+/// Options of softmax, log_softmax, softmin and glu.
 struct SoftmaxOptions {
-  int64_t dim = -1;  ///< the axis that sums to one
+  int64_t dim = -1;  ///< the axis that it goes along: that which sums to one, or is halved
 };
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
 struct Softmax {
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type Softmax.
 inline constexpr Softmax softmax{};
 /// The logarithm of softmax, without loss of precision.
 struct LogSoftmax {
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type LogSoftmax.
 inline constexpr LogSoftmax log_softmax{};
 /// softmax(-x).
 struct Softmin {
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type Softmin.
 inline constexpr Softmin softmin{};
 /// a * sigmoid(b) for the halves a, b of x along an axis (Dauphin et al. 2017). Throws ShapeError
 /// for an odd size.
@@ -156,6 +178,7 @@ struct Glu {
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
+/// The function of type Glu.
 inline constexpr Glu glu{};
 
 }  // namespace spruce::nn

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/linalg.h"
@@ -64,7 +65,7 @@ bool is_single(const Array& q, const Array& k, const Array& v, const AttentionOp
 
 Array scaled_dot_product_attention(const Array& query, const Array& key, const Array& value,
                                    const AttentionOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("scaled_dot_product_attention", loc);
   check_attention(query, key, value, o);
   const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape(-1))));
   if (is_single(query, key, value, o)) {
@@ -80,7 +81,7 @@ Array scaled_dot_product_attention(const Array& query, const Array& key, const A
 
 MultiheadAttention MultiheadAttention::init(const Key& key, int64_t e, int64_t num_heads,
                                             const MultiheadAttentionOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("MultiheadAttention::init", loc);
   if (num_heads < 1 || e % num_heads != 0) {
     throw ValueError("MultiheadAttention: num_heads is " + std::to_string(num_heads) +
                      ", it must divide embed_dim, which is " + std::to_string(e));
@@ -143,7 +144,7 @@ Array MultiheadAttention::operator()(const Array& query, const Array& key, const
 
 Array MultiheadAttention::operator()(const Array& query, const Array& key, const Array& value,
                                      Context& ctx, const MultiheadMasks& masks, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("MultiheadAttention", loc);
   const int64_t e = in_proj_weight.shape(1), d = e / num_heads;
   const int rank = query.rank();
   const auto fits = [&](const Array& a) { return a.rank() == rank && a.shape(-1) == e; };

@@ -8,6 +8,7 @@
 
 namespace spruce::nn {
 
+/// Options of scaled_dot_product_attention.
 struct AttentionOptions {
   /// bool, true where a query may attend to a key; or floating, added to the scores. Broadcasts
   /// with f[..., t, s].
@@ -28,11 +29,12 @@ struct AttentionOptions {
 Array scaled_dot_product_attention(const Array& query, const Array& key, const Array& value,
                                    const AttentionOptions& options = {}, Loc loc = Loc::current());
 
+/// Options of MultiheadAttention.
 struct MultiheadAttentionOptions {
-  bool bias = true;
+  bool bias = true;          ///< whether there are in_proj_bias and out_proj.bias
   float dropout = 0;         ///< of the attention weights, in training
   bool batch_first = false;  ///< f[n, t, e] in place of f[t, n, e]
-  Dtype dtype = float32;
+  Dtype dtype = float32;     ///< of the parameters
 };
 
 /// Masks of one call of MultiheadAttention. As in PyTorch's layer, true means: may not attend.
@@ -49,12 +51,12 @@ struct MultiheadMasks {
 ///             out_proj a Linear from e to e.
 /// State:      none.
 struct MultiheadAttention {
-  Array in_proj_weight;
-  std::optional<Array> in_proj_bias;
-  Linear out_proj;
-  int64_t num_heads = 1;
-  float dropout = 0;
-  bool batch_first = false;
+  Array in_proj_weight;               ///< f32[3 e, e]
+  std::optional<Array> in_proj_bias;  ///< f32[3 e]
+  Linear out_proj;                    ///< from e to e
+  int64_t num_heads = 1;              ///< divides e
+  float dropout = 0;                  ///< of the attention weights, in training
+  bool batch_first = false;           ///< f[n, t, e] in place of f[t, n, e]
 
   /// in_proj_weight uniform by Glorot from the first of split(key), out_proj from the second,
   /// biases zero, as PyTorch's default. Throws ValueError unless num_heads divides embed_dim.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/conv.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
@@ -134,38 +135,38 @@ ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_
 
 Array conv1d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
              Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("conv1d", loc);
   return functional("conv1d", 1, x, weight, bias, options);
 }
 Array conv2d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
              Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("conv2d", loc);
   return functional("conv2d", 2, x, weight, bias, options);
 }
 Array conv3d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
              Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("conv3d", loc);
   return functional("conv3d", 3, x, weight, bias, options);
 }
 
 Conv1d Conv1d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
                     const ConvLayerOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("Conv1d::init", loc);
   internal::ConvParts p = internal::init_conv("Conv1d", 1, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};
 }
 Array Conv1d::operator()(const Array& x, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("Conv1d", loc);
   return internal::run_conv("Conv1d", x, weight, bias.value_or(Array()), config);
 }
 Conv2d Conv2d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
                     const ConvLayerOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("Conv2d::init", loc);
   internal::ConvParts p = internal::init_conv("Conv2d", 2, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};
 }
 Array Conv2d::operator()(const Array& x, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("Conv2d", loc);
   return internal::run_conv("Conv2d", x, weight, bias.value_or(Array()), config);
 }
 

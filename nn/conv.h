@@ -9,17 +9,19 @@
 
 namespace spruce::nn {
 
+/// Options of conv1d, conv2d and conv3d.
 struct ConvOptions {
-  WindowArg stride = 1;
-  PaddingArg padding = 0;
-  WindowArg dilation = 1;
-  int64_t groups = 1;
+  WindowArg stride = 1;    ///< steps of the window
+  PaddingArg padding = 0;  ///< zeros on both sides
+  WindowArg dilation = 1;  ///< distance of the elements under the window
+  int64_t groups = 1;      ///< parts of the channels that do not see each other
 };
 
 /// Convolution (cross-correlation) over 1, 2 or 3 spatial axes.
 ///
 /// Shapes:  x f[n, in, d...] or f[in, d...], weight f[out, in / groups, k...], bias f[out] or
-/// undefined -> f[n, out, d'...] Throws:  ShapeError, naming shapes and options, where they do not
+/// undefined -> f[n, out, d'...]
+/// Throws:  ShapeError, naming shapes and options, where they do not
 /// fit.
 Array conv1d(const Array& x, const Array& weight, const Array& bias = {},
              const ConvOptions& options = {}, Loc loc = Loc::current());
@@ -28,13 +30,14 @@ Array conv2d(const Array& x, const Array& weight, const Array& bias = {},
 Array conv3d(const Array& x, const Array& weight, const Array& bias = {},
              const ConvOptions& options = {}, Loc loc = Loc::current());
 
+/// Options of Conv1d, Conv2d and their factories.
 struct ConvLayerOptions {
-  WindowArg stride = 1;
-  PaddingArg padding = 0;
-  WindowArg dilation = 1;
-  int64_t groups = 1;
-  bool bias = true;
-  Dtype dtype = float32;
+  WindowArg stride = 1;    ///< steps of the window
+  PaddingArg padding = 0;  ///< zeros on both sides
+  WindowArg dilation = 1;  ///< distance of the elements under the window
+  int64_t groups = 1;      ///< parts of the channels that do not see each other
+  bool bias = true;        ///< whether there is one
+  Dtype dtype = float32;   ///< of the parameters
 };
 
 namespace internal {
@@ -61,13 +64,14 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
 /// Parameters: weight f32[out, in / groups, k], bias f32[out]; both uniform in +-1/sqrt(in / groups
 /// * k).
 struct Conv1d {
-  Array weight;
-  std::optional<Array> bias;
-  internal::ConvConfig config;
+  Array weight;                 ///< the kernels
+  std::optional<Array> bias;    ///< f32[out]
+  internal::ConvConfig config;  ///< what is static
 
   /// Weight and bias from the first and second of split(key).
   static Conv1d init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
                      const ConvLayerOptions& options = {}, Loc loc = Loc::current());
+  /// As conv1d.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
@@ -75,12 +79,14 @@ struct Conv1d {
 ///
 /// Parameters: weight f32[out, in / groups, k, k], bias f32[out].
 struct Conv2d {
-  Array weight;
-  std::optional<Array> bias;
-  internal::ConvConfig config;
+  Array weight;                 ///< the kernels
+  std::optional<Array> bias;    ///< f32[out]
+  internal::ConvConfig config;  ///< what is static
 
+  /// As Conv1d::init.
   static Conv2d init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
                      const ConvLayerOptions& options = {}, Loc loc = Loc::current());
+  /// As conv2d.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/dropout.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 
 namespace spruce::nn {
 
 Array dropout(const Array& x, const DropoutOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dropout", loc);
   if (!(o.p >= 0 && o.p <= 1))
     throw ValueError("dropout: p is " + std::to_string(o.p) + ", it must be within 0..1");
   if (!o.training || o.p == 0) return x;
@@ -21,7 +22,7 @@ Array dropout(const Array& x, const DropoutOptions& o, Loc loc) {
 }
 
 Array Dropout::operator()(const Array& x, Context& ctx, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("Dropout", loc);
   if (!ctx.training || p == 0) return x;
   return dropout(x, {.p = p, .training = true, .key = ctx.next_key("dropout")});
 }

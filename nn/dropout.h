@@ -6,6 +6,7 @@
 
 namespace spruce::nn {
 
+/// Options of dropout.
 struct DropoutOptions {
   float p = 0.5f;        ///< probability that an element becomes zero
   bool training = true;  ///< false: x as it is
@@ -18,9 +19,11 @@ Array dropout(const Array& x, const DropoutOptions& options = {}, Loc loc = Loc:
 
 /// Dropout as a layer: draws a key from the context in training; x as it is otherwise.
 struct Dropout {
-  float p = 0.5f;
+  float p = 0.5f;  ///< probability that an element becomes zero
 
+  /// Evaluation mode: x.
   Array operator()(const Array& x) const { return x; }
+  /// In training, with a key from the context.
   Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const;
 };
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/take.h"
 
 namespace spruce::nn {
@@ -25,7 +26,7 @@ void check_rows(const Array& input, int64_t rows) {
 }  // namespace
 
 Array embedding(const Array& input, const Array& weight, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("embedding", loc);
   if (!is_integer(input.dtype())) {
     throw DtypeError("embedding: the input must be integers, got " + to_string(input.aval()) +
                      "; the order is embedding(input, weight)");
@@ -38,7 +39,7 @@ Array embedding(const Array& input, const Array& weight, Loc loc) {
 
 Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,
                           Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("Embedding::init", loc);
   return {random::normal(key, {n, d}, {.dtype = options.dtype})};
 }
 

@@ -6,8 +6,9 @@
 
 namespace spruce::nn {
 
+/// Options of Embedding.
 struct EmbeddingOptions {
-  Dtype dtype = float32;
+  Dtype dtype = float32;  ///< of the table
 };
 
 /// weight[input]: i[...], f[n, d] -> f[..., d]. Grad: g added up in the rows. Throws DtypeError for
@@ -18,12 +19,13 @@ Array embedding(const Array& input, const Array& weight, Loc loc = Loc::current(
 ///
 /// Parameters: weight f32[n, d].
 struct Embedding {
-  Array weight;
+  Array weight;  ///< one vector in each row
 
   /// Standard normal, as PyTorch's default.
   static Embedding init(const Key& key, int64_t num_embeddings, int64_t embedding_dim,
                         const EmbeddingOptions& options = {}, Loc loc = Loc::current());
 
+  /// i[...] -> f[..., d]. Throws as embedding().
   Array operator()(const Array& input, Loc loc = Loc::current()) const {
     return embedding(input, weight, loc);
   }

@@ -44,10 +44,12 @@ class LayerFactory {
 
   /// The layer for inputs like `example` (only its shape and dtype count).
   auto init(const Key& key, const Array& example) const { return make_(key, example); }
+  /// The layer at x.
   template <class L>
   Array apply(const L& layer, const Array& x, Context& ctx) const {
     return call_layer(layer, x, ctx);
   }
+  /// The model with these parameters: a pure function of its input.
   template <class L>
   Model<LayerFactory, L> operator()(const L& parameters) const {
     return {*this, parameters};
@@ -57,15 +59,18 @@ class LayerFactory {
   Make make_;
 };
 
-/// A factory without parameters around any function of an array: nn::relu, a lambda.
+/// The parameters of a part that has none.
 struct NoParameters {};
 
+/// A factory without parameters around any function of an array: nn::relu, a lambda.
 template <class F>
 class FunctionFactory {
  public:
   explicit FunctionFactory(F f) : f_(std::move(f)) {}
 
+  /// Nothing.
   NoParameters init(const Key&, const Array&) const { return {}; }
+  /// The function at x.
   Array apply(const NoParameters&, const Array& x, Context& ctx) const {
     return call_layer(f_, x, ctx);
   }
@@ -115,6 +120,7 @@ class Sequential {
         },
         parts_);
   }
+  /// x through all parts.
   template <class P>
   Array apply(const P& parameters, const Array& x, Context& ctx) const {
     Array y = x;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/linear.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
@@ -9,7 +10,7 @@
 namespace spruce::nn {
 
 Array linear(const Array& x, const Array& weight, const Array& bias, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("linear", loc);
   if (weight.rank() != 2 || x.rank() == 0 || x.shape().back() != weight.shape()[1]) {
     throw ShapeError("linear: x " + to_string(x.aval()) + " and weight " +
                      to_string(weight.aval()) +
@@ -25,7 +26,7 @@ Array linear(const Array& x, const Array& weight, const Array& bias, Loc loc) {
 
 Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions& options,
                     Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("Linear::init", loc);
   const auto [kw, kb] = random::split<2>(key);
   Linear layer;
   layer.weight = init::uniform_fan_in(kw, {out, in}, in, options.dtype);
@@ -34,7 +35,7 @@ Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions
 }
 
 Array Linear::operator()(const Array& x, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("linear", loc);
   return linear(x, weight, bias.value_or(Array()));
 }
 

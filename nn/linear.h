@@ -15,9 +15,10 @@ namespace spruce::nn {
 /// Throws:  ShapeError, naming both, where they do not fit.
 Array linear(const Array& x, const Array& weight, const Array& bias = {}, Loc loc = Loc::current());
 
+/// Options of Linear and dense.
 struct LinearOptions {
-  bool bias = true;
-  Dtype dtype = float32;
+  bool bias = true;       ///< whether there is one
+  Dtype dtype = float32;  ///< of the parameters
 };
 
 /// Fully connected layer: f[..., in] -> f[..., out].
@@ -25,14 +26,15 @@ struct LinearOptions {
 /// Parameters: weight f32[out, in], bias f32[out].
 /// State:      none.
 struct Linear {
-  Array weight;
-  std::optional<Array> bias;
+  Array weight;               ///< f32[out, in]
+  std::optional<Array> bias;  ///< f32[out]
 
   /// Weight and bias uniform in +-1/sqrt(in), from the first and second of split(key), as PyTorch's
   /// default. Throws ShapeError for negative sizes.
   static Linear init(const Key& key, int64_t in, int64_t out, const LinearOptions& options = {},
                      Loc loc = Loc::current());
 
+  /// f[..., in] -> f[..., out]. Throws as linear().
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/loss.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/math.h"
@@ -181,7 +182,7 @@ Array smoothed_cross_entropy(const Array& logs, const Array& target, const Cross
 
 Array cross_entropy(const Array& input, const Array& target, const CrossEntropyOptions& o,
                     Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cross_entropy", loc);
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1)) {
     throw ValueError("cross_entropy: label_smoothing is " + std::to_string(o.label_smoothing) +
                      ", it must be within 0..1");
@@ -195,19 +196,19 @@ Array cross_entropy(const Array& input, const Array& target, const CrossEntropyO
 }
 
 Array nll_loss(const Array& input, const Array& target, const NllOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("nll_loss", loc);
   require_indices("nll_loss", input, target);
   return nll("nll_loss", classes_last(input), target, o.weight, o.ignore_index, o.reduction);
 }
 
 Array mse_loss(const Array& input, const Array& target, const LossOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("mse_loss", loc);
   require_same_shape("mse_loss", input, target);
   return reduced(square(input - target), options.reduction);
 }
 
 Array l1_loss(const Array& input, const Array& target, const LossOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("l1_loss", loc);
   require_same_shape("l1_loss", input, target);
   return reduced(abs(input - target), options.reduction);
 }
@@ -224,7 +225,7 @@ Array huber(const Array& input, const Array& target, double delta) {
 }  // namespace
 
 Array huber_loss(const Array& input, const Array& target, const HuberOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("huber_loss", loc);
   require_same_shape("huber_loss", input, target);
   if (!(o.delta > 0)) {
     throw ValueError("huber_loss: delta is " + std::to_string(o.delta) + ", it must be positive");
@@ -233,7 +234,7 @@ Array huber_loss(const Array& input, const Array& target, const HuberOptions& o,
 }
 
 Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Options& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("smooth_l1_loss", loc);
   require_same_shape("smooth_l1_loss", input, target);
   if (!(o.beta >= 0)) {
     throw ValueError("smooth_l1_loss: beta is " + std::to_string(o.beta) +
@@ -244,7 +245,7 @@ Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Opti
 }
 
 Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("kl_div", loc);
   require_same_shape("kl_div", input, target);
   Array losses;
   if (o.log_target) {
@@ -259,7 +260,7 @@ Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc
 }
 
 Array bce_with_logits(const Array& input, const Array& target, const BceOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("bce_with_logits", loc);
   require_same_shape("bce_with_logits", input, target);
   const Array log_term = -logsigmoid(input);
   Array losses;
@@ -274,6 +275,7 @@ Array bce_with_logits(const Array& input, const Array& target, const BceOptions&
 
 Array binary_cross_entropy_with_logits(const Array& input, const Array& target,
                                        const BceOptions& options, Loc loc) {
+  const OpScope at("binary_cross_entropy_with_logits", loc);
   return bce_with_logits(input, target, options, loc);
 }
 

@@ -9,12 +9,13 @@ namespace spruce::nn {
 
 /// How the losses of examples (or elements) become one number.
 enum class Reduction {
-  kMean,
-  kSum,
-  kNone,
+  kMean,      ///< the mean
+  kSum,       ///< the sum
+  kNone,      ///< each on its own
   kBatchMean  ///< the sum divided by the size of axis 0; of kl_div only
 };
 
+/// Options of cross_entropy.
 struct CrossEntropyOptions {
   Array weight = {};            ///< f[classes]: a weight for each class; undefined for ones
   int64_t ignore_index = -100;  ///< examples with this label count for nothing
@@ -35,18 +36,20 @@ struct CrossEntropyOptions {
 Array cross_entropy(const Array& input, const Array& target,
                     const CrossEntropyOptions& options = {}, Loc loc = Loc::current());
 
+/// Options of nll_loss, as those of cross_entropy.
 struct NllOptions {
-  Array weight = {};
-  int64_t ignore_index = -100;
-  Reduction reduction = Reduction::kMean;
+  Array weight = {};                       ///< a weight for each class
+  int64_t ignore_index = -100;             ///< examples with this label count for nothing
+  Reduction reduction = Reduction::kMean;  ///< weighted, over examples that are not ignored
 };
 /// The negative of the log-probability of the target class; shapes as cross_entropy with class
 /// indices.
 Array nll_loss(const Array& input, const Array& target, const NllOptions& options = {},
                Loc loc = Loc::current());
 
+/// Options of mse_loss and l1_loss.
 struct LossOptions {
-  Reduction reduction = Reduction::kMean;
+  Reduction reduction = Reduction::kMean;  ///< of the elements
 };
 /// (input - target)^2. Throws ShapeError unless both have one shape.
 Array mse_loss(const Array& input, const Array& target, const LossOptions& options = {},
@@ -55,17 +58,19 @@ Array mse_loss(const Array& input, const Array& target, const LossOptions& optio
 Array l1_loss(const Array& input, const Array& target, const LossOptions& options = {},
               Loc loc = Loc::current());
 
+/// Options of huber_loss.
 struct HuberOptions {
-  Reduction reduction = Reduction::kMean;
-  double delta = 1;  ///< where the parabola ends and the line begins
+  Reduction reduction = Reduction::kMean;  ///< of the elements
+  double delta = 1;                        ///< where the parabola ends and the line begins
 };
 /// d^2 / 2 for d = |input - target| up to delta, delta (d - delta / 2) beyond (Huber 1964). Throws
 /// ShapeError unless both have one shape, ValueError unless delta is positive.
 Array huber_loss(const Array& input, const Array& target, const HuberOptions& options = {},
                  Loc loc = Loc::current());
 
+/// Options of smooth_l1_loss.
 struct SmoothL1Options {
-  Reduction reduction = Reduction::kMean;
+  Reduction reduction = Reduction::kMean;  ///< of the elements
   double beta = 1;  ///< where the parabola ends and the line begins; 0 is l1_loss
 };
 /// huber_loss with delta = beta, divided by beta: a slope of 1 beyond (Girshick 2015). Throws
@@ -73,6 +78,7 @@ struct SmoothL1Options {
 Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Options& options = {},
                      Loc loc = Loc::current());
 
+/// Options of kl_div.
 struct KlDivOptions {
   Reduction reduction = Reduction::kMean;  ///< of the elements; kBatchMean is the divergence itself
   bool log_target = false;                 ///< whether the target holds logarithms
@@ -83,9 +89,10 @@ struct KlDivOptions {
 Array kl_div(const Array& input, const Array& target, const KlDivOptions& options = {},
              Loc loc = Loc::current());
 
+/// Options of bce_with_logits.
 struct BceOptions {
-  Array weight = {};  ///< broadcast against the elements
-  Reduction reduction = Reduction::kMean;
+  Array weight = {};                       ///< broadcast against the elements
+  Reduction reduction = Reduction::kMean;  ///< of the elements
   Array pos_weight = {};  ///< weight of the positive part, for each class (the last axis)
 };
 /// Binary cross entropy of sigmoid(input), without overflow.

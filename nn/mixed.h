@@ -27,18 +27,21 @@ T cast_floating(const T& x, Dtype dtype) {
 /// and buffers (running statistics) stay as they are. They are differentiable; a gradient has the
 /// dtype of what it is the gradient of.
 struct Precision {
-  Dtype parameters = float32;
-  Dtype compute = bfloat16;
-  Dtype output = float32;
+  Dtype parameters = float32;  ///< in which the model is kept
+  Dtype compute = bfloat16;    ///< of what the function sees
+  Dtype output = float32;      ///< of what it returns
 
+  /// A tree in the dtype of parameters.
   template <class T>
   T to_parameters(const T& x) const {
     return internal::cast_floating(x, parameters);
   }
+  /// A tree in the dtype of computation.
   template <class T>
   T to_compute(const T& x) const {
     return internal::cast_floating(x, compute);
   }
+  /// A tree in the dtype of output.
   template <class T>
   T to_output(const T& x) const {
     return internal::cast_floating(x, output);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/norm.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
@@ -11,7 +12,7 @@ namespace spruce::nn {
 
 Array layer_norm(const Array& x, const Shape& normalized, const Array& weight, const Array& bias,
                  const LayerNormOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("layer_norm", loc);
   const int lead = x.rank() - normalized.rank();
   bool fits = normalized.rank() > 0 && lead >= 0;
   for (int i = 0; fits && i < normalized.rank(); ++i) fits = x.shape()[lead + i] == normalized[i];
@@ -104,12 +105,12 @@ BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const
 BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var,
                            const Array& weight, const Array& bias, const BatchNormOptions& o,
                            Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("batch_norm", loc);
   return batch_norm_with(x, running_mean, running_var, weight, bias, o.training, o.momentum, o.eps);
 }
 
 LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("LayerNorm::init", loc);
   LayerNorm layer;
   layer.normalized_shape = normalized_shape;
   layer.eps = o.eps;
@@ -121,12 +122,13 @@ LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions&
 }
 
 Array LayerNorm::operator()(const Array& x, Loc loc) const {
+  const OpScope at("LayerNorm", loc);
   return layer_norm(x, normalized_shape, weight.value_or(Array()), bias.value_or(Array()),
                     {.eps = eps}, loc);
 }
 
 BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("BatchNorm::init", loc);
   BatchNorm layer;
   if (o.affine) {
     layer.weight = ones({n}, o.dtype);
@@ -148,7 +150,7 @@ Array BatchNorm::operator()(const Array& x, Loc loc) const {
 }
 
 Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("BatchNorm", loc);
   const Array w = weight.value_or(Array()), b = bias.value_or(Array());
   if (!running_mean.has_value() || !running_var.has_value())
     return batch_norm_with(x, Array(), Array(), w, b, true, Array(), eps).output;

@@ -8,8 +8,9 @@
 
 namespace spruce::nn {
 
+/// Options of layer_norm.
 struct LayerNormOptions {
-  double eps = 1e-5;
+  double eps = 1e-5;  ///< added to the variance
 };
 /// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose sizes are
 /// `normalized_shape` (Ba, Kiros and Hinton 2016). Undefined weight and bias stand for ones and
@@ -18,14 +19,17 @@ Array layer_norm(const Array& x, const Shape& normalized_shape, const Array& wei
                  const Array& bias = {}, const LayerNormOptions& options = {},
                  Loc loc = Loc::current());
 
+/// Options of batch_norm.
 struct BatchNormOptions {
-  bool training = false;
+  bool training = false;  ///< statistics of the batch, not the running ones
   double momentum = 0.1;  ///< share of the new statistics in the running ones
-  double eps = 1e-5;
+  double eps = 1e-5;      ///< added to the variance
 };
 /// What batch_norm returns: the result and the running statistics, which only training changes.
 struct BatchNormResult {
-  Array output, running_mean, running_var;
+  Array output;        ///< of the shape of x
+  Array running_mean;  ///< f[c]
+  Array running_var;   ///< f[c]
 };
 /// Batch normalisation over all axes but axis 1 of f[n, c, ...] (Ioffe and Szegedy 2015). In
 /// training with the statistics of the batch (biased variance; the running variance takes the
@@ -36,32 +40,37 @@ BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Arra
                            const Array& weight = {}, const Array& bias = {},
                            const BatchNormOptions& options = {}, Loc loc = Loc::current());
 
+/// Options of LayerNorm.
 struct NormLayerOptions {
-  double eps = 1e-5;
-  bool affine = true;  ///< whether there are weight and bias
-  Dtype dtype = float32;
+  double eps = 1e-5;      ///< added to the variance
+  bool affine = true;     ///< whether there are weight and bias
+  Dtype dtype = float32;  ///< of the parameters
 };
 
 /// Layer norm over the last axes.
 ///
 /// Parameters: weight, bias f32[normalized_shape], ones and zeros at first.
 struct LayerNorm {
-  std::optional<Array> weight, bias;
-  Shape normalized_shape;
-  double eps = 1e-5;
+  std::optional<Array> weight;  ///< f32[normalized_shape]
+  std::optional<Array> bias;    ///< f32[normalized_shape]
+  Shape normalized_shape;       ///< the sizes of the last axes
+  double eps = 1e-5;            ///< added to the variance
 
+  /// Ones and zeros.
   static LayerNorm init(const Shape& normalized_shape, const NormLayerOptions& options = {},
                         Loc loc = Loc::current());
+  /// As layer_norm().
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
+/// Options of BatchNorm.
 struct BatchNormLayerOptions {
-  double eps = 1e-5;
+  double eps = 1e-5;  ///< added to the variance
   std::optional<double> momentum =
-      0.1;  ///< share of the new statistics; std::nullopt for the mean over all batches
-  bool affine = true;
+      0.1;             ///< share of the new statistics; std::nullopt for the mean over all batches
+  bool affine = true;  ///< whether there are weight and bias
   bool track_running_stats = true;  ///< without them evaluation, too, takes those of the batch
-  Dtype dtype = float32;
+  Dtype dtype = float32;            ///< of the parameters
 };
 
 /// Batch norm over f[n, c, ...] of any rank from 2.
@@ -70,11 +79,15 @@ struct BatchNormLayerOptions {
 /// State:      buffers running_mean, running_var f32[c], num_batches_tracked i64[]; none without
 /// track_running_stats.
 struct BatchNorm {
-  std::optional<Array> weight, bias;
-  std::optional<Buffer> running_mean, running_var, num_batches_tracked;
-  double eps = 1e-5;
-  std::optional<double> momentum = 0.1;
+  std::optional<Array> weight;                ///< f32[c]
+  std::optional<Array> bias;                  ///< f32[c]
+  std::optional<Buffer> running_mean;         ///< f32[c]
+  std::optional<Buffer> running_var;          ///< f32[c]
+  std::optional<Buffer> num_batches_tracked;  ///< i64[]
+  double eps = 1e-5;                          ///< added to the variance
+  std::optional<double> momentum = 0.1;       ///< as in BatchNormLayerOptions
 
+  /// Ones and zeros; the running variance begins at one.
   static BatchNorm init(int64_t num_features, const BatchNormLayerOptions& options = {},
                         Loc loc = Loc::current());
   /// Evaluation mode.

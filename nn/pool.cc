@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/pool.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
@@ -91,35 +92,74 @@ Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel
 }  // namespace
 
 Array max_pool1d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("max_pool1d", loc);
   return max_pool("max_pool1d", 1, x, kernel, options);
 }
 Array max_pool2d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("max_pool2d", loc);
   return max_pool("max_pool2d", 2, x, kernel, options);
 }
 Array max_pool3d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("max_pool3d", loc);
   return max_pool("max_pool3d", 3, x, kernel, options);
 }
 Array avg_pool1d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("avg_pool1d", loc);
   return avg_pool("avg_pool1d", 1, x, kernel, options);
 }
 Array avg_pool2d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("avg_pool2d", loc);
   return avg_pool("avg_pool2d", 2, x, kernel, options);
 }
 Array avg_pool3d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("avg_pool3d", loc);
   return avg_pool("avg_pool3d", 3, x, kernel, options);
 }
 
+Array MaxPool1d::operator()(const Array& x, Loc loc) const {
+  const OpScope at("MaxPool1d", loc);
+  return max_pool1d(
+      x, kernel,
+      {.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode}, loc);
+}
 Array MaxPool2d::operator()(const Array& x, Loc loc) const {
-  return max_pool2d(x, kernel, {.stride = stride == 0 ? kernel : stride, .padding = padding}, loc);
+  const OpScope at("MaxPool2d", loc);
+  return max_pool2d(
+      x, kernel,
+      {.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode}, loc);
+}
+Array MaxPool3d::operator()(const Array& x, Loc loc) const {
+  const OpScope at("MaxPool3d", loc);
+  return max_pool3d(
+      x, kernel,
+      {.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode}, loc);
+}
+Array AvgPool1d::operator()(const Array& x, Loc loc) const {
+  const OpScope at("AvgPool1d", loc);
+  return avg_pool1d(x, kernel,
+                    {.stride = stride,
+                     .padding = padding,
+                     .ceil_mode = ceil_mode,
+                     .count_include_pad = count_include_pad},
+                    loc);
 }
 Array AvgPool2d::operator()(const Array& x, Loc loc) const {
-  return avg_pool2d(x, kernel, {.stride = stride == 0 ? kernel : stride, .padding = padding}, loc);
+  const OpScope at("AvgPool2d", loc);
+  return avg_pool2d(x, kernel,
+                    {.stride = stride,
+                     .padding = padding,
+                     .ceil_mode = ceil_mode,
+                     .count_include_pad = count_include_pad},
+                    loc);
+}
+Array AvgPool3d::operator()(const Array& x, Loc loc) const {
+  const OpScope at("AvgPool3d", loc);
+  return avg_pool3d(x, kernel,
+                    {.stride = stride,
+                     .padding = padding,
+                     .ceil_mode = ceil_mode,
+                     .count_include_pad = count_include_pad},
+                    loc);
 }
 
 }  // namespace spruce::nn

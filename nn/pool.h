@@ -7,47 +7,105 @@
 
 namespace spruce::nn {
 
+/// Options of max_pool1d, max_pool2d and max_pool3d.
 struct MaxPoolOptions {
   WindowArg stride = Shape{};  ///< empty: the size of the window
   WindowArg padding = 0;       ///< at most half of the window
-  WindowArg dilation = 1;
-  bool ceil_mode = false;  ///< windows may begin inside and end outside
+  WindowArg dilation = 1;      ///< distance of the elements under the window
+  bool ceil_mode = false;      ///< windows may begin inside and end outside
 };
-/// The largest element of each window over the last 1, 2 or 3 axes of f[n, c, d...] or f[c, d...].
-/// Grad: to the first largest element. Throws ShapeError.
+/// The largest element of each window over the last axis of f[n, c, d] or f[c, d]. Grad: to the
+/// first largest element. Throws ShapeError.
 Array max_pool1d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
                  Loc loc = Loc::current());
+/// The same over the last two axes.
 Array max_pool2d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
                  Loc loc = Loc::current());
+/// The same over the last three.
 Array max_pool3d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
                  Loc loc = Loc::current());
 
+/// Options of avg_pool1d, avg_pool2d and avg_pool3d.
 struct AvgPoolOptions {
-  WindowArg stride = Shape{};
-  WindowArg padding = 0;
-  bool ceil_mode = false;
+  WindowArg stride = Shape{};     ///< empty: the size of the window
+  WindowArg padding = 0;          ///< at most half of the window
+  bool ceil_mode = false;         ///< windows may begin inside and end outside
   bool count_include_pad = true;  ///< whether padding counts in the divisor
 };
-/// The mean of each window.
+/// The mean of each window over the last axis of f[n, c, d] or f[c, d]. Throws ShapeError.
 Array avg_pool1d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
                  Loc loc = Loc::current());
+/// The same over the last two axes.
 Array avg_pool2d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
                  Loc loc = Loc::current());
+/// The same over the last three.
 Array avg_pool3d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
                  Loc loc = Loc::current());
 
+/// max_pool1d as a layer without parameters.
+struct MaxPool1d {
+  WindowArg kernel = 2;        ///< sizes of the window
+  WindowArg stride = Shape{};  ///< empty: the size of the window
+  WindowArg padding = 0;       ///< at most half of the window
+  WindowArg dilation = 1;      ///< distance of the elements under the window
+  bool ceil_mode = false;      ///< windows may begin inside and end outside
+
+  /// The result of max_pool1d.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
 /// max_pool2d as a layer without parameters.
 struct MaxPool2d {
-  int64_t kernel = 2;
-  int64_t stride = 0;  ///< 0: the size of the window
-  int64_t padding = 0;
+  WindowArg kernel = 2;        ///< sizes of the window
+  WindowArg stride = Shape{};  ///< empty: the size of the window
+  WindowArg padding = 0;       ///< at most half of the window
+  WindowArg dilation = 1;      ///< distance of the elements under the window
+  bool ceil_mode = false;      ///< windows may begin inside and end outside
+
+  /// The result of max_pool2d.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+/// max_pool3d as a layer without parameters.
+struct MaxPool3d {
+  WindowArg kernel = 2;        ///< sizes of the window
+  WindowArg stride = Shape{};  ///< empty: the size of the window
+  WindowArg padding = 0;       ///< at most half of the window
+  WindowArg dilation = 1;      ///< distance of the elements under the window
+  bool ceil_mode = false;      ///< windows may begin inside and end outside
+
+  /// The result of max_pool3d.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+/// avg_pool1d as a layer without parameters.
+struct AvgPool1d {
+  WindowArg kernel = 2;           ///< sizes of the window
+  WindowArg stride = Shape{};     ///< empty: the size of the window
+  WindowArg padding = 0;          ///< at most half of the window
+  bool ceil_mode = false;         ///< windows may begin inside and end outside
+  bool count_include_pad = true;  ///< whether padding counts in the divisor
+
+  /// The result of avg_pool1d.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 /// avg_pool2d as a layer without parameters.
 struct AvgPool2d {
-  int64_t kernel = 2;
-  int64_t stride = 0;
-  int64_t padding = 0;
+  WindowArg kernel = 2;           ///< sizes of the window
+  WindowArg stride = Shape{};     ///< empty: the size of the window
+  WindowArg padding = 0;          ///< at most half of the window
+  bool ceil_mode = false;         ///< windows may begin inside and end outside
+  bool count_include_pad = true;  ///< whether padding counts in the divisor
+
+  /// The result of avg_pool2d.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+/// avg_pool3d as a layer without parameters.
+struct AvgPool3d {
+  WindowArg kernel = 2;           ///< sizes of the window
+  WindowArg stride = Shape{};     ///< empty: the size of the window
+  WindowArg padding = 0;          ///< at most half of the window
+  bool ceil_mode = false;         ///< windows may begin inside and end outside
+  bool count_include_pad = true;  ///< whether padding counts in the divisor
+
+  /// The result of avg_pool3d.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/rnn.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
@@ -41,7 +42,7 @@ LSTMState advance(const Array& projected, const Array& weight_hh, const LSTMStat
 
 LSTMCell LSTMCell::init(const Key& key, int64_t in, int64_t hidden, const LSTMCellOptions& o,
                         Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("LSTMCell::init", loc);
   const auto [k_ih, k_hh, k_bias_ih, k_bias_hh] = random::split<4>(key);
   LSTMCell cell;
   cell.weight_ih = init::uniform_fan_in(k_ih, {4 * hidden, in}, hidden, o.dtype);
@@ -54,7 +55,7 @@ LSTMCell LSTMCell::init(const Key& key, int64_t in, int64_t hidden, const LSTMCe
 }
 
 LSTMState LSTMCell::operator()(const Array& x, const LSTMState& state, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("LSTMCell", loc);
   const Array projected = project(*this, x);
   Shape shape = x.shape();
   shape[x.rank() - 1] = hidden_size();
@@ -63,7 +64,7 @@ LSTMState LSTMCell::operator()(const Array& x, const LSTMState& state, Loc loc) 
 }
 
 LSTM LSTM::init(const Key& key, int64_t in, int64_t hidden, const LSTMOptions& o, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("LSTM::init", loc);
   if (o.num_layers < 1) {
     throw ValueError("LSTM: num_layers is " + std::to_string(o.num_layers) +
                      ", there must be at least one");
@@ -83,7 +84,7 @@ LSTM LSTM::init(const Key& key, int64_t in, int64_t hidden, const LSTMOptions& o
 }
 
 LSTMResult LSTM::operator()(const Array& x, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("LSTM", loc);
   if (cells.empty()) throw ValueError("LSTM: there are no cells; make them with LSTM::init");
   const auto count = static_cast<int64_t>(cells.size()), hidden = cells[0].hidden_size();
   Shape shape{count, hidden};
@@ -98,7 +99,7 @@ LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, Loc loc) con
 }
 
 LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, Context& ctx, Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("LSTM", loc);
   if (x.rank() != 2 && x.rank() != 3) {
     throw ShapeError(std::string("LSTM: takes ") + (batch_first ? "f[n, t, in]" : "f[t, n, in]") +
                      " or f[t, in], got " + to_string(x.aval()));

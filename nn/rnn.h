@@ -11,12 +11,14 @@ namespace spruce::nn {
 
 /// What an LSTM carries from step to step: hidden h and memory c, f[..., hidden] both.
 struct LSTMState {
-  Array h, c;
+  Array h;  ///< hidden
+  Array c;  ///< memory
 };
 
+/// Options of LSTMCell.
 struct LSTMCellOptions {
-  bool bias = true;
-  Dtype dtype = float32;
+  bool bias = true;       ///< whether there are bias_ih and bias_hh
+  Dtype dtype = float32;  ///< of the parameters
 };
 
 /// One step of long short-term memory (Hochreiter and Schmidhuber 1997):
@@ -27,26 +29,30 @@ struct LSTMCellOptions {
 ///             f32[4 hidden].
 /// State:      none; the caller carries it.
 struct LSTMCell {
-  Array weight_ih, weight_hh;
-  std::optional<Array> bias_ih, bias_hh;
+  Array weight_ih;               ///< f32[4 hidden, in]
+  Array weight_hh;               ///< f32[4 hidden, hidden]
+  std::optional<Array> bias_ih;  ///< f32[4 hidden]
+  std::optional<Array> bias_hh;  ///< f32[4 hidden]
 
   /// All uniform in +-1/sqrt(hidden), each from its own of split(key, 4), as PyTorch's default.
   static LSTMCell init(const Key& key, int64_t input_size, int64_t hidden_size,
                        const LSTMCellOptions& options = {}, Loc loc = Loc::current());
 
+  /// The size of h and c.
   int64_t hidden_size() const { return weight_hh.shape(1); }
 
   /// f[..., in] -> the next state. Throws ShapeError where x or the state do not fit.
   LSTMState operator()(const Array& x, const LSTMState& state, Loc loc = Loc::current()) const;
 };
 
+/// Options of LSTM.
 struct LSTMOptions {
-  int64_t num_layers = 1;
-  bool bias = true;
+  int64_t num_layers = 1;      ///< each takes the output of the one before
+  bool bias = true;            ///< whether the cells have some
   bool batch_first = false;    ///< f[n, t, in] in place of f[t, n, in]
   float dropout = 0;           ///< of the output of each layer but the last, in training
   bool bidirectional = false;  ///< a second cell of each layer goes from the end to the beginning
-  Dtype dtype = float32;
+  Dtype dtype = float32;       ///< of the parameters
 };
 
 /// All that a run of an LSTM gives.
@@ -60,10 +66,10 @@ struct LSTMResult {
 /// Parameters: cells, layer by layer, forward before backward. PyTorch's names of the parameters of
 ///             cells[k] are weight_ih_l{layer}, with _reverse where it goes backward, and so on.
 struct LSTM {
-  std::vector<LSTMCell> cells;
-  bool batch_first = false;
-  bool bidirectional = false;
-  float dropout = 0;
+  std::vector<LSTMCell> cells;  ///< layer by layer
+  bool batch_first = false;     ///< f[n, t, in] in place of f[t, n, in]
+  bool bidirectional = false;   ///< two cells in each layer
+  float dropout = 0;            ///< of the output of each layer but the last, in training
 
   /// Cell k from the k-th of split(key, number of cells).
   static LSTM init(const Key& key, int64_t input_size, int64_t hidden_size,

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "spruce/core/shape.h"
+#include "spruce/core/tree/walk.h"
 
 namespace spruce::nn {
 
@@ -19,10 +20,12 @@ class WindowArg {
 
   /// `rank` numbers, none below `least`. Throws ShapeError naming `op` and `what`.
   Shape resolve(const char* op, const char* what, int rank, int64_t least) const;
-  /// The same, or `otherwise` where this is empty.
+  /// True where nothing is given.
   bool empty() const { return values_.empty(); }
 
  private:
+  friend struct TreeTraits<WindowArg>;
+
   Shape values_;
   bool single_ = false;
 };
@@ -36,7 +39,9 @@ class PaddingArg {
   PaddingArg(std::initializer_list<int64_t> each) : values_(each) {}
   PaddingArg(const char* name) : values_(0), name_(name) {}
 
+  /// The numbers, unless there is a name.
   const WindowArg& values() const { return values_; }
+  /// "same", "valid" or nothing.
   const std::string& name() const { return name_; }
 
  private:
@@ -45,3 +50,18 @@ class PaddingArg {
 };
 
 }  // namespace spruce::nn
+
+namespace spruce {
+
+/// Static in a tree: layers that hold one can stand in a model.
+template <>
+struct TreeTraits<nn::WindowArg> {
+  static constexpr bool kDefined = true;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(std::string_view("values"), self.values_);
+    visit(std::string_view("single"), self.single_);
+  }
+};
+
+}  // namespace spruce

@@ -2,6 +2,7 @@
 // Pure updates at indices: one scatter each, over the old memory where nobody else can see it.
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index_plan.h"
@@ -91,64 +92,64 @@ Array update_divide(Array x, std::span<const Index> indices, const Array& v) {
 }  // namespace
 
 Array ArrayAt::get(Loc loc) const {
-  const LocScope at(loc);
+  const OpScope at("at.get", loc);
   return internal::read(x_, internal::plan_index("at.get", x_.aval(), indices_));
 }
 
 Array ArrayAt::set(const Array& v, Loc loc) const& {
-  const LocScope at(loc);
+  const OpScope at("at.set", loc);
   return update("at.set", scatter_p, x_, indices_, v);
 }
 Array ArrayAt::set(const Array& v, Loc loc) && {
-  const LocScope at(loc);
+  const OpScope at("at.set", loc);
   return update("at.set", scatter_p, std::move(x_), indices_, v);
 }
 Array ArrayAt::add(const Array& v, Loc loc) const& {
-  const LocScope at(loc);
+  const OpScope at("at.add", loc);
   return update("at.add", scatter_add_p, x_, indices_, v);
 }
 Array ArrayAt::add(const Array& v, Loc loc) && {
-  const LocScope at(loc);
+  const OpScope at("at.add", loc);
   return update("at.add", scatter_add_p, std::move(x_), indices_, v);
 }
 Array ArrayAt::subtract(const Array& v, Loc loc) const& {
-  const LocScope at(loc);
+  const OpScope at("at.subtract", loc);
   return update("at.subtract", scatter_add_p, x_, indices_, -v);
 }
 Array ArrayAt::subtract(const Array& v, Loc loc) && {
-  const LocScope at(loc);
+  const OpScope at("at.subtract", loc);
   return update("at.subtract", scatter_add_p, std::move(x_), indices_, -v);
 }
 Array ArrayAt::multiply(const Array& v, Loc loc) const& {
-  const LocScope at(loc);
+  const OpScope at("at.multiply", loc);
   return update("at.multiply", scatter_mul_p, x_, indices_, v);
 }
 Array ArrayAt::multiply(const Array& v, Loc loc) && {
-  const LocScope at(loc);
+  const OpScope at("at.multiply", loc);
   return update("at.multiply", scatter_mul_p, std::move(x_), indices_, v);
 }
 Array ArrayAt::divide(const Array& v, Loc loc) const& {
-  const LocScope at(loc);
+  const OpScope at("at.divide", loc);
   return update_divide(x_, indices_, v);
 }
 Array ArrayAt::divide(const Array& v, Loc loc) && {
-  const LocScope at(loc);
+  const OpScope at("at.divide", loc);
   return update_divide(std::move(x_), indices_, v);
 }
 Array ArrayAt::min(const Array& v, Loc loc) const& {
-  const LocScope at(loc);
+  const OpScope at("at.min", loc);
   return update("at.min", scatter_min_p, x_, indices_, v);
 }
 Array ArrayAt::min(const Array& v, Loc loc) && {
-  const LocScope at(loc);
+  const OpScope at("at.min", loc);
   return update("at.min", scatter_min_p, std::move(x_), indices_, v);
 }
 Array ArrayAt::max(const Array& v, Loc loc) const& {
-  const LocScope at(loc);
+  const OpScope at("at.max", loc);
   return update("at.max", scatter_max_p, x_, indices_, v);
 }
 Array ArrayAt::max(const Array& v, Loc loc) && {
-  const LocScope at(loc);
+  const OpScope at("at.max", loc);
   return update("at.max", scatter_max_p, std::move(x_), indices_, v);
 }
 

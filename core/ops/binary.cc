@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/primitive.h"
 #include "spruce/core/rules/elementwise.h"
@@ -29,6 +30,7 @@ Pair promoted_pair(const char* op, const Array& a, const Array& b, Aval (*rule)(
 
 // True where the remainder toward zero has to be shifted by the divisor to get the divisor's sign.
 Array sign_differs(const Array& remainder, const Array& divisor) {
+  const OpScope at("sign_differs");
   const Array wrong = (remainder < 0) != (divisor < 0);
   return logical_and(wrong, logical_and(remainder != 0, divisor != 0));
 }
@@ -44,9 +46,13 @@ bool small_exponent(const Array& y, int64_t* n) {
 
 }  // namespace
 
-Array divide(const Array& a, const Array& b) { return promoted_floating(div_p, a, b); }
+Array divide(const Array& a, const Array& b) {
+  const OpScope at("divide");
+  return promoted_floating(div_p, a, b);
+}
 
 Array floor_divide(const Array& a, const Array& b) {
+  const OpScope at("floor_divide");
   const auto [x, y] = promoted_pair("floor_divide", a, b, rules::broadcast_numeric);
   const Array r = bind1(rem_p, {x, y});
   if (!is_floating(x.dtype())) {
@@ -59,12 +65,14 @@ Array floor_divide(const Array& a, const Array& b) {
 }
 
 Array remainder(const Array& a, const Array& b) {
+  const OpScope at("remainder");
   const auto [x, y] = promoted_pair("remainder", a, b, rules::broadcast_numeric);
   const Array r = bind1(rem_p, {x, y});
   return is_unsigned_integer(x.dtype()) ? r : where(sign_differs(r, y), r + y, r);
 }
 
 Array power(const Array& x, const Array& y) {
+  const OpScope at("power");
   int64_t n = 0;
   if (is_weak_constant(y) && is_integer(y.dtype())) {
     return bind1(integer_pow_p, {x}, Params::make(IntegerPowParams{y.item<int64_t>()}));
@@ -77,30 +85,36 @@ Array power(const Array& x, const Array& y) {
 }
 
 Array float_power(const Array& x, const Array& y) {
+  const OpScope at("float_power");
   return power(floating("float_power", x), floating("float_power", y));
 }
 
 Array fmax(const Array& a, const Array& b) {
+  const OpScope at("fmax");
   const auto [x, y] = promoted_pair("fmax", a, b, rules::broadcast);
   return maximum(where(isnan(x), y, x), where(isnan(y), x, y));
 }
 Array fmin(const Array& a, const Array& b) {
+  const OpScope at("fmin");
   const auto [x, y] = promoted_pair("fmin", a, b, rules::broadcast);
   return minimum(where(isnan(x), y, x), where(isnan(y), x, y));
 }
 
 Array heaviside(const Array& x, const Array& at_zero) {
+  const OpScope at("heaviside");
   const auto [a, h] = promoted_pair("heaviside", floating("heaviside", x),
                                     floating("heaviside", at_zero), rules::broadcast_floating);
   return where(isnan(a), a, where(a < 0, 0.0, where(a > 0, 1.0, h)));
 }
 
 Array logaddexp2(const Array& a, const Array& b) {
+  const OpScope at("logaddexp2");
   const Array x = floating("logaddexp2", a), y = floating("logaddexp2", b);
   return logaddexp(x * std::numbers::ln2, y * std::numbers::ln2) * std::numbers::log2e;
 }
 
 Array lcm(const Array& a, const Array& b) {
+  const OpScope at("lcm");
   const auto [x, y] = promoted_pair("lcm", a, b, rules::broadcast_integer);
   const Array divisor = gcd(x, y);
   return abs(bind1(div_p, {x, where(divisor == 0, 1, divisor)}) * y);
@@ -109,7 +123,7 @@ Array lcm(const Array& a, const Array& b) {
 }  // namespace internal::math
 
 Array where(const Array& condition, const Array& a, const Array& b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("where", loc);
   const Aval &x = a.aval(), &y = b.aval();
   const Dtype dtype = promote(x.dtype, x.weak, y.dtype, y.weak);
   return bind1(select_p, {internal::math::truth(condition), internal::converted("where", a, dtype),
@@ -117,7 +131,7 @@ Array where(const Array& condition, const Array& a, const Array& b, Loc loc) {
 }
 
 Array clip(const Array& x, const Array& low, const Array& high, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("clip", loc);
   Aval type = x.aval();
   for (const Array* bound : {&low, &high}) {
     type.dtype = promote(type.dtype, type.weak, bound->dtype(), bound->weak());

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/primitive.h"
@@ -10,13 +11,28 @@
 namespace spruce {
 namespace internal::math {
 
-Array isnan(const Array& x) { return bind1(ne_p, {x, x}); }
+Array isnan(const Array& x) {
+  const OpScope at("isnan");
+  return bind1(ne_p, {x, x});
+}
 
-Array isinf(const Array& x) { return is_floating(x.dtype()) ? abs(x) == HUGE_VAL : isnan(x); }
-Array isposinf(const Array& x) { return is_floating(x.dtype()) ? x == HUGE_VAL : isnan(x); }
-Array isneginf(const Array& x) { return is_floating(x.dtype()) ? x == -HUGE_VAL : isnan(x); }
+Array isinf(const Array& x) {
+  const OpScope at("isinf");
+  return is_floating(x.dtype()) ? abs(x) == HUGE_VAL : isnan(x);
+}
+Array isposinf(const Array& x) {
+  const OpScope at("isposinf");
+  return is_floating(x.dtype()) ? x == HUGE_VAL : isnan(x);
+}
+Array isneginf(const Array& x) {
+  const OpScope at("isneginf");
+  return is_floating(x.dtype()) ? x == -HUGE_VAL : isnan(x);
+}
 
-Array signbit(const Array& x) { return is_floating(x.dtype()) ? copysign(1.0, x) < 0.0 : x < 0; }
+Array signbit(const Array& x) {
+  const OpScope at("signbit");
+  return is_floating(x.dtype()) ? copysign(1.0, x) < 0.0 : x < 0;
+}
 
 }  // namespace internal::math
 
@@ -43,7 +59,7 @@ bool all_true(const Array& x) {
 }  // namespace
 
 Array isclose(const Array& a, const Array& b, const CloseOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("isclose", loc);
   const Dtype common = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
   const Dtype compute = is_wide(common) ? Dtype::kFloat64 : Dtype::kFloat32;
   const Array x = astype(internal::converted("isclose", a, common), compute);
@@ -55,14 +71,14 @@ Array isclose(const Array& a, const Array& b, const CloseOptions& options, Loc l
 }
 
 bool allclose(const Array& a, const Array& b, const CloseOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("allclose", loc);
   require_known("allclose", a);
   require_known("allclose", b);
   return all_true(isclose(a, b, options));
 }
 
 bool array_equal(const Array& a, const Array& b, const ArrayEqualOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("array_equal", loc);
   require_known("array_equal", a);
   require_known("array_equal", b);
   if (!(a.shape() == b.shape())) return false;

@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/interpreter.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/shape.h"
@@ -39,35 +40,43 @@ Array stepped(int64_t n, Dtype dtype, const Array& start, const Array& step, boo
 }  // namespace
 
 Array zeros(const Shape& shape, Dtype dtype, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("zeros", loc);
   return repeated("zeros", shape, rules::scalar_of(dtype, 0));
 }
 
 Array ones(const Shape& shape, Dtype dtype, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("ones", loc);
   return repeated("ones", shape, rules::scalar_of(dtype, 1));
 }
 
 Array full(const Shape& shape, const Array& value, Loc loc) {
+  const OpScope at("full", loc);
   return full(shape, value, value.dtype(), loc);
 }
 
 Array full(const Shape& shape, const Array& value, Dtype dtype, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("full", loc);
   const Array v = rules::convert(value, dtype);
   return v.rank() == 0 ? repeated("full", shape, v) : broadcast_to(v, shape);
 }
 
-Array zeros_like(const Array& x, Loc loc) { return zeros(x.shape(), x.dtype(), loc); }
-Array ones_like(const Array& x, Loc loc) { return ones(x.shape(), x.dtype(), loc); }
+Array zeros_like(const Array& x, Loc loc) {
+  const OpScope at("zeros_like", loc);
+  return zeros(x.shape(), x.dtype(), loc);
+}
+Array ones_like(const Array& x, Loc loc) {
+  const OpScope at("ones_like", loc);
+  return ones(x.shape(), x.dtype(), loc);
+}
 Array full_like(const Array& x, const Array& value, Loc loc) {
+  const OpScope at("full_like", loc);
   return full(x.shape(), value, x.dtype(), loc);
 }
 
 namespace internal {
 
 Array arange(Dtype dtype, double start, double stop, double step, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("arange", loc);
   const double n = std::ceil((stop - start) / step);
   if (step == 0 || !(std::abs(n) < 9e18)) {
     throw_count("arange", "no count of steps of " + std::to_string(step) + " leads from " +
@@ -79,7 +88,7 @@ Array arange(Dtype dtype, double start, double stop, double step, Loc loc) {
 }
 
 Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("arange", loc);
   if (step == 0) throw_count("arange", "a step of 0 leads nowhere; give another one");
   int64_t span = 0;
   if (__builtin_sub_overflow(stop, start, &span))
@@ -99,7 +108,7 @@ Array arange(int64_t stop, Dtype dtype, Loc loc) {
 
 Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceOptions& options,
                Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("linspace", loc);
   if (n < 0)
     throw_count("linspace", std::to_string(n) + " numbers cannot be made; n must not be negative");
   const Dtype common = promote(start.dtype(), start.weak(), stop.dtype(), stop.weak());
@@ -115,7 +124,7 @@ Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceO
 
 Array logspace(const Array& start, const Array& stop, int64_t n, double base,
                const LinspaceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("logspace", loc);
   const Array exponents = linspace(start, stop, n, options);
   return power(rules::scalar_of(exponents.dtype(), base), exponents);
 }
@@ -149,33 +158,36 @@ MatrixSize last_two(const char* op, const Array& x) {
 }  // namespace
 
 Array eye(int64_t n, const EyeOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("eye", loc);
   const auto [rows, columns] = matrix_size("eye", n, options);
   return rules::convert(diagonals(equal, rows, columns, options.offset), options.dtype);
 }
 
-Array identity(int64_t n, Dtype dtype, Loc loc) { return eye(n, {.dtype = dtype}, loc); }
+Array identity(int64_t n, Dtype dtype, Loc loc) {
+  const OpScope at("identity", loc);
+  return eye(n, {.dtype = dtype}, loc);
+}
 
 Array tri(int64_t n, const EyeOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("tri", loc);
   const auto [rows, columns] = matrix_size("tri", n, options);
   return rules::convert(diagonals(greater_equal, rows, columns, options.offset), options.dtype);
 }
 
 Array tril(const Array& x, int64_t offset, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("tril", loc);
   const auto [rows, columns] = last_two("tril", x);
   return where(diagonals(greater_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
 }
 
 Array triu(const Array& x, int64_t offset, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("triu", loc);
   const auto [rows, columns] = last_two("triu", x);
   return where(diagonals(less_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
 }
 
 std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("meshgrid", loc);
   const auto rank = static_cast<int>(axes.size());
   const auto place = [&](int k) {
     return indexing == Indexing::kXy && rank > 1 && k < 2 ? 1 - k : k;

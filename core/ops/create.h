@@ -18,9 +18,11 @@ Array ones(const Shape& shape, Dtype dtype = float32, Loc loc = Loc::current());
 /// strong, else of the C++ scalar's. Grad: g summed.
 Array full(const Shape& shape, const Array& value, Loc loc = Loc::current());
 Array full(const Shape& shape, const Array& value, Dtype dtype, Loc loc = Loc::current());
-/// Zeros, ones or `value` of the shape and dtype of x.
+/// Zeros of the shape and dtype of x.
 Array zeros_like(const Array& x, Loc loc = Loc::current());
+/// Ones of the shape and dtype of x.
 Array ones_like(const Array& x, Loc loc = Loc::current());
+/// `value` everywhere, of the shape and dtype of x.
 Array full_like(const Array& x, const Array& value, Loc loc = Loc::current());
 
 namespace internal {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/cumulative.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/shape.h"
@@ -25,33 +26,33 @@ Array summable(const Array& x) {
 }  // namespace
 
 Array cumsum(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cumsum", loc);
   return cumulative("cumsum", cumsum_p, summable(x), axis, options);
 }
 
 Array cumprod(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cumprod", loc);
   return cumulative("cumprod", cumprod_p, summable(x), axis, options);
 }
 
 Array cummax(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cummax", loc);
   return cumulative("cummax", cummax_p, x, axis, options);
 }
 
 Array cummin(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cummin", loc);
   return cumulative("cummin", cummin_p, x, axis, options);
 }
 
 Array cumlogsumexp(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cumlogsumexp", loc);
   return cumulative("cumlogsumexp", cumlogsumexp_p,
                     is_floating(x.dtype()) ? x : rules::convert(x, float32), axis, options);
 }
 
 Array diff(const Array& x, const DiffOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("diff", loc);
   if (options.n < 0)
     throw ValueError("diff: n is " + std::to_string(options.n) + "; it must not be negative");
   const int axis = normalize_axis("diff", options.axis, x.rank());

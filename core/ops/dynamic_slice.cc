@@ -2,6 +2,7 @@
 #include "spruce/core/ops/dynamic_slice.h"
 
 #include "spruce/core/interpreter.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/shape.h"
 
@@ -37,7 +38,7 @@ std::vector<Array> along(const Array& x, const Array& start, int axis) {
 }  // namespace
 
 Array dynamic_slice(const Array& x, const std::vector<Array>& starts, const Shape& sizes, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dynamic_slice", loc);
   std::vector<Array> in = from_front(x.shape(), starts);
   in.insert(in.begin(), x);
   return bind1(dynamic_slice_p, in, Params::make(DynamicSliceParams{sizes}));
@@ -45,7 +46,7 @@ Array dynamic_slice(const Array& x, const std::vector<Array>& starts, const Shap
 
 Array dynamic_update_slice(Array x, const Array& update, const std::vector<Array>& starts,
                            Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dynamic_update_slice", loc);
   std::vector<Array> in = from_front(x.shape(), starts);
   in.insert(in.begin(), update.weak() ? update.astype(x.dtype()) : update);
   in.insert(in.begin(), std::move(x));
@@ -54,7 +55,7 @@ Array dynamic_update_slice(Array x, const Array& update, const std::vector<Array
 
 Array dynamic_slice_in_dim(const Array& x, const Array& start, int64_t size, int64_t axis,
                            Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dynamic_slice_in_dim", loc);
   const int a = normalize_axis("dynamic_slice_in_dim", axis, x.rank());
   Shape sizes = x.shape();
   sizes[a] = size;
@@ -63,7 +64,7 @@ Array dynamic_slice_in_dim(const Array& x, const Array& start, int64_t size, int
 
 Array dynamic_update_slice_in_dim(Array x, const Array& update, const Array& start, int64_t axis,
                                   Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dynamic_update_slice_in_dim", loc);
   const int a = normalize_axis("dynamic_update_slice_in_dim", axis, x.rank());
   const std::vector<Array> starts = along(x, start, a);
   return dynamic_update_slice(std::move(x), update, starts, loc);

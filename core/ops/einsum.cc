@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
@@ -345,7 +346,7 @@ class Contraction {
 }  // namespace
 
 Array einsum(std::string_view equation, std::span<const Array> operands, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("einsum", loc);
   if (operands.empty())
     throw ValueError("einsum(\"" + std::string(equation) + "\"): there are no operands");
   Equation e(equation, operands);

@@ -19,10 +19,12 @@ struct Primitive;
 
 /// Stands for as many whole axes as are left: x[{ellipsis, 0}].
 struct Ellipsis {};
+/// The value of that type.
 inline constexpr Ellipsis ellipsis{};
 
 /// Puts an axis of size 1 into the result: x[{slice(), newaxis}].
 struct NewAxis {};
+/// The value of that type.
 inline constexpr NewAxis newaxis{};
 
 /// One end of a slice: an integer, negative ones counted from the end of the axis, or none for an
@@ -33,6 +35,7 @@ class SliceEnd {
   template <std::integral T>
   requires(!std::same_as<T, bool>) constexpr SliceEnd(T value)
       : value_(static_cast<int64_t>(value)) {}
+  /// The integer; nothing for an open end.
   constexpr std::optional<int64_t> value() const { return value_; }
 
  private:
@@ -41,9 +44,9 @@ class SliceEnd {
 
 /// A range of an axis, as NumPy's start:stop:step. Ends outside of the axis are moved to its ends.
 struct Slice {
-  std::optional<int64_t> start;
-  std::optional<int64_t> stop;
-  int64_t step = 1;
+  std::optional<int64_t> start;  ///< the first element; none: the end where the range begins
+  std::optional<int64_t> stop;   ///< before which it ends; none: the other end
+  int64_t step = 1;              ///< not 0; negative ones run backwards
 };
 
 /// The whole axis, or all before `stop`.
@@ -57,6 +60,7 @@ constexpr Slice slice(SliceEnd start, SliceEnd stop, SliceEnd step = none) {
 /// One entry of an index: an integer, slice(), ellipsis, newaxis, or an array of integers or bool.
 class Index {
  public:
+  /// What it is.
   enum class Kind : uint8_t { kInteger, kSlice, kEllipsis, kNewAxis, kArray };
 
   template <std::integral T>
@@ -70,6 +74,7 @@ class Index {
   /// does the same without a change of shape.
   Index(const Array& a, Loc loc = Loc::current()) : kind_(Kind::kArray), array_(a), loc_(loc) {}
 
+  /// Which of the following has a meaning.
   Kind kind() const { return kind_; }
   int64_t integer() const { return integer_; }
   const Slice& slice() const { return slice_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/core/rules/shape.h"
@@ -36,7 +37,7 @@ Array joined(const char* op, std::span<const Array> arrays, int64_t axis) {
 }  // namespace
 
 Array concatenate(std::span<const Array> arrays, int64_t axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("concatenate", loc);
   return joined("concatenate", arrays, axis);
 }
 
@@ -45,7 +46,7 @@ Array concatenate(std::initializer_list<Array> arrays, int64_t axis, Loc loc) {
 }
 
 Array stack(std::span<const Array> arrays, int64_t axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("stack", loc);
   std::vector<Array> parts = promoted_all("stack", arrays);
   const int place = normalize_axis("stack", axis, parts[0].rank() + 1);
   for (size_t k = 0; k < parts.size(); ++k) {
@@ -79,14 +80,14 @@ std::vector<Array> with_rank(std::span<const Array> arrays, int rank) {
 }  // namespace
 
 Array vstack(std::span<const Array> arrays, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("vstack", loc);
   return joined("vstack", with_rank(arrays, 2), 0);
 }
 
 Array vstack(std::initializer_list<Array> arrays, Loc loc) { return vstack(view(arrays), loc); }
 
 Array hstack(std::span<const Array> arrays, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("hstack", loc);
   const std::vector<Array> parts = with_rank(arrays, 1);
   return joined("hstack", parts, !parts.empty() && parts[0].rank() > 1 ? 1 : 0);
 }
@@ -117,7 +118,7 @@ void require_sections(const char* op, int64_t sections) {
 }  // namespace
 
 std::vector<Array> split(const Array& x, int64_t sections, int64_t axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("split", loc);
   require_sections("split", sections);
   const int along = normalize_axis("split", axis, x.rank());
   if (x.shape()[along] % sections != 0) {
@@ -130,7 +131,7 @@ std::vector<Array> split(const Array& x, int64_t sections, int64_t axis, Loc loc
 
 std::vector<Array> split(const Array& x, const std::vector<int64_t>& places, int64_t axis,
                          Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("split", loc);
   return cut(x, places, normalize_axis("split", axis, x.rank()));
 }
 
@@ -140,7 +141,7 @@ std::vector<Array> split(const Array& x, std::initializer_list<int64_t> places, 
 }
 
 std::vector<Array> array_split(const Array& x, int64_t sections, int64_t axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("array_split", loc);
   require_sections("array_split", sections);
   const int along = normalize_axis("array_split", axis, x.rank());
   const int64_t n = x.shape()[along], size = n / sections, longer = n % sections;
@@ -150,7 +151,7 @@ std::vector<Array> array_split(const Array& x, int64_t sections, int64_t axis, L
 }
 
 Array tile(const Array& x, const Shape& repeats, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("tile", loc);
   const int rank = std::max(x.rank(), repeats.rank());
   Shape doubled, from;  // a repeated axis has one in front along which it is broadcast
   for (int i = 0; i < rank; ++i) {
@@ -175,7 +176,7 @@ Array tile(const Array& x, const Shape& repeats, Loc loc) {
 }
 
 Array repeat(const Array& x, int64_t repeats, const AxisArg& axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("repeat", loc);
   if (repeats < 0)
     throw ValueError("repeat: " + std::to_string(repeats) +
                      " repeats; the count must not be negative");
@@ -189,7 +190,7 @@ Array repeat(const Array& x, int64_t repeats, const AxisArg& axis, Loc loc) {
 }
 
 Array repeat(const Array& x, const std::vector<int64_t>& repeats, const AxisArg& axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("repeat", loc);
   const Array from = axis.all() ? ravel(x) : x;
   const int along = axis.all() ? 0 : rules::single_axis("repeat", axis, x.rank());
   const int64_t n = from.shape()[along];

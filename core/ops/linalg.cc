@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
@@ -97,7 +98,7 @@ Array batched_matmul(const Array& a, const Array& b) {
 }  // namespace
 
 Array dot_general(const Array& a, const Array& b, const DotParams& axes, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dot_general", loc);
   return contract(a, b,
                   {normalize_axes("dot_general", axes.lhs_contract, a.rank()),
                    normalize_axes("dot_general", axes.rhs_contract, b.rank()),
@@ -106,7 +107,7 @@ Array dot_general(const Array& a, const Array& b, const DotParams& axes, Loc loc
 }
 
 Array matmul(const Array& a, const Array& b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("matmul", loc);
   if (a.rank() == 0 || b.rank() == 0) {
     throw ShapeError("matmul: an operand has no axes: " + both(a, b) + "; multiply by it with *");
   }
@@ -121,7 +122,7 @@ Array matmul(const Array& a, const Array& b, Loc loc) {
 }
 
 Array dot(const Array& a, const Array& b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dot", loc);
   if (a.rank() == 0 || b.rank() == 0) return multiply(a, b);
   const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
   check_contracted("dot", a, ka, b, kb);
@@ -129,7 +130,7 @@ Array dot(const Array& a, const Array& b, Loc loc) {
 }
 
 Array vdot(const Array& a, const Array& b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("vdot", loc);
   if (a.size() != b.size()) {
     throw ShapeError("vdot: the operands have " + std::to_string(a.size()) + " and " +
                      std::to_string(b.size()) + " elements: " + both(a, b));
@@ -138,20 +139,20 @@ Array vdot(const Array& a, const Array& b, Loc loc) {
 }
 
 Array inner(const Array& a, const Array& b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("inner", loc);
   if (a.rank() == 0 || b.rank() == 0) return multiply(a, b);
   check_contracted("inner", a, a.rank() - 1, b, b.rank() - 1);
   return contract(a, b, {{a.rank() - 1}, {b.rank() - 1}, {}, {}});
 }
 
 Array outer(const Array& a, const Array& b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("outer", loc);
   return multiply(reshape(a, {a.size(), 1}), flat(b));
 }
 
 Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const AxisArg& b_axes,
                 Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("tensordot", loc);
   const Axes x = a_axes.resolve("tensordot", a.rank()), y = b_axes.resolve("tensordot", b.rank());
   if (x.rank() != y.rank()) {
     throw ShapeError("tensordot: axes " + to_string(x) + " of a and " + to_string(y) +
@@ -163,7 +164,7 @@ Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const Axi
 }
 
 Array tensordot(const Array& a, const Array& b, int axes, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("tensordot", loc);
   if (axes < 0 || axes > a.rank() || axes > b.rank()) {
     throw ShapeError("tensordot: cannot sum over " + std::to_string(axes) + " axes of " +
                      both(a, b));
@@ -172,7 +173,7 @@ Array tensordot(const Array& a, const Array& b, int axes, Loc loc) {
 }
 
 Array vecdot(const Array& a, const Array& b, const VecdotOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("vecdot", loc);
   const Shape shape = broadcast_shapes("vecdot", a.shape(), b.shape());
   const int axis = normalize_axis("vecdot", options.axis, shape.rank());
   Axes batch;
@@ -183,7 +184,7 @@ Array vecdot(const Array& a, const Array& b, const VecdotOptions& options, Loc l
 }
 
 Array kron(const Array& a, const Array& b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("kron", loc);
   const int rank = std::max(a.rank(), b.rank());
   Shape x, y, out;
   for (int i = 0; i < rank; ++i) {
@@ -200,7 +201,7 @@ Array kron(const Array& a, const Array& b, Loc loc) {
 }
 
 Array cross(const Array& a, const Array& b, const CrossOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cross", loc);
   const Shape shape = broadcast_shapes("cross", a.shape(), b.shape());
   const int axis = normalize_axis("cross", options.axis, shape.rank());
   const auto three = [&](const Array& x) {
@@ -222,7 +223,7 @@ Array cross(const Array& a, const Array& b, const CrossOptions& options, Loc loc
 }
 
 Array diagonal(const Array& x, const DiagonalOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("diagonal", loc);
   if (x.rank() < 2)
     throw ShapeError("diagonal: needs two axes, got " + to_string(x.aval()) +
                      "; diag() makes a matrix of a vector");
@@ -246,12 +247,12 @@ Array diagonal(const Array& x, const DiagonalOptions& options, Loc loc) {
 }
 
 Array trace(const Array& x, const DiagonalOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("trace", loc);
   return sum(diagonal(x, options), -1);
 }
 
 Array diag(const Array& x, const DiagOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("diag", loc);
   const int64_t k = options.offset;
   if (x.rank() == 2) return diagonal(x, {.offset = k});
   if (x.rank() != 1)

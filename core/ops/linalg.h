@@ -15,10 +15,10 @@ namespace spruce {
 /// What dot_general sums over and what it goes along. lhs_contract[i] is summed with
 /// rhs_contract[i], lhs_batch[i] goes with rhs_batch[i]; negative axes count from the end.
 struct DotParams {
-  Axes lhs_contract;
-  Axes rhs_contract;
-  Axes lhs_batch;
-  Axes rhs_batch;
+  Axes lhs_contract;  ///< axes of a that are summed over
+  Axes rhs_contract;  ///< those of b
+  Axes lhs_batch;     ///< axes of a that stay side by side
+  Axes rhs_batch;     ///< those of b
 };
 
 /// The general contraction of two arrays, as jax.lax.dot_general. The axes of the result are the
@@ -42,6 +42,7 @@ Array dot(const Array& a, const Array& b, Loc loc = Loc::current());
 /// their numbers differ.
 Array vdot(const Array& a, const Array& b, Loc loc = Loc::current());
 
+/// Options of vecdot.
 struct VecdotOptions {
   int64_t axis = -1;  ///< counted in the broadcast operands
 };
@@ -68,6 +69,7 @@ Array tensordot(const Array& a, const Array& b, int axes = 2, Loc loc = Loc::cur
 /// with ones in front).
 Array kron(const Array& a, const Array& b, Loc loc = Loc::current());
 
+/// Options of cross.
 struct CrossOptions {
   int64_t axis = -1;  ///< the axis of size 3, in both operands and in the result
 };
@@ -76,6 +78,7 @@ struct CrossOptions {
 Array cross(const Array& a, const Array& b, const CrossOptions& options = {},
             Loc loc = Loc::current());
 
+/// Options of diagonal and trace.
 struct DiagonalOptions {
   int64_t offset = 0;  ///< above the main diagonal if positive, below if negative
   int64_t axis1 = 0;   ///< rows
@@ -88,6 +91,7 @@ Array diagonal(const Array& x, const DiagonalOptions& options = {}, Loc loc = Lo
 /// The sum of diagonal(x, options).
 Array trace(const Array& x, const DiagonalOptions& options = {}, Loc loc = Loc::current());
 
+/// Options of diag.
 struct DiagOptions {
   int64_t offset = 0;  ///< which diagonal, as in DiagonalOptions
 };

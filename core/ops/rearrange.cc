@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
@@ -10,7 +11,7 @@
 namespace spruce {
 
 Array flip(const Array& x, const AxisArg& axes, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("flip", loc);
   return rules::reverse_axes(x, axes.resolve("flip", x.rank()));
 }
 
@@ -28,25 +29,31 @@ Array rolled(const Array& x, int64_t shift, int axis) {
 }  // namespace
 
 Array roll(const Array& x, int64_t shift, const AxisArg& axes, Loc loc) {
-  const LocScope at(loc);
-  if (axes.all()) return reshape(rolled(ravel(x), shift, 0), x.shape());
-  return roll(x, Shape::filled(axes.count(), shift), axes);
+  const OpScope at("roll", loc);
+  return roll(x, Shape{shift}, axes, loc);
 }
 
 Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc) {
-  const LocScope at(loc);
-  const Axes along = axes.resolve("roll", x.rank());
-  if (along.rank() != shifts.rank()) {
-    throw ShapeError("roll: " + std::to_string(shifts.rank()) + " shifts are given for " +
-                     std::to_string(along.rank()) + " axes; give one for each");
+  const OpScope at("roll", loc);
+  if (axes.all()) return reshape(roll(ravel(x), shifts, 0), x.shape());
+  const int given = shifts.rank(), named = axes.count(), pairs = std::max(given, named);
+  if (given != named && std::min(given, named) != 1) {
+    throw ShapeError("roll: " + std::to_string(given) + " shifts are given for " +
+                     std::to_string(named) + " axes; give one for each, or one for all");
+  }
+  Shape by = Shape::filled(x.rank(), 0);
+  for (int i = 0; i < pairs; ++i) {
+    const int axis = normalize_axis("roll", axes.named()[named == 1 ? 0 : i], x.rank());
+    const int64_t n = std::max<int64_t>(x.shape()[axis], 1);
+    by[axis] = (by[axis] + shifts[given == 1 ? 0 : i] % n) % n;
   }
   Array out = x;
-  for (int i = 0; i < along.rank(); ++i) out = rolled(out, shifts[i], static_cast<int>(along[i]));
+  for (int axis = 0; axis < x.rank(); ++axis) out = rolled(out, by[axis], axis);
   return out;
 }
 
 Array rot90(const Array& x, int64_t turns, const AxisArg& plane, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("rot90", loc);
   const Axes axes = plane.resolve("rot90", x.rank());
   if (axes.rank() != 2)
     throw ShapeError("rot90: a plane has two axes, not " + std::to_string(axes.rank()) +
@@ -139,7 +146,7 @@ Array padded_axis(const Array& x, int axis, int64_t before, int64_t after, PadMo
 }  // namespace
 
 Array pad(const Array& x, const PadWidths& widths, const PadOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("pad", loc);
   const auto pairs = widths.resolve("pad", x.rank());
   if (options.mode != PadMode::kConstant) {
     Array out = x;

@@ -18,7 +18,8 @@ Array flip(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current())
 /// Element i of the axes stands at i + shift, what leaves at one end comes in at the other; without
 /// axes, of x.ravel().
 Array roll(const Array& x, int64_t shift, const AxisArg& axes = none, Loc loc = Loc::current());
-/// One shift for each axis. Throws ShapeError for another number.
+/// One shift for each axis, or one of either for all of the other; those of an axis that is named
+/// several times add up. Throws ShapeError for other numbers.
 Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc = Loc::current());
 /// A quarter turn, `turns` times, in the plane of two axes, from the first towards the second.
 Array rot90(const Array& x, int64_t turns = 1, const AxisArg& plane = {0, 1},

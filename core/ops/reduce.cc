@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/sort.h"
@@ -77,17 +78,17 @@ Array truth(const Array& x) { return convert(x, bool_); }
 }  // namespace
 
 Array sum(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("sum", loc);
   return reduce("sum", reduce_sum_p, summable(x), axes, options);
 }
 
 Array prod(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("prod", loc);
   return reduce("prod", reduce_prod_p, summable(x), axes, options);
 }
 
 Array mean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("mean", loc);
   const Axes over = rising("mean", x, axes);
   const Array wide = widened(x);
   const Array n = scalar_of(wide.dtype(), static_cast<double>(count(x.shape(), over)));
@@ -96,13 +97,13 @@ Array mean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Lo
 
 Array average(const Array& x, const Array& weights, const AxisArg& axes,
               const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("average", loc);
   const Array wide = widened(x), w = broadcast_to(convert(weights, wide.dtype()), x.shape());
   return narrowed(sum(wide * w, axes, options) / sum(w, axes, options), x.dtype());
 }
 
 Array median(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("median", loc);
   const Axes over = rising("median", x, axes);
   require_elements("median", x, over);
   Axes perm = rules::other_axes(x.rank(), over);
@@ -119,7 +120,7 @@ Array median(const Array& x, const AxisArg& axes, const ReduceOptions& options, 
 }
 
 Array var(const Array& x, const AxisArg& axes, const VarOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("var", loc);
   const Axes over = rising("var", x, axes);
   const Array wide = widened(x);
   const Array distance = wide - mean(wide, over, {.keepdims = true});
@@ -130,38 +131,38 @@ Array var(const Array& x, const AxisArg& axes, const VarOptions& options, Loc lo
 }
 
 Array std(const Array& x, const AxisArg& axes, const VarOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("std", loc);
   return narrowed(sqrt(var(widened(x), axes, options)), x.dtype());
 }
 
 Array max(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("max", loc);
   return extremum("max", reduce_max_p, x, axes, options);
 }
 
 Array min(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("min", loc);
   return extremum("min", reduce_min_p, x, axes, options);
 }
 
 Array ptp(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("ptp", loc);
   return extremum("ptp", reduce_max_p, x, axes, options) -
          extremum("ptp", reduce_min_p, x, axes, options);
 }
 
 Array any(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("any", loc);
   return reduce("any", reduce_or_p, truth(x), axes, options);
 }
 
 Array all(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("all", loc);
   return reduce("all", reduce_and_p, truth(x), axes, options);
 }
 
 Array count_nonzero(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("count_nonzero", loc);
   return reduce("count_nonzero", reduce_sum_p, convert(truth(x), int32), axes, options);
 }
 
@@ -181,17 +182,17 @@ Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisA
 }  // namespace
 
 Array argmax(const Array& x, const AxisArg& axis, const ArgOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("argmax", loc);
   return arg_reduce("argmax", argmax_p, x, axis, options);
 }
 
 Array argmin(const Array& x, const AxisArg& axis, const ArgOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("argmin", loc);
   return arg_reduce("argmin", argmin_p, x, axis, options);
 }
 
 Array logsumexp(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("logsumexp", loc);
   const Axes over = rising("logsumexp", x, axes);
   const Array wide = widened(x);
   const Array zero = scalar_of(wide.dtype(), 0), one = scalar_of(wide.dtype(), 1),
@@ -218,7 +219,7 @@ Array rooted(const Array& s, const Root& root) {
 }  // namespace
 
 Array norm(const Array& x, const AxisArg& axes, const NormOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("norm", loc);
   const Array wide = widened(x);
   const ReduceOptions kept{.keepdims = options.keepdims};
   const double ord = options.ord;
@@ -230,7 +231,10 @@ Array norm(const Array& x, const AxisArg& axes, const NormOptions& options, Loc 
   } else if (ord == 0) {
     y = convert(count_nonzero(wide, axes, kept), wide.dtype());
   } else if (std::isinf(ord)) {
-    y = ord > 0 ? max(abs(wide), axes, kept) : min(abs(wide), axes, kept);
+    const bool empty = ord > 0 && count(x.shape(), rising("norm", x, axes)) == 0;
+    y = empty     ? sum(wide, axes, kept)
+        : ord > 0 ? max(abs(wide), axes, kept)
+                  : min(abs(wide), axes, kept);
   } else {
     const Array p = scalar_of(wide.dtype(), ord), inverse = scalar_of(wide.dtype(), 1 / ord);
     const Array powers = ord > 1 ? power(abs(wide), p)
@@ -241,13 +245,13 @@ Array norm(const Array& x, const AxisArg& axes, const NormOptions& options, Loc 
 }
 
 Array nansum(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("nansum", loc);
   return is_floating(x.dtype()) ? sum(where(isnan(x), scalar_of(x.dtype(), 0), x), axes, options)
                                 : sum(x, axes, options);
 }
 
 Array nanmean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("nanmean", loc);
   if (!is_floating(x.dtype())) return mean(x, axes, options);
   const Array wide = widened(x);
   const Array there = convert(logical_not(isnan(wide)), wide.dtype());
@@ -268,13 +272,13 @@ Array nan_extremum(const char* op, const Primitive& p, const Array& x, double id
 }  // namespace
 
 Array nanmax(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("nanmax", loc);
   return nan_extremum("nanmax", reduce_max_p, x, -std::numeric_limits<double>::infinity(), axes,
                       options);
 }
 
 Array nanmin(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("nanmin", loc);
   return nan_extremum("nanmin", reduce_min_p, x, std::numeric_limits<double>::infinity(), axes,
                       options);
 }

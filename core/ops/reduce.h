@@ -92,23 +92,26 @@ Array logsumexp(const Array& x, const AxisArg& axes = none, const ReduceOptions&
 
 /// Options of norm.
 struct NormOptions {
-  double ord =
-      2;  ///< (sum |x|^ord)^(1/ord); also 0 (how many are not zero), infinity and -infinity
+  double ord = 2;  ///< (sum |x|^ord)^(1/ord); also 0 (how many are not zero), infinity (the largest
+                   ///< |x|) and -infinity (the smallest)
   bool keepdims = false;  ///< keep the reduced axes with size 1
 };
 /// The norm of the elements along the axes, taken as one vector (over two axes, ord 2 is
-/// Frobenius'). f16 and bf16 are computed in f32; integers give f32. Grad for ord 2: g x / y, 0
-/// where y is 0.
+/// Frobenius'). 0 over no elements. f16 and bf16 are computed in f32; integers give f32. Throws
+/// ShapeError for ord -infinity over no elements. Grad for ord 2: g x / y, 0 where y is 0.
 Array norm(const Array& x, const AxisArg& axes = none, const NormOptions& options = {},
            Loc loc = Loc::current());
 
-/// sum, mean, max and min that leave out NaN. Where nothing else is there: 0, NaN, NaN and NaN.
+/// The sum of what is not NaN; 0 if there is nothing.
 Array nansum(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
              Loc loc = Loc::current());
+/// The mean of what is not NaN; NaN if there is nothing.
 Array nanmean(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
               Loc loc = Loc::current());
+/// The largest element that is not NaN; NaN if there is none. Throws ShapeError for no elements.
 Array nanmax(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
              Loc loc = Loc::current());
+/// The smallest one, as nanmax.
 Array nanmin(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
              Loc loc = Loc::current());
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/shape.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -35,7 +36,7 @@ Shape resolved(const Array& x, const Shape& shape) {
 }  // namespace
 
 Array reshape(const Array& x, const Shape& shape, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("reshape", loc);
   const Shape to = resolved(x, shape);
   return to == x.shape() ? x : bind1(reshape_p, {x}, Params::make(ReshapeParams{to}));
 }
@@ -45,14 +46,17 @@ Array Array::reshape(const Shape& shape, Loc loc) const {
 }
 
 Array ravel(const Array& x, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("ravel", loc);
   return reshape(x, {x.size()});
 }
 
-Array flatten(const Array& x, Loc loc) { return ravel(x, loc); }
+Array flatten(const Array& x, Loc loc) {
+  const OpScope at("flatten", loc);
+  return ravel(x, loc);
+}
 
 Array broadcast_to(const Array& x, const Shape& shape, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("broadcast_to", loc);
   if (x.shape() == shape) return x;
   if (!broadcasts_to(x.shape(), shape)) {
     throw ShapeError("broadcast_to: " + to_string(x.aval()) + " does not broadcast to shape " +
@@ -64,7 +68,7 @@ Array broadcast_to(const Array& x, const Shape& shape, Loc loc) {
 }
 
 std::vector<Array> broadcast_arrays(std::span<const Array> arrays, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("broadcast_arrays", loc);
   Shape common;
   for (const Array& x : arrays) common = broadcast_shapes("broadcast_arrays", common, x.shape());
   std::vector<Array> out;
@@ -77,24 +81,24 @@ std::vector<Array> broadcast_arrays(std::initializer_list<Array> arrays, Loc loc
 }
 
 Array astype(const Array& x, Dtype dtype, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("astype", loc);
   return rules::convert(x, dtype);
 }
 
 Array Array::astype(Dtype dtype, Loc loc) const { return spruce::astype(*this, dtype, loc); }
 
 Array bitcast(const Array& x, Dtype dtype, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("bitcast", loc);
   return bind1(bitcast_convert_type_p, {x}, Params::make(BitcastParams{dtype}));
 }
 
 Array copy(const Array& x, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("copy", loc);
   return bind1(copy_p, {x});
 }
 
 Array expand_dims(const Array& x, const AxisArg& axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("expand_dims", loc);
   if (axis.all())
     throw ValueError("expand_dims: no axis is named; say where the axis of size 1 goes");
   const int rank = x.rank() + axis.count();
@@ -107,7 +111,7 @@ Array expand_dims(const Array& x, const AxisArg& axis, Loc loc) {
 }
 
 Array squeeze(const Array& x, const AxisArg& axes, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("squeeze", loc);
   const Axes named = axes.all() ? Axes() : axes.resolve("squeeze", x.rank());
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
@@ -122,7 +126,7 @@ Array squeeze(const Array& x, const AxisArg& axes, Loc loc) {
 }
 
 Array transpose(const Array& x, const AxisArg& axes, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("transpose", loc);
   Axes perm = axes.resolve("transpose", x.rank());
   if (axes.all()) {
     for (int i = 0; i < perm.rank(); ++i) perm[i] = x.rank() - 1 - i;
@@ -133,7 +137,7 @@ Array transpose(const Array& x, const AxisArg& axes, Loc loc) {
 }
 
 Array swapaxes(const Array& x, int64_t a, int64_t b, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("swapaxes", loc);
   Axes perm = AxisArg(none).resolve("swapaxes", x.rank());
   const int i = normalize_axis("swapaxes", a, x.rank()),
             j = normalize_axis("swapaxes", b, x.rank());
@@ -142,7 +146,7 @@ Array swapaxes(const Array& x, int64_t a, int64_t b, Loc loc) {
 }
 
 Array moveaxis(const Array& x, const AxisArg& source, const AxisArg& destination, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("moveaxis", loc);
   const Axes from = source.resolve("moveaxis", x.rank()),
              to = destination.resolve("moveaxis", x.rank());
   if (from.rank() != to.rank()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/index_plan.h"
 #include "spruce/core/ops/math.h"
@@ -41,20 +42,20 @@ Array places(const Array& x, int axis) {
 }  // namespace
 
 Array sort(const Array& x, const AxisArg& axis, const SortOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("sort", loc);
   if (axis.all()) return sort(flat(x), 0, options, loc);
   return ordered({x}, one_axis("sort", axis, x), 1, options.descending)[0];
 }
 
 Array argsort(const Array& x, const AxisArg& axis, const SortOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("argsort", loc);
   if (axis.all()) return argsort(flat(x), 0, options, loc);
   const int k = one_axis("argsort", axis, x);
   return ordered({x, places(x, k)}, k, 1, options.descending)[1];
 }
 
 Array lexsort(const std::vector<Array>& keys, const AxisArg& axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("lexsort", loc);
   if (keys.empty()) throw ValueError("lexsort: there are no keys; give at least one array");
   const int k = one_axis("lexsort", axis, keys[0]);
   std::vector<Array> operands(keys.rbegin(), keys.rend());
@@ -69,15 +70,20 @@ Array lexsort(const std::vector<Array>& keys, const AxisArg& axis, Loc loc) {
   return ordered(operands, k, static_cast<int64_t>(keys.size()), false).back();
 }
 
-std::pair<Array, Array> top_k(const Array& x, int64_t k, Loc loc) {
-  const LocScope at(loc);
-  std::vector<Array> out = bind_all(top_k_p, {x}, Params::make(TopKParams{k}));
-  return {out[0], out[1]};
+std::pair<Array, Array> top_k(const Array& x, int64_t k, const AxisArg& axis, Loc loc) {
+  const OpScope at("top_k", loc);
+  if (axis.all()) return top_k(flat(x), k, -1, loc);
+  const int along = x.rank() == 0 ? 0 : one_axis("top_k", axis, x);
+  const bool last = along >= x.rank() - 1;
+  const std::vector<Array> out =
+      bind_all(top_k_p, {last ? x : moveaxis(x, along, -1)}, Params::make(TopKParams{k}));
+  if (last) return {out[0], out[1]};
+  return {moveaxis(out[0], -1, along), moveaxis(out[1], -1, along)};
 }
 
 Array searchsorted(const Array& sorted, const Array& values, const SearchSortedOptions& options,
                    Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("searchsorted", loc);
   if (sorted.rank() != 1) {
     throw ShapeError("searchsorted: the sorted array must have rank 1, got " +
                      to_string(sorted.aval()) + "; map over the others with vmap");
@@ -88,7 +94,7 @@ Array searchsorted(const Array& sorted, const Array& values, const SearchSortedO
 }
 
 Array unique(const Array& x, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("unique", loc);
   const Aval& type = x.aval();
   const Array values = internal::known(x);
   if (!values.defined()) {

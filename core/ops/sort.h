@@ -11,6 +11,7 @@
 
 namespace spruce {
 
+/// Options of sort and argsort.
 struct SortOptions {
   bool descending = false;  ///< largest (and NaN) first; what is equal keeps its order
 };
@@ -26,11 +27,14 @@ Array argsort(const Array& x, const AxisArg& axis = -1, const SortOptions& optio
 /// The indices that sort by several keys of one shape, the last one being the most significant, as
 /// in NumPy. Throws ValueError for no keys, ShapeError where their shapes differ.
 Array lexsort(const std::vector<Array>& keys, const AxisArg& axis = -1, Loc loc = Loc::current());
-/// The k largest elements along the last axis in falling order, and their indices (i32, or i64 for
-/// axes that need it); of equal ones the earlier first. Throws ValueError unless 0 <= k <= size.
-/// Grad: g back to where the elements came from.
-std::pair<Array, Array> top_k(const Array& x, int64_t k, Loc loc = Loc::current());
+/// The k largest elements along one axis (none: of the flattened array) in falling order, and their
+/// indices (i32, or i64 for axes that need it); of equal ones the earlier first. Throws ValueError
+/// unless 0 <= k <= size, ShapeError for several axes. Grad: g back to where the elements came
+/// from.
+std::pair<Array, Array> top_k(const Array& x, int64_t k, const AxisArg& axis = -1,
+                              Loc loc = Loc::current());
 
+/// Options of searchsorted.
 struct SearchSortedOptions {
   bool right = false;  ///< the place behind equal elements; else the place before them
 };

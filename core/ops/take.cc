@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/take.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index_plan.h"
 #include "spruce/core/ops/math.h"
@@ -47,7 +48,7 @@ Along along(const char* op, const Array& x, const Array& indices, int axis) {
 }  // namespace
 
 Array take(const Array& x, const Array& indices, const AxisArg& axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("take", loc);
   if (axis.all() && x.rank() != 1) return take(flat(x), indices, 0, loc);
   const int k = one_axis("take", axis, x.rank());
   const Array i = internal::wrapped("take", indices, k, x.aval());
@@ -55,7 +56,7 @@ Array take(const Array& x, const Array& indices, const AxisArg& axis, Loc loc) {
 }
 
 Array take_along_axis(const Array& x, const Array& indices, const AxisArg& axis, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("take_along_axis", loc);
   if (axis.all()) return take_along_axis(flat(x), flat(indices), 0, loc);
   const Along a = along("take_along_axis", x, indices, one_axis("take_along_axis", axis, x.rank()));
   return bind1(gather_p, {a.x, a.indices}, Params::make(a.params));
@@ -63,7 +64,7 @@ Array take_along_axis(const Array& x, const Array& indices, const AxisArg& axis,
 
 Array put_along_axis(const Array& x, const Array& indices, const Array& values, const AxisArg& axis,
                      Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("put_along_axis", loc);
   const char* op = "put_along_axis";
   if (axis.all()) {
     const Array spread = broadcast_to(values, indices.shape());
@@ -88,7 +89,7 @@ Array put_along_axis(const Array& x, const Array& indices, const Array& values, 
 }
 
 Array choose(const Array& indices, const std::vector<Array>& choices, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("choose", loc);
   if (choices.empty()) throw ValueError("choose: there are no choices; give at least one array");
   const auto n = static_cast<int64_t>(choices.size());
   Shape shape = indices.shape();
@@ -108,7 +109,7 @@ Array choose(const Array& indices, const std::vector<Array>& choices, Loc loc) {
 }
 
 Array one_hot(const Array& labels, int64_t n, Dtype dtype, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("one_hot", loc);
   if (!is_integer(labels.dtype())) {
     throw DtypeError("one_hot: labels must be integers, got " + to_string(labels.aval()) +
                      "; convert them with astype");
@@ -143,13 +144,13 @@ Array count_into(const char* op, const Array& labels, int64_t length, const Arra
 }  // namespace
 
 Array bincount(const Array& labels, int64_t length, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("bincount", loc);
   return count_into("bincount", labels, length,
                     ones({labels.size()}, rules::count_dtype(labels.size())));
 }
 
 Array bincount(const Array& labels, int64_t length, const Array& weights, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("bincount", loc);
   if (!(weights.shape() == labels.shape())) {
     throw ShapeError("bincount: the weights " + to_string(weights.aval()) +
                      " do not have the shape of the labels " + to_string(labels.aval()));
@@ -158,7 +159,7 @@ Array bincount(const Array& labels, int64_t length, const Array& weights, Loc lo
 }
 
 Array argwhere(const Array& x, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("argwhere", loc);
   if (x.rank() == 0) {
     return zeros({argwhere(reshape(x, {1}), loc).shape()[0], 0}, int32);
   }
@@ -189,7 +190,7 @@ Array argwhere(const Array& x, Loc loc) {
 }
 
 std::vector<Array> nonzero(const Array& x, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("nonzero", loc);
   const Array places = argwhere(x.rank() == 0 ? reshape(x, {1}) : x, loc);
   std::vector<Array> out;
   for (int axis = 0; axis < places.shape()[1]; ++axis) {
@@ -198,6 +199,9 @@ std::vector<Array> nonzero(const Array& x, Loc loc) {
   return out;
 }
 
-std::vector<Array> where(const Array& condition, Loc loc) { return nonzero(condition, loc); }
+std::vector<Array> where(const Array& condition, Loc loc) {
+  const OpScope at("where", loc);
+  return nonzero(condition, loc);
+}
 
 }  // namespace spruce

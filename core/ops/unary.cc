@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/unary.h"
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
 #include "spruce/core/primitive.h"
+#include "spruce/core/rules/shape.h"
 
 namespace spruce {
 namespace internal::math {
 
 Array positive(const Array& x) {
+  const OpScope at("positive");
   if (is_bool(x.dtype())) {
     throw DtypeError("positive: takes numbers, not bool, got " + to_string(x.aval()) +
                      "; convert with astype");
@@ -19,14 +24,17 @@ Array positive(const Array& x) {
 }
 
 Array square(const Array& x) {
+  const OpScope at("square");
   return bind1(integer_pow_p, {x}, Params::make(IntegerPowParams{2}));
 }
 
 Array reciprocal(const Array& x) {
+  const OpScope at("reciprocal");
   return bind1(integer_pow_p, {floating("reciprocal", x)}, Params::make(IntegerPowParams{-1}));
 }
 
 Array sinc(const Array& x) {
+  const OpScope at("sinc");
   const Array y = floating("sinc", x) * std::numbers::pi, z = y * y;
   const Array small = z < 0.25;
   // The series sum of (-1)^k y^2k / (2k+1)!; near 0 all of its derivatives are right, those of
@@ -38,8 +46,14 @@ Array sinc(const Array& x) {
   return where(small, series, sin(safe) / safe);
 }
 
-Array deg2rad(const Array& x) { return floating("deg2rad", x) * (std::numbers::pi / 180); }
-Array rad2deg(const Array& x) { return floating("rad2deg", x) * (180 / std::numbers::pi); }
+Array deg2rad(const Array& x) {
+  const OpScope at("deg2rad");
+  return floating("deg2rad", x) * (std::numbers::pi / 180);
+}
+Array rad2deg(const Array& x) {
+  const OpScope at("rad2deg");
+  return floating("rad2deg", x) * (180 / std::numbers::pi);
+}
 
 }  // namespace internal::math
 
@@ -60,8 +74,25 @@ double largest(Dtype d) {
 
 }  // namespace
 
+Array Round::operator()(const Array& x, int64_t decimals, Loc loc) const {
+  const OpScope at("round", loc);
+  const bool whole = !is_floating(x.dtype());
+  if (whole && decimals >= 0) return x;
+  if (decimals == 0) return bind1(round_p, {x});
+  if (is_bool(x.dtype())) {
+    throw DtypeError("round: takes numbers, not bool, got " + to_string(x.aval()) +
+                     "; convert with astype");
+  }
+  const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
+  const Array wide = whole ? rules::convert(x, float64) : half ? rules::convert(x, float32) : x;
+  const double factor = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  const Array y = decimals > 0 ? bind1(round_p, {wide * factor}) / factor
+                               : bind1(round_p, {wide / factor}) * factor;
+  return rules::convert(y, x.dtype(), x.weak());
+}
+
 Array nan_to_num(const Array& x, const NanToNumOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("nan_to_num", loc);
   if (!is_floating(x.dtype())) return x;
   const double top = largest(x.dtype());
   Array y = where(isnan(x), options.nan, x);

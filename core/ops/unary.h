@@ -17,12 +17,12 @@ extern const Primitive abs_p, acos_p, acosh_p, asin_p, asinh_p, atan_p, atanh_p,
 
 /// The parameter of integer_pow: y = x^n.
 struct IntegerPowParams {
-  int64_t n = 0;
+  int64_t n = 0;  ///< the exponent
 };
 
 /// The parameter of polygamma: the n-th derivative of digamma.
 struct PolygammaParams {
-  int64_t n = 0;
+  int64_t n = 0;  ///< 0 or more
 };
 
 namespace internal::math {
@@ -113,9 +113,15 @@ inline constexpr UnaryFunction floor{floor_p, true};
 /// The smallest integer that is not below x, as a floating value; integers stay as they are. Grad:
 /// 0.
 inline constexpr UnaryFunction ceil{ceil_p, true};
-/// The nearest integer, halves to the even one, as a floating value; integers stay as they are.
-/// Grad: 0.
-inline constexpr UnaryFunction round{round_p, true};
+/// The nearest multiple of 10^-decimals, halves to the even one, as a floating value; integers stay
+/// as they are, but for negative decimals. As in NumPy it is x times 10^decimals (or divided by
+/// 10^-decimals), rounded, and taken back, so that the last bits of a result with decimals may
+/// differ from the decimal number nearest to it. Grad: 0.
+struct Round {
+  Array operator()(const Array& x, int64_t decimals = 0, Loc loc = Loc::current()) const;
+};
+/// The function of type Round: round(x), round(x, 2).
+inline constexpr Round round{};
 /// The integer part, as a floating value; integers stay as they are. Grad: 0.
 inline constexpr UnaryFunction trunc{trunc_p, true};
 /// x * x, in the dtype of x. Grad: 2 g x.
@@ -132,9 +138,9 @@ inline constexpr ComposedUnary rad2deg{internal::math::rad2deg};
 /// What nan_to_num() puts in. An infinity without a value of its own becomes the largest finite
 /// number with its sign.
 struct NanToNumOptions {
-  double nan = 0;
-  std::optional<double> posinf{};
-  std::optional<double> neginf{};
+  double nan = 0;                  ///< for NaN
+  std::optional<double> posinf{};  ///< for infinity
+  std::optional<double> neginf{};  ///< for -infinity
 };
 /// `x` with finite numbers in the place of NaN and infinities; integers stay as they are. Grad: g
 /// where x is finite.

@@ -25,9 +25,10 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
 }
 
 std::vector<Array> run(std::span<const Array>, const Params& params) {
-  throw DerivativeError(
-      "custom_vjp: " + rule_of(params).name +
-      " has a rule for reverse mode only; forward mode (jvp, jacfwd, linearize) needs custom_jvp");
+  throw DerivativeError(rule_of(params).name +
+                        ": the function has a rule for reverse mode only; forward mode (jvp, "
+                        "jacfwd, linearize) needs "
+                        "custom_jvp");
 }
 
 void transpose(const TransposeArgs& a) {

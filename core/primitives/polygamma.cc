@@ -6,6 +6,7 @@
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/math/gamma.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -136,7 +137,7 @@ extern constinit const Primitive polygamma_p = {
 };
 
 Array polygamma(int64_t n, const Array& x, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("polygamma", loc);
   return bind1(polygamma_p, {internal::floating("polygamma", x)}, Params::make(PolygammaParams{n}));
 }
 

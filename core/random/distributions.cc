@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/random/check.h"
@@ -63,13 +64,13 @@ Array positive(const char* op, const Key& key, const Shape& shape, Dtype dtype) 
 }  // namespace
 
 Array normal(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("normal", loc);
   return std::numbers::sqrt2 * erf_inv(symmetric("normal", key, shape, options.dtype));
 }
 
 Array truncated_normal(const Key& key, double lower, double upper, const Shape& shape,
                        const FloatOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("truncated_normal", loc);
   if (!(lower < upper)) {
     throw ValueError("truncated_normal: lower " + std::to_string(lower) + " must be below upper " +
                      std::to_string(upper));
@@ -84,29 +85,29 @@ Array truncated_normal(const Key& key, double lower, double upper, const Shape& 
 }
 
 Array exponential(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("exponential", loc);
   return -log1p(-uniform_in("exponential", key, shape, 0, 1, options.dtype));
 }
 
 Array gumbel(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("gumbel", loc);
   return -log(-log(positive("gumbel", key, shape, options.dtype)));
 }
 
 Array laplace(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("laplace", loc);
   const Array u = symmetric("laplace", key, shape, options.dtype);
   return sign(u) * log1p(-abs(u));
 }
 
 Array cauchy(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("cauchy", loc);
   const Array u = uniform_in("cauchy", key, shape, epsilon(options.dtype), 1, options.dtype);
   return tan(std::numbers::pi * (u - 0.5));
 }
 
 Array logistic(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("logistic", loc);
   const Array u = positive("logistic", key, shape, options.dtype);
   return log(u) - log1p(-u);
 }

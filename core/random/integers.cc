@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/random/check.h"
@@ -64,7 +65,7 @@ void check(const Key& key, const Shape& shape, Dtype dtype) {
 
 Array randint(const Key& key, const Shape& shape, int64_t low, int64_t high,
               const IntegerOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("randint", loc);
   check(key, shape, options.dtype);
   const std::string range =
       std::string("[") + std::to_string(low) + ", " + std::to_string(high) + ")";
@@ -86,7 +87,7 @@ Array randint(const Key& key, const Shape& shape, int64_t low, int64_t high,
 
 Array randint(const Key& key, const Shape& shape, const Array& low, const Array& high,
               const IntegerOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("randint", loc);
   check(key, shape, options.dtype);
   const Dtype drawn = drawn_dtype(options.dtype), words = unsigned_dtype(drawn);
   const Array first = bound(low, options.dtype, drawn, false, shape),
@@ -97,7 +98,7 @@ Array randint(const Key& key, const Shape& shape, const Array& low, const Array&
 }
 
 Array rademacher(const Key& key, const Shape& shape, const IntegerOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("rademacher", loc);
   internal::one_key("rademacher", key);
   check_shape("rademacher", shape);
   if (is_bool(options.dtype) || is_unsigned_integer(options.dtype)) {
@@ -111,7 +112,7 @@ Array rademacher(const Key& key, const Shape& shape, const IntegerOptions& optio
 }
 
 Array bernoulli(const Key& key, const Array& p, const Shape& shape, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("bernoulli", loc);
   internal::one_key("bernoulli", key);
   check_shape("bernoulli", shape);
   if (!is_floating(p.dtype())) {
@@ -126,7 +127,7 @@ Array bernoulli(const Key& key, const Array& p, const Shape& shape, Loc loc) {
 }
 
 Array bernoulli(const Key& key, const Array& p, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("bernoulli", loc);
   return bernoulli(key, p, p.shape());
 }
 

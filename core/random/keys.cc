@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/random/check.h"
@@ -37,14 +38,14 @@ void split_into(const Key& key, int64_t n, Key* out) {
 }  // namespace internal
 
 Key split(const Key& key, int64_t n, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("split", loc);
   if (n < 0) throw ValueError("split: cannot make " + std::to_string(n) + " keys");
   return Key::wrap(
       bind1(random_split_p, {internal::one_key("split", key)}, Params::make(RandomSplitParams{n})));
 }
 
 Key fold_in(const Key& key, int64_t data, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("fold_in", loc);
   if (data < INT32_MIN || data > static_cast<int64_t>(UINT32_MAX)) {
     throw ValueError("fold_in: " + std::to_string(data) +
                      " does not fit in 32 bits; fold in its halves one after the other");
@@ -54,7 +55,7 @@ Key fold_in(const Key& key, int64_t data, Loc loc) {
 }
 
 Key fold_in(const Key& key, const Array& data, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("fold_in", loc);
   const Array& words = internal::one_key("fold_in", key);
   if (!is_integer(data.dtype())) {
     throw DtypeError("fold_in: the number must be an integer, got " + to_string(data.aval()) +

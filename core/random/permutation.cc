@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/sort.h"
 #include "spruce/core/ops/take.h"
@@ -33,7 +34,7 @@ Array shuffled_places(Key key, const Shape& shape, int axis) {
 }  // namespace
 
 Array permutation(const Key& key, int64_t n, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("permutation", loc);
   internal::one_key("permutation", key);
   if (n < 0) throw ValueError("permutation: cannot order " + std::to_string(n) + " numbers");
   const Array places = shuffled_places(key, Shape{n}, 0);
@@ -41,7 +42,7 @@ Array permutation(const Key& key, int64_t n, Loc loc) {
 }
 
 Array permutation(const Key& key, const Array& x, const PermutationOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("permutation", loc);
   internal::one_key("permutation", key);
   const int axis = normalize_axis("permutation", options.axis, x.rank());
   if (options.independent) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/random/rejection.h"
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
@@ -30,17 +31,17 @@ Array gamma_in(const char* op, const Key& key, const Array& a, const VariateOpti
 }  // namespace
 
 Array gamma(const Key& key, const Array& a, const VariateOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("gamma", loc);
   return gamma_in("gamma", key, a, options, false);
 }
 
 Array loggamma(const Key& key, const Array& a, const VariateOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("loggamma", loc);
   return gamma_in("loggamma", key, a, options, true);
 }
 
 Array beta(const Key& key, const Array& a, const Array& b, const VariateOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("beta", loc);
   internal::one_key("beta", key);
   const Dtype dtype = promote(dtype_of_parameter(a), dtype_of_parameter(b));
   const Shape shape = options.shape.value_or(broadcast_shapes("beta", a.shape(), b.shape()));
@@ -53,13 +54,13 @@ Array beta(const Key& key, const Array& a, const Array& b, const VariateOptions&
 }
 
 Array chisquare(const Key& key, const Array& df, const VariateOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("chisquare", loc);
   const Array half = astype(df, dtype_of_parameter(df)) / 2;
   return 2 * exp(gamma_in("chisquare", key, half, options, true));
 }
 
 Array dirichlet(const Key& key, const Array& alpha, const VariateOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("dirichlet", loc);
   if (alpha.rank() == 0) {
     throw ShapeError("dirichlet: alpha needs an axis of parameters, got " +
                      to_string(alpha.aval()));
@@ -75,7 +76,7 @@ Array dirichlet(const Key& key, const Array& alpha, const VariateOptions& option
 }
 
 Array t(const Key& key, const Array& df, const VariateOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("t", loc);
   internal::one_key("t", key);
   const Dtype dtype = dtype_of_parameter(df);
   const Shape shape = options.shape.value_or(df.shape());
@@ -86,7 +87,7 @@ Array t(const Key& key, const Array& df, const VariateOptions& options, Loc loc)
 }
 
 Array poisson(const Key& key, const Array& rate, const PoissonOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("poisson", loc);
   const Array& words = internal::one_key("poisson", key);
   if (!is_integer(options.dtype)) {
     throw DtypeError("poisson: makes integers, not " + std::string(short_name(options.dtype)) +
@@ -98,7 +99,7 @@ Array poisson(const Key& key, const Array& rate, const PoissonOptions& options, 
 
 Array binomial(const Key& key, const Array& n, const Array& p, const VariateOptions& options,
                Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("binomial", loc);
   const Array& words = internal::one_key("binomial", key);
   const Dtype dtype = dtype_of_parameter(p);
   const Shape shape = options.shape.value_or(broadcast_shapes("binomial", n.shape(), p.shape()));

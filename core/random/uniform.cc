@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/random/check.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/random/random.h"
@@ -24,7 +25,7 @@ bool finite_in(Dtype dtype, double x) {
 }  // namespace
 
 Array bits(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("bits", loc);
   const Array& words = internal::one_key("bits", key);
   check_shape("bits", shape);
   if (!is_unsigned_integer(dtype)) {
@@ -35,7 +36,7 @@ Array bits(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
 }
 
 Array uniform(const Key& key, const Shape& shape, const UniformOptions& options, Loc loc) {
-  const LocScope at(loc);
+  const OpScope at("uniform", loc);
   const Array& words = internal::one_key("uniform", key);
   check_shape("uniform", shape);
   const auto [low, high, dtype] = options;

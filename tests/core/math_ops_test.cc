@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <vector>
@@ -54,7 +55,7 @@ void expect_near(const Array& x, const Doubles& expected, double relative = 1e-1
 
 struct UnaryCase {
   const char* name;
-  UnaryFunction f;
+  std::function<Array(const Array&)> f;
   double (*expected)(double);
   double low, high;
 };

@@ -382,5 +382,25 @@ TEST(Cumulative, Logsumexp) {
   EXPECT_TRUE(allclose(hessian(total(stable))(v), hessian(total(direct))(v), {.rtol = 1e-11}));
 }
 
+// As NumPy 2.4.6: the largest of nothing is 0 for a norm, the smallest is an error.
+TEST(Norm, OfNothing) {
+  const Array x = zeros({0, 3});
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double ord : {0.0, 1.0, 2.0, 3.0, inf}) {
+    EXPECT_EQ(norm(x, 0, {.ord = ord}).to_vector<float>(), (std::vector<float>{0, 0, 0}));
+    EXPECT_EQ(norm(x, none, {.ord = ord}).item<float>(), 0.0f);
+    EXPECT_EQ(norm(x, 0, {.ord = ord, .keepdims = true}).shape(), (Shape{1, 3}));
+  }
+  EXPECT_EQ(norm(zeros({0}, float16), none, {.ord = inf}).dtype(), float16);
+  EXPECT_EQ(norm(x, 1, {.ord = -inf}).shape(), (Shape{0}));
+  try {
+    norm(x, 0, {.ord = -inf});
+    FAIL();
+  } catch (const ShapeError& e) {
+    EXPECT_EQ(std::string(e.what()).find("norm: f32[0,3] has no elements along axes [0]"), 0u)
+        << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace spruce

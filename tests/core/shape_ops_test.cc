@@ -257,6 +257,16 @@ TEST(Rearrange, FlipRollRot90) {
   EXPECT_EQ(ints(roll(x, -1, 1)), (Ints{1, 2, 0, 4, 5, 3}));
   EXPECT_EQ(ints(roll(x, Shape{1, 1}, {0, 1})), (Ints{5, 3, 4, 2, 0, 1}));
   EXPECT_EQ(roll(zeros({0, 3}), 2, 0).shape(), (Shape{0, 3}));
+  // Shifts of one axis add up, and one of either goes with all of the other, as in NumPy.
+  const Array y = reshape(arange(12), {3, 4});
+  EXPECT_EQ(ints(roll(y, Shape{1, 2, 1}, {0, 1, 0})), (Ints{6, 7, 4, 5, 10, 11, 8, 9, 2, 3, 0, 1}));
+  EXPECT_EQ(ints(roll(y, 1, {0, 0})), (Ints{4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3}));
+  EXPECT_EQ(ints(roll(y, Shape{1, 2}, 0)), ints(y));
+  EXPECT_EQ(ints(roll(y, Shape{INT64_MAX, INT64_MAX}, -1)), ints(roll(y, 2, 1)));
+  EXPECT_EQ(ints(roll(arange(5), Shape{1, 2}, none)), (Ints{2, 3, 4, 0, 1}));
+  EXPECT_EQ(ints(roll(y, Shape{}, {})), ints(y));
+  EXPECT_THROW(roll(y, Shape{1, 2}, {0, 1, 1}), ShapeError);
+  EXPECT_THROW(roll(y, 1, 2), ShapeError);
   EXPECT_EQ(ints(rot90(x)), (Ints{2, 5, 1, 4, 0, 3}));
   EXPECT_EQ(ints(rot90(x, -1)), (Ints{3, 0, 4, 1, 5, 2}));
   EXPECT_EQ(ints(rot90(x, 2)), (Ints{5, 4, 3, 2, 1, 0}));

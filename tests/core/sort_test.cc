@@ -298,5 +298,23 @@ TEST(Nonzero, Places) {
   EXPECT_NE(traced.find("use where(condition, a, b)"), std::string::npos) << traced;
 }
 
+TEST(TopK, AlongAnyAxis) {
+  const Array x = array({{3.0f, 9.0f, 1.0f}, {7.0f, 2.0f, 8.0f}});
+  const auto [y, i] = top_k(x, 1, 0);
+  EXPECT_EQ(y.shape(), (Shape{1, 3}));
+  EXPECT_EQ(y.to_vector<float>(), (Floats{7, 9, 8}));
+  EXPECT_EQ(i.to_vector<int32_t>(), (Ints{1, 0, 1}));
+  EXPECT_TRUE(array_equal(take_along_axis(x, i, 0), y));
+  const Array z = reshape(arange(24.0f), {2, 3, 4});
+  EXPECT_TRUE(array_equal(top_k(z, 2, 1).first, swapaxes(top_k(swapaxes(z, 1, 2), 2).first, 1, 2)));
+  EXPECT_TRUE(array_equal(top_k(z, 2, -1).first, top_k(z, 2).first));
+  EXPECT_EQ(top_k(z, 2, none).second.to_vector<int32_t>(), (Ints{23, 22}));
+  EXPECT_THROW(top_k(z, 2, 3), ShapeError);
+  EXPECT_THROW(top_k(z, 2, {0, 1}), ShapeError);
+  EXPECT_THROW(top_k(z, 3, 0), ValueError);
+  EXPECT_EQ(grad([](const Array& x) { return sum(top_k(x, 1, 0).first); })(x).to_vector<float>(),
+            (Floats{0, 1, 0, 1, 0, 1}));
+}
+
 }  // namespace
 }  // namespace spruce

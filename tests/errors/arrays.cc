@@ -38,7 +38,8 @@ Section array_mistakes() {
            "zeros: shape [1099511627776,1099511627776] has more bytes than int64 can count" HERE},
           {"More bytes than there is memory", CODE(sp::zeros({int64_t{1} << 51})),
            CODE(sp::zeros({int64_t{1} << 11})), "DeviceError",
-           "cpu: there is no memory for f32[2251799813685248], 9007199254740992 bytes; make it "
+           "zeros: there is no memory on the device cpu for f32[2251799813685248], "
+           "9007199254740992 bytes; make it "
            "smaller, or let other arrays go (memory::live_bytes() says what they hold)" HERE},
           {"A rank above 16", CODE(sp::zeros(sp::Shape::filled(17, 1))),
            CODE(sp::zeros(sp::Shape::filled(16, 1))), "ShapeError",

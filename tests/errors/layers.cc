@@ -96,7 +96,7 @@ Section layer_mistakes() {
            CODE(nn::Context ctx{.training = true, .key = sp::Key(0)};
                 nn::Dropout{.p = 0.5f}(sp::ones({4}), ctx)),
            "ValueError",
-           "dropout: draws random numbers in training, and the context has no key; make it with "
+           "Dropout: draws random numbers in training, and the context has no key; make it with "
            "Context{.training = true, .key = key}, or give the Module one by seed(key)" HERE},
           {"A probability above 1", CODE(nn::dropout(sp::ones({4}), {.p = 50, .key = sp::Key(0)})),
            CODE(nn::dropout(sp::ones({4}), {.p = 0.5f, .key = sp::Key(0)})), "ValueError",
@@ -111,7 +111,7 @@ Section layer_mistakes() {
            "embedding: the input holds 10, the table has rows 0..9" HERE},
           {"A table with a negative size", CODE(nn::Embedding::init(sp::Key(0), -1, 4)),
            CODE(nn::Embedding::init(sp::Key(0), 1, 4)), "ShapeError",
-           "normal: shape [-1,4] has the negative size -1 on axis 0" HERE},
+           "Embedding::init: shape [-1,4] has the negative size -1 on axis 0" HERE},
           {"Queries and keys of different widths",
            CODE(nn::scaled_dot_product_attention(sp::ones({4, 8}), sp::ones({5, 6}),
                                                  sp::ones({5, 8}))),

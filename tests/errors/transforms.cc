@@ -142,7 +142,7 @@ Section transform_mistakes() {
                     [](const std::tuple<>&, const Array& ct) { return std::tuple{ct}; });
                 sp::vjp(f, sp::ones({3})).second(sp::ones({3}))),
            "DerivativeError",
-           "custom_vjp: custom_vjp has a rule for reverse mode only; forward mode (jvp, jacfwd, "
+           "custom_vjp: the function has a rule for reverse mode only; forward mode (jvp, jacfwd, "
            "linearize) needs custom_jvp"},
           {"A vector of another length for a tree",
            CODE(const auto raveled = sp::tree::ravel(std::pair{sp::ones({2}), sp::ones({3})});

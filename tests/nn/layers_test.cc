@@ -157,6 +157,10 @@ TEST(Flatten, AxesBecomeOne) {
   EXPECT_EQ(flatten(ones({0, 3, 2})).shape(), (Shape{0, 6}));
   EXPECT_THROW(flatten(x, {.start_dim = 3, .end_dim = 1}), ShapeError);
   EXPECT_THROW(flatten(x, {.start_dim = 4}), ShapeError);
+  // As PyTorch: rank 0 is flattened to one element, where it counts as an axis.
+  EXPECT_EQ(flatten(array(1.0f), {.start_dim = 0}).shape(), (Shape{1}));
+  EXPECT_EQ(flatten(array(1.0f), {.start_dim = -1}).shape(), (Shape{1}));
+  EXPECT_THROW(flatten(array(1.0f)), ShapeError);
 }
 
 }  // namespace

@@ -55,6 +55,45 @@ TEST(Pool, LayersAndUnbatchedInputs) {
                               nn::avg_pool1d(x, 2)));
 }
 
+TEST(Pool, LayersTakeWhatTheFunctionsTake) {
+  const Array x = wave({2, 7, 8}, 0.7), y = wave({1, 1, 5, 6, 7}, 0.3);
+  EXPECT_TRUE(sp::array_equal(nn::MaxPool1d{3}(x), nn::max_pool1d(x, 3)));
+  EXPECT_TRUE(sp::array_equal(nn::AvgPool1d{2}(x), nn::avg_pool1d(x, 2)));
+  EXPECT_TRUE(sp::array_equal(nn::MaxPool3d{{2, 3, 2}}(y), nn::max_pool3d(y, {2, 3, 2})));
+  EXPECT_TRUE(sp::array_equal(nn::AvgPool3d{2}(y), nn::avg_pool3d(y, 2)));
+  const nn::MaxPool2d max{
+      .kernel = {3, 2}, .stride = {2, 1}, .padding = 1, .dilation = {1, 2}, .ceil_mode = true};
+  EXPECT_TRUE(sp::array_equal(
+      max(x),
+      nn::max_pool2d(x, {3, 2},
+                     {.stride = {2, 1}, .padding = 1, .dilation = {1, 2}, .ceil_mode = true})));
+  const nn::AvgPool2d mean{
+      .kernel = 3, .stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false};
+  EXPECT_TRUE(sp::array_equal(
+      mean(x),
+      nn::avg_pool2d(x, 3,
+                     {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false})));
+}
+
+// A layer that is part of a model: its windows are static, and jit traces again for others.
+struct Pooled {
+  nn::MaxPool2d pool;
+  Array scale;
+};
+
+TEST(Pool, LayersStandInTrees) {
+  const Array x = wave({1, 6, 6}, 0.7);
+  EXPECT_EQ(sp::tree::leaves(Pooled{{2}, sp::ones({})}).size(), 1u);
+  EXPECT_EQ(sp::tree::structure(Pooled{{2}, sp::ones({})}),
+            sp::tree::structure(Pooled{{2}, sp::zeros({})}));
+  EXPECT_FALSE(sp::tree::structure(Pooled{{2}, sp::ones({})}) ==
+               sp::tree::structure(Pooled{{3}, sp::ones({})}));
+  const auto f = sp::jit([](const Pooled& m, const Array& x) { return m.pool(x) * m.scale; });
+  EXPECT_EQ(f(Pooled{{2}, sp::ones({})}, x).shape(), (sp::Shape{1, 3, 3}));
+  EXPECT_EQ(f(Pooled{{3}, sp::ones({})}, x).shape(), (sp::Shape{1, 2, 2}));
+  EXPECT_EQ(f.trace_count(), 2);
+}
+
 TEST(Pool, BadWindows) {
   const Array x = sp::ones({1, 1, 4, 4});
   EXPECT_THROW(nn::max_pool2d(x, 2, {.padding = 2}), sp::ShapeError);
