@@ -100,6 +100,13 @@ Section loop_mistakes() {
            "DerivativeError",
            "while_loop: reverse mode needs to know how many steps there are at most; give "
            "{.max_steps = n}, or use forward mode (jvp, jacfwd)" HERE},
+          {"A bound below zero",
+           CODE(sp::while_loop([](const Array& y) { return y < 9.0f; },
+                               [](const Array& y) { return y * y; }, 2.0f, {.max_steps = -3})),
+           CODE(sp::while_loop([](const Array& y) { return y < 9.0f; },
+                               [](const Array& y) { return y * y; }, 2.0f, {.max_steps = 3})),
+           "ValueError",
+           "while_loop: max_steps is -3; it must not be negative, except for -1, no bound" HERE},
           {"A condition with a shape",
            CODE(sp::while_loop([](const Array& y) { return y < 9.0f; },
                                [](const Array& y) { return y * y; }, sp::array({2.0f, 3.0f}))),

@@ -5,6 +5,7 @@
 #include <spruce/spruce.h>
 
 #include <cmath>
+#include <limits>
 
 namespace spruce {
 namespace {
@@ -257,11 +258,33 @@ TEST(Implicit, BadInput) {
   EXPECT_THROW(custom_root(
                    twice, arange(3), [](const auto&, const Array& x) { return x; }, half),
                DtypeError);
+  EXPECT_THROW(cg(twice, kB, {.max_steps = -2}), ValueError);
   EXPECT_THROW(cg(twice, arange(3)), DtypeError);
   EXPECT_THROW(cg([](const Array& x) { return sum(x); }, kB), ShapeError);
   EXPECT_THROW(cg(twice, kB, {}, [](const Array& x) { return sum(x); }), ShapeError);
   using List = std::vector<Array>;
   EXPECT_THROW(cg([](const List& x) { return List{x[0]}; }, List{kB, kB}), TreeError);
+}
+
+TEST(Implicit, CgHandsOnWhatIsNoNumber) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN(),
+                   kInf = std::numeric_limits<double>::infinity();
+  const auto solve = [](const Array& diagonal, const Array& b) {
+    return cg([&](const Array& x) { return diagonal * x; }, b);
+  };
+  const Array fine = array({1.0, 2.0, 3.0});
+  for (const double bad : {kNan, kInf, -kInf, 1e200}) {  // 1e200 squared is infinite
+    const Array wrong = array({bad, 2.0, 3.0});
+    EXPECT_TRUE(all(isnan(solve(fine, wrong))).item<bool>()) << bad;
+    EXPECT_TRUE(all(isnan(jit(solve)(fine, wrong))).item<bool>()) << bad;
+    if (bad == 1e200) continue;
+    EXPECT_TRUE(all(isnan(solve(wrong, fine))).item<bool>()) << bad;
+    const Array both = vmap(solve, {.in_axes = {none, 0}})(fine, stack({wrong, fine}));
+    EXPECT_TRUE(all(isnan(both[0])).item<bool>()) << bad;
+    EXPECT_TRUE(allclose(both[1], ones({3}, float64))) << bad;
+  }
+  EXPECT_TRUE(allclose(solve(fine, fine * 1e100), full({3}, 1e100)));
+  EXPECT_TRUE(allclose(solve(fine, zeros_like(fine)), zeros_like(fine)));
 }
 
 }  // namespace

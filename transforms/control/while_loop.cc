@@ -17,6 +17,10 @@ Array checked_condition(const char* op, const Array& value) {
 std::vector<Array> flat_while(const char* op, std::vector<Array> init,
                               const std::vector<std::string>& paths, const WhileOptions& options,
                               const FlatBody& condition, const FlatBody& body) {
+  if (options.max_steps < -1) {
+    throw ValueError(std::string(op) + ": max_steps is " + std::to_string(options.max_steps) +
+                     "; it must not be negative, except for -1, no bound");
+  }
   std::vector<Aval> types;
   const Body step = settle_carry(op, init, paths, [&](std::span<const Aval> carry) {
     types.assign(carry.begin(), carry.end());
@@ -26,7 +30,7 @@ std::vector<Array> flat_while(const char* op, std::vector<Array> init,
   WhileParams params;
   params.condition_consts = static_cast<int64_t>(more.consts.size());
   params.body_consts = static_cast<int64_t>(step.consts.size());
-  params.max_steps = options.max_steps < 0 ? -1 : options.max_steps;
+  params.max_steps = options.max_steps;
   params.checkpoint = options.checkpoint;
   params.condition = std::make_shared<const Graph>(more.graph);
   params.body = std::make_shared<const Graph>(step.graph);

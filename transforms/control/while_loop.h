@@ -8,7 +8,7 @@ namespace spruce {
 
 /// Options of while_loop.
 struct WhileOptions {
-  int64_t max_steps = -1;   ///< stops after so many steps; needed for reverse mode
+  int64_t max_steps = -1;   ///< stops after so many steps, -1: never; needed for reverse mode
   bool checkpoint = false;  ///< reverse mode in memory of about the square root of max_steps
 };
 
@@ -53,8 +53,8 @@ Carry while_with(const char* op, const std::vector<std::string>& paths, const Co
 /// arrays and traced values. Under vmap the loop goes on until all are done; those that are done
 /// keep their carry. Forward mode works as it is. Reverse mode needs `max_steps`: the loop then
 /// stops there, in every mode, and keeps max_steps carries, or about the square root of it with
-/// `checkpoint`. Throws DerivativeError without it, and TreeError, ShapeError or DtypeError naming
-/// the leaf where the carry changes.
+/// `checkpoint`. Throws DerivativeError without it, ValueError where it is below -1, and TreeError,
+/// ShapeError or DtypeError naming the leaf where the carry changes.
 template <class Condition, class F, class Init>
 auto while_loop(const Condition& condition, const F& body, const Init& init,
                 const WhileOptions& options = {}, Loc loc = Loc::current()) {

@@ -2,6 +2,7 @@
 #include "spruce/transforms/implicit/cg.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "spruce/core/ops/create.h"
 
@@ -50,6 +51,10 @@ struct State {
 
 std::vector<Array> flat_cg(const FlatBody& map, std::span<const Array> b,
                            const FlatBody& preconditioner, const CgOptions& options) {
+  if (options.max_steps < -1) {
+    throw ValueError("cg: max_steps is " + std::to_string(options.max_steps) +
+                     "; it must not be negative, except for -1, ten times the number of unknowns");
+  }
   int64_t unknowns = 0;
   State start;
   for (const Array& a : b) {
@@ -84,7 +89,13 @@ std::vector<Array> flat_cg(const FlatBody& map, std::span<const Array> b,
     n.step = s.step + 1;
     return n;
   };
-  return while_loop(more, next, start).x;
+  State last = while_loop(more, next, start);
+  // No step mends a residual that is no number, and none is taken: say so in what is still finite.
+  const Array sound = isfinite(last.square);
+  for (Array& x : last.x) {
+    x = where(sound | !isfinite(x), x, full_like(x, std::numeric_limits<double>::quiet_NaN()));
+  }
+  return last.x;
 }
 
 }  // namespace spruce::internal

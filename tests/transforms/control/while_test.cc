@@ -235,5 +235,20 @@ TEST(WhileLoop, RunsLongWithoutDepth) {
   EXPECT_EQ(n.item<int>(), 100000);
 }
 
+TEST(WhileLoop, BoundsBelowZeroAreErrors) {
+  const auto more = [](const Array& x) { return x < 3.0; };
+  const auto next = [](const Array& x) { return x + 1.0; };
+  EXPECT_EQ(while_loop(more, next, 0.0, {.max_steps = -1}).item<double>(), 3.0);
+  EXPECT_EQ(while_loop(more, next, 0.0, {.max_steps = 0}).item<double>(), 0.0);
+  EXPECT_THROW(while_loop(more, next, 0.0, {.max_steps = -2}), ValueError);
+  const auto step = [](const Array&, const Array& x) { return x + 1.0; };
+  try {
+    fori_loop(array(0), array(3), step, 0.0, {.max_steps = -5});
+    FAIL();
+  } catch (const ValueError& e) {
+    EXPECT_NE(std::string(e.what()).find("fori_loop: max_steps is -5"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace spruce::control
