@@ -9,7 +9,7 @@
 
 namespace spruce {
 
-extern const Primitive scan_p, while_loop_p, cond_p;
+extern const Primitive scan_p, while_loop_p, cond_p, guard_p;
 
 /// The inputs are constants, the carry, and arrays with `length` in front; the body takes the
 /// constants, the carry, and a slice of each of the others, and gives the next carry and a slice of

@@ -6,6 +6,7 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/transforms/control/primitives.h"
 #include "spruce/transforms/passes/match.h"
 #include "spruce/transforms/passes/passes.h"
 
@@ -249,7 +250,8 @@ const Table& rules() {
                             {&select_p, on_select},
                             {&convert_element_type_p, on_convert},
                             {&copy_p, on_identity},
-                            {&stop_gradient_p, on_identity}};
+                            {&stop_gradient_p, on_identity},
+                            {&guard_p, on_identity}};
   return all;
 }
 

@@ -40,15 +40,28 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return out;
 }
 
-// A batch of indices: all branches, and a selection among their results.
-void batch_of_indices(const BatchArgs& a, const CondParams& p, const internal::Mask& batched) {
+// A batch of indices: all branches, and a selection among their results. Guards keep gradients to
+// what is mapped, and to single numbers, from the branches that are not selected.
+void batch_of_indices(const BatchArgs& a, const CondParams& p, internal::Mask batched) {
   const internal::Mask all(a.out.size(), true);
   const Array last(static_cast<int32_t>(p.branches.size()) - 1);
   const Array index = clip(a.in[0], Array(0), last);
+  std::vector<Array> in(a.in.begin() + 1, a.in.end());
+  internal::Mask guarded;
+  for (size_t i = 0; i < in.size(); ++i) {
+    guarded.push_back(is_floating(in[i].dtype()) && (batched[i] || in[i].rank() == 0));
+    if (!guarded[i]) continue;
+    in[i] = rules::materialize_batch(in[i], batched[i], a.size);
+    batched[i] = true;
+  }
   for (size_t b = 0; b < p.branches.size(); ++b) {
     const internal::BatchedBody body = internal::batch_body(*p.branches[b], a, batched, all);
-    const std::vector<Array> out = evaluate(body.graph, a.in.subspan(1));
     const Array chosen = index == Array(static_cast<int32_t>(b));
+    std::vector<Array> taken = in;
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (guarded[i]) taken[i] = bind1(guard_p, {in[i], chosen});
+    }
+    const std::vector<Array> out = evaluate(body.graph, taken);
     for (size_t k = 0; k < out.size(); ++k) {
       if (b == 0) {
         a.out[k] = out[k];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/cond.h"
 
+#include <cmath>
+
+#include "spruce/transforms/passes/pipeline.h"
 #include "tests/transforms/control/twins.h"
 
 namespace spruce::control {
@@ -191,6 +194,58 @@ TEST(Cond, WithinMappedScanOverWeights) {
   };
   expect_close(slope(weighed)(w, c, xs), slope(weighed_plain)(w, c, xs), "mapped");
   expect_close(jit(slope(weighed))(w, c, xs), slope(weighed_plain)(w, c, xs), "jit of mapped");
+}
+
+// Branches that are not finite, or have no finite slope, where they are not taken.
+TEST(Cond, BranchesThatAreNotTakenLeaveNoNanInGradients) {
+  const auto f = [](const Array& x) {
+    return cond(
+        x > 0.0, [](const Array& y) { return log(y) * sqrt(y); },
+        [](const Array& y) { return 1.0 / (y - 2.0); }, x);
+  };
+  const Array x = array({-1.0, 0.0, 2.0, 3.0});
+  const auto slope = [](double v) {
+    return v > 0 ? 0.5 * (std::log(v) + 2) / std::sqrt(v) : -1 / ((v - 2) * (v - 2));
+  };
+  const auto curve = [](double v) {
+    return v > 0 ? -0.25 * std::log(v) / (v * std::sqrt(v)) : 2 / ((v - 2) * (v - 2) * (v - 2));
+  };
+  const auto each = [&](const auto& g) { return array({g(-1.0), g(0.0), g(2.0), g(3.0)}); };
+  const auto total = [&](const Array& a) { return sum(vmap(f)(a)); };
+  expect_close(grad(total)(x), each(slope), "grad of vmap");
+  expect_close(jit(grad(total))(x), each(slope), "jit of grad of vmap");
+  expect_close(grad(jit(total))(x), each(slope), "grad of jit of vmap");
+  expect_close(vmap(grad(f))(x), each(slope), "vmap of grad");
+  const auto second = grad([&](const Array& a) { return sum(grad(total)(a)); });
+  expect_close(second(x), each(curve), "twice");
+  const auto mapped = grad([&](const Array& a) { return sum(vmap(grad(f))(a)); });
+  expect_close(mapped(x), each(curve), "grad of vmap of grad");
+  // A number that all branches share.
+  const auto scaled = [&](const Array& w) {
+    return sum(vmap([&](const Array& y) {
+      return cond(
+          y > 0.0, [&](const Array& z) { return sqrt(w * z); },
+          [&](const Array& z) { return w * z; }, y);
+    })(array({-1.0, 0.0, 4.0})));
+  };
+  expect_close(grad(scaled)(array(1.0)), array(0.0), "shared");
+  const auto nested = [&](const Array& a) { return sum(vmap(vmap(f))(a)); };
+  expect_close(grad(nested)(reshape(x, {2, 2})), reshape(each(slope), {2, 2}), "vmap of vmap");
+  const auto looped = [&](const Array& a) {
+    const auto step = [&](const Array& c, const Array& y) { return std::pair{c + total(y), none}; };
+    return scan(step, 0.0, expand_dims(a, 0)).first;
+  };
+  expect_close(grad(looped)(x), each(slope), "within scan");
+}
+
+TEST(Cond, GuardsAreGoneWhereItIsCompiled) {
+  const auto f = vmap([](const Array& x) {
+    return cond(
+        x > 0.0, [](const Array& y) { return sin(y); }, [](const Array& y) { return y * y; }, x);
+  });
+  const Graph g = make_graph(f)(array({1.0, -1.0}));
+  EXPECT_NE(g.text().find("guard"), std::string::npos);
+  EXPECT_EQ(passes::optimize(g).text().find("guard"), std::string::npos);
 }
 
 }  // namespace
