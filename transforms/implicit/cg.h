@@ -29,8 +29,8 @@ std::vector<Array> flat_cg(const FlatBody& map, std::span<const Array> b,
 /// Stiefel 1952), from the start x = 0. `preconditioner` maps residuals to approximate solutions:
 /// map's inverse, roughly, and also symmetric and positive definite. b and x are trees of floating
 /// arrays. Differentiable in both modes with respect to b and to what the map closes over, as
-/// custom_linear_solve; where it ends does not depend on tangents. Where the residual is infinite or
-/// NaN (b or the map is, or |b| overflows) x is NaN. Throws ValueError for max_steps below -1.
+/// custom_linear_solve; where it ends does not depend on tangents. Where the residual is infinite
+/// or NaN (b or the map is, or |b| overflows) x is NaN. Throws ValueError for max_steps below -1.
 template <class Map, class T, class M>
 T cg(const Map& map, const T& b, const CgOptions& options, const M& preconditioner,
      Loc loc = Loc::current()) {
