@@ -7,6 +7,7 @@
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/activation.h"
 #include "spruce/core/rules/gelu.h"
 
 namespace spruce {
@@ -26,9 +27,6 @@ Array along(const Primitive& p, const char* op, const Array& input, int64_t dim)
   if (axis == x.rank() - 1) return bind1(p, {x});
   return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
 }
-
-// min(x, 0), but with the whole gradient at 0, where that of minimum is shared.
-Array negative_part(const Array& x) { return where(x > 0, 0, x); }
 
 }  // namespace
 
@@ -65,7 +63,7 @@ Array selu(const Array& x) {
   const OpScope at("selu");
   constexpr double kAlpha = 1.6732632423543772848170429916717,
                    kScale = 1.0507009873554804934193349852946;
-  return kScale * where(x > 0, x, kAlpha * expm1(negative_part(x)));
+  return bind1(elu_p, {floating(x)}, Params::make(EluParams{kAlpha, 1, kScale}));
 }
 
 Array hardsigmoid(const Array& x) {
@@ -99,12 +97,12 @@ Array Gelu::operator()(const Array& x, const GeluOptions& options, Loc loc) cons
 
 Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const OpScope at("elu", loc);
-  return where(x > 0, x, options.alpha * expm1(negative_part(x)));
+  return bind1(elu_p, {floating(x)}, Params::make(EluParams{options.alpha, 1, 1}));
 }
 
 Array Celu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const OpScope at("celu", loc);
-  return where(x > 0, x, options.alpha * expm1(negative_part(x) / options.alpha));
+  return bind1(elu_p, {floating(x)}, Params::make(EluParams{options.alpha, options.alpha, 1}));
 }
 
 Array LeakyRelu::operator()(const Array& x, const LeakyReluOptions& options, Loc loc) const {

@@ -8,6 +8,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
+#include "spruce/core/rules/activation.h"
 #include "spruce/nn/activations.h"
 
 namespace spruce::nn {
@@ -217,9 +218,10 @@ namespace {
 
 // d^2 / 2 up to delta, a line of slope delta beyond.
 Array huber(const Array& input, const Array& target, double delta) {
-  const Array difference = input - target, distance = abs(difference);
-  const Array curved = distance < delta, inner = where(curved, difference, 0);
-  return where(curved, 0.5 * square(inner), delta * (distance - 0.5 * delta));
+  const Array difference = input - target;
+  return bind1(huber_p,
+               {is_floating(difference.dtype()) ? difference : astype(difference, float32)},
+               Params::make(HuberParams{delta}));
 }
 
 }  // namespace
@@ -241,7 +243,8 @@ Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Opti
                      ", it must not be negative");
   }
   if (o.beta == 0) return reduced(abs(input - target), o.reduction);
-  return reduced(huber(input, target, o.beta) / o.beta, o.reduction);
+  const Array losses = huber(input, target, o.beta);
+  return reduced(o.beta == 1 ? losses : losses / o.beta, o.reduction);
 }
 
 Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc loc) {

@@ -4,10 +4,11 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
-#include "spruce/core/ops/sort.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/core/random/check.h"
 #include "spruce/core/random/random.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/sort.h"
 
 namespace spruce::random {
 namespace {
@@ -21,11 +22,12 @@ int rounds(int64_t n) {
 
 // Where each element along the axis comes from, i32 of that shape; undefined where all stay.
 Array shuffled_places(Key key, const Shape& shape, int axis) {
-  Array places;
-  for (int round = rounds(shape.numel()); round > 0; --round) {
+  int round = rounds(shape.numel());
+  if (round == 0) return {};
+  Array places = rules::iota(shape, rules::count_dtype(shape[axis]), axis);
+  for (; round > 0; --round) {
     auto [next, now] = split<2>(key);
-    const Array order = argsort(bits(now, shape), axis);
-    places = places.defined() ? take_along_axis(places, order, axis) : order;
+    places = bind_all(sort_p, {bits(now, shape), places}, Params::make(SortParams{axis, 1}))[1];
     key = std::move(next);
   }
   return places;

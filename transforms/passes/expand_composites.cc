@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementwise passes of optimizers, as the operations that they are made of: what is the same
-// for all elements is then computed once. And logaddexp, whose parts the code generator knows, and
-// the tangent of attention, which is nothing but its parts.
+// for all elements is then computed once. And logaddexp, elu and huber, whose parts the code
+// generator knows.
+#include <algorithm>
+
 #include "spruce/core/ops/binary.h"
-#include "spruce/core/rules/attention.h"
+#include "spruce/core/rules/activation.h"
 #include "spruce/core/rules/optimizer.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
@@ -12,21 +14,14 @@
 namespace spruce::passes {
 namespace {
 
-// In 16 bits the parts of an elementwise composite would round where it does not.
-bool is_divided(const Rewriter& r, const Equation& e) {
-  if (e.primitive == &attention_tangent_p) return true;
-  if (e.primitive != &adam_direction_p && e.primitive != &scaled_add_p &&
-      e.primitive != &logaddexp_p)
-    return false;
-  const Aval& out = r.aval(e.inputs[0]);
-  return out.numel() > 0 && size_of(out.dtype) >= 4;
-}
-
 ValueId parts(Rewriter& r, const Equation& e) {
-  if (!is_divided(r, e)) return kNone;
-  std::vector<const Aval*> types;
-  for (const ValueId v : e.inputs) types.push_back(&r.aval(v));
-  const Aval out = output_avals(*e.primitive, types, e.params)[0];
+  const Primitive* const composites[] = {&adam_direction_p, &scaled_add_p, &logaddexp_p, &elu_p,
+                                         &huber_p};
+  if (std::find(std::begin(composites), std::end(composites), e.primitive) == std::end(composites))
+    return kNone;
+  // In 16 bits the parts would round where the composite does not.
+  const Aval out = r.aval(e.inputs[0]);
+  if (out.numel() == 0 || size_of(out.dtype) < 4) return kNone;
   internal::StageInterpreter stage("jit");
   std::vector<Array> in, results;
   for (const ValueId v : e.inputs) in.push_back(stage.input(r.aval(v)));
