@@ -8,9 +8,12 @@
 #include <random>
 #include <set>
 
+#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/memory.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/random/random.h"
+#include "spruce/nn/nn.h"
+#include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/transforms.h"
 
 namespace {
@@ -59,6 +62,38 @@ TEST(Calls, ASecondCallAllocatesOnlyItsResults) {
   // One block for the elements of each result and one for its handle.
   EXPECT_EQ(memory::allocation_count() - arrays, 20);
   EXPECT_EQ(f.trace_count(), 1);
+}
+
+// What row_blocks makes of a chain over many rows: its blocks are no arrays of their own. Threads
+// that share the blocks take memory for one block each from the pool, and give it back.
+TEST(Calls, BlocksOfRowsAllocateOnlyTheirResults) {
+  const auto random = [](uint64_t key, const Shape& shape) {
+    return random::normal(Key(key), shape, {.dtype = float64}) * 0.2;
+  };
+  const auto f = [](const std::vector<Array>& weights, const Array& x) {
+    Array h = x;
+    for (const Array& w : weights) h = tanh(matmul(h, w));
+    return std::pair{h, nn::softmax(h)};
+  };
+  const std::vector<Array> w = {random(1, {3, 64}), random(2, {64, 64}), random(3, {64, 64})};
+  const Array x = random(4, {32768, 3});
+  const Graph graph = passes::optimize(make_graph(f)(w, x));
+  ASSERT_NE(graph.text().find("scan[length="), std::string::npos) << graph;
+  const int before = threads();
+  for (const int n : {1, 2}) {
+    set_threads(n);
+    const auto compiled = jit(f);
+    (void)compiled(w, x);
+    const int64_t heap = allocations, arrays = memory::allocation_count(),
+                  live = memory::live_bytes();
+    const auto [h, y] = compiled(w, x);
+    EXPECT_EQ(allocations - heap, 0);
+    const int64_t others = memory::allocation_count() - arrays - 4;
+    EXPECT_GE(others, 0);
+    EXPECT_LE(others, n > 1 ? n : 0);
+    EXPECT_LT(memory::live_bytes() - live, h.aval().bytes() + y.aval().bytes() + 4096);
+  }
+  set_threads(before);
 }
 
 TEST(Calls, MovedArgumentsGiveTheirMemoryToResults) {
