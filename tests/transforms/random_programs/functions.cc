@@ -14,6 +14,17 @@ double one(double) { return 1; }
 double same(double b) { return b; }
 double larger(double a, double b) { return std::max(a, b); }
 
+// f of the numbers as integers of that dtype.
+template <class F>
+Array as_integers(const Array& x, const Array& y, Dtype dtype, const F& f) {
+  const auto whole = [&](const Array& a) { return astype(astype(floor(a * 4), int32), dtype); };
+  return astype(f(whole(x), whole(y)), x.dtype()) * 0.125;
+}
+template <class F>
+Array as_integers(const Array& x, Dtype dtype, const F& f) {
+  return as_integers(x, x, dtype, [&](const Array& a, const Array&) { return f(a); });
+}
+
 }  // namespace
 
 const std::vector<Unary>& unaries() {
@@ -35,12 +46,40 @@ const std::vector<Unary>& unaries() {
       {"gelu", [](const Array& x) { return nn::gelu(x); }, same},
       {"zero_plus", [](const Array& x) { return 0.0 + (x - 0.0) * 1.0 / 1.0; }, same},
       {"half", [](const Array& x) { return x / 2.0; }, same},
+      {"wide", [](const Array& x) { return astype(astype(x, float64) * 1.5, x.dtype()); },
+       [](double b) { return 1.5 * b; }},
       {"copy", [](const Array& x) { return copy(x); }, same},
       {"relu", [](const Array& x) { return nn::relu(x); }, same, false},
       {"abs", [](const Array& x) { return abs(x); }, same, false},
       {"floor", [](const Array& x) { return floor(x); }, [](double b) { return b + 1; }, false},
       {"stopped", [](const Array& x) { return stop_gradient(x); }, same, false},
       {"clip", [](const Array& x) { return clip(x, -0.7, 0.9); }, one, false},
+      {"sum_i32",
+       [](const Array& x) {
+         return as_integers(x, int32, [](const Array& a) {
+           return a.size() > 0 && a.rank() > 0 ? cumsum(a, 0) - max(a) : a;
+         });
+       },
+       [](double b) { return 40 * b; }, false},
+      {"sort_i16",
+       [](const Array& x) {
+         return as_integers(x, int16, [](const Array& a) { return a.rank() > 0 ? sort(a) : a; });
+       },
+       same, false},
+      {"dot_i32",
+       [](const Array& x) {
+         return as_integers(x, int32, [](const Array& a) {
+           return a.rank() == 2 ? remainder(matmul(a, matmul(transpose(a), a)), 50) : a * a % 31;
+         });
+       },
+       [](double) { return 7.0; }, false},
+      {"bits_u8",
+       [](const Array& x) {
+         return as_integers(x, uint8, [](const Array& a) {
+           return bitwise_xor(left_shift(a, Array(2)), right_shift(a, Array(1))) + a * a;
+         });
+       },
+       [](double) { return 32.0; }, false},
   };
   return all;
 }
@@ -62,6 +101,27 @@ const std::vector<Binary>& binaries() {
       {"maximum", [](const Array& x, const Array& y) { return maximum(x, y); }, larger, false},
       {"minimum", [](const Array& x, const Array& y) { return minimum(x, y + 0.3); },
        [](double a, double b) { return std::max(a, b) + 1; }, false},
+      {"parts_i8",
+       [](const Array& x, const Array& y) {
+         return as_integers(x, y, int8, [](const Array& a, const Array& b) {
+           return floor_divide(a, bitwise_or(b, Array(1))) * b - remainder(a, maximum(b, 3));
+         });
+       },
+       [](double, double) { return 16.0; }, false},
+      {"equal_i64",
+       [](const Array& x, const Array& y) {
+         return as_integers(x, y, int64, [](const Array& a, const Array& b) {
+           return where((a == b) | (a > 3), a * b, a - b);
+         });
+       },
+       [](double a, double b) { return 2 * (a + 1) * (b + 1); }, false},
+      {"mask_u32",
+       [](const Array& x, const Array& y) {
+         return as_integers(x, y, uint32, [](const Array& a, const Array& b) {
+           return remainder(bitwise_and(a, bitwise_not(b)) + minimum(a, b), 97u);
+         });
+       },
+       [](double, double) { return 13.0; }, false},
   };
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs over f64 arrays: made from a seed, run by public operations, made smaller where
-// they fail.
+// Random programs over arrays of one floating dtype, with integers in between: made from a seed,
+// run by public operations, made smaller where they fail.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/linalg.h"
 
 namespace spruce::random_programs {
@@ -22,10 +23,10 @@ enum class Op {
   kConstant,  // of its own seed: ints = {seed}
   kUnary,
   kBinary,
-  kSelect,  // where(a > b + 0.1, c, d)
-  kScale,   // x * number + 0.5
-  kReduce,  // ints = axes
-  kCumulative,
+  kSelect,      // where(a > b + 0.1, c, d)
+  kScale,       // x * number + 0.5
+  kReduce,      // ints = axes
+  kCumulative,  // ints = axis; which = 0: sum, 1: logsumexp, 2: max, 3: product of tanh
   kReshape,
   kTranspose,  // ints = the order
   kBroadcast,
@@ -37,17 +38,24 @@ enum class Op {
   kTake,         // ints = axis, then indices
   kTakeLargest,  // x at the place of y's largest element: ints = axis
   kScatter,      // x.at(i).add(y) or .set(y): ints = indices
+  kGather,       // x at places that y says: ints = axis; which = 0: rows, 1: elements, 2: a slice
+  kScatterAt,    // x.at(i).add(y), max, min or multiply, i as z says
   kSoftmax,
-  kSort,
-  kVmap,  // ints = the axis of each input, -1 for none
+  kSort,  // ints = axis; which = 0: up, 1: down, 2: x in the order of y
+  kConv,
+  kWindow,  // which = 0: sum, 1: max, 2: min
+  kVmap,    // ints = the axis of each input, -1 for none
   kJit,
+  kCheckpoint,
   kGrad,  // of the sum, with respect to the first input
   kJvp,   // along inputs / 2 + 0.1
-  kScan,  // body(carry, x) -> carry, y; which = 0: the carry, 1: the ys
+  kScan,  // body(carry, x) -> carry, y; which = 0: the carry, 1: the ys; ints = unroll, checkpoint
   kFori,  // ints = steps
   kWhile,
   kCond,
+  kSwitch,
   kMap,
+  kAssociative,  // along the first axis; which = 0: sum, 1: max, 2: product of tanh
 };
 
 struct Program;
@@ -61,6 +69,8 @@ struct Node {
   std::vector<int64_t> ints;
   double number = 0;
   DotParams dot;
+  ConvParams conv;
+  WindowParams window;
   std::vector<std::shared_ptr<const Program>> bodies;
 };
 
@@ -68,6 +78,7 @@ struct Node {
 struct Program {
   std::vector<Node> nodes;
   std::vector<int> outputs;
+  Dtype dtype = float64;
   bool smooth = true;  // no kinks, no jumps: finite differences make sense
 
   std::string text(const std::string& indent = "") const;
@@ -100,6 +111,10 @@ const std::vector<Reduce>& reduces();
 Program generate(uint64_t seed, int size);
 /// Numbers for its inputs.
 Arrays arguments(const Program& program, uint64_t seed);
+/// Such numbers in an array.
+Array numbers(uint64_t seed, const Shape& shape, Dtype dtype);
+/// The program with values of another dtype.
+Program converted(const Program& program, Dtype dtype);
 /// The outputs. `outer` are the values of the program around, which captures name.
 Arrays run(const Program& program, const Arrays& args, const Arrays& outer = {});
 

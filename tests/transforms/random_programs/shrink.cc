@@ -9,11 +9,13 @@ namespace spruce::random_programs {
 namespace {
 
 constexpr const char* kNames[] = {
-    "input",       "capture",    "constant", "unary",     "binary",       "select",  "scale",
-    "reduce",      "cumulative", "reshape",  "transpose", "broadcast",    "slice",   "pad",
-    "concatenate", "flip",       "dot",      "take",      "take_largest", "scatter", "softmax",
-    "sort",        "vmap",       "jit",      "grad",      "jvp",          "scan",    "fori",
-    "while",       "cond",       "map"};
+    "input",       "capture",    "constant",   "unary",     "binary",       "select",  "scale",
+    "reduce",      "cumulative", "reshape",    "transpose", "broadcast",    "slice",   "pad",
+    "concatenate", "flip",       "dot",        "take",      "take_largest", "scatter", "gather",
+    "scatter_at",  "softmax",    "sort",       "conv",      "window",       "vmap",    "jit",
+    "checkpoint",  "grad",       "jvp",        "scan",      "fori",         "while",   "cond",
+    "switch",      "map",        "associative"};
+static_assert(std::size(kNames) == static_cast<size_t>(Op::kAssociative) + 1);
 
 void mark(const Program& p, int v, std::vector<uint8_t>& live) {
   live[static_cast<size_t>(v)] = 1;
@@ -37,6 +39,7 @@ Program live_part(const Program& p, bool keep_inputs) {
   for (const int v : p.outputs) mark(p, v, live);
   std::vector<int> number(p.nodes.size(), -1);
   Program out;
+  out.dtype = p.dtype;
   out.smooth = p.smooth;
   for (size_t i = 0; i < p.nodes.size(); ++i) {
     if (live[i] == 0) continue;
@@ -140,7 +143,7 @@ std::string Program::text(const std::string& indent) const {
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& n = nodes[i];
     const auto which = static_cast<size_t>(n.which);
-    s += indent + "v" + std::to_string(i) + ": f64" + to_string(n.shape) + " = ";
+    s += indent + "v" + std::to_string(i) + ": " + to_string(Aval{dtype, false, n.shape}) + " = ";
     if (n.op == Op::kUnary)
       s += unaries()[which].name;
     else if (n.op == Op::kBinary)
@@ -149,6 +152,8 @@ std::string Program::text(const std::string& indent) const {
       s += reduces()[which].name;
     else
       s += kNames[static_cast<size_t>(n.op)] + (n.which > 0 ? "_" + std::to_string(n.which) : "");
+    if (n.op == Op::kConv) s += "[" + Params::make(n.conv).text() + "]";
+    if (n.op == Op::kWindow) s += "[" + Params::make(n.window).text() + "]";
     if (n.op == Op::kDot) s += "[" + Params::make(n.dot).text() + "]";
     if (!n.ints.empty()) s += list(n.ints);
     if (n.number != 0) s += "{" + std::to_string(n.number) + "}";
