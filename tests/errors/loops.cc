@@ -53,7 +53,7 @@ Section loop_mistakes() {
            "TreeError",
            "while_loop: the carry before the body and the one after it have different forms: at "
            "more: 1 entries in the first, 2 entries in the second; return a carry like the one "
-           "that the body gets"},
+           "that the body gets" HERE},
           {"Slices of different lengths",
            CODE(sp::scan(
                [](const Array& c, const std::pair<Array, Array>& x) {

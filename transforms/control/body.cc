@@ -10,6 +10,21 @@ namespace {
 
 constexpr int64_t kSmall = 16;  // elements of a constant that stays in the body
 
+// The place of the operation whose body is being staged: while the body runs, its own operations
+// say where they are.
+thread_local Loc operation = Loc::none();
+
+class OperationScope {
+ public:
+  explicit OperationScope(Loc loc) : saved_(operation) { operation = loc; }
+  ~OperationScope() { operation = saved_; }
+  OperationScope(const OperationScope&) = delete;
+  OperationScope& operator=(const OperationScope&) = delete;
+
+ private:
+  Loc saved_;
+};
+
 bool stays(const Array& a) {
   return !a.is_tracer() && a.size() <= kSmall && &a.device() == &cpu_device();
 }
@@ -40,6 +55,7 @@ Body stage_body(const char* name, const FlatBody& f, std::span<const Aval> in) {
   StageInterpreter interpreter(name);
   std::vector<Array> args;
   for (const Aval& aval : in) args.push_back(interpreter.input(aval));
+  const OperationScope scope(LocScope::current());
   const std::vector<Array> out = run_under(interpreter, [&] { return f(args); });
   for (const Array& a : out) interpreter.output(a);
   Body body{passes::dead_code(interpreter.take()), {}};
@@ -84,6 +100,7 @@ void check_carry_form(const char* op, const tree::Structure& before,
                           : "second, an undefined one in the first");
   }
   if (difference.empty()) return;
+  const LocScope at(operation);
   throw TreeError(std::string(op) +
                   ": the carry before the body and the one after it have different forms: " +
                   difference + "; return a carry like the one that the body gets");
