@@ -3,6 +3,7 @@
 // the weights say: it is computed once, in front of the loop, for all branches. The linear part of
 // each step then picks the one of the branch that was taken, so that a step need not keep it.
 #include <algorithm>
+#include <optional>
 
 #include "spruce/transforms/control/cond_rules.h"
 #include "spruce/transforms/passes/passes.h"
@@ -60,61 +61,148 @@ class Picks {
     return static_cast<size_t>(std::find(kept_.begin(), kept_.end(), v) - kept_.begin());
   }
 
+  // A branch of `at`, an equation of `outer`, or of g_ where that is null.
+  struct Frame {
+    const Graph& graph;
+    const Equation& at;
+    const Frame* outer;
+    std::vector<uint8_t> moves;
+  };
+  bool moves(const Frame* f, ValueId v) const {
+    return (f == nullptr ? moves_ : f->moves)[at(v)] != 0;
+  }
+
+  // An argument of a pick: a value to be picked, or an index and what it chooses from.
+  struct Choice {
+    size_t arg;
+    std::vector<Choice> branches;
+  };
+
   void take_out(const Equation& e) {
-    Mask moving;
-    for (size_t i = 1; i < e.inputs.size(); ++i) moving.push_back(moves_[at(e.inputs[i])] != 0);
-    const auto& branches = e.params.get<CondParams>().branches;
-    std::vector<Mask> depend;
-    for (const GraphPtr& b : branches) depend.push_back(depends(*b, moving));
     for (size_t k = 0; k < e.outputs.size(); ++k) {
-      const bool moves =
-          std::any_of(depend.begin(), depend.end(), [&](const Mask& m) { return m[k]; });
-      if (moves || g_.avals[at(e.outputs[k])].bytes() <= kSmall) continue;
-      while (pick(e, branches, k)) continue;
+      if (g_.avals[at(e.outputs[k])].bytes() <= kSmall) continue;
+      while (pick(e, k)) continue;
     }
   }
 
-  // Takes output k of e out of the residuals, if it is one and the index is one too.
-  bool pick(const Equation& e, const std::vector<GraphPtr>& branches, size_t k) {
-    const size_t n = residual(e.outputs[k]), index = residual(e.inputs[0]);
-    if (n == kept_.size() || index == kept_.size()) return false;
-    const Aval type = g_.avals[at(e.outputs[k])];
-    Equation pick{&cond_p, {}, {places_[index]}, {places_[n]}, e.place};
+  // Takes output k of e out of the residuals, if it is one that can be picked.
+  bool pick(const Equation& e, size_t k) {
+    const size_t n = residual(e.outputs[k]), before = kept_.size();
+    if (n == before) return false;
+    std::vector<ValueId> args;
+    const std::optional<Choice> choice = choose(nullptr, e, k, args);
+    if (!choice) {
+      kept_.resize(before);
+      places_.resize(before);
+      return false;
+    }
+    std::vector<Aval> types;
+    for (const ValueId v : args) types.push_back(linear_.avals[at(v)]);
+    picks_.push_back(equation(*choice, args, types, places_[n], g_.avals[at(e.outputs[k])]));
+    picks_.back().place = e.place;
     kept_.erase(kept_.begin() + static_cast<ptrdiff_t>(n));
     places_.erase(places_.begin() + static_cast<ptrdiff_t>(n));
-    CondParams picking;
-    for (size_t b = 0; b < branches.size(); ++b) {
-      Graph one;
-      for (size_t i = 0; i < branches.size(); ++i) one.inputs.push_back(one.add_value(type));
-      one.outputs = {one.inputs[b]};
-      picking.branches.push_back(shared(std::move(one)));
-      kept_.push_back(inlined(*branches[b], k, e));
-      places_.push_back(linear_.add_value(type));
-      pick.inputs.push_back(places_.back());
-    }
-    pick.params = Params::make(std::move(picking));
-    picks_.push_back(std::move(pick));
     return true;
   }
 
-  // Output k of a branch of e, computed in front of e.
-  ValueId inlined(const Graph& branch, size_t k, const Equation& e) {
-    Graph only = branch;
-    only.outputs = {branch.outputs[k]};
+  // How output k of e, an equation of that frame, is chosen from what does not move; appends to
+  // `args` what is needed of the linear part. Nothing where it moves in some branch.
+  std::optional<Choice> choose(const Frame* f, const Equation& e, size_t k,
+                               std::vector<ValueId>& args) {
+    const ValueId index = moves(f, e.inputs[0]) ? place(f, e.inputs[0]) : keep(f, e.inputs[0]);
+    if (index < 0) return std::nullopt;
+    Choice choice{args.size(), {}};
+    args.push_back(index);
+    Mask moving;
+    for (size_t i = 1; i < e.inputs.size(); ++i) moving.push_back(moves(f, e.inputs[i]));
+    for (const GraphPtr& b : e.params.get<CondParams>().branches) {
+      const Frame inner{*b, e, f, moved(*b, moving)};
+      const ValueId v = b->outputs[k];
+      if (!moves(&inner, v)) {
+        choice.branches.push_back({args.size(), {}});
+        args.push_back(keep(&inner, v));
+        continue;
+      }
+      const auto has = [&](const Equation& q) {
+        return q.primitive == &cond_p &&
+               std::find(q.outputs.begin(), q.outputs.end(), v) != q.outputs.end();
+      };
+      const auto q = std::find_if(b->equations.begin(), b->equations.end(), has);
+      if (q == b->equations.end()) return std::nullopt;
+      const auto from = std::find(q->outputs.begin(), q->outputs.end(), v) - q->outputs.begin();
+      std::optional<Choice> within = choose(&inner, *q, static_cast<size_t>(from), args);
+      if (!within) return std::nullopt;
+      choice.branches.push_back(std::move(*within));
+    }
+    return choice;
+  }
+
+  // What stands in the linear part for a value of that frame, if it is among the residuals.
+  ValueId place(const Frame* f, ValueId v) const {
+    if (f == nullptr) {
+      const size_t n = residual(v);
+      return n == kept_.size() ? -1 : places_[n];
+    }
+    for (size_t k = 0; k < f->graph.outputs.size(); ++k) {
+      const ValueId p = f->graph.outputs[k] == v ? place(f->outer, f->at.outputs[k]) : -1;
+      if (p >= 0) return p;
+    }
+    return -1;
+  }
+
+  // Makes a value that does not move a residual; returns what stands for it in the linear part.
+  ValueId keep(const Frame* f, ValueId v) {
+    kept_.push_back(inlined(f, v));
+    places_.push_back(linear_.add_value(g_.avals[at(kept_.back())]));
+    return places_.back();
+  }
+
+  // A value of that frame that does not move, computed in g_.
+  ValueId inlined(const Frame* f, ValueId v) {
+    if (f == nullptr) return v;
+    Graph only = f->graph;
+    only.outputs = {v};
     only = passes::dead_code(only);
+    std::vector<uint8_t> used(only.avals.size(), 0);
+    used[at(only.outputs[0])] = 1;
+    for (const Equation& e : only.equations) {
+      for (const ValueId in : e.inputs) used[at(in)] = 1;
+    }
     std::vector<ValueId> to(only.avals.size(), -1);
-    for (size_t i = 0; i < only.inputs.size(); ++i) to[at(only.inputs[i])] = e.inputs[i + 1];
-    const auto add = [&](ValueId v) {
+    for (size_t i = 0; i < only.inputs.size(); ++i) {
+      if (used[at(only.inputs[i])] != 0)
+        to[at(only.inputs[i])] = inlined(f->outer, f->at.inputs[i + 1]);
+    }
+    const auto add = [&](ValueId x) {
       moves_.push_back(0);
-      return to[at(v)] = g_.add_value(only.avals[at(v)]);
+      return to[at(x)] = g_.add_value(only.avals[at(x)]);
     };
     for (const Graph::Constant& c : only.constants) g_.constants.push_back({add(c.id), c.value});
     for (Equation& inner : only.equations) {
-      for (ValueId& v : inner.inputs) v = to[at(v)];
-      for (ValueId& v : inner.outputs) v = add(v);
+      for (ValueId& x : inner.inputs) x = to[at(x)];
+      for (ValueId& x : inner.outputs) x = add(x);
       g_.equations.push_back(std::move(inner));
     }
     return to[at(only.outputs[0])];
+  }
+
+  // The cond that makes this choice among arguments of those types.
+  static Equation equation(const Choice& choice, const std::vector<ValueId>& args,
+                           const std::vector<Aval>& types, ValueId out, const Aval& type) {
+    CondParams p;
+    for (const Choice& branch : choice.branches) {
+      Graph g;
+      for (const Aval& t : types) g.inputs.push_back(g.add_value(t));
+      g.outputs = {g.inputs[branch.arg]};
+      if (!branch.branches.empty()) {
+        g.outputs = {g.add_value(type)};
+        g.equations.push_back(equation(branch, g.inputs, types, g.outputs[0], type));
+      }
+      p.branches.push_back(shared(std::move(g)));
+    }
+    Equation e{&cond_p, Params::make(std::move(p)), {args[choice.arg]}, {out}, {}};
+    e.inputs.insert(e.inputs.end(), args.begin(), args.end());
+    return e;
   }
 
   Graph& g_;
@@ -144,7 +232,9 @@ void drop_unused(Graph& g) {
     for (GraphPtr& b : p.branches) {
       Graph branch = *b;
       branch.outputs = reordered(branch.outputs, order);
-      b = shared(passes::dead_code(branch));
+      branch = passes::dead_code(branch);
+      drop_unused(branch);
+      b = shared(std::move(branch));
     }
     e.params = Params::make(std::move(p));
   }

@@ -173,16 +173,51 @@ TEST(Cond, WithinScanOverWeights) {
   expect_twins({"weights", weighed, weighed_plain, {w, c, xs}});
 }
 
+// The same in branches of a branch.
+Array weighed_twice(const Arrays& in) {
+  const Array& w = in[0];
+  const auto step = [&](const Array& c, const Array& x) {
+    const auto inner = [&](const Array& y) {
+      return cond(
+          max(y) > 0.3, [&](const Array& z) { return tanh(matmul(cos(w), z)) + x; },
+          [&](const Array& z) { return matmul(transpose(w), z); }, y);
+    };
+    return std::pair{
+        cond(
+            sum(c) > x, inner, [&](const Array& y) { return matmul(sin(w), sin(y)); }, c),
+        none};
+  };
+  return scan(step, in[1], in[2]).first;
+}
+
+Array weighed_twice_plain(const Arrays& in) {
+  const Array& w = in[0];
+  Array c = in[1];
+  for (int64_t i = 0; i < in[2].shape(0); ++i) {
+    const Array x = in[2][i];
+    const Array inner = where(max(c) > 0.3, tanh(matmul(cos(w), c)) + x, matmul(transpose(w), c));
+    c = where(sum(c) > x, inner, matmul(sin(w), sin(c)));
+  }
+  return c;
+}
+
+TEST(Cond, WithinCondWithinScanOverWeights) {
+  const Array w = numbers({4, 4}, 1), c = numbers({4}, 2), xs = numbers({8}, 3);
+  expect_twins({"weights", weighed_twice, weighed_twice_plain, {w, c, xs}});
+}
+
 TEST(Cond, WithinScanKeepsWhatItMakesOfWeightsOnce) {
   const int64_t n = 64;
-  const auto temporaries = [&](int64_t steps) {
-    const auto g = jit(grad([](const Arrays& in) { return sum(weighed(in)); }));
-    return g.lower(Arrays{numbers({n, n}, 1), numbers({n}, 2), numbers({steps}, 3)})
-        .memory()
-        .temporaries;
-  };
-  // A step keeps a few vectors, and no matrix.
-  EXPECT_LT(temporaries(600) - temporaries(100), 500 * 6 * n * 8);
+  for (const auto f : {weighed, weighed_twice}) {
+    const auto temporaries = [&](int64_t steps) {
+      const auto g = jit(grad([f](const Arrays& in) { return sum(f(in)); }));
+      return g.lower(Arrays{numbers({n, n}, 1), numbers({n}, 2), numbers({steps}, 3)})
+          .memory()
+          .temporaries;
+    };
+    // A step keeps a few vectors, and no matrix.
+    EXPECT_LT(temporaries(600) - temporaries(100), 500 * 8 * n * 8);
+  }
 }
 
 TEST(Cond, WithinMappedScanOverWeights) {
