@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <limits>
 
 #include "spruce/core/cpu/math/coefficients.h"
 #include "spruce/core/cpu/math/erf_table.h"
@@ -19,6 +20,7 @@ namespace {
 
 // Headers of g++ 12 warn of the forms without a mask.
 constexpr __mmask16 kAll = 0xffff;
+constexpr __mmask8 kAllDoubles = 0xff;
 
 SPRUCE_TARGET_V4 SPRUCE_INLINE __m512 all(float x) { return _mm512_set1_ps(x); }
 
@@ -98,6 +100,68 @@ SPRUCE_TARGET_V4 SPRUCE_INLINE __m512 erf16(__m512 x) {
   return with_sign(smaller(all(1), _mm512_mul_ps(whole, y)), x);
 }
 
+SPRUCE_TARGET_V4 SPRUCE_INLINE __m512d all_of(double x) { return _mm512_set1_pd(x); }
+
+SPRUCE_TARGET_V4 SPRUCE_INLINE __m512d exp8(__m512d x) {
+  const __mmask8 some = _mm512_cmp_pd_mask(x, all_of(-0x1.74910d52d3053p9), _CMP_NLT_UQ);
+  const __m512d magic = all_of(math::kRoundMagicDouble);
+  const __m512d a = _mm512_maskz_min_pd(some, all_of(710), x);
+  const __m512d n = _mm512_sub_pd(_mm512_fmadd_pd(a, all_of(0x1.71547652b82fep0), magic), magic);
+  __m512d r = _mm512_fnmadd_pd(n, all_of(0x1.62e42fefap-1), a);
+  r = _mm512_fnmadd_pd(n, all_of(0x1.cf79abc9e3b39p-40), r);
+  constexpr int kLast = static_cast<int>(std::size(math::kExpDouble)) - 1;
+  __m512d p = all_of(math::kExpDouble[kLast]);
+#pragma GCC unroll 16
+  for (int k = kLast - 1; k >= 0; --k) p = _mm512_fmadd_pd(p, r, all_of(math::kExpDouble[k]));
+  p = _mm512_fmadd_pd(_mm512_mul_pd(r, r), p, r);
+  return _mm512_maskz_scalef_pd(some, _mm512_add_pd(p, all_of(1)), n);
+}
+
+SPRUCE_TARGET_V4 SPRUCE_INLINE __m512d log8(__m512d x) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const __mmask8 subnormal =
+      _mm512_cmp_pd_mask(x, all_of(std::numeric_limits<double>::min()), _CMP_LT_OQ);
+  const __m512i bits = _mm512_castpd_si512(_mm512_mask_mul_pd(x, subnormal, x, all_of(0x1p52)));
+  const __m512i shifted = _mm512_sub_epi64(bits, _mm512_set1_epi64(0x3fe6a09e667f3bcd));
+  const __m512i k = _mm512_maskz_srai_epi64(kAllDoubles, shifted, 52);
+  const __m512i m = _mm512_sub_epi64(bits, _mm512_maskz_slli_epi64(kAllDoubles, k, 52));
+  const __m512d f = _mm512_sub_pd(_mm512_castsi512_pd(m), all_of(1));
+  __m512d e = _mm512_maskz_cvtepi64_pd(kAllDoubles, k);
+  e = _mm512_mask_sub_pd(e, subnormal, e, all_of(52));
+  const __m512d s = _mm512_div_pd(f, _mm512_add_pd(all_of(2), f)), z = _mm512_mul_pd(s, s);
+  const __m512d half_square = _mm512_mul_pd(_mm512_mul_pd(all_of(0.5), f), f);
+  constexpr int kLast = static_cast<int>(std::size(math::kLogDouble)) - 1;
+  __m512d p = all_of(math::kLogDouble[kLast]);
+#pragma GCC unroll 16
+  for (int i = kLast - 1; i >= 0; --i) p = _mm512_fmadd_pd(p, z, all_of(math::kLogDouble[i]));
+  const __m512d low = _mm512_mul_pd(e, all_of(0x1.cf79abc9e3b39p-40));
+  const __m512d tail = _mm512_fmadd_pd(s, _mm512_fmadd_pd(p, z, half_square), low);
+  const __m512d y = _mm512_fmadd_pd(e, all_of(0x1.62e42fefap-1),
+                                    _mm512_sub_pd(f, _mm512_sub_pd(half_square, tail)));
+  const __mmask8 plain = _mm512_cmp_pd_mask(x, all_of(kInfinity), _CMP_LT_OQ),
+                 zero = _mm512_cmp_pd_mask(x, all_of(0), _CMP_EQ_OQ),
+                 below = _mm512_cmp_pd_mask(x, all_of(0), _CMP_LT_OQ);
+  const __m512d finite = _mm512_mask_blend_pd(plain, x, y),
+                from_zero = _mm512_mask_blend_pd(zero, finite, all_of(-kInfinity));
+  return _mm512_mask_blend_pd(below, from_zero, all_of(std::numeric_limits<double>::quiet_NaN()));
+}
+
+template <__m512d (*kFunction)(__m512d)>
+SPRUCE_TARGET_V4 void loop_of_doubles(const void* from, void* to, int64_t n) {
+  const auto* x = static_cast<const double*>(from);
+  auto* y = static_cast<double*>(to);
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const __m512d a = kFunction(_mm512_loadu_pd(x + i)), b = kFunction(_mm512_loadu_pd(x + i + 8));
+    _mm512_storeu_pd(y + i, a);
+    _mm512_storeu_pd(y + i + 8, b);
+  }
+  for (; i < n; i += 8) {
+    const auto mask = static_cast<__mmask8>(n - i >= 8 ? 0xff : (1 << (n - i)) - 1);
+    _mm512_mask_storeu_pd(y + i, mask, kFunction(_mm512_maskz_loadu_pd(mask, x + i)));
+  }
+}
+
 template <__m512 (*kFunction)(__m512)>
 SPRUCE_TARGET_V4 void loop(const void* from, void* to, int64_t n) {
   const auto* x = static_cast<const float*>(from);
@@ -120,12 +184,16 @@ SPRUCE_TARGET_V4 void loop(const void* from, void* to, int64_t n) {
 
 #if SPRUCE_HAS_X86_TARGETS
 UnaryLoop exp_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<exp16>); }
+UnaryLoop exp_double_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop_of_doubles<exp8>); }
+UnaryLoop log_double_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop_of_doubles<log8>); }
 UnaryLoop logistic_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<logistic16>); }
 UnaryLoop silu_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<silu16>); }
 UnaryLoop tanh_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<tanh16>); }
 UnaryLoop erf_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<erf16>); }
 #else
 UnaryLoop exp_v4() { return nullptr; }
+UnaryLoop exp_double_v4() { return nullptr; }
+UnaryLoop log_double_v4() { return nullptr; }
 UnaryLoop logistic_v4() { return nullptr; }
 UnaryLoop silu_v4() { return nullptr; }
 UnaryLoop tanh_v4() { return nullptr; }

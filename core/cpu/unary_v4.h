@@ -7,18 +7,27 @@
 
 namespace spruce::cpu {
 
-/// The loops for f32, or null where the processor lacks AVX-512.
+/// The loops for f32 (or f64, where the name says so), or null where the processor lacks AVX-512.
 UnaryLoop exp_v4();
+UnaryLoop exp_double_v4();
+UnaryLoop log_double_v4();
 UnaryLoop logistic_v4();
 UnaryLoop silu_v4();
 UnaryLoop tanh_v4();
 UnaryLoop erf_v4();
 
-/// The kernel of an operation that has such a loop for f32: `Op` does what is left.
-template <class Op, UnaryLoop (*kLoop)()>
+inline UnaryLoop no_loop() { return nullptr; }
+
+/// The kernel of an operation that has such a loop for f32, and maybe one for f64: `Op` does what
+/// is left.
+template <class Op, UnaryLoop (*kFloats)(), UnaryLoop (*kDoubles)() = no_loop>
 void kernel_with_v4(const KernelArgs& args) {
-  static const UnaryLoop loop = kLoop();
-  if (loop != nullptr && args.in[0].dtype() == Dtype::kFloat32)
+  static const UnaryLoop floats = kFloats(), doubles = kDoubles();
+  const Dtype dtype = args.in[0].dtype();
+  const UnaryLoop loop = dtype == Dtype::kFloat32   ? floats
+                         : dtype == Dtype::kFloat64 ? doubles
+                                                    : nullptr;
+  if (loop != nullptr)
     run_unary(args, loop);
   else
     unary_kernel<Op, Types::kFloating>(args);

@@ -22,7 +22,7 @@ struct Exp {
 extern constinit const Primitive exp_p = {
     .name = "exp",
     .shape = rules::same_floating,
-    .cpu = cpu::kernel_with_v4<Exp, cpu::exp_v4>,
+    .cpu = cpu::kernel_with_v4<Exp, cpu::exp_v4, cpu::exp_double_v4>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) { return t * y; }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-30, 30>,

@@ -2,7 +2,7 @@
 // The natural logarithm.
 #include "spruce/core/cpu/math/log.h"
 
-#include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -21,7 +21,7 @@ struct Log {
 extern constinit const Primitive log_p = {
     .name = "log",
     .shape = rules::same_floating,
-    .cpu = cpu::unary_kernel<Log, cpu::Types::kFloating>,
+    .cpu = cpu::kernel_with_v4<Log, cpu::no_loop, cpu::log_double_v4>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / x; }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<2, 30>,

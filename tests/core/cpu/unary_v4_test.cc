@@ -124,6 +124,64 @@ TEST(UnaryV4Bits, AreThoseOfTheFunctions) {
   expect_bits<Tanh>("tanh", [](const Array& x) { return tanh(x); });
 }
 
+struct ExpOfDoubles {
+  static SPRUCE_INLINE double call(double x) { return cpu::math::exp<Fma>(x); }
+};
+struct LogOfDoubles {
+  static SPRUCE_INLINE double call(double x) { return cpu::math::log<Fma>(x); }
+};
+
+template <class F>
+SPRUCE_TARGET_V3 void reference_of_doubles(const double* x, double* y, size_t n) {
+  for (size_t i = 0; i < n; ++i) y[i] = F::call(x[i]);
+}
+
+std::vector<double> doubles_of_all_sizes() {
+  std::vector<double> x;
+  for (uint64_t bits = 0; bits < 0x7ff0000000000000u; bits += 0xfffffffff4321u) {
+    for (const uint64_t more : {uint64_t{0}, uint64_t{0x5a5a5a5a5}}) {
+      const uint64_t all = bits + more;
+      double v;
+      std::memcpy(&v, &all, sizeof(v));
+      x.push_back(v);
+      x.push_back(-v);
+    }
+  }
+  for (int i = -60000; i <= 60000; ++i) x.push_back(i * (760.0 / 60000));
+  for (int i = 1; i <= 60000; ++i) x.push_back(i * (3.0 / 60000));
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double v :
+       {inf, -inf, 0.0, -0.0, 5e-324, 1.0, 709.78271289338397, -745.13321910194111})
+    x.push_back(v);
+  return x;
+}
+
+template <class F>
+void expect_bits_of_doubles(const std::string& name,
+                            const std::function<Array(const Array&)>& ours) {
+  const std::vector<double> x = doubles_of_all_sizes(), y = ours(array(x)).to_vector<double>();
+  std::vector<double> want(x.size());
+  reference_of_doubles<F>(x.data(), want.data(), x.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(std::memcmp(&y[i], &want[i], sizeof(double)), 0)
+        << name << " of " << x[i] << ": " << y[i] << ", " << want[i];
+  EXPECT_TRUE(std::isnan(ours(array(std::numeric_limits<double>::quiet_NaN())).item<double>()));
+  for (const int n : {1, 5, 8, 13, 17}) {
+    const std::vector<double> last(x.end() - n, x.end()),
+        alone = ours(array(last)).to_vector<double>();
+    EXPECT_EQ(std::memcmp(alone.data(), &y[x.size() - static_cast<size_t>(n)],
+                          static_cast<size_t>(n) * sizeof(double)),
+              0)
+        << name << " of the last " << n;
+  }
+}
+
+TEST(UnaryV4Bits, OfDoublesAreThoseOfTheFunctions) {
+  if (cpu::isa_level() < cpu::IsaLevel::kV3) GTEST_SKIP() << "no fused multiply-add here";
+  expect_bits_of_doubles<ExpOfDoubles>("exp", [](const Array& x) { return exp(x); });
+  expect_bits_of_doubles<LogOfDoubles>("log", [](const Array& x) { return log(x); });
+}
+
 INSTANTIATE_TEST_SUITE_P(
     , UnaryV4,
     testing::Values(
