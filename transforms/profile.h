@@ -9,18 +9,20 @@ namespace spruce {
 
 /// Times of the equations of compiled functions.
 struct Profile {
+  /// All runs of one equation.
   struct Row {
     std::string equation;  ///< "c: f32[64,10] = dot_general a b"
     std::string place;     ///< "train.cc:42", where it is known
-    int64_t calls = 0;
-    double seconds = 0;   ///< of all calls together, what nested graphs take included
-    bool nested = false;  ///< runs within another equation, such as the body of a scan
+    int64_t calls = 0;     ///< how often it ran
+    double seconds = 0;    ///< of all calls together, what nested graphs take included
+    bool nested = false;   ///< runs within another equation, such as the body of a scan
   };
   /// One run of an equation; times in nanoseconds from the beginning.
   struct Event {
-    size_t row;
-    int64_t begin, duration;
-    int thread;
+    size_t row;        ///< which of `rows` it belongs to
+    int64_t begin;     ///< of the run
+    int64_t duration;  ///< of the run
+    int thread;        ///< which thread called it, counted from 0
   };
   std::vector<Row> rows;      ///< the longest first
   std::vector<Event> events;  ///< in the order in which they ended; the first million of them

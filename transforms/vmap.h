@@ -19,9 +19,13 @@ class AxisSpec {
   AxisSpec(None) : kind_(Kind::kNone) {}
   AxisSpec(std::initializer_list<AxisSpec> parts) : parts_(parts), kind_(Kind::kList) {}
 
+  /// True for a list of entries.
   bool is_list() const { return kind_ == Kind::kList; }
+  /// True for none: not mapped.
   bool is_none() const { return kind_ == Kind::kNone; }
+  /// The axis, if it is one.
   int64_t axis() const { return axis_; }
+  /// The entries of a list.
   const std::vector<AxisSpec>& parts() const { return parts_; }
 
  private:
@@ -33,9 +37,9 @@ class AxisSpec {
 
 /// Options of vmap.
 struct VmapOptions {
-  AxisSpec in_axes = 0;  ///< one axis for all arguments, or a list with one entry for each
-  AxisSpec out_axes =
-      0;  ///< the same for the result; none where it does not depend on the mapped arguments
+  AxisSpec in_axes = 0;   ///< one axis for all arguments, or a list with one entry for each
+  AxisSpec out_axes = 0;  ///< the same for the result; none where it does not depend on the mapped
+                          ///< arguments
   std::string axis_name = {};  ///< a name by which psum, pmean and axis_index reach the axis
 };
 
