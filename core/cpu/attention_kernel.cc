@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/attention_kernel.h"
 
-#include <deque>
+#include <array>
+#include <optional>
 
 #include "spruce/core/cpu/attention.h"
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/scratch.h"
-#include "spruce/core/rules/attention.h"
+#include "spruce/core/rules/attention_strided.h"
 
 namespace spruce::cpu {
 namespace {
@@ -18,7 +19,7 @@ class Operands {
  public:
   const T* in(const View& v) {
     if (v.numel() == 0 || size_of(v.dtype()) == sizeof(T)) return v.as<const T>();
-    T* const to = copies_.emplace_back(bytes(v)).template as<T>();
+    T* const to = copy(v);
     visit_dtype(v.dtype(), [&]<class X>(X) {
       if constexpr (internal::kHalf<X> && std::is_same_v<T, float>) widen(v.as<X>(), to, v.numel());
     });
@@ -26,13 +27,13 @@ class Operands {
   }
   T* out(const View& v) {
     if (size_of(v.dtype()) == sizeof(T)) return v.as<T>();
-    T* const from = copies_.emplace_back(bytes(v)).template as<T>();
-    results_.push_back({v, from});
-    return from;
+    results_[result_count_] = {v, copy(v)};
+    return results_[result_count_++].from;
   }
   // Writes the results that have copies.
   void finish() const {
-    for (const Result& r : results_) {
+    for (size_t i = 0; i < result_count_; ++i) {
+      const Result& r = results_[i];
       visit_dtype(r.to.dtype(), [&]<class X>(X) {
         if constexpr (internal::kHalf<X> && std::is_same_v<T, float>)
           narrow(r.from, r.to.template as<X>(), r.to.numel());
@@ -40,7 +41,7 @@ class Operands {
     }
   }
   ~Operands() {
-    while (!copies_.empty()) copies_.pop_back();  // the last begun ends first
+    while (copy_count_ > 0) copies_[--copy_count_].reset();  // the last begun ends first
   }
   Operands() = default;
   Operands(const Operands&) = delete;
@@ -49,12 +50,16 @@ class Operands {
  private:
   struct Result {
     View to;
-    const T* from;
+    T* from;
   };
-  static size_t bytes(const View& v) { return static_cast<size_t>(v.numel()) * sizeof(T); }
+  T* copy(const View& v) {
+    auto& memory = copies_[copy_count_++];
+    return memory.emplace(static_cast<size_t>(v.numel()) * sizeof(T)).template as<T>();
+  }
 
-  std::deque<Scratch> copies_;
-  std::vector<Result> results_;
+  std::array<std::optional<Scratch>, 10> copies_;
+  std::array<Result, 3> results_;
+  size_t copy_count_ = 0, result_count_ = 0;
 };
 
 template <class T>
@@ -135,6 +140,111 @@ void attention_grad_kernel(const KernelArgs& args) {
     attention_grad(a);
     operands.finish();
   });
+}
+
+namespace {
+
+template <class T>
+Matrices<T> matrices(T* data, const rules::StridedView& v) {
+  Matrices<T> m;
+  m.data = data + v.offset;
+  const int r = v.shape.rank();
+  m.row = v.steps[r - 2];
+  for (int i = 0; i + 2 < r; ++i) m.lead[i] = v.steps[i];
+  return m;
+}
+
+// A strided primitive: where operands and results stand is settled.
+class Strided final : public PreparedKernel {
+ public:
+  Strided(Avals in, Avals out, const Params& params, bool grad)
+      : grad_(grad),
+        scale_(params.get<AttentionStridedParams>().scale),
+        causal_(params.get<AttentionStridedParams>().causal),
+        dtype_(in[0]->dtype),
+        in_(rules::strided_operands("attention", in, params, grad ? 5 : 3)) {
+    const auto& p = params.get<AttentionStridedParams>();
+    Shape result = in_[0].shape;
+    result[result.rank() - 1] = p.values;
+    for (size_t i = 0; i < (grad ? 3u : 1u); ++i) {
+      const size_t output = p.joined >= 0 ? 0 : i;
+      out_.push_back(rules::strided_result(grad ? in_[i].shape : result, p.perm, out[output]->shape,
+                                           p.joined, static_cast<int64_t>(i)));
+      out_.back().input = output;
+    }
+  }
+
+  void run(const KernelArgs& args) const override {
+    visit_computed(dtype_, [&]<class T>(T) { grad_ ? backward<T>(args) : forward<T>(args); });
+  }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  template <class T>
+  Matrices<const T> operand(const KernelArgs& args, size_t i) const {
+    return matrices(static_cast<const T*>(args.in[in_[i].input].as<T>()), in_[i]);
+  }
+  template <class T>
+  Matrices<T> result(const KernelArgs& args, size_t i) const {
+    return matrices(args.out[out_[i].input].as<T>(), out_[i]);
+  }
+
+  template <class T>
+  void set(AttentionOperands<T>& a, const KernelArgs& args) const {
+    const Shape& q = in_[0].shape;
+    const int r = q.rank();
+    a.items = 1;
+    a.lead = Shape::filled(r - 2, 1);
+    for (int i = 0; i + 2 < r; ++i) a.items *= a.lead[i] = q[i];
+    a.t = q[r - 2], a.s = in_[2].shape[r - 2], a.d = q[r - 1], a.e = in_[2].shape[r - 1];
+    a.q = operand<T>(args, 0), a.k = operand<T>(args, 1), a.v = operand<T>(args, 2);
+    a.scale = static_cast<T>(scale_);
+    a.causal = causal_;
+  }
+
+  template <class T>
+  void forward(const KernelArgs& args) const {
+    Attention<T> a;
+    set(a, args);
+    a.out = result<T>(args, 0);
+    a.lse = args.out[1].as<T>();
+    attention(a);
+  }
+
+  template <class T>
+  void backward(const KernelArgs& args) const {
+    AttentionGrad<T> a;
+    set(a, args);
+    a.out = operand<T>(args, 3), a.ct = operand<T>(args, 4);
+    a.lse = args.in.back().as<T>();
+    a.dq = result<T>(args, 0), a.dk = result<T>(args, 1), a.dv = result<T>(args, 2);
+    attention_grad(a);
+  }
+
+  bool grad_;
+  double scale_;
+  bool causal_;
+  Dtype dtype_;
+  std::vector<rules::StridedView> in_, out_;
+};
+
+void run_strided(const KernelArgs& args, bool grad) {
+  std::vector<const Aval*> in, out;
+  for (const View& v : args.in) in.push_back(v.aval);
+  for (const View& v : args.out) out.push_back(v.aval);
+  Strided(in, out, args.params, grad).run(args);
+}
+
+}  // namespace
+
+void attention_lse_strided_kernel(const KernelArgs& args) { run_strided(args, false); }
+void attention_grad_strided_kernel(const KernelArgs& args) { run_strided(args, true); }
+
+std::unique_ptr<const PreparedKernel> prepare_attention_lse_strided(const PrepareArgs& args) {
+  return std::make_unique<Strided>(args.in, args.out, args.params, false);
+}
+std::unique_ptr<const PreparedKernel> prepare_attention_grad_strided(const PrepareArgs& args) {
+  return std::make_unique<Strided>(args.in, args.out, args.params, true);
 }
 
 }  // namespace spruce::cpu

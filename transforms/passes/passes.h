@@ -32,6 +32,9 @@ Graph reductions(const Graph& graph);
 /// Takes transposes into the products that they surround; products of single elements become
 /// multiplications.
 Graph layout(const Graph& graph);
+/// Lets attention read its operands where they stand in other arrays and write its results in the
+/// order in which they are wanted.
+Graph heads(const Graph& graph);
 /// Moves what is the same in all steps of a scan in front of it, and sums of products over the
 /// steps behind it.
 Graph loop_invariants(const Graph& graph);

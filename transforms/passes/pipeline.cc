@@ -32,6 +32,8 @@ constexpr Pass kPasses[] = {
     {"scan_unroll", scan_unroll},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
+    {"heads", heads},
+    {"dead_code", dead_code},
     {"fuse", fuse},
     {"tiny", tiny},
     {"row_blocks", row_blocks},
