@@ -7,7 +7,7 @@
 namespace spruce {
 namespace {
 
-struct Round {
+struct HalvesToEven {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
     if constexpr (std::is_same_v<T, double>)
@@ -22,7 +22,7 @@ struct Round {
 extern constinit const Primitive round_p = {
     .name = "round",
     .shape = rules::same_floating,
-    .cpu = cpu::unary_kernel<Round, cpu::Types::kFloating>,
+    .cpu = cpu::unary_kernel<HalvesToEven, cpu::Types::kFloating>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples =
