@@ -74,7 +74,7 @@ double largest(Dtype d) {
 
 }  // namespace
 
-Array Round::operator()(const Array& x, int64_t decimals, Loc loc) const {
+Array RoundFunction::operator()(const Array& x, int64_t decimals, Loc loc) const {
   const OpScope at("round", loc);
   const bool whole = !is_floating(x.dtype());
   if (whole && decimals >= 0) return x;

@@ -117,11 +117,11 @@ inline constexpr UnaryFunction ceil{ceil_p, true};
 /// as they are, but for negative decimals. As in NumPy it is x times 10^decimals (or divided by
 /// 10^-decimals), rounded, and taken back, so that the last bits of a result with decimals may
 /// differ from the decimal number nearest to it. Grad: 0.
-struct Round {
+struct RoundFunction {
   Array operator()(const Array& x, int64_t decimals = 0, Loc loc = Loc::current()) const;
 };
-/// The function of type Round: round(x), round(x, 2).
-inline constexpr Round round{};
+/// The function of that type: round(x), round(x, 2).
+inline constexpr RoundFunction round{};
 /// The integer part, as a floating value; integers stay as they are. Grad: 0.
 inline constexpr UnaryFunction trunc{trunc_p, true};
 /// x * x, in the dtype of x. Grad: 2 g x.
