@@ -80,7 +80,10 @@ class Array {
   bool weak() const { return aval().weak; }
   const Shape& shape() const { return aval().shape; }
   /// The size of one axis; negative axes count from the end. Throws ShapeError.
-  int64_t shape(int64_t axis) const { return aval().shape[normalize_axis("shape", axis, rank())]; }
+  int64_t shape(int64_t axis, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
+    return aval().shape[normalize_axis("shape", axis, rank())];
+  }
   int rank() const { return aval().shape.rank(); }
   /// Number of elements.
   int64_t size() const { return aval().shape.numel(); }
@@ -112,7 +115,8 @@ class Array {
   /// The elements where they are, without a copy; valid as long as an Array with this memory lives.
   /// Throws as to_vector(), and DeviceError for memory that the CPU cannot read.
   template <Element T>
-  std::span<const T> data() const& {
+  std::span<const T> data(Loc loc = Loc::current()) const& {
+    const LocScope at(loc);
     return {static_cast<const T*>(host_data(dtype_of<T>())), static_cast<size_t>(size())};
   }
   template <Element T>
@@ -162,7 +166,8 @@ class Array {
 
 /// An array, or what converts to one, as the operand of an operator. It brings along the line of
 /// the user's code, for which an operator has no parameter. (operator! takes an Array: there the
-/// conversion to bool would be as good.)
+/// conversion to bool would be as good. cond and switch_, whose arguments end in a pack, take one
+/// too.)
 class Operand {
  public:
   template <std::convertible_to<Array> T>

@@ -77,15 +77,26 @@ class Loc {
   /// No known line.
   static constexpr Loc none() { return Loc(Tag{}, nullptr, 0); }
 
+  /// A place that is known as text, "train.cc:42", which has to live as long as the Loc.
+  static constexpr Loc text(const char* place) { return Loc(Tag{}, place, kInText); }
+
   constexpr const char* file() const { return file_; }
   constexpr int line() const { return line_; }
+  /// True where file() names the line as well.
+  constexpr bool is_text() const { return line_ == kInText; }
 
  private:
   struct Tag {};
+  static constexpr int kInText = -1;
   constexpr Loc(Tag, const char* file, int line) : file_(file), line_(line) {}
   const char* file_;
   int line_;
 };
+
+/// "path/to/train.cc:42", or "" for no known line.
+std::string to_string(Loc loc);
+/// The same place, good for as long as the program runs.
+Loc kept(Loc loc);
 
 /// Makes `loc` the place that errors and graphs name, unless an operation further out has set one
 /// already.
@@ -108,17 +119,44 @@ class LocScope {
   bool outermost_;
 };
 
+/// While a user's function runs inside an operation, `loc` is the place of that operation: what
+/// errors in the function name where they know no place of their own. Changes nothing where an
+/// operation further out has set the current place.
+class FunctionScope {
+ public:
+  explicit FunctionScope(Loc loc) : saved_(outer_) {
+    if (LocScope::current().file() == nullptr) outer_ = loc;
+  }
+  ~FunctionScope() { outer_ = saved_; }
+  FunctionScope(const FunctionScope&) = delete;
+  FunctionScope& operator=(const FunctionScope&) = delete;
+
+  /// The place of the innermost operation that runs a user's function.
+  static Loc outer() { return outer_; }
+
+ private:
+  friend class LocReset;
+  static inline thread_local Loc outer_ = Loc::none();
+  Loc saved_;
+};
+
 /// Forgets the current place while a user's function runs inside an operation, and brings it back
-/// afterwards.
+/// afterwards. Meanwhile it is the function's FunctionScope.
 class LocReset {
  public:
-  LocReset() : saved_(LocScope::current_) { LocScope::current_ = Loc::none(); }
-  ~LocReset() { LocScope::current_ = saved_; }
+  LocReset() : saved_(LocScope::current_), outer_(FunctionScope::outer_) {
+    if (saved_.file() != nullptr) FunctionScope::outer_ = saved_;
+    LocScope::current_ = Loc::none();
+  }
+  ~LocReset() {
+    LocScope::current_ = saved_;
+    FunctionScope::outer_ = outer_;
+  }
   LocReset(const LocReset&) = delete;
   LocReset& operator=(const LocReset&) = delete;
 
  private:
-  Loc saved_;
+  Loc saved_, outer_;
 };
 
 }  // namespace spruce

@@ -59,7 +59,8 @@ std::vector<std::string> close_names(std::string_view name, const std::vector<st
 
 }  // namespace internal
 
-NamedArrays::NamedArrays(std::initializer_list<value_type> entries) {
+NamedArrays::NamedArrays(std::initializer_list<value_type> entries, Loc loc) {
+  const LocScope at(loc);
   for (const auto& entry : entries) insert(entry.first, entry.second);
 }
 
@@ -80,14 +81,15 @@ Array* NamedArrays::find(std::string_view name) {
   return const_cast<Array*>(std::as_const(*this).find(name));
 }
 
-const Array& NamedArrays::at(std::string_view name) const {
+const Array& NamedArrays::at(std::string_view name, Loc loc) const {
+  const LocScope scope(loc);
   const Array* found = find(name);
   if (found == nullptr) throw_missing(name, *this);
   return *found;
 }
 
-Array& NamedArrays::at(std::string_view name) {
-  return const_cast<Array&>(std::as_const(*this).at(name));
+Array& NamedArrays::at(std::string_view name, Loc loc) {
+  return const_cast<Array&>(std::as_const(*this).at(name, loc));
 }
 
 Array& NamedArrays::operator[](std::string_view name) {
@@ -96,7 +98,8 @@ Array& NamedArrays::operator[](std::string_view name) {
   return entries_.back().second;
 }
 
-void NamedArrays::insert(std::string_view name, Array array) {
+void NamedArrays::insert(std::string_view name, Array array, Loc loc) {
+  const LocScope scope(loc);
   const size_t at = place(name);
   if (at < by_name_.size() && entries_[by_name_[at]].first == name) {
     throw ValueError("NamedArrays: the name '" + std::string(name) +

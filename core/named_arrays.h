@@ -21,7 +21,7 @@ class NamedArrays {
 
   NamedArrays() = default;
   /// Throws ValueError for a name that is given twice.
-  NamedArrays(std::initializer_list<value_type> entries);
+  NamedArrays(std::initializer_list<value_type> entries, Loc loc = Loc::current());
 
   size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
@@ -29,8 +29,8 @@ class NamedArrays {
 
   /// The array of that name. Throws TreeError, with the names that are close to it, if there is
   /// none.
-  const Array& at(std::string_view name) const;
-  Array& at(std::string_view name);
+  const Array& at(std::string_view name, Loc loc = Loc::current()) const;
+  Array& at(std::string_view name, Loc loc = Loc::current());
   /// The array of that name; an undefined one is inserted if there is none.
   Array& operator[](std::string_view name);
   /// The array of that name, or null.
@@ -38,7 +38,7 @@ class NamedArrays {
   Array* find(std::string_view name);
 
   /// Appends an array. Throws ValueError if the name is taken.
-  void insert(std::string_view name, Array array);
+  void insert(std::string_view name, Array array, Loc loc = Loc::current());
   /// Takes an array out; false if there is none of that name.
   bool erase(std::string_view name);
 

@@ -36,7 +36,8 @@ struct Context {
   /// A copy of the model with the new buffers. `model` must be the very object that was called.
   /// Throws TreeError if one of the buffers is not part of it.
   template <class T>
-  T updated(const T& model) const {
+  T updated(const T& model, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     T out = model;
     std::vector<const Array*> places;
     tree::internal::for_each_leaf(model, [&](const Array& a, tree::Leaf) { places.push_back(&a); });

@@ -39,12 +39,17 @@ void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& p
 
 std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params,
                                                 const NamedArrays& buffers,
-                                                const ApplyOptions& options, const Array& x) const {
+                                                const ApplyOptions& options, const Array& x,
+                                                Loc loc) const {
+  const FunctionScope within(loc);
   internal::Call call;
   call.mode = options.training;
   call.key = options.key;
   internal::Node& root = *module_->node();
-  bind_names(call, root, params, buffers);
+  {
+    const LocScope at(loc);
+    bind_names(call, root, params, buffers);
+  }
   Array y;
   {
     const internal::CallScope scope(call);
@@ -61,7 +66,8 @@ Functional functionalize(Module& module) {
   return {Apply(module), module.named_parameters(), module.named_buffers()};
 }
 
-void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers) {
+void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers, Loc loc) {
+  const LocScope at(loc);
   NamedArrays all;
   for (const NamedArrays* given : {&params, &buffers}) {
     for (const auto& [name, value] : *given) all.insert(name, value);

@@ -23,7 +23,8 @@ class Apply {
   /// Throws TreeError where names are missing or unknown, ShapeError where a shape differs from the
   /// module's.
   std::pair<Array, NamedArrays> operator()(const NamedArrays& params, const NamedArrays& buffers,
-                                           const ApplyOptions& options, const Array& x) const;
+                                           const ApplyOptions& options, const Array& x,
+                                           Loc loc = Loc::current()) const;
 
  private:
   Module* module_;
@@ -40,6 +41,7 @@ struct Functional {
 Functional functionalize(Module& module);
 
 /// Puts parameters and buffers back into a module. Throws as load_state_dict; changes nothing then.
-void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers);
+void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers,
+             Loc loc = Loc::current());
 
 }  // namespace spruce::nn

@@ -60,9 +60,10 @@ auto mixed(F f, Precision precision = {}) {
 /// `model` with the buffers of `from`: the new running statistics of a model that was cast to
 /// compute, with the parameters at full precision. Throws TreeError where the forms differ.
 template <class T>
-T with_buffers(const T& model, const T& from) {
+T with_buffers(const T& model, const T& from, Loc loc = Loc::current()) {
   return tree::internal::map_selected(
-      "with_buffers", [](tree::Leaf kind, const Array&) { return kind == tree::Leaf::kBuffer; },
+      "with_buffers", loc,
+      [](tree::Leaf kind, const Array&) { return kind == tree::Leaf::kBuffer; },
       [](const Array&, const Array& buffer) { return buffer; }, model, from);
 }
 
@@ -76,7 +77,8 @@ Array all_finite(const T& x) {
 /// Leaf by leaf where(condition, a, b), keys as in `b`: to skip a step whose gradients are not
 /// finite.
 template <class T>
-T select_tree(const Array& condition, const T& a, const T& b) {
+T select_tree(const Array& condition, const T& a, const T& b, Loc loc = Loc::current()) {
+  const LocScope at(loc);
   return tree::map(
       [&](const Array& y, const Array& x) { return x.defined() ? where(condition, x, y) : x; }, b,
       a);

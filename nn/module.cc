@@ -118,7 +118,8 @@ void throw_not_registered() {
 Module::Module() : node_(std::make_shared<internal::Node>()) {}
 Module::~Module() = default;
 
-Array Module::operator()(const Array& x) {
+Array Module::operator()(const Array& x, Loc loc) {
+  const FunctionScope within(loc);
   if (internal::CallScope::current() != nullptr) return forward(x);
   internal::Call call;
   call.key = key_;
@@ -130,6 +131,7 @@ Array Module::operator()(const Array& x) {
   for (const auto& [node, flags] : call.changed) {
     for (size_t i = 0; i < flags.size(); ++i) {
       if (flags[i] && call.values.at(node)[i].is_tracer()) {
+        const LocScope at(loc);
         throw TracerError("Module: '" + node->slots[i].name +
                           "' would become a traced value; inside of grad, vmap or jit use "
                           "functionalize(module), which hands new buffers out");
@@ -182,7 +184,8 @@ NamedArrays Module::named_parameters() const { return collect(*node_, Which::kPa
 NamedArrays Module::named_buffers() const { return collect(*node_, Which::kBuffers); }
 NamedArrays Module::state_dict() const { return collect(*node_, Which::kAll); }
 
-LoadReport Module::load_state_dict(const NamedArrays& state, const LoadOptions& options) {
+LoadReport Module::load_state_dict(const NamedArrays& state, const LoadOptions& options, Loc loc) {
+  const LocScope at(loc);
   return internal::load(internal::places(*node_, internal::Names::kAll), state, options);
 }
 
@@ -222,10 +225,12 @@ void Module::add_slot(const std::string& name, const Array& value, bool buffer) 
   slots.insert(place, {name, value, buffer});
 }
 
-void Module::register_parameter(const std::string& name, const Array& value) {
+void Module::register_parameter(const std::string& name, const Array& value, Loc loc) {
+  const LocScope at(loc);
   add_slot(name, value, false);
 }
-void Module::register_buffer(const std::string& name, const Array& value) {
+void Module::register_buffer(const std::string& name, const Array& value, Loc loc) {
+  const LocScope at(loc);
   add_slot(name, value, true);
 }
 
@@ -237,13 +242,15 @@ size_t Module::find_slot(const std::string& name) const {
                   "'; register it in the constructor");
 }
 
-Array Module::parameter(const std::string& name) const {
+Array Module::parameter(const std::string& name, Loc loc) const {
+  const LocScope at(loc);
   const size_t i = find_slot(name);
   internal::Call* call = internal::CallScope::current();
   return call != nullptr ? call->of(*node_)[i] : node_->slots[i].value;
 }
 
-void Module::update_buffer(const std::string& name, const Array& value) {
+void Module::update_buffer(const std::string& name, const Array& value, Loc loc) {
+  const LocScope at(loc);
   const size_t i = find_slot(name);
   if (!node_->slots[i].buffer)
     throw ValueError("update_buffer: '" + name + "' is a parameter; only buffers change in a call");

@@ -112,7 +112,8 @@ class Stateful {
 
   /// The layer's result in the running call of the module that it belongs to. Throws ValueError
   /// outside of one, and for a layer that was not registered.
-  Array operator()(const Array& x) const {
+  Array operator()(const Array& x, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     if (layer_ == nullptr) internal::throw_not_registered();
     internal::Call* call = internal::CallScope::current();
     if (call == nullptr) internal::throw_outside_of_call();
@@ -155,7 +156,7 @@ class Module {
   /// forward(x), each module and layer in its own mode. Inside of another module's forward it is a
   /// part of that call. Throws TracerError if new running statistics would be traced values:
   /// functionalize() hands them out instead.
-  Array operator()(const Array& x);
+  Array operator()(const Array& x, Loc loc = Loc::current());
 
   /// Sets training or evaluation mode for the module and all that is in it, as in PyTorch: a part
   /// can be put into another mode afterwards, and keeps it however it is called. New modules are in
@@ -178,7 +179,8 @@ class Module {
   /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws
   /// TreeError or ShapeError, listing all that does not fit, or TracerError for traced values, and
   /// changes nothing then. Of several names of one module the last counts.
-  LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {});
+  LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {},
+                             Loc loc = Loc::current());
 
   const std::shared_ptr<internal::Node>& node() const { return node_; }
 
@@ -187,7 +189,8 @@ class Module {
   /// dotted, or taken by a child or an own array.
   template <class L>
   requires(!std::is_convertible_v<L, std::shared_ptr<Module>>) Stateful<L> register_module(
-      const std::string& name, L layer) {
+      const std::string& name, L layer, Loc loc = Loc::current()) {
+    const LocScope at(loc);
     Stateful<L> stateful(std::move(layer));
     add_child(name, stateful.node());
     return stateful;
@@ -195,19 +198,23 @@ class Module {
   /// Adds a module made elsewhere. Throws ValueError also for a null pointer, and for one that
   /// holds this module.
   template <std::derived_from<Module> M>
-  std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module) {
+  std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module,
+                                     Loc loc = Loc::current()) {
+    const LocScope at(loc);
     add_child(name, module == nullptr ? nullptr : module->node());
     return module;
   }
   /// Adds an array of the module's own; parameter(name) reads it in forward. Buffers stand behind
   /// the parameters.
-  void register_parameter(const std::string& name, const Array& value);
-  void register_buffer(const std::string& name, const Array& value);
+  void register_parameter(const std::string& name, const Array& value, Loc loc = Loc::current());
+  void register_buffer(const std::string& name, const Array& value, Loc loc = Loc::current());
   /// The value of an own array in the running call. Throws TreeError for an unknown name.
-  Array parameter(const std::string& name) const;
-  Array buffer(const std::string& name) const { return parameter(name); }
+  Array parameter(const std::string& name, Loc loc = Loc::current()) const;
+  Array buffer(const std::string& name, Loc loc = Loc::current()) const {
+    return parameter(name, loc);
+  }
   /// A new value for an own buffer, kept after the call.
-  void update_buffer(const std::string& name, const Array& value);
+  void update_buffer(const std::string& name, const Array& value, Loc loc = Loc::current());
 
  private:
   void check_name(const char* op, const std::string& name) const;

@@ -47,7 +47,9 @@ struct ScaleByAdam {
             internal::zeros_like_tree(params)};
   }
   template <class G, class P>
-  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&) const {
+  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&,
+                                    Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     AdamState<G> next{internal::next_count(state.count), {}, {}};
     next.mu = internal::map_floating(
         [&](const Array& g, const Array& m) { return scaled_add(g, 1 - b1, m, b1); }, grads,
@@ -77,8 +79,9 @@ class Adam {
     return moments().init(params);
   }
   template <class G, class P>
-  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state,
-                                    const P& params) const {
+  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P& params,
+                                    Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     auto [updates, next] = moments().update(grads, state, params);
     if (options_.weight_decay != 0) {
       updates =

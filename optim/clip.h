@@ -9,7 +9,8 @@ namespace spruce::optim {
 /// f32[], f64[] where there are f64 leaves: the root of the sum of squares over all floating leaves
 /// (buffers and integers left out), 0 without any.
 template <class T>
-Array global_norm(const T& x) {
+Array global_norm(const T& x, Loc loc = Loc::current()) {
+  const LocScope at(loc);
   Array total = 0.0f;
   tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) {
     if (kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype())) {
@@ -28,7 +29,9 @@ struct ClipByGlobalNorm {
     return {};
   }
   template <class G, class P>
-  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&) const {
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
+                                  Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     const Array norm = global_norm(grads), small = norm < max_norm;
     return {
         internal::map_floating(

@@ -46,7 +46,8 @@ class Rmsprop {
   }
   template <class G, class P>
   std::pair<G, RmspropState<G>> update(const G& grads, const RmspropState<G>& state,
-                                       const P& params) const {
+                                       const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     const float d = options_.decay;
     RmspropState<G> next;
     next.nu = internal::map_floating(

@@ -24,12 +24,14 @@ Array half_cosine(const Array& at) { return 0.5f * (1.0f + cos(std::numbers::pi_
 
 Schedule constant_schedule(float value) { return Schedule(value); }
 
-Schedule linear_schedule(float init, float end, int64_t steps) {
+Schedule linear_schedule(float init, float end, int64_t steps, Loc loc) {
+  const LocScope at(loc);
   check_steps("linear_schedule", steps);
   return Schedule([=](const Array& count) { return init + (end - init) * progress(count, steps); });
 }
 
-Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase) {
+Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase, Loc loc) {
+  const LocScope at(loc);
   check_steps("exponential_decay", steps);
   return Schedule([=](const Array& count) {
     const Array exponent = astype(count, float32) / static_cast<float>(steps);
@@ -37,7 +39,8 @@ Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase
   });
 }
 
-Schedule cosine_decay(float init, int64_t steps, float alpha) {
+Schedule cosine_decay(float init, int64_t steps, float alpha, Loc loc) {
+  const LocScope at(loc);
   check_steps("cosine_decay", steps);
   return Schedule([=](const Array& count) {
     return init * ((1.0f - alpha) * half_cosine(progress(count, steps)) + alpha);
@@ -45,7 +48,8 @@ Schedule cosine_decay(float init, int64_t steps, float alpha) {
 }
 
 Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps,
-                             float end) {
+                             float end, Loc loc) {
+  const LocScope at(loc);
   if (warmup_steps < 0 || total_steps <= warmup_steps) {
     throw ValueError("warmup_cosine_decay: " + std::to_string(warmup_steps) +
                      " steps of warmup in a total of " + std::to_string(total_steps) +
@@ -60,8 +64,9 @@ Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64
   });
 }
 
-Schedule piecewise_constant(float init, std::vector<int64_t> boundaries,
-                            std::vector<float> scales) {
+Schedule piecewise_constant(float init, std::vector<int64_t> boundaries, std::vector<float> scales,
+                            Loc loc) {
+  const LocScope at(loc);
   if (boundaries.size() != scales.size()) {
     throw ValueError("piecewise_constant: " + std::to_string(boundaries.size()) +
                      " boundaries and " + std::to_string(scales.size()) +

@@ -10,16 +10,18 @@ namespace spruce::optim {
 Schedule constant_schedule(float value);
 /// From `init` to `end` in a straight line over `steps` updates, `end` from then on. Throws
 /// ValueError for steps < 1.
-Schedule linear_schedule(float init, float end, int64_t steps);
+Schedule linear_schedule(float init, float end, int64_t steps, Loc loc = Loc::current());
 /// init * rate^(count / steps); with `staircase` the exponent is rounded down.
-Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase = false);
+Schedule exponential_decay(float init, int64_t steps, float rate, bool staircase = false,
+                           Loc loc = Loc::current());
 /// Half a cosine from `init` to alpha * init over `steps` updates (Loshchilov and Hutter 2017).
-Schedule cosine_decay(float init, int64_t steps, float alpha = 0);
+Schedule cosine_decay(float init, int64_t steps, float alpha = 0, Loc loc = Loc::current());
 /// A straight line from `init` to `peak` over `warmup_steps` (which may be 0), then half a cosine
 /// down to `end` at update `total_steps`. Throws ValueError unless that lies behind the warmup.
 Schedule warmup_cosine_decay(float init, float peak, int64_t warmup_steps, int64_t total_steps,
-                             float end = 0);
+                             float end = 0, Loc loc = Loc::current());
 /// `init`, multiplied by scales[i] from update boundaries[i] on.
-Schedule piecewise_constant(float init, std::vector<int64_t> boundaries, std::vector<float> scales);
+Schedule piecewise_constant(float init, std::vector<int64_t> boundaries, std::vector<float> scales,
+                            Loc loc = Loc::current());
 
 }  // namespace spruce::optim

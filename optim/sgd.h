@@ -23,7 +23,9 @@ struct Trace {
     return {internal::zeros_like_tree(params)};
   }
   template <class G, class P>
-  std::pair<G, TraceState<G>> update(const G& grads, const TraceState<G>& state, const P&) const {
+  std::pair<G, TraceState<G>> update(const G& grads, const TraceState<G>& state, const P&,
+                                     Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     const auto step = [&](const Array& g, const Array& t) { return g + decay * t; };
     G next = internal::map_floating(step, grads, state.trace);
     if (!nesterov) return {next, {next}};
@@ -59,8 +61,9 @@ class Sgd {
     return state;
   }
   template <class G, class P>
-  std::pair<G, SgdState<G>> update(const G& grads, const SgdState<G>& state,
-                                   const P& params) const {
+  std::pair<G, SgdState<G>> update(const G& grads, const SgdState<G>& state, const P& params,
+                                   Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     G updates = grads;
     SgdState<G> next{std::nullopt, Array()};
     if (state.trace.has_value()) {

@@ -32,7 +32,10 @@ class Schedule {
 
   bool is_constant() const { return !f_; }
   /// The value at update number `count` (i32[], from 0): f32[].
-  Array operator()(const Array& count) const { return f_ ? f_(count) : Array(constant_); }
+  Array operator()(const Array& count) const {
+    const LocReset reset;
+    return f_ ? f_(count) : Array(constant_);
+  }
 
  private:
   float constant_ = 0;
@@ -49,7 +52,7 @@ namespace internal {
 template <class F, class T, class... Rest>
 T map_floating(F&& f, const T& x, const Rest&... rest) {
   return tree::internal::map_selected(
-      "optim",
+      "optim", LocScope::current(),
       [](tree::Leaf kind, const Array& a) {
         return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype());
       },
@@ -78,7 +81,8 @@ Array bias_correction(double decay, const Array& count, Dtype dtype);
 /// stay as they are. Throws TreeError where the trees differ in form, ShapeError where arrays do in
 /// shape.
 template <class T, class U>
-T apply_updates(const T& params, const U& updates) {
+T apply_updates(const T& params, const U& updates, Loc loc = Loc::current()) {
+  const LocScope at(loc);
   return internal::map_floating(
       [](const Array& p, const Array& u) { return astype(p + u, p.dtype()); }, params, updates);
 }
@@ -92,7 +96,9 @@ struct Scale {
     return {};
   }
   template <class G, class P>
-  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&) const {
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
+                                  Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     return {internal::map_floating([&](const Array& g) { return factor * g; }, grads), {}};
   }
 };
@@ -112,7 +118,9 @@ struct ScaleByLearningRate {
     return {internal::zero_count()};
   }
   template <class G, class P>
-  std::pair<G, CountState> update(const G& grads, const CountState& state, const P&) const {
+  std::pair<G, CountState> update(const G& grads, const CountState& state, const P&,
+                                  Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     const Array rate = -learning_rate(state.count);
     return {
         internal::map_floating([&](const Array& g) { return astype(rate, g.dtype()) * g; }, grads),
@@ -130,7 +138,9 @@ struct AddDecayedWeights {
     return {};
   }
   template <class G, class P>
-  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params) const {
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params,
+                                  Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     return {
         internal::map_floating([&](const Array& g, const Array& p) { return g + weight_decay * p; },
                                grads, params),
@@ -153,7 +163,9 @@ class Chain {
   }
   /// {updates, next state}.
   template <class G, class S, class P>
-  std::pair<G, S> update(const G& grads, const S& state, const P& params) const {
+  std::pair<G, S> update(const G& grads, const S& state, const P& params,
+                         Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     std::pair<G, S> out{grads, state};
     [&]<size_t... I>(std::index_sequence<I...>) {
       (

@@ -30,10 +30,12 @@ std::vector<Array> apply_checkpoint(const Body& body, std::span<const Array> in,
 template <class F>
 class Checkpointed {
  public:
-  Checkpointed(F f, CheckpointOptions options) : f_(std::move(f)), options_(std::move(options)) {}
+  Checkpointed(F f, CheckpointOptions options, Loc loc)
+      : f_(std::move(f)), options_(std::move(options)), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    const FunctionScope within(loc_);
     using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     if (Interpreter::current() == nullptr) return Out(f_(args...));
     const std::tuple<Args...> like(args...);
@@ -55,6 +57,7 @@ class Checkpointed {
  private:
   F f_;
   CheckpointOptions options_;
+  Loc loc_;
 };
 
 }  // namespace internal
@@ -66,8 +69,8 @@ class Checkpointed {
 /// as under jit. A function of many layers gains most where each layer, or a block of them, is
 /// wrapped. It nests, and under jit the second run stays a second run.
 template <class F>
-auto checkpoint(F f, CheckpointOptions options = {}) {
-  return internal::Checkpointed<F>(std::move(f), std::move(options));
+auto checkpoint(F f, CheckpointOptions options = {}, Loc loc = Loc::current()) {
+  return internal::Checkpointed<F>(std::move(f), std::move(options), loc);
 }
 
 }  // namespace spruce

@@ -62,10 +62,11 @@ T refill(const T& like, std::span<const Array> leaves, size_t& at) {
 template <class F, class Rule>
 class CustomJvp {
  public:
-  CustomJvp(F f, Rule rule) : f_(std::move(f)), rule_(std::move(rule)) {}
+  CustomJvp(F f, Rule rule, Loc loc) : f_(std::move(f)), rule_(std::move(rule)), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    const FunctionScope within(loc_);
     using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     if (Interpreter::current() == nullptr) return Out(f_(args...));
     const std::tuple<Args...> like(args...);
@@ -104,15 +105,18 @@ class CustomJvp {
  private:
   F f_;
   Rule rule_;
+  Loc loc_;
 };
 
 template <class F, class Fwd, class Bwd>
 class CustomVjp {
  public:
-  CustomVjp(F f, Fwd fwd, Bwd bwd) : f_(std::move(f)), fwd_(std::move(fwd)), bwd_(std::move(bwd)) {}
+  CustomVjp(F f, Fwd fwd, Bwd bwd, Loc loc)
+      : f_(std::move(f)), fwd_(std::move(fwd)), bwd_(std::move(bwd)), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    const FunctionScope within(loc_);
     using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     using Residuals = std::decay_t<
         decltype(std::declval<std::invoke_result_t<const Fwd&, const Args&...>>().second)>;
@@ -171,6 +175,7 @@ class CustomVjp {
   F f_;
   Fwd fwd_;
   Bwd bwd_;
+  Loc loc_;
 };
 
 }  // namespace internal
@@ -181,8 +186,8 @@ class CustomVjp {
 /// not vary are zeros. Arguments and results may be trees. Traced values reach f and the rule only
 /// as arguments.
 template <class F, class Rule>
-auto custom_jvp(F f, Rule rule) {
-  return internal::CustomJvp<F, Rule>(std::move(f), std::move(rule));
+auto custom_jvp(F f, Rule rule, Loc loc = Loc::current()) {
+  return internal::CustomJvp<F, Rule>(std::move(f), std::move(rule), loc);
 }
 
 /// `f` with a reverse-mode rule: fwd(args...) returns {out, residuals}, bwd(residuals, cotangent of
@@ -190,8 +195,8 @@ auto custom_jvp(F f, Rule rule) {
 /// any tree. Forward mode through it throws DerivativeError. Traced values reach the functions only
 /// as arguments.
 template <class F, class Fwd, class Bwd>
-auto custom_vjp(F f, Fwd fwd, Bwd bwd) {
-  return internal::CustomVjp<F, Fwd, Bwd>(std::move(f), std::move(fwd), std::move(bwd));
+auto custom_vjp(F f, Fwd fwd, Bwd bwd, Loc loc = Loc::current()) {
+  return internal::CustomVjp<F, Fwd, Bwd>(std::move(f), std::move(fwd), std::move(bwd), loc);
 }
 
 }  // namespace spruce

@@ -95,7 +95,7 @@ bool on_cpu(std::span<const Array> args) {
 
 void Executor::run(Frame& f) const {
   if (Interpreter::current() != nullptr || debug_nans() || !on_cpu(f.args)) {
-    std::vector<Array> out = evaluate(source_, f.args);
+    std::vector<Array> out = apply_graph(source_, f.args);
     for (size_t k = 0; k < out.size(); ++k) f.results[k] = std::move(out[k]);
     return;
   }

@@ -302,7 +302,8 @@ class Raveled {
   Array flat;
   /// The tree with the leaves taken from a vector like `flat`. Throws ShapeError unless it has n
   /// elements.
-  T unravel(const Array& vector) const {
+  T unravel(const Array& vector, Loc loc = Loc::current()) const {
+    const LocScope scope(loc);
     T out = like_;
     const std::vector<Array> parts = spruce::internal::split_like(vector, leaves(like_));
     size_t at = 0;
@@ -317,7 +318,8 @@ class Raveled {
 /// All leaves as one vector, and the way back: what a Hessian or an optimizer over plain vectors
 /// needs.
 template <class T>
-Raveled<T> ravel(const T& x) {
+Raveled<T> ravel(const T& x, Loc loc = Loc::current()) {
+  const LocScope at(loc);
   return Raveled<T>(spruce::internal::join(leaves(x)), x);
 }
 

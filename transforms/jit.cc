@@ -72,7 +72,7 @@ Array placeholder(tree::Leaf kind) {
 }
 
 Graph prepare(Graph graph) {
-  check(graph);
+  check(graph, Loc::none());
   return passes::dead_code(passes::common_subexpressions(graph));
 }
 

@@ -144,14 +144,16 @@ struct JitOptions {
 template <class F>
 class Jitted {
  public:
-  explicit Jitted(F f, JitOptions options = {})
+  explicit Jitted(F f, JitOptions options = {}, Loc loc = Loc::current())
       : f_(std::make_shared<const F>(std::move(f))),
-        cache_(std::make_shared<internal::JitCache>(std::move(options.name))) {}
+        cache_(std::make_shared<internal::JitCache>(std::move(options.name))),
+        loc_(loc) {}
 
   /// The function's result. Arguments that are moved in give up their arrays: memory that nothing
   /// else holds is used for results, and the moved-from trees are left with undefined arrays.
   template <class... Args>
   auto operator()(Args&&... args) const {
+    const LocScope place(loc_);
     using Out = std::decay_t<std::invoke_result_t<const F&, const std::decay_t<Args>&...>>;
     std::unique_ptr<const internal::Compiled> once;
     const internal::Compiled* compiled = staged(once, std::as_const(args)...);
@@ -180,6 +182,7 @@ class Jitted {
   /// function if it has not been traced for them; a later call does not trace it again.
   template <class... Args>
   Lowered lower(const Args&... args) const {
+    const LocScope place(loc_);
     std::unique_ptr<const internal::Compiled> once;
     const internal::Compiled* compiled = staged(once, args...);
     if (once != nullptr) {
@@ -217,22 +220,25 @@ class Jitted {
 
   std::shared_ptr<const F> f_;
   std::shared_ptr<internal::JitCache> cache_;
+  Loc loc_;
 };
 
 /// `f`, staged once for each form of its arguments: their C++ types, static fields, shapes and
 /// dtypes. What f does besides operations on arrays (printing, C++ control flow) happens while it
 /// is traced only; arrays that it captures become constants. Under grad, vmap or another jit the
 /// graph is applied operation by operation. With the variable SPRUCE_LOG=compile, each phase of
-/// making it ready writes its time to stderr.
+/// making it ready writes its time to stderr. Errors that come from no line of f name the one where
+/// jit was called.
 template <class F>
-Jitted<F> jit(F f, JitOptions options = {}) {
-  return Jitted<F>(std::move(f), std::move(options));
+Jitted<F> jit(F f, JitOptions options = {}, Loc loc = Loc::current()) {
+  return Jitted<F>(std::move(f), std::move(options), loc);
 }
 
 /// The function that returns the graph of f for arguments of those types: make_graph(f)(x).text().
 template <class F>
-auto make_graph(F f) {
-  return [f = std::move(f)](const auto&... args) {
+auto make_graph(F f, Loc loc = Loc::current()) {
+  return [f = std::move(f), loc](const auto&... args) {
+    const LocScope place(loc);
     return internal::stage("make_graph", f, args...).first;
   };
 }

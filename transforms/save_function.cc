@@ -128,7 +128,8 @@ void FormCursor::end() const {
 
 }  // namespace internal
 
-LoadedGraph::LoadedGraph(const std::string& path) {
+LoadedGraph::LoadedGraph(const std::string& path, Loc loc) {
+  const LocScope at(loc);
   io::FunctionFile f = io::load_function_file(path);
   std::vector<SavedLeaf> inputs = leaves_of(f.arguments, f.graph, f.graph.inputs);
   std::vector<SavedLeaf> outputs = leaves_of(f.result, f.graph, f.graph.outputs);
@@ -142,7 +143,8 @@ const std::vector<SavedLeaf>& LoadedGraph::outputs() const { return state_->outp
 const Graph& LoadedGraph::graph() const { return state_->executor.source(); }
 const io::FunctionFile& LoadedGraph::file() const { return state_->file; }
 
-std::vector<Array> LoadedGraph::operator()(std::span<const Array> args) const {
+std::vector<Array> LoadedGraph::operator()(std::span<const Array> args, Loc loc) const {
+  const LocScope at(loc);
   const std::vector<SavedLeaf>& in = inputs();
   if (args.size() != in.size()) {
     throw ValueError("load_function: " + state_->path + ": the function takes " +

@@ -50,13 +50,13 @@ void save_function(const std::string& path, const F& f, const Args&... args) {
 class LoadedGraph {
  public:
   /// Throws IoError for anything else than a whole file of save_function().
-  explicit LoadedGraph(const std::string& path);
+  explicit LoadedGraph(const std::string& path, Loc loc = Loc::current());
 
   /// The leaves of the result. Throws ValueError for another number of arguments, ShapeError or
   /// DtypeError for one of another type, with its path.
-  std::vector<Array> operator()(std::span<const Array> args) const;
-  std::vector<Array> operator()(std::initializer_list<Array> args) const {
-    return (*this)(std::span<const Array>(args.begin(), args.size()));
+  std::vector<Array> operator()(std::span<const Array> args, Loc loc = Loc::current()) const;
+  std::vector<Array> operator()(std::initializer_list<Array> args, Loc loc = Loc::current()) const {
+    return (*this)(std::span<const Array>(args.begin(), args.size()), loc);
   }
 
   const std::vector<SavedLeaf>& inputs() const;
@@ -82,13 +82,16 @@ class LoadedFunction;
 template <class Out, class... Args>
 class LoadedFunction<Out(Args...)> : public LoadedGraph {
  public:
-  explicit LoadedFunction(const std::string& path) : LoadedGraph(path) {
+  explicit LoadedFunction(const std::string& path, Loc loc = Loc::current())
+      : LoadedGraph(path, loc) {
+    const LocScope place(loc);
     (void)result(std::vector<Array>(outputs().size()));
   }
 
   /// Throws TreeError where an argument has another form than that which was saved, or another
   /// static value; ShapeError or DtypeError where an array has another type; all with the path.
-  Out operator()(const std::decay_t<Args>&... args) const {
+  Out operator()(const std::decay_t<Args>&... args, Loc loc = Loc::current()) const {
+    const LocScope scope(loc);
     std::vector<Array> leaves;
     const auto take = [&](const Array& a, tree::Leaf) {
       if (a.defined()) leaves.push_back(a);
@@ -115,15 +118,17 @@ class LoadedFunction<Out(Args...)> : public LoadedGraph {
 };
 
 /// The function in a file of save_function(), as a function of arrays.
-inline LoadedGraph load_function(const std::string& path) { return LoadedGraph(path); }
+inline LoadedGraph load_function(const std::string& path, Loc loc = Loc::current()) {
+  return LoadedGraph(path, loc);
+}
 
 /// The same with the C++ types of arguments and result: load_function<Array(Net, Array)>("net.fn").
 /// The types may be others than those that it was saved with, as long as they are trees of the same
 /// form. Throws IoError for a damaged file, and TreeError if the result does not have the form of
 /// `Out`.
 template <class Signature>
-LoadedFunction<Signature> load_function(const std::string& path) {
-  return LoadedFunction<Signature>(path);
+LoadedFunction<Signature> load_function(const std::string& path, Loc loc = Loc::current()) {
+  return LoadedFunction<Signature>(path, loc);
 }
 
 }  // namespace spruce

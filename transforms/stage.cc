@@ -26,11 +26,8 @@ class StageTracer final : public ArrayImpl {
 };
 
 std::string place_text(Loc loc) {
-  if (loc.file() == nullptr) return "";
-  std::string_view file = loc.file();
-  file.remove_prefix(file.find_last_of('/') == std::string_view::npos ? 0
-                                                                      : file.find_last_of('/') + 1);
-  return std::string(file) + ":" + std::to_string(loc.line());
+  const std::string whole = to_string(loc);
+  return whole.substr(whole.find_last_of('/') + 1);
 }
 
 // Names the operation that uses the constant, and its line.

@@ -55,7 +55,7 @@ void Tape::process(const Primitive& p, std::span<const Array> in, const Params& 
       operands_.push_back({a, -1});
   }
   operations_.push_back(
-      {&p, params, first_operand, in.size(), first_result, out.size(), LocScope::current()});
+      {&p, params, first_operand, in.size(), first_result, out.size(), kept(LocScope::current())});
   for (size_t k = 0; k < out.size(); ++k)
     out[k] = make(avals_[first_result + k], static_cast<int64_t>(first_result + k));
 }

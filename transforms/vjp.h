@@ -17,7 +17,8 @@ class Pullback {
 
   /// The cotangents of the arguments from that of the result: one tree for one argument, else a
   /// tuple. May be called often.
-  auto operator()(const Out& ct) const {
+  auto operator()(const Out& ct, Loc loc = Loc::current()) const {
+    const LocScope place(loc);
     const std::vector<Array> cts = tree::leaves(ct);
     if (cts.size() != lin_->out_avals().size())
       tree::internal::check_same("vjp", tree::structure(like_), tree::structure(ct));
@@ -44,7 +45,8 @@ class Pushforward {
       : lin_(std::move(lin)), like_(std::move(like)) {}
 
   /// The tangent of the result from those of the arguments. May be called often.
-  Out operator()(const Args&... tangents) const {
+  Out operator()(const Args&... tangents, Loc loc = Loc::current()) const {
+    const LocScope place(loc);
     std::vector<Array> in;
     (tree::internal::for_each_leaf(tangents, [&](const Array& a, tree::Leaf) { in.push_back(a); }),
      ...);
@@ -61,7 +63,7 @@ class Pushforward {
 };
 
 template <class F, class... Args>
-auto linearize_at(const char* op, const F& f, const Args&... args) {
+auto linearized(const char* op, const F& f, const Args&... args) {
   auto lin = std::make_shared<Linearizer>(op);
   std::tuple<Args...> traced(args...);
   std::apply([&](auto&... a) { (lin->mark_tree(a), ...); }, traced);
@@ -71,27 +73,64 @@ auto linearize_at(const char* op, const F& f, const Args&... args) {
   return std::pair{std::move(out), std::shared_ptr<const Linearizer>(std::move(lin))};
 }
 
+template <class F, class... Args>
+auto vjp_at(Loc loc, const F& f, const Args&... args) {
+  const LocScope place(loc);
+  auto [out, lin] = linearized("vjp", f, args...);
+  using Out = decltype(out);
+  Pullback<Out, Args...> pullback(std::move(lin), out, std::tuple<Args...>(args...));
+  return std::pair{std::move(out), std::move(pullback)};
+}
+
+template <class F, class... Args>
+auto linearize_at(Loc loc, const F& f, const Args&... args) {
+  const LocScope place(loc);
+  auto [out, lin] = linearized("linearize", f, args...);
+  using Out = decltype(out);
+  Pushforward<Out, Args...> push(std::move(lin), out);
+  return std::pair{std::move(out), std::move(push)};
+}
+
 }  // namespace internal
 
 /// {f(args...), pullback}: the pullback takes a cotangent of the result's type to those of the
 /// arguments (of one argument as it is, of several as a tuple). Throws as grad, except that the
-/// result may be any tree.
+/// result may be any tree. With more than three arguments, errors do not name the user's line, for
+/// which there is no place behind a pack.
 template <class F, class... Args>
 auto vjp(const F& f, const Args&... args) {
-  auto [out, lin] = internal::linearize_at("vjp", f, args...);
-  using Out = decltype(out);
-  internal::Pullback<Out, Args...> pullback(std::move(lin), out, std::tuple<Args...>(args...));
-  return std::pair{std::move(out), std::move(pullback)};
+  return internal::vjp_at(Loc::none(), f, args...);
+}
+template <class F, class A>
+auto vjp(const F& f, const A& a, Loc loc = Loc::current()) {
+  return internal::vjp_at(loc, f, a);
+}
+template <class F, class A, class B>
+auto vjp(const F& f, const A& a, const B& b, Loc loc = Loc::current()) {
+  return internal::vjp_at(loc, f, a, b);
+}
+template <class F, class A, class B, class C>
+auto vjp(const F& f, const A& a, const B& b, const C& c, Loc loc = Loc::current()) {
+  return internal::vjp_at(loc, f, a, b, c);
 }
 
 /// {f(args...), f_jvp}: f_jvp(tangents...) is the derivative there; the function itself is not run
-/// again.
+/// again. Lines in errors as those of vjp.
 template <class F, class... Args>
 auto linearize(const F& f, const Args&... args) {
-  auto [out, lin] = internal::linearize_at("linearize", f, args...);
-  using Out = decltype(out);
-  internal::Pushforward<Out, Args...> push(std::move(lin), out);
-  return std::pair{std::move(out), std::move(push)};
+  return internal::linearize_at(Loc::none(), f, args...);
+}
+template <class F, class A>
+auto linearize(const F& f, const A& a, Loc loc = Loc::current()) {
+  return internal::linearize_at(loc, f, a);
+}
+template <class F, class A, class B>
+auto linearize(const F& f, const A& a, const B& b, Loc loc = Loc::current()) {
+  return internal::linearize_at(loc, f, a, b);
+}
+template <class F, class A, class B, class C>
+auto linearize(const F& f, const A& a, const B& b, const C& c, Loc loc = Loc::current()) {
+  return internal::linearize_at(loc, f, a, b, c);
 }
 
 }  // namespace spruce

@@ -13,7 +13,8 @@ namespace {
 
 }  // namespace
 
-void check(const Graph& graph) {
+void check(const Graph& graph, Loc loc) {
+  const LocScope at(loc);
   const auto size = static_cast<ValueId>(graph.avals.size());
   std::vector<uint8_t> defined(graph.avals.size(), 0);
   const auto define = [&](ValueId v, const char* what) {
@@ -56,7 +57,7 @@ void check(const Graph& graph) {
     // Rules take the graphs in their parameters for granted.
     if (!e.params.empty()) {
       e.params.base()->visit_graphs([](const GraphPtr& g) {
-        if (g != nullptr) check(*g);
+        if (g != nullptr) check(*g, Loc::none());
       });
     }
     const std::vector<Aval> results = output_avals(*e.primitive, types, e.params);

@@ -3,7 +3,7 @@
 
 namespace spruce {
 
-std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
+std::vector<Array> internal::apply_graph(const Graph& graph, std::span<const Array> args) {
   if (args.size() != graph.inputs.size()) {
     throw ShapeError("evaluate: the graph has " + std::to_string(graph.inputs.size()) +
                      " inputs, " + std::to_string(args.size()) + " arguments were given");
@@ -26,7 +26,10 @@ std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
   }
   for (const Graph::Constant& c : graph.constants) env[static_cast<size_t>(c.id)] = c.value;
   std::vector<Array> in;
+  const Loc caller = LocScope::current();
+  const LocReset reset;
   for (const Equation& e : graph.equations) {
+    const LocScope place(e.place.empty() ? caller : Loc::text(e.place.c_str()));
     in.clear();
     for (const ValueId i : e.inputs) {
       Array& a = env[static_cast<size_t>(i)];
@@ -44,6 +47,11 @@ std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args) {
   std::vector<Array> result;
   for (const ValueId i : graph.outputs) result.push_back(env[static_cast<size_t>(i)]);
   return result;
+}
+
+std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args, Loc loc) {
+  const LocScope at(loc);
+  return internal::apply_graph(graph, args);
 }
 
 }  // namespace spruce

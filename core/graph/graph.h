@@ -53,15 +53,22 @@ class Graph {
 std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
 /// Reads what Graph::text() wrote. Throws GraphError naming line and column.
-Graph parse_graph(std::string_view text);
+Graph parse_graph(std::string_view text, Loc loc = Loc::current());
 
 /// Throws GraphError, showing the equation, unless every value is defined once and before its use
 /// and every equation has the types that its primitive's shape rule gives. Nested graphs are
 /// checked too.
-void check(const Graph& graph);
+void check(const Graph& graph, Loc loc = Loc::current());
+
+namespace internal {
+/// evaluate() without a place of its own: operations are at the places of their equations, or where
+/// the caller is.
+std::vector<Array> apply_graph(const Graph& graph, std::span<const Array> args);
+}  // namespace internal
 
 /// Applies the graph under the current interpreter. Throws ShapeError or DtypeError unless the
 /// arguments have the types of the inputs.
-std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args);
+std::vector<Array> evaluate(const Graph& graph, std::span<const Array> args,
+                            Loc loc = Loc::current());
 
 }  // namespace spruce

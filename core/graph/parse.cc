@@ -368,15 +368,16 @@ class Parser final : public internal::ParamReader {
 
 }  // namespace
 
-Graph parse_graph(std::string_view text) {
+Graph parse_graph(std::string_view text, Loc loc) {
+  const LocScope at(loc);
   Graph g = Parser(text, nullptr).whole();
-  check(g);
+  check(g, Loc::none());
   return g;
 }
 
 Graph internal::parse_graph(std::string_view text, const ConstantSource& constants) {
   Graph g = Parser(text, &constants).whole();
-  check(g);
+  check(g, Loc::none());
   return g;
 }
 

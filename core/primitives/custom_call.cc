@@ -30,7 +30,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
 }
 
 std::vector<Array> run_body(std::span<const Array> in, const Params& params) {
-  return evaluate(internal::custom_call_body(params), in);
+  return internal::apply_graph(internal::custom_call_body(params), in);
 }
 
 std::vector<Array> run(std::span<const Array> in, const Params& params) {

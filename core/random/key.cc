@@ -12,7 +12,8 @@ Key::Key(uint64_t seed, Seed) {
   data_ = internal::make_array(Aval{Dtype::kUint32, false, Shape{2}}, words);
 }
 
-Key Key::wrap(Array data) {
+Key Key::wrap(Array data, Loc loc) {
+  const LocScope at(loc);
   if (data.defined()) {
     if (data.dtype() != Dtype::kUint32) {
       throw DtypeError("Key::wrap: the data of a key is u32[...,2], got " + to_string(data.aval()) +
@@ -28,7 +29,8 @@ Key Key::wrap(Array data) {
   return key;
 }
 
-Shape Key::shape() const {
+Shape Key::shape(Loc loc) const {
+  const LocScope at(loc);
   if (!defined())
     throw ValueError("Key: this Key is empty (default-constructed); make one with Key(seed)");
   Shape shape = data_.shape();

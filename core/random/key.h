@@ -27,14 +27,14 @@ class Key {
 
   /// A key, or a batch of keys, from its data: u32[...,2], or an undefined array for no key. Throws
   /// DtypeError, ShapeError.
-  static Key wrap(Array data);
+  static Key wrap(Array data, Loc loc = Loc::current());
 
   /// The words of the key, u32[2], or of the keys of a batch, u32[...,2].
   const Array& data() const { return data_; }
   /// False for a default-constructed Key.
   bool defined() const { return data_.defined(); }
   /// The shape of a batch of keys, [] for one key. Throws ValueError for no key.
-  Shape shape() const;
+  Shape shape(Loc loc = Loc::current()) const;
 
   /// Key i along the first axis of a batch; negative ones count from the end. Throws IndexError,
   /// and ShapeError for a single key.

@@ -113,7 +113,8 @@ std::pair<std::vector<Array>, Structure> flatten(const T& x) {
 /// A tree like `like` with `leaves` in the places of its leaves. Throws TreeError if their number
 /// differs.
 template <class T>
-T unflatten(const T& like, std::span<const Array> leaves) {
+T unflatten(const T& like, std::span<const Array> leaves, Loc loc = Loc::current()) {
+  const LocScope at(loc);
   T out = like;
   size_t i = 0;
   const size_t n = internal::count_leaves(like);
@@ -153,9 +154,10 @@ bool same_form(const T& x, const U& other) {
 }
 
 // f(leaf, leaves at the same places of rest...) in place of the leaves of `x` that `select(kind,
-// leaf)` chooses.
+// leaf)` chooses. `loc` is the place of the operation.
 template <class Select, class F, class T, class... Rest>
-T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&... rest) {
+T map_selected(const char* op, Loc loc, Select&& select, F&& f, const T& x, const Rest&... rest) {
+  const FunctionScope within(loc);
   T out = x;
   if constexpr (sizeof...(Rest) == 0) {
     for_each_leaf(out, [&](Array& a, Leaf kind) {
@@ -167,7 +169,10 @@ T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&..
     bool same = true;
     ((same = same && same_form(x, rest)), ...);
     for (const auto& o : others) same = same && o.size() == n;
-    if (!same) (check_same(op, structure(x), structure(rest)), ...);
+    if (!same) {
+      const LocScope at(loc);
+      (check_same(op, structure(x), structure(rest)), ...);
+    }
     size_t i = 0;
     for_each_leaf(out, [&](Array& a, Leaf kind) {
       if (select(kind, std::as_const(a))) {
@@ -180,21 +185,40 @@ T map_selected(const char* op, Select&& select, F&& f, const T& x, const Rest&..
   return out;
 }
 
+template <class F, class T, class... Rest>
+T map_at(Loc loc, F& f, const T& x, const Rest&... rest) {
+  return map_selected(
+      "tree::map", loc, [](Leaf kind, const Array&) { return kind != Leaf::kKey; }, f, x, rest...);
+}
+
 }  // namespace internal
 
 /// f applied to each leaf of `x`, and to the leaves at the same places of the other trees. The
 /// result has the type and the static fields of `x`; keys are left as they are. The other trees may
 /// have another C++ type with the same form, such as an optimizer's moments. Throws TreeError where
-/// forms differ.
+/// forms differ; with more than three trees without the user's line, for which there is no place
+/// behind a pack.
 template <class F, class T, class... Rest>
 T map(F&& f, const T& x, const Rest&... rest) {
-  return internal::map_selected(
-      "tree::map", [](Leaf kind, const Array&) { return kind != Leaf::kKey; }, f, x, rest...);
+  return internal::map_at(Loc::none(), f, x, rest...);
+}
+template <class F, class T>
+T map(F&& f, const T& x, Loc loc = Loc::current()) {
+  return internal::map_at(loc, f, x);
+}
+template <class F, class T, class U>
+T map(F&& f, const T& x, const U& y, Loc loc = Loc::current()) {
+  return internal::map_at(loc, f, x, y);
+}
+template <class F, class T, class U, class V>
+T map(F&& f, const T& x, const U& y, const V& z, Loc loc = Loc::current()) {
+  return internal::map_at(loc, f, x, y, z);
 }
 
 /// map with the path of each leaf as first argument: f("hidden.weight", a).
 template <class F, class T>
-T map_with_path(F&& f, const T& x) {
+T map_with_path(F&& f, const T& x, Loc loc = Loc::current()) {
+  const FunctionScope within(loc);
   const std::vector<Entry> all = entries(x);
   T out = x;
   size_t i = 0;
@@ -249,7 +273,8 @@ std::pair<T, T> partition(P&& predicate, const T& x) {
 
 /// For each leaf that of `a` where it is defined, else that of `b`.
 template <class T>
-T combine(const T& a, const T& b) {
+T combine(const T& a, const T& b, Loc loc = Loc::current()) {
+  const LocScope at(loc);
   T out = a;
   const std::vector<Array> other = leaves(b);
   if (other.size() != internal::count_leaves(a))
@@ -292,12 +317,13 @@ class At {
 template <class T>
 class AtPath {
  public:
-  AtPath(const T& x, std::string path) : x_(x), path_(std::move(path)) {}
+  AtPath(const T& x, std::string path, Loc loc) : x_(x), path_(std::move(path)), loc_(loc) {}
   T set(const Array& value) const {
     return apply([&](const Array&) { return value; });
   }
   template <class F>
   T apply(F&& f) const {
+    const FunctionScope within(loc_);
     const std::vector<Entry> all = entries(x_);
     bool found = false;
     T out = x_;
@@ -308,13 +334,17 @@ class AtPath {
         found = true;
       }
     });
-    if (!found) throw_no_path(path_, all);
+    if (!found) {
+      const LocScope at(loc_);
+      throw_no_path(path_, all);
+    }
     return out;
   }
 
  private:
   const T& x_;
   std::string path_;
+  Loc loc_;
 };
 
 }  // namespace internal
@@ -329,8 +359,8 @@ requires(!std::is_convertible_v<Where, std::string>) internal::At<T, Where> at(c
 /// One leaf by its path: tree::at(model, "out.bias").set(b). Throws TreeError if there is no such
 /// leaf.
 template <class T>
-internal::AtPath<T> at(const T& x, std::string path) {
-  return {x, std::move(path)};
+internal::AtPath<T> at(const T& x, std::string path, Loc loc = Loc::current()) {
+  return {x, std::move(path), loc};
 }
 
 /// Paths and types, one line a leaf, and the totals: "hidden.weight  f32[128,64]".

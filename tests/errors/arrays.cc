@@ -84,7 +84,7 @@ Section array_mistakes() {
           {"Seeing elements as another type", CODE(const Array x = sp::arange(3); x.data<double>()),
            CODE(const Array x = sp::arange(3); x.data<int32_t>()), "DtypeError",
            "data: an array of type i32[3] does not read as float64; ask for its own C++ type or "
-           "convert with astype"},
+           "convert with astype" HERE},
           {"The truth of several numbers", CODE(if (sp::zeros({3}) == sp::ones({3})) return ),
            CODE(if (sp::all(sp::zeros({3}) == sp::ones({3}))) return ), "ShapeError",
            "bool: an array of type bool[3] has 3 elements; reduce it with any or all first"},

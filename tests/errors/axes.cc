@@ -22,7 +22,7 @@ Section axis_mistakes() {
            "sum: axis -1 is given twice in [1,-1]" HERE},
           {"The size of an axis that is not there", CODE(sp::zeros({2, 3}).shape(2)),
            CODE(sp::zeros({2, 3}).shape(1)), "ShapeError",
-           "shape: axis 2 is out of range for an array of rank 2, whose axes are -2..1"},
+           "shape: axis 2 is out of range for an array of rank 2, whose axes are -2..1" HERE},
           {"The largest of no elements", CODE(sp::max(sp::zeros({0, 3}), 0)),
            CODE(sp::max(sp::zeros({0, 3}), 1)), "ShapeError",
            "max: f32[0,3] has no elements along axes [0], and none of nothing is the largest or "

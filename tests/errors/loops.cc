@@ -114,13 +114,13 @@ Section loop_mistakes() {
                                [](const Array& y) { return y * y; }, sp::array({2.0f, 3.0f}))),
            "ShapeError",
            "while_loop: the condition is bool[2]; it must be one bool: reduce it with all or "
-           "any"},
+           "any" WITHIN},
           {"Branches by the elements of an array",
            CODE(sp::cond(sp::array({true, false}), sp::sin, sp::sin, sp::ones({2}))),
            CODE(sp::where(sp::array({true, false}), sp::sin(sp::ones({2})), sp::ones({2}))),
            "ShapeError",
            "cond: the predicate is bool[2]; it must be one bool: reduce it with all or any, or "
-           "choose element by element with where"},
+           "choose element by element with where" HERE},
           {"Branches with results of different shapes",
            CODE(sp::cond(
                sp::array(true), [](const Array& x) { return x; },
@@ -130,7 +130,7 @@ Section loop_mistakes() {
                [](const Array& x) { return sp::sum(x); }, sp::ones({2}))),
            "ShapeError",
            "cond: result is f32[] where the predicate does not hold and f32[2] where it holds; all "
-           "branches give results of one shape"},
+           "branches give results of one shape" HERE},
           {"Branches with results of different forms",
            CODE(sp::switch_(sp::array(1),
                             std::tuple{[](const Array& x) {
@@ -150,11 +150,12 @@ Section loop_mistakes() {
                             sp::ones({2}))),
            "TreeError",
            "switch_: the result from branch 0 and the one from branch 1 have different forms: at "
-           "more: 0 entries in the first, 1 entries in the second"},
+           "more: 0 entries in the first, 1 entries in the second" WITHIN},
           {"A branch by a number that is no integer",
            CODE(sp::switch_(sp::array(1.0f), std::vector{add, add}, sp::ones({2}), sp::ones({2}))),
            CODE(sp::switch_(sp::array(1), std::vector{add, add}, sp::ones({2}), sp::ones({2}))),
-           "DtypeError", "switch_: the index is f32[], not an integer; convert it with astype"},
+           "DtypeError",
+           "switch_: the index is f32[], not an integer; convert it with astype" HERE},
           {"A prefix operation that does not keep its shapes",
            CODE(sp::associative_scan([](const Array& a, const Array& b) { return sp::sum(a * b); },
                                      sp::ones({4}))),

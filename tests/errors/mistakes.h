@@ -18,6 +18,8 @@ struct Code {
 
 /// A message that ends in the user's line.
 #define HERE "\n  at main.cc:1"
+/// One that ends in the line of the transform or loop whose function was running.
+#define WITHIN "\n  in the function given at main.cc:1"
 
 /// A mistake, what the library says of it, and the same thing done right.
 struct Mistake {
@@ -25,7 +27,7 @@ struct Mistake {
   Code wrong;
   Code right;
   const char* error;    // the type
-  const char* message;  // all of it; HERE stands for any line of the file that holds the table
+  const char* message;  // all of it; HERE and WITHIN stand for any line of the table's file
 };
 
 struct Section {

@@ -34,21 +34,20 @@ const char* type_name(const sp::Error& e) {
   return "Error";
 }
 
-// "\n  at <file>:123" at the end becomes HERE; places from a graph name the file without its
-// folder.
-std::string without_line(std::string message, const std::string& file) {
-  std::string place = "\n  at " + file + ":";
-  size_t at = message.rfind(place);
-  if (at == std::string::npos) {
-    place = "\n  at " + file.substr(file.rfind('/') + 1) + ":";
-    at = message.rfind(place);
+// A place in `file` at the end becomes HERE or WITHIN; places from a graph name the file without
+// its folder.
+std::string without_line(const std::string& message, const std::string& file) {
+  for (const auto& [words, mark] :
+       {std::pair{"\n  at ", HERE}, {"\n  in the function given at ", WITHIN}}) {
+    for (const std::string& name : {file, file.substr(file.rfind('/') + 1)}) {
+      const std::string place = words + name + ":";
+      const size_t at = message.rfind(place), digits = at + place.size();
+      if (at == std::string::npos || digits == message.size()) continue;
+      if (message.find_first_not_of("0123456789", digits) == std::string::npos)
+        return message.substr(0, at) + mark;
+    }
   }
-  if (at == std::string::npos) return message;
-  const size_t digits = at + place.size();
-  if (digits == message.size() ||
-      message.find_first_not_of("0123456789", digits) != std::string::npos)
-    return message;
-  return message.substr(0, at) + HERE;
+  return message;
 }
 
 struct Thrown {

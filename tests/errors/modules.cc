@@ -50,7 +50,7 @@ Section module_mistakes() {
                {{"out.weight", sp::ones({2, 4})}, {"out.b", sp::ones({2})}}, {.strict = false})),
            "TreeError",
            "load_state_dict: the names differ\n  missing: out.bias\n  unexpected: out.b\n  load "
-           "with {.strict = false} to take over what fits"},
+           "with {.strict = false} to take over what fits" HERE},
           {"A state with other shapes",
            CODE(Net net; net.load_state_dict(
                {{"out.weight", sp::ones({4, 2})}, {"out.bias", sp::ones({4})}})),
@@ -58,26 +58,27 @@ Section module_mistakes() {
                {{"out.weight", sp::ones({2, 4})}, {"out.bias", sp::ones({2})}})),
            "ShapeError",
            "load_state_dict: shapes differ:\n  out.weight: the module has f32[2,4], the state has "
-           "f32[4,2]\n  out.bias: the module has f32[2], the state has f32[4]"},
+           "f32[4,2]\n  out.bias: the module has f32[2], the state has f32[4]" HERE},
           {"A name with a dot",
            CODE(Net net; net.register_module("in.front", nn::Linear::init(sp::Key(0), 4, 4))),
            CODE(Net net; net.register_module("front", nn::Linear::init(sp::Key(0), 4, 4))),
            "ValueError",
-           "register_module: 'in.front' is no name; it must not be empty and hold no dot"},
+           "register_module: 'in.front' is no name; it must not be empty and hold no dot" HERE},
           {"A name that is taken",
            CODE(Net net; net.register_module("out", nn::Linear::init(sp::Key(0), 4, 4))),
            CODE(Net net; net.register_module("out2", nn::Linear::init(sp::Key(0), 4, 4))),
-           "ValueError", "register_module: the module already has a child 'out'"},
+           "ValueError", "register_module: the module already has a child 'out'" HERE},
           {"A layer of a module called by itself", CODE(Net net; net.out(sp::ones({3, 4}))),
            CODE(Net net; net(sp::ones({3, 4}))), "ValueError",
            "Stateful: a layer of a module is called outside of it; call the module, as in net(x), "
-           "or keep the plain layer struct"},
+           "or keep the plain layer struct" HERE},
           {"Parameters without a name that the module has",
            CODE(Net net; nn::functionalize(net).apply({{"out.weight", sp::ones({2, 4})}}, {}, {},
                                                       sp::ones({3, 4}))),
            CODE(Net net; const auto f = nn::functionalize(net);
                 f.apply(f.params, f.buffers, {}, sp::ones({3, 4}))),
-           "TreeError", "NamedArrays: no array is named 'out.bias'; the names are 'out.weight'"},
+           "TreeError",
+           "NamedArrays: no array is named 'out.bias'; the names are 'out.weight'" HERE},
           {"A parameter of another shape",
            CODE(Net net; const auto f = nn::functionalize(net); sp::NamedArrays params = f.params;
                 params.at("out.bias") = sp::ones({3});
@@ -91,7 +92,7 @@ Section module_mistakes() {
 
 Section file_mistakes() {
   return {
-      "Files",
+      "Files" HERE,
       __FILE__,
       {
           {"A file that is not there", CODE(sp::io::load_npy("no_such_file.npy")),

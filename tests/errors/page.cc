@@ -28,7 +28,8 @@ errors_tests --gtest_filter=Mistakes.PageIsCurrent` writes the page.
 
 All errors derive from `spruce::Error`, a `std::runtime_error`. A message names the operation, the
 arguments as `f32[2,3]`, and the next step; where the user's line is known, it is the last line of the
-message. Nothing is left half-changed: arguments are what they were.
+message. An error that comes from no line of a function, such as that of its condition as a C++ bool,
+names the line of the transform, loop or other call that runs the function. Nothing is left half-changed: arguments are what they were.
 
 | error | what |
 | --- | --- |

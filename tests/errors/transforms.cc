@@ -60,7 +60,7 @@ Section transform_mistakes() {
            CODE(const auto [y, pullback] = sp::vjp(sp::sin, sp::ones({3}));
                 pullback(sp::ones({3}))),
            "ShapeError",
-           "vjp: cotangent 0 is f32[2], its value is f32[3]; they must have one shape"},
+           "vjp: cotangent 0 is f32[2], its value is f32[3]; they must have one shape" HERE},
           {"Mapped axes of different sizes",
            CODE(sp::vmap(sum_of_products)(sp::ones({4, 3}), sp::ones({5, 3}))),
            CODE(sp::vmap(sum_of_products)(sp::ones({4, 3}), sp::ones({4, 3}))), "ShapeError",
@@ -143,23 +143,23 @@ Section transform_mistakes() {
                 sp::vjp(f, sp::ones({3})).second(sp::ones({3}))),
            "DerivativeError",
            "custom_vjp: the function has a rule for reverse mode only; forward mode (jvp, jacfwd, "
-           "linearize) needs custom_jvp"},
+           "linearize) needs custom_jvp" WITHIN},
           {"A vector of another length for a tree",
            CODE(const auto raveled = sp::tree::ravel(std::pair{sp::ones({2}), sp::ones({3})});
                 raveled.unravel(sp::ones({4}))),
            CODE(const auto raveled = sp::tree::ravel(std::pair{sp::ones({2}), sp::ones({3})});
                 raveled.unravel(sp::ones({5}))),
-           "ShapeError", "tree::unravel: the vector is f32[4], the tree has 5 elements"},
+           "ShapeError", "tree::unravel: the vector is f32[4], the tree has 5 elements" HERE},
           {"A graph that uses a value before it is defined",
            CODE(sp::Graph graph = sp::make_graph(square_sum)(sp::ones({2}));
                 std::swap(graph.equations[0], graph.equations[1]); sp::check(graph)),
            CODE(sp::check(sp::make_graph(square_sum)(sp::ones({2})))), "GraphError",
            "check: equation 0, `c: f32[] = reduce_sum[axes=[0]] b`: input b is not defined before "
-           "it"},
+           "it" HERE},
           {"Text that is no graph",
            CODE(sp::parse_graph("graph(a: f32[2]) {\n  b: f32[2] = sine a\n  return b\n}")),
            CODE(sp::parse_graph("graph(a: f32[2]) {\n  b: f32[2] = sin a\n  return b\n}")),
-           "GraphError", "parse_graph: line 2, column 15: there is no primitive `sine`"},
+           "GraphError", "parse_graph: line 2, column 15: there is no primitive `sine`" HERE},
           {"A graph for arguments of other types",
            CODE(const sp::Graph graph = sp::make_graph(square_sum)(sp::ones({2}));
                 sp::evaluate(graph, std::vector{sp::ones({3})})),
@@ -171,7 +171,7 @@ Section transform_mistakes() {
 
 Section tracer_mistakes() {
   return {
-      "Values without a number yet",
+      "Values without a number yet" HERE,
       __FILE__,
       {
           {"A traced value kept for later: grad",
@@ -256,14 +256,16 @@ Section tracer_mistakes() {
            CODE(sp::vmap([](const Array& x) { return sp::where(x > 0.0f, x, -x); })(sp::ones({3}))),
            "TracerError",
            "bool: a traced value of vmap of type bool[] has no value while its function is traced; "
-           "use where or another array operation instead, or hand the value out as a result"},
+           "use where or another array operation instead, or hand the value out as a "
+           "result" WITHIN},
           {"Deciding by a value under jit",
            CODE(sp::jit([](const Array& x) { return x > 0.0f ? x : -x; })(sp::array(1.0f))),
            CODE(
                sp::jit([](const Array& x) { return sp::where(x > 0.0f, x, -x); })(sp::array(1.0f))),
            "TracerError",
            "bool: a traced value of jit of type bool[] has no value while its function is traced; "
-           "use where or another array operation instead, or hand the value out as a result"},
+           "use where or another array operation instead, or hand the value out as a "
+           "result" WITHIN},
           {"Reading a number under vmap",
            CODE(sp::vmap([](const Array& x) { return x * x.item<float>(); })(sp::ones({3}))),
            CODE(sp::vmap([](const Array& x) { return x * x; })(sp::ones({3}))), "TracerError",

@@ -54,7 +54,7 @@ JvpBody jvp_body(const Graph& body, const Mask& varies, const Mask& asked) {
     std::vector<Array> out;
     {
       const InterpreterScope inner(&dual);
-      out = evaluate(body, primals);
+      out = apply_graph(body, primals);
     }
     for (size_t k = 0; k < out.size(); ++k) {
       stage.output(dual.primal(out[k]));
@@ -88,7 +88,7 @@ std::vector<Array> linearize_into(const Graph& body, const Mask& varies, const M
   }
   {
     const InterpreterScope scope(&dual);
-    out = evaluate(body, primals);
+    out = apply_graph(body, primals);
   }
   for (Array& a : out) {
     out_tangents.push_back(dual.tangent(a));
@@ -184,7 +184,7 @@ TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask&
     std::vector<Array> out, out_cts(out_types.size());
     {
       const InterpreterScope inner(&tape);
-      out = evaluate(body, in);
+      out = apply_graph(body, in);
     }
     for (size_t k = 0; k < out.size(); ++k) {
       if (cts[k]) out_cts[k] = stage.input(out_types[k]);
@@ -220,7 +220,7 @@ BatchedBody batch_body(const Graph& body, const BatchArgs& a, const Mask& batche
     }
     {
       const InterpreterScope inner(&batch);
-      out = evaluate(body, in);
+      out = apply_graph(body, in);
     }
     for (size_t k = 0; k < out.size(); ++k) {
       const bool mapped = batch.owns(out[k]);

@@ -22,15 +22,16 @@ Array predicate_index(const Array& predicate);
 /// arguments and to what is captured. Throws TreeError, ShapeError or DtypeError naming the leaf
 /// where the results differ.
 template <class F, class G, class... Args>
-auto cond(const Array& predicate, const F& on_true, const G& on_false, const Args&... args) {
+auto cond(Operand predicate, const F& on_true, const G& on_false, const Args&... args) {
+  const LocScope at(predicate.loc);
   using Out = internal::BranchResult<F, Args...>;
   static_assert(std::is_same_v<Out, internal::BranchResult<G, Args...>>,
                 "spruce: the two functions of cond return values of different types");
   const internal::Branches<Out, Args...> branches{
       [&](const Args&... a) { return Out(on_false(a...)); },
       [&](const Args&... a) { return Out(on_true(a...)); }};
-  return internal::switch_over<Out, Args...>("cond", internal::predicate_index(predicate), branches,
-                                             args...);
+  return internal::switch_over<Out, Args...>("cond", internal::predicate_index(predicate.array),
+                                             branches, args...);
 }
 
 }  // namespace spruce

@@ -150,7 +150,7 @@ Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
   if (!invariant.empty()) {
     Graph outside = with_outputs(g, std::move(invariant));
     outside.inputs.resize(at.consts);
-    r.constants = evaluate(passes::dead_code(outside), a.in.first(at.consts));
+    r.constants = apply_graph(passes::dead_code(outside), a.in.first(at.consts));
   }
   p.body = std::make_shared<const Graph>(passes::dead_code(with_outputs(g, std::move(outputs))));
   const std::vector<Array> out = rules::scan(p, a.in);

@@ -90,7 +90,7 @@ std::vector<Array> run_by_steps(std::span<const Array> in, const ScanParams& p) 
     args.insert(args.end(), last.begin(), last.end());
     for (auto x = in.begin() + consts + carry; x != in.end(); ++x)
       args.push_back((*x)[Index(step)]);
-    const std::vector<Array> out = evaluate(*p.body, args);
+    const std::vector<Array> out = apply_graph(*p.body, args);
     std::copy(out.begin(), out.begin() + carry, last.begin());
     for (size_t k = 0; k < ys.size(); ++k) ys[k].push_back(out[last.size() + k]);
   }

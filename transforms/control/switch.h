@@ -67,7 +67,8 @@ using BranchResult = BodyTree<std::invoke_result_t<const F&, const Args&...>>;
 /// means the first or the last. The index is one integer. Otherwise as cond. Throws DtypeError for
 /// an index that is no integer.
 template <class F, class... G, class... Args>
-auto switch_(const Array& index, const std::tuple<F, G...>& branches, const Args&... args) {
+auto switch_(Operand index, const std::tuple<F, G...>& branches, const Args&... args) {
+  const LocScope at(index.loc);
   using Out = internal::BranchResult<F, Args...>;
   static_assert((std::is_same_v<Out, internal::BranchResult<G, Args...>> && ...),
                 "spruce: the branches of switch_ return values of different types");
@@ -77,17 +78,18 @@ auto switch_(const Array& index, const std::tuple<F, G...>& branches, const Args
         (erased.push_back([&f](const Args&... a) { return Out(f(a...)); }), ...);
       },
       branches);
-  return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index), erased,
+  return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index.array), erased,
                                              args...);
 }
 
 /// The same for functions of one type.
 template <class F, class... Args>
-auto switch_(const Array& index, const std::vector<F>& branches, const Args&... args) {
+auto switch_(Operand index, const std::vector<F>& branches, const Args&... args) {
+  const LocScope at(index.loc);
   using Out = internal::BranchResult<F, Args...>;
   internal::Branches<Out, Args...> erased;
   for (const F& f : branches) erased.push_back([&f](const Args&... a) { return Out(f(a...)); });
-  return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index), erased,
+  return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index.array), erased,
                                              args...);
 }
 

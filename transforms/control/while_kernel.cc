@@ -64,7 +64,7 @@ std::vector<Array> run_by_steps(std::span<const Array> in, const WhileParams& p)
   const auto applied = [&](const Graph& g, auto begin, auto end) {
     std::vector<Array> args(begin, end);
     args.insert(args.end(), carry.begin(), carry.end());
-    return evaluate(g, args);
+    return apply_graph(g, args);
   };
   for (int64_t n = 0; n != p.max_steps; ++n) {
     if (!applied(*p.condition, in.begin(), first)[0].item<bool>()) break;

@@ -97,7 +97,7 @@ Graph one_step(const WhileParams& p, const Parts& at, const std::vector<Aval>& t
   const auto step = [&](std::span<const Array> in) {
     const Array& count = in[at.first_carry()];
     const std::span<const Array> carry = in.subspan(at.first_carry() + 1);
-    const Array more = evaluate(*p.condition, joined(in.first(at.condition), carry))[0];
+    const Array more = apply_graph(*p.condition, joined(in.first(at.condition), carry))[0];
     std::vector<Array> args{astype(more & (count < Array(p.max_steps)), int32)};
     const auto consts = in.subspan(at.condition, at.body);
     args.insert(args.end(), consts.begin(), consts.end());
@@ -220,7 +220,7 @@ void batch_of_while(const BatchArgs& a) {
   // condition only looks at it; the body has the constants of both.
   const std::span<const Array> consts = std::span<const Array>(in).first(at.first_carry());
   const auto ask = [&](std::span<const Array> all, std::span<const Array> carry) {
-    return evaluate(condition, joined(all.first(at.condition), carry))[0];
+    return apply_graph(condition, joined(all.first(at.condition), carry))[0];
   };
   std::vector<Array> start(consts.begin(), consts.end());
   start.push_back(ask(consts, std::span<const Array>(in).subspan(at.first_carry())));
@@ -232,7 +232,8 @@ void batch_of_while(const BatchArgs& a) {
       [&](std::span<const Array> x) {
         const Array& more = x[at.first_carry()];
         const std::span<const Array> carry = x.subspan(at.first_carry() + 1);
-        std::vector<Array> next = evaluate(body, joined(x.subspan(at.condition, at.body), carry));
+        std::vector<Array> next =
+            apply_graph(body, joined(x.subspan(at.condition, at.body), carry));
         for (size_t k = 0; k < next.size(); ++k) {
           Shape shape(more.shape());
           while (shape.rank() < next[k].rank()) shape.push_back(1);

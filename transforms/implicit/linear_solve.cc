@@ -42,7 +42,7 @@ FlatBody applied(const Graph& graph, const std::vector<Array>& consts) {
   return [&graph, &consts](std::span<const Array> in) {
     std::vector<Array> all = consts;
     all.insert(all.end(), in.begin(), in.end());
-    return evaluate(graph, all);
+    return apply_graph(graph, all);
   };
 }
 

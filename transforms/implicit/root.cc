@@ -28,7 +28,7 @@ std::shared_ptr<const CustomFunction> root_function(const std::shared_ptr<const 
 std::vector<Array> find(const Root& r, std::span<const Array> in) {
   const auto consts = in.first(r.consts);
   std::vector<Array> x =
-      r.solve([&](std::span<const Array> y) { return evaluate(r.f, joined(consts, y)); },
+      r.solve([&](std::span<const Array> y) { return apply_graph(r.f, joined(consts, y)); },
               in.subspan(r.consts));
   for (size_t k = 0; k < x.size(); ++k) {
     if (x[k].shape() == r.types[k].shape && x[k].dtype() == r.types[k].dtype) continue;

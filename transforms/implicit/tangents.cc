@@ -12,7 +12,7 @@ BodyDerivative::BodyDerivative(const Graph& body, std::span<const Array> in, con
     if (varies[i]) primals[i] = dual.make(primals[i], tape_.input(primals[i].aval()));
   }
   const InterpreterScope scope(&dual);
-  for (const Array& out : evaluate(body, primals)) outputs_.push_back(dual.tangent(out));
+  for (const Array& out : apply_graph(body, primals)) outputs_.push_back(dual.tangent(out));
 }
 
 std::vector<Array> BodyDerivative::operator()(std::span<const Array> tangents) const {
@@ -35,7 +35,7 @@ std::vector<Array> body_tangents(const Graph& body, std::span<const Array> in,
                            both.graph.outputs.begin() + static_cast<ptrdiff_t>(n));
   std::vector<Array> all(in.begin(), in.end());
   all.insert(all.end(), moving.begin(), moving.end());
-  const std::vector<Array> some = evaluate(both.graph, all);
+  const std::vector<Array> some = apply_graph(both.graph, all);
   std::vector<Array> out(n);
   for (size_t k = 0, next = 0; k < n; ++k) {
     if (both.out_varies[k]) out[k] = some[next++];

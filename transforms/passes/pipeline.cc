@@ -51,7 +51,7 @@ Graph optimize(const Graph& graph) {
     out = pass.run(out);
     phase.done(out);
 #ifndef NDEBUG
-    check(out);
+    check(out, Loc::none());
 #endif
   }
   return out;

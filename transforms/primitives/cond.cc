@@ -61,7 +61,7 @@ void batch_of_indices(const BatchArgs& a, const CondParams& p, internal::Mask ba
     for (size_t i = 0; i < in.size(); ++i) {
       if (guarded[i]) taken[i] = bind1(guard_p, {in[i], chosen});
     }
-    const std::vector<Array> out = evaluate(body.graph, taken);
+    const std::vector<Array> out = internal::apply_graph(body.graph, taken);
     for (size_t k = 0; k < out.size(); ++k) {
       if (b == 0) {
         a.out[k] = out[k];

@@ -46,7 +46,7 @@ std::vector<Array> run(std::span<const Array> in, const Params& params) {
   std::vector<Array> args(first, first + static_cast<ptrdiff_t>(p.solve_consts));
   args.insert(args.end(), first + static_cast<ptrdiff_t>(p.solve_consts + p.transpose_consts),
               in.end());
-  return evaluate(*p.solve, args);
+  return internal::apply_graph(*p.solve, args);
 }
 
 }  // namespace
