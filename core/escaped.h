@@ -7,8 +7,7 @@
 
 namespace spruce::internal {
 
-/// Throws TracerError: `who` was given a traced value whose function has ended. `place` follows.
-[[noreturn]] void throw_escaped(const std::string& who, const Array& value,
-                                const std::string& place = "");
+/// Throws TracerError: `who` was given a traced value whose function has ended.
+[[noreturn]] void throw_escaped(const std::string& who, const Array& value);
 
 }  // namespace spruce::internal

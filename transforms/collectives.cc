@@ -51,7 +51,11 @@ const std::string& collective_axis(const Params& params) {
   return params.get<CollectiveParams>().axis_name;
 }
 
-bool asks_for_axis(const Params& params, const std::string& axis_name) {
+namespace {
+
+// True if `is(equation)` for one of a graph within the parameters, or within its own ones.
+template <class Is>
+bool any_within(const Params& params, const Is& is) {
   std::vector<GraphPtr> todo;
   const auto look = [&](const Params& p) {
     if (p.empty()) return;
@@ -64,11 +68,23 @@ bool asks_for_axis(const Params& params, const std::string& axis_name) {
     const GraphPtr g = todo.back();
     todo.pop_back();
     for (const Equation& e : g->equations) {
-      if (is_collective(*e.primitive) && collective_axis(e.params) == axis_name) return true;
+      if (is(e)) return true;
       look(e.params);
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool asks_for_axis(const Params& params, const std::string& axis_name) {
+  return any_within(params, [&](const Equation& e) {
+    return is_collective(*e.primitive) && collective_axis(e.params) == axis_name;
+  });
+}
+
+bool asks_for_any_axis(const Params& params) {
+  return any_within(params, [](const Equation& e) { return is_collective(*e.primitive); });
 }
 
 Array run_collective(const Primitive& p, std::span<const Array> in, const Params&,

@@ -25,6 +25,8 @@ bool is_collective(const Primitive& p);
 const std::string& collective_axis(const Params& params);
 /// True if a graph within the parameters, or within its own ones, has a collective over that axis.
 bool asks_for_axis(const Params& params, const std::string& axis_name);
+/// The same for a collective over any axis.
+bool asks_for_any_axis(const Params& params);
 /// The result for the vmap that has the axis; runs under the interpreter outside of it.
 Array run_collective(const Primitive& p, std::span<const Array> in, const Params& params,
                      const BatchInterpreter& batch);

@@ -36,10 +36,12 @@ std::string place_text(Loc loc) {
   for (const Equation& e : graph.equations) {
     if (std::find(e.inputs.begin(), e.inputs.end(), c.id) == e.inputs.end()) continue;
     user = rules::public_name(e.primitive->name);
-    if (!e.place.empty()) place = "\n  at " + e.place;
+    place = e.place;
     break;
   }
-  throw_escaped(user, c.value, place);
+  const LocReset reset;
+  const LocScope at(place.empty() ? Loc::none() : Loc::text(place.c_str()));
+  throw_escaped(user, c.value);
 }
 
 }  // namespace

@@ -86,13 +86,13 @@ Section module_mistakes() {
            CODE(Net net; const auto f = nn::functionalize(net); sp::NamedArrays params = f.params;
                 params.at("out.bias") = sp::ones({2});
                 f.apply(params, f.buffers, {}, sp::ones({3, 4}))),
-           "ShapeError", "apply: out.bias is f32[3], the module has f32[2]"},
+           "ShapeError", "apply: out.bias is f32[3], the module has f32[2]" HERE},
       }};
 }
 
 Section file_mistakes() {
   return {
-      "Files" HERE,
+      "Files",
       __FILE__,
       {
           {"A file that is not there", CODE(sp::io::load_npy("no_such_file.npy")),

@@ -165,13 +165,13 @@ Section transform_mistakes() {
                 sp::evaluate(graph, std::vector{sp::ones({3})})),
            CODE(const sp::Graph graph = sp::make_graph(square_sum)(sp::ones({2}));
                 sp::evaluate(graph, std::vector{sp::ones({2})})),
-           "ShapeError", "evaluate: argument 0 is f32[3], the graph takes f32[2]"},
+           "ShapeError", "evaluate: argument 0 is f32[3], the graph takes f32[2]" HERE},
       }};
 }
 
 Section tracer_mistakes() {
   return {
-      "Values without a number yet" HERE,
+      "Values without a number yet",
       __FILE__,
       {
           {"A traced value kept for later: grad",

@@ -85,13 +85,13 @@ Section tree_mistakes() {
           {"A name given twice",
            CODE(sp::NamedArrays all{{"a", sp::ones({2})}}; all.insert("a", sp::ones({2}))),
            CODE(sp::NamedArrays all{{"a", sp::ones({2})}}; all.insert("b", sp::ones({2}))),
-           "ValueError", "NamedArrays: the name 'a' is taken; names must differ"},
+           "ValueError", "NamedArrays: the name 'a' is taken; names must differ" HERE},
       }};
 }
 
 Section random_mistakes() {
   return {
-      "Random numbers" HERE,
+      "Random numbers",
       __FILE__,
       {
           {"A batch of keys where one is due",

@@ -3,6 +3,7 @@
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/transforms/collectives.h"
 #include "spruce/transforms/control/cond_rules.h"
 #include "spruce/transforms/control/samples.h"
 
@@ -41,15 +42,17 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
 }
 
 // A batch of indices: all branches, and a selection among their results. Guards keep gradients to
-// what is mapped, and to single numbers, from the branches that are not selected.
+// what is mapped, and to single numbers, from the branches that are not selected; not where a
+// branch has a collective, through which examples that have not selected it count too.
 void batch_of_indices(const BatchArgs& a, const CondParams& p, internal::Mask batched) {
   const internal::Mask all(a.out.size(), true);
   const Array last(static_cast<int32_t>(p.branches.size()) - 1);
   const Array index = clip(a.in[0], Array(0), last);
   std::vector<Array> in(a.in.begin() + 1, a.in.end());
   internal::Mask guarded;
+  const bool apart = !internal::asks_for_any_axis(a.params);
   for (size_t i = 0; i < in.size(); ++i) {
-    guarded.push_back(is_floating(in[i].dtype()) && (batched[i] || in[i].rank() == 0));
+    guarded.push_back(apart && is_floating(in[i].dtype()) && (batched[i] || in[i].rank() == 0));
     if (!guarded[i]) continue;
     in[i] = rules::materialize_batch(in[i], batched[i], a.size);
     batched[i] = true;
