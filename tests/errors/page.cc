@@ -28,8 +28,9 @@ errors_tests --gtest_filter=Mistakes.PageIsCurrent` writes the page.
 
 All errors derive from `spruce::Error`, a `std::runtime_error`. A message names the operation, the
 arguments as `f32[2,3]`, and the next step; where the user's line is known, it is the last line of the
-message. An error that comes from no line of a function, such as that of its condition as a C++ bool,
-names the line of the transform, loop or other call that runs the function. Nothing is left half-changed: arguments are what they were.
+message. Where a function that a transform, a loop or the like runs fails and knows no line of its own,
+as `if (x > 0)` does not, the last line is that of the transform: "in the function given at main.cc:1".
+Nothing is left half-changed: arguments are what they were.
 
 | error | what |
 | --- | --- |
