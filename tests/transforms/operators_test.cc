@@ -48,6 +48,19 @@ TEST(Operators, GraphsNameTheirLine) {
   // So do gradients.
   EXPECT_THAT(places(make_graph(grad([&](const Array& a) { return f(a)[0]; }))(x)),
               testing::Contains(here(line)));
+  // And compiled functions within others, of which the derivative is taken too.
+  const auto compiled = jit(f);
+  EXPECT_THAT(places(make_graph(compiled)(x)), Each(here(line)));
+  EXPECT_THAT(places(make_graph(grad([&](const Array& a) { return compiled(a)[0]; }))(x)),
+              testing::Contains(here(line)));
+}
+
+TEST(Operators, PlacesOutliveTheFunctionThatTheyAreIn) {
+  const Array x = ones({2});
+  const int line = __LINE__ + 1;
+  const auto pullback = vjp(jit([](const Array& a) { return a * a; }), x).second;
+  const auto graph = make_graph([&](const Array& ct) { return pullback(ct); })(x);
+  EXPECT_THAT(places(graph), testing::Contains(here(line)));
 }
 
 TEST(Operators, TakeWhatConvertsToAnArray) {
