@@ -89,6 +89,15 @@ Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel
          reduce_window_sum(ones(shape, x.dtype()), params_of(w, x.rank(), !o.count_include_pad));
 }
 
+template <class Layer>
+MaxPoolOptions max_options(const Layer& l) {
+  return {l.stride, l.padding, l.dilation, l.ceil_mode};
+}
+template <class Layer>
+AvgPoolOptions avg_options(const Layer& l) {
+  return {l.stride, l.padding, l.ceil_mode, l.count_include_pad};
+}
+
 }  // namespace
 
 Array max_pool1d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options, Loc loc) {
@@ -118,48 +127,27 @@ Array avg_pool3d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& 
 
 Array MaxPool1d::operator()(const Array& x, Loc loc) const {
   const OpScope at("MaxPool1d", loc);
-  return max_pool1d(
-      x, kernel,
-      {.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode}, loc);
+  return max_pool1d(x, kernel, max_options(*this), loc);
 }
 Array MaxPool2d::operator()(const Array& x, Loc loc) const {
   const OpScope at("MaxPool2d", loc);
-  return max_pool2d(
-      x, kernel,
-      {.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode}, loc);
+  return max_pool2d(x, kernel, max_options(*this), loc);
 }
 Array MaxPool3d::operator()(const Array& x, Loc loc) const {
   const OpScope at("MaxPool3d", loc);
-  return max_pool3d(
-      x, kernel,
-      {.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode}, loc);
+  return max_pool3d(x, kernel, max_options(*this), loc);
 }
 Array AvgPool1d::operator()(const Array& x, Loc loc) const {
   const OpScope at("AvgPool1d", loc);
-  return avg_pool1d(x, kernel,
-                    {.stride = stride,
-                     .padding = padding,
-                     .ceil_mode = ceil_mode,
-                     .count_include_pad = count_include_pad},
-                    loc);
+  return avg_pool1d(x, kernel, avg_options(*this), loc);
 }
 Array AvgPool2d::operator()(const Array& x, Loc loc) const {
   const OpScope at("AvgPool2d", loc);
-  return avg_pool2d(x, kernel,
-                    {.stride = stride,
-                     .padding = padding,
-                     .ceil_mode = ceil_mode,
-                     .count_include_pad = count_include_pad},
-                    loc);
+  return avg_pool2d(x, kernel, avg_options(*this), loc);
 }
 Array AvgPool3d::operator()(const Array& x, Loc loc) const {
   const OpScope at("AvgPool3d", loc);
-  return avg_pool3d(x, kernel,
-                    {.stride = stride,
-                     .padding = padding,
-                     .ceil_mode = ceil_mode,
-                     .count_include_pad = count_include_pad},
-                    loc);
+  return avg_pool3d(x, kernel, avg_options(*this), loc);
 }
 
 }  // namespace spruce::nn

@@ -2,6 +2,14 @@
 #include "tests/transforms/random_programs/generator.h"
 
 namespace spruce::random_programs {
+namespace {
+
+// How often a window of that width fits.
+int64_t positions(int64_t room, int64_t width, int64_t stride) {
+  return room < width ? 0 : (room - width) / stride + 1;
+}
+
+}  // namespace
 
 void Generator::convolve(int x) {
   // As [N, C, ...] with one or two axes behind.
@@ -28,8 +36,8 @@ void Generator::convolve(int x) {
     n.conv.padding_high.push_back(high);
     n.conv.lhs_dilation.push_back(spread);
     n.conv.rhs_dilation.push_back(apart);
-    const int64_t room = (s[i] - 1) * spread + 1 + low + high, wide = (window - 1) * apart + 1;
-    n.shape.push_back(room < wide ? 0 : (room - wide) / stride + 1);
+    n.shape.push_back(
+        positions((s[i] - 1) * spread + 1 + low + high, (window - 1) * apart + 1, stride));
   }
   if (n.shape.numel() > kMostElements) return;
   // Windows that are numbers of their own, times what depends on another value.
@@ -66,8 +74,8 @@ void Generator::pool(int x) {
     n.window.padding_high.push_back(high);
     n.window.base_dilation.push_back(spread);
     n.window.window_dilation.push_back(apart);
-    const int64_t room = (s[i] - 1) * spread + 1 + low + high, wide = (window - 1) * apart + 1;
-    n.shape.push_back(room < wide ? 0 : (room - wide) / stride + 1);
+    n.shape.push_back(
+        positions((s[i] - 1) * spread + 1 + low + high, (window - 1) * apart + 1, stride));
     terms *= static_cast<double>(window);
   }
   p_.smooth = p_.smooth && n.which == 0;
