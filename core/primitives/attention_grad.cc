@@ -34,8 +34,7 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
 }
 
 double flops(const PrepareArgs& a) {
-  const Shape &q = a.in[0]->shape, &v = a.in[2]->shape;
-  return rules::attention_scores(q, v) * static_cast<double>(6 * q.back() + 4 * v.back() + 5);
+  return rules::attention_grad_flops(a.in[0]->shape, a.in[2]->shape);
 }
 
 std::vector<Sample> samples() {

@@ -40,8 +40,7 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
 
 double flops(const PrepareArgs& a) {
   const auto& p = a.params.get<AttentionStridedParams>();
-  return rules::attention_scores(p.query, {p.keys, p.values}) *
-         static_cast<double>(6 * p.query.back() + 4 * p.values + 5);
+  return rules::attention_grad_flops(p.query, {p.keys, p.values});
 }
 
 std::vector<Sample> samples() {

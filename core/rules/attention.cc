@@ -37,6 +37,13 @@ Sample attention_sample(const std::vector<Shape>& shapes, bool causal) {
   return s;
 }
 
+// How many scores there are, as a double.
+double score_count(const Shape& query, const Shape& value) {
+  double n = static_cast<double>(value[value.rank() - 2]);
+  for (int i = 0; i + 1 < query.rank(); ++i) n *= static_cast<double>(query[i]);
+  return n;
+}
+
 }  // namespace
 
 Array closed_rows(const Array& mask) {
@@ -122,10 +129,12 @@ AttentionParts::AttentionParts(std::span<const Array> in, size_t mask, const Par
   weights = exp(scores - expand_dims(astype(in[4], dtype), -1));
 }
 
-double attention_scores(const Shape& query, const Shape& value) {
-  double n = static_cast<double>(value[value.rank() - 2]);
-  for (int i = 0; i + 1 < query.rank(); ++i) n *= static_cast<double>(query[i]);
-  return n;
+double attention_flops(const Shape& query, const Shape& value) {
+  return score_count(query, value) * static_cast<double>(2 * query.back() + 2 * value.back() + 5);
+}
+
+double attention_grad_flops(const Shape& query, const Shape& value) {
+  return score_count(query, value) * static_cast<double>(6 * query.back() + 4 * value.back() + 5);
 }
 
 void batch_attention(const BatchArgs& a, size_t mask) {

@@ -63,8 +63,10 @@ struct AttentionParts {
   Array weights;  ///< f[..., t, s]
 };
 
-/// How many scores there are: a product of doubles, for costs.
-double attention_scores(const Shape& query, const Shape& value);
+/// The work of attention for operands of these shapes, of which only the last two sizes of `value`
+/// count, and that of its cotangents.
+double attention_flops(const Shape& query, const Shape& value);
+double attention_grad_flops(const Shape& query, const Shape& value);
 
 /// vmap: the mapped axis becomes another leading axis. The mask, if there is one, is at kMask.
 void batch_attention(const BatchArgs& a, size_t mask);
