@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs the same small program in each way that a project can use spruce.
 #   check.sh installed <prefix> <empty folder>    by find_package, then by pkg-config
-#   check.sh subdirectory <empty folder>          by add_subdirectory
+#   check.sh subdirectory <folder> [cmake argument ...]    by add_subdirectory
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -36,8 +36,6 @@ case $1 in
     fi
     ;;
   subdirectory)
-    # Unoptimised: this is about how it is built, not how fast it runs.
-    by_cmake add_subdirectory "$2/add_subdirectory" -D CMAKE_BUILD_TYPE=Debug \
-      -D CMAKE_CXX_FLAGS_DEBUG=-O0
+    by_cmake add_subdirectory "$2" "${@:3}"
     ;;
 esac
