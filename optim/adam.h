@@ -10,42 +10,46 @@ namespace spruce::optim {
 
 /// Options of adam.
 struct AdamOptions {
-  Schedule learning_rate = 1e-3f;
-  double b1 = 0.9;      ///< decay of the mean of gradients
-  double b2 = 0.999;    ///< decay of the mean of squared gradients
-  double eps = 1e-8;    ///< added to the root, outside of it
-  double eps_root = 0;  ///< added under the root
+  Schedule learning_rate = 1e-3f;  ///< constant, or a function of the number of updates
+  double b1 = 0.9;                 ///< decay of the mean of gradients
+  double b2 = 0.999;               ///< decay of the mean of squared gradients
+  double eps = 1e-8;               ///< added to the root, outside of it
+  double eps_root = 0;             ///< added under the root
 };
 
 /// Options of adamw.
 struct AdamWOptions {
-  Schedule learning_rate = 1e-3f;
-  double b1 = 0.9;
-  double b2 = 0.999;
-  double eps = 1e-8;
-  double eps_root = 0;
-  double weight_decay = 1e-4;  ///< decoupled: params lose learning_rate * weight_decay * params
+  Schedule learning_rate = 1e-3f;  ///< constant, or a function of the number of updates
+  double b1 = 0.9;                 ///< decay of the mean of gradients
+  double b2 = 0.999;               ///< decay of the mean of squared gradients
+  double eps = 1e-8;               ///< added to the root, outside of it
+  double eps_root = 0;             ///< added under the root
+  double weight_decay = 1e-4;      ///< decoupled: params lose learning_rate * weight_decay * params
 };
 
 /// State of Adam: the number of updates and two moments of the parameters' form.
 template <class T>
 struct AdamState {
   Array count;  ///< i32[]
-  T mu, nu;
+  T mu;         ///< running mean of the gradients, before the correction of its bias
+  T nu;         ///< the same of their squares
 };
 
 /// The moments of Adam without a learning rate: updates = mu_hat / (sqrt(nu_hat + eps_root) + eps).
 struct ScaleByAdam {
-  double b1 = 0.9;
-  double b2 = 0.999;
-  double eps = 1e-8;
-  double eps_root = 0;
+  double b1 = 0.9;      ///< decay of the mean of gradients
+  double b2 = 0.999;    ///< decay of the mean of squared gradients
+  double eps = 1e-8;    ///< added to the root, outside of it
+  double eps_root = 0;  ///< added under the root
 
+  /// Count 0, and moments of zeros with the shapes and dtypes of the parameters.
   template <class T>
   AdamState<T> init(const T& params) const {
     return {internal::zero_count(), internal::zeros_like_tree(params),
             internal::zeros_like_tree(params)};
   }
+  /// {updates, next state}. Throws TreeError where trees differ in form, ShapeError where arrays do
+  /// in shape. The parameters are not looked at.
   template <class G, class P>
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&,
                                     Loc loc = Loc::current()) const {
@@ -67,17 +71,23 @@ struct ScaleByAdam {
     return {std::move(updates), std::move(next)};
   }
 };
+/// Adam without a learning rate, as a part of chain(); scale_by_adam({.b2 = 0.95}).
 inline ScaleByAdam scale_by_adam(ScaleByAdam options = {}) { return options; }
 
 /// Adam, and AdamW where weight_decay is not 0.
 class Adam {
  public:
+  /// Keeps the options; there is no state besides that of init().
   explicit Adam(AdamWOptions options) : options_(std::move(options)) {}
 
+  /// The state before the first update: count 0 and moments of zeros.
   template <class T>
   AdamState<T> init(const T& params) const {
     return moments().init(params);
   }
+  /// {updates, next state}; the updates are to be added to the parameters. The schedule sees the
+  /// number of updates made before, from 0. Throws TreeError where trees differ in form, ShapeError
+  /// where arrays do in shape.
   template <class G, class P>
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P& params,
                                     Loc loc = Loc::current()) const {
@@ -100,9 +110,11 @@ class Adam {
 
   AdamWOptions options_;
 };
+/// Adam without weight decay: adam({.learning_rate = 3e-4f}).
 inline Adam adam(AdamOptions o = {}) {
   return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0});
 }
+/// Adam with decoupled weight decay on all parameters, by default 1e-4.
 inline Adam adamw(AdamWOptions options = {}) { return Adam(std::move(options)); }
 
 }  // namespace spruce::optim

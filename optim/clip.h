@@ -22,12 +22,15 @@ Array global_norm(const T& x, Loc loc = Loc::current()) {
 
 /// Scales the gradients down so that their global_norm is at most `max_norm` (Pascanu et al. 2013).
 struct ClipByGlobalNorm {
-  float max_norm;
+  float max_norm;  ///< the largest global_norm that stays as it is, above 0
 
+  /// No state.
   template <class T>
   EmptyState init(const T&) const {
     return {};
   }
+  /// {gradients, no state}: as they are where their norm is below max_norm, else times max_norm /
+  /// norm. The parameters are not looked at.
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
@@ -40,6 +43,7 @@ struct ClipByGlobalNorm {
         {}};
   }
 };
+/// Clipping as a part of chain(), in front of the optimizer.
 inline ClipByGlobalNorm clip_by_global_norm(float max_norm) { return {max_norm}; }
 
 }  // namespace spruce::optim

@@ -8,31 +8,33 @@ namespace spruce::optim {
 
 /// Options of rmsprop.
 struct RmspropOptions {
-  Schedule learning_rate = 1e-3f;
-  float decay = 0.9f;       ///< of the mean of squared gradients
-  float eps = 1e-8f;        ///< added to that mean, under the root
-  float initial_scale = 0;  ///< where the mean starts
-  bool centered = false;    ///< subtract the square of the mean gradient (Graves 2013)
-  float momentum = 0;       ///< 0: none
-  bool nesterov = false;
+  Schedule learning_rate = 1e-3f;  ///< constant, or a function of the number of updates
+  float decay = 0.9f;              ///< of the mean of squared gradients
+  float eps = 1e-8f;               ///< added to that mean, under the root
+  float initial_scale = 0;         ///< where the mean starts
+  bool centered = false;           ///< subtract the square of the mean gradient (Graves 2013)
+  float momentum = 0;              ///< 0: none
+  bool nesterov = false;           ///< Nesterov's form of the momentum, where there is one
 };
 
 /// State of rmsprop: the mean of squared gradients; that of gradients where centered; the trace
 /// where there is momentum.
 template <class T>
 struct RmspropState {
-  T nu;
-  std::optional<T> mu;
-  std::optional<T> trace;
-  Array count;  ///< i32[]
+  T nu;                    ///< running mean of the squared gradients
+  std::optional<T> mu;     ///< running mean of the gradients, where centered
+  std::optional<T> trace;  ///< running sum of the scaled updates, where there is momentum
+  Array count;             ///< i32[]
 };
 
 /// grads / sqrt(mean of grads^2 + eps), times the learning rate, then momentum, as Optax orders
 /// them.
 class Rmsprop {
  public:
+  /// Keeps the options; there is no state besides that of init().
   explicit Rmsprop(RmspropOptions options) : options_(std::move(options)) {}
 
+  /// Count 0, the mean of squares at initial_scale, and zeros for what the options ask for besides.
   template <class T>
   RmspropState<T> init(const T& params) const {
     RmspropState<T> state;
@@ -44,6 +46,8 @@ class Rmsprop {
     state.count = internal::zero_count();
     return state;
   }
+  /// {updates, next state}; the updates are to be added to the parameters. Throws TreeError where
+  /// trees differ in form, ShapeError where arrays do in shape.
   template <class G, class P>
   std::pair<G, RmspropState<G>> update(const G& grads, const RmspropState<G>& state,
                                        const P& params, Loc loc = Loc::current()) const {
@@ -80,6 +84,7 @@ class Rmsprop {
  private:
   RmspropOptions options_;
 };
+/// RMSProp: rmsprop({.learning_rate = 1e-2f, .momentum = 0.9f}).
 inline Rmsprop rmsprop(RmspropOptions options = {}) { return Rmsprop(std::move(options)); }
 
 }  // namespace spruce::optim

@@ -9,19 +9,22 @@ namespace spruce::optim {
 /// State of a trace: one running sum for each parameter.
 template <class T>
 struct TraceState {
-  T trace;
+  T trace;  ///< of the form of the parameters, zeros at first
 };
 
 /// trace = grads + decay * trace; the updates are the trace, or with Nesterov's form grads + decay
 /// * trace.
 struct Trace {
-  float decay;
-  bool nesterov = false;
+  float decay;            ///< share of the trace that an update keeps, 0 to 1
+  bool nesterov = false;  ///< updates that look one step ahead (Sutskever et al. 2013)
 
+  /// A trace of zeros with the shapes and dtypes of the parameters.
   template <class T>
   TraceState<T> init(const T& params) const {
     return {internal::zeros_like_tree(params)};
   }
+  /// {updates, next state}. Throws TreeError where trees differ in form, ShapeError where arrays do
+  /// in shape. The parameters are not looked at.
   template <class G, class P>
   std::pair<G, TraceState<G>> update(const G& grads, const TraceState<G>& state, const P&,
                                      Loc loc = Loc::current()) const {
@@ -33,33 +36,38 @@ struct Trace {
     return {std::move(updates), {std::move(next)}};
   }
 };
+/// Momentum as a part of chain().
 inline Trace trace(float decay, bool nesterov = false) { return {decay, nesterov}; }
 
 /// Options of sgd.
 struct SgdOptions {
-  Schedule learning_rate = 1e-2f;
-  float momentum = 0;     ///< 0: none, and no state for it
-  bool nesterov = false;  ///< Nesterov's form of the momentum (Sutskever et al. 2013)
+  Schedule learning_rate = 1e-2f;  ///< constant, or a function of the number of updates
+  float momentum = 0;              ///< 0: none, and no state for it
+  bool nesterov = false;           ///< Nesterov's form of the momentum (Sutskever et al. 2013)
 };
 
 /// State of sgd: the number of updates, and the trace where there is momentum.
 template <class T>
 struct SgdState {
-  std::optional<T> trace;
-  Array count;  ///< i32[]
+  std::optional<T> trace;  ///< running sum of the gradients; none without momentum
+  Array count;             ///< i32[]
 };
 
 /// params - learning_rate * grads, or with momentum m: t = grads + m t; params - learning_rate * t.
 class Sgd {
  public:
+  /// Keeps the options; there is no state besides that of init().
   explicit Sgd(SgdOptions options) : options_(std::move(options)) {}
 
+  /// Count 0, and a trace of zeros where there is momentum.
   template <class T>
   SgdState<T> init(const T& params) const {
     SgdState<T> state{std::nullopt, internal::zero_count()};
     if (options_.momentum != 0) state.trace = internal::zeros_like_tree(params);
     return state;
   }
+  /// {updates, next state}; the updates are to be added to the parameters. Throws TreeError where
+  /// trees differ in form, ShapeError where arrays do in shape.
   template <class G, class P>
   std::pair<G, SgdState<G>> update(const G& grads, const SgdState<G>& state, const P& params,
                                    Loc loc = Loc::current()) const {
@@ -81,6 +89,7 @@ class Sgd {
  private:
   SgdOptions options_;
 };
+/// Gradient descent: sgd({.learning_rate = 0.1f, .momentum = 0.9f}).
 inline Sgd sgd(SgdOptions options = {}) { return Sgd(std::move(options)); }
 
 }  // namespace spruce::optim

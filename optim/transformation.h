@@ -25,11 +25,15 @@ struct EmptyState {};
 /// lambda.
 class Schedule {
  public:
+  /// The same rate at every update, kept as f32.
   template <class N>
   requires std::is_arithmetic_v<N> Schedule(N constant) : constant_(static_cast<float>(constant)) {}
+  /// A function of the number of updates made so far, i32[] -> f32[], of array operations: under
+  /// jit it sees a traced number.
   template <class F>
   requires std::is_invocable_r_v<Array, const F&, const Array&> Schedule(F f) : f_(std::move(f)) {}
 
+  /// True for a number, false for a function.
   bool is_constant() const { return !f_; }
   /// The value at update number `count` (i32[], from 0): f32[].
   Array operator()(const Array& count) const {
@@ -89,12 +93,14 @@ T apply_updates(const T& params, const U& updates, Loc loc = Loc::current()) {
 
 /// updates * factor.
 struct Scale {
-  float factor;
+  float factor;  ///< what each floating leaf is multiplied by
 
+  /// No state.
   template <class T>
   EmptyState init(const T&) const {
     return {};
   }
+  /// {gradients * factor, no state}. The parameters are not looked at.
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
@@ -102,6 +108,7 @@ struct Scale {
     return {internal::map_floating([&](const Array& g) { return factor * g; }, grads), {}};
   }
 };
+/// A fixed factor as a part of chain().
 inline Scale scale(float factor) { return {factor}; }
 
 /// State of a transformation that counts its updates.
@@ -111,12 +118,15 @@ struct CountState {
 
 /// updates * -learning_rate, which may depend on the number of updates.
 struct ScaleByLearningRate {
-  Schedule learning_rate;
+  Schedule learning_rate;  ///< a number, or a function of the number of updates
 
+  /// Count 0.
   template <class T>
   CountState init(const T&) const {
     return {internal::zero_count()};
   }
+  /// {-learning_rate(count) * gradients in their dtypes, count + 1}. The parameters are not looked
+  /// at.
   template <class G, class P>
   std::pair<G, CountState> update(const G& grads, const CountState& state, const P&,
                                   Loc loc = Loc::current()) const {
@@ -127,16 +137,20 @@ struct ScaleByLearningRate {
         {internal::next_count(state.count)}};
   }
 };
+/// The last part of most chains: the step down the gradient.
 inline ScaleByLearningRate scale_by_learning_rate(Schedule rate) { return {std::move(rate)}; }
 
 /// updates + weight_decay * params (decoupled weight decay, Loshchilov and Hutter 2019).
 struct AddDecayedWeights {
-  double weight_decay;
+  double weight_decay;  ///< share of the parameters that is added, before the learning rate
 
+  /// No state.
   template <class T>
   EmptyState init(const T&) const {
     return {};
   }
+  /// {gradients + weight_decay * params, no state}. Throws TreeError where trees differ in form,
+  /// ShapeError where arrays do in shape.
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params,
                                   Loc loc = Loc::current()) const {
@@ -147,6 +161,8 @@ struct AddDecayedWeights {
         {}};
   }
 };
+/// Decoupled weight decay as a part of chain(), behind the moments and in front of the learning
+/// rate.
 inline AddDecayedWeights add_decayed_weights(double weight_decay) { return {weight_decay}; }
 
 /// Several transformations, one after the other: the updates of each are the gradients of the next.
@@ -154,8 +170,10 @@ inline AddDecayedWeights add_decayed_weights(double weight_decay) { return {weig
 template <class... T>
 class Chain {
  public:
+  /// The parts in the order in which gradients go through them.
   explicit Chain(T... parts) : parts_(std::move(parts)...) {}
 
+  /// The states of all parts: std::tuple{part.init(params)...}.
   template <class P>
   auto init(const P& params) const {
     return std::apply([&](const auto&... part) { return std::tuple{part.init(params)...}; },
@@ -184,6 +202,7 @@ class Chain {
  private:
   std::tuple<T...> parts_;
 };
+/// chain(clip_by_global_norm(1), adam()): a transformation made of several.
 template <class... T>
 Chain<T...> chain(T... parts) {
   return Chain<T...>(std::move(parts)...);
