@@ -67,23 +67,29 @@ class Array {
   /// A weak array of rank 0 from a C++ number: `2.0f * x` has the dtype of x.
   template <Scalar T>
   Array(T value) : Array(scalar(dtype_of<T>(), &value, true)) {}
+  /// Of the library: the handle of an array or tracer that is there already.
   explicit Array(Ref<internal::ArrayImpl> impl) : impl_(std::move(impl)) {}
 
   /// False for a default-constructed Array.
   bool defined() const { return static_cast<bool>(impl_); }
+  /// Dtype, shape and weakness in one. Throws ValueError, as all that follow, for an undefined
+  /// array.
   const Aval& aval() const {
     if (!impl_) throw_undefined();
     return impl_->aval;
   }
+  /// The type of the elements.
   Dtype dtype() const { return aval().dtype; }
   /// True for values made from C++ numbers only: their dtype gives way to that of arrays.
   bool weak() const { return aval().weak; }
+  /// The sizes of the axes; [] for a number.
   const Shape& shape() const { return aval().shape; }
   /// The size of one axis; negative axes count from the end. Throws ShapeError.
   int64_t shape(int64_t axis, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     return aval().shape[normalize_axis("shape", axis, rank())];
   }
+  /// The number of axes, 0 to kMaxRank.
   int rank() const { return aval().shape.rank(); }
   /// Number of elements.
   int64_t size() const { return aval().shape.numel(); }
@@ -143,13 +149,21 @@ class Array {
   template <class... I>
   ArrayAt at(const I&... indices) &&;
 
+  /// Of the library: what the handle points to, null for an undefined array; the Array owns it.
   internal::ArrayImpl* impl() const { return impl_.get(); }
+  /// The same as a counted reference.
   const Ref<internal::ArrayImpl>& ref() const { return impl_; }
+  /// True for a value that a transform traces, false for a concrete or undefined array.
   bool is_tracer() const { return impl_ && impl_->is_tracer(); }
 
+  /// `x += y` is `x = x + y`: this handle gets a new array, of the promoted dtype and the broadcast
+  /// shape; others that share the old one keep it. The same holds for the three that follow.
   Array& operator+=(Operand o);
+  /// x = x - y.
   Array& operator-=(Operand o);
+  /// x = x * y.
   Array& operator*=(Operand o);
+  /// x = x / y; integers and bool become f32.
   Array& operator/=(Operand o);
 
  private:
@@ -170,39 +184,57 @@ class Array {
 /// too.)
 class Operand {
  public:
+  /// Converts `x` to an Array; `where` is filled in by the compiler.
   template <std::convertible_to<Array> T>
   Operand(T&& x, Loc where = Loc::current()) : array(std::forward<T>(x)), loc(where) {}
 
-  Array array;
-  Loc loc;
+  Array array;  ///< the operand itself
+  Loc loc;      ///< the line of the user's code
 };
 
 /// Arithmetic with NumPy's broadcasting and the promotion of docs/promotion.md. Temporaries give
 /// their memory to the result.
 Array operator+(Operand a, Operand b);
+/// subtract(a, b); of one operand, negative(a).
 Array operator-(Operand a, Operand b);
+/// multiply(a, b), element by element; matmul() is the product of matrices.
 Array operator*(Operand a, Operand b);
+/// divide(a, b): integers and bool are converted to f32.
 Array operator/(Operand a, Operand b);
+/// remainder(a, b): with the sign of b, as in Python and unlike C++.
 Array operator%(Operand a, Operand b);
 Array operator-(Operand a);
 Array operator+(Operand a);
+/// bitwise_and(a, b), of bool or integers. Throws DtypeError for floats, as all operators on bits.
 Array operator&(Operand a, Operand b);
+/// bitwise_or(a, b).
 Array operator|(Operand a, Operand b);
+/// bitwise_xor(a, b).
 Array operator^(Operand a, Operand b);
+/// bitwise_not(a): the logical not of bool.
 Array operator~(Operand a);
+/// logical_not(a): bool, true where a is zero; of any dtype.
 Array operator!(const Array& a);
+/// left_shift(a, b), of integers. Throws DtypeError for others.
 Array operator<<(Operand a, Operand b);
+/// right_shift(a, b), of integers: signed ones fill with their sign.
 Array operator>>(Operand a, Operand b);
+/// less(a, b): bool, element by element; false where one is NaN. No comparison has a gradient.
 Array operator<(Operand a, Operand b);
+/// less_equal(a, b).
 Array operator<=(Operand a, Operand b);
+/// greater(a, b).
 Array operator>(Operand a, Operand b);
+/// greater_equal(a, b).
 Array operator>=(Operand a, Operand b);
 /// Elementwise, as in NumPy; array_equal() compares whole arrays.
 Array operator==(Operand a, Operand b);
+/// not_equal(a, b), element by element; true where one is NaN.
 Array operator!=(Operand a, Operand b);
 
 /// Prints the elements as NumPy does, large arrays in summary; a traced value prints its type.
 std::ostream& operator<<(std::ostream& out, const Array& a);
+/// What `<<` prints.
 std::string to_string(const Array& a);
 
 namespace internal {

@@ -23,6 +23,7 @@ Array from_vector(const std::vector<T>& values, const Shape& shape, Loc loc) {
 
 }  // namespace internal
 
+/// The elements of a bool array. A type of its own since std::vector<bool> has no data().
 template <>
 inline std::vector<bool> Array::to_vector<bool>(Loc loc) const {
   const LocScope at(loc);

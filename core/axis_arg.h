@@ -21,9 +21,13 @@ inline constexpr None none{};
 /// from the end.
 class AxisArg {
  public:
+  /// No axis is named: all of them where an operation reduces.
   constexpr AxisArg(None) : all_(true) {}
+  /// One axis.
   template <std::integral T>
   requires(!std::same_as<T, bool>) constexpr AxisArg(T axis) : axes_{static_cast<int64_t>(axis)} {}
+  /// Several axes. The lists throw ShapeError for more than kMaxRank entries; whether axes exist is
+  /// checked by resolve().
   constexpr AxisArg(std::initializer_list<int64_t> axes) : axes_(axes) {}
   constexpr AxisArg(const Axes& axes) : axes_(axes) {}
   AxisArg(const std::vector<int64_t>& axes) : axes_(axes) {}

@@ -26,6 +26,7 @@ class CustomFunction {
   /// returns all outputs in that form.
   virtual std::shared_ptr<const CustomFunction> batch(int64_t size,
                                                       std::vector<bool> batched) const = 0;
+  /// Of the kind of rule, for graphs and messages: "custom_jvp", "custom_vjp".
   virtual std::string name() const = 0;
 };
 

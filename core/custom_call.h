@@ -7,7 +7,10 @@
 
 namespace spruce {
 
+/// A call of a CustomFunction as an equation: any arrays to the outputs of its body.
 extern const Primitive custom_call_p;
+/// The tangents of a function with a custom_vjp rule, linear in the tangents of its arguments. It
+/// can only be transposed, which runs the rule; running it throws DerivativeError.
 extern const Primitive custom_vjp_tangent_p;
 
 namespace internal {

@@ -12,6 +12,7 @@ namespace spruce {
 /// throws ValueError and is named. Off unless the environment has SPRUCE_DEBUG_NANS=1 when the
 /// program starts. Holds for all threads.
 void set_debug_nans(bool on);
+/// Whether results are checked now.
 bool debug_nans();
 
 namespace internal {

@@ -12,37 +12,37 @@ namespace spruce {
 
 /// The element types of arrays. Enumerators stand in the order of promotion within a kind.
 enum class Dtype : uint8_t {
-  kBool,
-  kInt8,
-  kInt16,
-  kInt32,
-  kInt64,
-  kUint8,
-  kUint16,
-  kUint32,
-  kUint64,
-  kFloat16,
-  kBfloat16,
-  kFloat32,
-  kFloat64,
+  kBool,      ///< bool: one byte, 0 or 1
+  kInt8,      ///< int8_t
+  kInt16,     ///< int16_t
+  kInt32,     ///< int32_t
+  kInt64,     ///< int64_t
+  kUint8,     ///< uint8_t
+  kUint16,    ///< uint16_t
+  kUint32,    ///< uint32_t
+  kUint64,    ///< uint64_t
+  kFloat16,   ///< Float16: IEEE binary16
+  kBfloat16,  ///< Bfloat16: the upper half of a float
+  kFloat32,   ///< float
+  kFloat64,   ///< double
 };
 
 /// Number of dtypes; they are 0 .. kDtypeCount - 1.
 inline constexpr int kDtypeCount = 13;
 
-inline constexpr Dtype bool_ = Dtype::kBool;
-inline constexpr Dtype int8 = Dtype::kInt8;
-inline constexpr Dtype int16 = Dtype::kInt16;
-inline constexpr Dtype int32 = Dtype::kInt32;
-inline constexpr Dtype int64 = Dtype::kInt64;
-inline constexpr Dtype uint8 = Dtype::kUint8;
-inline constexpr Dtype uint16 = Dtype::kUint16;
-inline constexpr Dtype uint32 = Dtype::kUint32;
-inline constexpr Dtype uint64 = Dtype::kUint64;
-inline constexpr Dtype float16 = Dtype::kFloat16;
-inline constexpr Dtype bfloat16 = Dtype::kBfloat16;
-inline constexpr Dtype float32 = Dtype::kFloat32;
-inline constexpr Dtype float64 = Dtype::kFloat64;
+inline constexpr Dtype bool_ = Dtype::kBool;         ///< prints as "bool": false and true
+inline constexpr Dtype int8 = Dtype::kInt8;          ///< i8: -128 to 127
+inline constexpr Dtype int16 = Dtype::kInt16;        ///< i16: -32768 to 32767
+inline constexpr Dtype int32 = Dtype::kInt32;        ///< i32: -2^31 to 2^31 - 1
+inline constexpr Dtype int64 = Dtype::kInt64;        ///< i64: -2^63 to 2^63 - 1
+inline constexpr Dtype uint8 = Dtype::kUint8;        ///< u8: 0 to 255
+inline constexpr Dtype uint16 = Dtype::kUint16;      ///< u16: 0 to 65535
+inline constexpr Dtype uint32 = Dtype::kUint32;      ///< u32: 0 to 2^32 - 1
+inline constexpr Dtype uint64 = Dtype::kUint64;      ///< u64: 0 to 2^64 - 1
+inline constexpr Dtype float16 = Dtype::kFloat16;    ///< f16: 11 bits of precision, up to 65504
+inline constexpr Dtype bfloat16 = Dtype::kBfloat16;  ///< bf16: 8 bits of precision, range of f32
+inline constexpr Dtype float32 = Dtype::kFloat32;    ///< f32: 24 bits of precision, up to 3.4e38
+inline constexpr Dtype float64 = Dtype::kFloat64;    ///< f64: 53 bits of precision, up to 1.8e308
 
 /// Bytes of one element.
 constexpr int64_t size_of(Dtype d) {
@@ -50,12 +50,15 @@ constexpr int64_t size_of(Dtype d) {
   return bytes[static_cast<int>(d)];
 }
 
+/// True for bool, which counts as no integer.
 constexpr bool is_bool(Dtype d) { return d == Dtype::kBool; }
 /// True for f16, bf16, f32 and f64: the dtypes that have derivatives.
 constexpr bool is_floating(Dtype d) { return d >= Dtype::kFloat16; }
 /// True for i8..i64 and u8..u64; false for bool.
 constexpr bool is_integer(Dtype d) { return d >= Dtype::kInt8 && d <= Dtype::kUint64; }
+/// True for i8, i16, i32 and i64.
 constexpr bool is_signed_integer(Dtype d) { return d >= Dtype::kInt8 && d <= Dtype::kInt64; }
+/// True for u8, u16, u32 and u64; false for bool.
 constexpr bool is_unsigned_integer(Dtype d) { return d >= Dtype::kUint8 && d <= Dtype::kUint64; }
 
 /// Short name as in printed types: "f32", "i64", "bool", "bf16".

@@ -12,6 +12,8 @@ namespace spruce {
 /// half-changed when one is thrown.
 class Error : public std::runtime_error {
  public:
+  /// `message` begins with "operation: "; the name of the public operation that runs takes its
+  /// place, and the line of the user's code, where it is known, is appended.
   explicit Error(const std::string& message);
 };
 
@@ -71,6 +73,7 @@ class DeviceError : public Error {
 /// never write it.
 class Loc {
  public:
+  /// The line that calls, by the compiler: as a default argument, the line of the caller.
   static constexpr Loc current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return Loc(Tag{}, file, line);
   }
@@ -80,7 +83,9 @@ class Loc {
   /// A place that is known as text, "train.cc:42", which has to live as long as the Loc.
   static constexpr Loc text(const char* place) { return Loc(Tag{}, place, kInText); }
 
+  /// The file as the compiler names it, null for no known line; not owned.
   constexpr const char* file() const { return file_; }
+  /// The line, from 1; 0 for no known line, -1 where is_text().
   constexpr int line() const { return line_; }
   /// True where file() names the line as well.
   constexpr bool is_text() const { return line_ == kInText; }
@@ -102,6 +107,7 @@ Loc kept(Loc loc);
 /// already.
 class LocScope {
  public:
+  /// Sets the place unless there is one; what sets it takes it away at the end.
   explicit LocScope(Loc loc) : outermost_(current_.file() == nullptr) {
     if (outermost_) current_ = loc;
   }
@@ -109,8 +115,10 @@ class LocScope {
     if (outermost_) current_ = Loc::none();
   }
   LocScope(const LocScope&) = delete;
+  /// Neither copied nor assigned: it belongs to one block of code.
   LocScope& operator=(const LocScope&) = delete;
 
+  /// The place of the outermost operation on this thread, Loc::none() outside of all.
   static Loc current() { return current_; }
 
  private:
@@ -124,11 +132,13 @@ class LocScope {
 /// operation further out has set the current place.
 class FunctionScope {
  public:
+  /// Keeps the outer place, and brings it back at the end.
   explicit FunctionScope(Loc loc) : saved_(outer_) {
     if (LocScope::current().file() == nullptr) outer_ = loc;
   }
   ~FunctionScope() { outer_ = saved_; }
   FunctionScope(const FunctionScope&) = delete;
+  /// Neither copied nor assigned: it belongs to one block of code.
   FunctionScope& operator=(const FunctionScope&) = delete;
 
   /// The place of the innermost operation that runs a user's function.
@@ -144,6 +154,7 @@ class FunctionScope {
 /// afterwards. Meanwhile it is the function's FunctionScope.
 class LocReset {
  public:
+  /// Keeps both places of this thread, and brings them back at the end.
   LocReset() : saved_(LocScope::current_), outer_(FunctionScope::outer_) {
     if (saved_.file() != nullptr) FunctionScope::outer_ = saved_;
     LocScope::current_ = Loc::none();
@@ -153,6 +164,7 @@ class LocReset {
     FunctionScope::outer_ = outer_;
   }
   LocReset(const LocReset&) = delete;
+  /// Neither copied nor assigned: it belongs to one block of code.
   LocReset& operator=(const LocReset&) = delete;
 
  private:

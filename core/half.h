@@ -9,15 +9,18 @@ namespace spruce {
 
 /// Brain float: the upper half of an IEEE binary32. Converts from float to nearest, ties to even.
 struct Bfloat16 {
-  uint16_t bits = 0;
+  uint16_t bits = 0;  ///< sign, 8 bits of exponent, 7 of mantissa, from the top
 
+  /// 0.
   constexpr Bfloat16() = default;
+  /// The nearest one; infinite where that is beyond the range, a quiet NaN for NaN.
   constexpr explicit Bfloat16(float x) {
     const uint32_t u = std::bit_cast<uint32_t>(x);
     const bool nan = (u & 0x7fffffffu) > 0x7f800000u;
     const uint32_t rounded = u + 0x7fffu + ((u >> 16) & 1u);
     bits = static_cast<uint16_t>(nan ? (u >> 16) | 0x40u : rounded >> 16);
   }
+  /// The same value; exact.
   constexpr operator float() const {
     return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
   }
@@ -25,9 +28,11 @@ struct Bfloat16 {
 
 /// IEEE binary16. Converts from float to nearest, ties to even; subnormals are kept.
 struct Float16 {
-  uint16_t bits = 0;
+  uint16_t bits = 0;  ///< sign, 5 bits of exponent, 10 of mantissa, from the top
 
+  /// 0.
   constexpr Float16() = default;
+  /// The nearest one; infinite from 65520 on, a quiet NaN for NaN.
   constexpr explicit Float16(float x) {
     const uint32_t u = std::bit_cast<uint32_t>(x);
     const uint32_t sign = (u >> 16) & 0x8000u, a = u & 0x7fffffffu;
@@ -44,6 +49,7 @@ struct Float16 {
     }
     bits = static_cast<uint16_t>(sign | h);
   }
+  /// The same value; exact.
   constexpr operator float() const {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
     const uint32_t e = (bits >> 10) & 31u, m = bits & 0x3ffu;

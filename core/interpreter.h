@@ -16,9 +16,12 @@ namespace spruce {
 /// its id: two that nest never mistake each other's values.
 class Interpreter {
  public:
+  /// Takes a new id and has the one that is current as its parent; InterpreterScope makes it
+  /// current.
   Interpreter();
   virtual ~Interpreter() = default;
   Interpreter(const Interpreter&) = delete;
+  /// Neither copied nor assigned: values know it by its id.
   Interpreter& operator=(const Interpreter&) = delete;
 
   /// Handles one operation; `out` has as many places as the primitive has outputs. Called with this
@@ -33,9 +36,12 @@ class Interpreter {
   /// True if the function under it has an axis of that name (see psum); then its size.
   virtual bool find_axis(const std::string& name, int64_t* size) const;
 
+  /// From 1, never given twice in a run of the program; 0 stands for concrete arrays.
   uint64_t id() const { return id_; }
+  /// The interpreter that was current when this one was made; null for the outermost. Not owned.
   Interpreter* parent() const { return parent_; }
 
+  /// The innermost one of this thread; null where operations compute at once.
   static Interpreter* current() { return current_; }
   /// True if the interpreter with that id is the current one or one outside of it.
   static bool is_running(uint64_t id);
@@ -52,11 +58,13 @@ class Interpreter {
 /// Makes an interpreter (or none) current while it lives.
 class InterpreterScope {
  public:
+  /// `i` has to live as long; null: operations compute at once meanwhile.
   explicit InterpreterScope(Interpreter* i) : saved_(Interpreter::current_) {
     Interpreter::current_ = i;
   }
   ~InterpreterScope() { Interpreter::current_ = saved_; }
   InterpreterScope(const InterpreterScope&) = delete;
+  /// Neither copied nor assigned: it belongs to one block of code.
   InterpreterScope& operator=(const InterpreterScope&) = delete;
 
  private:

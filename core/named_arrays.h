@@ -16,15 +16,21 @@ namespace spruce {
 /// contents of a file. Copies share the memory of the arrays. A tree whose leaves are the arrays.
 class NamedArrays {
  public:
+  /// A name and its array.
   using value_type = std::pair<std::string, Array>;
+  /// Reads entries in the order of insertion; invalid once one is inserted or erased.
   using const_iterator = std::vector<value_type>::const_iterator;
 
+  /// No entries.
   NamedArrays() = default;
   /// Throws ValueError for a name that is given twice.
   NamedArrays(std::initializer_list<value_type> entries, Loc loc = Loc::current());
 
+  /// Number of entries.
   size_t size() const { return entries_.size(); }
+  /// True without entries.
   bool empty() const { return entries_.empty(); }
+  /// True if there is an array of that name, even an undefined one.
   bool contains(std::string_view name) const { return find(name) != nullptr; }
 
   /// The array of that name. Throws TreeError, with the names that are close to it, if there is
@@ -44,10 +50,13 @@ class NamedArrays {
 
   /// Entry i in the order of insertion, i in 0 .. size() - 1.
   const std::string& name(size_t i) const { return entries_[i].first; }
+  /// The array of entry i, i in 0 .. size() - 1.
   const Array& value(size_t i) const { return entries_[i].second; }
   Array& value(size_t i) { return entries_[i].second; }
 
+  /// The first entry in the order of insertion: for (const auto& [name, array] : arrays).
   const_iterator begin() const { return entries_.begin(); }
+  /// Behind the last entry.
   const_iterator end() const { return entries_.end(); }
 
   /// True if both have the same names in the same order.

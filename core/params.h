@@ -142,7 +142,9 @@ class ParamsOf final : public ParamsBase {
 /// std::vector<GraphPtr> and Opaque.
 class Params {
  public:
+  /// No parameters.
   Params() = default;
+  /// Parameters that hold `value`, an aggregate with fields of those types.
   template <class T>
   static Params make(T value) {
     Params p;
@@ -155,7 +157,9 @@ class Params {
   const T& get() const {
     return static_cast<const internal::ParamsOf<T>*>(p_.get())->value;
   }
+  /// True where there is no struct.
   bool empty() const { return !p_; }
+  /// The struct without its type, null where there is none; lives as long as these parameters.
   const internal::ParamsBase* base() const { return p_.get(); }
   /// The same parameters with f(g) in the place of each nested graph g.
   Params map_graphs(const std::function<GraphPtr(const GraphPtr&)>& f) const {
@@ -163,7 +167,9 @@ class Params {
     if (p_) p.p_ = p_->map_graphs(f);
     return p;
   }
+  /// The fields as a graph prints them, "axes=[0,1] keepdims=true"; "" where there is no struct.
   std::string text() const { return p_ ? p_->text() : std::string(); }
+  /// Same type and equal fields; nested graphs are compared too.
   friend bool operator==(const Params& a, const Params& b) {
     return a.p_ == b.p_ || (a.p_ && b.p_ && a.p_->equals(*b.p_));
   }
@@ -175,6 +181,7 @@ class Params {
 /// How to make parameters from text: `.params = kParamsOf<ReduceParams>` in a primitive.
 using ParamsParser = Params (*)(internal::ParamReader&);
 
+/// The parser of a struct T: starts from its defaults and reads each field by its name.
 template <class T>
 inline constexpr ParamsParser kParamsOf = [](internal::ParamReader& reader) {
   T value{};

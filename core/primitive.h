@@ -19,26 +19,31 @@ using Avals = std::span<const Aval* const>;
 
 /// One operand of a kernel: memory and its type.
 struct View {
-  void* data;
-  const Aval* aval;
+  void* data;  ///< elements in row-major order, without gaps; only those of outputs may be written
+  const Aval* aval;  ///< their type; lives as long as the call
 
+  /// The elements as T, the C++ type of the dtype; not checked.
   template <class T>
   T* as() const {
     return static_cast<T*>(data);
   }
+  /// The sizes of the axes.
   const Shape& shape() const { return aval->shape; }
+  /// The type of the elements.
   Dtype dtype() const { return aval->dtype; }
+  /// Number of elements.
   int64_t numel() const { return aval->shape.numel(); }
 };
 
 /// What a kernel gets. It fills every element of `out`, whose types are those of the shape rule,
-/// and reads `in`. An output may stand in the memory of an input only where the primitive says
-/// `.in_place`.
+/// and reads `in`. An output may stand in the memory of an input only where the primitive or its
+/// prepared kernel says in_place.
 struct KernelArgs {
-  std::span<const View> in;
-  std::span<const View> out;
-  const Params& params;
-  void* scratch = nullptr;  // as many bytes as the prepared kernel asked for, aligned to 64
+  std::span<const View> in;   ///< in the order of the primitive
+  std::span<const View> out;  ///< in the order of the primitive, to be filled
+  const Params& params;       ///< of this application
+  /// As many bytes as the prepared kernel asked for, aligned to 64; null without one.
+  void* scratch = nullptr;
 };
 
 struct Primitive;
@@ -59,16 +64,16 @@ class PreparedKernel {
 
 /// What a prepared kernel is made from.
 struct PrepareArgs {
-  Avals in;
-  Avals out;
-  const Params& params;
+  Avals in;              ///< types of the inputs
+  Avals out;             ///< types of the outputs, by the shape rule
+  const Params& params;  ///< of the equation
 };
 
 /// What a shape rule gets: `op` is the primitive's name, for messages.
 struct ShapeArgs {
-  const char* op;
-  Avals in;
-  const Params& params;
+  const char* op;        ///< the name
+  Avals in;              ///< types of the inputs
+  const Params& params;  ///< of this application
 };
 
 /// Forward mode. `tangents[i]` is undefined where it is zero (at least one is defined). The rule
@@ -76,26 +81,27 @@ struct ShapeArgs {
 /// public operations and is linear in the tangents. Tangents have the dtype and shape of their
 /// value.
 struct JvpArgs {
-  const Primitive& p;
-  std::span<const Array> in;
-  std::span<const Array> tangents;
-  const Params& params;
-  std::span<Array> out;
-  std::span<Array> out_tangents;
+  const Primitive& p;               ///< the one that is differentiated
+  std::span<const Array> in;        ///< values of the inputs
+  std::span<const Array> tangents;  ///< one an input, undefined where zero
+  const Params& params;             ///< of this application
+  std::span<Array> out;             ///< the values of the outputs, for the rule to fill
+  std::span<Array> out_tangents;    ///< their tangents; what stays undefined is zero
 };
 
 /// The transpose of a primitive that is linear in the inputs i with `linear(i)`: from the
 /// cotangents `cts` of the outputs (undefined where zero; at least one is defined) the rule fills
 /// `out[i]` for the linear inputs. What stays undefined is zero.
 struct TransposeArgs {
-  const Primitive& p;
-  std::span<const Array> cts;
-  std::span<const Array> in;    // undefined where linear
-  std::span<const Aval> avals;  // of all inputs
-  std::span<const Aval> out_avals;
-  const Params& params;
-  std::span<Array> out;
+  const Primitive& p;               ///< the one that is transposed
+  std::span<const Array> cts;       ///< cotangents, one an output, undefined where zero
+  std::span<const Array> in;        ///< the inputs; undefined where linear
+  std::span<const Aval> avals;      ///< types of all inputs
+  std::span<const Aval> out_avals;  ///< types of the outputs
+  const Params& params;             ///< of this application
+  std::span<Array> out;             ///< cotangents, one an input, for the rule to fill
 
+  /// True if input i is one for which a cotangent is asked.
   bool linear(size_t i) const { return !in[i].defined(); }
 };
 
@@ -103,59 +109,68 @@ struct TransposeArgs {
 /// or a body asks for the axis by its name (empty where vmap was given none). The rule fills `out`,
 /// with the mapped axis in front unless it clears `out_batched[k]`.
 struct BatchArgs {
-  const Primitive& p;
-  std::span<const Array> in;
-  std::span<const bool> batched;
-  int64_t size;
-  std::string_view axis_name;
-  const Params& params;
-  std::span<Array> out;
-  std::span<bool> out_batched;
+  const Primitive& p;             ///< the one that is mapped
+  std::span<const Array> in;      ///< inputs, mapped ones with the mapped axis in front
+  std::span<const bool> batched;  ///< one an input: whether it is mapped
+  int64_t size;                   ///< of the mapped axis
+  std::string_view axis_name;     ///< of the mapped axis, empty for none
+  const Params& params;           ///< of the application to one element
+  std::span<Array> out;           ///< for the rule to fill
+  std::span<bool> out_batched;    ///< one an output, true at first
 };
 
 /// One input for the property tests: random values in [low, high]; integers are drawn in the same
 /// range.
 struct SampleInput {
-  Aval aval;
-  double low = -2;
-  double high = 2;
-  bool distinct = false;  // no two elements closer than the step of finite differences: no ties, no
-                          // kinks within
-  std::vector<double> values;  // where given, these very values
+  Aval aval;              ///< its type
+  double low = -2;        ///< the smallest value
+  double high = 2;        ///< the largest value
+  bool distinct = false;  ///< no two elements closer than the step of finite differences: no ties,
+                          ///< no kinks within
+  std::vector<double> values;  ///< where given, these very values
 };
 
 /// One application of a primitive for the property tests. Float inputs of f32 are also run in f64
 /// (and, for the forward rules, in f16 and bf16) unless `fixed_dtypes`.
 struct Sample {
-  std::vector<SampleInput> in;
-  Params params;
-  bool fixed_dtypes = false;
+  std::vector<SampleInput> in;  ///< one an input
+  Params params;                ///< of the application
+  bool fixed_dtypes = false;    ///< run in the dtypes of `in` only
 };
 
 /// How a primitive relates its outputs to its inputs; what graph passes look at.
 enum class PrimitiveKind : uint8_t {
-  kOther,
-  kElementwise,  // each output element depends on the input elements at the same place (after
-                 // broadcasting)
-  kReduction,    // params are ReduceParams
-  kView,         // the output is the memory of input 0 with another shape
+  kOther,        ///< none of what follows; passes take it as a whole
+  kElementwise,  ///< each output element depends on the input elements at the same place (after
+                 ///< broadcasting)
+  kReduction,    ///< params are ReduceParams
+  kView,         ///< the output is the memory of input 0 with another shape
 };
 
 /// A primitive operation. Rules that are null do not exist; using one is an error that says so.
 struct Primitive {
+  /// As graphs print it: that of the file and of the variable without `_p`; lives as long as the
+  /// program.
   const char* name;
   /// The type of the only output. Throws ShapeError or DtypeError. Exactly one of `shape` and
   /// `shapes` is set.
   Aval (*shape)(const ShapeArgs&) = nullptr;
   /// The types of several outputs.
   std::vector<Aval> (*shapes)(const ShapeArgs&) = nullptr;
+  /// The kernel of the CPU, for every type that the shape rule lets through; null where there is
+  /// nothing to compute, or where `call` does.
   void (*cpu)(const KernelArgs&) = nullptr;
+  /// Forward mode; reverse mode transposes what it computes of the tangents.
   void (*jvp)(const JvpArgs&) = nullptr;
+  /// Reverse mode: the transpose in the inputs in which the primitive is linear.
   void (*transpose)(const TransposeArgs&) = nullptr;
+  /// The rule of vmap.
   void (*batch)(const BatchArgs&) = nullptr;
+  /// Applications on which the property tests try the rules.
   std::vector<Sample> (*samples)() = nullptr;
   /// Parses the parameters; null for a primitive without any.
   ParamsParser params = nullptr;
+  /// What passes may take for granted.
   PrimitiveKind kind = PrimitiveKind::kOther;
   /// An output may be written over an input with as many bytes.
   bool in_place = false;
@@ -174,6 +189,7 @@ struct Primitive {
   /// True for parameters with which `expand` takes the place of jvp and batch.
   bool (*prefer_expand)(const Params& params) = nullptr;
 
+  /// True if `expand` takes the place of jvp and batch for these parameters.
   bool expands(const Params& p) const {
     return expand != nullptr && prefer_expand != nullptr && prefer_expand(p);
   }

@@ -11,10 +11,13 @@ namespace spruce {
 /// Base of what a Ref points to: a count that starts at zero.
 class RefCounted {
  public:
+  /// A count of zero; the first Ref makes it one.
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
+  /// Neither copied nor assigned: the count belongs to one object.
   RefCounted& operator=(const RefCounted&) = delete;
 
+  /// Counts one more reference.
   void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
   /// True if this was the last reference.
   bool release() const {
@@ -32,12 +35,15 @@ class RefCounted {
 template <class T>
 class Ref {
  public:
+  /// Null.
   Ref() = default;
+  /// Shares `p`, which may be null; copies count one more reference, moves none.
   explicit Ref(T* p) : p_(p) {
     if (p_) p_->retain();
   }
   Ref(const Ref& o) : Ref(o.p_) {}
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  /// Gives up its own reference for that of `o`.
   Ref& operator=(Ref o) noexcept {
     std::swap(p_, o.p_);
     return *this;
@@ -46,10 +52,15 @@ class Ref {
     if (p_ && p_->release()) T::destroy(p_);
   }
 
+  /// The object, null for none; still owned by the Ref.
   T* get() const { return p_; }
+  /// A member of the object, which must be there.
   T* operator->() const { return p_; }
+  /// The object, which must be there.
   T& operator*() const { return *p_; }
+  /// True unless null.
   explicit operator bool() const { return p_ != nullptr; }
+  /// True for the same object.
   friend bool operator==(const Ref& a, const Ref& b) { return a.p_ == b.p_; }
 
  private:

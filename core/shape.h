@@ -19,6 +19,7 @@ inline constexpr int kMaxRank = 16;
 /// A list of at most kMaxRank int64: the sizes of an array's axes, or axes, strides and the like.
 class Shape {
  public:
+  /// No entries: the shape of a number.
   constexpr Shape() = default;
   /// Throws ShapeError for more than kMaxRank entries.
   constexpr Shape(std::initializer_list<int64_t> dims)
@@ -37,17 +38,25 @@ class Shape {
     return s;
   }
 
+  /// Number of entries.
   constexpr int rank() const { return rank_; }
+  /// The same, as containers have it; numel() is the number of elements.
   constexpr size_t size() const { return static_cast<size_t>(rank_); }
+  /// True for rank 0; the shape of an array without elements is not empty.
   constexpr bool empty() const { return rank_ == 0; }
+  /// Entry i, i in 0..rank-1; not checked, and negative ones do not count from the end.
   constexpr int64_t operator[](int i) const { return dims_[i]; }
   constexpr int64_t& operator[](int i) { return dims_[i]; }
+  /// The last entry; there must be one.
   constexpr int64_t back() const { return dims_[rank_ - 1]; }
   constexpr int64_t& back() { return dims_[rank_ - 1]; }
+  /// The first entry; where it is changed, so is the shape.
   constexpr const int64_t* begin() const { return dims_; }
+  /// Behind the last entry.
   constexpr const int64_t* end() const { return dims_ + rank_; }
   constexpr int64_t* begin() { return dims_; }
   constexpr int64_t* end() { return dims_ + rank_; }
+  /// The entries, one behind the other, in the Shape itself.
   constexpr const int64_t* data() const { return dims_; }
   constexpr operator std::span<const int64_t>() const { return {dims_, size()}; }
 
@@ -62,10 +71,12 @@ class Shape {
     for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1];
     dims_[at] = d;
   }
+  /// Takes entry `at` (0..rank-1) out; not checked.
   constexpr void erase(int at) {
     for (int i = at; i + 1 < rank_; ++i) dims_[i] = dims_[i + 1];
     --rank_;
   }
+  /// True if an entry is `value`.
   constexpr bool contains(int64_t value) const {
     for (int i = 0; i < rank_; ++i) {
       if (dims_[i] == value) return true;
@@ -104,11 +115,13 @@ std::string to_string(const Shape& shape);
 /// What is known of a value before it is computed: `f32[64,784]`. Weak values come from C++
 /// scalars: their dtype gives way in promotion.
 struct Aval {
-  Dtype dtype = Dtype::kFloat32;
-  bool weak = false;
-  Shape shape;
+  Dtype dtype = Dtype::kFloat32;  ///< of the elements
+  bool weak = false;              ///< whether the dtype gives way
+  Shape shape;                    ///< sizes of the axes; rank 0 by default
 
+  /// Number of elements.
   int64_t numel() const { return shape.numel(); }
+  /// Bytes of the elements.
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
   friend bool operator==(const Aval&, const Aval&) = default;
 };

@@ -10,11 +10,14 @@ namespace spruce {
 /// How many threads one operation may use. The default is OMP_NUM_THREADS or the number of cores
 /// that the process may run on. Results do not depend on it. Throws ValueError for n < 1.
 void set_threads(int n);
+/// How many threads one operation may use now, at least 1.
 int threads();
 
 namespace cpu {
 
+/// What parallel_ranges calls: `context` as it was given, and a range.
 using RangeFn = void (*)(void* context, int64_t begin, int64_t end);
+/// parallel_for() without its template; a range may be all of 0..n.
 void parallel_ranges(int64_t n, int64_t grain, RangeFn f, void* context);
 
 /// Calls `f(begin, end)` on disjoint ranges that cover 0..n, on several threads where n exceeds

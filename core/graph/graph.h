@@ -17,27 +17,28 @@ using ValueId = int32_t;
 
 /// outputs = primitive[params](inputs).
 struct Equation {
-  const Primitive* primitive = nullptr;
-  Params params;
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-  std::string place;  ///< "train.cc:42", where it is known
+  const Primitive* primitive = nullptr;  ///< what is applied; lives as long as the program
+  Params params;                         ///< of that primitive; empty where it has none
+  std::vector<ValueId> inputs;           ///< values defined before, in the order of the primitive
+  std::vector<ValueId> outputs;          ///< values that it defines, none of them defined elsewhere
+  std::string place;                     ///< "train.cc:42", where it is known
 };
 
 /// A pure function: inputs, constants and equations in an order in which each value is defined
 /// before it is used. Plain data; passes take a checked graph and return a checked graph.
 class Graph {
  public:
+  /// A value that is part of the function: what it captured, or what a pass has computed.
   struct Constant {
-    ValueId id;
-    Array value;
+    ValueId id;   ///< its number, whose type is that of `value`
+    Array value;  ///< concrete, unless it is a value of a transform that still runs
   };
 
-  std::vector<Aval> avals;  ///< the type of each value, by ValueId
-  std::vector<ValueId> inputs;
-  std::vector<Constant> constants;
-  std::vector<Equation> equations;
-  std::vector<ValueId> outputs;
+  std::vector<Aval> avals;          ///< the type of each value, by ValueId
+  std::vector<ValueId> inputs;      ///< the arguments, in order
+  std::vector<Constant> constants;  ///< defined before all equations
+  std::vector<Equation> equations;  ///< in an order in which they can run
+  std::vector<ValueId> outputs;     ///< the results, in order; may repeat, and may be inputs
 
   /// Adds a value of that type.
   ValueId add_value(const Aval& aval) {
@@ -50,6 +51,7 @@ class Graph {
   std::string text(bool full = false) const;
 };
 
+/// Prints text(), large constants left out.
 std::ostream& operator<<(std::ostream& out, const Graph& graph);
 
 /// Reads what Graph::text() wrote. Throws GraphError naming line and column.

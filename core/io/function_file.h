@@ -25,17 +25,19 @@ struct FormLine {
   /// "leaf", "buffer", "key", "none" (an undefined leaf), "static", "size" (of a container) or
   /// "entry" (the name of one in a map).
   std::string kind;
-  std::string path;
+  std::string path;  ///< where in the tree: "[0].hidden.weight"; of a result "hidden.weight"
+  /// Of a static value its text, of a size the number, of an entry the name; else "".
   std::string value;
+  /// All three are the same.
   friend bool operator==(const FormLine&, const FormLine&) = default;
 };
 
 /// What such a file holds. The inputs of the graph are the defined leaves of the arguments in
 /// order, the outputs those of the result.
 struct FunctionFile {
-  std::vector<FormLine> arguments;
-  std::vector<FormLine> result;
-  Graph graph;
+  std::vector<FormLine> arguments;  ///< the form of the tuple of arguments
+  std::vector<FormLine> result;     ///< the form of what the function returns
+  Graph graph;                      ///< the function on the leaves
 };
 
 /// Writes the file; the old one is replaced as a whole or not at all. The same function gives the

@@ -8,6 +8,8 @@
 
 namespace spruce {
 
+/// The primitives behind the functions below, of which rem is fmod, clamp is clip and select is
+/// where; graphs print each by its name without the `_p`.
 extern const Primitive add_p, atan2_p, clamp_p, copysign_p, div_p, gcd_p, hypot_p, logaddexp_p,
     max_p, min_p, mul_p, nextafter_p, pow_p, rem_p, select_p, sub_p;
 

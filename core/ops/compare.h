@@ -6,6 +6,7 @@
 
 namespace spruce {
 
+/// The primitives behind the functions below; graphs print each by its name without the `_p`.
 extern const Primitive eq_p, ge_p, gt_p, is_finite_p, le_p, lt_p, ne_p;
 
 namespace internal::math {

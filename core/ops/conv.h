@@ -8,6 +8,9 @@
 
 namespace spruce {
 
+/// The primitives of the functions below and of their derivatives: window_argmax and window_argmin
+/// name an element of each window (i32[...], -1 for none), window_gather reads the elements that
+/// are named so, window_scatter_add is its transpose.
 extern const Primitive conv_general_p, reduce_window_sum_p, reduce_window_max_p,
     reduce_window_min_p, window_argmax_p, window_argmin_p, window_gather_p, window_scatter_add_p;
 

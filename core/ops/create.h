@@ -94,7 +94,10 @@ Array triu(const Array& x, int64_t offset = 0, Loc loc = Loc::current());
 
 /// The order of the first two axes of meshgrid's results: kXy has y's in front, as in pictures; kIj
 /// keeps that of the inputs.
-enum class Indexing { kXy, kIj };
+enum class Indexing {
+  kXy,  ///< results of shape [y, x, ...] for inputs x, y, ...
+  kIj   ///< results of shape [x, y, ...]
+};
 /// One array for each of the given ones (rank 0 or 1), all of one shape: the coordinates of a grid.
 std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing = Indexing::kXy,
                             Loc loc = Loc::current());

@@ -12,7 +12,7 @@ struct Primitive;
 /// A primitive of one array. Integers and bool are converted to f32 first where it is defined on
 /// floating values only.
 struct UnaryFunction {
-  const Primitive& primitive;
+  const Primitive& primitive;   ///< which one, with one input and one output
   bool keeps_integers = false;  ///< integers and bool are returned as they are: floor, round
   /// A temporary gives its memory to the result.
   Array operator()(Array x, Loc loc = Loc::current()) const;
@@ -20,20 +20,26 @@ struct UnaryFunction {
 
 /// A function of one array that is composed of others.
 struct ComposedUnary {
+  /// What it computes; promotes and checks by itself.
   Array (*function)(const Array&);
+  /// function(x). Throws what it throws.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
 /// A primitive of two arrays. They are promoted to one dtype (docs/promotion.md), which is floating
 /// where the primitive is defined on floating values only, and broadcast as in NumPy.
 struct BinaryFunction {
-  const Primitive& primitive;
+  const Primitive& primitive;  ///< which one, with two inputs and one output
+  /// The result of the broadcast shape. Throws ShapeError for shapes that do not broadcast,
+  /// DtypeError where the primitive does not take the dtype.
   Array operator()(const Array& a, const Array& b, Loc loc = Loc::current()) const;
 };
 
 /// A function of two arrays that is composed of others; promotes and broadcasts as BinaryFunction.
 struct ComposedBinary {
+  /// What it computes; promotes and checks by itself.
   Array (*function)(const Array&, const Array&);
+  /// function(a, b). Throws what it throws.
   Array operator()(const Array& a, const Array& b, Loc loc = Loc::current()) const;
 };
 

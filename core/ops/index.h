@@ -31,7 +31,9 @@ inline constexpr NewAxis newaxis{};
 /// open end.
 class SliceEnd {
  public:
+  /// An open end.
   constexpr SliceEnd(None) {}
+  /// A place on the axis; not bool.
   template <std::integral T>
   requires(!std::same_as<T, bool>) constexpr SliceEnd(T value)
       : value_(static_cast<int64_t>(value)) {}
@@ -61,13 +63,23 @@ constexpr Slice slice(SliceEnd start, SliceEnd stop, SliceEnd step = none) {
 class Index {
  public:
   /// What it is.
-  enum class Kind : uint8_t { kInteger, kSlice, kEllipsis, kNewAxis, kArray };
+  enum class Kind : uint8_t {
+    kInteger,   ///< one element; the axis goes away
+    kSlice,     ///< a range; the axis stays
+    kEllipsis,  ///< all axes that no other entry stands for
+    kNewAxis,   ///< a new axis of size 1
+    kArray      ///< elements named by integers, or a mask
+  };
 
+  /// The element at `i`, negative ones counted from the end; not bool.
   template <std::integral T>
   requires(!std::same_as<T, bool>) Index(T i, Loc loc = Loc::current())
       : kind_(Kind::kInteger), integer_(static_cast<int64_t>(i)), loc_(loc) {}
+  /// A range of the axis.
   Index(const Slice& s, Loc loc = Loc::current()) : kind_(Kind::kSlice), slice_(s), loc_(loc) {}
+  /// At most one in an index.
   Index(Ellipsis, Loc loc = Loc::current()) : kind_(Kind::kEllipsis), loc_(loc) {}
+  /// An axis of size 1 in the result; takes none of the array.
   Index(NewAxis, Loc loc = Loc::current()) : kind_(Kind::kNewAxis), loc_(loc) {}
   /// Integers: elements at these places. Bool: a mask of the shape of the axes that it stands for;
   /// its value must be known, so not under vmap or jit (TracerError): there, where(mask, x, other)
@@ -76,8 +88,11 @@ class Index {
 
   /// Which of the following has a meaning.
   Kind kind() const { return kind_; }
+  /// Of kInteger, as it was written; else 0.
   int64_t integer() const { return integer_; }
+  /// Of kSlice; else the whole axis.
   const Slice& slice() const { return slice_; }
+  /// Of kArray; else undefined.
   const Array& array() const { return array_; }
   /// Where in the user's code it was written.
   Loc loc() const { return loc_; }
@@ -97,6 +112,7 @@ class Index {
 /// of all transforms changes it in place.
 class ArrayAt {
  public:
+  /// The place x[indices]; they are checked when it is read or updated.
   ArrayAt(Array x, std::vector<Index> indices) : x_(std::move(x)), indices_(std::move(indices)) {}
 
   /// The elements at the place: x[indices].
@@ -128,6 +144,7 @@ class ArrayAt {
   std::vector<Index> indices_;
 };
 
+/// Declared in array.h; stands here because it needs Index and ArrayAt complete.
 template <class... I>
 ArrayAt Array::at(const I&... indices) const& {
   return ArrayAt(*this, {Index(indices)...});

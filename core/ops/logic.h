@@ -6,6 +6,7 @@
 
 namespace spruce {
 
+/// The primitives behind the functions below; graphs print each by its name without the `_p`.
 extern const Primitive and_p, not_p, or_p, population_count_p, shift_left_p,
     shift_right_arithmetic_p, shift_right_logical_p, xor_p;
 

@@ -38,9 +38,12 @@ enum class PadMode {
 /// axis.
 class PadWidths {
  public:
+  /// The same number before and after every axis.
   template <std::integral T>
   constexpr PadWidths(T both) : all_{static_cast<int64_t>(both), static_cast<int64_t>(both)} {}
+  /// These numbers at every axis.
   constexpr PadWidths(int64_t before, int64_t after) : all_{before, after} {}
+  /// A pair {before, after} for each axis.
   PadWidths(std::initializer_list<std::pair<int64_t, int64_t>> axes) : axes_(axes), each_(true) {}
   PadWidths(std::vector<std::pair<int64_t, int64_t>> axes) : axes_(std::move(axes)), each_(true) {}
 

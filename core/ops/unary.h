@@ -10,6 +10,8 @@
 
 namespace spruce {
 
+/// The primitives behind the functions below, behind power() of a C++ integer (integer_pow) and
+/// isfinite; graphs print each by its name without the `_p`.
 extern const Primitive abs_p, acos_p, acosh_p, asin_p, asinh_p, atan_p, atanh_p, cbrt_p, ceil_p,
     cos_p, cosh_p, digamma_p, erf_inv_p, erf_p, erfc_p, exp2_p, exp_p, expm1_p, floor_p,
     integer_pow_p, is_finite_p, lgamma_p, log10_p, log1p_p, log2_p, log_p, logistic_p, neg_p,
@@ -118,6 +120,8 @@ inline constexpr UnaryFunction ceil{ceil_p, true};
 /// 10^-decimals), rounded, and taken back, so that the last bits of a result with decimals may
 /// differ from the decimal number nearest to it. Grad: 0.
 struct RoundFunction {
+  /// `x` rounded to `decimals` places behind the point; negative ones round to tens, hundreds and
+  /// so on.
   Array operator()(const Array& x, int64_t decimals = 0, Loc loc = Loc::current()) const;
 };
 /// The function of that type: round(x), round(x, 2).

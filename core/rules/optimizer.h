@@ -6,16 +6,19 @@
 
 namespace spruce {
 
+/// The factors of scaled_add.
 struct ScaledAddParams {
-  double alpha;
-  double beta;
+  double alpha;  ///< of the first array
+  double beta;   ///< of the second one
 };
 
+/// The constants of adam_direction.
 struct AdamDirectionParams {
-  double eps;
-  double eps_root;
+  double eps;       ///< added to the root, outside of it
+  double eps_root;  ///< added under the root
 };
 
+/// The primitives of the two functions below.
 extern const Primitive scaled_add_p, adam_direction_p;
 
 /// alpha * a + beta * b for two floating arrays of one type. Throws ShapeError or DtypeError.

@@ -20,11 +20,11 @@ inline constexpr size_t kMaxFields = 32;
 
 /// Why the fields of a type cannot be visited.
 enum class Obstacle : uint8_t {
-  kNone,
-  kNoAggregate,  // constructors, private fields or references
-  kTooMany,      // more than kMaxFields
-  kCArray,       // a field T[n]
-  kBases,        // fields in several of the class and its bases, or a base that is no aggregate
+  kNone,         ///< none: they can
+  kNoAggregate,  ///< constructors, private fields or references
+  kTooMany,      ///< more than kMaxFields
+  kCArray,       ///< a field T[n]
+  kBases,        ///< fields in several of the class and its bases, or a base that is no aggregate
 };
 
 namespace internal {

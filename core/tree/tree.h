@@ -11,9 +11,9 @@ namespace spruce::tree {
 
 /// A leaf of a tree with the way to it: "blocks[1].down.bias".
 struct Entry {
-  std::string path;
-  Array value;
-  Leaf kind = Leaf::kArray;
+  std::string path;          ///< from the root; "" for a tree that is a leaf
+  Array value;               ///< the leaf; shares its memory, undefined for an undefined leaf
+  Leaf kind = Leaf::kArray;  ///< for a key the value is its data, u32[...,2]
 };
 
 /// The form of a tree: the paths of its leaves, the static values, which optionals are filled, how
@@ -22,6 +22,7 @@ class Structure {
  public:
   /// One line for each leaf and static value: "hidden.weight: *", "drop.p: 0.25".
   std::string text() const;
+  /// Number of leaves, undefined arrays among them.
   size_t leaf_count() const { return leaves_; }
   friend bool operator==(const Structure& a, const Structure& b) { return a.lines_ == b.lines_; }
   /// How `other` differs from this, by path: "at hidden.bias: a leaf in the first, nothing in the

@@ -24,8 +24,9 @@ namespace spruce {
 /// An array that belongs to a model but is no parameter: running statistics. It is saved and mapped
 /// like any other leaf, and neither differentiated nor optimized.
 struct Buffer {
-  Array value;
+  Array value;  ///< of any shape and dtype
 
+  /// A buffer can stand where an array can.
   operator const Array&() const { return value; }
 };
 
@@ -36,13 +37,17 @@ struct Buffer {
 /// where Self may be const, and `visit` takes a name and a reference to a tree.
 template <class T>
 struct TreeTraits {
-  static constexpr bool kDefined = false;
+  static constexpr bool kDefined = false;  ///< true in specialisations
 };
 
 namespace tree {
 
 /// What a leaf is.
-enum class Leaf : uint8_t { kArray, kBuffer, kKey };
+enum class Leaf : uint8_t {
+  kArray,   ///< an Array: differentiated and optimized where it is floating
+  kBuffer,  ///< a Buffer: neither differentiated nor optimized
+  kKey      ///< the data of a Key
+};
 
 namespace internal {
 
