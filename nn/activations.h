@@ -10,6 +10,7 @@ namespace spruce::nn {
 /// A function of one array without options: relu(x), or relu passed to sequential.
 struct Activation {
   Array (*f)(const Array&);  ///< what it computes
+  /// f(x): f[...] -> f[...], of the same shape.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     return f(x);
@@ -68,6 +69,7 @@ struct GeluOptions {
 /// x Phi(x) with the normal distribution function, or its approximation by tanh (Hendrycks and
 /// Gimpel 2016).
 struct Gelu {
+  /// gelu(x): of the shape of x; integers are converted to f32.
   Array operator()(const Array& x, const GeluOptions& options = {}, Loc loc = Loc::current()) const;
 };
 /// The function of type Gelu.
@@ -79,12 +81,14 @@ struct EluOptions {
 };
 /// x where x > 0, alpha (e^x - 1) elsewhere (Clevert et al. 2016).
 struct Elu {
+  /// elu(x), by default with alpha = 1: of the shape of x; integers are converted to f32.
   Array operator()(const Array& x, const EluOptions& options = {}, Loc loc = Loc::current()) const;
 };
 /// The function of type Elu.
 inline constexpr Elu elu{};
 /// max(x, 0) + min(0, alpha (e^(x / alpha) - 1)) (Barron 2017).
 struct Celu {
+  /// celu(x), by default with alpha = 1: of the shape of x; integers are converted to f32.
   Array operator()(const Array& x, const EluOptions& options = {}, Loc loc = Loc::current()) const;
 };
 /// The function of type Celu.
@@ -96,6 +100,7 @@ struct LeakyReluOptions {
 };
 /// x where x > 0, negative_slope * x elsewhere. Grad at 0: negative_slope.
 struct LeakyRelu {
+  /// leaky_relu(x), by default with a slope of 0.01: of the shape of x.
   Array operator()(const Array& x, const LeakyReluOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -109,6 +114,8 @@ struct HardtanhOptions {
 };
 /// min(max(x, min_val), max_val). Grad: 0 at the edges.
 struct Hardtanh {
+  /// hardtanh(x), by default between -1 and 1: of the shape of x. Throws ValueError for min_val
+  /// above max_val.
   Array operator()(const Array& x, const HardtanhOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -122,6 +129,7 @@ struct SoftplusOptions {
 };
 /// log(1 + e^(beta x)) / beta.
 struct Softplus {
+  /// softplus(x), by default with beta = 1: of the shape of x.
   Array operator()(const Array& x, const SoftplusOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -134,6 +142,7 @@ struct ShrinkOptions {
 };
 /// x outside of [-lambd, lambd], 0 within.
 struct Hardshrink {
+  /// hardshrink(x), by default with lambd = 0.5: of the shape of x.
   Array operator()(const Array& x, const ShrinkOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -141,6 +150,7 @@ struct Hardshrink {
 inline constexpr Hardshrink hardshrink{};
 /// x moved toward 0 by lambd, 0 within [-lambd, lambd].
 struct Softshrink {
+  /// softshrink(x), by default with lambd = 0.5: of the shape of x.
   Array operator()(const Array& x, const ShrinkOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -153,6 +163,8 @@ struct SoftmaxOptions {
 };
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
 struct Softmax {
+  /// softmax(x), by default along the last axis: of the shape of x. Throws ShapeError for an axis
+  /// that is not there.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -160,6 +172,8 @@ struct Softmax {
 inline constexpr Softmax softmax{};
 /// The logarithm of softmax, without loss of precision.
 struct LogSoftmax {
+  /// log_softmax(x), by default along the last axis: of the shape of x. Throws ShapeError for an
+  /// axis that is not there.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -167,6 +181,8 @@ struct LogSoftmax {
 inline constexpr LogSoftmax log_softmax{};
 /// softmax(-x).
 struct Softmin {
+  /// softmin(x), by default along the last axis: of the shape of x. Throws ShapeError for an axis
+  /// that is not there.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };
@@ -175,6 +191,7 @@ inline constexpr Softmin softmin{};
 /// a * sigmoid(b) for the halves a, b of x along an axis (Dauphin et al. 2017). Throws ShapeError
 /// for an odd size.
 struct Glu {
+  /// glu(x), by default along the last axis, which comes out half as long.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
 };

@@ -20,8 +20,8 @@ struct Context {
 
   /// A new buffer value, noted by a layer for its own field.
   struct Update {
-    const Buffer* place;
-    Array value;
+    const Buffer* place;  ///< the field, in the model that is called; not owned
+    Array value;          ///< what it is to become
   };
   std::vector<Update> updates = {};  ///< filled by layers
   int64_t keys_used = 0;             ///< how many keys were handed out

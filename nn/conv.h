@@ -21,12 +21,15 @@ struct ConvOptions {
 ///
 /// Shapes:  x f[n, in, d...] or f[in, d...], weight f[out, in / groups, k...], bias f[out] or
 /// undefined -> f[n, out, d'...]
-/// Throws:  ShapeError, naming shapes and options, where they do not
-/// fit.
+/// Throws:  ShapeError, naming shapes and options, where they do not fit; ValueError for
+/// padding by an unknown name, and for "same" unless the stride is 1.
 Array conv1d(const Array& x, const Array& weight, const Array& bias = {},
              const ConvOptions& options = {}, Loc loc = Loc::current());
+/// Over 2 spatial axes: x f[n, in, h, w] or f[in, h, w], weight f[out, in / groups, kh, kw].
 Array conv2d(const Array& x, const Array& weight, const Array& bias = {},
              const ConvOptions& options = {}, Loc loc = Loc::current());
+/// Over 3 spatial axes: x f[n, in, d, h, w] or f[in, d, h, w], weight f[out, in / groups, kd, kh,
+/// kw].
 Array conv3d(const Array& x, const Array& weight, const Array& bias = {},
              const ConvOptions& options = {}, Loc loc = Loc::current());
 

@@ -18,6 +18,7 @@ namespace spruce::nn {
 template <class Factory, class Parameters>
 class Model {
  public:
+  /// Refers to both, which have to live as long.
   Model(const Factory& factory, const Parameters& parameters)
       : factory_(&factory), parameters_(&parameters) {}
 
@@ -26,6 +27,7 @@ class Model {
     Context ctx;
     return factory_->apply(*parameters_, x, ctx);
   }
+  /// The model in the mode of the context, which takes the new values of buffers.
   Array operator()(const Array& x, Context& ctx) const {
     return factory_->apply(*parameters_, x, ctx);
   }
@@ -40,6 +42,7 @@ class Model {
 template <class Make>
 class LayerFactory {
  public:
+  /// `make` is a function (Key, Array) -> layer.
   explicit LayerFactory(Make make) : make_(std::move(make)) {}
 
   /// The layer for inputs like `example` (only its shape and dtype count).
@@ -66,6 +69,7 @@ struct NoParameters {};
 template <class F>
 class FunctionFactory {
  public:
+  /// `f` is a function of an array, or of an array and a Context&.
   explicit FunctionFactory(F f) : f_(std::move(f)) {}
 
   /// Nothing.
@@ -100,6 +104,7 @@ auto as_factory(P part) {
 template <class... Parts>
 class Sequential {
  public:
+  /// The parts, which are factories, in the order in which an input goes through them.
   explicit Sequential(Parts... parts) : parts_(std::move(parts)...) {}
 
   /// Part i gets the i-th of split(key, number of parts), and an example that has gone through the

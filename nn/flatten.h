@@ -14,6 +14,7 @@ struct FlattenOptions {
 /// Axes start_dim..end_dim become one: f[n, c, h, w] -> f[n, c h w]. Rank 0 counts as shape [1].
 /// Throws ShapeError for axes out of range or order.
 struct Flatten {
+  /// flatten(x), by default all axes but the first. Shares the memory of x.
   Array operator()(const Array& x, const FlattenOptions& options = {},
                    Loc loc = Loc::current()) const;
 };

@@ -18,6 +18,7 @@ struct ApplyOptions {
 /// several threads.
 class Apply {
  public:
+  /// Refers to the module, which has to live as long.
   explicit Apply(Module& module) : module_(&module) {}
 
   /// Throws TreeError where names are missing or unknown, ShapeError where a shape differs from the
@@ -32,7 +33,7 @@ class Apply {
 
 /// A module taken apart.
 struct Functional {
-  Apply apply;
+  Apply apply;          ///< the module as a pure function
   NamedArrays params;   ///< name -> array, in the order of registration
   NamedArrays buffers;  ///< the same for running statistics
 };

@@ -22,8 +22,8 @@ struct LoadReport {
 
 /// Options of load_state_dict.
 struct LoadOptions {
-  bool strict =
-      true;  ///< throw TreeError where names are missing or unexpected; shapes must fit in any case
+  /// Throw TreeError where names are missing or unexpected; shapes must fit in any case.
+  bool strict = true;
 };
 
 namespace internal {
@@ -106,7 +106,9 @@ std::shared_ptr<Node> make_node(const L& layer) {
 template <class L>
 class Stateful {
  public:
+  /// No layer: calling it throws ValueError.
   Stateful() = default;
+  /// A layer that no module holds yet; register_module() makes and adds one.
   explicit Stateful(L layer)
       : layer_(std::make_shared<const L>(std::move(layer))), node_(internal::make_node(*layer_)) {}
 
@@ -134,6 +136,7 @@ class Stateful {
     return y;
   }
 
+  /// Of the library: the arrays of the layer; null without one.
   const std::shared_ptr<internal::Node>& node() const { return node_; }
 
  private:
@@ -146,9 +149,11 @@ class Stateful {
 /// for several threads at once: functionalize() gives a pure function that is.
 class Module {
  public:
+  /// In training mode, without parts and without a key.
   Module();
   virtual ~Module();
   Module(const Module&) = delete;
+  /// Neither copied nor assigned: stateful layers refer to its arrays.
   Module& operator=(const Module&) = delete;
 
   /// What the module computes. Called through operator().
@@ -162,6 +167,7 @@ class Module {
   /// can be put into another mode afterwards, and keeps it however it is called. New modules are in
   /// training mode.
   Module& train(bool on = true);
+  /// Sets evaluation mode: train(false).
   Module& eval() { return train(false); }
   /// The module's mode; in a call of functionalize()'s apply, that of the call.
   bool training() const;
@@ -172,6 +178,7 @@ class Module {
   /// Name -> array in the order of registration: own ones, then those of the children. A module
   /// that is registered in several places counts once, under its first name.
   NamedArrays named_parameters() const;
+  /// The same for what is not trained: running statistics, data of keys.
   NamedArrays named_buffers() const;
   /// Parameters and buffers, each module's own ones together: what PyTorch's state_dict has. Here a
   /// module that is registered in several places stands under each of its names.
@@ -182,6 +189,7 @@ class Module {
   LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {},
                              Loc loc = Loc::current());
 
+  /// Of the library: the arrays and parts of the module; never null.
   const std::shared_ptr<internal::Node>& node() const { return node_; }
 
  protected:

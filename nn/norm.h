@@ -66,9 +66,9 @@ struct LayerNorm {
 /// Options of BatchNorm.
 struct BatchNormLayerOptions {
   double eps = 1e-5;  ///< added to the variance
-  std::optional<double> momentum =
-      0.1;             ///< share of the new statistics; std::nullopt for the mean over all batches
-  bool affine = true;  ///< whether there are weight and bias
+  /// Share of the new statistics; std::nullopt for the mean over all batches.
+  std::optional<double> momentum = 0.1;
+  bool affine = true;               ///< whether there are weight and bias
   bool track_running_stats = true;  ///< without them evaluation, too, takes those of the batch
   Dtype dtype = float32;            ///< of the parameters
 };

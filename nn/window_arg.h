@@ -13,9 +13,12 @@ namespace spruce::nn {
 /// One number for all spatial axes, or one for each: 3, or {3, 5}.
 class WindowArg {
  public:
+  /// The same number for every spatial axis.
   template <std::integral T>
   constexpr WindowArg(T all) : values_{static_cast<int64_t>(all)}, single_(true) {}
+  /// One number for each spatial axis, in the order of the axes.
   constexpr WindowArg(std::initializer_list<int64_t> each) : values_(each) {}
+  /// The same from a list.
   constexpr WindowArg(const Shape& each) : values_(each) {}
 
   /// `rank` numbers, none below `least`. Throws ShapeError naming `op` and `what`.
@@ -34,9 +37,12 @@ class WindowArg {
 /// odd total puts the extra element at the end) or "valid" (none).
 class PaddingArg {
  public:
+  /// As many zeros before and behind each spatial axis.
   template <std::integral T>
   PaddingArg(T all) : values_(all) {}
+  /// One number for each spatial axis, before and behind it.
   PaddingArg(std::initializer_list<int64_t> each) : values_(each) {}
+  /// "same" or "valid"; another name throws ValueError where it is used.
   PaddingArg(const char* name) : values_(0), name_(name) {}
 
   /// The numbers, unless there is a name.

@@ -297,6 +297,7 @@ namespace tree {
 template <class T>
 class Raveled {
  public:
+  /// What ravel() returns: the vector, and the tree to which unravel() goes back.
   Raveled(Array flat, T like) : flat(std::move(flat)), like_(std::move(like)) {}
   /// f[n]: all leaves behind one another, in the dtype that they promote to.
   Array flat;

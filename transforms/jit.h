@@ -144,6 +144,7 @@ struct JitOptions {
 template <class F>
 class Jitted {
  public:
+  /// Keeps `f`; nothing is traced before the first call or lower().
   explicit Jitted(F f, JitOptions options = {}, Loc loc = Loc::current())
       : f_(std::make_shared<const F>(std::move(f))),
         cache_(std::make_shared<internal::JitCache>(std::move(options.name))),

@@ -13,7 +13,7 @@ namespace spruce {
 
 /// Bytes that one call of a compiled function has to do with.
 struct MemoryAnalysis {
-  int64_t arguments = 0;
+  int64_t arguments = 0;    ///< their arrays; one that is passed twice counts twice
   int64_t results = 0;      ///< of their own; views of arguments and repeated results take none
   int64_t donated = 0;      ///< of the results, what can stand in the memory of moved-in arguments
   int64_t constants = 0;    ///< arrays that the function captured
@@ -29,6 +29,7 @@ struct MemoryAnalysis {
 /// A function that jit has staged for arguments of certain types.
 class Lowered {
  public:
+  /// Of the library: what Jitted::lower() has made.
   explicit Lowered(std::shared_ptr<const internal::Executor> executor)
       : executor_(std::move(executor)) {}
 

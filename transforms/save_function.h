@@ -14,7 +14,7 @@ namespace spruce {
 /// One array among the arguments or in the result of a saved function.
 struct SavedLeaf {
   std::string path;  ///< "[0].hidden.weight": of argument 0; of a result "hidden.weight"
-  Aval type;
+  Aval type;         ///< its dtype and shape
 };
 
 namespace internal {
@@ -59,8 +59,11 @@ class LoadedGraph {
     return (*this)(std::span<const Array>(args.begin(), args.size()), loc);
   }
 
+  /// The arrays that a call takes: the defined leaves of the arguments, in order.
   const std::vector<SavedLeaf>& inputs() const;
+  /// The arrays that it returns: the defined leaves of the result, in order.
   const std::vector<SavedLeaf>& outputs() const;
+  /// The function on those arrays, before the passes that make it ready to run.
   const Graph& graph() const;
 
  protected:
@@ -79,9 +82,13 @@ class LoadedGraph {
 template <class Signature>
 class LoadedFunction;
 
+/// A loaded function of arguments of those types. Copies share it; safe to call from several
+/// threads.
 template <class Out, class... Args>
 class LoadedFunction<Out(Args...)> : public LoadedGraph {
  public:
+  /// Throws IoError for anything else than a whole file of save_function(), TreeError if its result
+  /// does not have the form of `Out`.
   explicit LoadedFunction(const std::string& path, Loc loc = Loc::current())
       : LoadedGraph(path, loc) {
     const LocScope place(loc);

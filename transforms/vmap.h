@@ -14,9 +14,12 @@ namespace spruce {
 /// first field of the second and axis 1 of the second field.
 class AxisSpec {
  public:
+  /// That axis of every array, negative ones counted from the end.
   template <std::integral T>
   AxisSpec(T axis) : axis_(static_cast<int64_t>(axis)), kind_(Kind::kAxis) {}
+  /// Not mapped: the same for all elements.
   AxisSpec(None) : kind_(Kind::kNone) {}
+  /// One entry for each argument, field or element.
   AxisSpec(std::initializer_list<AxisSpec> parts) : parts_(parts), kind_(Kind::kList) {}
 
   /// True for a list of entries.
