@@ -11,6 +11,7 @@ namespace spruce {
 /// are made of others speak of themselves. With a Loc it is a LocScope too.
 class OpScope {
  public:
+  /// `op` has to live as long; what sets the name takes it away at the end.
   explicit OpScope(const char* op, Loc loc = LocScope::current())
       : at_(loc), outermost_(current_ == nullptr) {
     if (outermost_) current_ = op;
@@ -19,6 +20,7 @@ class OpScope {
     if (outermost_) current_ = nullptr;
   }
   OpScope(const OpScope&) = delete;
+  /// Neither copied nor assigned: it belongs to one block of code.
   OpScope& operator=(const OpScope&) = delete;
 
   /// The name; null where no operation has set one.

@@ -6,9 +6,10 @@
 
 namespace spruce {
 
+/// The parameters of all primitives of attention but the strided ones.
 struct AttentionParams {
-  double scale;
-  bool causal;  ///< query i attends to keys 0 to i
+  double scale;  ///< of the scores, query times key
+  bool causal;   ///< query i attends to keys 0 to i
 };
 
 /// Inputs: query f[..., t, d], key f[..., s, d], value f[..., s, e] with equal leading axes and
@@ -58,14 +59,17 @@ struct AttentionParts {
   /// `in` begins with query, key, value and both outputs of attention_lse_p.
   AttentionParts(std::span<const Array> in, size_t mask, const Params& params);
 
-  Array query;  ///< times the scale
-  Array key, value, out;
+  Array query;    ///< times the scale
+  Array key;      ///< f[..., s, d]
+  Array value;    ///< f[..., s, e]
+  Array out;      ///< f[..., t, e]: the result
   Array weights;  ///< f[..., t, s]
 };
 
-/// The work of attention for operands of these shapes, of which only the last two sizes of `value`
-/// count, and that of its cotangents.
+/// The floating-point operations of attention for operands of these shapes, of which only the last
+/// two sizes of `value` count.
 double attention_flops(const Shape& query, const Shape& value);
+/// The same of its cotangents.
 double attention_grad_flops(const Shape& query, const Shape& value);
 
 /// vmap: the mapped axis becomes another leading axis. The mask, if there is one, is at kMask.

@@ -8,9 +8,11 @@
 
 namespace spruce {
 
+/// The parameters of attention on operands that stand in larger arrays, by offsets and steps in
+/// elements.
 struct AttentionStridedParams {
-  double scale;
-  bool causal;
+  double scale;    ///< of the scores, query times key
+  bool causal;     ///< query i attends to keys 0 to i
   Shape query;     ///< [..., t, d], as the dense primitive takes it
   int64_t keys;    ///< s
   int64_t values;  ///< e
@@ -33,10 +35,10 @@ namespace rules {
 
 /// How an operand or a result stands in memory.
 struct StridedView {
-  Shape shape;  ///< as the dense primitive has it
-  size_t input = 0;
-  int64_t offset = 0;
-  Shape steps;  ///< of all axes
+  Shape shape;         ///< as the dense primitive has it
+  size_t input = 0;    ///< the number of the input
+  int64_t offset = 0;  ///< of the first element, in elements
+  Shape steps;         ///< of all axes
 };
 
 /// What the parameters say of the operands; throws if there are no `count` that fit the inputs.

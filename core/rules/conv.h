@@ -16,7 +16,9 @@ inline int64_t dilated_size(int64_t size, int64_t dilation) {
 int64_t window_places(const char* op, int64_t size, int64_t dilation, int64_t low, int64_t high,
                       int64_t window, int64_t window_dilation, int64_t stride);
 
+/// The shape rule of conv_general. Throws ShapeError or DtypeError.
 Aval conv_shape(const ShapeArgs& a);
+/// Samples of conv_general for the property tests.
 std::vector<Sample> conv_samples();
 
 /// `s`, or `rank` times `value` where it is empty. Throws ShapeError naming `op` and `what` for

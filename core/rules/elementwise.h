@@ -16,9 +16,13 @@ Aval same(const ShapeArgs& a);
 Aval same_integral(const ShapeArgs& a);
 /// Inputs of one dtype; the output has it too, and the shape that they broadcast to.
 Aval broadcast(const ShapeArgs& a);
+/// As broadcast, for anything but bool.
 Aval broadcast_numeric(const ShapeArgs& a);
+/// As broadcast, for floating dtypes.
 Aval broadcast_floating(const ShapeArgs& a);
+/// As broadcast, for bool and integers.
 Aval broadcast_integral(const ShapeArgs& a);
+/// As broadcast, for integers.
 Aval broadcast_integer(const ShapeArgs& a);
 /// As broadcast, with a bool output: comparisons.
 Aval broadcast_compare(const ShapeArgs& a);
@@ -67,14 +71,16 @@ std::vector<Array> align_batched(const BatchArgs& a);
 /// `x` with the mapped axis in front, broadcast along it where `batched` is false.
 Array materialize_batch(const Array& x, bool batched, int64_t size);
 
-/// Samples for unary functions on [low, high], for binary ones with all kinds of broadcasting.
+/// Samples for unary functions on [low, high], which are given in tenths.
 template <int kLowTenths, int kHighTenths>
 std::vector<Sample> unary_samples();
+/// The same for binary ones, with all kinds of broadcasting.
 template <int kLowTenths, int kHighTenths>
 std::vector<Sample> binary_samples();
 /// The same for int32 inputs in [low, high].
 template <int kLow, int kHigh>
 std::vector<Sample> integer_unary_samples();
+/// The same for binary functions, with all kinds of broadcasting.
 template <int kLow, int kHigh>
 std::vector<Sample> integer_binary_samples();
 

@@ -7,6 +7,8 @@
 
 namespace spruce {
 
+/// Windows that are read, overwritten, added to, multiplied, and replaced by the smaller or larger
+/// element; all with GatherParams.
 extern const Primitive gather_p, scatter_p, scatter_add_p, scatter_mul_p, scatter_min_p,
     scatter_max_p;
 
@@ -17,13 +19,13 @@ extern const Primitive gather_p, scatter_p, scatter_add_p, scatter_mul_p, scatte
 /// The result has one axis for each of the positions, in their order, and at `offset_dims` the axes
 /// of the window.
 struct GatherParams {
-  Axes offset_dims;         // axes of the result that are window axes, ascending
-  Axes collapsed_dims;      // operand axes with a window of size 1 that the result leaves out
-  Axes start_index_map;     // the operand axis that entry k of an index vector addresses; axes not
-                            // named begin at 0
-  Axes operand_batch_dims;  // operand axes (window 1, left out) that advance together with ...
-  Axes indices_batch_dims;  // ... these axes of `indices`
-  Shape window;             // the window's size along each operand axis
+  Axes offset_dims;         ///< axes of the result that are window axes, ascending
+  Axes collapsed_dims;      ///< operand axes with a window of size 1 that the result leaves out
+  Axes start_index_map;     ///< the operand axis that entry k of an index vector addresses; axes
+                            ///< not named begin at 0
+  Axes operand_batch_dims;  ///< operand axes (window 1, left out) that advance together with ...
+  Axes indices_batch_dims;  ///< ... these axes of `indices`
+  Shape window;             ///< the window's size along each operand axis
   /// A window that would reach outside: moved to where it fits; else it reads as zeros and is not
   /// written.
   bool clip = true;
@@ -36,7 +38,9 @@ Aval gather_shape(const ShapeArgs& a);
 /// The type of a scatter: that of the operand.
 Aval scatter_shape(const ShapeArgs& a);
 
+/// vmap of gather.
 void batch_gather(const BatchArgs& a);
+/// vmap of all scatters.
 void batch_scatter(const BatchArgs& a);
 /// Of scatter_min and scatter_max: what equals the result takes part in its tangent, in equal
 /// shares.
@@ -55,6 +59,7 @@ GatherParams take_params(const Shape& x, int axis, int indices_rank);
 GatherParams along_params(const Shape& x, int axis);
 /// `x` at the integers `i`, which are within its axis.
 Array take_axis(const Array& x, const Array& i, int axis);
+/// Element i of `x` along `axis` for each integer of `i`, which agrees with x in all other axes.
 Array take_along(const Array& x, const Array& i, int axis);
 
 /// gather's inputs: rows, single elements, whole windows, batched, clipped and dropped ones, none

@@ -15,6 +15,7 @@ struct NoExtra {};
 
 /// A floating input of rank 1 or more; the output has its type.
 Aval rows_floating(const ShapeArgs& a);
+/// Samples of f32 with rows of several lengths, also of none, without and with leading axes.
 std::vector<Sample> row_samples();
 
 }  // namespace spruce::rules

@@ -8,60 +8,72 @@
 
 namespace spruce {
 
+/// What moves, repeats, converts or leaves out elements; the parameters follow. copy and
+/// stop_gradient have none.
 extern const Primitive reshape_p, broadcast_in_dim_p, transpose_p, concatenate_p, pad_p, slice_p,
     dynamic_slice_p, dynamic_update_slice_p, rev_p, iota_p, convert_element_type_p,
     bitcast_convert_type_p, copy_p, stop_gradient_p;
 
+/// The same elements in another shape.
 struct ReshapeParams {
-  Shape shape;
+  Shape shape;  ///< of as many elements
 };
 /// Axis i of the input is axis broadcast_dimensions[i] of `shape`; these rise, and its size is the
 /// same or 1.
 struct BroadcastInDimParams {
-  Shape shape;
-  Axes broadcast_dimensions;
+  Shape shape;                ///< of the output
+  Axes broadcast_dimensions;  ///< one entry for each axis of the input
 };
 /// Axis i of the output is axis perm[i] of the input.
 struct TransposeParams {
-  Axes perm;
+  Axes perm;  ///< each axis once
 };
+/// Any number of inputs, one behind the other.
 struct ConcatenateParams {
-  int64_t axis = 0;
+  int64_t axis = 0;  ///< along which they stand, not negative
 };
 /// Per axis: elements put before and after (or, negative, taken away) and between any two.
 struct PadParams {
-  Shape low;
-  Shape high;
-  Shape interior;
+  Shape low;       ///< before the first element; may be negative
+  Shape high;      ///< behind the last one; may be negative
+  Shape interior;  ///< between neighbours, not negative
 };
+/// The elements start, start + stride, ... below limit: one entry for each axis, 0 <= start <=
+/// limit <= size.
 struct SliceParams {
-  Shape start;
-  Shape limit;
-  Shape stride;
+  Shape start;   ///< the first element
+  Shape limit;   ///< before which it ends
+  Shape stride;  ///< 1 or more
 };
+/// A window whose place is an input.
 struct DynamicSliceParams {
-  Shape sizes;
+  Shape sizes;  ///< of the window, one for each axis
 };
+/// The elements in reverse order.
 struct ReverseParams {
-  Axes axes;
+  Axes axes;  ///< along which it goes backwards, none negative
 };
+/// 0, 1, 2, ... along an axis; no inputs.
 struct IotaParams {
-  Shape shape;
-  Dtype dtype = Dtype::kFloat32;
-  int64_t axis = 0;
+  Shape shape;                    ///< of the output
+  Dtype dtype = Dtype::kFloat32;  ///< of the output
+  int64_t axis = 0;               ///< along which it counts
 };
+/// The elements in another dtype.
 struct ConvertParams {
-  Dtype dtype = Dtype::kFloat32;
-  bool weak = false;
+  Dtype dtype = Dtype::kFloat32;  ///< of the output
+  bool weak = false;              ///< whether it gives way in promotion
 };
+/// The bits of elements, read as another dtype.
 struct BitcastParams {
-  Dtype dtype = Dtype::kFloat32;
+  Dtype dtype = Dtype::kFloat32;  ///< of the output
 };
 
 namespace rules {
 
 /// `x` broadcast to `shape`, its axes being `dimensions` of it (see BroadcastInDimParams).
 Array broadcast_in_dim(const Array& x, const Shape& shape, const Axes& dimensions);
+/// Axis i of the result is axis perm[i] of x.
 Array transpose_axes(const Array& x, const Axes& perm);
 /// The elements start, start + stride, ... below limit of each axis; 0 <= start <= limit <= size.
 Array slice_all(const Array& x, const Shape& start, const Shape& limit, const Shape& stride);
@@ -73,7 +85,9 @@ Array pad_all(const Array& x, const Array& value, const Shape& low, const Shape&
 /// Pads one axis with zeros.
 Array pad_axis(const Array& x, int axis, int64_t low, int64_t high);
 Array pad_axis(const Array& x, const Array& value, int axis, int64_t low, int64_t high);
+/// `parts`, of one dtype, one behind the other along `axis`.
 Array concatenate_axis(std::span<const Array> parts, int axis);
+/// x with its elements in reverse order along `axes`.
 Array reverse_axes(const Array& x, const Axes& axes);
 /// 0, 1, 2, ... along `axis`.
 Array iota(const Shape& shape, Dtype dtype, int axis);

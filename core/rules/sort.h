@@ -8,24 +8,25 @@
 
 namespace spruce {
 
+/// Order along an axis, with the parameters below.
 extern const Primitive sort_p, top_k_p, searchsorted_p;
 
 /// sort(x0, x1, ...): orders the operands together along `axis` by the first `num_keys` of them,
 /// ascending, the first one first. Equal keys keep their order; -0 equals 0; NaN stands last.
 struct SortParams {
-  int64_t axis = 0;
-  int64_t num_keys = 1;
+  int64_t axis = 0;      ///< not negative
+  int64_t num_keys = 1;  ///< 1 to the number of operands
 };
 
 /// top_k(x): the k largest elements along the last axis in falling order, and where they stand. NaN
 /// is the largest.
 struct TopKParams {
-  int64_t k = 0;
+  int64_t k = 0;  ///< 0 to the size of the axis
 };
 
 /// searchsorted(sorted [batch..., n], queries [batch..., ...]): where each query belongs.
 struct SearchSortedParams {
-  bool right = false;  // behind equal elements instead of before them
+  bool right = false;  ///< behind equal elements instead of before them
 };
 
 namespace rules {

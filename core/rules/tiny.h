@@ -9,9 +9,10 @@ namespace spruce {
 /// Equations over arrays of a few elements that run as one. Its inputs and outputs are those of the
 /// equation.
 struct TinyParams {
-  GraphPtr body;
+  GraphPtr body;  ///< not null
 };
 
+/// Made by a pass; any arrays to the outputs of its body.
 extern const Primitive tiny_p;
 
 }  // namespace spruce
