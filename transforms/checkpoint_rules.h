@@ -10,19 +10,20 @@ namespace spruce {
 /// come into being, as far as the body goes, when the input after them does: so is it kept from
 /// merging with the first run.
 struct CheckpointParams {
-  GraphPtr body;
-  int64_t held = 0;
-  bool save_matmuls = false;
-  std::string save_names;  // between commas
+  GraphPtr body;              ///< from the inputs to the outputs
+  int64_t held = 0;           ///< fewer than there are inputs
+  bool save_matmuls = false;  ///< as in CheckpointOptions
+  std::string save_names;     ///< as in CheckpointOptions, between commas
 };
 
 /// barrier: its first input, once the second is there. Two values that are the same on the two
 /// sides of it are computed twice.
 /// checkpoint_name: its input, under a name.
 struct CheckpointNameParams {
-  std::string name;
+  std::string name;  ///< by which CheckpointOptions::save_names finds it
 };
 
+/// The three primitives of checkpoint().
 extern const Primitive barrier_p, checkpoint_p, checkpoint_name_p;
 
 namespace internal {

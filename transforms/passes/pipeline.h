@@ -10,7 +10,8 @@ namespace spruce::passes {
 
 /// One pass. Its name stands in tests and in logs of compile times.
 struct Pass {
-  const char* name;
+  const char* name;  ///< lives as long as the program
+  /// A graph with the same meaning.
   Graph (*run)(const Graph&);
 };
 

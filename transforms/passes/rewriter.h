@@ -20,12 +20,14 @@ using Rule = ValueId (*)(Rewriter& r, const Equation& e);
 /// The graph that a pass makes out of another one. Values keep their numbers; new ones follow.
 class Rewriter {
  public:
+  /// `from` has to live as long.
   Rewriter(const Graph& from, Rule rule);
 
   /// Valid until a value is added.
   const Aval& aval(ValueId v) const { return out_.avals[static_cast<size_t>(v)]; }
   /// A copy: values that are added move the types.
   Shape shape(ValueId v) const { return aval(v).shape; }
+  /// The dtype of v.
   Dtype dtype(ValueId v) const { return aval(v).dtype; }
   /// The equation that defines v; null for inputs and constants. It stays where it is.
   const Equation* source(ValueId v) const;
@@ -39,6 +41,7 @@ class Rewriter {
   /// The only output of p(in), an application to which the rule is put first.
   ValueId emit(const Primitive& p, Params params, std::vector<ValueId> in);
   ValueId emit(const Primitive& p, std::vector<ValueId> in) { return emit(p, {}, std::move(in)); }
+  /// A new constant with that value and its type.
   ValueId add_constant(const Array& value);
   /// A constant of rank 0 of that dtype.
   ValueId add_scalar(Dtype dtype, double value);

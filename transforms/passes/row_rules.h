@@ -10,7 +10,10 @@
 namespace spruce::passes {
 
 /// How an equation reads an input: the rows that it computes, or all of it for any of them.
-enum class Read : uint8_t { kRows, kWhole };
+enum class Read : uint8_t {
+  kRows,  ///< the rows that it computes
+  kWhole  ///< all of it
+};
 
 /// For an equation whose outputs all have `all` rows: how it reads each input. None unless it may
 /// compute any `rows` of them, rows > 1 following each other, from the same rows of the inputs that
