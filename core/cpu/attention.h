@@ -13,22 +13,24 @@ namespace spruce::cpu {
 /// are in `lead`; the elements of a row are dense.
 template <class T>
 struct Matrices {
-  T* data = nullptr;
-  int64_t row = 0;
-  int64_t lead[kMaxRank] = {};
+  T* data = nullptr;            ///< the first element of the first matrix; not owned
+  int64_t row = 0;              ///< from a row to the next
+  int64_t lead[kMaxRank] = {};  ///< along each leading axis; 0 repeats
 };
 
 /// What attention and its derivatives share. The mask is bool, or T where `mask_adds`.
 template <class T>
 struct AttentionOperands {
-  Shape lead;
+  Shape lead;  ///< sizes of the leading axes
+  /// Matrices (the product of `lead`), queries and keys of each, sizes of a key and of a value.
   int64_t items, t, s, d, e;
+  /// Queries [t, d], keys [s, d] and values [s, e] of each item.
   Matrices<const T> q, k, v;
-  T scale;
-  bool causal;
-  Matrices<const void> mask;
-  int64_t mask_column = 0;
-  bool mask_adds = false;
+  T scale;                    ///< of the scores
+  bool causal;                ///< query i attends to keys 0 to i
+  Matrices<const void> mask;  ///< [t, s] of each item; null for none
+  int64_t mask_column = 0;    ///< from a key to the next: 1, or 0 for one that all share
+  bool mask_adds = false;     ///< added to the scores instead of true where they count
 
   /// Where the matrix of an item begins.
   template <class X>
@@ -44,16 +46,19 @@ struct AttentionOperands {
   int64_t keys_of(int64_t end) const { return causal && end < s ? end : s; }
 };
 
+/// Attention, and the memory of its results.
 template <class T>
 struct Attention : AttentionOperands<T> {
-  Matrices<T> out;
+  Matrices<T> out;   ///< [t, e] of each item
   T* lse = nullptr;  ///< perhaps: f[items, t], log(sum(exp(scores))), infinite where all is closed
 };
 
+/// The derivatives of attention, and the memory for them.
 template <class T>
 struct AttentionGrad : AttentionOperands<T> {
   Matrices<const T> out, ct;  ///< what attention gave, and the cotangent of that
-  const T* lse;
+  const T* lse;               ///< f[items, t], as attention gave it
+  /// The cotangents of queries, keys and values, to be written.
   Matrices<T> dq, dk, dv;
 };
 

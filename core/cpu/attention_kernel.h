@@ -11,10 +11,13 @@ void attention_kernel(const KernelArgs& args);
 /// Inputs query, key, value, the result, the log-sum-exp, the cotangent of the result and perhaps a
 /// mask; outputs the cotangents of query, key and value.
 void attention_grad_kernel(const KernelArgs& args);
-/// Those of the strided primitives.
+/// The kernel of attention_lse_strided.
 void attention_lse_strided_kernel(const KernelArgs& args);
+/// The kernel of attention_grad_strided.
 void attention_grad_strided_kernel(const KernelArgs& args);
+/// The same as attention_lse_strided_kernel, made for one equation.
 std::unique_ptr<const PreparedKernel> prepare_attention_lse_strided(const PrepareArgs& args);
+/// The same as attention_grad_strided_kernel, made for one equation.
 std::unique_ptr<const PreparedKernel> prepare_attention_grad_strided(const PrepareArgs& args);
 
 }  // namespace spruce::cpu

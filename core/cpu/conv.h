@@ -14,17 +14,25 @@ namespace spruce::cpu {
 /// where the division has no rest and the place lies in lhs. The spatial axes are dense in all
 /// three.
 struct Conv {
-  static constexpr int kDims = 3;
-  int64_t groups, batch, in_features, out_features;  // the last three of one group
+  static constexpr int kDims = 3;                    ///< spatial axes
+  int64_t groups, batch, in_features, out_features;  ///< the last three of one group
+  /// Sizes of the spatial axes.
   int64_t in[kDims], window[kDims], out[kDims];
+  /// As in ConvParams; `dilation` is that of lhs.
   int64_t stride[kDims], low[kDims], dilation[kDims], window_dilation[kDims];
-  bool reversed;
+  bool reversed;  ///< the window is read backwards
+  /// Steps of lhs along its axes but the spatial ones, in elements; those of rhs and out follow.
   int64_t lhs_group, lhs_batch, lhs_feature;
+  /// Steps of rhs.
   int64_t rhs_group, rhs_out, rhs_in;
+  /// Steps of the output.
   int64_t out_group, out_batch, out_feature;
 
+  /// Elements of the spatial axes of lhs.
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
+  /// Elements of the spatial axes of rhs.
   int64_t window_size() const { return window[0] * window[1] * window[2]; }
+  /// Elements of the spatial axes of the output.
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
   /// True for a window of one element that visits every place: a matrix product.
   bool pointwise() const {
@@ -34,6 +42,7 @@ struct Conv {
     }
     return true;
   }
+  /// Multiply-adds, those with zeros of the padding among them.
   double work() const {
     return static_cast<double>(groups * batch * out_features) * static_cast<double>(in_features) *
            static_cast<double>(window_size()) * static_cast<double>(out_size());

@@ -12,8 +12,8 @@ namespace spruce::cpu {
 /// A block of elements: the address of its first one, and the step of each axis in elements (0
 /// repeats, negative runs backwards).
 struct Strided {
-  void* data;
-  Shape strides;
+  void* data;     ///< not owned
+  Shape strides;  ///< one for each axis
 };
 
 /// Copies the elements of `from` to `to`, both of shape `sizes`, of element_bytes 1, 2, 4 or 8.

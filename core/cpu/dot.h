@@ -7,6 +7,7 @@
 
 namespace spruce::cpu {
 
+/// The kernel of dot_general.
 void dot_kernel(const KernelArgs& args);
 /// The same with loops and product settled: to the bit what dot_kernel gives.
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args);

@@ -22,7 +22,9 @@ using TernaryLoop = void (*)(const void* a, const void* b, const void* c, void* 
 /// Runs a loop over all elements, split over threads, with broadcasting of the inputs to the
 /// output's shape.
 void run_unary(const KernelArgs& args, UnaryLoop loop);
+/// The same for two inputs.
 void run_binary(const KernelArgs& args, BinaryLoop loop);
+/// The same for three inputs.
 void run_ternary(const KernelArgs& args, TernaryLoop loop);
 
 namespace internal {

@@ -34,6 +34,7 @@ struct Largest {
   }
 };
 
+/// The same for the smallest element.
 struct Smallest {
   static constexpr bool kUnsigned = false;
   template <class T>

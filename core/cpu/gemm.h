@@ -11,15 +11,15 @@ namespace spruce::cpu {
 /// c[i, j] = sum over p of a[i, p] b[p, j], for 0 <= i < m, 0 <= j < n, 0 <= p < k. Strides are in
 /// elements; the elements of a row of c are neighbours.
 struct Gemm {
-  int64_t m = 0, n = 0, k = 0;
-  const void* a = nullptr;
-  int64_t a_row = 0, a_col = 1;
-  const void* b = nullptr;
-  int64_t b_row = 0, b_col = 1;
-  void* c = nullptr;
-  int64_t c_row = 0;
-  bool accumulate =
-      false;  // adds to what c holds; not for f16 and bf16, whose sums are kept in f32
+  int64_t m = 0, n = 0, k = 0;   ///< rows of c, columns of c, terms of each sum
+  const void* a = nullptr;       ///< of the dtype of the call, as b and c; not owned
+  int64_t a_row = 0, a_col = 1;  ///< from a row, a column of a to the next
+  const void* b = nullptr;       ///< not owned
+  int64_t b_row = 0, b_col = 1;  ///< from a row, a column of b to the next
+  void* c = nullptr;             ///< does not overlap a or b
+  int64_t c_row = 0;             ///< from a row of c to the next
+  /// Adds to what c holds; not for f16 and bf16, whose sums are kept in f32.
+  bool accumulate = false;
 };
 
 /// The multiply-adds of a product.

@@ -8,7 +8,11 @@
 namespace spruce::cpu {
 
 /// Instruction sets in rising order: baseline, AVX2 with FMA, AVX-512 (F, BW, DQ, VL).
-enum class IsaLevel : int { kBase = 0, kV3 = 3, kV4 = 4 };
+enum class IsaLevel : int {
+  kBase = 0,  ///< what every processor of the architecture has
+  kV3 = 3,    ///< x86-64-v3
+  kV4 = 4     ///< x86-64-v4
+};
 
 /// The highest level of this processor, or a lower one that SPRUCE_ISA=base|v3|v4 asks for. Fixed
 /// for the process.

@@ -9,9 +9,9 @@ namespace spruce::cpu {
 
 /// At most one of the three is set: none where the kernel of a primitive is not one such loop.
 struct ElementLoop {
-  UnaryLoop unary = nullptr;
-  BinaryLoop binary = nullptr;
-  TernaryLoop ternary = nullptr;
+  UnaryLoop unary = nullptr;      ///< of one input
+  BinaryLoop binary = nullptr;    ///< of two
+  TernaryLoop ternary = nullptr;  ///< of three
 };
 
 /// The loop that an elementwise primitive runs for inputs and an output of these dtypes.

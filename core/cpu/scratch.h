@@ -21,12 +21,14 @@ inline thread_local Region region;
 /// to 64, as far as it reaches.
 class ScratchRegion {
  public:
+  /// `bytes` bytes at `memory`, which is not owned; null changes nothing.
   ScratchRegion(void* memory, size_t bytes) : saved_(internal::region) {
     if (memory != nullptr)
       internal::region = {static_cast<char*>(memory), static_cast<char*>(memory) + bytes};
   }
   ~ScratchRegion() { internal::region = saved_; }
   ScratchRegion(const ScratchRegion&) = delete;
+  /// Neither copied nor assigned: it belongs to one block of code.
   ScratchRegion& operator=(const ScratchRegion&) = delete;
 
  private:
@@ -40,6 +42,7 @@ constexpr size_t scratch_size(size_t bytes) { return (bytes + 63) / 64 * 64; }
 /// initialised. Blocks end in the opposite order of their beginnings.
 class Scratch {
  public:
+  /// A block of that size; null for 0 bytes. Throws std::bad_alloc.
   explicit Scratch(size_t bytes) : bytes_(bytes) {
     if (bytes == 0) return;
     internal::Region& r = internal::region;
@@ -59,9 +62,12 @@ class Scratch {
       spruce::internal::pool_release(data_, bytes_);
   }
   Scratch(const Scratch&) = delete;
+  /// Neither copied nor assigned: it owns its block.
   Scratch& operator=(const Scratch&) = delete;
 
+  /// The first byte, null for 0 bytes.
   void* data() const { return data_; }
+  /// The same as elements of type T.
   template <class T>
   T* as() const {
     return static_cast<T*>(data_);

@@ -15,8 +15,8 @@ namespace spruce::cpu {
 
 /// Two words: a key, a counter, or what becomes of one.
 struct Words {
-  uint32_t first;
-  uint32_t second;
+  uint32_t first;   ///< the upper one of a 64-bit number
+  uint32_t second;  ///< the lower one
 };
 
 namespace internal {

@@ -16,11 +16,12 @@ inline constexpr int64_t kTinyElements = 64;
 /// How the graph is the body of a loop: its inputs are `consts`, `carry` and slices of arrays, its
 /// outputs `carry` and slices, as those of scan.
 struct TinyLoop {
-  int64_t consts = 0;
-  int64_t carry = 0;
-  bool reverse = false;
+  int64_t consts = 0;    ///< how many inputs are the same in each step
+  int64_t carry = 0;     ///< how many a step hands to the next
+  bool reverse = false;  ///< from the last slice to the first
 };
 
+/// Machine code for a graph over tiny arrays.
 class TinyKernel {
  public:
   virtual ~TinyKernel() = default;
@@ -37,6 +38,7 @@ int64_t tiny_work(const Graph& graph, const Equation& equation);
 
 /// Null where one of the equations has no code, or the system gives no executable memory.
 std::unique_ptr<const TinyKernel> make_tiny(const Graph& body);
+/// The same for the body of a loop.
 std::unique_ptr<const TinyKernel> make_tiny_loop(const Graph& body, const TinyLoop& loop);
 
 }  // namespace spruce::cpu

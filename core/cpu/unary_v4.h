@@ -9,13 +9,20 @@ namespace spruce::cpu {
 
 /// The loops for f32 (or f64, where the name says so), or null where the processor lacks AVX-512.
 UnaryLoop exp_v4();
+/// e^x in f64.
 UnaryLoop exp_double_v4();
+/// log x in f64.
 UnaryLoop log_double_v4();
+/// 1 / (1 + e^-x).
 UnaryLoop logistic_v4();
+/// x / (1 + e^-x).
 UnaryLoop silu_v4();
+/// tanh x.
 UnaryLoop tanh_v4();
+/// erf x.
 UnaryLoop erf_v4();
 
+/// For primitives that have none.
 inline UnaryLoop no_loop() { return nullptr; }
 
 /// The kernel of an operation that has such a loop for f32, and maybe one for f64: `Op` does what

@@ -18,19 +18,29 @@ struct WindowPlan {
   bool plain =
       false;  // the first axis has nothing but windows of one element: its parts are independent
 
+  /// For an input and an output of these shapes.
   WindowPlan(const Shape& in, const Shape& out, const WindowParams& w);
+  /// The innermost axis.
   const Axis& last() const { return axes[rank - 1]; }
   /// Lines of outputs along the last axis.
   int64_t rows() const;
+  /// Elements of a window.
   int64_t taps() const;
 };
 
+/// The kernel of reduce_window_sum.
 void window_sum_kernel(const KernelArgs& args);
+/// The kernel of reduce_window_max.
 void window_max_kernel(const KernelArgs& args);
+/// The kernel of reduce_window_min.
 void window_min_kernel(const KernelArgs& args);
+/// The kernel of window_argmax.
 void window_argmax_kernel(const KernelArgs& args);
+/// The kernel of window_argmin.
 void window_argmin_kernel(const KernelArgs& args);
+/// The kernel of window_gather.
 void window_gather_kernel(const KernelArgs& args);
+/// The kernel of window_scatter_add.
 void window_scatter_add_kernel(const KernelArgs& args);
 
 }  // namespace spruce::cpu

@@ -10,11 +10,20 @@
 namespace spruce::cpu {
 
 /// How a scatter combines an element with its update.
-enum class ScatterOp { kSet, kAdd, kMul, kMin, kMax };
+enum class ScatterOp {
+  kSet,  ///< the update
+  kAdd,  ///< the sum
+  kMul,  ///< the product
+  kMin,  ///< the smaller one; NaN wins
+  kMax   ///< the larger one; NaN wins
+};
 
+/// The kernel of gather.
 void gather_kernel(const KernelArgs& args);
+/// The kernel of all scatters.
 void scatter(const KernelArgs& args, ScatterOp op);
 
+/// The kernel of one scatter, as Primitive::cpu wants it.
 template <ScatterOp kOp>
 void scatter_kernel(const KernelArgs& args) {
   scatter(args, kOp);
@@ -26,6 +35,7 @@ class Walk {
  public:
   /// Adds an axis inside of those before.
   void add(int64_t size, int64_t operand, int64_t result);
+  /// Number of elements: the product of the sizes.
   int64_t size() const { return size_; }
   /// True if the innermost axis is dense in the result.
   bool rows() const { return rank_ > 0 && axes_[last()].result == 1; }
