@@ -10,7 +10,7 @@
 namespace spruce::internal {
 
 inline GraphPtr sample_body(std::string_view text) {
-  return std::make_shared<const Graph>(parse_graph(text));
+  return std::make_shared<const Graph>(spruce::parse_graph(text));
 }
 
 inline SampleInput sample_input(const Shape& shape, double low = -1, double high = 1,
