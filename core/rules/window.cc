@@ -23,8 +23,11 @@ Shape window_shape(const char* op, const Aval& in, const WindowParams& w) {
       fail("the parameter " + to_string(*s) + " does not have one entry for each axis");
   }
   Shape out;
+  int64_t places = 1;
   for (int d = 0; d < in.shape.rank(); ++d) {
     if (w.window[d] < 1) fail("the window " + to_string(w.window) + " is empty");
+    if (__builtin_mul_overflow(places, w.window[d], &places))
+      fail("the window " + to_string(w.window) + " has more places than int64 can count");
     if (w.strides[d] < 1 || w.base_dilation[d] < 1 || w.window_dilation[d] < 1) {
       fail("strides and dilations are at least 1, got " + to_string(w.strides) + ", " +
            to_string(w.base_dilation) + " and " + to_string(w.window_dilation));

@@ -374,6 +374,11 @@ TEST(ReduceWindow, SaysWhatDoesNotFit) {
   EXPECT_THROW(reduce_window_sum(x, {.window = {2, 2}}), ShapeError);
   EXPECT_THROW(reduce_window_sum(x, {.window = {0}}), ShapeError);
   EXPECT_THROW(reduce_window_sum(x, {.window = {1}, .strides = {-1}}), ShapeError);
+  const Array none = array(std::vector<float>(), {0, 3});
+  EXPECT_THAT(message_of<ShapeError>([&] {
+                reduce_window_sum(none, {.window = {int64_t{1} << 62, 4}});
+              }),
+              testing::HasSubstr("[4611686018427387904,4] has more places than int64 can count"));
   EXPECT_THROW(reduce_window_sum(array({true}), {.window = {1}}), DtypeError);
 }
 
