@@ -14,13 +14,13 @@
 namespace bench {
 namespace {
 
-// Of products and convolutions only; the body of a scan as often as it runs.
+// Of products, convolutions and attention; the body of a scan as often as it runs.
 double flops_of(const sp::Graph& graph) {
   double total = 0;
   for (const sp::Equation& e : graph.equations) {
     const sp::Primitive& p = *e.primitive;
     const std::string_view name = p.name;
-    if (name.starts_with("dot_") || name == "conv_general")
+    if (name.starts_with("dot_") || name.starts_with("attention") || name == "conv_general")
       total += p.flops({types_of(graph, e.inputs), types_of(graph, e.outputs), e.params});
     if (e.params.base() == nullptr) continue;
     const double times =

@@ -156,33 +156,48 @@ bool classify(const Conv& c, Problem* p) {
   return true;
 }
 
-// An operand in the user's layout and in the one that the primitive wants.
+// oneDNN's own way through its C++ types would allocate for every argument.
+template <size_t N>
+void execute(const dnnl::primitive& primitive, const dnnl_exec_arg_t (&args)[N]) {
+  dnnl::error::wrap_c_api(
+      dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(N), args),
+      "could not execute a primitive");
+}
+
+// An operand in the user's layout and in the one that the primitive wants. Where their elements
+// stand is set before each use.
 struct Operand {
-  Memory::desc user, wanted;
+  Memory user, wanted;
   dnnl::reorder move;
+  size_t size = 0;  // bytes in the primitive's layout
   bool moves = false;
 
-  void set(const Memory::desc& w, bool into) {
-    wanted = w;
-    moves = !(wanted == user);
+  void set(const Memory::desc& u, const Memory::desc& w, bool into) {
+    user = Memory(u, engine(), nullptr), wanted = Memory(w, engine(), nullptr);
+    size = w.get_size(), moves = !(w == u);
     if (moves)
-      move = into ? dnnl::reorder({engine(), user, engine(), wanted})
-                  : dnnl::reorder({engine(), wanted, engine(), user});
+      move = into ? dnnl::reorder({engine(), u, engine(), w})
+                  : dnnl::reorder({engine(), w, engine(), u});
   }
-  size_t bytes() const { return moves ? wanted.get_size() : 0; }
+  size_t bytes() const { return moves ? size : 0; }
+  dnnl_memory_t at(const void* data) const {
+    wanted.set_data_handle(const_cast<void*>(data));
+    return wanted.get();
+  }
   void run(const void* from, void* to, bool into) const {
-    Memory a(into ? user : wanted, engine(), const_cast<void*>(from)),
-        b(into ? wanted : user, engine(), to);
-    move.execute(stream(), a, b);
+    const Memory &a = into ? user : wanted, &b = into ? wanted : user;
+    a.set_data_handle(const_cast<void*>(from)), b.set_data_handle(to);
+    execute(move, {{DNNL_ARG_FROM, a.get()}, {DNNL_ARG_TO, b.get()}});
   }
 };
 
-// A primitive for the samples of one part.
+// A primitive for the samples of one part, and what one thread needs to run it.
 struct Plan {
   dnnl::primitive primitive;
   Operand first, second, result;  // lhs, rhs, out of the caller
   int first_arg = 0, second_arg = 0, result_arg = 0;
-  Memory::desc scratchpad;
+  Memory scratchpad;
+  size_t scratchpad_bytes = 0;
   bool there = false;
 };
 
@@ -262,10 +277,10 @@ std::shared_ptr<const Plan> make_plan(const Problem& p) {
                             const Memory::desc& result_wanted) {
       plan->there = fast(desc.impl_info_str());
       plan->primitive = primitive;
-      plan->scratchpad = desc.scratchpad_desc();
-      plan->first.user = first, plan->second.user = second, plan->result.user = result;
-      plan->first.set(first_wanted, true), plan->second.set(second_wanted, true),
-          plan->result.set(result_wanted, false);
+      plan->scratchpad = Memory(desc.scratchpad_desc(), engine(), nullptr);
+      plan->scratchpad_bytes = desc.scratchpad_desc().get_size();
+      plan->first.set(first, first_wanted, true), plan->second.set(second, second_wanted, true);
+      plan->result.set(result, result_wanted, false);
     };
     if (p.form == Form::kForward) {
       plan->first_arg = DNNL_ARG_SRC, plan->second_arg = DNNL_ARG_WEIGHTS,
@@ -293,6 +308,7 @@ std::shared_ptr<const Plan> make_plan(const Problem& p) {
   return plan;
 }
 
+// The plan of this thread.
 std::shared_ptr<const Plan> plan_of(const Problem& p) {
   thread_local std::unordered_map<Problem, std::shared_ptr<const Plan>, ProblemHash> plans;
   if (const auto it = plans.find(p); it != plans.end()) return it->second;
@@ -302,13 +318,13 @@ std::shared_ptr<const Plan> plan_of(const Problem& p) {
 }
 
 // Runs the primitive on operands that have their layouts.
-void execute(const Plan& plan, const void* first, const void* second, void* result) {
-  const Scratch memory(plan.scratchpad.get_size());
-  plan.primitive.execute(
-      stream(), {{plan.first_arg, Memory(plan.first.wanted, engine(), const_cast<void*>(first))},
-                 {plan.second_arg, Memory(plan.second.wanted, engine(), const_cast<void*>(second))},
-                 {plan.result_arg, Memory(plan.result.wanted, engine(), result)},
-                 {DNNL_ARG_SCRATCHPAD, Memory(plan.scratchpad, engine(), memory.data())}});
+void run(const Plan& plan, const void* first, const void* second, void* result) {
+  const Scratch memory(plan.scratchpad_bytes);
+  plan.scratchpad.set_data_handle(memory.data());
+  execute(plan.primitive, {{plan.first_arg, plan.first.at(first)},
+                           {plan.second_arg, plan.second.at(second)},
+                           {plan.result_arg, plan.result.at(result)},
+                           {DNNL_ARG_SCRATCHPAD, plan.scratchpad.get()}});
 }
 
 // The operand in the primitive's layout: where it stands, or in `memory`.
@@ -320,19 +336,18 @@ const void* arranged(const Operand& o, const void* user, void* memory) {
 
 // The parts that a convolution is computed in.
 struct Split {
-  Form form;
+  Problem problem, rest;  // of all parts but the last, and of the last
   int64_t each, parts;
   std::shared_ptr<const Plan> plan, last;
 
-  bool weights() const { return form == Form::kBackwardWeights; }
+  bool weights() const { return problem.form == Form::kBackwardWeights; }
   // The gradient of the window is summed over parts aside.
   bool sums() const { return weights() && (parts > 1 || plan->result.moves); }
 };
 
 bool split(const Conv& c, Split* s) {
-  Problem p;
+  Problem& p = s->problem;
   if (c.work() < kLeast || !classify(c, &p)) return false;
-  s->form = p.form;
   const int64_t n = p.n;
   if (s->weights()) {
     // Each part of a gradient of the window writes a whole one, which takes its time as well.
@@ -346,8 +361,9 @@ bool split(const Conv& c, Split* s) {
   s->parts = (n + s->each - 1) / s->each;
   p.n = s->each;
   s->plan = plan_of(p);
-  p.n = n - (s->parts - 1) * s->each;
-  s->last = p.n == s->each ? s->plan : plan_of(p);
+  s->rest = p;
+  s->rest.n = n - (s->parts - 1) * s->each;
+  s->last = s->rest == p ? s->plan : plan_of(s->rest);
   return s->plan->there && s->last->there;
 }
 
@@ -365,9 +381,9 @@ size_t conv_scratch(const Conv& c) {
   if (!split(c, &s)) return 0;
   const auto of = [&](const Plan& q) {
     return scratch_size(q.first.bytes()) + scratch_size(q.second.bytes()) +
-           scratch_size(s.weights() ? 0 : q.result.bytes()) + scratch_size(q.scratchpad.get_size());
+           scratch_size(s.weights() ? 0 : q.result.bytes()) + scratch_size(q.scratchpad_bytes);
   };
-  const size_t partial = s.sums() ? s.plan->result.wanted.get_size() : 0;
+  const size_t partial = s.sums() ? s.plan->result.size : 0;
   return scratch_size(partial * static_cast<size_t>(s.parts)) + std::max(of(*s.plan), of(*s.last));
 }
 
@@ -376,12 +392,12 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   if (!split(c, &s)) return false;
   const bool weights = s.weights(), sums = s.sums();
   const int64_t each = s.each, parts = s.parts;
-  const std::shared_ptr<const Plan>&plan = s.plan, &last = s.last;
+  const std::shared_ptr<const Plan>& plan = s.plan;
   // Steps from one part to the next.
   const int64_t lhs_step = each * (weights ? c.lhs_feature : c.lhs_batch),
                 rhs_step = weights ? each * c.rhs_in : 0;
   const int64_t out_step = weights ? 0 : each * c.out_batch;
-  const size_t result_bytes = plan->result.wanted.get_size();
+  const size_t result_bytes = plan->result.size;
   const OneThread one;
   const Scratch window(weights ? 0 : plan->second.bytes());
   const void* const shared = weights ? nullptr : arranged(plan->second, rhs, window.data());
@@ -389,7 +405,8 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   parallel_for(parts * 64, 64, [&](int64_t begin, int64_t end) {
     const OneThread alone;
     for (int64_t i = begin / 64; i < (end + 63) / 64; ++i) {
-      const Plan& q = i + 1 == parts ? *last : *plan;
+      const std::shared_ptr<const Plan> own = plan_of(i + 1 == parts ? s.rest : s.problem);
+      const Plan& q = *own;
       const Scratch a(q.first.bytes()), b(weights ? q.second.bytes() : 0),
           y(weights ? 0 : q.result.bytes());
       const void* const first = arranged(q.first, lhs + i * lhs_step, a.data());
@@ -397,12 +414,12 @@ bool conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
         void* const to =
             sums ? static_cast<char*>(partial.data()) + static_cast<size_t>(i) * result_bytes
                  : static_cast<void*>(out);
-        execute(q, first, arranged(q.second, rhs + i * rhs_step, b.data()), to);
+        run(q, first, arranged(q.second, rhs + i * rhs_step, b.data()), to);
       } else if (q.result.moves) {
-        execute(q, first, shared, y.data());
+        run(q, first, shared, y.data());
         q.result.run(y.data(), out + i * out_step, false);
       } else {
-        execute(q, first, shared, out + i * out_step);
+        run(q, first, shared, out + i * out_step);
       }
     }
   });

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
-#include <new>
 #include <random>
 #include <set>
 
@@ -15,29 +13,7 @@
 #include "spruce/nn/nn.h"
 #include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/transforms.h"
-
-namespace {
-thread_local int64_t allocations = 0;
-
-void* counted(size_t bytes) noexcept {
-  ++allocations;
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-void* counted_or_throw(size_t bytes) {
-  void* p = counted(bytes);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-}  // namespace
-
-void* operator new(size_t bytes) { return counted_or_throw(bytes); }
-void* operator new[](size_t bytes) { return counted_or_throw(bytes); }
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes); }
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return counted(bytes); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
-void operator delete[](void* p, size_t) noexcept { std::free(p); }
+#include "tests/transforms/allocations.h"
 
 namespace spruce {
 namespace {
@@ -56,11 +32,9 @@ TEST(Calls, ASecondCallAllocatesOnlyItsResults) {
   for (size_t i = 0; i < 10; ++i)
     t.a[i] = random::normal(Key(static_cast<uint64_t>(i)), {4, static_cast<int64_t>(i) + 1});
   (void)f(t);
-  const int64_t heap = allocations, arrays = memory::allocation_count();
-  const Ten out = f(t);
-  EXPECT_EQ(allocations - heap, 0);
-  // One block for the elements of each result and one for its handle.
-  EXPECT_EQ(memory::allocation_count() - arrays, 20);
+  const Allocated second = allocated_by([&] { return f(t); });
+  EXPECT_EQ(second.heap, 0);
+  EXPECT_EQ(second.arrays, 20);
   EXPECT_EQ(f.trace_count(), 1);
 }
 
@@ -84,10 +58,10 @@ TEST(Calls, BlocksOfRowsAllocateOnlyTheirResults) {
     set_threads(n);
     const auto compiled = jit(f);
     (void)compiled(w, x);
-    const int64_t heap = allocations, arrays = memory::allocation_count(),
+    const int64_t heap = heap_allocations(), arrays = memory::allocation_count(),
                   live = memory::live_bytes();
     const auto [h, y] = compiled(w, x);
-    EXPECT_EQ(allocations - heap, 0);
+    EXPECT_EQ(heap_allocations() - heap, 0);
     const int64_t others = memory::allocation_count() - arrays - 4;
     EXPECT_GE(others, 0);
     EXPECT_LE(others, n > 1 ? n : 0);

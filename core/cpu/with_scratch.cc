@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/with_scratch.h"
+
+#include "spruce/core/cpu/scratch.h"
+
+namespace spruce::cpu {
+namespace {
+
+class WithScratch final : public PreparedKernel {
+ public:
+  WithScratch(void (*kernel)(const KernelArgs&), size_t bytes) : kernel_(kernel), bytes_(bytes) {}
+  void run(const KernelArgs& args) const override {
+    const ScratchRegion region(args.scratch, bytes_);
+    kernel_(args);
+  }
+  size_t scratch_bytes() const override { return bytes_; }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  void (*kernel_)(const KernelArgs&);
+  size_t bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<const PreparedKernel> with_scratch(void (*kernel)(const KernelArgs&),
+                                                   size_t bytes) {
+  return std::make_unique<const WithScratch>(kernel, bytes);
+}
+
+}  // namespace spruce::cpu
