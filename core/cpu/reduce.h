@@ -7,10 +7,11 @@
 #pragma once
 
 #include <limits>
-#include <memory>
 
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/primitive.h"
 #include "spruce/core/rules/reduce.h"
 
@@ -31,10 +32,17 @@ struct ReduceLoops {
 
 /// Reduces over `axes`, which rise, of `from`; `to` holds accumulators.
 void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops);
+/// Bytes of Scratch that reduce_kernel takes.
+size_t reduce_scratch(const PrepareArgs& args);
+
 namespace internal {
 
 template <class T>
 inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+
+inline bool is_half(Dtype dtype) { return is_floating(dtype) && size_of(dtype) == 2; }
+/// Of the results of halves, which are reduced as floats.
+inline size_t wide_bytes(int64_t results) { return static_cast<size_t>(results) * sizeof(float); }
 
 // Loops over elements X that are reduced as A: the same type, or float for the 16-bit floats. Lanes
 // are plain arrays that compilers keep in vector registers: vector types would be split up before
@@ -205,9 +213,9 @@ void reduce_kernel(const KernelArgs& args) {
       if constexpr (internal::kIsHalf<T>) {
         static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(),
                                        internal::Reduce<Op, float, float>::best(), sizeof(float)};
-        std::unique_ptr<float[]> wide(new float[static_cast<size_t>(y.numel()) + 1]);
-        run_reduce(x, axes, wide.get(), loops);
-        narrow(wide.get(), y.as<T>(), y.numel());
+        const Scratch wide(internal::wide_bytes(y.numel()));
+        run_reduce(x, axes, wide.data(), loops);
+        narrow(wide.as<float>(), y.as<T>(), y.numel());
       } else {
         using X = typename internal::ReduceElement<T, Op::kUnsigned>::type;
         static const ReduceLoop loop = internal::Reduce<Op, X, X>::best();

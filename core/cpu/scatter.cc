@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/windows.h"
 
 namespace spruce::cpu {
@@ -125,16 +125,26 @@ void scatter_as(const Windows& w, T* operand, const U* updates) {
   });
 }
 
+template <class T>
+inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+
+// Halves are combined in f32, so that many small updates of one element are not lost.
+template <class T>
+size_t wide_bytes(const Shape& out) {
+  return kHalf<T> ? static_cast<size_t>(out.numel()) * sizeof(float) : 0;
+}
+
 template <class Op, class T>
 void combine_as(const Windows& w, const View& out, const void* updates) {
   const T* u = static_cast<const T*>(updates);
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
-    // Accumulates in f32, so that many small updates of one element are not lost.
-    T* y = out.as<T>();
-    std::vector<float> wide(static_cast<size_t>(out.numel()));
-    std::transform(y, y + out.numel(), wide.begin(), [](T v) { return static_cast<float>(v); });
-    scatter_as<Op>(w, wide.data(), u);
-    std::transform(wide.begin(), wide.end(), y, [](float v) { return static_cast<T>(v); });
+  if constexpr (kHalf<T>) {
+    T* const y = out.as<T>();
+    const Scratch memory(wide_bytes<T>(out.shape()));
+    float* const wide = memory.as<float>();
+    const int64_t n = out.numel();
+    for (int64_t i = 0; i < n; ++i) wide[i] = static_cast<float>(y[i]);
+    scatter_as<Op>(w, wide, u);
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(wide[i]);
   } else {
     scatter_as<Op>(w, out.as<T>(), u);
   }
@@ -163,21 +173,52 @@ void set(const Windows& w, const View& out, const void* updates) {
   }
 }
 
-// The input, in memory of its own if the output is about to overwrite it.
-View apart(const View& in, const View& out, std::vector<char>& copy) {
-  const int64_t bytes = in.aval->bytes();
-  if (in.data != out.data || bytes == 0) return in;
-  copy.assign(static_cast<const char*>(in.data), static_cast<const char*>(in.data) + bytes);
-  return {copy.data(), in.aval};
-}
+// An input, in memory of its own if the output is about to overwrite it.
+class Apart {
+ public:
+  Apart(const View& in, const View& out)
+      : copy_(in.data == out.data ? static_cast<size_t>(in.aval->bytes()) : 0), view_(in) {
+    if (copy_.data() == nullptr) return;
+    std::memcpy(copy_.data(), in.data, static_cast<size_t>(in.aval->bytes()));
+    view_.data = copy_.data();
+  }
+  const View& view() const { return view_; }
+
+ private:
+  Scratch copy_;
+  View view_;
+};
+
+class Prepared final : public PreparedKernel {
+ public:
+  Prepared(const PrepareArgs& args, ScatterOp op) : op_(op) {
+    if (op == ScatterOp::kSet) return;
+    visit_dtype(args.out[0]->dtype,
+                [&]<class T>(T) { bytes_ = scratch_size(wide_bytes<T>(args.out[0]->shape)); });
+  }
+  void run(const KernelArgs& args) const override {
+    const ScratchRegion region(args.scratch, bytes_);
+    scatter(args, op_);
+  }
+  size_t scratch_bytes() const override { return bytes_; }
+  // In the memory of the others it would take copies of them.
+  bool in_place(size_t in, size_t) const override { return in == 0; }
+
+ private:
+  ScatterOp op_;
+  size_t bytes_ = 0;
+};
 
 }  // namespace
 
+std::unique_ptr<const PreparedKernel> prepare_scatter(const PrepareArgs& args, ScatterOp op) {
+  return std::make_unique<const Prepared>(args, op);
+}
+
 void scatter(const KernelArgs& args, ScatterOp op) {
   const View &operand = args.in[0], &out = args.out[0];
-  std::vector<char> saved_indices, saved_updates;
-  const View indices = apart(args.in[1], out, saved_indices),
-             updates = apart(args.in[2], out, saved_updates);
+  const Apart indices_apart(args.in[1], out), updates_apart(args.in[2], out);
+  const View &indices = indices_apart.view(), &updates = updates_apart.view();
   if (operand.data != out.data) {
     parallel_for(operand.aval->bytes(), kGrain * 8, [&](int64_t begin, int64_t end) {
       std::memcpy(out.as<char>() + begin, operand.as<char>() + begin,

@@ -90,21 +90,36 @@ void search_rows(const T* sorted, int64_t n, const T* queries, int64_t per_row, 
   });
 }
 
+struct Sizes {
+  Sizes(const Shape& sorted, const Shape& queries)
+      : n(sorted.back()), count(queries.numel()), rows(n == 0 ? 0 : sorted.numel() / n) {}
+  // Halves become floats first where an element is read more often than once.
+  template <class T>
+  bool widened() const {
+    constexpr bool half = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+    return half && count > 0 && n > 0 && count / rows > n / kTogether;
+  }
+  size_t sorted_bytes() const { return static_cast<size_t>(rows * n) * sizeof(float); }
+  size_t queries_bytes() const { return static_cast<size_t>(count) * sizeof(float); }
+
+  int64_t n, count, rows;
+};
+
 template <class T, class Place>
 void searchsorted_as(const KernelArgs& args, bool right) {
   const View &sorted = args.in[0], &queries = args.in[1];
-  const int64_t n = sorted.shape().back(), count = queries.numel();
+  const Sizes sizes(sorted.shape(), queries.shape());
+  const int64_t n = sizes.n, count = sizes.count;
   if (count == 0) return;
   Place* const out = args.out[0].as<Place>();
   if (n == 0) {
     std::fill_n(out, count, Place{0});
     return;
   }
-  const int64_t rows = sorted.numel() / n, per_row = count / rows;
+  const int64_t rows = sizes.rows, per_row = count / rows;
   if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
-    if (per_row > n / kTogether) {  // an element is read more often than once
-      const Scratch x(static_cast<size_t>(rows * n) * sizeof(float)),
-          q(static_cast<size_t>(count) * sizeof(float));
+    if (sizes.widened<T>()) {
+      const Scratch x(sizes.sorted_bytes()), q(sizes.queries_bytes());
       widen(sorted.as<T>(), x.as<float>(), rows * n);
       widen(queries.as<T>(), q.as<float>(), count);
       return search_rows(x.as<float>(), n, q.as<float>(), per_row, rows, out, right);
@@ -114,6 +129,13 @@ void searchsorted_as(const KernelArgs& args, bool right) {
 }
 
 }  // namespace
+
+size_t searchsorted_scratch(const PrepareArgs& args) {
+  const Sizes sizes(args.in[0]->shape, args.in[1]->shape);
+  bool widened = false;
+  visit_dtype(args.in[0]->dtype, [&]<class T>(T) { widened = sizes.widened<T>(); });
+  return widened ? scratch_size(sizes.sorted_bytes()) + scratch_size(sizes.queries_bytes()) : 0;
+}
 
 void searchsorted_kernel(const KernelArgs& args) {
   const bool right = args.params.get<SearchSortedParams>().right;

@@ -2,7 +2,7 @@
 // Kernels of the primitives that order elements.
 #pragma once
 
-#include "spruce/core/primitive.h"
+#include "spruce/core/cpu/with_scratch.h"
 
 namespace spruce::cpu {
 
@@ -12,5 +12,10 @@ void sort_kernel(const KernelArgs& args);
 void top_k_kernel(const KernelArgs& args);
 /// The kernel of searchsorted.
 void searchsorted_kernel(const KernelArgs& args);
+
+/// Bytes of Scratch that these take.
+size_t sort_scratch(const PrepareArgs& args);
+size_t top_k_scratch(const PrepareArgs& args);
+size_t searchsorted_scratch(const PrepareArgs& args);
 
 }  // namespace spruce::cpu

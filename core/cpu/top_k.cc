@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel of top_k.
 #include <algorithm>
-#include <vector>
 
 #include "spruce/core/cpu/ordered_key.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort.h"
 #include "spruce/core/rules/sort.h"
 
@@ -23,22 +23,26 @@ struct Ranked {
   }
 };
 
-// The best k of x[0..n): a heap whose top is the worst of those kept.
 template <class T>
-void best(const T* x, int64_t n, std::vector<Ranked<OrderedKey<T>>>& kept, int64_t k) {
-  kept.clear();
+size_t kept_bytes(int64_t k) {
+  return static_cast<size_t>(k) * sizeof(Ranked<OrderedKey<T>>);
+}
+
+// The best k > 0 of x[0..n): a heap whose top is the worst of those kept.
+template <class T>
+void best(const T* x, int64_t n, Ranked<OrderedKey<T>>* kept, int64_t k) {
   for (int64_t i = 0; i < n; ++i) {
     const Ranked<OrderedKey<T>> e{ordered_key(x[i]), i};
     if (i < k) {
-      kept.push_back(e);
-      if (i + 1 == k) std::make_heap(kept.begin(), kept.end());
-    } else if (e < kept.front()) {
-      std::pop_heap(kept.begin(), kept.end());
-      kept.back() = e;
-      std::push_heap(kept.begin(), kept.end());
+      kept[i] = e;
+      if (i + 1 == k) std::make_heap(kept, kept + k);
+    } else if (e < kept[0]) {
+      std::pop_heap(kept, kept + k);
+      kept[k - 1] = e;
+      std::push_heap(kept, kept + k);
     }
   }
-  std::sort_heap(kept.begin(), kept.end());
+  std::sort_heap(kept, kept + k);
 }
 
 template <class T, class Place>
@@ -46,22 +50,31 @@ void top_k_as(const KernelArgs& args, int64_t k) {
   const int64_t n = args.in[0].shape().back();
   const int64_t rows = args.out[0].numel() / k;
   parallel_for(rows, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-    std::vector<Ranked<OrderedKey<T>>> kept;
-    kept.reserve(static_cast<size_t>(k));
+    const Scratch memory(kept_bytes<T>(k));
+    Ranked<OrderedKey<T>>* const kept = memory.as<Ranked<OrderedKey<T>>>();
     for (int64_t row = begin; row < end; ++row) {
       const T* x = args.in[0].as<T>() + row * n;
       best(x, n, kept, k);
       T* values = args.out[0].as<T>() + row * k;
       Place* places = args.out[1].as<Place>() + row * k;
       for (int64_t j = 0; j < k; ++j) {
-        places[j] = static_cast<Place>(kept[static_cast<size_t>(j)].place);
-        values[j] = x[kept[static_cast<size_t>(j)].place];
+        places[j] = static_cast<Place>(kept[j].place);
+        values[j] = x[kept[j].place];
       }
     }
   });
 }
 
 }  // namespace
+
+size_t top_k_scratch(const PrepareArgs& args) {
+  if (args.out[0]->shape.numel() == 0) return 0;
+  size_t bytes = 0;
+  visit_dtype(args.in[0]->dtype, [&]<class T>(T) {
+    bytes = scratch_size(kept_bytes<T>(args.params.get<TopKParams>().k));
+  });
+  return bytes;
+}
 
 void top_k_kernel(const KernelArgs& args) {
   const int64_t k = args.params.get<TopKParams>().k;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/parallel.h"
@@ -67,14 +66,16 @@ struct LineTap {
   int64_t first;
 };
 
-std::vector<LineTap> line_taps(const WindowPlan& w) {
+size_t line_taps_bytes(const WindowPlan& w) {
+  return static_cast<size_t>(w.last().window) * sizeof(LineTap);
+}
+
+void fill_line_taps(const WindowPlan& w, LineTap* taps) {
   const WindowPlan::Axis& a = w.last();
-  std::vector<LineTap> taps;
   for (int64_t k = 0; k < a.window; ++k) {
     const int64_t first = k * a.window_dilation - a.low;
-    taps.push_back({run_of(first, a.stride, dilated(a.in, a.dilation), a.out), first});
+    taps[k] = {run_of(first, a.stride, dilated(a.in, a.dilation), a.out), first};
   }
-  return taps;
 }
 
 // Calls f(tap, offset of the line of the input, tap of the last axis) for the taps of one line of
@@ -101,6 +102,24 @@ void each_tap(const WindowPlan& w, int64_t row, const F& f) {
     for (int64_t k = 0; k < inner && inside; ++k) f(t * inner + k, offset, k);
     for (int d = w.rank - 2; d >= 0 && ++tap[d] == w.axes[d].window; --d) tap[d] = 0;
   }
+}
+
+// A line of results on the way; nothing where they need none.
+template <class C>
+size_t line_bytes(const WindowPlan& w, bool needed) {
+  return needed ? static_cast<size_t>(w.last().out) * sizeof(C) : 0;
+}
+
+// What reduce and arg_reduce take of a region; the one has lines on the way for halves only.
+size_t scratch_of(const PrepareArgs& a, bool always_lines) {
+  if (a.out[0]->shape.numel() == 0) return 0;
+  const WindowPlan w(a.in[0]->shape, a.out[0]->shape, a.params.get<WindowParams>());
+  size_t bytes = 0;
+  visit_dtype(a.in[0]->dtype, [&]<class T>(T) {
+    bytes = scratch_size(line_taps_bytes(w)) +
+            scratch_size(line_bytes<Compute<T>>(w, always_lines || kHalf<T>));
+  });
+  return bytes;
 }
 
 Line line_of(const WindowPlan& w) {
@@ -211,10 +230,12 @@ void reduce(const KernelArgs& args) {
     using C = Compute<T>;
     static const typename Combine<Op, T>::Loop combine = Combine<Op, T>::best();
     const Line line = line_of(w);
-    const std::vector<LineTap> taps = line_taps(w);
+    const Scratch line_taps(line_taps_bytes(w));
+    LineTap* const taps = line_taps.as<LineTap>();
+    fill_line_taps(w, taps);
     const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
-      const Scratch wide(kHalf<T> ? static_cast<size_t>(line.cells) * sizeof(C) : 0);
+      const Scratch wide(line_bytes<C>(w, kHalf<T>));
       for (int64_t row = begin; row < end; ++row) {
         T* const out = args.out[0].as<T>() + row * line.cells;
         C* y;
@@ -225,7 +246,7 @@ void reduce(const KernelArgs& args) {
         std::fill(y, y + line.cells, Op::template kNothing<C>);
         each_tap(w, row, [&](int64_t, int64_t offset, int64_t k) {
           const T* x = args.in[0].as<T>() + offset;
-          const auto& [run, first] = taps[static_cast<size_t>(k)];
+          const auto& [run, first] = taps[k];
           if (both) {
             if (k == 0) combine(y, x, kPairs, line.cells);
           } else if (line.dilation == 1) {
@@ -325,10 +346,12 @@ void arg_reduce(const KernelArgs& args) {
     using C = Compute<T>;
     static const typename Choose<Op, T>::Loop choose = Choose<Op, T>::best_loop();
     const Line line = line_of(w);
-    const std::vector<LineTap> taps = line_taps(w);
+    const Scratch line_taps(line_taps_bytes(w));
+    LineTap* const taps = line_taps.as<LineTap>();
+    fill_line_taps(w, taps);
     const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
-      const Scratch memory(static_cast<size_t>(line.cells) * sizeof(C));
+      const Scratch memory(line_bytes<C>(w, true));
       C* const best = memory.as<C>();
       std::fill(best, best + line.cells, C{});
       for (int64_t row = begin; row < end; ++row) {
@@ -336,7 +359,7 @@ void arg_reduce(const KernelArgs& args) {
         std::fill(index, index + line.cells, -1);
         each_tap(w, row, [&](int64_t tap, int64_t offset, int64_t k) {
           const T* x = args.in[0].as<T>() + offset;
-          const auto& [run, first] = taps[static_cast<size_t>(k)];
+          const auto& [run, first] = taps[k];
           const auto number = static_cast<int32_t>(tap);
           if (both) {
             if (k == 0) choose(best, index, x, kPairs, line.cells, number);
@@ -354,61 +377,10 @@ void arg_reduce(const KernelArgs& args) {
   });
 }
 
-// What a tap adds to the place of each axis.
-struct Taps {
-  explicit Taps(const WindowPlan& w)
-      : rank(w.rank), count(w.taps()), places(static_cast<size_t>(w.rank * count)) {
-    for (int64_t t = 0; t < count; ++t) {
-      int64_t rest = t;
-      for (int d = rank - 1; d >= 0; --d) {
-        places[static_cast<size_t>(t * rank + d)] =
-            rest % w.axes[d].window * w.axes[d].window_dilation;
-        rest /= w.axes[d].window;
-      }
-    }
-  }
-  const int64_t* of(int64_t tap) const { return places.data() + tap * rank; }
-
-  int rank;
-  int64_t count;
-  std::vector<int64_t> places;
-};
-
-// Calls f(window, offset of the element) for the windows begin..end; -1 where the index names no
-// element.
-template <class F>
-void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin,
-                int64_t end, const F& f) {
-  if (begin >= end) return;
-  int64_t cell[kMaxRank], place[kMaxRank];
-  int64_t rest = begin;
-  for (int d = w.rank - 1; d >= 0; --d) {
-    cell[d] = rest % w.axes[d].out;
-    rest /= w.axes[d].out;
-    place[d] = cell[d] * w.axes[d].stride - w.axes[d].low;
-  }
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t tap = index[i];
-    int64_t offset = 0;
-    bool inside = tap >= 0 && tap < taps.count;
-    const int64_t* const more = taps.of(inside ? tap : 0);
-    for (int d = 0; d < w.rank && inside; ++d) {
-      const WindowPlan::Axis& a = w.axes[d];
-      const int64_t at = element_at(place[d] + more[d], a.dilation, a.in);
-      inside = at >= 0;
-      offset += at * a.step;
-    }
-    f(i, inside ? offset : -1);
-    for (int d = w.rank - 1; d >= 0; --d) {
-      place[d] += w.axes[d].stride;
-      if (++cell[d] < w.axes[d].out) break;
-      cell[d] = 0;
-      place[d] = -w.axes[d].low;
-    }
-  }
-}
-
 }  // namespace
+
+size_t window_reduce_scratch(const PrepareArgs& args) { return scratch_of(args, false); }
+size_t window_arg_reduce_scratch(const PrepareArgs& args) { return scratch_of(args, true); }
 
 void window_sum_kernel(const KernelArgs& args) { reduce<Sum>(args); }
 void window_max_kernel(const KernelArgs& args) {
@@ -422,58 +394,6 @@ void window_argmax_kernel(const KernelArgs& args) {
 }
 void window_argmin_kernel(const KernelArgs& args) {
   if (!quad_kernel(QuadOp::kArgMin, args, args.params.get<WindowParams>())) arg_reduce<Min>(args);
-}
-
-void window_gather_kernel(const KernelArgs& args) {
-  if (args.out[0].numel() == 0) return;
-  const auto& p = args.params.get<WindowGatherParams>();
-  if (quad_kernel(QuadOp::kGather, args, rules::windows_of(p))) return;
-  const WindowPlan w(args.in[0].shape(), args.out[0].shape(), rules::windows_of(p));
-  const Taps taps(w);
-  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
-    const T* const x = args.in[0].as<T>();
-    T* const out = args.out[0].as<T>();
-    const T fill = static_cast<T>(static_cast<Compute<T>>(p.fill));
-    parallel_for(args.out[0].numel(), kThread, [&](int64_t begin, int64_t end) {
-      each_named(w, taps, args.in[1].as<int32_t>(), begin, end,
-                 [&](int64_t i, int64_t offset) { out[i] = offset < 0 ? fill : x[offset]; });
-    });
-  });
-}
-
-void window_scatter_add_kernel(const KernelArgs& args) {
-  const auto& p = args.params.get<WindowScatterParams>();
-  if (quad_kernel(QuadOp::kScatter, args, rules::windows_of(p))) return;
-  const WindowPlan w(args.out[0].shape(), args.in[0].shape(), rules::windows_of(p));
-  const Taps taps(w);
-  const int64_t windows = args.in[0].numel(), size = args.out[0].numel();
-  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
-    using C = Compute<T>;
-    const Scratch wide(kHalf<T> ? static_cast<size_t>(size) * sizeof(C) : 0);
-    C* sums;
-    if constexpr (kHalf<T>)
-      sums = wide.as<C>();
-    else
-      sums = args.out[0].as<T>();
-    std::fill(sums, sums + size, C{});
-    const T* const x = args.in[0].as<T>();
-    const auto add = [&](int64_t begin, int64_t end) {
-      each_named(w, taps, args.in[1].as<int32_t>(), begin, end, [&](int64_t i, int64_t offset) {
-        if (offset >= 0) sums[offset] = Sum::call(sums[offset], static_cast<C>(x[i]));
-      });
-    };
-    if (windows > 0 && w.plain) {
-      const int64_t parts = w.axes[0].out, each = windows / parts;
-      parallel_for(
-          parts * 64, std::max<int64_t>(64, 64 * kThread / each),
-          [&](int64_t begin, int64_t end) { add(begin / 64 * each, (end + 63) / 64 * each); });
-    } else {
-      add(0, windows);
-    }
-    if constexpr (kHalf<T>) {
-      for (int64_t i = 0; i < size; ++i) args.out[0].as<T>()[i] = static_cast<T>(sums[i]);
-    }
-  });
 }
 
 }  // namespace spruce::cpu

@@ -2,6 +2,7 @@
 // Reductions over windows on the CPU.
 #pragma once
 
+#include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/rules/window.h"
 
 namespace spruce::cpu {
@@ -42,5 +43,11 @@ void window_argmin_kernel(const KernelArgs& args);
 void window_gather_kernel(const KernelArgs& args);
 /// The kernel of window_scatter_add.
 void window_scatter_add_kernel(const KernelArgs& args);
+
+/// Bytes of Scratch that these take: the sum, max and min; argmax and argmin; the others.
+size_t window_reduce_scratch(const PrepareArgs& args);
+size_t window_arg_reduce_scratch(const PrepareArgs& args);
+size_t window_gather_scratch(const PrepareArgs& args);
+size_t window_scatter_add_scratch(const PrepareArgs& args);
 
 }  // namespace spruce::cpu

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "spruce/core/rules/gather.h"
 
@@ -27,6 +28,14 @@ void scatter(const KernelArgs& args, ScatterOp op);
 template <ScatterOp kOp>
 void scatter_kernel(const KernelArgs& args) {
   scatter(args, kOp);
+}
+
+/// Works in the memory of the operand alone.
+std::unique_ptr<const PreparedKernel> prepare_scatter(const PrepareArgs& args, ScatterOp op);
+
+template <ScatterOp kOp>
+std::unique_ptr<const PreparedKernel> prepare_scatter_kernel(const PrepareArgs& args) {
+  return prepare_scatter(args, kOp);
 }
 
 /// Nested loops over two memories at once; strides are in elements. Axes that can be one are

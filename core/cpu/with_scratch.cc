@@ -25,6 +25,7 @@ class WithScratch final : public PreparedKernel {
 
 std::unique_ptr<const PreparedKernel> with_scratch(void (*kernel)(const KernelArgs&),
                                                    size_t bytes) {
+  if (bytes == 0) return nullptr;
   return std::make_unique<const WithScratch>(kernel, bytes);
 }
 

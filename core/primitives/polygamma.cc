@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The n-th derivative of digamma: (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k >= 0.
 // Computed in double for all dtypes.
+#include <array>
 #include <cmath>
 
 #include "spruce/core/cpu/elementwise.h"
@@ -48,14 +49,14 @@ class Polygamma {
     for (int i = 2; i <= n_; ++i) scale_ *= i;
     // The n-th derivative of cot(pi x) is (-pi)^n times a polynomial in c = cot(pi x), because c' =
     // -pi (1 + c^2).
-    cot_ = {0, 1};
+    cot_[1] = 1;
     for (int i = 0; i < n_; ++i) {
-      std::vector<double> next(cot_.size() + 1, 0.0);
-      for (size_t k = 1; k < cot_.size(); ++k) {
-        next[k - 1] += static_cast<double>(k) * cot_[k];
-        next[k + 1] += static_cast<double>(k) * cot_[k];
+      std::array<double, kMaxOrder + 2> next{};
+      for (int k = 1; k <= i + 1; ++k) {
+        next[k - 1] += k * cot_[k];
+        next[k + 1] += k * cot_[k];
       }
-      cot_ = std::move(next);
+      cot_ = next;
     }
   }
 
@@ -68,7 +69,7 @@ class Polygamma {
     // Reflection: psi_n(x) = (-1)^n psi_n(1 - x) - pi d^n/dx^n cot(pi x).
     const double c = 1 / std::tan(kPi * (x - std::round(x)));
     double p = 0;
-    for (size_t k = cot_.size(); k-- > 0;) p = p * c + cot_[k];
+    for (int k = n_ + 1; k >= 0; --k) p = p * c + cot_[k];
     const double sign = n_ % 2 == 0 ? 1 : -1;
     return sign * (positive(1 - x) - std::pow(kPi, n_ + 1) * p);
   }
@@ -78,7 +79,7 @@ class Polygamma {
 
   int n_;
   double scale_;
-  std::vector<double> cot_;
+  std::array<double, kMaxOrder + 2> cot_{};  // coefficients up to that of c^(n + 1)
 };
 
 void kernel(const KernelArgs& args) {

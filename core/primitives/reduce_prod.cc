@@ -73,6 +73,7 @@ extern constinit const Primitive reduce_prod_p = {
     .samples = rules::reduce_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
+    .prepare = cpu::prepare_with_scratch<cpu::reduce_kernel<Product>, cpu::reduce_scratch>,
 };
 
 }  // namespace spruce

@@ -18,6 +18,7 @@ extern constinit const Primitive reduce_window_max_p = {
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,
+    .prepare = cpu::prepare_with_scratch<cpu::window_max_kernel, cpu::window_reduce_scratch>,
     .flops = rules::window_flops,
 };
 

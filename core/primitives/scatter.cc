@@ -55,6 +55,7 @@ extern constinit const Primitive scatter_p = {
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,
     .in_place = true,
+    .prepare = cpu::prepare_scatter_kernel<cpu::ScatterOp::kSet>,
     .flops = rules::no_flops,
 };
 

@@ -17,6 +17,7 @@ extern constinit const Primitive scatter_min_p = {
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,
     .in_place = true,
+    .prepare = cpu::prepare_scatter_kernel<cpu::ScatterOp::kMin>,
     .flops = rules::flops_per_last_input<1>,
 };
 

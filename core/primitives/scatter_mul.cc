@@ -78,6 +78,7 @@ extern constinit const Primitive scatter_mul_p = {
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,
     .in_place = true,
+    .prepare = cpu::prepare_scatter_kernel<cpu::ScatterOp::kMul>,
     .flops = rules::flops_per_last_input<1>,
 };
 

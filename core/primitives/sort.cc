@@ -93,6 +93,7 @@ extern constinit const Primitive sort_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<SortParams>,
+    .prepare = cpu::prepare_with_scratch<cpu::sort_kernel, cpu::sort_scratch>,
     .flops = rules::sort_flops,
 };
 
