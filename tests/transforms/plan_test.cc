@@ -192,7 +192,7 @@ TEST(Plan, UpdatesTakeTheMemoryOfWhatTheyReplace) {
   c: f32[64,64] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] a a
   d: f32[64,64] = add c b
   e: f32[64,64] = dot_general[lhs_contract=[0] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] a a
-  f: f32[] = reduce_sum[axes=[0,1]] e
+  f: f32[64] = reduce_sum[axes=[1]] e
   return d f a
 })"));
   EXPECT_EQ(plan.results()[0].donor, 1);
