@@ -7,6 +7,8 @@
 // go through rows of float.
 #pragma once
 
+#include <algorithm>
+
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/parallel.h"
@@ -147,6 +149,25 @@ struct Rows {
   }
 };
 
+/// Rows of n halves that are worked on together, in f32, of `count`.
+constexpr int64_t half_rows(int64_t n, int64_t count) {
+  const int64_t block = 4096 / (n > 0 ? n : 1) + 1;
+  // Few rows are not left over: they would be worked on in another way.
+  return count < block + 4 ? count : block;
+}
+
+/// Bytes of Scratch that rows of `count` halves take.
+constexpr size_t half_rows_bytes(int64_t n, int64_t count) {
+  return static_cast<size_t>(std::min(count, half_rows(n, count) + 3) * n) * sizeof(float);
+}
+
+/// Bytes of Scratch that run_rows takes on the thread that calls it.
+inline size_t rows_scratch(const Aval& in) {
+  const int64_t n = in.shape.back();
+  if (n == 0 || !is_floating(in.dtype) || size_of(in.dtype) >= 4) return 0;
+  return scratch_size(half_rows_bytes(n, in.numel() / n));
+}
+
 /// Runs over rows of in[0] into out[0], of one floating dtype. `extra(T{})` makes what the rows
 /// share, in type Extra<T>.
 template <class Op, template <class> class Extra, class MakeExtra>
@@ -163,13 +184,11 @@ void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
     } else if constexpr (internal::kHalf<T>) {
       static const auto loop = Rows<Op, float, Extra<float>>::best();
       const Extra<float> extra = make_extra(float{});
-      const int64_t block = 4096 / (n > 0 ? n : 1) + 1;
       parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-        const Scratch floats(static_cast<size_t>((block + 3) * n) * sizeof(float));
+        const Scratch floats(half_rows_bytes(n, end - begin));
         float* x = floats.as<float>();
         for (int64_t r = begin, rows; r < end; r += rows) {
-          // Few rows are not left over: they would be worked on in another way.
-          rows = end - r < block + 4 ? end - r : block;
+          rows = half_rows(n, end - r);
           widen(in.as<T>() + r * n, x, rows * n);
           loop(extra, x, x, n, r, r + rows);
           narrow(x, out.as<T>() + r * n, rows * n);

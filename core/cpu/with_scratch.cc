@@ -8,20 +8,28 @@ namespace {
 
 class WithScratch final : public PreparedKernel {
  public:
-  WithScratch(void (*kernel)(const KernelArgs&), size_t bytes) : kernel_(kernel), bytes_(bytes) {}
+  WithScratch(void (*kernel)(const KernelArgs&), size_t bytes, bool in_place = false)
+      : kernel_(kernel), bytes_(bytes), in_place_(in_place) {}
   void run(const KernelArgs& args) const override {
     const ScratchRegion region(args.scratch, bytes_);
     kernel_(args);
   }
   size_t scratch_bytes() const override { return bytes_; }
-  bool in_place(size_t, size_t) const override { return false; }
+  bool in_place(size_t, size_t) const override { return in_place_; }
 
  private:
   void (*kernel_)(const KernelArgs&);
   size_t bytes_;
+  bool in_place_;
 };
 
 }  // namespace
+
+std::unique_ptr<const PreparedKernel> with_scratch_in_place(void (*kernel)(const KernelArgs&),
+                                                            size_t bytes) {
+  if (bytes == 0) return nullptr;
+  return std::make_unique<const WithScratch>(kernel, bytes, true);
+}
 
 std::unique_ptr<const PreparedKernel> with_scratch(void (*kernel)(const KernelArgs&),
                                                    size_t bytes) {

@@ -5,6 +5,10 @@
 
 namespace spruce::cpu {
 
+/// As with_scratch(), for a kernel that may write its results over operands of as many bytes.
+std::unique_ptr<const PreparedKernel> with_scratch_in_place(void (*kernel)(const KernelArgs&),
+                                                            size_t bytes);
+
 /// A kernel as it stands, prepared so that the `bytes` of Scratch that it takes on the thread that
 /// calls it come from the plan of a compiled function. Results do not share memory with operands.
 /// Null for no bytes: there, the kernel itself is as good.

@@ -3,6 +3,7 @@
 #include "spruce/core/rules/layer_norm.h"
 
 #include "spruce/core/cpu/rows.h"
+#include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
@@ -16,7 +17,7 @@ namespace {
 template <class T>
 struct Affine {
   T eps;
-  std::vector<T> weight, bias;
+  const T *weight, *bias;  // one for each element of a row
 };
 
 struct LayerNorm {
@@ -29,31 +30,48 @@ struct LayerNorm {
             n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return (x[i] - mean) * (x[i] - mean); }) /
         count;
     const T scale = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + e.eps)));
-    const T *w = e.weight.data(), *b = e.bias.data();
+    const T *w = e.weight, *b = e.bias;
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * w[i] + b[i];
   }
 };
 
-// n numbers; v may hold one for all.
+// What n numbers take in the type of computation, where they do not stand in it.
+size_t copied_bytes(const Aval& v, int64_t n) {
+  const bool half = size_of(v.dtype) < 4;
+  if (v.numel() == n && !half) return 0;
+  return static_cast<size_t>(n) * (half ? sizeof(float) : static_cast<size_t>(size_of(v.dtype)));
+}
+
+// n numbers, in `memory` unless they stand so; v may hold one for all.
 template <class T>
-std::vector<T> to_compute(const View& v, int64_t n) {
-  std::vector<T> out(static_cast<size_t>(n));
-  const size_t step = v.numel() == n ? 1 : 0;
+const T* to_compute(const View& v, int64_t n, const cpu::Scratch& memory) {
+  T* const to = memory.as<T>();
+  if (to == nullptr) return v.as<const T>();
+  const int64_t step = v.numel() == n ? 1 : 0;
   visit_dtype(v.dtype(), [&]<class X>(X) {
     if constexpr (!std::is_integral_v<X>) {
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(v.as<X>()[i * step]);
+      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(v.as<X>()[i * step]);
     }
   });
-  return out;
+  return to;
 }
 
 void kernel(const KernelArgs& a) {
   const double eps = a.params.get<LayerNormParams>().eps;
   const int64_t n = a.in[0].shape().back();
+  const cpu::Scratch weight(copied_bytes(*a.in[1].aval, n)), bias(copied_bytes(*a.in[2].aval, n));
   cpu::run_rows<LayerNorm, Affine>(a.in[0], a.out[0], [&]<class T>(T) {
-    return Affine<T>{static_cast<T>(eps), to_compute<T>(a.in[1], n), to_compute<T>(a.in[2], n)};
+    return Affine<T>{static_cast<T>(eps), to_compute<T>(a.in[1], n, weight),
+                     to_compute<T>(a.in[2], n, bias)};
   });
+}
+
+std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
+  const int64_t n = a.in[0]->shape.back();
+  size_t bytes = cpu::rows_scratch(*a.in[0]);
+  for (size_t i = 1; i < 3; ++i) bytes += cpu::scratch_size(copied_bytes(*a.in[i], n));
+  return cpu::with_scratch(kernel, bytes);
 }
 
 Aval shape(const ShapeArgs& a) {
@@ -123,6 +141,7 @@ extern constinit const Primitive layer_norm_p = {
     .samples = samples,
     .params = kParamsOf<LayerNormParams>,
     .expand = expand,
+    .prepare = prepare,
     .flops = rules::flops_per_output<8>,
 };
 

@@ -2,6 +2,7 @@
 // exp(x - max) / sum(exp(x - max)) over the last axis.
 #include "spruce/core/cpu/math/math.h"
 #include "spruce/core/cpu/rows.h"
+#include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/rules/cost.h"
@@ -46,6 +47,10 @@ void kernel(const KernelArgs& a) {
                                          []<class T>(T) { return rules::NoExtra<T>{}; });
 }
 
+std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
+  return cpu::with_scratch_in_place(kernel, cpu::rows_scratch(*a.in[0]));
+}
+
 std::vector<Array> expand(std::span<const Array> in, const Params&) {
   if (in[0].size() == 0) return {in[0]};
   const Array e = exp(in[0] - max(in[0], -1, {.keepdims = true}));
@@ -66,6 +71,7 @@ extern constinit const Primitive softmax_p = {
     .samples = rules::row_samples,
     .in_place = true,
     .expand = expand,
+    .prepare = prepare,
     .flops = rules::flops_per_output<5>,
 };
 
