@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <new>
 
 #include "spruce/core/cpu/gemm_pack.h"
 #include "spruce/core/cpu/gemm_small.h"
@@ -93,29 +92,31 @@ class Run {
     if (a_.t == 0 || (a_.e == 0 && a_.lse == nullptr)) return;
     const int64_t groups = (a_.t + kTogether - 1) / kTogether;
     const int64_t work = std::max<int64_t>(1, std::min(a_.t, kTogether) * a_.s * (a_.d + a_.e));
-    parallel_pieces(
-        a_.items * groups, std::max<int64_t>(1, (1 << 19) / work), [&](int64_t begin, int64_t end) {
-          const Scratch keys(static_cast<size_t>((a_.s + kQueries) * a_.d) * sizeof(T));
-          const Scratch packed(sizeof(Packed));
-          for (int64_t p = begin; p < end; ++p)
-            group(p / groups, p % groups * kTogether, keys.as<T>(), *new (packed.data()) Packed);
-        });
+    parallel_pieces(a_.items * groups, std::max<int64_t>(1, (1 << 19) / work),
+                    [&](int64_t begin, int64_t end) {
+                      const Scratch keys(keys_bytes(a_));
+                      for (int64_t p = begin; p < end; ++p)
+                        group(p / groups, p % groups * kTogether, keys.as<T>());
+                    });
+  }
+
+  // Of keys, f[d, s], and behind them of a tile of scaled queries.
+  static size_t keys_bytes(const AttentionOperands<T>& a) {
+    return static_cast<size_t>((a.s + kQueries) * a.d) * sizeof(T);
   }
 
  private:
-  using Packed = typename SmallGemm<T>::Packed;
-
-  // Queries from `first` on. `keys` takes f[d, s] and, behind it, a tile of scaled queries.
-  void group(int64_t item, int64_t first, T* keys, Packed& packed) const {
+  // Queries from `first` on.
+  void group(int64_t item, int64_t first, T* keys) const {
     const int64_t last = std::min(first + kTogether, a_.t), s = a_.keys_of(last);
     gemm_pack(a_.k.data + a_.at(a_.k, item), a_.k.row, 1, s, a_.d, s, keys);
     const int64_t height = a_.causal ? kCausalQueries : kQueries;
     for (int64_t i = first; i < last; i += height)
-      tile(item, i, std::min(i + height, last), keys, s, keys + a_.s * a_.d, packed);
+      tile(item, i, std::min(i + height, last), keys, s, keys + a_.s * a_.d);
   }
 
-  void tile(int64_t item, int64_t first, int64_t last, const T* keys, int64_t step, T* scaled,
-            Packed& packed) const {
+  void tile(int64_t item, int64_t first, int64_t last, const T* keys, int64_t step,
+            T* scaled) const {
     alignas(64) T scores[kQueries * kKeys];
     Query<T> queries[kQueries];
     const int64_t rows = last - first, e = a_.e, s = a_.keys_of(last);
@@ -132,7 +133,7 @@ class Run {
       Gemm g;
       g.m = rows, g.n = n, g.k = a_.d;
       g.a_row = a_.d, g.b_row = step, g.c_row = kKeys;
-      SmallGemm<T>(g).run(scaled, keys + j, scores, packed);
+      SmallGemm<T>(g).run(scaled, keys + j, scores);
       for (int64_t r = 0; r < rows; ++r) {
         T* x = scores + r * kKeys;
         const int64_t open = a_.causal ? std::clamp<int64_t>(first + r + 1 - j, 0, n) : n;
@@ -144,8 +145,7 @@ class Run {
       g.m = rows, g.n = e, g.k = n;
       g.a_row = kKeys, g.b_row = a_.v.row, g.c_row = out_row;
       g.accumulate = j > 0;
-      packed.from = nullptr;
-      SmallGemm<T>(g).run(scores, v + j * a_.v.row, out, packed);
+      SmallGemm<T>(g).run(scores, v + j * a_.v.row, out);
     }
     for (int64_t r = 0; r < rows; ++r) {
       const T total = queries[r].total;
@@ -165,6 +165,13 @@ class Run {
 };
 
 }  // namespace
+
+template <class T>
+size_t attention_scratch(const AttentionOperands<T>& a) {
+  return scratch_size(Run<T>::keys_bytes(a));
+}
+template size_t attention_scratch(const AttentionOperands<float>&);
+template size_t attention_scratch(const AttentionOperands<double>&);
 
 void attention(const Attention<float>& a) { Run<float>{a}(); }
 void attention(const Attention<double>& a) { Run<double>{a}(); }

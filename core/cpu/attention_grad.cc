@@ -2,7 +2,6 @@
 // The weights of a tile are exp(score - lse) again; then come five products.
 #include <algorithm>
 #include <limits>
-#include <new>
 
 #include "spruce/core/cpu/attention.h"
 #include "spruce/core/cpu/gemm_pack.h"
@@ -109,16 +108,13 @@ class Run {
 
   void operator()() const {
     const int64_t blocks = (a_.s + kBlock - 1) / kBlock;
-    const int64_t slices =
-        a_.items == 0 ? 1 : std::clamp<int64_t>(kItems / a_.items, 1, std::max<int64_t>(blocks, 1));
-    const int64_t size = a_.items * a_.t * a_.d;
-    const Scratch parts(slices > 1 ? static_cast<size_t>(slices * size) * sizeof(T) : 0);
+    const int64_t slices = slices_of(a_), size = a_.items * a_.t * a_.d;
+    const Scratch parts(parts_bytes(a_));
     const int64_t work = std::max<int64_t>(1, a_.t * a_.s * (a_.d + a_.e) / slices);
     parallel_pieces(
         a_.items * slices, std::max<int64_t>(1, (1 << 19) / work), [&](int64_t begin, int64_t end) {
-          const Scratch memory(static_cast<size_t>(Memory::size(a_)) * sizeof(T));
-          const Scratch packed(sizeof(Packed));
-          const Memory m(a_, memory.as<T>(), *new (packed.data()) Packed);
+          const Scratch memory(Memory::bytes(a_));
+          const Memory m(a_, memory.as<T>());
           for (int64_t p = begin; p < end; ++p) {
             const int64_t item = p / slices, slice = p % slices;
             Matrices<T> dq = a_.dq;
@@ -137,17 +133,31 @@ class Run {
     if (slices > 1) add_up(parts.as<T>(), slices, size);
   }
 
+  static size_t scratch(const AttentionOperands<T>& a) {
+    return scratch_size(parts_bytes(a)) + scratch_size(Memory::bytes(a));
+  }
+
  private:
-  using Packed = typename SmallGemm<T>::Packed;
+  static int64_t slices_of(const AttentionOperands<T>& a) {
+    const int64_t blocks = (a.s + kBlock - 1) / kBlock;
+    return a.items == 0 ? 1
+                        : std::clamp<int64_t>(kItems / a.items, 1, std::max<int64_t>(blocks, 1));
+  }
+  // Of what slices add to dq, where there are several.
+  static size_t parts_bytes(const AttentionOperands<T>& a) {
+    const int64_t slices = slices_of(a);
+    return slices > 1 ? static_cast<size_t>(slices * a.items * a.t * a.d) * sizeof(T) : 0;
+  }
 
   // What one thread works in.
   struct Memory {
     T *keys, *values, *means;  // f[d, kBlock], f[e, kBlock], f[t]
-    Packed& packed;
 
-    static int64_t size(const AttentionGrad<T>& a) { return kBlock * (a.d + a.e) + a.t; }
-    Memory(const AttentionGrad<T>& a, T* memory, Packed& p)
-        : keys(memory), values(keys + kBlock * a.d), means(values + kBlock * a.e), packed(p) {}
+    static size_t bytes(const AttentionOperands<T>& a) {
+      return static_cast<size_t>(kBlock * (a.d + a.e) + a.t) * sizeof(T);
+    }
+    Memory(const AttentionOperands<T>& a, T* memory)
+        : keys(memory), values(keys + kBlock * a.d), means(values + kBlock * a.e) {}
   };
 
   // By query the sum of weights times their derivatives: out times its cotangent.
@@ -203,28 +213,25 @@ class Run {
     const T* lse = a_.lse + p.item * a_.t + p.query;
     const int64_t rows = p.rows, n = p.columns;
     const bool masked = a_.mask.data != nullptr;
-    multiply(rows, n, a_.d, q, a_.q.row, 1, keys, kBlock, scores, p.width, false, m);
-    multiply(rows, n, a_.e, ct, a_.ct.row, 1, values, kBlock, cts, p.width, false, m);
+    multiply(rows, n, a_.d, q, a_.q.row, 1, keys, kBlock, scores, p.width, false);
+    multiply(rows, n, a_.e, ct, a_.ct.row, 1, values, kBlock, cts, p.width, false);
     for (int64_t r = 0; masked && r < rows; ++r)
       internal::mask_row(a_, p.item, p.query + r, p.key, a_.scale, scores + r * p.width, n);
     steps_.tile(masked ? T(1) : a_.scale, a_.scale, lse, m.means + p.query, scores, cts, rows, n,
                 p.width, a_.causal ? p.query + 1 - p.key : n);
-    multiply(n, a_.e, rows, scores, 1, p.width, ct, a_.ct.row, of(a_.dv, p.key), a_.dv.row, true,
-             m);
-    multiply(n, a_.d, rows, cts, 1, p.width, q, a_.q.row, of(a_.dk, p.key), a_.dk.row, true, m);
-    multiply(rows, a_.d, n, cts, p.width, 1, k, a_.k.row, dq, dq_row, p.adds, m);
+    multiply(n, a_.e, rows, scores, 1, p.width, ct, a_.ct.row, of(a_.dv, p.key), a_.dv.row, true);
+    multiply(n, a_.d, rows, cts, 1, p.width, q, a_.q.row, of(a_.dk, p.key), a_.dk.row, true);
+    multiply(rows, a_.d, n, cts, p.width, 1, k, a_.k.row, dq, dq_row, p.adds);
   }
 
   static void multiply(int64_t rows, int64_t columns, int64_t depth, const T* a, int64_t a_row,
-                       int64_t a_col, const T* b, int64_t b_row, T* c, int64_t c_row, bool adds,
-                       const Memory& m) {
+                       int64_t a_col, const T* b, int64_t b_row, T* c, int64_t c_row, bool adds) {
     if (rows == 0 || columns == 0) return;
     Gemm g;
     g.m = rows, g.n = columns, g.k = depth;
     g.a_row = a_row, g.a_col = a_col, g.b_row = b_row, g.c_row = c_row;
     g.accumulate = adds;
-    m.packed.from = nullptr;
-    SmallGemm<T>(g).run(a, b, c, m.packed);
+    SmallGemm<T>(g).run(a, b, c);
   }
 
   // dq from its parts.
@@ -246,6 +253,13 @@ class Run {
 };
 
 }  // namespace
+
+template <class T>
+size_t attention_grad_scratch(const AttentionOperands<T>& a) {
+  return Run<T>::scratch(a);
+}
+template size_t attention_grad_scratch(const AttentionOperands<float>&);
+template size_t attention_grad_scratch(const AttentionOperands<double>&);
 
 void attention_grad(const AttentionGrad<float>& a) { Run<float>{a}(); }
 void attention_grad(const AttentionGrad<double>& a) { Run<double>{a}(); }

@@ -8,17 +8,25 @@
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/rules/attention_strided.h"
 
 namespace spruce::cpu {
 namespace {
+
+// Bytes of the copy in f32 that stands for an array of f16 or bf16.
+size_t copied_bytes(const Aval& a) {
+  return is_floating(a.dtype) && size_of(a.dtype) < 4
+             ? static_cast<size_t>(a.numel()) * sizeof(float)
+             : 0;
+}
 
 // Arrays as T: in place, or f16 and bf16 as copies in f32.
 template <class T>
 class Operands {
  public:
   const T* in(const View& v) {
-    if (v.numel() == 0 || size_of(v.dtype()) == sizeof(T)) return v.as<const T>();
+    if (copied_bytes(*v.aval) == 0) return v.as<const T>();
     T* const to = copy(v);
     visit_dtype(v.dtype(), [&]<class X>(X) {
       if constexpr (internal::kHalf<X> && std::is_same_v<T, float>) widen(v.as<X>(), to, v.numel());
@@ -26,7 +34,7 @@ class Operands {
     return to;
   }
   T* out(const View& v) {
-    if (size_of(v.dtype()) == sizeof(T)) return v.as<T>();
+    if (copied_bytes(*v.aval) == 0) return v.as<T>();
     results_[result_count_] = {v, copy(v)};
     return results_[result_count_++].from;
   }
@@ -54,7 +62,7 @@ class Operands {
   };
   T* copy(const View& v) {
     auto& memory = copies_[copy_count_++];
-    return memory.emplace(static_cast<size_t>(v.numel()) * sizeof(T)).template as<T>();
+    return memory.emplace(copied_bytes(*v.aval)).template as<T>();
   }
 
   std::array<std::optional<Scratch>, 10> copies_;
@@ -76,14 +84,28 @@ Matrices<T> dense(T* data, const Shape& shape) {
 }
 
 template <class T>
+void set_sizes(AttentionOperands<T>& a, const Shape& query, const Shape& value) {
+  const int r = query.rank();
+  a.items = 1;
+  a.lead = Shape::filled(r - 2, 1);
+  for (int i = 0; i + 2 < r; ++i) a.items *= a.lead[i] = query[i];
+  a.t = query[r - 2], a.s = value[r - 2], a.d = query[r - 1], a.e = value[r - 1];
+}
+
+// What the kernels take besides copies.
+template <class T>
+size_t scratch_of(const Shape& query, const Shape& value, bool grad) {
+  AttentionOperands<T> a;
+  set_sizes(a, query, value);
+  return grad ? attention_grad_scratch(a) : attention_scratch(a);
+}
+
+template <class T>
 void set(AttentionOperands<T>& a, const KernelArgs& args, size_t mask, Operands<T>& operands) {
   const auto& p = args.params.get<AttentionParams>();
   const Shape &qs = args.in[0].shape(), &vs = args.in[2].shape();
   const int r = qs.rank();
-  a.items = 1;
-  a.lead = Shape::filled(r - 2, 1);
-  for (int i = 0; i + 2 < r; ++i) a.items *= a.lead[i] = qs[i];
-  a.t = qs[r - 2], a.s = vs[r - 2], a.d = qs[r - 1], a.e = vs[r - 1];
+  set_sizes(a, qs, vs);
   a.q = dense(operands.in(args.in[0]), qs);
   a.k = dense(operands.in(args.in[1]), args.in[1].shape());
   a.v = dense(operands.in(args.in[2]), vs);
@@ -144,6 +166,17 @@ void attention_grad_kernel(const KernelArgs& args) {
 
 namespace {
 
+std::unique_ptr<const PreparedKernel> prepared(const PrepareArgs& args, bool grad) {
+  size_t bytes = 0;
+  for (const Avals& arrays : {args.in, args.out}) {
+    for (const Aval* a : arrays) bytes += scratch_size(copied_bytes(*a));
+  }
+  visit_computed(args.in[0]->dtype, [&]<class T>(T) {
+    bytes += scratch_of<T>(args.in[0]->shape, args.in[2]->shape, grad);
+  });
+  return with_scratch(grad ? attention_grad_kernel : attention_kernel, bytes);
+}
+
 template <class T>
 Matrices<T> matrices(T* data, const rules::StridedView& v) {
   Matrices<T> m;
@@ -172,11 +205,15 @@ class Strided final : public PreparedKernel {
                                            p.joined, static_cast<int64_t>(i)));
       out_.back().input = output;
     }
+    visit_computed(
+        dtype_, [&]<class T>(T) { scratch_ = scratch_of<T>(in_[0].shape, in_[2].shape, grad_); });
   }
 
   void run(const KernelArgs& args) const override {
+    const ScratchRegion region(args.scratch, scratch_);
     visit_computed(dtype_, [&]<class T>(T) { grad_ ? backward<T>(args) : forward<T>(args); });
   }
+  size_t scratch_bytes() const override { return scratch_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
@@ -191,12 +228,7 @@ class Strided final : public PreparedKernel {
 
   template <class T>
   void set(AttentionOperands<T>& a, const KernelArgs& args) const {
-    const Shape& q = in_[0].shape;
-    const int r = q.rank();
-    a.items = 1;
-    a.lead = Shape::filled(r - 2, 1);
-    for (int i = 0; i + 2 < r; ++i) a.items *= a.lead[i] = q[i];
-    a.t = q[r - 2], a.s = in_[2].shape[r - 2], a.d = q[r - 1], a.e = in_[2].shape[r - 1];
+    set_sizes(a, in_[0].shape, in_[2].shape);
     a.q = operand<T>(args, 0), a.k = operand<T>(args, 1), a.v = operand<T>(args, 2);
     a.scale = static_cast<T>(scale_);
     a.causal = causal_;
@@ -226,6 +258,7 @@ class Strided final : public PreparedKernel {
   bool causal_;
   Dtype dtype_;
   std::vector<rules::StridedView> in_, out_;
+  size_t scratch_ = 0;
 };
 
 void run_strided(const KernelArgs& args, bool grad) {
@@ -240,6 +273,12 @@ void run_strided(const KernelArgs& args, bool grad) {
 void attention_lse_strided_kernel(const KernelArgs& args) { run_strided(args, false); }
 void attention_grad_strided_kernel(const KernelArgs& args) { run_strided(args, true); }
 
+std::unique_ptr<const PreparedKernel> prepare_attention(const PrepareArgs& args) {
+  return prepared(args, false);
+}
+std::unique_ptr<const PreparedKernel> prepare_attention_grad(const PrepareArgs& args) {
+  return prepared(args, true);
+}
 std::unique_ptr<const PreparedKernel> prepare_attention_lse_strided(const PrepareArgs& args) {
   return std::make_unique<Strided>(args.in, args.out, args.params, false);
 }

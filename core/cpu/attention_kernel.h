@@ -11,6 +11,10 @@ void attention_kernel(const KernelArgs& args);
 /// Inputs query, key, value, the result, the log-sum-exp, the cotangent of the result and perhaps a
 /// mask; outputs the cotangents of query, key and value.
 void attention_grad_kernel(const KernelArgs& args);
+/// attention_kernel with memory from the plan.
+std::unique_ptr<const PreparedKernel> prepare_attention(const PrepareArgs& args);
+/// attention_grad_kernel with memory from the plan.
+std::unique_ptr<const PreparedKernel> prepare_attention_grad(const PrepareArgs& args);
 /// The kernel of attention_lse_strided.
 void attention_lse_strided_kernel(const KernelArgs& args);
 /// The kernel of attention_grad_strided.

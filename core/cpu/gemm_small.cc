@@ -70,7 +70,7 @@ void SmallGemm<T>::panel(const T* a, const T* b, int64_t b_row, T* c, int64_t j,
 }
 
 template <class T>
-void SmallGemm<T>::run(const T* a, const T* b, T* c, Packed& packed) const {
+void SmallGemm<T>::run(const T* a, const T* b, T* c) const {
   if (form_ == Form::kColumn) return tiles_->dots(m_, k_, a, a_row_, b, c, c_row_, add_);
   if (form_ == Form::kRows) {
     for (int64_t i = 0; i < m_; ++i)
@@ -78,10 +78,13 @@ void SmallGemm<T>::run(const T* a, const T* b, T* c, Packed& packed) const {
     return;
   }
   if (swapped_) std::swap(a, b);
-  if (!packs_) {
-    for (int64_t j = 0; j < n_; j += width_) panel(a, b + j, b_row_, c, j, k_, add_);
-    return;
-  }
+  for (int64_t j = 0; j < n_; j += width_) panel(a, b + j, b_row_, c, j, k_, add_);
+}
+
+template <class T>
+void SmallGemm<T>::run(const T* a, const T* b, T* c, Packed& packed) const {
+  if (!packs_) return run(a, b, c);
+  if (swapped_) std::swap(a, b);
   const bool known = whole_ && packed.from == b;
   packed.from = whole_ ? b : nullptr;
   for (int64_t j = 0; j < n_; j += width_) {

@@ -34,6 +34,8 @@ class SmallGemm {
   /// Sizes and strides of `g`; its pointers do not matter.
   explicit SmallGemm(const Gemm& g);
   void run(const T* a, const T* b, T* c, Packed& packed) const;
+  /// The same where the rows of the right operand are dense, which then is not gathered.
+  void run(const T* a, const T* b, T* c) const;
 
  private:
   enum class Form : uint8_t { kTiles, kColumn, kRows };

@@ -69,6 +69,7 @@ extern constinit const Primitive attention_p = {
     .samples = rules::attention_samples,
     .params = kParamsOf<AttentionParams>,
     .expand = expand,
+    .prepare = cpu::prepare_attention,
     .flops = flops,
 };
 

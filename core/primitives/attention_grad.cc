@@ -52,6 +52,7 @@ extern constinit const Primitive attention_grad_p = {
     .samples = samples,
     .params = kParamsOf<AttentionParams>,
     .expand = expand,
+    .prepare = cpu::prepare_attention_grad,
     .flops = flops,
 };
 

@@ -62,6 +62,7 @@ extern constinit const Primitive attention_lse_p = {
     .samples = samples,
     .params = kParamsOf<AttentionParams>,
     .expand = expand,
+    .prepare = cpu::prepare_attention,
     .flops = flops,
 };
 
