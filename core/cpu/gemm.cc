@@ -56,67 +56,89 @@ void float_gemm(const Gemm& g) {
   gemm_blocked<float>(g);
 }
 
+// True for a matrix that is dense along its columns alone.
+bool by_columns(int64_t row, int64_t col) { return col != 1 && row == 1; }
+
 // A matrix of halves as one of floats, dense along the axis that was.
 template <class T>
-class Widened {
- public:
-  Widened(const void* data, int64_t rows, int64_t cols, int64_t row, int64_t col)
-      : memory_(static_cast<size_t>(rows * cols) * sizeof(float)),
-        by_columns_(col != 1 && row == 1),
-        rows_(rows),
-        cols_(cols) {
-    const T* from = static_cast<const T*>(data);
-    float* to = memory_.as<float>();
-    const int64_t lines = by_columns_ ? cols : rows, length = by_columns_ ? rows : cols,
-                  step = by_columns_ ? col : row;
-    if (by_columns_ || col == 1) {
-      for (int64_t i = 0; i < lines; ++i) widen(from + i * step, to + i * length, length);
-      return;
-    }
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < cols; ++j)
-        to[i * cols + j] = static_cast<float>(from[i * row + j * col]);
-    }
+void widened(const void* data, int64_t rows, int64_t cols, int64_t row, int64_t col, float* to) {
+  const T* const from = static_cast<const T*>(data);
+  const bool turned = by_columns(row, col);
+  const int64_t lines = turned ? cols : rows, length = turned ? rows : cols,
+                step = turned ? col : row;
+  if (turned || col == 1) {
+    for (int64_t i = 0; i < lines; ++i) widen(from + i * step, to + i * length, length);
+    return;
   }
-  const void* data() const { return memory_.data(); }
-  int64_t row() const { return by_columns_ ? 1 : cols_; }
-  int64_t col() const { return by_columns_ ? rows_ : 1; }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < cols; ++j)
+      to[i * cols + j] = static_cast<float>(from[i * row + j * col]);
+  }
+}
 
- private:
-  Scratch memory_;
-  bool by_columns_;
-  int64_t rows_, cols_;
-};
+// The product of operands that have been widened.
+Gemm of_floats(const Gemm& g) {
+  Gemm f = g;
+  const auto set = [](int64_t rows, int64_t cols, int64_t* row, int64_t* col) {
+    const bool turned = by_columns(*row, *col);
+    *row = turned ? 1 : cols, *col = turned ? rows : 1;
+  };
+  set(g.m, g.k, &f.a_row, &f.a_col);
+  set(g.k, g.n, &f.b_row, &f.b_col);
+  f.c_row = g.n;
+  return f;
+}
+
+size_t floats(int64_t n) { return static_cast<size_t>(n) * sizeof(float); }
+
+// Parts of whole rows: oneDNN wants dense operands.
+bool by_primitive(const Gemm& g) { return work(g) > kPrimitive; }
 
 template <class T>
 void half_gemm(const Gemm& g) {
   if constexpr (std::is_same_v<T, Bfloat16>) {
-    // Whole rows: the primitive wants dense operands.
-    if (work(g) > kPrimitive && in_parts<T>(g, g.n, onednn::bf16_gemm)) return;
+    if (by_primitive(g) && in_parts<T>(g, g.n, onednn::bf16_gemm)) return;
   }
-  const Widened<T> a(g.a, g.m, g.k, g.a_row, g.a_col), b(g.b, g.k, g.n, g.b_row, g.b_col);
-  const Scratch sums(static_cast<size_t>(g.m * g.n) * sizeof(float));
-  Gemm f = g;
-  f.a = a.data(), f.a_row = a.row(), f.a_col = a.col();
-  f.b = b.data(), f.b_row = b.row(), f.b_col = b.col();
-  f.c = sums.data(), f.c_row = g.n;
+  const Scratch a(floats(g.m * g.k)), b(floats(g.k * g.n)), sums(floats(g.m * g.n));
+  widened<T>(g.a, g.m, g.k, g.a_row, g.a_col, a.as<float>());
+  widened<T>(g.b, g.k, g.n, g.b_row, g.b_col, b.as<float>());
+  Gemm f = of_floats(g);
+  f.a = a.data(), f.b = b.data(), f.c = sums.data();
   float_gemm(f);
   for (int64_t i = 0; i < g.m; ++i)
     narrow(sums.as<float>() + i * g.n, static_cast<T*>(g.c) + i * g.c_row, g.n);
+}
+
+size_t half_scratch(Dtype dtype, const Gemm& g) {
+  if (dtype == Dtype::kBfloat16 && by_primitive(g)) {
+    // Parts have one of two heights.
+    Gemm low = g, high = g;
+    const int64_t down = (g.m + kTileRows - 1) / kTileRows;
+    low.m = g.m / down, high.m = (g.m + down - 1) / down;
+    const auto a = onednn::bf16_gemm_scratch(low), b = onednn::bf16_gemm_scratch(high);
+    if (a && b) return std::max(*a, *b);
+  }
+  return scratch_size(floats(g.m * g.k)) + scratch_size(floats(g.k * g.n)) +
+         scratch_size(floats(g.m * g.n)) + gemm_blocked_scratch<float>(of_floats(g));
+}
+
+// A row as a column, so that the rows of b need no packing.
+bool is_row(const Gemm& g) { return g.m == 1 && g.b_col != 1; }
+
+Gemm as_column(const Gemm& g) {
+  Gemm t = g;
+  t.m = g.n, t.n = 1;
+  t.a = g.b, t.a_row = g.b_col, t.a_col = g.b_row;
+  t.b = g.a, t.b_row = g.a_col, t.b_col = 1;
+  t.c_row = 1;
+  return t;
 }
 
 }  // namespace
 
 void gemm(Dtype dtype, const Gemm& g) {
   if (g.m == 0 || g.n == 0) return;
-  if (g.m == 1 && g.b_col != 1) {  // as a column: the rows of b then need no packing
-    Gemm t = g;
-    t.m = g.n, t.n = 1;
-    t.a = g.b, t.a_row = g.b_col, t.a_col = g.b_row;
-    t.b = g.a, t.b_row = g.a_col, t.b_col = 1;
-    t.c_row = 1;
-    return gemm(dtype, t);
-  }
+  if (is_row(g)) return gemm(dtype, as_column(g));
   visit_dtype(dtype, [&]<class T>(T) {
     if constexpr (std::is_same_v<T, float>)
       float_gemm(g);
@@ -127,6 +149,14 @@ void gemm(Dtype dtype, const Gemm& g) {
     else
       half_gemm<T>(g);
   });
+}
+
+size_t gemm_scratch(Dtype dtype, const Gemm& g) {
+  if (g.m == 0 || g.n == 0 || !is_floating(dtype)) return 0;
+  if (is_row(g)) return gemm_scratch(dtype, as_column(g));
+  if (dtype == Dtype::kFloat32) return gemm_blocked_scratch<float>(g);
+  if (dtype == Dtype::kFloat64) return gemm_blocked_scratch<double>(g);
+  return half_scratch(dtype, g);
 }
 
 void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_offset,

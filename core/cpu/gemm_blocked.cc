@@ -208,10 +208,18 @@ bool sideways(const Gemm& g) {
          g.m <= kNarrow && g.n >= 4 * g.m && g.k >= std::max(kLong / 2, 4 * g.m);
 }
 
+// The step between rows of the transposed result: else they could meet in the same cache lines.
+int64_t turned_row(const Gemm& g) { return g.m + 16; }
+
+template <class T>
+size_t turned_bytes(const Gemm& g) {
+  return static_cast<size_t>(g.n * turned_row(g)) * sizeof(T);
+}
+
 template <class T>
 void turned(const Gemm& g) {
-  const int64_t step = g.m + 16;  // else columns could meet in the same cache lines
-  const Scratch memory(static_cast<size_t>(g.n * step) * sizeof(T));
+  const int64_t step = turned_row(g);
+  const Scratch memory(turned_bytes<T>(g));
   Gemm t = g;
   std::swap(t.m, t.n);
   t.a = g.b, t.a_row = g.b_col, t.a_col = g.b_row;
@@ -265,6 +273,13 @@ void gemm_blocked(const Gemm& g) {
   });
 }
 
+template <class T>
+size_t gemm_blocked_scratch(const Gemm& g) {
+  return sideways<T>(g) ? scratch_size(turned_bytes<T>(g)) : 0;
+}
+
+template size_t gemm_blocked_scratch<float>(const Gemm& g);
+template size_t gemm_blocked_scratch<double>(const Gemm& g);
 template void gemm_blocked<float>(const Gemm& g);
 template void gemm_blocked<double>(const Gemm& g);
 

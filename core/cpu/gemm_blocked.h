@@ -11,5 +11,8 @@ namespace spruce::cpu {
 /// threads there are.
 template <class T>
 void gemm_blocked(const Gemm& g);
+/// Bytes of Scratch that it takes on the thread that calls it.
+template <class T>
+size_t gemm_blocked_scratch(const Gemm& g);
 
 }  // namespace spruce::cpu

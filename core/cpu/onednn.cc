@@ -156,14 +156,6 @@ bool classify(const Conv& c, Problem* p) {
   return true;
 }
 
-// oneDNN's own way through its C++ types would allocate for every argument.
-template <size_t N>
-void execute(const dnnl::primitive& primitive, const dnnl_exec_arg_t (&args)[N]) {
-  dnnl::error::wrap_c_api(
-      dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(N), args),
-      "could not execute a primitive");
-}
-
 // An operand in the user's layout and in the one that the primitive wants. Where their elements
 // stand is set before each use.
 struct Operand {

@@ -2,6 +2,8 @@
 // All that Spruce uses of oneDNN, versions 2.6 to 3.
 #pragma once
 
+#include <optional>
+
 #include "spruce/core/cpu/conv.h"
 #include "spruce/core/cpu/gemm.h"
 
@@ -15,6 +17,8 @@ bool sgemm(const Gemm& g);
 /// One product of bf16 on this thread alone, summed in f32, where the processor has instructions
 /// for it and one axis of each operand has neighbours. False, and nothing done, for others.
 bool bf16_gemm(const Gemm& g);
+/// Bytes of Scratch that it takes; none where it does nothing.
+std::optional<size_t> bf16_gemm_scratch(const Gemm& g);
 
 /// An f32 convolution, where it is of a form that oneDNN has a fast kernel for: forward, or the
 /// gradient of the input or of the window of one. False, and nothing done, for others. The samples

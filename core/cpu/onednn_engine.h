@@ -20,6 +20,15 @@ inline const dnnl::stream& stream() {
   return s;
 }
 
+/// Runs a primitive on this thread's stream. oneDNN's own way through its C++ types would allocate
+/// for every argument.
+template <size_t N>
+void execute(const dnnl::primitive& primitive, const dnnl_exec_arg_t (&args)[N]) {
+  dnnl::error::wrap_c_api(
+      dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(N), args),
+      "could not execute a primitive");
+}
+
 /// oneDNN sizes its team by the calling thread's setting; while one of these lives, that is one
 /// thread.
 class OneThread {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contraction that writes its result with the axes in another order.
-#include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/dot.h"
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -23,26 +21,12 @@ Aval shape(const ShapeArgs& a) {
 
 void kernel(const KernelArgs& args) {
   const auto& p = args.params.get<DotTransposedParams>();
-  const View& y = args.out[0];
-  if (y.numel() == 0) return;
-  const cpu::Contraction c(*args.in[0].aval, *args.in[1].aval, p.dot(), p.perm);
-  if (const auto prepared = cpu::prepare_contraction(c)) return prepared->run(args);
-  const std::vector<const Aval*> in = {args.in[0].aval, args.in[1].aval};
-  const Aval product = plain(in, p);
-  const cpu::Scratch scratch(static_cast<size_t>(product.bytes()));
-  const View between{scratch.data(), &product};
-  cpu::dot_kernel({args.in, {&between, 1}, dot_params(p.dot())});
-  const Shape strides = row_major_strides(product.shape);
-  Shape from = strides;
-  for (int i = 0; i < from.rank(); ++i) from[i] = strides[static_cast<int>(p.perm[i])];
-  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {between.data, from},
-                    size_of(y.dtype()));
+  cpu::run_dot(args, p.dot(), p.perm);
 }
 
 std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& args) {
   const auto& p = args.params.get<DotTransposedParams>();
-  if (args.out[0]->numel() == 0) return nullptr;
-  return cpu::prepare_contraction(cpu::Contraction(*args.in[0], *args.in[1], p.dot(), p.perm));
+  return cpu::prepare_dot(args, p.dot(), p.perm);
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
