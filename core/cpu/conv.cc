@@ -56,23 +56,57 @@ void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   conv_by_gemm(c, lhs, rhs, out);
 }
 
+size_t float_conv_scratch(const Conv& c) {
+  if (!c.pointwise()) {
+    if (const size_t bytes = conv_in_lanes_scratch(c)) return bytes;
+    if (const size_t bytes = onednn::conv_scratch(c)) return bytes;
+  }
+  return conv_by_gemm_scratch<float>(c);
+}
+
+size_t floats(const Aval& a) { return static_cast<size_t>(a.numel()) * sizeof(float); }
+
+size_t conv_scratch(const Conv& c, const Aval& lhs, const Aval& rhs, const Aval& out) {
+  if (!is_floating(out.dtype)) return 0;
+  if (out.dtype == Dtype::kFloat64) return conv_by_gemm_scratch<double>(c);
+  size_t bytes = float_conv_scratch(c);
+  if (out.dtype == Dtype::kFloat32) return bytes;
+  for (const Aval* copied : {&lhs, &rhs, &out}) bytes += scratch_size(floats(*copied));
+  return bytes;
+}
+
+void run_conv(const Conv& c, const KernelArgs& args) {
+  const View &lhs = args.in[0], &rhs = args.in[1], &out = args.out[0];
+  visit_dtype(out.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      conv_plain(c, lhs.as<T>(), rhs.as<T>(), out.as<T>());
+    } else if constexpr (std::is_same_v<T, float>) {
+      float_conv(c, lhs.as<float>(), rhs.as<float>(), out.as<float>());
+    } else if constexpr (std::is_same_v<T, double>) {
+      conv_by_gemm(c, lhs.as<double>(), rhs.as<double>(), out.as<double>());
+    } else {
+      const Scratch x(floats(*lhs.aval)), w(floats(*rhs.aval)), y(floats(*out.aval));
+      widen(lhs.as<T>(), x.as<float>(), lhs.numel());
+      widen(rhs.as<T>(), w.as<float>(), rhs.numel());
+      float_conv(c, x.as<float>(), w.as<float>(), y.as<float>());
+      narrow(y.as<float>(), out.as<T>(), out.numel());
+    }
+  });
+}
+
 class PreparedConv final : public PreparedKernel {
  public:
-  explicit PreparedConv(const Conv& c) : conv_(c) {
-    if (c.pointwise()) return;
-    bytes_ = conv_in_lanes_scratch(c);
-    if (bytes_ == 0) bytes_ = onednn::conv_scratch(c);
-  }
+  PreparedConv(const Conv& c, size_t scratch) : conv_(c), scratch_(scratch) {}
   void run(const KernelArgs& args) const override {
-    const ScratchRegion region(args.scratch, bytes_);
-    float_conv(conv_, args.in[0].as<float>(), args.in[1].as<float>(), args.out[0].as<float>());
+    const ScratchRegion region(args.scratch, scratch_);
+    run_conv(conv_, args);
   }
-  size_t scratch_bytes() const override { return bytes_; }
+  size_t scratch_bytes() const override { return scratch_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
   Conv conv_;
-  size_t bytes_ = 0;
+  size_t scratch_;
 };
 
 }  // namespace
@@ -88,10 +122,10 @@ bool same_bits(const Conv& whole, const Conv& part) {
 }
 
 std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {
-  const Aval& out = *args.out[0];
-  if (out.dtype != Dtype::kFloat32 || out.shape.numel() == 0) return nullptr;
-  return std::make_unique<const PreparedConv>(
-      make_conv(args.in[0]->shape, args.in[1]->shape, out.shape, args.params.get<ConvParams>()));
+  const Aval &lhs = *args.in[0], &rhs = *args.in[1], &out = *args.out[0];
+  if (out.numel() == 0) return nullptr;
+  const Conv c = make_conv(lhs.shape, rhs.shape, out.shape, args.params.get<ConvParams>());
+  return std::make_unique<const PreparedConv>(c, conv_scratch(c, lhs, rhs, out));
 }
 
 Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvParams& p) {
@@ -127,26 +161,10 @@ Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvP
 }
 
 void conv_kernel(const KernelArgs& args) {
-  const View &lhs = args.in[0], &rhs = args.in[1], &out = args.out[0];
+  const Shape& out = args.out[0].shape();
   if (out.numel() == 0) return;
-  const Conv c = make_conv(lhs.shape(), rhs.shape(), out.shape(), args.params.get<ConvParams>());
-  visit_dtype(out.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T>) {
-      conv_plain(c, lhs.as<T>(), rhs.as<T>(), out.as<T>());
-    } else if constexpr (std::is_same_v<T, float>) {
-      float_conv(c, lhs.as<float>(), rhs.as<float>(), out.as<float>());
-    } else if constexpr (std::is_same_v<T, double>) {
-      conv_by_gemm(c, lhs.as<double>(), rhs.as<double>(), out.as<double>());
-    } else {
-      const Scratch x(static_cast<size_t>(lhs.numel()) * sizeof(float)),
-          w(static_cast<size_t>(rhs.numel()) * sizeof(float)),
-          y(static_cast<size_t>(out.numel()) * sizeof(float));
-      widen(lhs.as<T>(), x.as<float>(), lhs.numel());
-      widen(rhs.as<T>(), w.as<float>(), rhs.numel());
-      float_conv(c, x.as<float>(), w.as<float>(), y.as<float>());
-      narrow(y.as<float>(), out.as<T>(), out.numel());
-    }
-  });
+  run_conv(make_conv(args.in[0].shape(), args.in[1].shape(), out, args.params.get<ConvParams>()),
+           args);
 }
 
 }  // namespace spruce::cpu

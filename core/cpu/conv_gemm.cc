@@ -77,28 +77,65 @@ Gemm product(int64_t m, int64_t n, int64_t k) {
   return g;
 }
 
+template <class T>
+size_t bytes_of(int64_t elements) {
+  return static_cast<size_t>(elements) * sizeof(T);
+}
+
+// The rows of the output that forward() computes at a time.
+template <class T>
+struct Blocks {
+  int64_t rows, block, count;
+
+  explicit Blocks(const Conv& c) : rows(c.out[0] * c.out[1]) {
+    const int64_t row = c.in_features * c.window_size() * c.out[2];
+    block = std::clamp<int64_t>(
+        kColumnBytes / std::max<int64_t>(1, row * static_cast<int64_t>(sizeof(T))), 1, rows);
+    count = (rows + block - 1) / block;
+  }
+};
+
+// The product of forward() for so many cells of the output.
+Gemm forward_product(const Conv& c, int64_t cells) {
+  Gemm m = product(c.out_features, cells, c.in_features * c.window_size());
+  m.a_row = c.rhs_out, m.a_col = 1;
+  m.b_row = c.pointwise() ? c.lhs_feature : cells;
+  m.c_row = c.out_feature;
+  return m;
+}
+
+template <class T>
+size_t forward_scratch(const Conv& c) {
+  const Blocks<T> blocks(c);
+  size_t most = 0;
+  for (const int64_t rows : {blocks.block, blocks.rows - (blocks.count - 1) * blocks.block}) {
+    const Gemm m = forward_product(c, rows * c.out[2]);
+    const size_t columns = c.pointwise() ? 0 : bytes_of<T>(m.k * m.n);
+    most = std::max(most, scratch_size(columns) + gemm_scratch(dtype_of<T>(), m));
+  }
+  return most;
+}
+
 // rhs is [groups, out, in, window] in memory order of (in, window).
 template <class T>
 void forward(const Conv& c, const T* lhs, const T* rhs, T* out) {
-  const int64_t taps = c.in_features * c.window_size(), rows = c.out[0] * c.out[1];
+  const Blocks<T> cut(c);
+  const int64_t rows = cut.rows, block = cut.block, blocks = cut.count;
   const bool direct = c.pointwise();
-  const int64_t row_bytes = std::max<int64_t>(1, taps * c.out[2] * static_cast<int64_t>(sizeof(T)));
-  const int64_t block = std::clamp<int64_t>(kColumnBytes / row_bytes, 1, rows);
-  const int64_t blocks = (rows + block - 1) / block;
   const auto item = [&](int64_t index) {
     const int64_t b = index % blocks, n = index / blocks % c.batch, g = index / blocks / c.batch;
     const T* x = lhs + g * c.lhs_group + n * c.lhs_batch;
     const int64_t first = b * block, last = std::min(rows, first + block);
-    Gemm m = product(c.out_features, (last - first) * c.out[2], taps);
-    m.a = rhs + g * c.rhs_group, m.a_row = c.rhs_out, m.a_col = 1;
-    m.c = out + g * c.out_group + n * c.out_batch + first * c.out[2], m.c_row = c.out_feature;
+    Gemm m = forward_product(c, (last - first) * c.out[2]);
+    m.a = rhs + g * c.rhs_group;
+    m.c = out + g * c.out_group + n * c.out_batch + first * c.out[2];
     if (direct) {
-      m.b = x + first * c.out[2], m.b_row = c.lhs_feature;
+      m.b = x + first * c.out[2];
       return gemm(dtype_of<T>(), m);
     }
-    const Scratch memory(static_cast<size_t>(taps * m.n) * sizeof(T));
+    const Scratch memory(bytes_of<T>(m.k * m.n));
     gather_columns(c, x, first, last, memory.as<T>());
-    m.b = memory.data(), m.b_row = m.n;
+    m.b = memory.data();
     gemm(dtype_of<T>(), m);
   };
   const int64_t items = c.groups * c.batch * blocks;
@@ -110,23 +147,36 @@ void forward(const Conv& c, const T* lhs, const T* rhs, T* out) {
   });
 }
 
+Gemm spread_product(const Conv& c) {
+  Gemm m = product(c.out_features * c.window_size(), c.in_size(), c.in_features);
+  m.a_row = 1, m.a_col = c.rhs_in;
+  m.b_row = c.lhs_feature;
+  m.c_row = m.n;
+  return m;
+}
+
+template <class T>
+size_t spread_scratch(const Conv& c) {
+  const Gemm m = spread_product(c);
+  return scratch_size(bytes_of<T>(m.m * m.n)) + gemm_scratch(dtype_of<T>(), m);
+}
+
 // With stride 1: columns[(o, k), p] = sum over i of rhs[o, i, k] lhs[i, p], each added to the cell
 // of the output that tap k of the window brings together with element p of the input. rhs is
 // [groups, in, out, window] in memory.
 template <class T>
 void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
-  const int64_t taps = c.out_features * c.window_size(), elements = c.in_size();
   const auto item = [&](int64_t index) {
     const int64_t n = index % c.batch, g = index / c.batch;
     T* const y = out + g * c.out_group + n * c.out_batch;
     for (int64_t o = 0; o < c.out_features; ++o)
       std::fill(y + o * c.out_feature, y + o * c.out_feature + c.out_size(), T{});
-    if (elements == 0) return;
-    const Scratch memory(static_cast<size_t>(taps * elements) * sizeof(T));
-    Gemm m = product(taps, elements, c.in_features);
-    m.a = rhs + g * c.rhs_group, m.a_row = 1, m.a_col = c.rhs_in;
-    m.b = lhs + g * c.lhs_group + n * c.lhs_batch, m.b_row = c.lhs_feature;
-    m.c = memory.data(), m.c_row = elements;
+    Gemm m = spread_product(c);
+    if (m.n == 0) return;
+    const Scratch memory(bytes_of<T>(m.m * m.n));
+    m.a = rhs + g * c.rhs_group;
+    m.b = lhs + g * c.lhs_group + n * c.lhs_batch;
+    m.c = memory.data();
     gemm(dtype_of<T>(), m);
     const T* from = memory.as<T>();
     const Line line{c.out[2], 1, c.in[2],
@@ -154,17 +204,44 @@ void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
   });
 }
 
+// The features of by_samples() in partial sums.
+int64_t chunks_of(const Conv& c) {
+  return c.work() < 4 * kThread ? 1 : std::min(kChunks, c.in_features);
+}
+
+// Of one feature of the input, whose windows are [cells, taps].
+Gemm samples_product(const Conv& c) {
+  Gemm m = product(c.out_features, c.batch * c.out_size(), c.window_size());
+  m.a_row = c.rhs_out;
+  m.b_row = 1, m.b_col = m.k;
+  return m;
+}
+
+// Of the partial sums.
+template <class T>
+size_t chunks_bytes(const Conv& c) {
+  const int64_t chunks = chunks_of(c);
+  return chunks == 1 ? 0 : bytes_of<T>(c.groups * chunks * c.out_features * c.batch * c.out_size());
+}
+
+template <class T>
+size_t samples_scratch(const Conv& c) {
+  const Gemm m = samples_product(c);
+  return scratch_size(chunks_bytes<T>(c)) + scratch_size(bytes_of<T>(m.n * m.k)) +
+         gemm_scratch(dtype_of<T>(), m);
+}
+
 // out[o, (n, p)] = sum over i of rhs[o, i, :] . windows[(n, p), :] for out with the cells of (n, p)
 // as neighbours.
 template <class T>
 void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
-  const int64_t cells = c.batch * c.out_size(), taps = c.window_size();
-  const int64_t chunks = c.work() < 4 * kThread ? 1 : std::min(kChunks, c.in_features),
+  const int64_t cells = c.batch * c.out_size(), chunks = chunks_of(c),
                 size = c.out_features * cells;
   // Line p of the windows runs over the taps of the last axis.
   const Line line{c.in[2], c.dilation[2], c.window[2], c.window_dilation[2]};
   const auto chunk = [&](int64_t g, int64_t first, int64_t last, T* sums, int64_t sums_row) {
-    const Scratch memory(static_cast<size_t>(cells * taps) * sizeof(T));
+    Gemm m = samples_product(c);
+    const Scratch memory(bytes_of<T>(m.n * m.k));
     for (int64_t i = first; i < last; ++i) {
       T* to = memory.as<T>();
       for (int64_t cell = 0; cell < cells; ++cell) {
@@ -189,9 +266,8 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
           }
         }
       }
-      Gemm m = product(c.out_features, cells, taps);
-      m.a = rhs + g * c.rhs_group + i * c.rhs_in, m.a_row = c.rhs_out;
-      m.b = memory.data(), m.b_row = 1, m.b_col = taps;
+      m.a = rhs + g * c.rhs_group + i * c.rhs_in;
+      m.b = memory.data();
       m.c = sums, m.c_row = sums_row;
       m.accumulate = i > first;
       gemm(dtype_of<T>(), m);
@@ -204,7 +280,7 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
     });
     return;
   }
-  const Scratch memory(static_cast<size_t>(c.groups * chunks * size) * sizeof(T));
+  const Scratch memory(chunks_bytes<T>(c));
   parallel_for(c.groups * chunks * 64, 64, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin / 64; t < (end + 63) / 64; ++t) {
       const int64_t g = t / chunks, q = t % chunks;
@@ -231,24 +307,30 @@ struct Windows {
   Scratch memory;
   const T* data;
 
-  Windows(Conv& c, const T* rhs, bool outputs_first)
-      : memory(
-            outputs_first == dense_outputs_first(c)
-                ? 0
-                : static_cast<size_t>(c.groups * c.out_features * c.in_features * c.window_size()) *
-                      sizeof(T)),
-        data(rhs) {
-    const int64_t taps = c.window_size();
+  Windows(Conv& c, const T* rhs, bool outputs_first) : memory(bytes(c, outputs_first)), data(rhs) {
     if (memory.data() == nullptr) return;
     data = memory.as<T>();
     const Shape sizes{c.groups, outputs_first ? c.out_features : c.in_features,
-                      outputs_first ? c.in_features : c.out_features, taps};
+                      outputs_first ? c.in_features : c.out_features, c.window_size()};
     const Shape strides{c.rhs_group, outputs_first ? c.rhs_out : c.rhs_in,
                         outputs_first ? c.rhs_in : c.rhs_out, 1};
     copy_strided(sizes, {memory.data(), row_major_strides(sizes)}, {const_cast<T*>(rhs), strides},
                  sizeof(T));
+    order(c, outputs_first);
+  }
+
+  // Of the copy, 0 where there is none.
+  static size_t bytes(const Conv& c, bool outputs_first) {
+    return outputs_first == dense_outputs_first(c)
+               ? 0
+               : bytes_of<T>(c.groups * c.out_features * c.in_features * c.window_size());
+  }
+  // The strides of the copy.
+  static void order(Conv& c, bool outputs_first) {
+    const int64_t taps = c.window_size();
     c.rhs_group = c.out_features * c.in_features * taps;
-    (outputs_first ? c.rhs_out : c.rhs_in) = sizes[2] * taps;
+    (outputs_first ? c.rhs_out : c.rhs_in) =
+        (outputs_first ? c.in_features : c.out_features) * taps;
     (outputs_first ? c.rhs_in : c.rhs_out) = taps;
   }
 
@@ -256,17 +338,26 @@ struct Windows {
   static bool dense_outputs_first(const Conv& c) { return c.rhs_in == c.window_size(); }
 };
 
+enum class Way { kSamples, kSpread, kForward };
+
+Way way_of(const Conv& c) {
+  const bool unit_stride = c.stride[0] == 1 && c.stride[1] == 1 && c.stride[2] == 1;
+  const bool dense_input = c.dilation[0] == 1 && c.dilation[1] == 1 && c.dilation[2] == 1;
+  const bool rows_of_out = c.out_batch == c.out_size() || c.batch == 1;
+  if (rows_of_out && c.window_size() > c.out_size() && c.in_features > 0 && c.window_size() > 0)
+    return Way::kSamples;
+  return unit_stride && !dense_input ? Way::kSpread : Way::kForward;
+}
+
 }  // namespace
 
 template <class T>
 void conv_by_gemm(const Conv& problem, const T* lhs, const T* rhs, T* out) {
   Conv c = problem;
-  const bool unit_stride = c.stride[0] == 1 && c.stride[1] == 1 && c.stride[2] == 1;
-  const bool dense_input = c.dilation[0] == 1 && c.dilation[1] == 1 && c.dilation[2] == 1;
-  const bool rows_of_out = c.out_batch == c.out_size() || c.batch == 1;
-  if (rows_of_out && c.window_size() > c.out_size() && c.in_features > 0 && c.window_size() > 0) {
+  const Way way = way_of(c);
+  if (way == Way::kSamples) {
     by_samples(c, lhs, rhs, out);
-  } else if (unit_stride && !dense_input) {
+  } else if (way == Way::kSpread) {
     const Windows<T> w(c, rhs, false);
     spread(c, lhs, w.data, out);
   } else {
@@ -275,6 +366,19 @@ void conv_by_gemm(const Conv& problem, const T* lhs, const T* rhs, T* out) {
   }
 }
 
+template <class T>
+size_t conv_by_gemm_scratch(const Conv& problem) {
+  Conv c = problem;
+  const Way way = way_of(c);
+  if (way == Way::kSamples) return samples_scratch<T>(c);
+  const bool outputs_first = way == Way::kForward;
+  const size_t windows = Windows<T>::bytes(c, outputs_first);
+  if (windows > 0) Windows<T>::order(c, outputs_first);
+  return scratch_size(windows) + (outputs_first ? forward_scratch<T>(c) : spread_scratch<T>(c));
+}
+
+template size_t conv_by_gemm_scratch<float>(const Conv& c);
+template size_t conv_by_gemm_scratch<double>(const Conv& c);
 template void conv_by_gemm<float>(const Conv& c, const float* lhs, const float* rhs, float* out);
 template void conv_by_gemm<double>(const Conv& c, const double* lhs, const double* rhs,
                                    double* out);
