@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementwise passes of optimizers, as the operations that they are made of: what is the same
-// for all elements is then computed once. And logaddexp, elu and huber, whose parts the code
-// generator knows.
+// for all elements is then computed once. Logaddexp, elu and huber, whose parts the code generator
+// knows. And the tangent of attention, which has no kernel.
 #include <algorithm>
 
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/activation.h"
+#include "spruce/core/rules/attention.h"
 #include "spruce/core/rules/optimizer.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
@@ -17,11 +18,15 @@ namespace {
 ValueId parts(Rewriter& r, const Equation& e) {
   const Primitive* const composites[] = {&adam_direction_p, &scaled_add_p, &logaddexp_p, &elu_p,
                                          &huber_p};
-  if (std::find(std::begin(composites), std::end(composites), e.primitive) == std::end(composites))
+  const bool tangent = e.primitive == &attention_tangent_p;
+  if (!tangent &&
+      std::find(std::begin(composites), std::end(composites), e.primitive) == std::end(composites))
     return kNone;
+  std::vector<const Aval*> types;
+  for (const ValueId v : e.inputs) types.push_back(&r.aval(v));
+  const Aval out = output_avals(*e.primitive, types, e.params)[0];
   // In 16 bits the parts would round where the composite does not.
-  const Aval out = r.aval(e.inputs[0]);
-  if (out.numel() == 0 || size_of(out.dtype) < 4) return kNone;
+  if (!tangent && (out.numel() == 0 || size_of(out.dtype) < 4)) return kNone;
   internal::StageInterpreter stage("jit");
   std::vector<Array> in, results;
   for (const ValueId v : e.inputs) in.push_back(stage.input(r.aval(v)));

@@ -46,7 +46,8 @@ Graph one_hot(const Graph& graph);
 /// Orders the equations so that less memory is in use at once, where a greedy order saves more than
 /// a twentieth of the peak.
 Graph schedule(const Graph& graph);
-/// Writes out the elementwise passes of optimizers in the operations that they are made of.
+/// Writes out some composites in the operations that they are made of: those of optimizers, and
+/// what has no kernel.
 Graph expand_composites(const Graph& graph);
 /// Makes one `fused` equation of elementwise equations, broadcasts and reductions that pass values
 /// to each other, where that spares trips to memory. The last of the passes that see single

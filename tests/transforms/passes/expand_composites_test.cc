@@ -22,6 +22,24 @@ TEST(ExpandComposites, NotWhereThePartsWouldRound) {
   EXPECT_EQ(after(passes::expand_composites, "a: bf16[3], b: bf16[3]", body), body);
 }
 
+// It has no kernel, so it is written out whatever its types and sizes.
+TEST(ExpandComposites, TheTangentOfAttention) {
+  for (const std::string type : {"f32[2,3]", "bf16[2,3]", "f64[0,3]"}) {
+    const std::string rest = type.substr(type.find('[')), dtype = type.substr(0, type.find('['));
+    std::string inputs;
+    for (const char name : {'a', 'b', 'c', 'd', 'f', 'g', 'h'})
+      inputs += std::string(1, name) + ": " + type + ", ";
+    const std::string lse = (dtype == "bf16" ? "f32" : dtype) + rest.substr(0, 2) + "]";
+    inputs.insert(inputs.find("f: "), "e: " + lse + ", ");
+    inputs.resize(inputs.size() - 2);
+    const std::string text = after(
+        passes::expand_composites, inputs,
+        "i: " + type + " = attention_tangent[scale=0.5 causal=true] a b c d e f g h\nreturn i");
+    EXPECT_EQ(text.find("attention_tangent"), std::string::npos) << text;
+    EXPECT_NE(text.find("dot_general"), std::string::npos) << text;
+  }
+}
+
 TEST(ExpandComposites, LogaddexpOfInfinitiesAndNan) {
   const float inf = std::numeric_limits<float>::infinity(),
               nan = std::numeric_limits<float>::quiet_NaN();
