@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls of compiled functions allocate besides their results, at sizes at which products,
+// convolutions and attention go their fast ways.
+#include <gtest/gtest.h>
+
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/ops/ops.h"
+#include "spruce/core/random/random.h"
+#include "spruce/nn/nn.h"
+#include "spruce/transforms/transforms.h"
+#include "tests/transforms/allocations.h"
+
+namespace spruce {
+namespace {
+
+// oneDNN itself calls operator new where it runs a primitive, in 2.6 four to six times: for the
+// context of the call, and for the maps from arguments to memory in it. A product of bf16 is one
+// primitive; a convolution is one and moves both operands and the result to other layouts and back.
+constexpr int64_t kProduct = 6, kConvolution = 18;
+
+Array normal(const Shape& shape, Dtype dtype = float32) {
+  return astype(random::normal(Key(7), shape), dtype);
+}
+
+class AllocationsOfProducts : public testing::Test {
+ protected:
+  AllocationsOfProducts() { set_threads(1); }
+  ~AllocationsOfProducts() override { set_threads(before_); }
+
+  // The second call of f, compiled, makes so many arrays and nothing else but what oneDNN does.
+  template <class F, class... Args>
+  static void expect_results_only(int64_t results, int64_t of_onednn, const F& f,
+                                  const Args&... args) {
+    const auto compiled = jit(f);
+    (void)compiled(args...);
+    const Allocated second = allocated_by([&] { return compiled(args...); });
+    EXPECT_LE(second.heap, of_onednn);
+    EXPECT_EQ(second.arrays, 2 * results);
+  }
+
+ private:
+  const int before_ = threads();
+};
+
+TEST_F(AllocationsOfProducts, Matrices) {
+  for (const Dtype dtype : {float32, float64, bfloat16, float16, int8, int32}) {
+    // oneDNN multiplies bf16 in blocks of 256 rows, where the processor can.
+    const auto check = [&](const Shape& a, const Shape& b, int64_t blocks, const auto& product) {
+      const Array x = normal(a, dtype), y = normal(b, dtype);
+      SCOPED_TRACE(to_string(x.aval()) + " and " + to_string(y.aval()));
+      expect_results_only(1, dtype == bfloat16 ? kProduct * blocks : 0, product, x, y);
+    };
+    const auto plain = [](const Array& x, const Array& y) { return matmul(x, y); };
+    check({256, 256}, {256, 256}, 1, plain);
+    check({1024, 64}, {64, 1024}, 4, plain);
+    check({512, 512}, {512}, 2, plain);
+    check({512}, {512, 512}, 2, plain);
+    check({64, 16, 24}, {64, 24, 16}, 0, plain);
+    check({8, 128, 64}, {8, 64, 128}, 8, plain);
+    // Those of gradients, where an operand is transposed.
+    check({512, 512}, {512, 128}, 2,
+          [](const Array& x, const Array& y) { return matmul(swapaxes(x, 0, 1), y); });
+    check({64, 512}, {512, 512}, 1,
+          [](const Array& x, const Array& y) { return matmul(x, swapaxes(y, 0, 1)); });
+    // Sums over axes that are not neighbours.
+    check({16, 32, 16}, {16, 24, 16}, 1, [](const Array& x, const Array& y) {
+      return dot_general(x, y, {{0, 2}, {2, 0}, {}, {}});
+    });
+  }
+}
+
+TEST_F(AllocationsOfProducts, Convolutions) {
+  for (const Dtype dtype : {float32, float64, bfloat16}) {
+    const Array x = normal({8, 16, 16, 16}, dtype), w = normal({16, 16, 3, 3}, dtype);
+    SCOPED_TRACE(to_string(x.aval()));
+    const auto f = [](const Array& a, const Array& b) {
+      return conv_general(a, b, {.padding_low = {1, 1}, .padding_high = {1, 1}});
+    };
+    const int64_t one = dtype == float64 ? 0 : kConvolution;
+    expect_results_only(1, one, f, x, w);
+    expect_results_only(2, 2 * one,
+                        value_and_grad([&](const Array& a) { return sum(square(f(a, w))); }), x);
+    expect_results_only(2, 2 * one,
+                        value_and_grad([&](const Array& b) { return sum(square(f(x, b))); }), w);
+  }
+}
+
+struct Net {
+  nn::Conv2d first, second;
+  nn::Linear last;
+};
+
+TEST_F(AllocationsOfProducts, AStepOfASmallNetwork) {
+  const Net net{nn::Conv2d::init(Key(1), 3, 8, 3, {.padding = 1}),
+                nn::Conv2d::init(Key(2), 8, 8, 3, {.padding = 1}),
+                nn::Linear::init(Key(3), 8 * 64, 10)};
+  const Array x = normal({16, 3, 16, 16}), y = arange(16) % 10;
+  const auto step = [&](const Net& n, const Array& images, const Array& labels) {
+    return value_and_grad([&](const Net& m) {
+      Array h = nn::relu(m.first(images));
+      h = nn::max_pool2d(h, 2);
+      h = nn::relu(m.second(h));
+      return nn::cross_entropy(m.last(h.reshape({16, -1})), labels);
+    })(n);
+  };
+  // So few features are convolved by kernels of our own.
+  expect_results_only(7, 0, step, net, x, y);
+}
+
+TEST_F(AllocationsOfProducts, Attention) {
+  for (const Dtype dtype : {float32, float64, bfloat16}) {
+    const Shape shape{1, 4, 256, 32};
+    const Array q = normal(shape, dtype), k = normal(shape, dtype), v = normal(shape, dtype);
+    const Array open = normal({256, 256}) < 1.0f, added = normal({256, 256}, dtype);
+    for (const int form : {0, 1, 2, 3}) {
+      SCOPED_TRACE(to_string(q.aval()) + ", form " + std::to_string(form));
+      nn::AttentionOptions options;
+      options.is_causal = form == 1;
+      if (form > 1) options.attn_mask = form == 2 ? open : added;
+      const auto f = [&](const Array& a, const Array& b, const Array& c) {
+        return nn::scaled_dot_product_attention(a, b, c, options);
+      };
+      expect_results_only(1, 0, f, q, k, v);
+      const auto gradient = grad<0, 1, 2>(
+          [&](const Array& a, const Array& b, const Array& c) { return sum(square(f(a, b, c))); });
+      expect_results_only(3, 0, gradient, q, k, v);
+    }
+  }
+}
+
+TEST_F(AllocationsOfProducts, Rows) {
+  for (const Dtype dtype : {float32, float64, bfloat16, float16}) {
+    const Array x = normal({512, 512}, dtype), w = normal({512}, dtype);
+    SCOPED_TRACE(to_string(x.aval()));
+    expect_results_only(
+        1, 0, [](const Array& a) { return nn::softmax(a); }, x);
+    expect_results_only(
+        1, 0, [](const Array& a) { return nn::log_softmax(a); }, x);
+    const auto norm = [](const Array& a, const Array& b) { return nn::layer_norm(a, {512}, b, b); };
+    expect_results_only(1, 0, norm, x, w);
+    expect_results_only(
+        2, 0, grad<0, 1>([&](const Array& a, const Array& b) { return sum(square(norm(a, b))); }),
+        x, w);
+  }
+}
+
+}  // namespace
+}  // namespace spruce
