@@ -120,8 +120,8 @@ void Array::read_item(Dtype as, void* out) const {
       if constexpr (std::is_same_v<From, To>) {
         result = value;
         done = true;
-      } else if constexpr ((std::is_same_v<From, Float16> || std::is_same_v<From, Bfloat16>)&&(
-                               std::is_same_v<To, float> || std::is_same_v<To, double>)) {
+      } else if constexpr (kIsHalf<From> &&
+                           (std::is_same_v<To, float> || std::is_same_v<To, double>)) {
         result = static_cast<float>(value);
         done = true;
       } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double>) {
@@ -170,7 +170,7 @@ bool Array::truth() const {
   return visit_dtype(c.aval.dtype, [&]<class T>(T) {
     T value;
     std::memcpy(&value, c.buffer->data(), sizeof value);
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+    if constexpr (kIsHalf<T>)
       return static_cast<float>(value) != 0.0f;
     else
       return value != T{};

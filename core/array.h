@@ -29,7 +29,7 @@ concept Scalar =
 
 /// The C++ types of elements: bool, the sized integers, Float16, Bfloat16, float, double.
 template <class T>
-concept Element = (Scalar<T> || std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>);
+concept Element = Scalar<T> || kIsHalf<T>;
 
 namespace internal {
 

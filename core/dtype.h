@@ -54,6 +54,8 @@ constexpr int64_t size_of(Dtype d) {
 constexpr bool is_bool(Dtype d) { return d == Dtype::kBool; }
 /// True for f16, bf16, f32 and f64: the dtypes that have derivatives.
 constexpr bool is_floating(Dtype d) { return d >= Dtype::kFloat16; }
+/// True for f16 and bf16, which are stored so and computed in f32.
+constexpr bool is_half(Dtype d) { return d == Dtype::kFloat16 || d == Dtype::kBfloat16; }
 /// True for i8..i64 and u8..u64; false for bool.
 constexpr bool is_integer(Dtype d) { return d >= Dtype::kInt8 && d <= Dtype::kUint64; }
 /// True for i8, i16, i32 and i64.

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace spruce {
 
@@ -59,5 +60,9 @@ struct Float16 {
     return std::bit_cast<float>(std::bit_cast<uint32_t>(tiny) | sign);
   }
 };
+
+/// True for these two.
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
 
 }  // namespace spruce

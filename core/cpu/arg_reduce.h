@@ -86,7 +86,7 @@ template <class Op>
 void arg_reduce_kernel(const KernelArgs& args) {
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
     using X = typename internal::ReduceElement<T, false>::type;
-    using A = std::conditional_t<internal::kIsHalf<T>, float, X>;
+    using A = std::conditional_t<kIsHalf<T>, float, X>;
     internal::run_arg_reduce(args, internal::ArgReduce<Op, X, A>::best());
   });
 }

@@ -16,9 +16,7 @@ namespace {
 
 // Bytes of the copy in f32 that stands for an array of f16 or bf16.
 size_t copied_bytes(const Aval& a) {
-  return is_floating(a.dtype) && size_of(a.dtype) < 4
-             ? static_cast<size_t>(a.numel()) * sizeof(float)
-             : 0;
+  return is_half(a.dtype) ? static_cast<size_t>(a.numel()) * sizeof(float) : 0;
 }
 
 // Arrays as T: in place, or f16 and bf16 as copies in f32.
@@ -29,7 +27,7 @@ class Operands {
     if (copied_bytes(*v.aval) == 0) return v.as<const T>();
     T* const to = copy(v);
     visit_dtype(v.dtype(), [&]<class X>(X) {
-      if constexpr (internal::kHalf<X> && std::is_same_v<T, float>) widen(v.as<X>(), to, v.numel());
+      if constexpr (kIsHalf<X> && std::is_same_v<T, float>) widen(v.as<X>(), to, v.numel());
     });
     return to;
   }
@@ -43,7 +41,7 @@ class Operands {
     for (size_t i = 0; i < result_count_; ++i) {
       const Result& r = results_[i];
       visit_dtype(r.to.dtype(), [&]<class X>(X) {
-        if constexpr (internal::kHalf<X> && std::is_same_v<T, float>)
+        if constexpr (kIsHalf<X> && std::is_same_v<T, float>)
           narrow(r.from, r.to.template as<X>(), r.to.numel());
       });
     }

@@ -34,7 +34,7 @@ void run_cumulative(const KernelArgs& args, CumulativeLoop loop);
 template <class State, class X>
 SPRUCE_INLINE void advance(State* states, const X* x, X* y, int64_t n, int64_t step,
                            int64_t columns) {
-  using T = std::conditional_t<kHalf<X>, float, X>;
+  using T = std::conditional_t<kIsHalf<X>, float, X>;
   for (int64_t k = 0; k < n; ++k, x += step, y += step) {
     SPRUCE_INDEPENDENT
     for (int64_t j = 0; j < columns; ++j)
@@ -45,7 +45,7 @@ SPRUCE_INLINE void advance(State* states, const X* x, X* y, int64_t n, int64_t s
 template <class Op, class X>
 SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, int64_t columns,
                                    int64_t column_step) {
-  using State = typename Op::template State<std::conditional_t<kHalf<X>, float, X>>;
+  using State = typename Op::template State<std::conditional_t<kIsHalf<X>, float, X>>;
   State states[kCumulativeColumns];
   for (int64_t j = 0; j < columns; ++j) states[j].start();
   if (column_step == 1) return advance(states, x, y, n, step, columns);

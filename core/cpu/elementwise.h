@@ -40,12 +40,9 @@ void half_binary(const X* a, const X* b, Y* y, int64_t n, int64_t a_step, int64_
 using BaseIsa = math::Isa<false>;
 using FmaIsa = math::Isa<true>;
 
-template <class T>
-inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
-
 /// What the scalar function computes in.
 template <class T>
-using Compute = std::conditional_t<kHalf<T>, float, T>;
+using Compute = std::conditional_t<kIsHalf<T>, float, T>;
 
 /// An operation that is cheaper where near<I>(x): there call_near<I>(x) is call<I>(x), bit for bit.
 template <class Op, class I, class T>
@@ -171,9 +168,9 @@ struct Binary {
 };
 
 template <class Op, class X, class Y>
-requires kHalf<X>
+requires kIsHalf<X>
 struct Unary<Op, X, Y> {
-  using Wide = std::conditional_t<kHalf<Y>, float, Y>;
+  using Wide = std::conditional_t<kIsHalf<Y>, float, Y>;
   static void loop(const void* x, void* y, int64_t n) {
     static const UnaryLoop f = Unary<Op, float, Wide>::best();
     half_unary(static_cast<const X*>(x), static_cast<Y*>(y), n, f);
@@ -182,9 +179,9 @@ struct Unary<Op, X, Y> {
 };
 
 template <class Op, class X, class Y>
-requires kHalf<X>
+requires kIsHalf<X>
 struct Binary<Op, X, Y> {
-  using Wide = std::conditional_t<kHalf<Y>, float, Y>;
+  using Wide = std::conditional_t<kIsHalf<Y>, float, Y>;
   static void loop(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
     static const BinaryLoop f = Binary<Op, float, Wide>::best();
     half_binary(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y), n, as, bs,
@@ -222,7 +219,7 @@ inline constexpr bool kAccepts = kTypes == Types::kAll ||
                                  (kTypes == Types::kNumeric && !std::is_same_v<T, bool>) ||
                                  (kTypes == Types::kIntegral && std::is_integral_v<T>) ||
                                  (kTypes == Types::kFloating &&
-                                  (std::is_floating_point_v<T> || kHalf<T>));
+                                  (std::is_floating_point_v<T> || kIsHalf<T>));
 
 }  // namespace internal
 

@@ -20,7 +20,7 @@ template <class T>
 SPRUCE_INLINE OrderedKey<T> ordered_key(T x) {
   using Key = OrderedKey<T>;
   constexpr Key kSign = Key{1} << (sizeof(Key) * 8 - 1);
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
+  if constexpr (kIsHalf<T>) {
     return ordered_key(static_cast<float>(x));
   } else if constexpr (std::is_floating_point_v<T>) {
     if (x != x) return ~Key{0};

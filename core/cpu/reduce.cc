@@ -150,7 +150,7 @@ void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops&
 size_t reduce_scratch(const PrepareArgs& args) {
   const Aval &x = *args.in[0], &y = *args.out[0];
   const Axes& axes = args.params.get<ReduceParams>().axes;
-  if (!internal::is_half(x.dtype)) return Passes(x.shape, axes, size_of(x.dtype)).scratch();
+  if (!is_half(x.dtype)) return Passes(x.shape, axes, size_of(x.dtype)).scratch();
   return scratch_size(internal::wide_bytes(y.shape.numel())) +
          Passes(x.shape, axes, sizeof(float)).scratch();
 }

@@ -37,10 +37,6 @@ size_t reduce_scratch(const PrepareArgs& args);
 
 namespace internal {
 
-template <class T>
-inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
-
-inline bool is_half(Dtype dtype) { return is_floating(dtype) && size_of(dtype) == 2; }
 /// Of the results of halves, which are reduced as floats.
 inline size_t wide_bytes(int64_t results) { return static_cast<size_t>(results) * sizeof(float); }
 
@@ -210,7 +206,7 @@ void reduce_kernel(const KernelArgs& args) {
   const Axes& axes = args.params.get<ReduceParams>().axes;
   visit_dtype(x.dtype(), [&]<class T>(T) {
     if constexpr (Op::template accepts<T>()) {
-      if constexpr (internal::kIsHalf<T>) {
+      if constexpr (kIsHalf<T>) {
         static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(),
                                        internal::Reduce<Op, float, float>::best(), sizeof(float)};
         const Scratch wide(internal::wide_bytes(y.numel()));

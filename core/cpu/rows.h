@@ -164,7 +164,7 @@ constexpr size_t half_rows_bytes(int64_t n, int64_t count) {
 /// Bytes of Scratch that run_rows takes on the thread that calls it.
 inline size_t rows_scratch(const Aval& in) {
   const int64_t n = in.shape.back();
-  if (n == 0 || !is_floating(in.dtype) || size_of(in.dtype) >= 4) return 0;
+  if (n == 0 || !is_half(in.dtype)) return 0;
   return scratch_size(half_rows_bytes(n, in.numel() / n));
 }
 
@@ -181,7 +181,7 @@ void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
       parallel_for(count, grain, [&](int64_t begin, int64_t end) {
         loop(extra, in.as<T>() + begin * n, out.as<T>() + begin * n, n, begin, end);
       });
-    } else if constexpr (internal::kHalf<T>) {
+    } else if constexpr (kIsHalf<T>) {
       static const auto loop = Rows<Op, float, Extra<float>>::best();
       const Extra<float> extra = make_extra(float{});
       parallel_for(count, grain, [&](int64_t begin, int64_t end) {

@@ -125,19 +125,16 @@ void scatter_as(const Windows& w, T* operand, const U* updates) {
   });
 }
 
-template <class T>
-inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
-
 // Halves are combined in f32, so that many small updates of one element are not lost.
 template <class T>
 size_t wide_bytes(const Shape& out) {
-  return kHalf<T> ? static_cast<size_t>(out.numel()) * sizeof(float) : 0;
+  return kIsHalf<T> ? static_cast<size_t>(out.numel()) * sizeof(float) : 0;
 }
 
 template <class Op, class T>
 void combine_as(const Windows& w, const View& out, const void* updates) {
   const T* u = static_cast<const T*>(updates);
-  if constexpr (kHalf<T>) {
+  if constexpr (kIsHalf<T>) {
     T* const y = out.as<T>();
     const Scratch memory(wide_bytes<T>(out.shape()));
     float* const wide = memory.as<float>();

@@ -96,7 +96,7 @@ struct Sizes {
   // Halves become floats first where an element is read more often than once.
   template <class T>
   bool widened() const {
-    constexpr bool half = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
+    constexpr bool half = kIsHalf<T>;
     return half && count > 0 && n > 0 && count / rows > n / kTogether;
   }
   size_t sorted_bytes() const { return static_cast<size_t>(rows * n) * sizeof(float); }
@@ -117,7 +117,7 @@ void searchsorted_as(const KernelArgs& args, bool right) {
     return;
   }
   const int64_t rows = sizes.rows, per_row = count / rows;
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
+  if constexpr (kIsHalf<T>) {
     if (sizes.widened<T>()) {
       const Scratch x(sizes.sorted_bytes()), q(sizes.queries_bytes());
       widen(sorted.as<T>(), x.as<float>(), rows * n);

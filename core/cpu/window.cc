@@ -56,9 +56,7 @@ namespace {
 constexpr int64_t kThread = 1 << 15;  // elements read that are worth a thread
 
 template <class T>
-inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
-template <class T>
-using Compute = std::conditional_t<kHalf<T>, float, T>;
+using Compute = std::conditional_t<kIsHalf<T>, float, T>;
 
 // One tap of the last axis: which cells it reads for, and the place of the first cell.
 struct LineTap {
@@ -117,7 +115,7 @@ size_t scratch_of(const PrepareArgs& a, bool always_lines) {
   size_t bytes = 0;
   visit_dtype(a.in[0]->dtype, [&]<class T>(T) {
     bytes = scratch_size(line_taps_bytes(w)) +
-            scratch_size(line_bytes<Compute<T>>(w, always_lines || kHalf<T>));
+            scratch_size(line_bytes<Compute<T>>(w, always_lines || kIsHalf<T>));
   });
   return bytes;
 }
@@ -235,11 +233,11 @@ void reduce(const KernelArgs& args) {
     fill_line_taps(w, taps);
     const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
-      const Scratch wide(line_bytes<C>(w, kHalf<T>));
+      const Scratch wide(line_bytes<C>(w, kIsHalf<T>));
       for (int64_t row = begin; row < end; ++row) {
         T* const out = args.out[0].as<T>() + row * line.cells;
         C* y;
-        if constexpr (kHalf<T>)
+        if constexpr (kIsHalf<T>)
           y = wide.as<C>();
         else
           y = out;
@@ -258,7 +256,7 @@ void reduce(const KernelArgs& args) {
             });
           }
         });
-        if constexpr (kHalf<T>) {
+        if constexpr (kIsHalf<T>) {
           for (int64_t i = 0; i < line.cells; ++i) out[i] = static_cast<T>(y[i]);
         }
       }

@@ -84,7 +84,7 @@ SPRUCE_INLINE C sum(C a, C x) {
 // Halves are summed up in memory of their own.
 template <class T>
 size_t sums_bytes(int64_t size) {
-  return internal::kHalf<T> ? static_cast<size_t>(size) * sizeof(float) : 0;
+  return kIsHalf<T> ? static_cast<size_t>(size) * sizeof(float) : 0;
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ void window_scatter_add_kernel(const KernelArgs& args) {
     using C = internal::Compute<T>;
     const Scratch wide(sums_bytes<T>(size));
     C* sums;
-    if constexpr (internal::kHalf<T>)
+    if constexpr (kIsHalf<T>)
       sums = wide.as<C>();
     else
       sums = args.out[0].as<T>();
@@ -150,7 +150,7 @@ void window_scatter_add_kernel(const KernelArgs& args) {
     } else {
       add(0, windows);
     }
-    if constexpr (internal::kHalf<T>) {
+    if constexpr (kIsHalf<T>) {
       for (int64_t i = 0; i < size; ++i) args.out[0].as<T>()[i] = static_cast<T>(sums[i]);
     }
   });

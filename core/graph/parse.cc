@@ -262,7 +262,7 @@ class Parser final : public internal::ParamReader {
   T element() {
     if constexpr (std::is_same_v<T, bool>)
       return boolean(*this);
-    else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+    else if constexpr (kIsHalf<T>)
       return T(number<float>(*this));
     else
       return number<T>(*this);

@@ -40,7 +40,7 @@ std::string element(const Array& a, int64_t i) {
     const T x = static_cast<const T*>(internal::mutable_data(a))[i];
     if constexpr (std::is_same_v<T, bool>)
       return x ? "true" : "false";
-    else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+    else if constexpr (kIsHalf<T>)
       return number(static_cast<float>(x));
     else
       return number(x);

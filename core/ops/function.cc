@@ -21,7 +21,7 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
     return visit_dtype(to, [&]<class To>(To) {
       bool fits = true;
       To result;
-      if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, Bfloat16>) {
+      if constexpr (kIsHalf<To>) {
         result = To(static_cast<float>(value));
       } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> &&
                            !std::is_same_v<From, bool> && !std::is_same_v<To, bool>) {

@@ -61,8 +61,6 @@ Array summable(const Array& x) {
 // f32 for integers and bool.
 Array as_floating(const Array& x) { return is_floating(x.dtype()) ? x : convert(x, float32); }
 
-bool is_half(Dtype d) { return d == float16 || d == bfloat16; }
-
 // f32 for integers, bool and the 16-bit floats, whose results are rounded once at the end.
 Array widened(const Array& x) { return is_half(x.dtype()) ? convert(x, float32) : as_floating(x); }
 Array narrowed(const Array& y, Dtype from) { return is_half(from) ? convert(y, from) : y; }

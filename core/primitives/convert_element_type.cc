@@ -17,9 +17,6 @@ Aval shape(const ShapeArgs& a) {
   return {p.dtype, p.weak, a.in[0]->shape};
 }
 
-template <class T>
-constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
-
 // The largest F that is not above T's largest value.
 template <class T, class F>
 constexpr F largest() {
@@ -42,9 +39,9 @@ SPRUCE_INLINE float sticky(double x) {
 
 template <class To, class From>
 SPRUCE_INLINE To converted(From x) {
-  if constexpr (kHalf<From>) {
+  if constexpr (kIsHalf<From>) {
     return converted<To, float>(static_cast<float>(x));
-  } else if constexpr (kHalf<To>) {
+  } else if constexpr (kIsHalf<To>) {
     if constexpr (sizeof(From) < 4 || std::is_same_v<From, float>)
       return To(static_cast<float>(x));
     else
@@ -67,9 +64,9 @@ struct Convert {
   static SPRUCE_INLINE void body(const void* x, void* y, int64_t n) {
     const From* from = static_cast<const From*>(x);
     To* to = static_cast<To*>(y);
-    if constexpr (kHalf<From> && std::is_same_v<To, float>)
+    if constexpr (kIsHalf<From> && std::is_same_v<To, float>)
       cpu::widen(from, to, n);
-    else if constexpr (kHalf<To> && std::is_same_v<From, float>)
+    else if constexpr (kIsHalf<To> && std::is_same_v<From, float>)
       cpu::narrow(from, to, n);
     else
       for (int64_t i = 0; i < n; ++i) to[i] = converted<To, From>(from[i]);

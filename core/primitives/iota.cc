@@ -30,7 +30,7 @@ void kernel(const KernelArgs& a) {
   visit_dtype(p.dtype, [&]<class T>(T) {
     T* out = y.as<T>();
     const auto count = [&](auto i) {
-      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+      if constexpr (kIsHalf<T>)
         return T(static_cast<float>(i));
       else
         return static_cast<T>(i);

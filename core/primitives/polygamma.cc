@@ -85,7 +85,7 @@ class Polygamma {
 void kernel(const KernelArgs& args) {
   const Polygamma f(args.params.get<PolygammaParams>().n);
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
-    if constexpr (std::is_floating_point_v<T> || cpu::internal::kHalf<T>) {
+    if constexpr (std::is_floating_point_v<T> || kIsHalf<T>) {
       using C = cpu::internal::Compute<T>;
       const T* x = args.in[0].as<const T>();
       T* y = args.out[0].as<T>();

@@ -62,7 +62,7 @@ Array convert(const Array& x, Dtype dtype, bool weak) {
 
 Array scalar_of(Dtype dtype, double value) {
   return visit_dtype(dtype, [&]<class T>(T) {
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+    if constexpr (kIsHalf<T>)
       return array(T(static_cast<float>(value)));
     else
       return array(static_cast<T>(value));

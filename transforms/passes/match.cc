@@ -26,7 +26,7 @@ std::optional<double> number(const Rewriter& r, ValueId v) {
     return std::nullopt;
   return visit_dtype(a->dtype(), [&]<class T>(T x) -> std::optional<double> {
     std::memcpy(&x, data, sizeof x);
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>)
+    if constexpr (kIsHalf<T>)
       return static_cast<double>(static_cast<float>(x));
     else
       return static_cast<double>(x);

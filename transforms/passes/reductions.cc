@@ -65,7 +65,7 @@ ValueId of_copies(Rewriter& r, const Equation& e, const Equation& b) {
   const Dtype dtype = r.dtype(y);
   if (!repeats(*e.primitive)) {
     constexpr double kExact = 1 << 24;  // copies that f32 can count
-    if (dtype == Dtype::kFloat16 || dtype == Dtype::kBfloat16 || copies > kExact) return kNone;
+    if (is_half(dtype) || copies > kExact) return kNone;
     if (is_integer(dtype) && size_of(dtype) < 4) return kNone;
   }
   ValueId x = kept.empty() ? y : reduced(r, *e.primitive, y, kept);
@@ -85,7 +85,7 @@ ValueId simpler(Rewriter& r, const Equation& e) {
   const Equation* s = r.source(x);
   if (s == nullptr) return kNone;
   const Dtype dtype = r.dtype(x);
-  const bool half = dtype == Dtype::kFloat16 || dtype == Dtype::kBfloat16;
+  const bool half = is_half(dtype);
   const bool sum = &p == &reduce_sum_p;
   if (s->primitive == &p && r.uses(x) <= 1 && (repeats(p) || (sum && !half))) {
     const Axes all = both(r.shape(s->inputs[0]).rank(), s->params.get<ReduceParams>().axes, axes);

@@ -9,9 +9,6 @@
 namespace spruce::cpu {
 namespace {
 
-template <class T>
-inline constexpr bool kHalf = std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>;
-
 // What is calculated in: floats for the 16-bit ones, bytes for bool, unsigned integers where they
 // wrap.
 template <class T, bool kWraps>
@@ -19,7 +16,7 @@ struct Work {
   using type = T;
 };
 template <class T, bool kWraps>
-requires(kHalf<T>) struct Work<T, kWraps> {
+requires(kIsHalf<T>) struct Work<T, kWraps> {
   using type = float;
 };
 template <bool kWraps>
@@ -84,7 +81,7 @@ template <class F>
 void visit(Stage::Kind kind, Dtype value, const F& f) {
   const bool gathers = accumulator_dtype(value, kind) == Dtype::kFloat64;
   visit_dtype(value, [&]<class T>(T) {
-    if constexpr (kHalf<T> || std::is_floating_point_v<T>) {
+    if constexpr (kIsHalf<T> || std::is_floating_point_v<T>) {
       if (gathers) return f(T{}, double{});
     }
     f(T{}, T{});
@@ -114,7 +111,7 @@ void gather_start(Stage::Kind kind, Dtype value, void* acc, int64_t n) {
 void gather(Stage::Kind kind, Dtype value, bool wide, const void* from, void* acc, int64_t n,
             int64_t step) {
   visit(kind, value, [&]<class T, class A>(T, A) {
-    if (kHalf<T> && wide)
+    if (kIsHalf<T> && wide)
       join_all(kind, static_cast<const float*>(from), static_cast<A*>(acc), n, step);
     else
       join_all(kind, static_cast<const T*>(from), static_cast<A*>(acc), n, step);
@@ -132,7 +129,7 @@ void gather_finish(Stage::Kind kind, Dtype value, const void* acc, void* to, int
     const A* from = static_cast<const A*>(acc);
     T* out = static_cast<T*>(to);
     for (int64_t i = 0; i < n; ++i) {
-      if constexpr (kHalf<T> && std::is_same_v<A, double>)
+      if constexpr (kIsHalf<T> && std::is_same_v<A, double>)
         out[i] = T(static_cast<float>(from[i]));
       else
         out[i] = static_cast<T>(from[i]);

@@ -32,8 +32,6 @@ std::shared_ptr<const StageKernel> make_kernel(const Stage& stage) {
   return kernel;
 }
 
-bool is_half(Dtype d) { return is_floating(d) && size_of(d) == 2; }
-
 }  // namespace
 
 class NestBuilder {

@@ -294,7 +294,7 @@ void join(Stage::Kind kind, T part, A& acc) {
 void fold(const Fold& f, const void* from, void* acc, int64_t n) {
   const bool gathers = accumulator_dtype(f.dtype, f.kind) != f.dtype;
   visit_dtype(f.dtype, [&]<class T>(T) {
-    if constexpr (internal::kIsHalf<T>) {
+    if constexpr (kIsHalf<T>) {
       float part;
       f.loop(from, &part, 1, n, 1, 1);
       if (gathers)

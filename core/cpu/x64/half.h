@@ -8,8 +8,6 @@
 
 namespace spruce::cpu::x64 {
 
-constexpr bool is_half(Dtype d) { return d == Dtype::kFloat16 || d == Dtype::kBfloat16; }
-
 /// Which NaNs there may be: those that come from computing with bf16 have a low half of zero.
 enum class Nans : uint8_t { kComputed, kAny };
 
