@@ -2,10 +2,11 @@
 // A fuzzer that any compiler can build: changes inputs of the corpus at random, from a seed, and
 // keeps those that still hold a function as a start for others.
 //
-//   fuzz_graph [--seconds 10] [--seed 1] [--keep FILE] [--write-corpus FOLDER] [INPUT ...]
+//   fuzz_graph [--seconds 10] [--inputs N] [--seed 1] [--keep FILE] [--write-corpus FOLDER]
+//              [INPUT ...]
 //
-// With inputs it runs these and ends. The input that is being run stands in FILE (of the current
-// folder: fuzz_input), so that it is there after a crash.
+// With inputs it runs these and ends; otherwise N at most. The input that is being run stands in
+// FILE (of the current folder: fuzz_input), so that it is there after a crash.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -143,7 +144,7 @@ class Mutator {
   const std::vector<std::string>& corpus_;
 };
 
-int fuzz(double seconds, uint64_t seed, const std::string& keep) {
+int fuzz(double seconds, uint64_t most, uint64_t seed, const std::string& keep) {
   std::vector<std::string> inputs = corpus();
   Keeper keeper(keep);
   const auto one = [&](const std::string& input) {
@@ -162,7 +163,7 @@ int fuzz(double seconds, uint64_t seed, const std::string& keep) {
   const auto passed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  for (; passed() < seconds; ++runs) {
+  for (; runs < most && passed() < seconds; ++runs) {
     const std::string input = mutator.next();
     if (!one(input)) continue;
     ++taken;
@@ -183,7 +184,7 @@ int fuzz(double seconds, uint64_t seed, const std::string& keep) {
 
 int main(int argc, char** argv) {
   double seconds = 10;
-  uint64_t seed = 1;
+  uint64_t seed = 1, most = UINT64_MAX;
   std::string keep = "fuzz_input", folder;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
@@ -191,6 +192,8 @@ int main(int argc, char** argv) {
     const bool more = i + 1 < argc;
     if (word == "--seconds" && more)
       seconds = std::stod(argv[++i]);
+    else if (word == "--inputs" && more)
+      most = std::stoull(argv[++i]);
     else if (word == "--seed" && more)
       seed = std::stoull(argv[++i]);
     else if (word == "--keep" && more)
@@ -215,5 +218,5 @@ int main(int argc, char** argv) {
         spruce::fuzz::run(reinterpret_cast<const uint8_t*>(input.data()), input.size());
     std::printf("%s: %s\n", path.c_str(), held ? "holds a function" : "refused");
   }
-  return files.empty() ? spruce::fuzz::fuzz(seconds, seed, keep) : 0;
+  return files.empty() ? spruce::fuzz::fuzz(seconds, most, seed, keep) : 0;
 }
