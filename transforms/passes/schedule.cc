@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/tiny.h"
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce::passes {
@@ -58,7 +60,8 @@ class Memory {
     }
     for (const ValueId v : operands_[n]) dead += --readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
     const Primitive& p = *g_.equations[n].primitive;
-    const bool in_place = p.in_place || p.prepare != nullptr;  // so far as one can say beforehand
+    // So far as one can say before kernels are prepared.
+    const bool in_place = p.in_place || &p == &fused_p || &p == &tiny_p;
     peak_ = std::max(peak_, now_ + born - (in_place ? std::min(born, dead) : 0));
     now_ += born - dead;
   }
