@@ -15,6 +15,7 @@ constexpr int64_t kNarrowBlock = 1024;  // short rows
 constexpr int64_t kWideBlock = 64;      // rows of which each is long enough for vectors
 constexpr int64_t kTile = 2048;     // accumulators side by side that stay in the first-level cache
 constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
+constexpr size_t kNear = 4096;      // bytes of results of blocks that stand on the stack
 
 // How an axis is cut where `inner` elements follow each of its rows.
 struct Blocks {
@@ -35,11 +36,16 @@ struct Pass {
   size_t partial_bytes(int64_t blocks, int64_t accumulator_bytes) const {
     return blocks == 1 ? 0 : static_cast<size_t>(outer * blocks * inner * accumulator_bytes);
   }
+  // Of those that are too many for the stack.
+  size_t far_bytes(int64_t blocks, int64_t accumulator_bytes) const {
+    const size_t bytes = partial_bytes(blocks, accumulator_bytes);
+    return bytes > kNear ? bytes : 0;
+  }
   // What reduce_middle takes of a region.
   size_t scratch(int64_t accumulator_bytes) const {
     size_t sum = 0;
     for (int64_t left = n, blocks; (blocks = Blocks(left, inner).count) > 1; left = blocks)
-      sum += scratch_size(partial_bytes(blocks, accumulator_bytes));
+      sum += scratch_size(far_bytes(blocks, accumulator_bytes));
     return sum;
   }
 };
@@ -50,8 +56,9 @@ void reduce_middle(const char* from, int64_t from_bytes, char* to, const Pass& p
   const int64_t bytes = loops.accumulator_bytes;
   const Blocks cut(n, inner);
   const int64_t block = cut.size, blocks = cut.count, tiles = (inner + kTile - 1) / kTile;
-  const Scratch partial(pass.partial_bytes(blocks, bytes));
-  char* const results = blocks > 1 ? partial.as<char>() : to;
+  alignas(64) char near[kNear];
+  const Scratch far(pass.far_bytes(blocks, bytes));
+  char* const results = blocks == 1 ? to : far.data() == nullptr ? near : far.as<char>();
   const int64_t work = std::max<int64_t>(1, std::min(n, block) * std::min(inner, kTile));
   parallel_pieces(outer * blocks * tiles, std::max<int64_t>(1, kGrain / work),
                   [&](int64_t begin, int64_t end) {
