@@ -7,18 +7,10 @@
 #include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/gemm.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/rules/dot.h"
 
 namespace spruce::cpu {
 namespace {
-
-// The axes of rank `rank` that are in neither list, rising.
-Axes free_axes(int rank, const Axes& contract, const Axes& batch) {
-  Axes out;
-  for (int i = 0; i < rank; ++i) {
-    if (!contract.contains(i) && !batch.contains(i)) out.push_back(i);
-  }
-  return out;
-}
 
 // Several axes read as one: possible where each steps over the whole of the next.
 struct Group {
@@ -117,9 +109,9 @@ class GatheredDot final : public PreparedKernel {
  public:
   GatheredDot(const Aval& a, const Aval& b, const DotParams& d, const Axes& perm)
       : dtype_(a.dtype),
-        a_(a, d.lhs_batch, free_axes(a.shape.rank(), d.lhs_contract, d.lhs_batch),
+        a_(a, d.lhs_batch, rules::free_axes(a.shape.rank(), d.lhs_contract, d.lhs_batch),
            contracted(d, d.lhs_contract)),
-        b_(b, d.rhs_batch, free_axes(b.shape.rank(), d.rhs_contract, d.rhs_batch),
+        b_(b, d.rhs_batch, rules::free_axes(b.shape.rank(), d.rhs_contract, d.rhs_batch),
            contracted(d, d.rhs_contract)) {
     product_.m = a_.rows.size, product_.n = b_.rows.size, product_.k = a_.cols.size;
     product_.a_row = a_.rows.stride, product_.a_col = a_.cols.stride;
@@ -130,9 +122,9 @@ class GatheredDot final : public PreparedKernel {
     if (perm.empty()) return;
     Shape result;
     for (const int64_t i : d.lhs_batch) result.push_back(a.shape[i]);
-    for (const int64_t i : free_axes(a.shape.rank(), d.lhs_contract, d.lhs_batch))
+    for (const int64_t i : rules::free_axes(a.shape.rank(), d.lhs_contract, d.lhs_batch))
       result.push_back(a.shape[i]);
-    for (const int64_t i : free_axes(b.shape.rank(), d.rhs_contract, d.rhs_batch))
+    for (const int64_t i : rules::free_axes(b.shape.rank(), d.rhs_contract, d.rhs_batch))
       result.push_back(b.shape[i]);
     const Shape strides = row_major_strides(result);
     for (const int64_t i : perm) steps_.push_back(strides[i]);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
@@ -139,9 +140,9 @@ void combine_as(const Windows& w, const View& out, const void* updates) {
     const Scratch memory(wide_bytes<T>(out.shape()));
     float* const wide = memory.as<float>();
     const int64_t n = out.numel();
-    for (int64_t i = 0; i < n; ++i) wide[i] = static_cast<float>(y[i]);
+    widen(y, wide, n);
     scatter_as<Op>(w, wide, u);
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(wide[i]);
+    narrow(wide, y, n);
   } else {
     scatter_as<Op>(w, out.as<T>(), u);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/places.h"
@@ -55,8 +56,7 @@ namespace {
 
 constexpr int64_t kThread = 1 << 15;  // elements read that are worth a thread
 
-template <class T>
-using Compute = std::conditional_t<kIsHalf<T>, float, T>;
+using internal::Compute;
 
 // One tap of the last axis: which cells it reads for, and the place of the first cell.
 struct LineTap {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/elementwise.h"
+#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/places.h"
 #include "spruce/core/cpu/scratch.h"
@@ -150,9 +151,7 @@ void window_scatter_add_kernel(const KernelArgs& args) {
     } else {
       add(0, windows);
     }
-    if constexpr (kIsHalf<T>) {
-      for (int64_t i = 0; i < size; ++i) args.out[0].as<T>()[i] = static_cast<T>(sums[i]);
-    }
+    if constexpr (kIsHalf<T>) narrow(sums, args.out[0].as<T>(), size);
   });
 }
 

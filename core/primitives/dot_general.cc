@@ -12,16 +12,15 @@
 
 namespace spruce {
 
-namespace {
-
-// The axes of rank `rank` that are in neither list, rising.
-Axes free_axes(int rank, const Axes& contract, const Axes& batch) {
+Axes rules::free_axes(int rank, const Axes& contract, const Axes& batch) {
   Axes out;
   for (int i = 0; i < rank; ++i) {
     if (!contract.contains(i) && !batch.contains(i)) out.push_back(i);
   }
   return out;
 }
+
+namespace {
 
 Axes range(int64_t begin, int64_t end) {
   Axes out;
@@ -82,9 +81,9 @@ Aval shape(const ShapeArgs& a) {
   check_pairs(a, d.lhs_batch, d.rhs_batch, "batch");
   Aval out{x.dtype, x.weak && y.weak, {}};
   for (const int64_t i : d.lhs_batch) out.shape.push_back(x.shape[i]);
-  for (const int64_t i : free_axes(x.shape.rank(), d.lhs_contract, d.lhs_batch))
+  for (const int64_t i : rules::free_axes(x.shape.rank(), d.lhs_contract, d.lhs_batch))
     out.shape.push_back(x.shape[i]);
-  for (const int64_t i : free_axes(y.shape.rank(), d.rhs_contract, d.rhs_batch))
+  for (const int64_t i : rules::free_axes(y.shape.rank(), d.rhs_contract, d.rhs_batch))
     out.shape.push_back(y.shape[i]);
   check_shape(a.op, out.shape, size_of(out.dtype));
   return out;
@@ -122,8 +121,8 @@ void transpose(const TransposeArgs& a) {
              &y_contract = left ? d.rhs_contract : d.lhs_contract;
   const Axes &x_batch = left ? d.lhs_batch : d.rhs_batch,
              &y_batch = left ? d.rhs_batch : d.lhs_batch;
-  const Axes x_free = free_axes(a.avals[left ? 0 : 1].shape.rank(), x_contract, x_batch);
-  const Axes y_free = free_axes(y.rank(), y_contract, y_batch);
+  const Axes x_free = rules::free_axes(a.avals[left ? 0 : 1].shape.rank(), x_contract, x_batch);
+  const Axes y_free = rules::free_axes(y.rank(), y_contract, y_batch);
   const int64_t nb = x_batch.rank(), nx = x_free.rank(), ny = y_free.rank();
   const Axes ct_y = left ? range(nb + nx, nb + nx + ny) : range(nb, nb + ny);
 

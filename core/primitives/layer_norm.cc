@@ -38,7 +38,7 @@ struct LayerNorm {
 
 // What n numbers take in the type of computation, where they do not stand in it.
 size_t copied_bytes(const Aval& v, int64_t n) {
-  const bool half = size_of(v.dtype) < 4;
+  const bool half = is_half(v.dtype);
   if (v.numel() == n && !half) return 0;
   return static_cast<size_t>(n) * (half ? sizeof(float) : static_cast<size_t>(size_of(v.dtype)));
 }

@@ -28,4 +28,11 @@ struct DotTransposedParams {
 /// once.
 Params dot_params(const DotParams& axes);
 
+namespace rules {
+
+/// The axes of rank `rank` that are in neither list, rising.
+Axes free_axes(int rank, const Axes& contract, const Axes& batch);
+
+}  // namespace rules
+
 }  // namespace spruce
