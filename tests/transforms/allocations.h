@@ -4,12 +4,25 @@
 
 #include <cstdint>
 
+#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/memory.h"
 
 namespace spruce {
 
 /// Calls of operator new on this thread until now.
 int64_t heap_allocations();
+
+/// While it lives there is one thread, and all that a call allocates is allocated here.
+class OneThread {
+ public:
+  OneThread() { set_threads(1); }
+  ~OneThread() { set_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  const int before_ = threads();
+};
 
 struct Allocated {
   int64_t heap;    ///< calls of operator new

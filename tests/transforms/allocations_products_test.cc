@@ -3,7 +3,6 @@
 // convolutions and attention go their fast ways.
 #include <gtest/gtest.h>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/random/random.h"
 #include "spruce/nn/nn.h"
@@ -24,9 +23,6 @@ Array normal(const Shape& shape, Dtype dtype = float32) {
 
 class AllocationsOfProducts : public testing::Test {
  protected:
-  AllocationsOfProducts() { set_threads(1); }
-  ~AllocationsOfProducts() override { set_threads(before_); }
-
   // The second call of f, compiled, makes so many arrays and nothing else but what oneDNN does.
   template <class F, class... Args>
   static void expect_results_only(int64_t results, int64_t of_onednn, const F& f,
@@ -39,7 +35,7 @@ class AllocationsOfProducts : public testing::Test {
   }
 
  private:
-  const int before_ = threads();
+  const OneThread one_;
 };
 
 TEST_F(AllocationsOfProducts, Matrices) {

@@ -3,7 +3,6 @@
 // kernels do: a call of a compiled function allocates its results and nothing else.
 #include <gtest/gtest.h>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/random/random.h"
 #include "spruce/nn/nn.h"
@@ -18,9 +17,6 @@ int64_t results(const std::pair<Array, Array>&) { return 2; }
 
 class LargeAllocations : public testing::Test {
  protected:
-  void SetUp() override { set_threads(1); }
-  void TearDown() override { set_threads(before_); }
-
   template <class F, class... A>
   static void expect_results_only(const char* what, F f, const A&... args) {
     const auto compiled = jit(f);
@@ -35,7 +31,7 @@ class LargeAllocations : public testing::Test {
   }
 
  private:
-  const int before_ = threads();
+  const OneThread one_;
 };
 
 // The second input is longer on both axes than what one block of a long axis holds.

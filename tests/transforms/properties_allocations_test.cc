@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of a compiled function allocates its results and nothing else.
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/transforms/jit.h"
 #include "tests/transforms/allocations.h"
 #include "tests/transforms/properties.h"
@@ -16,8 +15,7 @@ TEST_P(Allocations, AreThoseOfResults) {
     for (Case& c : cases_in(p(), dtype)) cases.push_back(std::move(c));
   }
   for (Case& c : integer_cases(p())) cases.push_back(std::move(c));
-  const int before = threads();
-  set_threads(1);
+  const OneThread one;
   for (const Case& c : cases) {
     run_case(c, [&] {
       const Arrays in = inputs(c);
@@ -28,7 +26,6 @@ TEST_P(Allocations, AreThoseOfResults) {
       EXPECT_LE(more.arrays, 2 * static_cast<int64_t>(results));
     });
   }
-  set_threads(before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Properties, Allocations, testing::ValuesIn(primitives_with_samples()),
