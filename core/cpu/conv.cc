@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "spruce/core/cpu/conv_features.h"
 #include "spruce/core/cpu/conv_lanes.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/lane_tiles.h"
-#include "spruce/core/cpu/onednn.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 
@@ -52,14 +52,15 @@ void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
 }
 
 void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
-  if (!c.pointwise() && (conv_in_lanes(c, lhs, rhs, out) || onednn::conv(c, lhs, rhs, out))) return;
+  if (!c.pointwise() && (conv_in_lanes(c, lhs, rhs, out) || conv_in_features(c, lhs, rhs, out)))
+    return;
   conv_by_gemm(c, lhs, rhs, out);
 }
 
 size_t float_conv_scratch(const Conv& c) {
   if (!c.pointwise()) {
     if (const size_t bytes = conv_in_lanes_scratch(c)) return bytes;
-    if (const size_t bytes = onednn::conv_scratch(c)) return bytes;
+    if (const size_t bytes = conv_in_features_scratch(c)) return bytes;
   }
   return conv_by_gemm_scratch<float>(c);
 }
@@ -117,8 +118,7 @@ bool same_bits(const Conv& whole, const Conv& part) {
   const bool lanes = conv_in_lanes_scratch(whole) > 0;
   if (lanes != (conv_in_lanes_scratch(part) > 0)) return false;
   if (lanes) return part.batch % lane_tiles().lanes == 0;
-  return onednn::conv_scratch(whole) > 0 && onednn::conv_scratch(part) > 0 &&
-         part.batch % onednn::conv_samples(whole) == 0;
+  return conv_in_features_scratch(whole) > 0 && conv_in_features_scratch(part) > 0;
 }
 
 std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {

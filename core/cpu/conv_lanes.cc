@@ -8,6 +8,7 @@
 
 #include "spruce/core/cpu/lane_tiles.h"
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/places.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/transpose.h"
 
@@ -31,11 +32,13 @@ struct Turned {
   const Conv& c;
   Form form;
   int64_t lanes, count;            // in one block; of all blocks
+  int64_t samples;                 // each with blocks of its own
   int64_t batch, in_features;      // of one lane
   int64_t padded[3], padded_size;  // the places that windows read
   Planes lhs, rhs;
   int64_t out_lane;
-  int64_t wide, high;  // the largest tiles
+  LaneTileSize tile;
+  bool turned;  // the rows of tiles are places, not features
 
   int64_t blocks() const { return (count + lanes - 1) / lanes; }
   int64_t lhs_floats() const { return lhs.firsts * lhs.seconds * padded_size * lanes; }
@@ -55,46 +58,48 @@ struct Turned {
   }
 };
 
-double used(int64_t n) { return static_cast<double>(n) / static_cast<double>((n + 15) / 16 * 16); }
+// The part of the lanes that n elements fill.
+double used(int64_t n) {
+  const int64_t lanes = lane_tiles().lanes;
+  return static_cast<double>(n) / static_cast<double>((n + lanes - 1) / lanes * lanes);
+}
 
+// Where features side by side (conv_features.h) fill less of the lanes, or their tiles are small.
 bool choose(const Conv& c, Form* form) {
-  if (c.work() < kLeast || c.dilation[0] * c.dilation[1] * c.dilation[2] != 1) return false;
-  const bool gradient = c.window_size() > c.out_size();
-  constexpr double kFull = 0.6;  // of the lanes of oneDNN's kernels, from where they are faster
+  if (c.work() < kLeast) return false;
+  double places = 1;
+  for (int d = 0; d < 3; ++d) {
+    places *= static_cast<double>(c.out[d]) * static_cast<double>(c.stride[d]) +
+              static_cast<double>(c.window[d]) * static_cast<double>(c.window_dilation[d]);
+  }
+  if (places > static_cast<double>(kMemory)) return false;
+  const bool gradient = c.window_size() > c.out_size(),
+             apart = c.dilation[0] * c.dilation[1] * c.dilation[2] > 1;
+  if (apart && (gradient || c.groups == 1)) return false;
   if (c.groups > 1) {
     *form = Form::kGroups;
-    return used(c.groups) >= 0.5 && (gradient || c.batch == 1);
+    return gradient ? used(c.groups) >= 0.75 && c.out_features < 8 : used(c.groups) >= 0.5;
   }
   if (gradient) {
     *form = Form::kSum;
-    // oneDNN has kernels for up to four features of the input.
-    const double inputs = c.batch <= 4 ? 1 : used(c.batch);
-    return used(c.in_features) >= 0.5 && inputs * used(c.out_features) < kFull;
+    return used(c.in_features) >= 0.5 && used(c.batch * (c.stride[2] == 1 ? c.out[2] : 1)) < 0.7;
   }
   *form = Form::kSamples;
-  return used(c.batch) >= 0.5 && used(c.out_features) < kFull;
-}
-
-// The largest of the parts, at most `most`, that n is cut into evenly.
-int64_t part(int64_t n, int64_t most) {
-  const int64_t parts = (n + most - 1) / most;
-  return (n + parts - 1) / parts;
+  return used(c.batch) >= std::max(0.5, used(c.out_features)) &&
+         c.out_features < 2 * lane_tiles().lanes;
 }
 
 Turned turn(const Conv& c, Form form, int64_t lanes) {
-  Turned t{c, form, lanes, 0, c.batch, c.in_features, {}, 1, {}, {}, 0, 1, 1};
+  Turned t{
+      c,    form, lanes, 0, 1, c.batch, c.in_features, {}, 1, {}, {}, 0, {c.out_features, c.out[2]},
+      false};
   for (int d = 0; d < 3; ++d) {
     t.padded[d] = (c.out[d] - 1) * c.stride[d] + (c.window[d] - 1) * c.window_dilation[d] + 1;
     t.padded_size *= t.padded[d];
   }
-  // The tile that reads least for what it computes.
-  double best = 0;
-  for (int64_t most = 1; most <= LaneTiles::kMaxColumns; ++most) {
-    const int64_t wide = part(c.out[2], most),
-                  rows = part(c.out_features, lane_tiles().rows(static_cast<int>(wide)));
-    const double reuse = static_cast<double>(wide * rows) / static_cast<double>(wide + rows);
-    if (reuse > best) best = reuse, t.wide = wide, t.high = rows;
-  }
+  const LaneTileSize places(c.out[2], c.out_features);
+  t.turned = form != Form::kSamples && places.reuse > t.tile.reuse;
+  if (t.turned) t.tile = places;
   switch (form) {
     case Form::kSamples:
       t.count = c.batch, t.batch = 1, t.out_lane = c.out_batch;
@@ -102,7 +107,8 @@ Turned turn(const Conv& c, Form form, int64_t lanes) {
       break;
     case Form::kGroups:
       t.count = c.groups, t.out_lane = c.out_group;
-      t.lhs = {c.lhs_group, c.batch, c.lhs_batch, c.in_features, c.lhs_feature, c.in_size()};
+      if (c.window_size() <= c.out_size()) t.samples = c.batch, t.batch = 1;
+      t.lhs = {c.lhs_group, t.batch, c.lhs_batch, c.in_features, c.lhs_feature, c.in_size()};
       t.rhs = {c.rhs_group, c.out_features, c.rhs_out, c.in_features, c.rhs_in, c.window_size()};
       break;
     case Form::kSum:
@@ -122,32 +128,42 @@ void turn_plane(const float* from, int64_t lane, int64_t size, int64_t count, in
   loop(from, lane, to, lanes, size, count);
 }
 
-// The same with what windows read beyond the input as zeros, and without what none reads.
+// The same with what windows read beyond the input, or between its elements, as zeros, and without
+// what none reads.
 void pad_plane(const Turned& t, const float* plane, float* to) {
   const Conv& c = t.c;
   const auto bytes = [&](int64_t places) { return static_cast<size_t>(places * t.lanes) * 4; };
-  const int64_t begin = std::clamp<int64_t>(c.low[2], 0, t.padded[2]),
-                end = std::clamp(c.low[2] + c.in[2], begin, t.padded[2]);
+  const Run run = run_of(-c.low[2], 1, dilated(c.in[2], c.dilation[2]), t.padded[2]);
   for (int64_t u = 0; u < t.padded[0]; ++u) {
     for (int64_t v = 0; v < t.padded[1]; ++v, to += t.padded[2] * t.lanes) {
-      const int64_t y = u - c.low[0], z = v - c.low[1];
-      if (y < 0 || y >= c.in[0] || z < 0 || z >= c.in[1]) {
+      const int64_t y = element_at(u - c.low[0], c.dilation[0], c.in[0]),
+                    z = element_at(v - c.low[1], c.dilation[1], c.in[1]);
+      if (y < 0 || z < 0 || run.begin >= run.end) {
         std::memset(to, 0, bytes(t.padded[2]));
         continue;
       }
-      std::memset(to, 0, bytes(begin));
-      if (end > begin)
-        std::memcpy(to + begin * t.lanes,
-                    plane + ((y * c.in[1] + z) * c.in[2] + begin - c.low[2]) * t.lanes,
-                    bytes(end - begin));
-      std::memset(to + end * t.lanes, 0, bytes(t.padded[2] - end));
+      const float* const row = plane + (y * c.in[1] + z) * c.in[2] * t.lanes;
+      if (c.dilation[2] > 1) {
+        std::memset(to, 0, bytes(t.padded[2]));
+        for (int64_t i = 0; i < c.in[2]; ++i) {
+          const int64_t place = c.low[2] + i * c.dilation[2];
+          if (place >= run.begin && place < run.end)
+            std::memcpy(to + place * t.lanes, row + i * t.lanes, bytes(1));
+        }
+        continue;
+      }
+      std::memset(to, 0, bytes(run.begin));
+      std::memcpy(to + run.begin * t.lanes, row + (run.begin - c.low[2]) * t.lanes,
+                  bytes(run.end - run.begin));
+      std::memset(to + run.end * t.lanes, 0, bytes(t.padded[2] - run.end));
     }
   }
 }
 
 void turn_lhs(const Turned& t, const float* lhs, int64_t count, float* plane, float* to) {
   bool whole = true;
-  for (int d = 0; d < 3; ++d) whole = whole && t.c.low[d] == 0 && t.padded[d] == t.c.in[d];
+  for (int d = 0; d < 3; ++d)
+    whole = whole && t.c.low[d] == 0 && t.padded[d] == t.c.in[d] && t.c.dilation[d] == 1;
   for (int64_t i = 0; i < t.lhs.firsts; ++i) {
     for (int64_t j = 0; j < t.lhs.seconds; ++j, to += t.padded_size * t.lanes) {
       const float* const from = lhs + i * t.lhs.first + j * t.lhs.second;
@@ -210,7 +226,7 @@ class Runs {
 
  private:
   bool outside(int d, int64_t place) const {
-    return place < t_.c.low[d] || place >= t_.c.low[d] + t_.c.in[d];
+    return element_at(place - t_.c.low[d], t_.c.dilation[d], t_.c.in[d]) < 0;
   }
   int64_t tap(int d, int64_t k) const { return t_.c.reversed ? t_.c.window[d] - 1 - k : k; }
 
@@ -220,23 +236,21 @@ class Runs {
   int64_t a_feature_, a_element_;
 };
 
-// Calls f(begin, size) for parts of 0..n of nearly the same size, at most `most`.
-template <class F>
-void evenly(int64_t n, int64_t most, const F& f) {
-  const int64_t parts = (n + most - 1) / most;
-  for (int64_t i = 0; i < parts; ++i) f(i * n / parts, (i + 1) * n / parts - i * n / parts);
-}
-
 // All features of a row of the output.
 void row_tiles(const Turned& t, const LaneSum& s, bool same, const float* a, int64_t a_row,
                const float* x, float* out, bool add) {
   const Conv& c = t.c;
-  const LaneTiles& tiles = lane_tiles();
-  evenly(c.out[2], t.wide, [&](int64_t p, int64_t wide) {
-    evenly(c.out_features, t.high, [&](int64_t o, int64_t rows) {
-      tiles.tile[same ? 1 : 0][rows - 1][wide - 1](
-          s, a + o * a_row, a_row, x + p * c.stride[2] * t.lanes, c.stride[2] * t.lanes,
-          out + (t.out_at(0, o) + p) * t.lanes, c.out_feature * t.lanes, t.lanes, add);
+  const auto& tiles = lane_tiles().tile[same ? 1 : 0];
+  const int64_t x_step = c.stride[2] * t.lanes, feature = c.out_feature * t.lanes;
+  const LaneSum back{s.outer, s.inner, s.x_from, s.a_from, s.x_step, s.a_step};
+  evenly(c.out[2], t.turned ? t.tile.rows : t.tile.columns, [&](int64_t p, int64_t wide) {
+    evenly(c.out_features, t.turned ? t.tile.columns : t.tile.rows, [&](int64_t o, int64_t high) {
+      const float *const from = a + o * a_row, *const places = x + p * x_step;
+      float* const to = out + (t.out_at(0, o) + p) * t.lanes;
+      if (t.turned)
+        tiles[wide - 1][high - 1](back, places, x_step, from, a_row, to, t.lanes, feature, add);
+      else
+        tiles[high - 1][wide - 1](s, from, a_row, places, x_step, to, feature, t.lanes, add);
     });
   });
 }
@@ -297,18 +311,21 @@ void run_blocks(const Turned& t, const float* lhs, const float* rhs, int64_t fir
   const bool samples = t.form == Form::kSamples;
   const Runs runs(t, samples ? t.c.rhs_in : t.c.window_size() * t.lanes, samples ? 1 : t.lanes);
   const int64_t all = samples ? 0 : runs.list(nullptr);
-  for (int64_t b = first; b < last; ++b) {
-    const int64_t count = std::min(t.lanes, t.count - b * t.lanes);
-    turn_lhs(t, lhs + b * t.lanes * t.lhs.lane, count, plane.as<float>(), x.as<float>());
+  for (int64_t index = first; index < last; ++index) {
+    const int64_t n = index / t.blocks(), b = index % t.blocks(),
+                  count = std::min(t.lanes, t.count - b * t.lanes);
+    turn_lhs(t, lhs + n * t.c.lhs_batch + b * t.lanes * t.lhs.lane, count, plane.as<float>(),
+             x.as<float>());
     if (samples) {
       samples_block(t, runs, x.as<float>(), rhs, y.as<float>());
     } else {
       turn_rhs(t, rhs + b * t.lanes * t.rhs.lane, count, g.as<float>());
       gradient_block(t, runs, all, x.as<float>(), g.as<float>(),
-                     sum != nullptr ? sum : y.as<float>(), sum != nullptr && b > first);
+                     sum != nullptr ? sum : y.as<float>(), sum != nullptr && index > first);
     }
     if (sum == nullptr)
-      turn_back(t, y.as<float>(), count, out + b * t.lanes * t.out_lane, t.out_lane);
+      turn_back(t, y.as<float>(), count, out + n * t.c.out_batch + b * t.lanes * t.out_lane,
+                t.out_lane);
   }
 }
 
@@ -342,7 +359,7 @@ bool conv_in_lanes(const Conv& c, const float* lhs, const float* rhs, float* out
   if (!fits(t)) return false;
   const int64_t size = t.out_elements() * t.lanes, blocks = t.blocks();
   if (form != Form::kSum) {
-    parallel_pieces(blocks, 1, [&](int64_t begin, int64_t end) {
+    parallel_pieces(t.samples * blocks, 1, [&](int64_t begin, int64_t end) {
       run_blocks(t, lhs, rhs, begin, end, out, nullptr);
     });
     return true;

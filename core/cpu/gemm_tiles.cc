@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/simd.h"
+#include "spruce/core/cpu/tile_rows.h"
 
 namespace spruce::cpu {
 namespace {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/lane_tiles.h"
 
+#include <type_traits>
+#include <utility>
+
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/simd.h"
+#include "spruce/core/cpu/tile_rows.h"
 
 namespace spruce::cpu {
 namespace {
@@ -44,6 +48,19 @@ const LaneTiles& lane_tiles() {
 #else
   return base::kTiles;
 #endif
+}
+
+LaneTileSize::LaneTileSize(int64_t all_rows, int64_t all_columns) {
+  const auto part = [](int64_t n, int64_t most) {
+    const int64_t parts = (n + most - 1) / most;
+    return (n + parts - 1) / parts;
+  };
+  for (int64_t most = 1; most <= LaneTiles::kMaxColumns; ++most) {
+    const int64_t wide = part(all_columns, most),
+                  high = part(all_rows, lane_tiles().rows(static_cast<int>(wide)));
+    const double of_this = static_cast<double>(wide * high) / static_cast<double>(wide + high);
+    if (of_this > reuse) reuse = of_this, rows = high, columns = wide;
+  }
 }
 
 }  // namespace spruce::cpu

@@ -23,19 +23,37 @@ using LaneTile = void (*)(const LaneSum& s, const float* a, int64_t a_row, const
                           bool add);
 
 struct LaneTiles {
-  static constexpr int kMaxRows = 6, kMaxColumns = 5;
+  static constexpr int kMaxRows = 14, kMaxColumns = 5;
   int lanes;
-  int registers;                            // a tile uses (rows + 1) * columns + 1
-  LaneTile tile[2][kMaxRows][kMaxColumns];  // [a is the same for all lanes][rows - 1][columns - 1]
+  int registers;
+  /// [a is the same for all lanes][rows - 1][columns - 1], null where the registers do not do.
+  LaneTile tile[2][kMaxRows][kMaxColumns];
 
-  /// The most rows of a tile with that many columns.
-  int rows(int columns) const {
-    const int fit = (registers - 1 - columns) / columns;
-    return fit < 1 ? 1 : fit < kMaxRows ? fit : kMaxRows;
+  /// The most rows of a tile with that many columns: it uses (rows + 1) * columns + 1 registers.
+  static constexpr int fit(int registers, int columns) {
+    const int most = (registers - 1 - columns) / columns;
+    return most < 1 ? 1 : most < kMaxRows ? most : kMaxRows;
   }
+  int rows(int columns) const { return fit(registers, columns); }
 };
 
 /// Those for this processor.
 const LaneTiles& lane_tiles();
+
+/// The tile that reads least for what it computes, for a result of so many rows and columns, which
+/// is cut into tiles of nearly that size.
+struct LaneTileSize {
+  int64_t rows = 1, columns = 1;
+  double reuse = 0;  ///< multiply-adds for each vector that it reads
+
+  LaneTileSize(int64_t all_rows, int64_t all_columns);
+};
+
+/// f(begin, size) for parts of 0..n of nearly the same size, at most `most`.
+template <class F>
+void evenly(int64_t n, int64_t most, const F& f) {
+  const int64_t parts = (n + most - 1) / most;
+  for (int64_t i = 0; i < parts; ++i) f(i * n / parts, (i + 1) * n / parts - i * n / parts);
+}
 
 }  // namespace spruce::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/transpose.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -47,31 +48,61 @@ struct Tile {
   }
 };
 
+// Few columns, or few rows, with their number known to the compiler.
+template <int kFew, bool kColumns, class T>
+SPRUCE_INLINE void few(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kFew; ++j) {
+      if (kColumns)
+        to[(to_step == kFew ? kFew : to_step) * i + j] = from[j * from_step + i];
+      else
+        to[j * to_step + i] = from[(from_step == kFew ? kFew : from_step) * i + j];
+    }
+  }
+}
+
+template <bool kColumns, class T>
+SPRUCE_INLINE bool few(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n,
+                       int64_t count) {
+  if (count == 1) return few<1, kColumns>(from, from_step, to, to_step, n), true;
+  if (count == 2) return few<2, kColumns>(from, from_step, to, to_step, n), true;
+  if (count == 3) return few<3, kColumns>(from, from_step, to, to_step, n), true;
+  return false;
+}
+
 template <class T>
 SPRUCE_INLINE void scalar_block(const T* from, int64_t from_step, T* to, int64_t to_step,
                                 int64_t rows, int64_t columns) {
+  if (few<true>(from, from_step, to, to_step, rows, columns)) return;
+  if (few<false>(from, from_step, to, to_step, columns, rows)) return;
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) to[i * to_step + j] = from[j * from_step + i];
   }
 }
 
 // Tiles walk along the rows of `to`, so that its lines are written whole; a strip of tiles reads
-// kLanes elements, at best a line, of each row of `from`.
+// kLanes elements, at best a line, of each row of `from`. The last tiles reach back over the ones
+// before them. Smaller matrices have smaller tiles.
 template <class T, int kLanes>
 SPRUCE_INLINE void body(const void* from_v, int64_t from_step, void* to_v, int64_t to_step,
                         int64_t rows, int64_t columns) {
   const T* from = static_cast<const T*>(from_v);
   T* to = static_cast<T*>(to_v);
-  const int64_t whole_rows = rows - rows % kLanes, whole_columns = columns - columns % kLanes;
-  for (int64_t i = 0; i < whole_rows; i += kLanes) {
-    for (int64_t j = 0; j < whole_columns; j += kLanes) {
+  if (rows < kLanes || columns < kLanes) {
+    if constexpr (kLanes * sizeof(T) > 16)
+      body<T, kLanes / 2>(from, from_step, to, to_step, rows, columns);
+    else
+      scalar_block(from, from_step, to, to_step, rows, columns);
+    return;
+  }
+  for (int64_t i = 0; i < rows; i += kLanes) {
+    i = std::min(i, rows - kLanes);
+    for (int64_t j = 0; j < columns; j += kLanes) {
+      j = std::min(j, columns - kLanes);
       Tile<T, kLanes>::run(from + j * from_step + i, from_step, to + i * to_step + j, to_step);
     }
-    scalar_block(from + whole_columns * from_step + i, from_step, to + i * to_step + whole_columns,
-                 to_step, kLanes, columns - whole_columns);
   }
-  scalar_block(from + whole_rows, from_step, to + whole_rows * to_step, to_step, rows - whole_rows,
-               columns);
 }
 
 template <class T, int kBase, int kV3, int kV4>
