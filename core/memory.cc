@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <vector>
 
 namespace spruce {
 namespace {
@@ -49,9 +48,21 @@ void* system_allocate(size_t bytes) {
   return p;
 }
 
+// A block that waits holds the next one of its list in its first word.
+void push(void** head, void* block) {
+  *static_cast<void**>(block) = *head;
+  *head = block;
+}
+
+void* pop(void** head) {
+  void* const block = *head;
+  if (block != nullptr) *head = *static_cast<void**>(block);
+  return block;
+}
+
 struct SharedLists {
   std::mutex mutex;
-  std::vector<void*> blocks[kClasses];
+  void* heads[kClasses] = {};
 };
 
 SharedLists& shared() {
@@ -63,10 +74,7 @@ void* take_shared(SizeClass c) {
   if (cached.load(std::memory_order_relaxed) > 0) {
     SharedLists& s = shared();
     const std::lock_guard lock(s.mutex);
-    auto& list = s.blocks[c.index];
-    if (!list.empty()) {
-      void* p = list.back();
-      list.pop_back();
+    if (void* p = pop(&s.heads[c.index])) {
       cached.fetch_sub(static_cast<int64_t>(c.bytes), std::memory_order_relaxed);
       return p;
     }
@@ -79,22 +87,17 @@ void give_shared(void* p, SizeClass c) noexcept {
       limit.load(std::memory_order_relaxed)) {
     SharedLists& s = shared();
     const std::lock_guard lock(s.mutex);
-    try {
-      s.blocks[c.index].push_back(p);
-      cached.fetch_add(static_cast<int64_t>(c.bytes), std::memory_order_relaxed);
-      return;
-    } catch (const std::bad_alloc&) {
-      // No memory for the list: give the block itself back.
-    }
+    push(&s.heads[c.index], p);
+    cached.fetch_add(static_cast<int64_t>(c.bytes), std::memory_order_relaxed);
+    return;
   }
   std::free(p);
 }
 
 constexpr int kThreadClasses = 16 + 4 * 6;  // up to 64 KiB
 
-// A thread's own blocks, linked through their first word. The guard's destructor hands them to the
-// shared lists; blocks released later than that (by other thread-local destructors) go there
-// directly.
+// A thread's own blocks. The guard's destructor hands them to the shared lists; blocks released
+// later than that (by other thread-local destructors) go there directly.
 struct ThreadLists {
   void* head[kThreadClasses] = {};
   uint32_t count[kThreadClasses] = {};
@@ -110,11 +113,7 @@ struct ThreadGuard {
       const size_t bytes =
           i < 16 ? (static_cast<size_t>(i) + 1) * kAlign
                  : (size_t{1} << (10 + (i - 16) / 4)) / 4 * (5 + static_cast<size_t>(i - 16) % 4);
-      while (lists.head[i] != nullptr) {
-        void* p = lists.head[i];
-        lists.head[i] = *static_cast<void**>(p);
-        give_shared(p, {i, bytes});
-      }
+      while (void* p = pop(&lists.head[i])) give_shared(p, {i, bytes});
       lists.count[i] = 0;
     }
     lists.closed = close;
@@ -142,8 +141,7 @@ void* pool_allocate(size_t bytes) {
   const SizeClass c = class_of(bytes);
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (c.bytes <= kThreadBlock) {
-    if (void* p = lists.head[c.index]) {
-      lists.head[c.index] = *static_cast<void**>(p);
+    if (void* p = pop(&lists.head[c.index])) {
       --lists.count[c.index];
       return p;
     }
@@ -155,8 +153,7 @@ void pool_release(void* block, size_t bytes) noexcept {
   const SizeClass c = class_of(bytes);
   if (c.bytes <= kThreadBlock && !lists.closed && lists.count[c.index] * c.bytes < kThreadBytes) {
     if (lists.count[c.index] == 0) arm_thread_guard();
-    *static_cast<void**>(block) = lists.head[c.index];
-    lists.head[c.index] = block;
+    push(&lists.head[c.index], block);
     ++lists.count[c.index];
     return;
   }
@@ -178,9 +175,8 @@ void clear_cache() {
   ThreadGuard::drain(false);
   SharedLists& s = shared();
   const std::lock_guard lock(s.mutex);
-  for (auto& list : s.blocks) {
-    for (void* p : list) std::free(p);
-    list.clear();
+  for (void*& head : s.heads) {
+    while (void* p = pop(&head)) std::free(p);
   }
   cached.store(0, std::memory_order_relaxed);
 }
