@@ -48,6 +48,9 @@ struct Contraction {
       }
     }
   }
+
+ private:
+  void set_matrices(const Shape& a, const Shape& b, bool a_turned, bool b_turned);
 };
 
 }  // namespace spruce::cpu

@@ -78,35 +78,47 @@ bool in_columns(const Contraction& c) {
   return is_rows_by_column(c.product) && (c.dtype == Dtype::kFloat32 || c.dtype == Dtype::kFloat64);
 }
 
+// A contraction with what is settled for small products, by their type.
+template <class T>
+std::optional<SmallGemm<T>> small_gemm(const Contraction& c) {
+  if (!is_small<T>(c)) return std::nullopt;
+  return SmallGemm<T>(c.product);
+}
+
+void contract(const Contraction& c, const std::optional<SmallGemm<float>>& single,
+              const std::optional<SmallGemm<double>>& twice, const KernelArgs& args) {
+  const void *a = args.in[0].data, *b = args.in[1].data;
+  void* const y = args.out[0].data;
+  if (single)
+    small_products(c, *single, static_cast<const float*>(a), static_cast<const float*>(b),
+                   static_cast<float*>(y));
+  else if (twice)
+    small_products(c, *twice, static_cast<const double*>(a), static_cast<const double*>(b),
+                   static_cast<double*>(y));
+  else if (in_columns(c) && c.dtype == Dtype::kFloat32)
+    columns(c, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(y));
+  else if (in_columns(c))
+    columns(c, static_cast<const double*>(a), static_cast<const double*>(b),
+            static_cast<double*>(y));
+  else
+    products(c, a, b, y);
+}
+
+size_t scratch_of(const Contraction& c) {
+  if (is_small<float>(c) || is_small<double>(c) || in_columns(c)) return 0;
+  return gemm_scratch(c.dtype, c.product);
+}
+
 class PreparedDot final : public PreparedKernel {
  public:
-  // `scratch` is what scratch_of(c) says, or 0 where the pool gives the memory.
-  PreparedDot(const Contraction& c, size_t scratch) : contraction_(c), scratch_(scratch) {
-    if (is_small<float>(c)) single_.emplace(c.product);
-    if (is_small<double>(c)) double_.emplace(c.product);
-  }
-  static size_t scratch_of(const Contraction& c) {
-    if (is_small<float>(c) || is_small<double>(c) || in_columns(c)) return 0;
-    return gemm_scratch(c.dtype, c.product);
-  }
+  explicit PreparedDot(const Contraction& c)
+      : contraction_(c),
+        scratch_(scratch_of(c)),
+        single_(small_gemm<float>(c)),
+        double_(small_gemm<double>(c)) {}
   void run(const KernelArgs& args) const override {
     const ScratchRegion region(args.scratch, scratch_);
-    const void *a = args.in[0].data, *b = args.in[1].data;
-    void* const y = args.out[0].data;
-    if (single_)
-      small_products(contraction_, *single_, static_cast<const float*>(a),
-                     static_cast<const float*>(b), static_cast<float*>(y));
-    else if (double_)
-      small_products(contraction_, *double_, static_cast<const double*>(a),
-                     static_cast<const double*>(b), static_cast<double*>(y));
-    else if (in_columns(contraction_) && contraction_.dtype == Dtype::kFloat32)
-      columns(contraction_, static_cast<const float*>(a), static_cast<const float*>(b),
-              static_cast<float*>(y));
-    else if (in_columns(contraction_))
-      columns(contraction_, static_cast<const double*>(a), static_cast<const double*>(b),
-              static_cast<double*>(y));
-    else
-      products(contraction_, a, b, y);
+    contract(contraction_, single_, double_, args);
   }
   size_t scratch_bytes() const override { return scratch_; }
   bool in_place(size_t, size_t) const override { return false; }
@@ -125,7 +137,7 @@ void run_dot(const KernelArgs& args, const DotParams& d, const Axes& perm) {
   const Aval &a = *args.in[0].aval, &b = *args.in[1].aval;
   const Contraction c(a, b, d, perm);
   if (c.even)
-    PreparedDot(c, 0).run(args);
+    contract(c, small_gemm<float>(c), small_gemm<double>(c), args);
   else
     prepare_gathered_dot(a, b, d, perm)->run(args);
 }
@@ -156,7 +168,7 @@ std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args, const
   if (args.out[0]->numel() == 0) return nullptr;
   const Contraction c(*args.in[0], *args.in[1], d, perm);
   if (!c.even) return prepare_gathered_dot(*args.in[0], *args.in[1], d, perm);
-  return std::make_unique<const PreparedDot>(c, PreparedDot::scratch_of(c));
+  return std::make_unique<const PreparedDot>(c);
 }
 
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args) {

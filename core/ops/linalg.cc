@@ -16,21 +16,13 @@ namespace spruce {
 
 namespace {
 
-struct Pair {
-  Array a, b;
-};
-
-// Both operands in their common dtype.
-Pair promoted_pair(const Array& a, const Array& b) {
-  if (a.dtype() == b.dtype()) return {a, b};
+// The product of both operands in their common dtype.
+Array contract(const Array& a, const Array& b, const DotParams& axes) {
+  if (a.dtype() == b.dtype()) return bind1(dot_general_p, {a, b}, dot_params(axes));
   const bool weak = a.weak() && b.weak();
   const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
-  return {rules::convert(a, dtype, weak), rules::convert(b, dtype, weak)};
-}
-
-Array contract(const Array& a, const Array& b, const DotParams& axes) {
-  const Pair p = promoted_pair(a, b);
-  return bind1(dot_general_p, {p.a, p.b}, dot_params(axes));
+  return bind1(dot_general_p, {rules::convert(a, dtype, weak), rules::convert(b, dtype, weak)},
+               dot_params(axes));
 }
 
 Axes last_axes(int rank, int count) {
