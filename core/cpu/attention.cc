@@ -54,9 +54,7 @@ struct Step {
     const T found = row_max(x, n);
     const T before = q.largest, largest = found > before ? found : before;
     const T base = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
-    const T sum = row_sum<T>(
-        n, [&](int64_t i)
-               __attribute__((always_inline)) { return x[i] = math::exp<I>(x[i] - base); });
+    const T sum = exp_sum<I>(x, base, x, n);
     const T shrink = math::exp<I>(before - base);
     if (before != largest) {
       for (int64_t i = 0; i < e; ++i) out[i] *= shrink;

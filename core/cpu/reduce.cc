@@ -10,7 +10,7 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kDenseBlock = 2048;   // elements of a dense row that are reduced together
+constexpr int64_t kDenseBlock = 8192;   // elements of a dense row that are reduced together
 constexpr int64_t kNarrowBlock = 1024;  // short rows
 constexpr int64_t kWideBlock = 64;      // rows of which each is long enough for vectors
 constexpr int64_t kTile = 2048;     // accumulators side by side that stay in the first-level cache

@@ -46,7 +46,8 @@ inline size_t wide_bytes(int64_t results) { return static_cast<size_t>(results) 
 template <class Op, class X, class A>
 struct Reduce {
   static constexpr int kNarrow = 64 / static_cast<int>(sizeof(A)), kWide = 4 * kNarrow;
-  static constexpr int64_t kBuffer = 8192;  // elements that are widened at a time
+  static constexpr int64_t kAhead = 2048 / sizeof(A);  // elements that are fetched ahead
+  static constexpr int64_t kBuffer = 8192;             // elements that are widened at a time
 
   template <int kFrom, int kTo>
   static SPRUCE_INLINE void fold(A* lanes) {
@@ -63,6 +64,8 @@ struct Reduce {
       if (n >= kWide) {
         for (int l = 0; l < kWide; ++l) lanes[l] = x[l];
         for (i = kWide; i + kWide <= n; i += kWide) {
+#pragma GCC unroll 4
+          for (int l = 0; l < kWide; l += kNarrow) __builtin_prefetch(x + i + l + kAhead);
           for (int l = 0; l < kWide; ++l) lanes[l] = Op::call(lanes[l], x[i + l]);
         }
         fold<kWide, kNarrow>(lanes);

@@ -11,29 +11,20 @@
 
 #include "spruce/core/cpu/elementwise.h"
 #include "spruce/core/cpu/half.h"
+#include "spruce/core/cpu/math/exp.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/unary_v4.h"
 
 namespace spruce::cpu {
 
-/// Sums and maxima of a row in sixteen lanes: a fixed order that fills the vectors of every
-/// instruction set.
+/// The sum of sixteen lanes, in one order whatever the instruction set.
 template <class T>
-struct Lanes {
-  static constexpr int kCount = 16;
-  T v[kCount];
-
-  static SPRUCE_INLINE Lanes filled(T x) {
-    Lanes l;
-    for (int i = 0; i < kCount; ++i) l.v[i] = x;
-    return l;
-  }
-  SPRUCE_INLINE T sum() const {
-    T s[8];
-    for (int i = 0; i < 8; ++i) s[i] = v[i] + v[i + 8];
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-  }
-};
+SPRUCE_INLINE T across(const T* v) {
+  T s[8];
+  for (int i = 0; i < 8; ++i) s[i] = v[i] + v[i + 8];
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
 
 /// The largest of kWide elements at a time from x[i] on, i left after the last of them.
 template <int kWide, class T>
@@ -64,17 +55,33 @@ SPRUCE_INLINE T row_max(const T* x, int64_t n) {
   return m;
 }
 
-/// Sum of f(x[i]) over the row.
+/// Sum of f(x[i]) over the row, in sixteen lanes.
 template <class T, class F>
 SPRUCE_INLINE T row_sum(int64_t n, F f) {
-  Lanes<T> total = Lanes<T>::filled(T(0));
+  T total[16] = {};
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    for (int l = 0; l < 16; ++l) total.v[l] += f(i + l);
+    for (int l = 0; l < 16; ++l) total[l] += f(i + l);
   }
   T rest = 0;
   for (; i < n; ++i) rest += f(i);
-  return n < 16 ? rest : total.sum() + rest;
+  return n < 16 ? rest : across(total) + rest;
+}
+
+/// y[i] = e^(x[i] - shift) and their sum; for a null y the sum alone.
+template <class I, class T>
+SPRUCE_INLINE T exp_sum(const T* x, T shift, T* y, int64_t n) {
+  if constexpr (std::is_same_v<T, float>) {
+    static const ExpSum loop = exp_sum_v4();
+    if (loop != nullptr) return loop(x, shift, y, n);
+  }
+  if (y == nullptr) {
+    return row_sum<T>(
+        n, [&](int64_t i) __attribute__((always_inline)) { return math::exp<I>(x[i] - shift); });
+  }
+  return row_sum<T>(
+      n, [&](int64_t i)
+             __attribute__((always_inline)) { return y[i] = math::exp<I>(x[i] - shift); });
 }
 
 /// Rows shorter than a vector go side by side: `Op::columns<I>(v, n)` works in place on kColumns of

@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/math/coefficients.h"
 #include "spruce/core/cpu/math/erf_table.h"
 #include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/cpu/rows.h"
 
 #if SPRUCE_HAS_X86_TARGETS
 #include <immintrin.h>
@@ -178,12 +179,35 @@ SPRUCE_TARGET_V4 void loop(const void* from, void* to, int64_t n) {
   }
 }
 
+SPRUCE_TARGET_V4 float exp_sum(const float* x, float shift, float* y, int64_t n) {
+  const __m512 low = all(shift);
+  __m512 total = _mm512_setzero_ps();
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const __m512 e = exp16(_mm512_sub_ps(_mm512_loadu_ps(x + i), low));
+    if (y != nullptr) _mm512_storeu_ps(y + i, e);
+    total = _mm512_add_ps(total, e);
+  }
+  float lanes[16], rest = 0;
+  if (i < n) {
+    const auto mask = static_cast<__mmask16>((1 << (n - i)) - 1);
+    const __m512 e = exp16(_mm512_sub_ps(_mm512_maskz_loadu_ps(mask, x + i), low));
+    if (y != nullptr) _mm512_mask_storeu_ps(y + i, mask, e);
+    _mm512_storeu_ps(lanes, e);
+    for (int64_t l = 0; l < n - i; ++l) rest += lanes[l];
+  }
+  if (n < 16) return rest;
+  _mm512_storeu_ps(lanes, total);
+  return across(lanes) + rest;
+}
+
 #endif
 
 }  // namespace
 
 #if SPRUCE_HAS_X86_TARGETS
 UnaryLoop exp_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<exp16>); }
+ExpSum exp_sum_v4() { return pick<ExpSum>(nullptr, nullptr, &exp_sum); }
 UnaryLoop exp_double_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop_of_doubles<exp8>); }
 UnaryLoop log_double_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop_of_doubles<log8>); }
 UnaryLoop logistic_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<logistic16>); }
@@ -192,6 +216,7 @@ UnaryLoop tanh_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<tanh16>); }
 UnaryLoop erf_v4() { return pick<UnaryLoop>(nullptr, nullptr, &loop<erf16>); }
 #else
 UnaryLoop exp_v4() { return nullptr; }
+ExpSum exp_sum_v4() { return nullptr; }
 UnaryLoop exp_double_v4() { return nullptr; }
 UnaryLoop log_double_v4() { return nullptr; }
 UnaryLoop logistic_v4() { return nullptr; }

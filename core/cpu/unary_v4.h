@@ -22,6 +22,12 @@ UnaryLoop tanh_v4();
 /// erf x.
 UnaryLoop erf_v4();
 
+/// y[i] = e^(x[i] - shift) for n floats, which may stand in place, and their sum as row_sum() adds
+/// it up; for a null y the sum alone.
+using ExpSum = float (*)(const float* x, float shift, float* y, int64_t n);
+/// It, or null where the processor lacks AVX-512.
+ExpSum exp_sum_v4();
+
 /// For primitives that have none.
 inline UnaryLoop no_loop() { return nullptr; }
 

@@ -16,8 +16,7 @@ struct Softmax {
   template <class I, class T>
   static SPRUCE_INLINE void row(const rules::NoExtra<T>&, const T* x, T* y, int64_t n, int64_t) {
     const T m = cpu::row_max(x, n);
-    const T total = cpu::row_sum<T>(
-        n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return y[i] = cpu::math::exp<I>(x[i] - m); });
+    const T total = cpu::exp_sum<I>(x, m, y, n);
     const T scale = T(1) / total;
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
