@@ -34,6 +34,8 @@ struct Conv {
   int64_t window_size() const { return window[0] * window[1] * window[2]; }
   /// Elements of the spatial axes of the output.
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
+  /// True if no zeros stand between the elements of lhs.
+  bool dense() const { return dilation[0] == 1 && dilation[1] == 1 && dilation[2] == 1; }
   /// True for a window of one element that visits every place: a matrix product.
   bool pointwise() const {
     for (int d = 0; d < kDims; ++d) {

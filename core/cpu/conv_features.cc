@@ -58,7 +58,8 @@ struct Range {
 
 class Forward {
  public:
-  Forward(const Conv& c, const float* lhs, const float* rhs, float* out)
+  // For so many threads, which share the rows of few samples.
+  Forward(const Conv& c, const float* lhs, const float* rhs, float* out, int64_t threads)
       : c_(c),
         lhs_(lhs),
         rhs_(rhs),
@@ -72,13 +73,13 @@ class Forward {
                        static_cast<double>(c.in[0]) * static_cast<double>(c.in[2]) *
                            static_cast<double>(c.in_features * c.stride[1]);
     const auto fit = std::max<int64_t>(1, static_cast<int64_t>(kRowsNear / row));
-    blocks_ = ceil_div(rows, std::min(fit, rows));
+    const int64_t pieces = std::min(threads, static_cast<int64_t>(c.work() / kThread));
+    blocks_ = std::clamp(ceil_div(pieces, c.groups * c.batch), ceil_div(rows, fit), rows);
     block_ = ceil_div(rows, blocks_);
     // A row of taps is one run where that keeps the runs short.
     merged_ = c.dilation[2] == 1 && c.window_dilation[2] == 1 &&
               c.window[2] * c.in_features * tile_.columns * lane_tiles().lanes <= kTermsNear;
     inner_ = merged_ ? c.window[2] * c.in_features : c.in_features;
-    for (int d = 0; d < 3; ++d) dilated_ = dilated_ || c.dilation[d] > 1;
   }
 
   bool fits() const {
@@ -128,8 +129,8 @@ class Forward {
   }
   int64_t floats(const Places& p) const { return p.count() * c_.in_features; }
 
-  // weights[tap, in, out], the taps in the order in which windows are read: kOutputs features of
-  // the output at a time, whose rows the caches hold.
+  // weights[tap, in, out], the taps in the order in which windows are read, a few features at a
+  // time, whose rows the caches hold.
   void turn_weights(float* to) const {
     const int64_t wide = outs_turned(), high = kTurned / wide,
                   outs = ceil_div(c_.out_features, wide), ins = ceil_div(c_.in_features, high);
@@ -171,13 +172,15 @@ class Forward {
     }
   }
 
+  int64_t phases(int d) const { return std::min(c_.dilation[d], c_.out[d]); }
+
   // What the windows of a block of rows read.
   Places places_of(int64_t b) const {
     Places p;
     for (int d = 0; d < 3; ++d) {
       int64_t first = 0, last = -1;
       bool any = false;
-      for (int64_t r = 0; r < c_.dilation[d]; ++r) {
+      for (int64_t r = 0; r < phases(d); ++r) {
         const Phase f(c_, d, r);
         const int64_t begin = d == 1 ? b * block_ : 0,
                       end = d == 1 ? std::min(begin + block_, f.cells) : f.cells;
@@ -202,10 +205,10 @@ class Forward {
     Runs runs(c_.window_size());
     turn_places(c_, places, lhs_ + g * c_.lhs_group + n * c_.lhs_batch, c_.in_features,
                 c_.lhs_feature, x.as<float>());
-    if (dilated_) std::memset(y.data(), 0, bytes_of(c_.out[0] * slice * width_));
-    for (int64_t r = 0; r < c_.dilation[0]; ++r) {
-      for (int64_t s = 0; s < c_.dilation[1]; ++s) {
-        for (int64_t t = 0; t < c_.dilation[2]; ++t) {
+    if (!c_.dense()) std::memset(y.data(), 0, bytes_of(c_.out[0] * slice * width_));
+    for (int64_t r = 0; r < phases(0); ++r) {
+      for (int64_t s = 0; s < phases(1); ++s) {
+        for (int64_t t = 0; t < phases(2); ++t) {
           const Phase f[3] = {{c_, 0, r}, {c_, 1, s}, {c_, 2, t}};
           if (f[0].empty() || f[1].empty() || f[2].empty()) continue;
           phase(f, b, places, x.as<float>(), weights_of_all + g * weights(),
@@ -290,7 +293,7 @@ class Forward {
   int64_t width_;  // features of the output in whole vectors
   LaneTileSize tile_;
   int64_t blocks_, block_, inner_;
-  bool merged_, dilated_ = false;
+  bool merged_;
 };
 
 bool takes(const Conv& c) {
@@ -301,7 +304,7 @@ bool takes(const Conv& c) {
     if (dilated && (c.stride[d] > 1 || c.window_dilation[d] > 1)) return false;
     if (dilated && 2 * c.out_features < lane_tiles().lanes) return false;
   }
-  return Forward(c, nullptr, nullptr, nullptr).fits();
+  return Forward(c, nullptr, nullptr, nullptr, 1).fits();
 }
 
 }  // namespace
@@ -309,14 +312,15 @@ bool takes(const Conv& c) {
 size_t conv_in_features_scratch(const Conv& c) {
   if (c.work() < kLeast) return 0;
   if (is_to_window(c)) return conv_to_window_scratch(c);
-  return takes(c) ? Forward(c, nullptr, nullptr, nullptr).scratch() : 0;
+  // One thread has the largest blocks.
+  return takes(c) ? Forward(c, nullptr, nullptr, nullptr, 1).scratch() : 0;
 }
 
 bool conv_in_features(const Conv& c, const float* lhs, const float* rhs, float* out) {
   if (c.work() < kLeast) return false;
   if (is_to_window(c)) return conv_to_window(c, lhs, rhs, out);
   if (!takes(c)) return false;
-  Forward(c, lhs, rhs, out).run();
+  Forward(c, lhs, rhs, out, threads()).run();
   return true;
 }
 

@@ -342,11 +342,10 @@ enum class Way { kSamples, kSpread, kForward };
 
 Way way_of(const Conv& c) {
   const bool unit_stride = c.stride[0] == 1 && c.stride[1] == 1 && c.stride[2] == 1;
-  const bool dense_input = c.dilation[0] == 1 && c.dilation[1] == 1 && c.dilation[2] == 1;
   const bool rows_of_out = c.out_batch == c.out_size() || c.batch == 1;
   if (rows_of_out && c.window_size() > c.out_size() && c.in_features > 0 && c.window_size() > 0)
     return Way::kSamples;
-  return unit_stride && !dense_input ? Way::kSpread : Way::kForward;
+  return unit_stride && !c.dense() ? Way::kSpread : Way::kForward;
 }
 
 }  // namespace

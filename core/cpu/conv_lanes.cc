@@ -73,9 +73,8 @@ bool choose(const Conv& c, Form* form) {
               static_cast<double>(c.window[d]) * static_cast<double>(c.window_dilation[d]);
   }
   if (places > static_cast<double>(kMemory)) return false;
-  const bool gradient = c.window_size() > c.out_size(),
-             apart = c.dilation[0] * c.dilation[1] * c.dilation[2] > 1;
-  if (apart && (gradient || c.groups == 1)) return false;
+  const bool gradient = c.window_size() > c.out_size();
+  if (!c.dense() && (gradient || c.groups == 1)) return false;
   if (c.groups > 1) {
     *form = Form::kGroups;
     return gradient ? used(c.groups) >= 0.75 && c.out_features < 8 : used(c.groups) >= 0.5;
@@ -161,9 +160,8 @@ void pad_plane(const Turned& t, const float* plane, float* to) {
 }
 
 void turn_lhs(const Turned& t, const float* lhs, int64_t count, float* plane, float* to) {
-  bool whole = true;
-  for (int d = 0; d < 3; ++d)
-    whole = whole && t.c.low[d] == 0 && t.padded[d] == t.c.in[d] && t.c.dilation[d] == 1;
+  bool whole = t.c.dense();
+  for (int d = 0; d < 3; ++d) whole = whole && t.c.low[d] == 0 && t.padded[d] == t.c.in[d];
   for (int64_t i = 0; i < t.lhs.firsts; ++i) {
     for (int64_t j = 0; j < t.lhs.seconds; ++j, to += t.padded_size * t.lanes) {
       const float* const from = lhs + i * t.lhs.first + j * t.lhs.second;

@@ -33,11 +33,10 @@ class ToWindow {
         line_((merged_ ? c.out[2] : 1) * c.batch),
         width_(whole_vectors(line_)),
         tile_(c.out_features, width_ / lane_tiles().lanes) {
-    const auto wanted = static_cast<int64_t>(std::clamp(
+    parts_ = static_cast<int64_t>(std::clamp(
         c.work() / static_cast<double>(c.groups) /
             std::max(kPart, kPerSum * static_cast<double>(c.out_features * c.batch * c.out_size())),
         1.0, static_cast<double>(std::min(kParts, c.in_features))));
-    parts_ = wanted;
     for (int d = 0; d < 3; ++d) {
       places_.first[d] = -c.low[d];
       places_.size[d] = (c.out[d] - 1) * c.stride[d] + (c.window[d] - 1) * c.window_dilation[d] + 1;
@@ -159,8 +158,7 @@ bool takes(const Conv& c) {
 }  // namespace
 
 bool is_to_window(const Conv& c) {
-  return !c.reversed && c.dilation[0] * c.dilation[1] * c.dilation[2] == 1 &&
-         c.window_size() > c.out_size();
+  return !c.reversed && c.dense() && c.window_size() > c.out_size();
 }
 
 size_t conv_to_window_scratch(const Conv& c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The innermost part of a convolution with one sample a lane: a tile of its output that stays in
-// registers.
+// The innermost part of convolutions with samples, groups or features in the lanes: a tile of the
+// output that stays in registers.
 #pragma once
 
 #include <cstdint>

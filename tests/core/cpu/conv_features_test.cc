@@ -129,6 +129,17 @@ TEST(ConvFeatures, DoNotDependOnThreadsOrOnOtherSamples) {
     set_threads(before);
     ASSERT_EQ(one.to_vector<float>(), three.to_vector<float>()) << "case " << i;
   }
+  // Threads share the rows of a sample.
+  const Array large = random::normal(Key(3), {1, 24, 40, 40}),
+              wide = random::normal(Key(4), {64, 24, 3, 3});
+  std::vector<std::vector<float>> of;
+  for (const int n : {1, 2, 5}) {
+    set_threads(n);
+    of.push_back(conv_general(large, wide, {}).to_vector<float>());
+  }
+  set_threads(before);
+  EXPECT_EQ(of[0], of[1]);
+  EXPECT_EQ(of[0], of[2]);
   const Array x = random::normal(Key(1), {6, 8, 12, 12}), w = random::normal(Key(2), {40, 8, 3, 3});
   const ConvParams padded{.padding_low = {1, 1}, .padding_high = {1, 1}};
   const Array all = conv_general(x, w, padded);
