@@ -14,9 +14,11 @@ namespace spruce::cpu {
 namespace {
 
 // Of the gradient of the window, which each part of the samples writes whole:
-constexpr double kPart = 1 << 25;  // multiply-adds of a part, at least
-constexpr double kPerSum = 256;    // multiply-adds for each element of a partial sum, at least
-constexpr int64_t kParts = 16;     // parts at most
+constexpr double kPart = 1 << 25;       // multiply-adds of a part, at least
+constexpr double kSmallPart = 1 << 21;  // the same where there are at most kFewParts
+constexpr double kPerSum = 256;         // multiply-adds for each element of a partial sum, at least
+constexpr double kFewParts = 4;
+constexpr double kParts = 16;      // parts at most
 constexpr int64_t kFewTerms = 64;  // for which it does not pay to turn the input
 
 // In the words of Conv its batch are the features of the input, its features the samples, its
@@ -33,10 +35,12 @@ class ToWindow {
         line_((merged_ ? c.out[2] : 1) * c.batch),
         width_(whole_vectors(line_)),
         tile_(c.out_features, width_ / lane_tiles().lanes) {
-    parts_ = static_cast<int64_t>(std::clamp(
-        c.work() / static_cast<double>(c.groups) /
-            std::max(kPart, kPerSum * static_cast<double>(c.out_features * c.batch * c.out_size())),
-        1.0, static_cast<double>(std::min(kParts, c.in_features))));
+    const double work = c.work() / static_cast<double>(c.groups),
+                 sums = kPerSum * static_cast<double>(c.out_features * c.batch * c.out_size()),
+                 few = std::min(kFewParts, work / std::max(kSmallPart, sums)),
+                 many = std::min(kParts, work / std::max(kPart, sums));
+    parts_ = std::clamp<int64_t>(static_cast<int64_t>(std::max(few, many)), 1,
+                                 std::max<int64_t>(c.in_features, 1));
     for (int d = 0; d < 3; ++d) {
       places_.first[d] = -c.low[d];
       places_.size[d] = (c.out[d] - 1) * c.stride[d] + (c.window[d] - 1) * c.window_dilation[d] + 1;
