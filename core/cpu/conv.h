@@ -34,6 +34,20 @@ struct Conv {
   int64_t window_size() const { return window[0] * window[1] * window[2]; }
   /// Elements of the spatial axes of the output.
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
+  /// Places of lhs along axis d, with zeros between and beside its elements, from the first that a
+  /// window reads to the last.
+  int64_t reach(int d) const {
+    return (out[d] - 1) * stride[d] + (window[d] - 1) * window_dilation[d] + 1;
+  }
+  /// At least the product of the three, which need not fit an integer.
+  double places() const {
+    double n = 1;
+    for (int d = 0; d < kDims; ++d) {
+      n *= static_cast<double>(out[d]) * static_cast<double>(stride[d]) +
+           static_cast<double>(window[d]) * static_cast<double>(window_dilation[d]);
+    }
+    return n;
+  }
   /// True if no zeros stand between the elements of lhs.
   bool dense() const { return dilation[0] == 1 && dilation[1] == 1 && dilation[2] == 1; }
   /// True for a window of one element that visits every place: a matrix product.

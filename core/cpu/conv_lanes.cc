@@ -66,13 +66,7 @@ double used(int64_t n) {
 
 // Where features side by side (conv_features.h) fill less of the lanes, or their tiles are small.
 bool choose(const Conv& c, Form* form) {
-  if (c.work() < kLeast) return false;
-  double places = 1;
-  for (int d = 0; d < 3; ++d) {
-    places *= static_cast<double>(c.out[d]) * static_cast<double>(c.stride[d]) +
-              static_cast<double>(c.window[d]) * static_cast<double>(c.window_dilation[d]);
-  }
-  if (places > static_cast<double>(kMemory)) return false;
+  if (c.work() < kLeast || c.places() > static_cast<double>(kMemory)) return false;
   const bool gradient = c.window_size() > c.out_size();
   if (!c.dense() && (gradient || c.groups == 1)) return false;
   if (c.groups > 1) {
@@ -93,7 +87,7 @@ Turned turn(const Conv& c, Form form, int64_t lanes) {
       c,    form, lanes, 0, 1, c.batch, c.in_features, {}, 1, {}, {}, 0, {c.out_features, c.out[2]},
       false};
   for (int d = 0; d < 3; ++d) {
-    t.padded[d] = (c.out[d] - 1) * c.stride[d] + (c.window[d] - 1) * c.window_dilation[d] + 1;
+    t.padded[d] = c.reach(d);
     t.padded_size *= t.padded[d];
   }
   const LaneTileSize places(c.out[2], c.out_features);

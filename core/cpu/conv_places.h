@@ -2,6 +2,7 @@
 // Inputs of convolutions whose features are neighbours, with their padding.
 #pragma once
 
+#include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/conv.h"
 #include "spruce/core/cpu/scratch.h"
 
@@ -14,8 +15,6 @@ inline constexpr int64_t kTermsNear = 1 << 14;
 
 /// Bytes of so many floats.
 constexpr size_t bytes_of(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
-/// a / b, rounded up.
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// n, rounded up to whole vectors of the tiles.
 int64_t whole_vectors(int64_t n);
 

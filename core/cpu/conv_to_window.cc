@@ -43,17 +43,14 @@ class ToWindow {
                                  std::max<int64_t>(c.in_features, 1));
     for (int d = 0; d < 3; ++d) {
       places_.first[d] = -c.low[d];
-      places_.size[d] = (c.out[d] - 1) * c.stride[d] + (c.window[d] - 1) * c.window_dilation[d] + 1;
+      places_.size[d] = c.reach(d);
     }
   }
 
   bool fits() const {
-    double places = static_cast<double>(c_.batch);
-    for (int d = 0; d < 3; ++d)
-      places *= static_cast<double>(c_.out[d]) * static_cast<double>(c_.stride[d]) +
-                static_cast<double>(c_.window[d]) * static_cast<double>(c_.window_dilation[d]);
     const double most = static_cast<double>(kTurnedMost);
-    return places <= most && static_cast<double>(sums()) <= most;
+    return static_cast<double>(c_.batch) * c_.places() <= most &&
+           static_cast<double>(sums()) <= most;
   }
 
   size_t scratch() const {

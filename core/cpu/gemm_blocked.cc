@@ -17,6 +17,7 @@
 #include <new>
 #include <utility>
 
+#include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/gemm_pack.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/parallel.h"
@@ -45,8 +46,6 @@ constexpr int64_t kLong = 256;    // terms from which it pays to turn the result
 constexpr int64_t kElements = 65536;  // to turn that are worth a thread
 constexpr int64_t kAlias = 4096;      // bytes between rows that meet in the same cache lines
 constexpr size_t kHuge = size_t{1} << 21;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 bool aliased(int64_t row, size_t size) { return row * static_cast<int64_t>(size) % kAlias == 0; }
 

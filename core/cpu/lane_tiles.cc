@@ -51,10 +51,7 @@ const LaneTiles& lane_tiles() {
 }
 
 LaneTileSize::LaneTileSize(int64_t all_rows, int64_t all_columns) {
-  const auto part = [](int64_t n, int64_t most) {
-    const int64_t parts = (n + most - 1) / most;
-    return (n + parts - 1) / parts;
-  };
+  const auto part = [](int64_t n, int64_t most) { return ceil_div(n, ceil_div(n, most)); };
   for (int64_t most = 1; most <= LaneTiles::kMaxColumns; ++most) {
     const int64_t wide = part(all_columns, most),
                   high = part(all_rows, lane_tiles().rows(static_cast<int>(wide)));

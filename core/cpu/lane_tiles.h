@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "spruce/core/cpu/ceil_div.h"
+
 namespace spruce::cpu {
 
 /// The terms of a sum: `outer` runs of `inner` terms. A run begins at a_from[q] and x_from[q], and
@@ -52,7 +54,7 @@ struct LaneTileSize {
 /// f(begin, size) for parts of 0..n of nearly the same size, at most `most`.
 template <class F>
 void evenly(int64_t n, int64_t most, const F& f) {
-  const int64_t parts = (n + most - 1) / most;
+  const int64_t parts = ceil_div(n, most);
   for (int64_t i = 0; i < parts; ++i) f(i * n / parts, (i + 1) * n / parts - i * n / parts);
 }
 

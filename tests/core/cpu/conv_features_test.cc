@@ -6,41 +6,26 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
-#include <random>
-
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/memory.h"
+#include "tests/core/cpu/conv_cases.h"
 
 namespace spruce {
 namespace {
 
-struct Case {
-  Shape lhs, rhs;
-  ConvParams params;
-};
-
-class Cases {
+class Cases : public ConvCases {
  public:
-  explicit Cases(uint64_t seed) : random_(seed) {}
-  int64_t draw(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(random_);
-  }
+  using ConvCases::ConvCases;
 
   // Of one of the two ways, with everything else at random.
-  Case next() {
-    Case c;
-    ConvParams& p = c.params;
+  ConvCase next() override {
     const bool gradient = draw(0, 2) == 0;
     const int64_t groups = draw(0, 3) == 0 ? draw(2, 3) : 1, batch = draw(1, gradient ? 20 : 5),
                   inputs = draw(1, gradient ? 5 : 20), outputs = draw(1, 40);
     const bool of_batch = draw(0, 1) == 0;
-    (of_batch ? p.batch_group_count : p.feature_group_count) = groups;
-    p.lhs_swapped = draw(0, 1) == 0, p.rhs_swapped = draw(0, 1) == 0;
-    p.out_swapped = draw(0, 1) == 0, p.reversed = !gradient && draw(0, 1) == 0;
-    c.lhs = {batch * p.batch_group_count, inputs * p.feature_group_count};
-    if (p.lhs_swapped) std::swap(c.lhs[0], c.lhs[1]);
-    c.rhs = {outputs * groups, inputs};
-    if (p.rhs_swapped) c.rhs = {inputs * p.feature_group_count, outputs * p.batch_group_count};
+    ConvCase c = sized(batch, inputs, outputs, groups, of_batch);
+    ConvParams& p = c.params;
+    p.reversed = !gradient && draw(0, 1) == 0;
     const int64_t spatial = draw(1, 3), most = spatial == 1 ? 60 : spatial == 2 ? 20 : 7;
     for (int64_t d = 0; d < spatial; ++d) {
       c.lhs.push_back(draw(1, most));
@@ -54,15 +39,6 @@ class Cases {
     }
     return c;
   }
-
-  Array values(const Shape& shape) {
-    std::vector<float> v(static_cast<size_t>(shape.numel()));
-    for (float& x : v) x = static_cast<float>(draw(-4, 4));
-    return reshape(array(v), shape);
-  }
-
- private:
-  std::mt19937_64 random_;
 };
 
 TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
@@ -72,13 +48,13 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
   set_threads(1);  // all memory is taken here
   int to_window = 0, forward = 0, dilated = 0;
   for (int i = 0; i < 3000; ++i) {
-    const Case c = cases.next();
+    const ConvCase c = cases.next();
     const Array x = cases.values(c.lhs), w = cases.values(c.rhs);
     const Array want = conv_general(astype(x, float64), astype(w, float64), c.params);
     if (want.size() == 0) continue;
     const cpu::Conv problem = cpu::make_conv(c.lhs, c.rhs, want.shape(), c.params);
     constexpr size_t kGuard = 64;
-    std::vector<float> memory(static_cast<size_t>(want.size()) + 2 * kGuard, -77.0f);
+    Guarded out(want.size());
     const size_t bytes = cpu::conv_in_features_scratch(problem);
     std::vector<char> scratch(bytes + 2 * kGuard, 55);
     char* const block =
@@ -87,12 +63,12 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
     {
       const cpu::ScratchRegion region(block, bytes);
       const bool taken = cpu::conv_in_features(problem, x.data<float>().data(),
-                                               w.data<float>().data(), memory.data() + kGuard);
+                                               w.data<float>().data(), out.data());
       ASSERT_EQ(taken, bytes > 0);
     }
     if (bytes == 0) continue;
     SCOPED_TRACE("case " + std::to_string(i) + " of seed " + std::to_string(kSeed) + ": " +
-                 to_string(c.lhs) + to_string(c.rhs) + " " + Params::make(c.params).text());
+                 c.text());
     ASSERT_EQ(memory::allocation_count(), allocated);
     ASSERT_EQ(block[bytes], 55);
     const bool gradient = !problem.reversed && problem.window_size() > problem.out_size();
@@ -103,12 +79,7 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
         break;
       }
     }
-    for (size_t k = 0; k < kGuard; ++k) {
-      ASSERT_EQ(memory[k], -77.0f);
-      ASSERT_EQ(memory[memory.size() - 1 - k], -77.0f);
-    }
-    const std::vector<double> got(memory.begin() + kGuard, memory.end() - kGuard);
-    ASSERT_EQ(got, want.to_vector<double>());
+    ASSERT_NO_FATAL_FAILURE(out.expect(want.to_vector<double>()));
   }
   set_threads(before);
   EXPECT_GT(to_window, 100);
@@ -119,16 +90,7 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
 TEST(ConvFeatures, DoNotDependOnThreadsOrOnOtherSamples) {
   Cases cases(12);
   const int before = threads();
-  for (int i = 0; i < 80; ++i) {
-    const Case c = cases.next();
-    const Array x = random::normal(Key(i), c.lhs), w = random::normal(Key(i + 1), c.rhs);
-    set_threads(1);
-    const Array one = conv_general(x, w, c.params);
-    set_threads(3);
-    const Array three = conv_general(x, w, c.params);
-    set_threads(before);
-    ASSERT_EQ(one.to_vector<float>(), three.to_vector<float>()) << "case " << i;
-  }
+  expect_the_same_for_any_threads(cases, 80);
   // Threads share the rows of a sample.
   const Array large = random::normal(Key(3), {1, 24, 40, 40}),
               wide = random::normal(Key(4), {64, 24, 3, 3});

@@ -6,42 +6,27 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
-#include <random>
-
 #include "spruce/core/memory.h"
+#include "tests/core/cpu/conv_cases.h"
 
 namespace spruce {
 namespace {
 
-struct Case {
-  Shape lhs, rhs;
-  ConvParams params;
-};
-
-class Cases {
+class Cases : public ConvCases {
  public:
-  explicit Cases(uint64_t seed) : random_(seed) {}
-  int64_t draw(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(random_);
-  }
+  using ConvCases::ConvCases;
 
   // One of the three kinds of lanes, with everything else at random.
-  Case next() {
-    Case c;
-    ConvParams& p = c.params;
+  ConvCase next() override {
     const int64_t kind = draw(0, 2), lanes = draw(8, 40);
     int64_t batch = draw(1, 3), inputs = draw(1, 3), groups = 1;
     const int64_t outputs = draw(1, 13);
     (kind == 0 ? batch : kind == 1 ? groups : inputs) = lanes;
     if (kind == 1 && draw(0, 1) == 0) batch = 1;
     const bool of_batch = kind == 1 && draw(0, 1) == 0;
-    (of_batch ? p.batch_group_count : p.feature_group_count) = groups;
-    p.lhs_swapped = draw(0, 1) == 0, p.rhs_swapped = draw(0, 1) == 0;
-    p.out_swapped = draw(0, 1) == 0, p.reversed = draw(0, 2) == 0;
-    c.lhs = {batch * p.batch_group_count, inputs * p.feature_group_count};
-    if (p.lhs_swapped) std::swap(c.lhs[0], c.lhs[1]);
-    c.rhs = {outputs * groups, inputs};
-    if (p.rhs_swapped) c.rhs = {inputs * p.feature_group_count, outputs * p.batch_group_count};
+    ConvCase c = sized(batch, inputs, outputs, groups, of_batch);
+    ConvParams& p = c.params;
+    p.reversed = draw(0, 2) == 0;
     const int64_t spatial = draw(1, 3), most = spatial == 1 ? 40 : spatial == 2 ? 13 : 5;
     for (int64_t d = 0; d < spatial; ++d) {
       c.lhs.push_back(draw(1, most));
@@ -54,15 +39,6 @@ class Cases {
     }
     return c;
   }
-
-  Array values(const Shape& shape) {
-    std::vector<float> v(static_cast<size_t>(shape.numel()));
-    for (float& x : v) x = static_cast<float>(draw(-4, 4));
-    return reshape(array(v), shape);
-  }
-
- private:
-  std::mt19937_64 random_;
 };
 
 TEST(ConvLanes, GiveWhatTheGeneralKernelGives) {
@@ -70,42 +46,25 @@ TEST(ConvLanes, GiveWhatTheGeneralKernelGives) {
   Cases cases(kSeed);
   int taken = 0;
   for (int i = 0; i < 1000; ++i) {
-    const Case c = cases.next();
+    const ConvCase c = cases.next();
     const Array x = cases.values(c.lhs), w = cases.values(c.rhs);
     const Array want = conv_general(astype(x, float64), astype(w, float64), c.params);
     if (want.size() == 0) continue;
     const cpu::Conv problem = cpu::make_conv(c.lhs, c.rhs, want.shape(), c.params);
-    constexpr size_t kGuard = 64;
-    std::vector<float> memory(static_cast<size_t>(want.size()) + 2 * kGuard, -77.0f);
-    if (!cpu::conv_in_lanes(problem, x.data<float>().data(), w.data<float>().data(),
-                            memory.data() + kGuard))
+    Guarded out(want.size());
+    if (!cpu::conv_in_lanes(problem, x.data<float>().data(), w.data<float>().data(), out.data()))
       continue;
     ++taken;
-    for (size_t k = 0; k < kGuard; ++k) {
-      ASSERT_EQ(memory[k], -77.0f);
-      ASSERT_EQ(memory[memory.size() - 1 - k], -77.0f);
-    }
-    const std::vector<double> got(memory.begin() + kGuard, memory.end() - kGuard);
-    ASSERT_EQ(got, want.to_vector<double>())
-        << "case " << i << " of seed " << kSeed << ": " << to_string(c.lhs) << to_string(c.rhs)
-        << " " << Params::make(c.params).text();
+    SCOPED_TRACE("case " + std::to_string(i) + " of seed " + std::to_string(kSeed) + ": " +
+                 c.text());
+    ASSERT_NO_FATAL_FAILURE(out.expect(want.to_vector<double>()));
   }
   EXPECT_GT(taken, 100);
 }
 
 TEST(ConvLanes, DoNotDependOnThreads) {
   Cases cases(8);
-  const int before = threads();
-  for (int i = 0; i < 60; ++i) {
-    const Case c = cases.next();
-    const Array x = random::normal(Key(i), c.lhs), w = random::normal(Key(i + 1), c.rhs);
-    set_threads(1);
-    const Array one = conv_general(x, w, c.params);
-    set_threads(3);
-    const Array three = conv_general(x, w, c.params);
-    set_threads(before);
-    ASSERT_EQ(one.to_vector<float>(), three.to_vector<float>()) << "case " << i;
-  }
+  expect_the_same_for_any_threads(cases, 60);
 }
 
 // Prepared: the same bits, with all memory from the scratch that was asked for.
@@ -151,7 +110,7 @@ TEST(ConvLanes, PreparedConvolutionsNeedNoOtherMemory) {
   set_threads(1);
   Cases cases(9);
   for (int i = 0; i < 150; ++i) {
-    const Case c = cases.next();
+    const ConvCase c = cases.next();
     SCOPED_TRACE(to_string(c.lhs) + to_string(c.rhs));
     check_prepared(random::normal(Key(i), c.lhs), random::normal(Key(i + 1), c.rhs), c.params);
     if (HasFatalFailure()) break;

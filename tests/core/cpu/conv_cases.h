@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random convolutions for tests of kernels that some of them take.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <spruce/spruce.h>
+
+#include <random>
+
+namespace spruce {
+
+struct ConvCase {
+  Shape lhs, rhs;
+  ConvParams params;
+
+  std::string text() const {
+    return to_string(lhs) + to_string(rhs) + " " + Params::make(params).text();
+  }
+};
+
+/// A source of cases, always the same for one seed.
+class ConvCases {
+ public:
+  explicit ConvCases(uint64_t seed) : random_(seed) {}
+  virtual ~ConvCases() = default;
+  virtual ConvCase next() = 0;
+
+  int64_t draw(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
+  /// Small integers, whose sums are exact in f32 and f64.
+  Array values(const Shape& shape) {
+    std::vector<float> v(static_cast<size_t>(shape.numel()));
+    for (float& x : v) x = static_cast<float>(draw(-4, 4));
+    return reshape(array(v), shape);
+  }
+
+ protected:
+  /// The first two axes of both operands of so many groups, of features or of samples, with axes
+  /// swapped at random.
+  ConvCase sized(int64_t batch, int64_t inputs, int64_t outputs, int64_t groups, bool of_batch) {
+    ConvCase c;
+    ConvParams& p = c.params;
+    (of_batch ? p.batch_group_count : p.feature_group_count) = groups;
+    p.lhs_swapped = draw(0, 1) == 0, p.rhs_swapped = draw(0, 1) == 0;
+    p.out_swapped = draw(0, 1) == 0;
+    c.lhs = {batch * p.batch_group_count, inputs * p.feature_group_count};
+    if (p.lhs_swapped) std::swap(c.lhs[0], c.lhs[1]);
+    c.rhs = {outputs * groups, inputs};
+    if (p.rhs_swapped) c.rhs = {inputs * p.feature_group_count, outputs * p.batch_group_count};
+    return c;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// The memory for a result, with guards at both ends that a kernel must not touch.
+class Guarded {
+ public:
+  explicit Guarded(int64_t n) : memory_(static_cast<size_t>(n) + 2 * kGuard, kValue) {}
+  float* data() { return memory_.data() + kGuard; }
+  void expect(const std::vector<double>& want) const {
+    for (size_t k = 0; k < kGuard; ++k) {
+      ASSERT_EQ(memory_[k], kValue);
+      ASSERT_EQ(memory_[memory_.size() - 1 - k], kValue);
+    }
+    const std::vector<double> got(memory_.begin() + kGuard, memory_.end() - kGuard);
+    ASSERT_EQ(got, want);
+  }
+
+ private:
+  static constexpr size_t kGuard = 64;
+  static constexpr float kValue = -77.0f;
+  std::vector<float> memory_;
+};
+
+inline void expect_the_same_for_any_threads(ConvCases& cases, int count) {
+  const int before = threads();
+  for (int i = 0; i < count; ++i) {
+    const ConvCase c = cases.next();
+    const Array x = random::normal(Key(i), c.lhs), w = random::normal(Key(i + 1), c.rhs);
+    set_threads(1);
+    const Array one = conv_general(x, w, c.params);
+    set_threads(3);
+    const Array three = conv_general(x, w, c.params);
+    set_threads(before);
+    ASSERT_EQ(one.to_vector<float>(), three.to_vector<float>()) << "case " << i;
+  }
+}
+
+}  // namespace spruce
