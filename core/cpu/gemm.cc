@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/gemm_blocked.h"
 #include "spruce/core/cpu/gemm_integer.h"
 #include "spruce/core/cpu/gemm_small.h"
+#include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/onednn.h"
@@ -91,13 +92,15 @@ Gemm of_floats(const Gemm& g) {
 
 size_t floats(int64_t n) { return static_cast<size_t>(n) * sizeof(float); }
 
-// Parts of whole rows: oneDNN wants dense operands.
-bool by_primitive(const Gemm& g) { return work(g) > kPrimitive; }
+// True for products of bf16 that are worth oneDNN's instructions for matrices. Parts are whole
+// rows: it wants dense operands.
+bool by_primitive(const Gemm& g) { return work(g) > kPrimitive && onednn::has_amx(); }
 
 template <class T>
 void half_gemm(const Gemm& g) {
   if constexpr (std::is_same_v<T, Bfloat16>) {
     if (by_primitive(g) && in_parts<T>(g, g.n, onednn::bf16_gemm)) return;
+    if (has_bf16_tiles()) return gemm_blocked<T>(g);
   }
   const Scratch a(floats(g.m * g.k)), b(floats(g.k * g.n)), sums(floats(g.m * g.n));
   widened<T>(g.a, g.m, g.k, g.a_row, g.a_col, a.as<float>());
@@ -118,6 +121,7 @@ size_t half_scratch(Dtype dtype, const Gemm& g) {
     const auto a = onednn::bf16_gemm_scratch(low), b = onednn::bf16_gemm_scratch(high);
     if (a && b) return std::max(*a, *b);
   }
+  if (dtype == Dtype::kBfloat16 && has_bf16_tiles()) return gemm_blocked_scratch<Bfloat16>(g);
   return scratch_size(floats(g.m * g.k)) + scratch_size(floats(g.k * g.n)) +
          scratch_size(floats(g.m * g.n)) + gemm_blocked_scratch<float>(of_floats(g));
 }

@@ -19,6 +19,7 @@
 
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/gemm_pack.h"
+#include "spruce/core/cpu/gemm_small.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
@@ -27,7 +28,9 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kWholeDepth = 512;   // terms of a sum that are one block
+using simd::Bf16Pair;
+
+constexpr int64_t kWholeDepth = 512;   // units of a sum that are one block
 constexpr int64_t kDepth = 400;        // of a block of a longer one, at most
 constexpr int64_t kFlat = 65536;       // elements of a flat block of a
 constexpr int64_t kPanels = 4;         // of columns of b that pass by a flat block together
@@ -35,7 +38,7 @@ constexpr int64_t kGroup = 176 << 10;  // elements of a group of columns of b
 constexpr int64_t kWhere = 256 << 10;  // of one that is read where it is
 constexpr int64_t kFew = 3;            // panels of a for which packing b does not pay
 constexpr int64_t kBatch = 4;          // panels of a transposed a that are packed together
-constexpr int64_t kTerms = 16;         // of them at a time
+constexpr int64_t kUnits = 16;         // of them at a time
 constexpr int64_t kLate = 6;      // panels of a during which the next columns of b are fetched:
                                   // earlier ones would be gone from the second cache again
 constexpr int64_t kWide = 640;    // columns from which it pays to pack rows of a that
@@ -46,6 +49,7 @@ constexpr int64_t kLong = 256;    // terms from which it pays to turn the result
 constexpr int64_t kElements = 65536;  // to turn that are worth a thread
 constexpr int64_t kAlias = 4096;      // bytes between rows that meet in the same cache lines
 constexpr size_t kHuge = size_t{1} << 21;
+constexpr int64_t kPairColumns = 32;  // of the tiles of pairs
 
 bool aliased(int64_t row, size_t size) { return row * static_cast<int64_t>(size) % kAlias == 0; }
 
@@ -73,27 +77,53 @@ class Packed {
   size_t bytes_ = 0;
 };
 
+// What tiles read for elements of type T.
+template <class T>
+using Unit = std::conditional_t<std::is_same_v<T, Bfloat16>, Bf16Pair, T>;
+
+template <class T>
+constexpr int64_t kTerms = GemmUnit<Unit<T>>::kTerms;
+
+// Blocks of a sum.
+template <class T>
+int64_t depths(int64_t k) {
+  const int64_t units = ceil_div(k, kTerms<T>);
+  return units <= kWholeDepth ? 1 : ceil_div(units, kDepth);
+}
+
+// T: the elements.
 template <class T>
 class Blocked {
  public:
-  explicit Blocked(const Gemm& g)
+  using U = Unit<T>;
+  using Sum = GemmSum<U>;
+  static constexpr bool kPairs = std::is_same_v<U, Bf16Pair>;
+
+  // `sums`, for pairs: where those of several blocks are kept, sums_row elements from row to row.
+  explicit Blocked(const Gemm& g, float* sums = nullptr, int64_t sums_row = 0)
       : g_(g),
         a_(static_cast<const T*>(g.a)),
         b_(static_cast<const T*>(g.b)),
         c_(static_cast<T*>(g.c)),
-        tiles_(gemm_tiles<T>()),
+        sums_(sums),
+        sums_row_(sums_row),
+        tiles_(gemm_tiles<U>()),
         width_(2 * tiles_.lanes),
         panels_(ceil_div(g.m, tiles_.rows)),
-        depths_(g.k <= kWholeDepth ? 1 : ceil_div(g.k, kDepth)) {
-    const int64_t depth = ceil_div(g.k, depths_), across = ceil_div(g.n, width_) * width_;
+        units_(ceil_div(g.k, kTerms<T>)),
+        depths_(depths<T>(g.k)) {
+    const int64_t depth = ceil_div(units_, depths_), across = ceil_div(g.n, width_) * width_;
     flat_ = g.m * depth <= kFlat;
     const auto group_of = [&](int64_t size) {
       return ceil_div(across, ceil_div(across * depth, size) * width_) * width_;
     };
-    read_b_ = flat_ && g.b_col == 1 && (across * depth <= kWhere || panels_ <= kFew);
+    read_b_ = !kPairs && flat_ && g.b_col == 1 && (across * depth <= kWhere || panels_ <= kFew);
     group_ = read_b_ ? group_of(kWhere) : flat_ ? kPanels * width_ : group_of(kGroup);
-    read_a_ =
-        g.a_row == 1 ? g.n <= width_ : g.a_col == 1 && g.n <= kWide && !aliased(g.a_row, sizeof(T));
+    const bool by_rows = g.a_col == 1 && g.n <= kWide && !aliased(g.a_row, sizeof(T));
+    if (kPairs)
+      read_a_ = by_rows && g.k % 2 == 0 && (g.a_row % 2 == 0 || g.m == 1);
+    else
+      read_a_ = g.a_row == 1 ? g.n <= width_ : by_rows;
     batch_ = flat_ ? panels_ : g.a_row == 1 ? std::min(kBatch, panels_) : 1;
     a_size_ = read_a_ ? 0 : std::min(g.m, batch_ * tiles_.rows) * depth;
     a_size_ = ceil_div(a_size_, 16) * 16;
@@ -102,9 +132,9 @@ class Blocked {
 
   void run() const {
     thread_local Packed packed;
-    T* const a_pack =
-        static_cast<T*>(packed.get(static_cast<size_t>(a_size_ + b_size_) * sizeof(T)));
-    T* const b_pack = a_pack + a_size_;
+    U* const a_pack =
+        static_cast<U*>(packed.get(static_cast<size_t>(a_size_ + b_size_) * sizeof(U)));
+    U* const b_pack = a_pack + a_size_;
     for (int64_t d = 0; d < depths_; ++d) {
       if (flat_ && !read_a_) pack_a(0, d, a_pack);
       for (int64_t j = 0; j < g_.n; j += group_) group(j, d, a_pack, b_pack);
@@ -113,7 +143,9 @@ class Blocked {
 
  private:
   int64_t row(int64_t panel) const { return panel * g_.m / panels_; }
-  int64_t term(int64_t d) const { return d * g_.k / depths_; }
+  int64_t unit(int64_t d) const { return d * units_ / depths_; }
+  int64_t units(int64_t d) const { return unit(d + 1) - unit(d); }
+  int64_t term(int64_t d) const { return std::min(g_.k, unit(d) * kTerms<T>); }
   int64_t terms(int64_t d) const { return term(d + 1) - term(d); }
   int64_t columns(int64_t j) const { return std::min(group_, g_.n - j); }
   const T* a_at(int64_t r, int64_t d) const { return a_ + row(r) * g_.a_row + term(d) * g_.a_col; }
@@ -121,13 +153,14 @@ class Blocked {
 
   // A batch of panels that begins with r0. Where a is transposed, neighbours share lines of the
   // cache: they are packed together, a few terms at a time.
-  void pack_a(int64_t r0, int64_t d, T* to) const {
-    const int64_t end = std::min(r0 + batch_, panels_), k = terms(d);
-    const int64_t step = g_.a_row == 1 ? kTerms : k;
+  void pack_a(int64_t r0, int64_t d, U* to) const {
+    const int64_t end = std::min(r0 + batch_, panels_), k = units(d), all = terms(d);
+    const int64_t step = g_.a_row == 1 ? kUnits : k;
     for (int64_t p = 0; p < k; p += step) {
+      const int64_t first = p * kTerms<T>, count = std::min(step * kTerms<T>, all - first);
       for (int64_t r = r0; r < end; ++r) {
         const int64_t high = row(r + 1) - row(r);
-        gemm_pack(a_at(r, d) + p * g_.a_col, g_.a_row, g_.a_col, high, std::min(step, k - p), high,
+        gemm_pack(a_at(r, d) + first * g_.a_col, g_.a_row, g_.a_col, high, count, high,
                   to + (row(r) - row(r0)) * k + p * high);
       }
     }
@@ -153,36 +186,60 @@ class Blocked {
     return ahead(a_at(r, d), high, g_.a_row, terms(d), g_.a_col);
   }
 
+  // Runs f(c, c_row) for the sums of a tile. Those of pairs are rounded to c after their last
+  // block.
+  template <class F>
+  void sum(int64_t i, int64_t high, int64_t j, int64_t count, int64_t d, const F& f) const {
+    T* const c = c_ + i * g_.c_row + j;
+    if constexpr (kPairs) {
+      alignas(64) float tile[GemmTiles<U>::kMaxRows * kPairColumns];
+      float* const sums = sums_ == nullptr ? tile : sums_ + i * sums_row_ + j;
+      const int64_t sums_row = sums_ == nullptr ? kPairColumns : sums_row_;
+      f(sums, sums_row);
+      if (d + 1 == depths_) round_tile(sums, sums_row, high, count, c, g_.c_row);
+    } else {
+      f(c, g_.c_row);
+    }
+  }
+
   // The columns from j0 on gain the block d of their sums.
-  void group(int64_t j0, int64_t d, T* a_pack, T* b_pack) const {
-    const int64_t k = terms(d), n = columns(j0);
+  void group(int64_t j0, int64_t d, U* a_pack, U* b_pack) const {
+    const int64_t k = units(d), n = columns(j0);
     const bool add = d > 0 || g_.accumulate, dense = !read_a_ || g_.a_row == 1;
     Ahead a_next, b_next = read_b_ ? Ahead() : ahead_b(j0 + group_, d), none;
     for (int64_t r = 0; r < panels_; ++r) {
       const int64_t i = row(r), high = row(r + 1) - i;
       const bool first = r % batch_ == 0;
       if (first && !flat_ && !read_a_) pack_a(r, d, a_pack);
-      const T* const a = read_a_ ? a_at(r, d) : a_pack + (i - row(r - r % batch_)) * k;
-      const int64_t a_row = read_a_ ? g_.a_row : 1, a_col = read_a_ ? g_.a_col : high;
+      const U* const a =
+          read_a_ ? reinterpret_cast<const U*>(a_at(r, d)) : a_pack + (i - row(r - r % batch_)) * k;
+      const int64_t a_row = read_a_ ? g_.a_row / (kPairs ? 2 : 1) : 1,
+                    a_col = read_a_ ? g_.a_col : high;
       if (first) a_next = ahead_a(r + batch_, j0, d);
       for (int64_t j = 0; j < n; j += width_) {
         const int64_t count = std::min(width_, n - j);
-        const T* b = b_at(j0 + j, d);
-        T* const c = c_ + i * g_.c_row + j0 + j;
+        const T* const from = b_at(j0 + j, d);
+        if constexpr (kPairs) {
+          if (r == 0 && j == 0) gemm_pack(from, g_.b_col, g_.b_row, n, terms(d), width_, b_pack);
+        }
         Ahead& next = !a_next.done() ? a_next : r + kLate < panels_ ? none : b_next;
-        if (!read_b_ && r == 0 && g_.b_col == 1 && count == width_) {
-          tiles_.copying[high - 1][dense ? 1 : 0](k, a, a_row, a_col, b, g_.b_row, c, g_.c_row, add,
-                                                  b_pack + j * k, next);
-          continue;
-        }
-        int64_t b_row = g_.b_row;
-        if (!read_b_) {
-          T* const panel = b_pack + j * k;
-          if (r == 0) gemm_pack(b, g_.b_col, g_.b_row, count, k, width_, panel);
-          b = panel, b_row = width_;
-        }
-        tiles_.tile(high, count, dense)(k, a, a_row, a_col, b, b_row, c, g_.c_row, add, count,
-                                        next);
+        sum(i, high, j0 + j, count, d, [&](Sum* c, int64_t c_row) {
+          U* const panel = b_pack + j * k;
+          const U* b = panel;
+          int64_t b_row = width_;
+          if constexpr (!kPairs) {
+            if (!read_b_ && r == 0 && g_.b_col == 1 && count == width_) {
+              tiles_.copying[high - 1][dense ? 1 : 0](k, a, a_row, a_col, from, g_.b_row, c, c_row,
+                                                      add, panel, next);
+              return;
+            }
+            if (read_b_)
+              b = from, b_row = g_.b_row;
+            else if (r == 0)
+              gemm_pack(from, g_.b_col, g_.b_row, count, k, width_, panel);
+          }
+          tiles_.tile(high, count, dense)(k, a, a_row, a_col, b, b_row, c, c_row, add, count, next);
+        });
       }
     }
   }
@@ -191,8 +248,10 @@ class Blocked {
   const T* a_;
   const T* b_;
   T* c_;
-  const GemmTiles<T>& tiles_;
-  int64_t width_, panels_, depths_, batch_ = 1, group_ = 0, a_size_ = 0, b_size_ = 0;
+  float* sums_;
+  int64_t sums_row_;
+  const GemmTiles<U>& tiles_;
+  int64_t width_, panels_, units_, depths_, batch_ = 1, group_ = 0, a_size_ = 0, b_size_ = 0;
   bool flat_ = false, read_a_ = false, read_b_ = false;
 };
 
@@ -201,7 +260,7 @@ class Blocked {
 // operand, those of a transposed b rows of its left one. Terms are added in the same order.
 template <class T>
 bool sideways(const Gemm& g) {
-  if (g.accumulate || g.m < 2 || g.n < 2) return false;
+  if (std::is_same_v<T, Bfloat16> || g.accumulate || g.m < 2 || g.n < 2) return false;
   if (g.a_row == 1 && g.b_col == 1) return g.n <= kNarrow && g.m >= 3 * g.n && g.k >= kLong;
   return g.a_col == 1 && g.b_row == 1 && !aliased(g.b_col, sizeof(T)) && g.m >= kFlatRows &&
          g.m <= kNarrow && g.n >= 4 * g.m && g.k >= std::max(kLong / 2, 4 * g.m);
@@ -232,6 +291,36 @@ void turned(const Gemm& g) {
   });
 }
 
+// A dense row of bf16 times a dense column for each element.
+void dots_of_pairs(const Gemm& g) {
+  constexpr int64_t kRows = 64;
+  const auto* const a = static_cast<const Bfloat16*>(g.a);
+  const auto* const x = static_cast<const Bfloat16*>(g.b);
+  auto* const c = static_cast<Bfloat16*>(g.c);
+  const int64_t at_once = g.a_row % 2 == 0 ? kRows : 1;
+  const auto grain = static_cast<int64_t>(kThread / static_cast<double>(g.k)) + 1;
+  parallel_pieces(g.m, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += at_once) {
+      const int64_t rows = std::min(at_once, end - i);
+      float sums[kRows];
+      gemm_tiles<Bf16Pair>().dots(rows, g.k / 2, reinterpret_cast<const Bf16Pair*>(a + i * g.a_row),
+                                  g.a_row / 2, reinterpret_cast<const Bf16Pair*>(x), sums, 1,
+                                  false);
+      for (int64_t r = 0; r < rows; ++r) {
+        if (g.k % 2 != 0) sums[r] += a[(i + r) * g.a_row + g.k - 1] * x[g.k - 1];
+        c[(i + r) * g.c_row] = Bfloat16(sums[r]);
+      }
+    }
+  });
+}
+
+// Of several blocks in bf16, from row to row.
+template <class T>
+size_t sums_bytes(const Gemm& g) {
+  if (!std::is_same_v<T, Bfloat16> || depths<T>(g.k) == 1 || is_rows_by_column(g)) return 0;
+  return static_cast<size_t>(g.m * g.n) * sizeof(float);
+}
+
 }  // namespace
 
 template <class T>
@@ -243,12 +332,14 @@ void gemm_blocked(const Gemm& g) {
       std::fill(c + i * g.c_row, c + i * g.c_row + g.n, T{});
     return;
   }
+  if (std::is_same_v<T, Bfloat16> && is_rows_by_column(g)) return dots_of_pairs(g);
   if (sideways<T>(g)) return turned<T>(g);
+  const Scratch sums(sums_bytes<T>(g));
   // Each thread computes a part of its own. An element does not depend on the part that it is in.
   const double work =
       static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   const int64_t wanted = std::min<int64_t>(threads(), static_cast<int64_t>(work / kThread));
-  const int64_t high = gemm_tiles<T>().rows, wide = 2 * gemm_tiles<T>().lanes;
+  const int64_t high = gemm_tiles<Unit<T>>().rows, wide = 2 * gemm_tiles<Unit<T>>().lanes;
   const int64_t panels = ceil_div(g.n, wide);
   int64_t down = 1, across = 1;
   for (int64_t i = 1; i <= wanted; ++i) {  // of the grids of that many parts, the squarest
@@ -267,19 +358,22 @@ void gemm_blocked(const Gemm& g) {
       part.a = static_cast<const T*>(g.a) + i * g.a_row;
       part.b = static_cast<const T*>(g.b) + j * g.b_col;
       part.c = static_cast<T*>(g.c) + i * g.c_row + j;
-      Blocked<T>(part).run();
+      float* const of_part = sums.data() == nullptr ? nullptr : sums.as<float>() + i * g.n + j;
+      Blocked<T>(part, of_part, g.n).run();
     }
   });
 }
 
 template <class T>
 size_t gemm_blocked_scratch(const Gemm& g) {
-  return sideways<T>(g) ? scratch_size(turned_bytes<T>(g)) : 0;
+  return scratch_size(sideways<T>(g) ? turned_bytes<T>(g) : sums_bytes<T>(g));
 }
 
 template size_t gemm_blocked_scratch<float>(const Gemm& g);
 template size_t gemm_blocked_scratch<double>(const Gemm& g);
+template size_t gemm_blocked_scratch<Bfloat16>(const Gemm& g);
 template void gemm_blocked<float>(const Gemm& g);
 template void gemm_blocked<double>(const Gemm& g);
+template void gemm_blocked<Bfloat16>(const Gemm& g);
 
 }  // namespace spruce::cpu

@@ -7,8 +7,9 @@
 
 namespace spruce::cpu {
 
-/// The product for float or double, of any strides. An element has the same bits however many
-/// threads there are.
+/// The product for float or double, of any strides; for Bfloat16, summed in f32 and without
+/// `accumulate`, where has_bf16_tiles(). An element has the same bits however many threads there
+/// are.
 template <class T>
 void gemm_blocked(const Gemm& g);
 /// Bytes of Scratch that it takes on the thread that calls it.

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 
+#include "spruce/core/cpu/simd.h"
+#include "spruce/core/half.h"
+
 namespace spruce::cpu {
 
 /// to[p * width + j] = from[j * step_j + p * step_p], for p < k and j < count <= width. What lies
@@ -11,5 +14,11 @@ namespace spruce::cpu {
 template <class T>
 void gemm_pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k,
                int64_t width, T* to);
+
+/// The same for terms of bf16 by pairs, terms 2p and 2p + 1 in to[p * width + j], of any number of
+/// columns, in panels of `width` <= 32 one behind the other. k counts terms; an odd last one stands
+/// beside a zero. For processors with has_bf16_tiles().
+void gemm_pack(const Bfloat16* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k,
+               int64_t width, simd::Bf16Pair* to);
 
 }  // namespace spruce::cpu

@@ -4,7 +4,27 @@
 
 #include <cstdint>
 
+#include "spruce/core/cpu/simd.h"
+#include "spruce/core/half.h"
+
 namespace spruce::cpu {
+
+/// What tiles read at once, T, in terms of a product.
+template <class T>
+struct GemmUnit {
+  using Element = T;  ///< of the operands
+  using Sum = T;
+  static constexpr int64_t kTerms = 1;
+};
+/// Pairs of terms.
+template <>
+struct GemmUnit<simd::Bf16Pair> {
+  using Element = Bfloat16;
+  using Sum = float;
+  static constexpr int64_t kTerms = 2;
+};
+template <class T>
+using GemmSum = typename GemmUnit<T>::Sum;
 
 /// Memory that tiles fetch into the caches while they compute, line by line: `runs` runs of `count`
 /// lines that begin `jump` bytes apart. It remembers how far they came.
@@ -30,22 +50,24 @@ struct Ahead {
 /// and `columns` of its columns, which reach into the last vector; c is written where `add` is
 /// false. One fused (or, on the baseline, two-step) multiply-add after the other in the order of p,
 /// whatever the size of the tile: an element has the same bits in any of them. Nothing beyond the
-/// columns is read or written. Lines of `ahead` are fetched on the way.
+/// columns is read or written. Lines of `ahead` are fetched on the way. Of pairs of bf16, k and the
+/// strides count pairs.
 template <class T>
 using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
-                          int64_t b_row, T* c, int64_t c_row, bool add, int64_t columns,
+                          int64_t b_row, GemmSum<T>* c, int64_t c_row, bool add, int64_t columns,
                           Ahead& ahead);
 
 /// The same for two whole vectors of columns; the rows of b are also written to `to`, one after the
 /// other.
 template <class T>
 using GemmCopyingTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
-                                 int64_t b_row, T* c, int64_t c_row, bool add, T* to, Ahead& ahead);
+                                 int64_t b_row, GemmSum<T>* c, int64_t c_row, bool add, T* to,
+                                 Ahead& ahead);
 
 /// c[i * c_row] (+)= sum over p of a[i * a_row + p] x[p], for m rows: in lanes along p.
 template <class T>
-using GemmDots = void (*)(int64_t m, int64_t k, const T* a, int64_t a_row, const T* x, T* c,
-                          int64_t c_row, bool add);
+using GemmDots = void (*)(int64_t m, int64_t k, const T* a, int64_t a_row, const T* x,
+                          GemmSum<T>* c, int64_t c_row, bool add);
 
 /// to[i * to_row + j] = from[i * from_row + j].
 template <class T>
@@ -80,8 +102,14 @@ struct GemmTiles {
   }
 };
 
-/// Those for this processor, for float and double.
+/// Those for this processor, for float and double; for pairs of bf16, which are read in the order
+/// of tiles (only `dots` and `square` are there), where has_bf16_tiles().
 template <class T>
 const GemmTiles<T>& gemm_tiles();
+/// True if this processor multiplies pairs of bf16 and SPRUCE_ISA lets it.
+bool has_bf16_tiles();
+/// Rounds the sums of a tile of `rows` rows of up to 32 columns, to nearest and ties to even.
+void round_tile(const float* sums, int64_t sums_row, int64_t rows, int64_t columns, Bfloat16* c,
+                int64_t c_row);
 
 }  // namespace spruce::cpu

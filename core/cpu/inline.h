@@ -29,6 +29,9 @@
       target("avx2,fma,bmi,bmi2,f16c,avx512f,avx512bw,avx512dq,avx512vl," \
              "prefer-vector-width=512")))
 #endif
+// In addition to SPRUCE_TARGET_V4: products of pairs of bf16.
+#define SPRUCE_TARGET_BF16 \
+  __attribute__((target("avx2,fma,bmi,bmi2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 #else
 #define SPRUCE_HAS_X86_TARGETS 0
 #define SPRUCE_TARGET_V3

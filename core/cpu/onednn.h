@@ -14,6 +14,8 @@ bool takes_sgemm(const Gemm& g);
 /// One f32 product on this thread alone. False, and nothing done, where oneDNN does not take it.
 bool sgemm(const Gemm& g);
 
+/// True if oneDNN uses the processor's instructions for products of matrices of bf16.
+bool has_amx();
 /// One product of bf16 on this thread alone, summed in f32, where the processor has instructions
 /// for it and one axis of each operand has neighbours. False, and nothing done, for others.
 bool bf16_gemm(const Gemm& g);

@@ -105,6 +105,15 @@ size_t turned_bytes(const Gemm& g, bool turned) {
 
 }  // namespace
 
+bool has_amx() {
+  // Each instruction set is a mask of bits that contains those of the lesser ones.
+  static const bool has = [] {
+    const auto amx = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
+    return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & amx) == amx;
+  }();
+  return has;
+}
+
 std::optional<size_t> bf16_gemm_scratch(const Gemm& g) {
   const Product p = product_of(g);
   if (p.plan == nullptr) return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of floats and doubles for kernels whose registers are laid out by hand: the same names in
-// a namespace for each instruction set. keep() makes the compiler hold a vector in its register
-// instead of loading it again for each use.
+// Vectors of floats, doubles and pairs of bf16 for kernels whose registers are laid out by hand:
+// the same names in a namespace for each instruction set. keep() makes the compiler hold a vector
+// in its register instead of loading it again for each use.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,11 @@
 #endif
 
 namespace spruce::cpu::simd {
+
+/// Two neighbouring terms of a sum of products of bf16, where they stand in memory.
+struct __attribute__((packed, aligned(2), may_alias)) Bf16Pair {
+  uint32_t bits;  ///< the first one in the lower half
+};
 
 // 16 bytes of any processor.
 namespace base {
@@ -165,6 +170,33 @@ struct Vector<double> {
 };
 
 }  // namespace v4
+
+// Operands are pairs of bf16; results and what is added to are floats.
+namespace bf16 {
+
+template <class T>
+struct Vector;
+
+template <>
+struct Vector<Bf16Pair> : v4::Vector<float> {
+  using Floats = v4::Vector<float>;
+  using Floats::load;
+  SPRUCE_TARGET_BF16 static SPRUCE_INLINE Type repeat(Bf16Pair x) {
+    return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(x.bits)));
+  }
+  SPRUCE_TARGET_BF16 static SPRUCE_INLINE Type load(const Bf16Pair* p) {
+    return _mm512_loadu_ps(p);
+  }
+  SPRUCE_TARGET_BF16 static SPRUCE_INLINE Type load(const Bf16Pair* p, Mask m) {
+    return _mm512_maskz_loadu_ps(m, p);
+  }
+  // Sums are rounded to nearest; subnormal numbers are zeros.
+  SPRUCE_TARGET_BF16 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
+    return _mm512_dpbf16_ps(c, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+  }
+};
+
+}  // namespace bf16
 
 #endif
 

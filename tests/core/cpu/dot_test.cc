@@ -273,7 +273,8 @@ void check_product(int64_t m, int64_t n, int64_t k, int layout, bool accumulate)
   set_threads(threads_before);
   EXPECT_EQ(std::memcmp(one.data(), two.data(), one.size() * sizeof(T)), 0);
   EXPECT_EQ(std::memcmp(one.data(), five.data(), one.size() * sizeof(T)), 0);
-  const double tolerance = (sizeof(T) == 4 ? 2e-7 : 1e-15) * static_cast<double>(k + 10);
+  const double tolerance = (sizeof(T) <= 4 ? 2e-7 : 1e-15) * static_cast<double>(k + 10);
+  const double rounding = sizeof(T) == 2 ? 0x1p-8 : 0;  // of a sum to bf16
   const auto at = [](int64_t i) { return static_cast<size_t>(i); };
   std::vector<double> sums(at(n));
   for (int64_t i = 0; i < m; ++i) {
@@ -288,7 +289,9 @@ void check_product(int64_t m, int64_t n, int64_t k, int layout, bool accumulate)
         sums[at(j)] += x * static_cast<double>(b[at(p * g.b_row + j * g.b_col)]);
     }
     for (int64_t j = 0; j < n; ++j)
-      ASSERT_NEAR(static_cast<double>(one[at(i * g.c_row + j)]), sums[at(j)], tolerance) << i;
+      ASSERT_NEAR(static_cast<double>(one[at(i * g.c_row + j)]), sums[at(j)],
+                  tolerance + rounding * std::abs(sums[at(j)]))
+          << i;
   }
 }
 
@@ -308,10 +311,14 @@ TEST(Dot, LargeProductsOfAllLayoutsAreTheSameOnAnyThreads) {
                                          {170, 480, 410},
                                          {130, 40, 1021},
                                          {1, 3000, 300},
-                                         {3000, 1, 300}}) {
+                                         {3000, 1, 300},
+                                         {77, 1, 3001},
+                                         {2, 50, 1},
+                                         {45, 47, 2049}}) {
     for (int layout = 0; layout < 5; ++layout) {
       check_product<float>(s.m, s.n, s.k, layout, layout == 1);
       check_product<double>(s.m, s.n, s.k, layout, layout == 2);
+      check_product<Bfloat16>(s.m, s.n, s.k, layout, false);
       if (HasFatalFailure()) return;
     }
   }
