@@ -5,6 +5,8 @@
 #include <atomic>
 #include <type_traits>
 
+#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/cpu/gemm_amx.h"
 #include "spruce/core/cpu/gemm_blocked.h"
 #include "spruce/core/cpu/gemm_integer.h"
 #include "spruce/core/cpu/gemm_small.h"
@@ -18,8 +20,6 @@
 namespace spruce::cpu {
 namespace {
 
-// Multiply-adds that are worth a call of a primitive of oneDNN.
-constexpr double kPrimitive = 1 << 14;
 // oneDNN sums in another order when the sizes or its threads change. So it gets tiles of fixed
 // sizes, one thread each, about as high (wide) as the others.
 constexpr int64_t kTileRows = 256;
@@ -27,10 +27,10 @@ constexpr int64_t kTileColumns = 1024;
 constexpr int64_t kFlatRows = kTileRows;  // up to these, tiles are narrower
 constexpr int64_t kFlatColumns = 256;
 
-// f(part) for parts of fixed sizes, on several threads; false where one of them is.
-template <class T, class F>
-bool in_parts(const Gemm& g, int64_t columns, const F& f) {
-  const int64_t down = (g.m + kTileRows - 1) / kTileRows, across = (g.n + columns - 1) / columns;
+// In parts of fixed sizes, on several threads; false where oneDNN does not take one.
+bool sgemm_in_parts(const Gemm& g) {
+  const int64_t columns = g.m <= kFlatRows ? kFlatColumns : kTileColumns;
+  const int64_t down = ceil_div(g.m, kTileRows), across = ceil_div(g.n, columns);
   std::atomic<bool> ok = true;
   parallel_pieces(down * across, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
@@ -38,10 +38,10 @@ bool in_parts(const Gemm& g, int64_t columns, const F& f) {
       Gemm one = g;
       one.m = (r + 1) * g.m / down - i;
       one.n = (q + 1) * g.n / across - j;
-      one.a = static_cast<const T*>(g.a) + i * g.a_row;
-      one.b = static_cast<const T*>(g.b) + j * g.b_col;
-      one.c = static_cast<T*>(g.c) + i * g.c_row + j;
-      if (!f(one)) ok = false;
+      one.a = static_cast<const float*>(g.a) + i * g.a_row;
+      one.b = static_cast<const float*>(g.b) + j * g.b_col;
+      one.c = static_cast<float*>(g.c) + i * g.c_row + j;
+      if (!onednn::sgemm(one)) ok = false;
     }
   });
   return ok;
@@ -51,9 +51,7 @@ void float_gemm(const Gemm& g) {
   const double n = work(g);
   const bool line = (g.m == 1 || g.n == 1) && n > 4096;  // the product with a vector
   const bool large = n >= kSmallGemm && isa_level() == IsaLevel::kBase;
-  if (g.k > 0 && (large || line) && onednn::takes_sgemm(g) &&
-      in_parts<float>(g, g.m <= kFlatRows ? kFlatColumns : kTileColumns, onednn::sgemm))
-    return;
+  if (g.k > 0 && (large || line) && onednn::takes_sgemm(g) && sgemm_in_parts(g)) return;
   gemm_blocked<float>(g);
 }
 
@@ -92,14 +90,10 @@ Gemm of_floats(const Gemm& g) {
 
 size_t floats(int64_t n) { return static_cast<size_t>(n) * sizeof(float); }
 
-// True for products of bf16 that are worth oneDNN's instructions for matrices. Parts are whole
-// rows: it wants dense operands.
-bool by_primitive(const Gemm& g) { return work(g) > kPrimitive && onednn::has_amx(); }
-
 template <class T>
 void half_gemm(const Gemm& g) {
   if constexpr (std::is_same_v<T, Bfloat16>) {
-    if (by_primitive(g) && in_parts<T>(g, g.n, onednn::bf16_gemm)) return;
+    if (takes_amx(g)) return gemm_amx(g);
     if (has_bf16_tiles()) return gemm_blocked<T>(g);
   }
   const Scratch a(floats(g.m * g.k)), b(floats(g.k * g.n)), sums(floats(g.m * g.n));
@@ -113,14 +107,7 @@ void half_gemm(const Gemm& g) {
 }
 
 size_t half_scratch(Dtype dtype, const Gemm& g) {
-  if (dtype == Dtype::kBfloat16 && by_primitive(g)) {
-    // Parts have one of two heights.
-    Gemm low = g, high = g;
-    const int64_t down = (g.m + kTileRows - 1) / kTileRows;
-    low.m = g.m / down, high.m = (g.m + down - 1) / down;
-    const auto a = onednn::bf16_gemm_scratch(low), b = onednn::bf16_gemm_scratch(high);
-    if (a && b) return std::max(*a, *b);
-  }
+  if (dtype == Dtype::kBfloat16 && takes_amx(g)) return gemm_amx_scratch(g);
   if (dtype == Dtype::kBfloat16 && has_bf16_tiles()) return gemm_blocked_scratch<Bfloat16>(g);
   return scratch_size(floats(g.m * g.k)) + scratch_size(floats(g.k * g.n)) +
          scratch_size(floats(g.m * g.n)) + gemm_blocked_scratch<float>(of_floats(g));

@@ -10,15 +10,12 @@
 // What comes next is fetched while the tiles before it are computed.
 #include "spruce/core/cpu/gemm_blocked.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <utility>
 
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/gemm_pack.h"
+#include "spruce/core/cpu/gemm_parts.h"
 #include "spruce/core/cpu/gemm_small.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/parallel.h"
@@ -48,34 +45,9 @@ constexpr int64_t kFlatRows = 8;  // rows from which b may
 constexpr int64_t kLong = 256;    // terms from which it pays to turn the result: half, for b
 constexpr int64_t kElements = 65536;  // to turn that are worth a thread
 constexpr int64_t kAlias = 4096;      // bytes between rows that meet in the same cache lines
-constexpr size_t kHuge = size_t{1} << 21;
 constexpr int64_t kPairColumns = 32;  // of the tiles of pairs
 
 bool aliased(int64_t row, size_t size) { return row * static_cast<int64_t>(size) % kAlias == 0; }
-
-// Memory for packed operands that a thread keeps.
-class Packed {
- public:
-  ~Packed() { std::free(memory_); }
-  void* get(size_t bytes) {
-    if (bytes <= bytes_) return memory_;
-    std::free(memory_);
-    bytes_ = 0;
-    const size_t unit = bytes > kHuge / 4 ? kHuge : 4096;
-    bytes = (bytes + unit - 1) / unit * unit;
-    memory_ = std::aligned_alloc(unit, bytes);
-    if (memory_ == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (unit == kHuge) madvise(memory_, bytes, MADV_HUGEPAGE);
-#endif
-    bytes_ = bytes;
-    return memory_;
-  }
-
- private:
-  void* memory_ = nullptr;
-  size_t bytes_ = 0;
-};
 
 // What tiles read for elements of type T.
 template <class T>
@@ -160,8 +132,12 @@ class Blocked {
       const int64_t first = p * kTerms<T>, count = std::min(step * kTerms<T>, all - first);
       for (int64_t r = r0; r < end; ++r) {
         const int64_t high = row(r + 1) - row(r);
-        gemm_pack(a_at(r, d) + first * g_.a_col, g_.a_row, g_.a_col, high, count, high,
-                  to + (row(r) - row(r0)) * k + p * high);
+        const T* const from = a_at(r, d) + first * g_.a_col;
+        U* const panel = to + (row(r) - row(r0)) * k + p * high;
+        if constexpr (kPairs)
+          gemm_pack(from, g_.a_row, g_.a_col, high, count, high, 0, panel);
+        else
+          gemm_pack(from, g_.a_row, g_.a_col, high, count, high, panel);
       }
     }
   }
@@ -220,7 +196,8 @@ class Blocked {
         const int64_t count = std::min(width_, n - j);
         const T* const from = b_at(j0 + j, d);
         if constexpr (kPairs) {
-          if (r == 0 && j == 0) gemm_pack(from, g_.b_col, g_.b_row, n, terms(d), width_, b_pack);
+          if (r == 0 && j == 0)
+            gemm_pack(from, g_.b_col, g_.b_row, n, terms(d), width_, k * width_, b_pack);
         }
         Ahead& next = !a_next.done() ? a_next : r + kLate < panels_ ? none : b_next;
         sum(i, high, j0 + j, count, d, [&](Sum* c, int64_t c_row) {
@@ -336,31 +313,9 @@ void gemm_blocked(const Gemm& g) {
   if (sideways<T>(g)) return turned<T>(g);
   const Scratch sums(sums_bytes<T>(g));
   // Each thread computes a part of its own. An element does not depend on the part that it is in.
-  const double work =
-      static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-  const int64_t wanted = std::min<int64_t>(threads(), static_cast<int64_t>(work / kThread));
-  const int64_t high = gemm_tiles<Unit<T>>().rows, wide = 2 * gemm_tiles<Unit<T>>().lanes;
-  const int64_t panels = ceil_div(g.n, wide);
-  int64_t down = 1, across = 1;
-  for (int64_t i = 1; i <= wanted; ++i) {  // of the grids of that many parts, the squarest
-    const int64_t j = wanted / i;
-    if (i * high > g.m || j > panels || i * j < down * across) continue;
-    if (i * j > down * across || g.m / i + g.n / j < g.m / down + g.n / across)
-      down = i, across = j;
-  }
-  parallel_pieces(down * across, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const int64_t r = t / across, q = t % across;
-      const int64_t i = r * g.m / down, j = q * panels / across * wide;
-      Gemm part = g;
-      part.m = (r + 1) * g.m / down - i;
-      part.n = std::min(g.n, (q + 1) * panels / across * wide) - j;
-      part.a = static_cast<const T*>(g.a) + i * g.a_row;
-      part.b = static_cast<const T*>(g.b) + j * g.b_col;
-      part.c = static_cast<T*>(g.c) + i * g.c_row + j;
-      float* const of_part = sums.data() == nullptr ? nullptr : sums.as<float>() + i * g.n + j;
-      Blocked<T>(part, of_part, g.n).run();
-    }
+  const auto& tiles = gemm_tiles<Unit<T>>();
+  in_grid<T>(g, tiles.rows, 2 * tiles.lanes, [&](const Gemm& part, int64_t i, int64_t j) {
+    Blocked<T>(part, sums.data() == nullptr ? nullptr : sums.as<float>() + i * g.n + j, g.n).run();
   });
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/transpose.h"
@@ -125,10 +124,9 @@ SPRUCE_TARGET_V4 void pair_narrow_rows_v4(const Bfloat16* from, int64_t step_p, 
 }
 
 SPRUCE_TARGET_V4 void pair_rows_v4(const Bfloat16* from, int64_t step_p, int64_t count, int64_t k,
-                                   int64_t width, Bf16Pair* to) {
+                                   int64_t width, int64_t panel, Bf16Pair* to) {
   if (count <= 16) return pair_narrow_rows_v4(from, step_p, count, k, width, to);
   constexpr auto kLanes = std::make_integer_sequence<int, 32>{};
-  const int64_t panel = ceil_div(k, 2) * width;
   for (int64_t p = 0; p < k; p += 2, from += 2 * step_p, to += width) {
     const Bfloat16* const next = p + 1 < k ? from + step_p : from;
     Bf16Pair* y = to;
@@ -181,11 +179,10 @@ void gemm_pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int
 }
 
 void gemm_pack(const Bfloat16* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k,
-               int64_t width, Bf16Pair* to) {
+               int64_t width, int64_t panel, Bf16Pair* to) {
 #if SPRUCE_HAS_X86_TARGETS
-  if (step_j == 1) return pair_rows_v4(from, step_p, count, k, width, to);
+  if (step_j == 1) return pair_rows_v4(from, step_p, count, k, width, panel, to);
 #endif
-  const int64_t panel = ceil_div(k, 2) * width;
   for (; count > 0; count -= width, from += width * step_j, to += panel) {
     const int64_t columns = std::min(width, count);
 #if SPRUCE_HAS_X86_TARGETS

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/onednn.h"
 
-#include <algorithm>
+#include <dnnl.h>
 
-#include "spruce/core/cpu/onednn_engine.h"
+#ifdef SPRUCE_HAS_OPENMP
+#include <omp.h>
+#endif
+
+#include <algorithm>
 
 namespace spruce::cpu::onednn {
 namespace {
+
+// oneDNN sizes its team by the calling thread's setting; while one of these lives, that is one
+// thread.
+class OneThread {
+ public:
+#ifdef SPRUCE_HAS_OPENMP
+  OneThread() : saved_(omp_get_max_threads()) {
+    if (saved_ != 1) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (saved_ != 1) omp_set_num_threads(saved_);
+  }
+
+ private:
+  int saved_;
+#else
+  OneThread() {}
+#endif
+};
 
 struct Layout {
   char flag;
