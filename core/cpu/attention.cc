@@ -100,7 +100,7 @@ class Run {
 
   // Of keys, f[d, s], and behind them of a tile of scaled queries.
   static size_t keys_bytes(const AttentionOperands<T>& a) {
-    return static_cast<size_t>((a.s + kQueries) * a.d) * sizeof(T);
+    return bytes_of<T>((a.s + kQueries) * a.d);
   }
 
  private:

@@ -146,7 +146,7 @@ class Run {
   // Of what slices add to dq, where there are several.
   static size_t parts_bytes(const AttentionOperands<T>& a) {
     const int64_t slices = slices_of(a);
-    return slices > 1 ? static_cast<size_t>(slices * a.items * a.t * a.d) * sizeof(T) : 0;
+    return slices > 1 ? bytes_of<T>(slices * a.items * a.t * a.d) : 0;
   }
 
   // What one thread works in.
@@ -154,7 +154,7 @@ class Run {
     T *keys, *values, *means;  // f[d, kBlock], f[e, kBlock], f[t]
 
     static size_t bytes(const AttentionOperands<T>& a) {
-      return static_cast<size_t>(kBlock * (a.d + a.e) + a.t) * sizeof(T);
+      return bytes_of<T>(kBlock * (a.d + a.e) + a.t);
     }
     Memory(const AttentionOperands<T>& a, T* memory)
         : keys(memory), values(keys + kBlock * a.d), means(values + kBlock * a.e) {}

@@ -15,9 +15,7 @@ namespace spruce::cpu {
 namespace {
 
 // Bytes of the copy in f32 that stands for an array of f16 or bf16.
-size_t copied_bytes(const Aval& a) {
-  return is_half(a.dtype) ? static_cast<size_t>(a.numel()) * sizeof(float) : 0;
-}
+size_t copied_bytes(const Aval& a) { return is_half(a.dtype) ? bytes_of(a.numel()) : 0; }
 
 // Arrays as T: in place, or f16 and bf16 as copies in f32.
 template <class T>

@@ -65,14 +65,12 @@ size_t float_conv_scratch(const Conv& c) {
   return conv_by_gemm_scratch<float>(c);
 }
 
-size_t floats(const Aval& a) { return static_cast<size_t>(a.numel()) * sizeof(float); }
-
 size_t conv_scratch(const Conv& c, const Aval& lhs, const Aval& rhs, const Aval& out) {
   if (!is_floating(out.dtype)) return 0;
   if (out.dtype == Dtype::kFloat64) return conv_by_gemm_scratch<double>(c);
   size_t bytes = float_conv_scratch(c);
   if (out.dtype == Dtype::kFloat32) return bytes;
-  for (const Aval* copied : {&lhs, &rhs, &out}) bytes += scratch_size(floats(*copied));
+  for (const Aval* copied : {&lhs, &rhs, &out}) bytes += scratch_size(bytes_of(copied->numel()));
   return bytes;
 }
 
@@ -86,7 +84,7 @@ void run_conv(const Conv& c, const KernelArgs& args) {
     } else if constexpr (std::is_same_v<T, double>) {
       conv_by_gemm(c, lhs.as<double>(), rhs.as<double>(), out.as<double>());
     } else {
-      const Scratch x(floats(*lhs.aval)), w(floats(*rhs.aval)), y(floats(*out.aval));
+      const Scratch x(bytes_of(lhs.numel())), w(bytes_of(rhs.numel())), y(bytes_of(out.numel()));
       widen(lhs.as<T>(), x.as<float>(), lhs.numel());
       widen(rhs.as<T>(), w.as<float>(), rhs.numel());
       float_conv(c, x.as<float>(), w.as<float>(), y.as<float>());

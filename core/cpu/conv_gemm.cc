@@ -77,11 +77,6 @@ Gemm product(int64_t m, int64_t n, int64_t k) {
   return g;
 }
 
-template <class T>
-size_t bytes_of(int64_t elements) {
-  return static_cast<size_t>(elements) * sizeof(T);
-}
-
 // The rows of the output that forward() computes at a time.
 template <class T>
 struct Blocks {

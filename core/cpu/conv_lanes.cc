@@ -297,9 +297,8 @@ void turn_back(const Turned& t, const float* from, int64_t count, float* to, int
 // Blocks first..last, each to its own part of the result; or all to one sum.
 void run_blocks(const Turned& t, const float* lhs, const float* rhs, int64_t first, int64_t last,
                 float* out, float* sum) {
-  const auto floats = [](int64_t n) { return static_cast<size_t>(n) * sizeof(float); };
-  const Scratch plane(floats(t.c.in_size() * t.lanes)), x(floats(t.lhs_floats())),
-      g(floats(t.rhs_floats())), y(sum != nullptr ? 0 : floats(t.out_elements() * t.lanes));
+  const Scratch plane(bytes_of(t.c.in_size() * t.lanes)), x(bytes_of(t.lhs_floats())),
+      g(bytes_of(t.rhs_floats())), y(sum != nullptr ? 0 : bytes_of(t.out_elements() * t.lanes));
   const bool samples = t.form == Form::kSamples;
   const Runs runs(t, samples ? t.c.rhs_in : t.c.window_size() * t.lanes, samples ? 1 : t.lanes);
   const int64_t all = samples ? 0 : runs.list(nullptr);
@@ -333,9 +332,7 @@ size_t conv_in_lanes_scratch(const Conv& c) {
   const Turned t = turn(c, form, lane_tiles().lanes);
   if (!fits(t)) return 0;
   const int64_t size = t.out_elements() * t.lanes, parts = std::min(t.blocks(), kParts);
-  const auto floats = [](int64_t n) {
-    return scratch_size(static_cast<size_t>(n) * sizeof(float));
-  };
+  const auto floats = [](int64_t n) { return scratch_size(bytes_of(n)); };
   const size_t block = floats(c.in_size() * t.lanes) + floats(t.lhs_floats()) +
                        floats(t.rhs_floats()) +
                        scratch_size(Runs::bytes(t.in_features * c.window[0] * c.window[1]));
@@ -357,7 +354,7 @@ bool conv_in_lanes(const Conv& c, const float* lhs, const float* rhs, float* out
     return true;
   }
   const int64_t parts = std::min(blocks, kParts);
-  const Scratch partial(static_cast<size_t>(parts * size) * sizeof(float));
+  const Scratch partial(bytes_of(parts * size));
   float* const sums = partial.as<float>();
   parallel_pieces(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
@@ -368,7 +365,7 @@ bool conv_in_lanes(const Conv& c, const float* lhs, const float* rhs, float* out
     for (int64_t j = 0; j < size; ++j) sums[j] += sums[i * size + j];
   }
   const int64_t n = t.out_elements();
-  const Scratch rows(static_cast<size_t>(size) * sizeof(float));
+  const Scratch rows(bytes_of(size));
   turn_back(t, sums, t.lanes, rows.as<float>(), n);
   std::fill(out, out + n, 0.0f);
   for (int64_t lane = 0; lane < t.lanes; ++lane) {

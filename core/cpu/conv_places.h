@@ -13,8 +13,6 @@ inline constexpr int64_t kTurnedMost = 1 << 24;
 /// Floats of the operand in the lanes that stay in a near cache while rows pass by.
 inline constexpr int64_t kTermsNear = 1 << 14;
 
-/// Bytes of so many floats.
-constexpr size_t bytes_of(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
 /// n, rounded up to whole vectors of the tiles.
 int64_t whole_vectors(int64_t n);
 
@@ -38,7 +36,7 @@ struct Runs {
 
   /// For at most n of them.
   explicit Runs(int64_t n) : memory(bytes(n)), most(n) {}
-  static size_t bytes(int64_t n) { return static_cast<size_t>(2 * n) * sizeof(int64_t); }
+  static size_t bytes(int64_t n) { return bytes_of<int64_t>(2 * n); }
   int64_t* rows() const { return memory.as<int64_t>(); }
   int64_t* lanes() const { return memory.as<int64_t>() + most; }
   void add(int64_t row, int64_t lane) { rows()[count] = row, lanes()[count++] = lane; }

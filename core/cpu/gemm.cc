@@ -88,15 +88,13 @@ Gemm of_floats(const Gemm& g) {
   return f;
 }
 
-size_t floats(int64_t n) { return static_cast<size_t>(n) * sizeof(float); }
-
 template <class T>
 void half_gemm(const Gemm& g) {
   if constexpr (std::is_same_v<T, Bfloat16>) {
     if (takes_amx(g)) return gemm_amx(g);
     if (has_bf16_tiles()) return gemm_blocked<T>(g);
   }
-  const Scratch a(floats(g.m * g.k)), b(floats(g.k * g.n)), sums(floats(g.m * g.n));
+  const Scratch a(bytes_of(g.m * g.k)), b(bytes_of(g.k * g.n)), sums(bytes_of(g.m * g.n));
   widened<T>(g.a, g.m, g.k, g.a_row, g.a_col, a.as<float>());
   widened<T>(g.b, g.k, g.n, g.b_row, g.b_col, b.as<float>());
   Gemm f = of_floats(g);
@@ -109,8 +107,8 @@ void half_gemm(const Gemm& g) {
 size_t half_scratch(Dtype dtype, const Gemm& g) {
   if (dtype == Dtype::kBfloat16 && takes_amx(g)) return gemm_amx_scratch(g);
   if (dtype == Dtype::kBfloat16 && has_bf16_tiles()) return gemm_blocked_scratch<Bfloat16>(g);
-  return scratch_size(floats(g.m * g.k)) + scratch_size(floats(g.k * g.n)) +
-         scratch_size(floats(g.m * g.n)) + gemm_blocked_scratch<float>(of_floats(g));
+  return scratch_size(bytes_of(g.m * g.k)) + scratch_size(bytes_of(g.k * g.n)) +
+         scratch_size(bytes_of(g.m * g.n)) + gemm_blocked_scratch<float>(of_floats(g));
 }
 
 // A row as a column, so that the rows of b need no packing.

@@ -113,7 +113,7 @@ void pack_rows(const Bfloat16* from, int64_t row, int64_t col, int64_t rows, int
     }
     for (int64_t i = 0; i < rows; ++i) {
       if (col == 1) {
-        std::memcpy(to + i * kSide, from + i * row, static_cast<size_t>(count) * sizeof(Bfloat16));
+        std::memcpy(to + i * kSide, from + i * row, bytes_of<Bfloat16>(count));
       } else {
         for (int64_t j = 0; j < count; ++j) to[i * kSide + j] = from[i * row + j * col];
       }
@@ -136,8 +136,7 @@ void run(const Gemm& g, float* sums, int64_t sums_row) {
                 b_size = std::min(group, ceil_div(g.n, kSide) * kSide) * depth * kPairs;
   thread_local Packed packed;
   auto* const a_pack =
-      static_cast<Bfloat16*>(packed.get(static_cast<size_t>(a_size) * sizeof(Bfloat16) +
-                                        static_cast<size_t>(b_size) * sizeof(Bf16Pair)));
+      static_cast<Bfloat16*>(packed.get(bytes_of<Bfloat16>(a_size) + bytes_of<Bf16Pair>(b_size)));
   auto* const b_pack = reinterpret_cast<Bf16Pair*>(a_pack + a_size);
   const Tiles tiles;
   for (int64_t j0 = 0; j0 < g.n; j0 += group) {
@@ -149,8 +148,7 @@ void run(const Gemm& g, float* sums, int64_t sums_row) {
       gemm_pack(b + p * g.b_row + j0 * g.b_col, g.b_col, g.b_row, n, terms, kSide, panel, b_pack);
       const int64_t there = ceil_div(terms, 2) * kSide;
       for (int64_t q = 0; q * kSide < n && there < panel; ++q)
-        std::memset(b_pack + q * panel + there, 0,
-                    static_cast<size_t>(panel - there) * sizeof(Bf16Pair));
+        std::memset(b_pack + q * panel + there, 0, bytes_of<Bf16Pair>(panel - there));
       for (int64_t i = 0; i < g.m; i += kSide) {
         const int64_t high = std::min(kSide, g.m - i);
         pack_rows(a + i * g.a_row + p * g.a_col, g.a_row, g.a_col, high, terms, a_pack);
@@ -191,9 +189,7 @@ bool detect() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-size_t sums_bytes(const Gemm& g) {
-  return depths(g.k) == 1 ? 0 : static_cast<size_t>(g.m * g.n) * sizeof(float);
-}
+size_t sums_bytes(const Gemm& g) { return depths(g.k) == 1 ? 0 : bytes_of(g.m * g.n); }
 
 }  // namespace
 

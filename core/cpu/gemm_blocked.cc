@@ -11,6 +11,7 @@
 #include "spruce/core/cpu/gemm_blocked.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "spruce/core/cpu/ceil_div.h"
@@ -104,8 +105,7 @@ class Blocked {
 
   void run() const {
     thread_local Packed packed;
-    U* const a_pack =
-        static_cast<U*>(packed.get(static_cast<size_t>(a_size_ + b_size_) * sizeof(U)));
+    U* const a_pack = static_cast<U*>(packed.get(bytes_of<U>(a_size_ + b_size_)));
     U* const b_pack = a_pack + a_size_;
     for (int64_t d = 0; d < depths_; ++d) {
       if (flat_ && !read_a_) pack_a(0, d, a_pack);
@@ -248,7 +248,7 @@ int64_t turned_row(const Gemm& g) { return g.m + 16; }
 
 template <class T>
 size_t turned_bytes(const Gemm& g) {
-  return static_cast<size_t>(g.n * turned_row(g)) * sizeof(T);
+  return bytes_of<T>(g.n * turned_row(g));
 }
 
 template <class T>
@@ -295,7 +295,7 @@ void dots_of_pairs(const Gemm& g) {
 template <class T>
 size_t sums_bytes(const Gemm& g) {
   if (!std::is_same_v<T, Bfloat16> || depths<T>(g.k) == 1 || is_rows_by_column(g)) return 0;
-  return static_cast<size_t>(g.m * g.n) * sizeof(float);
+  return bytes_of(g.m * g.n);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ void scatter_as(const Windows& w, T* operand, const U* updates) {
 // Halves are combined in f32, so that many small updates of one element are not lost.
 template <class T>
 size_t wide_bytes(const Shape& out) {
-  return kIsHalf<T> ? static_cast<size_t>(out.numel()) * sizeof(float) : 0;
+  return kIsHalf<T> ? bytes_of(out.numel()) : 0;
 }
 
 template <class Op, class T>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "spruce/core/memory.h"
 
@@ -35,6 +36,11 @@ class ScratchRegion {
   internal::Region saved_;
 };
 
+/// Bytes of so many elements of type T.
+template <class T = float>
+constexpr size_t bytes_of(int64_t elements) {
+  return static_cast<size_t>(elements) * sizeof(T);
+}
 /// What a block of `bytes` takes of a region.
 constexpr size_t scratch_size(size_t bytes) { return (bytes + 63) / 64 * 64; }
 

@@ -99,8 +99,8 @@ struct Sizes {
     constexpr bool half = kIsHalf<T>;
     return half && count > 0 && n > 0 && count / rows > n / kTogether;
   }
-  size_t sorted_bytes() const { return static_cast<size_t>(rows * n) * sizeof(float); }
-  size_t queries_bytes() const { return static_cast<size_t>(count) * sizeof(float); }
+  size_t sorted_bytes() const { return bytes_of(rows * n); }
+  size_t queries_bytes() const { return bytes_of(count); }
 
   int64_t n, count, rows;
 };

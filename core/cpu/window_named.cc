@@ -85,7 +85,7 @@ SPRUCE_INLINE C sum(C a, C x) {
 // Halves are summed up in memory of their own.
 template <class T>
 size_t sums_bytes(int64_t size) {
-  return kIsHalf<T> ? static_cast<size_t>(size) * sizeof(float) : 0;
+  return kIsHalf<T> ? bytes_of(size) : 0;
 }
 
 }  // namespace
