@@ -5,8 +5,9 @@
 //   tile at a time. Where all of them stay there too, or a is very flat, rows of b are read where
 //   they are, since each element is used few times.
 // - Else a group of columns of b, packed into such panels, stays there and the rows pass by it, a
-//   panel as high as a tile at a time, which stays in the first cache. Dense rows of b are packed
-//   by the first tiles that read them, whose units for stores are idle.
+//   panel as high as a tile at a time, which stays in the first cache. Panels are packed while the
+//   first group meets them and kept for the others. Dense rows of b are packed by the first tiles
+//   that read them, whose units for stores are idle.
 // What comes next is fetched while the tiles before it are computed.
 #include "spruce/core/cpu/gemm_blocked.h"
 
@@ -28,13 +29,13 @@ namespace {
 
 using simd::Bf16Pair;
 
-constexpr int64_t kWholeDepth = 512;   // units of a sum that are one block
-constexpr int64_t kDepth = 400;        // of a block of a longer one, at most
+constexpr int64_t kDepth = 512;        // units of a block of a sum, at most
 constexpr int64_t kFlat = 65536;       // elements of a flat block of a
 constexpr int64_t kPanels = 4;         // of columns of b that pass by a flat block together
-constexpr int64_t kGroup = 176 << 10;  // elements of a group of columns of b
+constexpr int64_t kGroup = 128 << 10;  // elements of a group of columns of b
 constexpr int64_t kWhere = 256 << 10;  // of one that is read where it is
 constexpr int64_t kFew = 3;            // panels of a for which packing b does not pay
+constexpr int64_t kKept = 1 << 20;     // elements of a that stay packed for all groups
 constexpr int64_t kBatch = 4;          // panels of a transposed a that are packed together
 constexpr int64_t kUnits = 16;         // of them at a time
 constexpr int64_t kLate = 6;      // panels of a during which the next columns of b are fetched:
@@ -60,8 +61,7 @@ constexpr int64_t kTerms = GemmUnit<Unit<T>>::kTerms;
 // Blocks of a sum.
 template <class T>
 int64_t depths(int64_t k) {
-  const int64_t units = ceil_div(k, kTerms<T>);
-  return units <= kWholeDepth ? 1 : ceil_div(units, kDepth);
+  return ceil_div(ceil_div(k, kTerms<T>), kDepth);
 }
 
 // T: the elements.
@@ -98,7 +98,8 @@ class Blocked {
     else
       read_a_ = g.a_row == 1 ? g.n <= width_ : by_rows;
     batch_ = flat_ ? panels_ : g.a_row == 1 ? std::min(kBatch, panels_) : 1;
-    a_size_ = read_a_ ? 0 : std::min(g.m, batch_ * tiles_.rows) * depth;
+    keep_a_ = !flat_ && !read_a_ && group_ < g.n && g.m * depth <= kKept;
+    a_size_ = read_a_ ? 0 : (keep_a_ ? g.m : std::min(g.m, batch_ * tiles_.rows)) * depth;
     a_size_ = ceil_div(a_size_, 16) * 16;
     b_size_ = read_b_ ? 0 : group_ * depth;
   }
@@ -153,12 +154,16 @@ class Blocked {
     if (d == depths_) return {};
     return ahead(b_at(j, d), terms(d), g_.b_row, columns(j), g_.b_col);
   }
-  Ahead ahead_a(int64_t r, int64_t j, int64_t d) const {
+  Ahead ahead_a(int64_t r, int64_t j, int64_t d, const U* packed) const {
     if (flat_) return {};
     if (r >= panels_) r = 0, j += group_;
     if (j >= g_.n) j = 0, ++d;
     if (d == depths_) return {};
     const int64_t high = row(std::min(r + batch_, panels_)) - row(r);
+    if (keep_a_ && j > 0) {
+      const int64_t k = units(d), bytes = high * k * static_cast<int64_t>(sizeof(U));
+      return {packed + row(r) * k, bytes, bytes, 1};
+    }
     return ahead(a_at(r, d), high, g_.a_row, terms(d), g_.a_col);
   }
 
@@ -185,13 +190,15 @@ class Blocked {
     Ahead a_next, b_next = read_b_ ? Ahead() : ahead_b(j0 + group_, d), none;
     for (int64_t r = 0; r < panels_; ++r) {
       const int64_t i = row(r), high = row(r + 1) - i;
-      const bool first = r % batch_ == 0;
-      if (first && !flat_ && !read_a_) pack_a(r, d, a_pack);
+      const int64_t r0 = r - r % batch_;
+      const bool first = r == r0;
+      U* const batch = a_pack + (keep_a_ ? row(r0) * k : 0);
+      if (first && !flat_ && !read_a_ && (j0 == 0 || !keep_a_)) pack_a(r, d, batch);
       const U* const a =
-          read_a_ ? reinterpret_cast<const U*>(a_at(r, d)) : a_pack + (i - row(r - r % batch_)) * k;
+          read_a_ ? reinterpret_cast<const U*>(a_at(r, d)) : batch + (i - row(r0)) * k;
       const int64_t a_row = read_a_ ? g_.a_row / (kPairs ? 2 : 1) : 1,
                     a_col = read_a_ ? g_.a_col : high;
-      if (first) a_next = ahead_a(r + batch_, j0, d);
+      if (first) a_next = ahead_a(r + batch_, j0, d, a_pack);
       for (int64_t j = 0; j < n; j += width_) {
         const int64_t count = std::min(width_, n - j);
         const T* const from = b_at(j0 + j, d);
@@ -229,7 +236,7 @@ class Blocked {
   int64_t sums_row_;
   const GemmTiles<U>& tiles_;
   int64_t width_, panels_, units_, depths_, batch_ = 1, group_ = 0, a_size_ = 0, b_size_ = 0;
-  bool flat_ = false, read_a_ = false, read_b_ = false;
+  bool flat_ = false, read_a_ = false, read_b_ = false, keep_a_ = false;
 };
 
 // Whether the product of the transposed operands is faster, its result turned in the end, because

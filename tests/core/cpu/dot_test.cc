@@ -297,7 +297,8 @@ void check_product(int64_t m, int64_t n, int64_t k, int layout, bool accumulate)
 
 TEST(Dot, LargeProductsOfAllLayoutsAreTheSameOnAnyThreads) {
   // Sizes at the edges of tiles, flat and tall, one and several blocks of the sum and groups of
-  // columns, and rows that are a multiple of a page apart.
+  // columns (between which panels of rows are kept or, where they are many, packed again), and rows
+  // that are a multiple of a page apart.
   struct Size {
     int64_t m, n, k;
   };
@@ -310,6 +311,8 @@ TEST(Dot, LargeProductsOfAllLayoutsAreTheSameOnAnyThreads) {
                                          {513, 31, 300},
                                          {170, 480, 410},
                                          {130, 40, 1021},
+                                         {300, 700, 600},
+                                         {2060, 270, 512},
                                          {1, 3000, 300},
                                          {3000, 1, 300}}) {
     for (int layout = 0; layout < 5; ++layout) {
