@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -54,7 +55,7 @@ struct Arguments {
   std::vector<std::string> wanted;
   double seconds = 1.5;
   bool table = isatty(STDOUT_FILENO) != 0;
-  bool list = false, machine = false, floor = true, profile = false;
+  bool list = false, machine = false, floor = true, profile = false, help = false;
   std::string check;
 };
 
@@ -66,12 +67,19 @@ void parse(int argc, char** argv, Arguments& out) {
       if (i + 1 == args.size()) throw std::invalid_argument(arg + " needs a value");
       return args[++i];
     };
+    const auto number = [&](auto value) {
+      const std::string& text = next();
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error != std::errc() || end != text.data() + text.size())
+        throw std::invalid_argument(arg + " takes a number, not '" + text + "'");
+      return value;
+    };
     if (arg == "--eager")
       out.settings.eager = true;
     else if (arg == "--threads")
-      sp::set_threads(std::stoi(next()));
+      sp::set_threads(number(0));
     else if (arg == "--seconds")
-      out.seconds = std::stod(next());
+      out.seconds = number(0.0);
     else if (arg == "--json")
       out.table = false;
     else if (arg == "--table")
@@ -80,6 +88,8 @@ void parse(int argc, char** argv, Arguments& out) {
       out.profile = true;
     else if (arg == "--no-floor")
       out.floor = false;
+    else if (arg == "--help")
+      out.help = true;
     else if (arg == "--list")
       out.list = true;
     else if (arg == "--machine")
@@ -203,7 +213,9 @@ int main(int argc, char** argv) {
   Arguments args;
   try {
     parse(argc, argv, args);
-    if (args.list) {
+    if (args.help) {
+      std::printf("%s", kUsage);
+    } else if (args.list) {
       for (const Row& row : rows()) std::printf("%s\n", row.name.c_str());
     } else if (args.machine) {
       print_machine(measure_machine());
