@@ -3,7 +3,7 @@
 // size of the block of a:
 // - A flat one stays in the second cache and the columns of b pass by it, a few panels as wide as a
 //   tile at a time. Where all of them stay there too, or a is very flat, rows of b are read where
-//   they are, since each element is used few times.
+//   they are, since each element is used few times; those of bf16 by twos.
 // - Else a group of columns of b, packed into such panels, stays there and the rows pass by it, a
 //   panel as high as a tile at a time, which stays in the first cache. Panels are packed while the
 //   first group meets them and kept for the others. Dense rows of b are packed by the first tiles
@@ -34,7 +34,6 @@ constexpr int64_t kFlat = 65536;       // elements of a flat block of a
 constexpr int64_t kPanels = 4;         // of columns of b that pass by a flat block together
 constexpr int64_t kGroup = 128 << 10;  // elements of a group of columns of b
 constexpr int64_t kWhere = 256 << 10;  // of one that is read where it is
-constexpr int64_t kFew = 3;            // panels of a for which packing b does not pay
 constexpr int64_t kKept = 1 << 20;     // elements of a that stay packed for all groups
 constexpr int64_t kBatch = 4;          // panels of a transposed a that are packed together
 constexpr int64_t kUnits = 16;         // of them at a time
@@ -57,6 +56,10 @@ using Unit = std::conditional_t<std::is_same_v<T, Bfloat16>, Bf16Pair, T>;
 
 template <class T>
 constexpr int64_t kTerms = GemmUnit<Unit<T>>::kTerms;
+
+// Panels of a for which packing b does not pay, however large it is.
+template <class T>
+constexpr int64_t kFew = kTerms<T> == 1 ? 3 : 1;
 
 // Blocks of a sum.
 template <class T>
@@ -90,13 +93,14 @@ class Blocked {
     const auto group_of = [&](int64_t size) {
       return ceil_div(across, ceil_div(across * depth, size) * width_) * width_;
     };
-    read_b_ = !kPairs && flat_ && g.b_col == 1 && (across * depth <= kWhere || panels_ <= kFew);
+    dense_b_ = g.b_col == 1 && g.k % kTerms<T> == 0;
+    read_b_ = flat_ && dense_b_ && (across * depth <= kWhere || panels_ <= kFew<T>);
     group_ = read_b_ ? group_of(kWhere) : flat_ ? kPanels * width_ : group_of(kGroup);
-    const bool by_rows = g.a_col == 1 && g.n <= kWide && !aliased(g.a_row, sizeof(T));
+    const bool dense_a = g.a_col == 1 && g.n <= kWide && !aliased(g.a_row, sizeof(T));
     if (kPairs)
-      read_a_ = by_rows && g.k % 2 == 0 && (g.a_row % 2 == 0 || g.m == 1);
+      read_a_ = dense_a && g.k % 2 == 0 && (g.a_row % 2 == 0 || g.m == 1);
     else
-      read_a_ = g.a_row == 1 ? g.n <= width_ : by_rows;
+      read_a_ = g.a_row == 1 ? g.n <= width_ : dense_a;
     batch_ = flat_ ? panels_ : g.a_row == 1 ? std::min(kBatch, panels_) : 1;
     keep_a_ = !flat_ && !read_a_ && group_ < g.n && g.m * depth <= kKept;
     a_size_ = read_a_ ? 0 : (keep_a_ ? g.m : std::min(g.m, batch_ * tiles_.rows)) * depth;
@@ -141,6 +145,13 @@ class Blocked {
           gemm_pack(from, g_.a_row, g_.a_col, high, count, high, panel);
       }
     }
+  }
+
+  void pack_b(const T* from, int64_t count, int64_t d, U* to) const {
+    if constexpr (kPairs)
+      gemm_pack(from, g_.b_col, g_.b_row, count, terms(d), width_, 0, to);
+    else
+      gemm_pack(from, g_.b_col, g_.b_row, count, terms(d), width_, to);
   }
 
   static Ahead ahead(const T* at, int64_t rows, int64_t row, int64_t columns, int64_t column) {
@@ -202,27 +213,21 @@ class Blocked {
       for (int64_t j = 0; j < n; j += width_) {
         const int64_t count = std::min(width_, n - j);
         const T* const from = b_at(j0 + j, d);
-        if constexpr (kPairs) {
-          if (r == 0 && j == 0)
-            gemm_pack(from, g_.b_col, g_.b_row, n, terms(d), width_, k * width_, b_pack);
-        }
         Ahead& next = !a_next.done() ? a_next : r + kLate < panels_ ? none : b_next;
         sum(i, high, j0 + j, count, d, [&](Sum* c, int64_t c_row) {
           U* const panel = b_pack + j * k;
-          const U* b = panel;
-          int64_t b_row = width_;
-          if constexpr (!kPairs) {
-            if (!read_b_ && r == 0 && g_.b_col == 1 && count == width_) {
-              tiles_.copying[high - 1][dense ? 1 : 0](k, a, a_row, a_col, from, g_.b_row, c, c_row,
-                                                      add, panel, next);
-              return;
-            }
-            if (read_b_)
-              b = from, b_row = g_.b_row;
-            else if (r == 0)
-              gemm_pack(from, g_.b_col, g_.b_row, count, k, width_, panel);
+          const U* const rows = reinterpret_cast<const U*>(from);
+          if (read_b_) {
+            tiles_.in_place(high, count, dense)(k, a, a_row, a_col, rows, g_.b_row, c, c_row, add,
+                                                count, next);
+          } else if (r == 0 && dense_b_ && count == width_) {
+            tiles_.copying[high - 1][dense ? 1 : 0](k, a, a_row, a_col, rows, g_.b_row, c, c_row,
+                                                    add, panel, next);
+          } else {
+            if (r == 0) pack_b(from, count, d, panel);
+            tiles_.tile(high, count, dense)(k, a, a_row, a_col, panel, width_, c, c_row, add, count,
+                                            next);
           }
-          tiles_.tile(high, count, dense)(k, a, a_row, a_col, b, b_row, c, c_row, add, count, next);
         });
       }
     }
@@ -236,7 +241,8 @@ class Blocked {
   int64_t sums_row_;
   const GemmTiles<U>& tiles_;
   int64_t width_, panels_, units_, depths_, batch_ = 1, group_ = 0, a_size_ = 0, b_size_ = 0;
-  bool flat_ = false, read_a_ = false, read_b_ = false, keep_a_ = false;
+  bool flat_ = false, read_a_ = false, keep_a_ = false;
+  bool dense_b_ = false, read_b_ = false;
 };
 
 // Whether the product of the transposed operands is faster, its result turned in the end, because

@@ -32,6 +32,8 @@ void turn(const T* from, int64_t step_j, int64_t count, int64_t k, int64_t width
 
 #if SPRUCE_HAS_X86_TARGETS
 
+using simd::bf16::interleaved;
+
 // Of rows k and k + kDistance, the lanes whose number has that bit in one for those in the other
 // that have not.
 template <int kDistance, int... kLane>
@@ -97,26 +99,15 @@ SPRUCE_TARGET_V4 void turn_pairs_v4(const Bfloat16* from, int64_t step_j, int64_
   for (int64_t j = 0; j < count; ++j) to[k / 2 * width + j].bits = from[j * step_j + k - 1].bits;
 }
 
-// The first 16, or the last, of 32 pairs whose terms stand in two vectors.
-template <int kFirst, int... kLane>
-SPRUCE_TARGET_V4 SPRUCE_INLINE __m512i pairs(__m512i x, __m512i y,
-                                             std::integer_sequence<int, kLane...>) {
-  typedef short Words __attribute__((vector_size(64)));
-  return reinterpret_cast<__m512i>(
-      __builtin_shufflevector(reinterpret_cast<Words>(x), reinterpret_cast<Words>(y),
-                              ((kLane % 2 == 0 ? 0 : 32) + kFirst + kLane / 2)...));
-}
-
 // step_j is 1: the terms of a pair stand in two rows. Up to 16 columns.
 SPRUCE_TARGET_V4 void pair_narrow_rows_v4(const Bfloat16* from, int64_t step_p, int64_t count,
                                           int64_t k, int64_t width, Bf16Pair* to) {
-  constexpr auto kLanes = std::make_integer_sequence<int, 32>{};
   const __mmask32 all = (1u << count) - 1;
   const auto stored = static_cast<__mmask16>(all);
   const auto store = [&](const Bfloat16* next, __mmask32 second) SPRUCE_TARGET_V4 {
     const __m512i a = _mm512_maskz_loadu_epi16(all, from),
                   b = _mm512_maskz_loadu_epi16(second, next);
-    _mm512_mask_storeu_epi32(to, stored, pairs<0>(a, b, kLanes));
+    _mm512_mask_storeu_epi32(to, stored, interleaved<0>(a, b));
   };
   int64_t p = 0;
   for (; p + 1 < k; p += 2, from += 2 * step_p, to += width) store(from + step_p, all);
@@ -126,7 +117,6 @@ SPRUCE_TARGET_V4 void pair_narrow_rows_v4(const Bfloat16* from, int64_t step_p, 
 SPRUCE_TARGET_V4 void pair_rows_v4(const Bfloat16* from, int64_t step_p, int64_t count, int64_t k,
                                    int64_t width, int64_t panel, Bf16Pair* to) {
   if (count <= 16) return pair_narrow_rows_v4(from, step_p, count, k, width, to);
-  constexpr auto kLanes = std::make_integer_sequence<int, 32>{};
   for (int64_t p = 0; p < k; p += 2, from += 2 * step_p, to += width) {
     const Bfloat16* const next = p + 1 < k ? from + step_p : from;
     Bf16Pair* y = to;
@@ -137,10 +127,9 @@ SPRUCE_TARGET_V4 void pair_rows_v4(const Bfloat16* from, int64_t step_p, int64_t
                     b = _mm512_maskz_loadu_epi16(p + 1 < k ? all : 0, next + j);
       _mm_prefetch(from + kAhead * step_p + j, _MM_HINT_T0);
       _mm_prefetch(next + kAhead * step_p + j, _MM_HINT_T0);
-      _mm512_mask_storeu_epi32(y, static_cast<__mmask16>(all), pairs<0>(a, b, kLanes));
+      _mm512_mask_storeu_epi32(y, static_cast<__mmask16>(all), interleaved<0>(a, b));
       if (columns > 16)
-        _mm512_mask_storeu_epi32(y + 16, static_cast<__mmask16>(all >> 16),
-                                 pairs<16>(a, b, kLanes));
+        _mm512_mask_storeu_epi32(y + 16, static_cast<__mmask16>(all >> 16), interleaved<16>(a, b));
     }
   }
 }

@@ -57,8 +57,8 @@ using GemmTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, c
                           int64_t b_row, GemmSum<T>* c, int64_t c_row, bool add, int64_t columns,
                           Ahead& ahead);
 
-/// The same for two whole vectors of columns; the rows of b are also written to `to`, one after the
-/// other.
+/// The same for two whole vectors of columns; what is multiplied of b is also written to `to`, row
+/// by row. Pairs are read where their terms stand in two rows of b, which are b_row / 2 apart.
 template <class T>
 using GemmCopyingTile = void (*)(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
                                  int64_t b_row, GemmSum<T>* c, int64_t c_row, bool add, T* to,
@@ -93,6 +93,7 @@ struct GemmTiles {
   GemmTileForms<T> square[kMaxRows][2];     // [rows - 1][vectors - 1]
   GemmTileForms<T> flat[kFlatRows][2];      // [rows - 1][vectors - 3]
   GemmCopyingTile<T> copying[kMaxRows][2];  // [rows - 1][a_row is 1]
+  GemmTile<T> reading[kMaxRows][2][2];  // [rows - 1][vectors - 1][a_row is 1]: units of two rows
 
   GemmTile<T> tile(int64_t high, int64_t columns, bool dense) const {
     const int64_t vectors = (columns + lanes - 1) / lanes;
@@ -100,10 +101,15 @@ struct GemmTiles {
         vectors <= 2 ? square[high - 1][vectors - 1] : flat[high - 1][vectors - 3];
     return forms.of[dense ? 1 : 0][columns == vectors * lanes ? 1 : 0];
   }
+  /// For a right operand that is read where it is, along its rows.
+  GemmTile<T> in_place(int64_t high, int64_t columns, bool dense) const {
+    if constexpr (GemmUnit<T>::kTerms == 1) return tile(high, columns, dense);
+    return reading[high - 1][columns > lanes ? 1 : 0][dense ? 1 : 0];
+  }
 };
 
-/// Those for this processor, for float and double; for pairs of bf16, which are read in the order
-/// of tiles (only `dots` and `square` are there), where has_bf16_tiles().
+/// Those for this processor, for float and double; for pairs of bf16 (without `copy` and `flat`)
+/// where has_bf16_tiles().
 template <class T>
 const GemmTiles<T>& gemm_tiles();
 /// True if this processor multiplies pairs of bf16 and SPRUCE_ISA lets it.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "spruce/core/cpu/inline.h"
 
@@ -174,6 +175,20 @@ struct Vector<double> {
 // Operands are pairs of bf16; results and what is added to are floats.
 namespace bf16 {
 
+// The pairs of 16 columns from kFirst on, of the 32 whose terms stand in x and y.
+template <int kFirst, int... kLane>
+SPRUCE_TARGET_V4 SPRUCE_INLINE __m512i interleaved(__m512i x, __m512i y,
+                                                   std::integer_sequence<int, kLane...>) {
+  typedef short Words __attribute__((vector_size(64)));
+  return reinterpret_cast<__m512i>(
+      __builtin_shufflevector(reinterpret_cast<Words>(x), reinterpret_cast<Words>(y),
+                              ((kLane % 2 == 0 ? 0 : 32) + kFirst + kLane / 2)...));
+}
+template <int kFirst>
+SPRUCE_TARGET_V4 SPRUCE_INLINE __m512i interleaved(__m512i x, __m512i y) {
+  return interleaved<kFirst>(x, y, std::make_integer_sequence<int, 32>{});
+}
+
 template <class T>
 struct Vector;
 
@@ -181,6 +196,7 @@ template <>
 struct Vector<Bf16Pair> : v4::Vector<float> {
   using Floats = v4::Vector<float>;
   using Floats::load;
+  using Floats::store;
   SPRUCE_TARGET_BF16 static SPRUCE_INLINE Type repeat(Bf16Pair x) {
     return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(x.bits)));
   }
@@ -190,9 +206,28 @@ struct Vector<Bf16Pair> : v4::Vector<float> {
   SPRUCE_TARGET_BF16 static SPRUCE_INLINE Type load(const Bf16Pair* p, Mask m) {
     return _mm512_maskz_loadu_ps(m, p);
   }
+  SPRUCE_TARGET_BF16 static SPRUCE_INLINE void store(Bf16Pair* p, Type v) {
+    _mm512_storeu_ps(p, v);
+  }
   // Sums are rounded to nearest; subnormal numbers are zeros.
   SPRUCE_TARGET_BF16 static SPRUCE_INLINE Type fma(Type a, Type b, Type c) {
     return _mm512_dpbf16_ps(c, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+  }
+  // The pairs of up to 32 columns of two rows, `step` bytes apart, whose first term p points to.
+  // lanes: of the last vector; all, if kWhole.
+  template <int kVectors, bool kWhole>
+  SPRUCE_TARGET_BF16 static SPRUCE_INLINE void load_rows(const Bf16Pair* p, int64_t step,
+                                                         Mask lanes, Type (&to)[kVectors]) {
+    const __mmask32 columns = kVectors == 2 ? 0xffffu | static_cast<__mmask32>(lanes) << 16 : lanes;
+    const void* const next = reinterpret_cast<const char*>(p) + step;
+    __m512i x, y;
+    if constexpr (kWhole && kVectors == 2) {
+      x = _mm512_loadu_si512(p), y = _mm512_loadu_si512(next);
+    } else {
+      x = _mm512_maskz_loadu_epi16(columns, p), y = _mm512_maskz_loadu_epi16(columns, next);
+    }
+    to[0] = _mm512_castsi512_ps(interleaved<0>(x, y));
+    if constexpr (kVectors == 2) to[1] = _mm512_castsi512_ps(interleaved<16>(x, y));
   }
 };
 

@@ -339,6 +339,9 @@ TEST(Dot, ProductsOfBfloat16OfAllLayoutsAreTheSameOnAnyThreads) {
                                          {3000, 1, 300},
                                          {77, 1, 3001},
                                          {2, 50, 1},
+                                         {3, 75, 64},
+                                         {8, 500, 1020},
+                                         {40, 1100, 300},
                                          {45, 47, 2049},
                                          {64, 1100, 1100}}) {
     for (int layout = 0; layout < 5; ++layout) {
