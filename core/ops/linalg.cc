@@ -17,12 +17,16 @@ namespace spruce {
 namespace {
 
 // The product of both operands in their common dtype.
-Array contract(const Array& a, const Array& b, const DotParams& axes) {
-  if (a.dtype() == b.dtype()) return bind1(dot_general_p, {a, b}, dot_params(axes));
+Array contract(const Array& a, const Array& b, const Params& axes) {
+  if (a.dtype() == b.dtype()) return bind1(dot_general_p, {a, b}, axes);
   const bool weak = a.weak() && b.weak();
   const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
   return bind1(dot_general_p, {rules::convert(a, dtype, weak), rules::convert(b, dtype, weak)},
-               dot_params(axes));
+               axes);
+}
+
+Array contract(const Array& a, const Array& b, const DotParams& axes) {
+  return contract(a, b, dot_params(axes));
 }
 
 Axes last_axes(int rank, int count) {
@@ -105,6 +109,10 @@ Array matmul(const Array& a, const Array& b, Loc loc) {
   }
   const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
   check_contracted("matmul", a, ka, b, kb);
+  if (a.rank() == 2 && b.rank() == 2) {
+    static const Params matrices = dot_params({{1}, {0}, {}, {}});
+    return contract(a, b, matrices);
+  }
   if (b.rank() <= 2) return contract(a, b, {{ka}, {kb}, {}, {}});
   if (a.rank() == 1) {
     const Array out = batched_matmul(reshape(a, {1, a.shape()[0]}), b);
