@@ -9,6 +9,7 @@
 #include "spruce/core/cpu/gemm_amx.h"
 #include "spruce/core/cpu/gemm_blocked.h"
 #include "spruce/core/cpu/gemm_integer.h"
+#include "spruce/core/cpu/gemm_parts.h"
 #include "spruce/core/cpu/gemm_small.h"
 #include "spruce/core/cpu/gemm_tiles.h"
 #include "spruce/core/cpu/half.h"
@@ -35,13 +36,8 @@ bool sgemm_in_parts(const Gemm& g) {
   parallel_pieces(down * across, 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t r = t / across, q = t % across, i = r * g.m / down, j = q * g.n / across;
-      Gemm one = g;
-      one.m = (r + 1) * g.m / down - i;
-      one.n = (q + 1) * g.n / across - j;
-      one.a = static_cast<const float*>(g.a) + i * g.a_row;
-      one.b = static_cast<const float*>(g.b) + j * g.b_col;
-      one.c = static_cast<float*>(g.c) + i * g.c_row + j;
-      if (!onednn::sgemm(one)) ok = false;
+      const int64_t m = (r + 1) * g.m / down - i, n = (q + 1) * g.n / across - j;
+      if (!onednn::sgemm(part_of<float>(g, i, m, j, n))) ok = false;
     }
   });
   return ok;

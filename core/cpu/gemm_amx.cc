@@ -145,7 +145,7 @@ void run(const Gemm& g, float* sums, int64_t sums_row) {
       const int64_t first = d * steps / blocks, count = (d + 1) * steps / blocks - first;
       const int64_t p = first * kSide, terms = std::min(g.k - p, count * kSide);
       const int64_t panel = count * kPairs * kSide;  // pairs
-      gemm_pack(b + p * g.b_row + j0 * g.b_col, g.b_col, g.b_row, n, terms, kSide, panel, b_pack);
+      gemm_pack(b + p * g.b_row + j0 * g.b_col, g.b_col, g.b_row, n, terms, kSide, b_pack, panel);
       const int64_t there = ceil_div(terms, 2) * kSide;
       for (int64_t q = 0; q * kSide < n && there < panel; ++q)
         std::memset(b_pack + q * panel + there, 0, bytes_of<Bf16Pair>(panel - there));

@@ -139,19 +139,9 @@ class Blocked {
         const int64_t high = row(r + 1) - row(r);
         const T* const from = a_at(r, d) + first * g_.a_col;
         U* const panel = to + (row(r) - row(r0)) * k + p * high;
-        if constexpr (kPairs)
-          gemm_pack(from, g_.a_row, g_.a_col, high, count, high, 0, panel);
-        else
-          gemm_pack(from, g_.a_row, g_.a_col, high, count, high, panel);
+        gemm_pack(from, g_.a_row, g_.a_col, high, count, high, panel);
       }
     }
-  }
-
-  void pack_b(const T* from, int64_t count, int64_t d, U* to) const {
-    if constexpr (kPairs)
-      gemm_pack(from, g_.b_col, g_.b_row, count, terms(d), width_, 0, to);
-    else
-      gemm_pack(from, g_.b_col, g_.b_row, count, terms(d), width_, to);
   }
 
   static Ahead ahead(const T* at, int64_t rows, int64_t row, int64_t columns, int64_t column) {
@@ -224,7 +214,7 @@ class Blocked {
             tiles_.copying[high - 1][dense ? 1 : 0](k, a, a_row, a_col, rows, g_.b_row, c, c_row,
                                                     add, panel, next);
           } else {
-            if (r == 0) pack_b(from, count, d, panel);
+            if (r == 0) gemm_pack(from, g_.b_col, g_.b_row, count, terms(d), width_, panel);
             tiles_.tile(high, count, dense)(k, a, a_row, a_col, panel, width_, c, c_row, add, count,
                                             next);
           }

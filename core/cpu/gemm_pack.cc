@@ -168,7 +168,7 @@ void gemm_pack(const T* from, int64_t step_j, int64_t step_p, int64_t count, int
 }
 
 void gemm_pack(const Bfloat16* from, int64_t step_j, int64_t step_p, int64_t count, int64_t k,
-               int64_t width, int64_t panel, Bf16Pair* to) {
+               int64_t width, Bf16Pair* to, int64_t panel) {
 #if SPRUCE_HAS_X86_TARGETS
   if (step_j == 1) return pair_rows_v4(from, step_p, count, k, width, panel, to);
 #endif

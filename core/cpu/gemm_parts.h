@@ -47,6 +47,17 @@ class Packed {
   size_t bytes_ = 0;
 };
 
+/// The product of `m` rows from i on and `n` columns from j on, of elements of type T.
+template <class T>
+Gemm part_of(const Gemm& g, int64_t i, int64_t m, int64_t j, int64_t n) {
+  Gemm part = g;
+  part.m = m, part.n = n;
+  part.a = static_cast<const T*>(g.a) + i * g.a_row;
+  part.b = static_cast<const T*>(g.b) + j * g.b_col;
+  part.c = static_cast<T*>(g.c) + i * g.c_row + j;
+  return part;
+}
+
 /// Calls f(part, i, j) for parts of a product of elements of type T, on several threads where it
 /// pays; the part begins at row i and column j. Columns are split between tiles, which are `high`
 /// rows of `wide` columns.
@@ -65,13 +76,9 @@ void in_grid(const Gemm& g, int64_t high, int64_t wide, const F& f) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t r = t / across, q = t % across;
       const int64_t i = r * g.m / down, j = q * panels / across * wide;
-      Gemm part = g;
-      part.m = (r + 1) * g.m / down - i;
-      part.n = std::min(g.n, (q + 1) * panels / across * wide) - j;
-      part.a = static_cast<const T*>(g.a) + i * g.a_row;
-      part.b = static_cast<const T*>(g.b) + j * g.b_col;
-      part.c = static_cast<T*>(g.c) + i * g.c_row + j;
-      f(part, i, j);
+      const int64_t m = (r + 1) * g.m / down - i,
+                    n = std::min(g.n, (q + 1) * panels / across * wide) - j;
+      f(part_of<T>(g, i, m, j, n), i, j);
     }
   });
 }

@@ -29,6 +29,15 @@ Array contract(const Array& a, const Array& b, const DotParams& axes) {
   return contract(a, b, dot_params(axes));
 }
 
+// The last axis of a with the last but one of b, or its only one.
+Array product(const Array& a, const Array& b) {
+  if (a.rank() == 2 && b.rank() == 2) {
+    static const Params matrices = dot_params({{1}, {0}, {}, {}});
+    return contract(a, b, matrices);
+  }
+  return contract(a, b, {{a.rank() - 1}, {std::max(b.rank() - 2, 0)}, {}, {}});
+}
+
 Axes last_axes(int rank, int count) {
   Axes out;
   for (int i = rank - count; i < rank; ++i) out.push_back(i);
@@ -109,11 +118,7 @@ Array matmul(const Array& a, const Array& b, Loc loc) {
   }
   const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
   check_contracted("matmul", a, ka, b, kb);
-  if (a.rank() == 2 && b.rank() == 2) {
-    static const Params matrices = dot_params({{1}, {0}, {}, {}});
-    return contract(a, b, matrices);
-  }
-  if (b.rank() <= 2) return contract(a, b, {{ka}, {kb}, {}, {}});
+  if (b.rank() <= 2) return product(a, b);
   if (a.rank() == 1) {
     const Array out = batched_matmul(reshape(a, {1, a.shape()[0]}), b);
     return squeeze(out, -2);
@@ -126,7 +131,7 @@ Array dot(const Array& a, const Array& b, Loc loc) {
   if (a.rank() == 0 || b.rank() == 0) return multiply(a, b);
   const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
   check_contracted("dot", a, ka, b, kb);
-  return contract(a, b, {{ka}, {kb}, {}, {}});
+  return product(a, b);
 }
 
 Array vdot(const Array& a, const Array& b, Loc loc) {

@@ -295,60 +295,64 @@ void check_product(int64_t m, int64_t n, int64_t k, int layout, bool accumulate)
   }
 }
 
-TEST(Dot, LargeProductsOfAllLayoutsAreTheSameOnAnyThreads) {
-  // Sizes at the edges of tiles, flat and tall, one and several blocks of the sum and groups of
-  // columns (between which panels of rows are kept or, where they are many, packed again), and rows
-  // that are a multiple of a page apart.
-  struct Size {
-    int64_t m, n, k;
-  };
-  for (const Size& s : std::vector<Size>{{14, 32, 5000},
-                                         {15, 33, 4800},
-                                         {29, 257, 401},
-                                         {97, 129, 200},
-                                         {200, 70, 513},
-                                         {1021, 65, 67},
-                                         {513, 31, 300},
-                                         {170, 480, 410},
-                                         {130, 40, 1021},
-                                         {300, 700, 600},
-                                         {2060, 270, 512},
-                                         {1, 3000, 300},
-                                         {3000, 1, 300}}) {
+struct Size {
+  int64_t m, n, k;
+};
+
+// Calls check(size, layout) for all layouts of check_product().
+template <class F>
+void in_all_layouts(const std::vector<Size>& sizes, const F& check) {
+  for (const Size& s : sizes) {
     for (int layout = 0; layout < 5; ++layout) {
-      check_product<float>(s.m, s.n, s.k, layout, layout == 1);
-      check_product<double>(s.m, s.n, s.k, layout, layout == 2);
-      if (HasFatalFailure()) return;
+      check(s, layout);
+      if (testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
+TEST(Dot, LargeProductsOfAllLayoutsAreTheSameOnAnyThreads) {
+  // Sizes at the edges of tiles, flat and tall, one and several blocks of the sum and groups of
+  // columns (between which panels of rows are kept or, where they are many, packed again), and rows
+  // that are a multiple of a page apart.
+  in_all_layouts({{14, 32, 5000},
+                  {15, 33, 4800},
+                  {29, 257, 401},
+                  {97, 129, 200},
+                  {200, 70, 513},
+                  {1021, 65, 67},
+                  {513, 31, 300},
+                  {170, 480, 410},
+                  {130, 40, 1021},
+                  {300, 700, 600},
+                  {2060, 270, 512},
+                  {1, 3000, 300},
+                  {3000, 1, 300}},
+                 [](const Size& s, int layout) {
+                   check_product<float>(s.m, s.n, s.k, layout, layout == 1);
+                   check_product<double>(s.m, s.n, s.k, layout, layout == 2);
+                 });
+}
+
 TEST(Dot, ProductsOfBfloat16OfAllLayoutsAreTheSameOnAnyThreads) {
   // Odd and even sums of one and several blocks, and sizes around tiles of 14 and of 16 rows.
-  struct Size {
-    int64_t m, n, k;
-  };
-  for (const Size& s : std::vector<Size>{{14, 32, 5000},
-                                         {15, 33, 640},
-                                         {29, 257, 401},
-                                         {97, 129, 200},
-                                         {200, 70, 641},
-                                         {513, 31, 96},
-                                         {8, 500, 1021},
-                                         {1, 3000, 300},
-                                         {3000, 1, 300},
-                                         {77, 1, 3001},
-                                         {2, 50, 1},
-                                         {3, 75, 64},
-                                         {8, 500, 1020},
-                                         {40, 1100, 300},
-                                         {45, 47, 2049},
-                                         {64, 1100, 1100}}) {
-    for (int layout = 0; layout < 5; ++layout) {
-      check_product<Bfloat16>(s.m, s.n, s.k, layout, false);
-      if (HasFatalFailure()) return;
-    }
-  }
+  in_all_layouts(
+      {{14, 32, 5000},
+       {15, 33, 640},
+       {29, 257, 401},
+       {97, 129, 200},
+       {200, 70, 641},
+       {513, 31, 96},
+       {8, 500, 1021},
+       {1, 3000, 300},
+       {3000, 1, 300},
+       {77, 1, 3001},
+       {2, 50, 1},
+       {3, 75, 64},
+       {8, 500, 1020},
+       {40, 1100, 300},
+       {45, 47, 2049},
+       {64, 1100, 1100}},
+      [](const Size& s, int layout) { check_product<Bfloat16>(s.m, s.n, s.k, layout, false); });
 }
 
 TEST(Dot, OfManyRowsAndThreads) {
