@@ -51,6 +51,26 @@ class Scratch {
   std::vector<T> heap_;
 };
 
+// Arrays that others hold for the length of a call: no reference is counted.
+class LentArrays {
+ public:
+  explicit LentArrays(std::initializer_list<Input> in) : n_(in.size()) {
+    Array* to = arrays_;
+    for (const Input& i : in)
+      new (to++) Array(Ref<internal::ArrayImpl>::lent(i.array().impl()));
+  }
+  ~LentArrays() {}  // what is lent is not given up
+  LentArrays(const LentArrays&) = delete;
+  LentArrays& operator=(const LentArrays&) = delete;
+  std::span<const Array> span() const { return {arrays_, n_}; }
+
+ private:
+  size_t n_;
+  union {
+    Array arrays_[kInline];
+  };
+};
+
 Device* device_of(const Primitive& p, std::span<const Array> in) {
   Device* device = nullptr;
   const Array* first = nullptr;
@@ -190,6 +210,13 @@ Array bind1(const Primitive& p, std::span<const Array> in, const Params& params)
     i->process(p, in, params, {&out, 1});
   }
   return out;
+}
+
+Array bind1(const Primitive& p, std::initializer_list<Input> in, const Params& params) {
+  if (in.size() <= kInline) return bind1(p, LentArrays(in).span(), params);
+  std::vector<Array> counted;
+  for (const Input& i : in) counted.push_back(i.array());
+  return bind1(p, counted, params);
 }
 
 std::vector<Array> bind_all(const Primitive& p, std::span<const Array> in, const Params& params) {

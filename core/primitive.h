@@ -203,12 +203,22 @@ const Primitive* find_primitive(std::string_view name);
 /// The output types by the primitive's rule.
 std::vector<Aval> output_avals(const Primitive& p, Avals in, const Params& params);
 
+/// One of the inputs in `bind1(p, {a, b})`: refers to an array that lives during the call, so that
+/// no reference is counted for it.
+class Input {
+ public:
+  Input(const Array& a) : array_(&a) {}
+  /// The array itself.
+  const Array& array() const { return *array_; }
+
+ private:
+  const Array* array_;
+};
+
 /// Applies a primitive with one output under the current interpreter. Throws what the shape rule
 /// throws, and TracerError for a traced value that has escaped from its function.
 Array bind1(const Primitive& p, std::span<const Array> in, const Params& params = {});
-inline Array bind1(const Primitive& p, std::initializer_list<Array> in, const Params& params = {}) {
-  return bind1(p, std::span<const Array>(in.begin(), in.size()), params);
-}
+Array bind1(const Primitive& p, std::initializer_list<Input> in, const Params& params = {});
 /// The same for any number of outputs.
 std::vector<Array> bind_all(const Primitive& p, std::span<const Array> in,
                             const Params& params = {});
