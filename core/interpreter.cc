@@ -56,8 +56,7 @@ class LentArrays {
  public:
   explicit LentArrays(std::initializer_list<Input> in) : n_(in.size()) {
     Array* to = arrays_;
-    for (const Input& i : in)
-      new (to++) Array(Ref<internal::ArrayImpl>::lent(i.array().impl()));
+    for (const Input& i : in) new (to++) Array(Ref<internal::ArrayImpl>::lent(i.array().impl()));
   }
   ~LentArrays() {}  // what is lent is not given up
   LentArrays(const LentArrays&) = delete;

@@ -12,6 +12,7 @@
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/passes/slices.h"
 
 namespace spruce::passes {
 namespace {
@@ -25,13 +26,13 @@ constexpr int64_t kDetail = 8;  // times as large is what a value is small besid
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
-// Broadcasts and counts cost nothing within a group, so each consumer has its own.
+// Broadcasts, counts and slices cost nothing within a group, so each consumer has its own.
 bool is_free(const Equation& e) {
-  return e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p;
+  return e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p || e.primitive == &slice_p;
 }
 
 bool is_fusible(const Graph& g, const Equation& e) {
-  return e.outputs.size() == 1 &&
+  return e.outputs.size() == 1 && (e.primitive != &slice_p || has_long_runs(g, e)) &&
          cpu::fusible(*e.primitive, e.params, types_of(g, e.inputs), g.avals[at(e.outputs[0])]);
 }
 

@@ -49,6 +49,9 @@ Graph schedule(const Graph& graph);
 /// Writes out some composites in the operations that they are made of: those of optimizers, and
 /// what has no kernel.
 Graph expand_composites(const Graph& graph);
+/// Computes slice by slice what is computed element by element and read only in slices with long
+/// runs.
+Graph slices(const Graph& graph);
 /// Makes one `fused` equation of elementwise equations, broadcasts and reductions that pass values
 /// to each other, where that spares trips to memory. The last of the passes that see single
 /// operations.

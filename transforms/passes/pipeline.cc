@@ -34,6 +34,7 @@ constexpr Pass kPasses[] = {
     {"dead_code", dead_code},
     {"heads", heads},
     {"dead_code", dead_code},
+    {"slices", slices},
     {"fuse", fuse},
     {"tiny", tiny},
     {"row_blocks", row_blocks},

@@ -70,6 +70,10 @@ void FusedKernel::choose_homes(const Schedule& s) {
     home(c.id) = {Home::Kind::kConstant, 0, spruce::internal::mutable_data(c.value)};
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const Equation& e = g.equations[n];
+    if (e.primitive == &slice_p) {
+      Home& part = home(e.outputs[0]) = home(e.inputs[0]);
+      part.offset = s.space.parts.at(e.outputs[0]).offset * size_of(aval(e.inputs[0]).dtype);
+    }
     if (e.primitive != &iota_p) continue;
     const auto& p = e.params.get<IotaParams>();
     const Aval line{p.dtype, false, Shape{p.shape[static_cast<int>(p.axis)]}};
@@ -109,24 +113,27 @@ FusedKernel::Copy FusedKernel::copy_of(const Schedule& s, size_t k) const {
   c.from = homes_[static_cast<size_t>(r)];
   c.out = k;
   c.bytes = size_of(body_->avals[static_cast<size_t>(y)].dtype);
-  const AxisSet shape = s.space.shape[static_cast<size_t>(y)], depends = s.depends(r);
+  const AxisSet shape = s.space.shape[static_cast<size_t>(y)];
   for (size_t i = 0; i < s.space.sizes.size(); ++i) {
     if ((shape >> i & 1) == 0) continue;
-    const AxisSet after = ~((AxisSet{2} << i) - 1);
     c.sizes.push_back(s.space.sizes[i]);
-    c.strides.push_back((depends >> i & 1) != 0 ? s.space.numel(depends & after) : 0);
+    c.strides.push_back(s.space.stride(r, static_cast<int>(i)));
   }
   c.to_strides = row_major_strides(c.sizes);
   return c;
 }
 
-// An input whose memory an output may take: of the same extent, and read for the last time before
-// the output's element at the same place is written.
+// An input whose memory an output may take: of the same extent, no slice of it read, and read for
+// the last time before the output's element at the same place is written.
 void FusedKernel::choose_in_place(const Schedule& s) {
   const Graph& g = *body_;
   in_place_.assign(g.inputs.size() * g.outputs.size(), false);
   if (!copies_.empty()) return;
   for (size_t i = 0; i < g.inputs.size(); ++i) {
+    const bool sliced =
+        std::any_of(s.space.parts.begin(), s.space.parts.end(),
+                    [&](const auto& part) { return part.second.of == g.inputs[i]; });
+    if (sliced) continue;
     for (size_t k = 0; k < g.outputs.size(); ++k) {
       const ValueId x = g.inputs[i], y = s.root_of(g.outputs[k]);
       const int producer = s.producer[static_cast<size_t>(y)];
@@ -153,7 +160,7 @@ void FusedKernel::run(const KernelArgs& args) const {
                        : c.from.kind == Home::Kind::kScratch ? scratch + c.from.at
                                                              : c.from.data;
     copy_strided(c.sizes, {args.out[c.out].data, c.to_strides},
-                 {const_cast<void*>(from), c.strides}, c.bytes);
+                 {static_cast<char*>(const_cast<void*>(from)) + c.from.offset, c.strides}, c.bytes);
   }
 }
 

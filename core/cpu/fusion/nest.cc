@@ -30,9 +30,9 @@ void spread(const void* from, void* to, int64_t rows, int64_t count, int64_t row
 char* Nest::base(const Entry& e, const NestMemory& m, char* gathered, char* thread) const {
   switch (e.base) {
     case Entry::Base::kInput:
-      return static_cast<char*>(m.in[e.at].data);
+      return static_cast<char*>(m.in[e.at].data) + e.offset;
     case Entry::Base::kConstant:
-      return static_cast<char*>(const_cast<void*>(e.data));
+      return static_cast<char*>(const_cast<void*>(e.data)) + e.offset;
     case Entry::Base::kOutput:
       return static_cast<char*>(m.out[e.at].data);
     case Entry::Base::kScratch:

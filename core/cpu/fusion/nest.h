@@ -9,12 +9,13 @@
 
 namespace spruce::cpu {
 
-/// Where the elements of a value stand that outlives its nest. They lie in row-major order over the
-/// axes that the value depends on.
+/// Where the elements of a value stand that outlives its nest, with the strides that its space
+/// says.
 struct Home {
   enum class Kind : uint8_t { kNone, kInput, kConstant, kOutput, kScratch } kind = Kind::kNone;
   size_t at = 0;               ///< number of the input or output; bytes into the scratch
   const void* data = nullptr;  ///< of a constant
+  int64_t offset = 0;          ///< bytes from there to the first element: of a slice
 };
 
 /// What a nest is made from.
@@ -53,6 +54,7 @@ class Nest {
     Base base = Base::kThread;
     size_t at = 0;
     const void* data = nullptr;
+    int64_t offset = 0;          // bytes behind that
     int64_t inner = 0;           // bytes for the next element of the row
     int64_t row = 0;             // bytes for the next row of a block
     int64_t block = 0;           // bytes for the next row where blocks follow each other

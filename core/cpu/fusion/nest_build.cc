@@ -86,8 +86,7 @@ class NestBuilder {
     n_.local_bytes_ += static_cast<size_t>((size + 63) / 64 * 64);
     return at;
   }
-  int64_t stride(AxisSet layout, int axis) const;
-  Entry laid_out(AxisSet layout, int64_t size) const;
+  Entry laid_out(ValueId v, int64_t size) const;
   Entry home_entry(ValueId v) const;
   Entry local_entry(int64_t rows, int64_t count, int64_t size);
   Entry place(ValueId v);
@@ -150,7 +149,8 @@ void NestBuilder::choose_mode() {
     n_.outer_.push_back(size(a));
     n_.outer_count_ *= size(a);
   }
-  const bool joined = n_.inner_ < kShortRow && n_.rows_ > 1;
+  const bool joined =
+      n_.inner_ < kShortRow && n_.rows_ > 1 && !s_.space.has_gaps(row_axis_, p_.inner());
   n_.mode_ = joined ? Mode::kJoined : Mode::kRows;
   n_.block_ = std::max<int64_t>(1, (joined ? kJoinedBlock : kRowBlock) / n_.inner_);
   if (!joined) n_.block_ = std::min(n_.block_, kMostRows);
@@ -218,28 +218,24 @@ bool NestBuilder::read_later(ValueId v) {
          !again(v);
 }
 
-int64_t NestBuilder::stride(AxisSet layout, int axis) const {
-  if (!has(layout, axis)) return 0;
-  return s_.space.numel(layout & ~((AxisSet{2} << axis) - 1));
-}
-
-Nest::Entry NestBuilder::laid_out(AxisSet layout, int64_t size) const {
+Nest::Entry NestBuilder::laid_out(ValueId v, int64_t size) const {
   Entry e;
-  e.inner = stride(layout, p_.inner()) * size;
-  e.row = e.block = stride(layout, row_axis_) * size;
-  for (const int a : outer_axes_) e.outer.push_back(stride(layout, a) * size);
+  e.inner = s_.space.stride(v, p_.inner()) * size;
+  e.row = e.block = s_.space.stride(v, row_axis_) * size;
+  for (const int a : outer_axes_) e.outer.push_back(s_.space.stride(v, a) * size);
   return e;
 }
 
 Nest::Entry NestBuilder::home_entry(ValueId v) const {
   const Home& home = homes_[static_cast<size_t>(v)];
-  Entry e = laid_out(s_.depends(v), bytes(v));
+  Entry e = laid_out(v, bytes(v));
   e.base = home.kind == Home::Kind::kInput      ? Entry::Base::kInput
            : home.kind == Home::Kind::kConstant ? Entry::Base::kConstant
            : home.kind == Home::Kind::kOutput   ? Entry::Base::kOutput
                                                 : Entry::Base::kScratch;
   e.at = home.at;
   e.data = home.data;
+  e.offset = home.offset;
   return e;
 }
 
@@ -289,7 +285,7 @@ Nest::Entry NestBuilder::gathered(int e) {
   const Stage::Kind kind = reduction_kind(*eq(e).primitive);
   const int64_t n = s_.space.numel(s_.depends(y)),
                 size = size_of(accumulator_dtype(dtype(y), kind));
-  Entry to = laid_out(s_.depends(y), size);
+  Entry to = laid_out(y, size);
   to.base = Entry::Base::kGathered;
   to.at = n_.gathered_bytes_;
   n_.gathered_.push_back({kind, dtype(y), to.at, n, homes_[static_cast<size_t>(y)]});

@@ -110,6 +110,46 @@ AxisSet permuted(AxisSet set, const std::vector<size_t>& order) {
   return out;
 }
 
+// The slice's place in what it is a slice of; `number` gives the bit of an axis of the slice. None
+// where its elements stand apart along every axis.
+template <class Number>
+std::optional<Space::Part> part_of(const Graph& g, const Equation& e, const Number& number) {
+  const auto& p = e.params.get<SliceParams>();
+  const Shape &from = g.avals[static_cast<size_t>(e.inputs[0])].shape,
+              &to = g.avals[static_cast<size_t>(e.outputs[0])].shape;
+  const Shape strides = row_major_strides(from);
+  Space::Part part{e.inputs[0], 0, std::vector<int64_t>(kMostAxes, 0)};
+  int64_t last = 1;
+  for (int i = 0; i < to.rank(); ++i) {
+    part.offset += p.start[i] * strides[i];
+    if (to[i] == 1) continue;
+    part.strides[static_cast<size_t>(number(i))] = last = strides[i] * p.stride[i];
+  }
+  if (last != 1) return std::nullopt;
+  return part;
+}
+
+// By value: true unless it is an input or a constant of which only slices are read.
+std::vector<bool> read_whole(const Graph& g) {
+  std::vector<bool> sliced(g.avals.size(), false), whole(g.avals.size(), false);
+  for (const Equation& e : g.equations) {
+    for (const ValueId x : e.inputs)
+      (e.primitive == &slice_p ? sliced : whole)[static_cast<size_t>(x)] = true;
+    for (const ValueId y : e.outputs) whole[static_cast<size_t>(y)] = true;
+  }
+  for (const ValueId v : g.outputs) whole[static_cast<size_t>(v)] = true;
+  for (size_t v = 0; v < whole.size(); ++v) whole[v] = whole[v] || !sliced[v];
+  return whole;
+}
+
+// True if the two axes of each slice that has them are one in its memory.
+bool joined_in_parts(const Space& s, size_t i, size_t j) {
+  return std::all_of(s.parts.begin(), s.parts.end(), [&](const auto& part) {
+    const std::vector<int64_t>& strides = part.second.strides;
+    return strides[i] == strides[j] * s.sizes[j];
+  });
+}
+
 void merge_neighbours(Space& s) {
   const auto together = [](const std::vector<AxisSet>& sets, size_t i, size_t j) {
     return std::all_of(sets.begin(), sets.end(),
@@ -121,17 +161,27 @@ void merge_neighbours(Space& s) {
   };
   for (size_t i = 0; i + 1 < s.sizes.size();) {
     if (!together(s.shape, i, i + 1) || !together(s.depends, i, i + 1) ||
-        !together(s.reduced, i, i + 1)) {
+        !together(s.reduced, i, i + 1) || !joined_in_parts(s, i, i + 1)) {
       ++i;
       continue;
     }
     s.sizes[i] *= s.sizes[i + 1];
     s.sizes.erase(s.sizes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     for (auto* sets : {&s.shape, &s.depends, &s.reduced}) drop(*sets, i + 1);
+    for (auto& [v, part] : s.parts)
+      part.strides.erase(part.strides.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
 }  // namespace
+
+bool Space::has_gaps(int row, int inner) const {
+  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+    const int64_t along = stride(part.first, row);
+    return along != 0 && stride(part.first, inner) != 0 &&
+           along != sizes[static_cast<size_t>(inner)];
+  });
+}
 
 bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out) {
   if (out.numel() == 0) return false;
@@ -139,7 +189,7 @@ bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out
     if (a->numel() == 0) return false;
   }
   if (p.kind == PrimitiveKind::kElementwise) return p.cpu != nullptr;
-  if (&p == &broadcast_in_dim_p || &p == &iota_p) return true;
+  if (&p == &broadcast_in_dim_p || &p == &iota_p || &p == &slice_p) return true;
   if (&p == &reshape_p) return same_without_ones(in[0]->shape, out.shape);
   if (&p == &reduce_and_p || &p == &reduce_or_p) return is_bool(out.dtype);
   (void)params;
@@ -155,7 +205,9 @@ std::optional<Space> space_of(const Graph& g) {
   std::vector<std::vector<size_t>> axes(g.avals.size());
   Space s;
   s.shape.resize(g.avals.size());
+  const std::vector<bool> whole = read_whole(g);
   for (size_t v = 0; v < g.avals.size(); ++v) {
+    if (!whole[v]) continue;
     const Shape& shape = g.avals[v].shape;
     for (int i = 0; i < shape.rank(); ++i) {
       if (shape[i] == 0) return std::nullopt;
@@ -175,9 +227,19 @@ std::optional<Space> space_of(const Graph& g) {
   };
 
   s.depends = s.shape;
+  std::vector<bool> computed(g.avals.size(), false);
   for (const Equation& e : g.equations) {
     const ValueId y = e.outputs[0];
+    computed[static_cast<size_t>(y)] = true;
     AxisSet depends = 0, reduced = 0;
+    if (e.primitive == &slice_p) {
+      std::optional<Space::Part> part =
+          part_of(g, e, [&](int axis) { return number[classes.find(y, axis)]; });
+      if (computed[static_cast<size_t>(e.inputs[0])] || !part) return std::nullopt;
+      s.parts[y] = std::move(*part);
+      s.reduced.push_back(0);
+      continue;
+    }
     for (const ValueId x : e.inputs) depends |= s.depends[static_cast<size_t>(x)];
     if (e.primitive == &iota_p) {
       const auto& p = e.params.get<IotaParams>();
@@ -195,9 +257,13 @@ std::optional<Space> space_of(const Graph& g) {
 
   const std::vector<size_t> order = ordered(axes, s.sizes.size());
   if (order.size() != s.sizes.size()) return std::nullopt;
-  std::vector<int64_t> sizes;
-  for (const size_t c : order) sizes.push_back(s.sizes[c]);
-  s.sizes = std::move(sizes);
+  const auto in_order = [&](std::vector<int64_t>& of_axes) {
+    std::vector<int64_t> ordered;
+    for (const size_t c : order) ordered.push_back(of_axes[c]);
+    of_axes = std::move(ordered);
+  };
+  in_order(s.sizes);
+  for (auto& [v, part] : s.parts) in_order(part.strides);
   for (auto* sets : {&s.shape, &s.depends, &s.reduced}) {
     for (AxisSet& a : *sets) a = permuted(a, order);
   }

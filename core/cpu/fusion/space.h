@@ -3,6 +3,7 @@
 // meet in an operation are one; neighbours that all values have or lack together are merged.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -14,26 +15,46 @@ namespace spruce::cpu {
 using AxisSet = uint32_t;
 
 struct Space {
-  std::vector<int64_t> sizes;    ///< of the merged axes, outermost first
-  std::vector<AxisSet> shape;    ///< by value: the axes that its shape has
-  std::vector<AxisSet> depends;  ///< by value: those along which its elements differ; broadcasts
-                                 ///< add none
-  std::vector<AxisSet> reduced;  ///< by equation: what a reduction takes away, else empty
+  /// A slice, which is read where it stands in an input or a constant of the graph.
+  struct Part {
+    ValueId of;                    ///< what it is a slice of
+    int64_t offset = 0;            ///< elements before its first one
+    std::vector<int64_t> strides;  ///< elements from one index to the next, by axis; 0 for others
+  };
+
+  std::vector<int64_t> sizes;     ///< of the merged axes, outermost first
+  std::vector<AxisSet> shape;     ///< by value: the axes that its shape has
+  std::vector<AxisSet> depends;   ///< by value: those along which its elements differ; broadcasts
+                                  ///< add none
+  std::vector<AxisSet> reduced;   ///< by equation: what a reduction takes away, else empty
+  std::map<ValueId, Part> parts;  ///< the slices; along their last axis elements are neighbours
 
   int64_t numel(AxisSet axes) const {
     int64_t n = 1;
     for (size_t i = 0; i < sizes.size(); ++i) n *= (axes >> i & 1) != 0 ? sizes[i] : 1;
     return n;
   }
+  /// Elements in memory from one index of the axis to the next; 0 where the value is the same
+  /// along it.
+  int64_t stride(ValueId v, int axis) const {
+    const AxisSet layout = depends[static_cast<size_t>(v)];
+    if (axis < 0 || (layout >> axis & 1) == 0) return 0;
+    const auto part = parts.find(v);
+    if (part != parts.end()) return part->second.strides[static_cast<size_t>(axis)];
+    return numel(layout & ~((AxisSet{2} << axis) - 1));
+  }
+  /// True if the rows of a slice along two axes do not follow each other.
+  bool has_gaps(int row, int inner) const;
 };
 
 /// What the executor takes part in: elementwise primitives, reductions it knows,
-/// broadcast_in_dim, iota, and reshapes that only move axes of size 1.
+/// broadcast_in_dim, iota, slices, and reshapes that only move axes of size 1.
 bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out);
 
 /// The space of a graph of fusible equations. None where it is too odd to be worth a loop nest of
 /// its own: a value with the same axis twice, axes in two orders, sizes of 0, a reduction over an
-/// axis along which nothing differs.
+/// axis along which nothing differs, a slice of what the graph computes or one whose elements do
+/// not stand side by side along any axis.
 std::optional<Space> space_of(const Graph& graph);
 
 }  // namespace spruce::cpu

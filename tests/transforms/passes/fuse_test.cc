@@ -40,6 +40,50 @@ TEST(Fuse, ALoneOperationStaysAsItIs) {
 })");
 }
 
+// The slices of an array are read where they stand; short ones are copied first.
+TEST(Fuse, TakesLongSlicesIn) {
+  expect_fused(R"(graph(a: f32[4,256]) {
+  b: f32[4,128] = slice[start=[0,0] limit=[4,128] stride=[1,1]] a
+  c: f32[4,128] = slice[start=[0,128] limit=[4,256] stride=[1,1]] a
+  d: f32[4,128] = mul b c
+  return d
+})",
+               R"(graph(a: f32[4,256]) {
+  b: f32[4,128] = fused[body=graph(a: f32[4,256]) {
+    b: f32[4,128] = slice[start=[0,0] limit=[4,128] stride=[1,1]] a
+    c: f32[4,128] = slice[start=[0,128] limit=[4,256] stride=[1,1]] a
+    d: f32[4,128] = mul b c
+    return d
+  }] a
+  return b
+})");
+  expect_unchanged(R"(graph(a: f32[4,16]) {
+  b: f32[4,8] = slice[start=[0,0] limit=[4,8] stride=[1,1]] a
+  c: f32[4,8] = slice[start=[0,8] limit=[4,16] stride=[1,1]] a
+  d: f32[4,8] = mul b c
+  return d
+})");
+}
+
+// What a group computes itself stands nowhere as a whole until it has ended.
+TEST(Fuse, ASliceOfWhatIsComputedBeginsAnotherGroup) {
+  expect_fused(R"(graph(a: f32[512]) {
+  b: f32[512] = exp a
+  c: f32[256] = slice[start=[0] limit=[256] stride=[1]] b
+  d: f32[256] = sqrt c
+  return d b
+})",
+               R"(graph(a: f32[512]) {
+  b: f32[512] = exp a
+  c: f32[256] = fused[body=graph(a: f32[512]) {
+    b: f32[256] = slice[start=[0] limit=[256] stride=[1]] a
+    c: f32[256] = sqrt b
+    return c
+  }] b
+  return c b
+})");
+}
+
 TEST(Fuse, BodiesOfLoopsFuseToo) {
   const std::string scan =
       "scan[length=4 consts=0 carry=1 reverse=false unroll=1 checkpoint=false ";

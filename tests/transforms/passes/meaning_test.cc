@@ -217,5 +217,12 @@ TEST(MeaningOfFunctions, PiecesAndTheirDerivative) {
   expect_meaning_of_call(grad(f), noise(10, {3, 7}));
 }
 
+// Wide enough for loops to read the gates where they stand.
+TEST(MeaningOfFunctions, GatesAndTheirDerivative) {
+  const nn::LSTM net = nn::LSTM::init(Key(1), 3, 128, {.dtype = float64});
+  const auto loss = [](const nn::LSTM& p, const Array& x) { return mean(square(p(x).output)); };
+  expect_meaning_of_call(grad(loss), net, noise(11, {3, 2, 3}));
+}
+
 }  // namespace
 }  // namespace spruce::properties

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "spruce/core/ops/ops.h"
+#include "spruce/nn/nn.h"
+#include "spruce/transforms/control/primitives.h"
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
@@ -31,6 +33,22 @@ TEST(Pipeline, KeepsInputsOutputsAndMeaning) {
   ASSERT_EQ(got.size(), 2u);
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(allclose(got[i], want[i]));
   EXPECT_LT(fast.equations.size(), g.equations.size());
+}
+
+TEST(Pipeline, AStepOfAnLstmIsAProductAndOneLoop) {
+  const auto f = [](const nn::LSTM& net, const Array& x) { return net(x).output; };
+  const Graph fast =
+      passes::optimize(make_graph(f)(nn::LSTM::init(Key(1), 3, 128), ones({4, 2, 3})));
+  int scans = 0;
+  for (const Equation& e : fast.equations) {
+    if (e.primitive != &scan_p) continue;
+    ++scans;
+    const Graph& step = *e.params.get<ScanParams>().body;
+    ASSERT_EQ(step.equations.size(), 2u) << fast;
+    EXPECT_EQ(step.equations[0].primitive->name, std::string("dot_general"));
+    EXPECT_EQ(step.equations[1].primitive->name, std::string("fused"));
+  }
+  EXPECT_EQ(scans, 1);
 }
 
 }  // namespace
