@@ -17,8 +17,8 @@ class RefCounted {
   /// Neither copied nor assigned: the count belongs to one object.
   RefCounted& operator=(const RefCounted&) = delete;
 
-  /// Counts one more reference. Without any the object is new and no other thread knows it: a plain
-  /// store, which costs a twentieth of a locked addition.
+  /// Counts one more reference. Without any the object is new and no other thread knows it, so that
+  /// a plain store will do.
   void retain() const {
     if (refs_.load(std::memory_order_relaxed) == 0)
       refs_.store(1, std::memory_order_relaxed);

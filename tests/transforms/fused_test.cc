@@ -58,6 +58,11 @@ class Program {
     for (int64_t k = 1 + below(12); k > 0; --k) values_.push_back(operation());
     std::vector<Array> out = {values_.back()};
     for (int64_t k = below(3); k > 0; --k) out.push_back(pick());
+    if (below(3) == 0) {
+      out.push_back(joined());
+      if (below(8) == 0) out.push_back(out.back());
+      if (below(8) == 0) out.push_back(-out.back());
+    }
     return out;
   }
 
@@ -143,6 +148,19 @@ class Program {
       default:
         return real ? 1 / (2 + abs(x)) : minimum(x, like(x));
     }
+  }
+
+  // A few results side by side, which are read elsewhere as well or not.
+  Array joined() {
+    const Array x = pick();
+    if (x.rank() == 0) return x - 1;
+    std::vector<Array> parts;
+    for (int64_t k = 1 + below(4); k > 0; --k) {
+      const Array y = below(9) == 0 ? x : (x + like(x)) * astype(array(double(k)), dtype_);
+      if (y.shape() == x.shape()) parts.push_back(y);
+    }
+    parts.push_back(-x);
+    return concatenate(parts, below(x.rank()));
   }
 
   // Numbers along one axis.

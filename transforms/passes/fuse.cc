@@ -32,7 +32,8 @@ bool is_free(const Equation& e) {
 }
 
 bool is_fusible(const Graph& g, const Equation& e) {
-  return e.outputs.size() == 1 && (e.primitive != &slice_p || has_long_runs(g, e)) &&
+  const bool moves = e.primitive == &slice_p || e.primitive == &concatenate_p;
+  return e.outputs.size() == 1 && (!moves || has_long_runs(g, e)) &&
          cpu::fusible(*e.primitive, e.params, types_of(g, e.inputs), g.avals[at(e.outputs[0])]);
 }
 
@@ -110,6 +111,13 @@ class Fuser {
       for (size_t i = 1; i < readers.size(); ++i) merge(readers[i - 1], readers[i]);
     }
     merge_with_consumers([&](size_t k, size_t) { return is_total(g_.equations[k]); });
+    // A concatenation joins the group that computes all of its operands.
+    for (size_t k = 0; k < g_.equations.size(); ++k) {
+      const Equation& e = g_.equations[k];
+      if (e.primitive != &concatenate_p) continue;
+      const size_t first = producer_[at(e.inputs[0])];
+      if (first < k) merge(first, k);
+    }
     return rewritten();
   }
 
@@ -245,8 +253,10 @@ class Fuser {
     if (!s) return false;
     // A value that leaves must have its elements in memory anyway.
     for (const ValueId v : b.outputs) {
+      const int producer = s->producer[at(v)];
+      const bool in_parts = producer >= 0 && b.equations[at(producer)].primitive == &concatenate_p;
       if (s->depends(s->root_of(v)) != s->space.shape[at(v)] ||
-          s->phase_of_value(s->root_of(v)) < 0)
+          (s->phase_of_value(s->root_of(v)) < 0 && !in_parts))
         return false;
     }
     int64_t largest = 0;

@@ -3,6 +3,7 @@
 // by itself, as the gates of an LSTM are, so that it joins what the slice is read by.
 #include "spruce/transforms/passes/slices.h"
 
+#include <algorithm>
 #include <list>
 
 #include "spruce/core/rules/shape.h"
@@ -12,7 +13,8 @@
 namespace spruce::passes {
 namespace {
 
-constexpr int64_t kLongRun = 128;  // elements
+constexpr int64_t kLongRun = 128;   // elements
+constexpr size_t kMostSlices = 16;  // of one value, so that a graph does not grow without bound
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
@@ -49,7 +51,8 @@ class Slicer {
     if (e.primitive->kind != PrimitiveKind::kElementwise) return false;
     const ValueId y = e.outputs[0];
     const auto& slices = slices_[at(y)];
-    if (slices.empty() || slices.size() != uses_[at(y)]) return false;
+    if (slices.empty() || slices.size() != uses_[at(y)] || slices.size() > kMostSlices)
+      return false;
     for (const ValueId x : e.inputs) {
       const Shape& shape = out_.avals[at(x)].shape;
       if (shape.rank() != 0 && !(shape == out_.avals[at(y)].shape)) return false;
@@ -91,10 +94,18 @@ class Slicer {
 
 }  // namespace
 
-bool has_long_runs(const Graph& graph, const Equation& slice) {
-  const Shape &from = graph.avals[at(slice.inputs[0])].shape,
-              &to = graph.avals[at(slice.outputs[0])].shape;
-  const Shape& step = slice.params.get<SliceParams>().stride;
+bool has_long_runs(const Graph& graph, const Equation& e) {
+  const auto shape = [&](ValueId v) -> const Shape& { return graph.avals[at(v)].shape; };
+  if (e.primitive == &concatenate_p) {
+    const auto axis = static_cast<int>(e.params.get<ConcatenateParams>().axis);
+    return std::all_of(e.inputs.begin(), e.inputs.end(), [&](ValueId x) {
+      int64_t run = 1;
+      for (int i = axis; i < shape(x).rank(); ++i) run *= shape(x)[i];
+      return run >= kLongRun;
+    });
+  }
+  const Shape &from = shape(e.inputs[0]), &to = shape(e.outputs[0]);
+  const Shape& step = e.params.get<SliceParams>().stride;
   int64_t run = 1;
   for (int i = to.rank(); i-- > 0;) {
     if (step[i] == 1) run *= to[i];

@@ -70,10 +70,6 @@ void FusedKernel::choose_homes(const Schedule& s) {
     home(c.id) = {Home::Kind::kConstant, 0, spruce::internal::mutable_data(c.value)};
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const Equation& e = g.equations[n];
-    if (e.primitive == &slice_p) {
-      Home& part = home(e.outputs[0]) = home(e.inputs[0]);
-      part.offset = s.space.parts.at(e.outputs[0]).offset * size_of(aval(e.inputs[0]).dtype);
-    }
     if (e.primitive != &iota_p) continue;
     const auto& p = e.params.get<IotaParams>();
     const Aval line{p.dtype, false, Shape{p.shape[static_cast<int>(p.axis)]}};
@@ -81,6 +77,15 @@ void FusedKernel::choose_homes(const Schedule& s) {
     const View out{constants_.back().get(), &line};
     iota_p.cpu({{}, {&out, 1}, Params::make(IotaParams{line.shape, p.dtype, 0})});
     home(e.outputs[0]) = {Home::Kind::kConstant, 0, out.data};
+  }
+  for (size_t k = 0; k < g.outputs.size(); ++k) {
+    const int producer = s.producer[static_cast<size_t>(g.outputs[k])];
+    if (producer >= 0 && g.equations[static_cast<size_t>(producer)].primitive == &concatenate_p)
+      home(g.outputs[k]) = {Home::Kind::kOutput, k, nullptr};
+  }
+  for (const auto& [v, part] : s.space.parts) {
+    home(v) = home(part.of);
+    home(v).offset = part.offset * size_of(aval(v).dtype);
   }
   for (size_t k = 0; k < g.outputs.size(); ++k) {
     const ValueId r = s.root_of(g.outputs[k]);
@@ -137,6 +142,7 @@ void FusedKernel::choose_in_place(const Schedule& s) {
     for (size_t k = 0; k < g.outputs.size(); ++k) {
       const ValueId x = g.inputs[i], y = s.root_of(g.outputs[k]);
       const int producer = s.producer[static_cast<size_t>(y)];
+      if (s.phase_of_value(y) < 0) continue;
       if (s.depends(x) != s.depends(y) || s.grand[static_cast<size_t>(producer)] ||
           size_of(g.avals[static_cast<size_t>(x)].dtype) !=
               size_of(g.avals[static_cast<size_t>(y)].dtype))

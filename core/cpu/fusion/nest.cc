@@ -34,7 +34,7 @@ char* Nest::base(const Entry& e, const NestMemory& m, char* gathered, char* thre
     case Entry::Base::kConstant:
       return static_cast<char*>(const_cast<void*>(e.data)) + e.offset;
     case Entry::Base::kOutput:
-      return static_cast<char*>(m.out[e.at].data);
+      return static_cast<char*>(m.out[e.at].data) + e.offset;
     case Entry::Base::kScratch:
       return m.scratch + e.at;
     case Entry::Base::kGathered:

@@ -15,7 +15,7 @@ struct Home {
   enum class Kind : uint8_t { kNone, kInput, kConstant, kOutput, kScratch } kind = Kind::kNone;
   size_t at = 0;               ///< number of the input or output; bytes into the scratch
   const void* data = nullptr;  ///< of a constant
-  int64_t offset = 0;          ///< bytes from there to the first element: of a slice
+  int64_t offset = 0;          ///< bytes from there to the first element: of a part
 };
 
 /// What a nest is made from.

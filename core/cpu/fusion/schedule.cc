@@ -48,7 +48,8 @@ class Scheduler {
       return true;
     }
     s_.producer[y] = n;
-    if (e.primitive == &iota_p || e.primitive == &slice_p) return true;
+    if (e.primitive == &iota_p || e.primitive == &slice_p || e.primitive == &concatenate_p)
+      return true;
 
     const AxisSet reduced = s_.space.reduced[static_cast<size_t>(n)];
     const AxisSet axes = s_.space.depends[y] | reduced;

@@ -23,8 +23,8 @@ struct Schedule {
   std::vector<ValueId> root;
   /// In the order in which they run; each reads what earlier ones have finished.
   std::vector<Phase> phases;
-  /// By equation: its phase, or -1 where it computes nothing (aliases, slices, and iota, which is
-  /// a constant).
+  /// By equation: its phase, or -1 where it computes nothing (aliases, slices, concatenations, and
+  /// iota, which is a constant).
   std::vector<int> phase_of;
   /// By equation: a reduction whose result is there when its phase has ended. Other reductions are
   /// those of one row, whose results the phase goes on with.

@@ -110,39 +110,82 @@ AxisSet permuted(AxisSet set, const std::vector<size_t>& order) {
   return out;
 }
 
-// The slice's place in what it is a slice of; `number` gives the bit of an axis of the slice. None
-// where its elements stand apart along every axis.
+// The place of `part` in `whole`, where it begins at `start` and takes each `step`th index;
+// `number` gives the bit of an axis of the part. None where its elements stand apart along every
+// axis.
 template <class Number>
-std::optional<Space::Part> part_of(const Graph& g, const Equation& e, const Number& number) {
-  const auto& p = e.params.get<SliceParams>();
-  const Shape &from = g.avals[static_cast<size_t>(e.inputs[0])].shape,
-              &to = g.avals[static_cast<size_t>(e.outputs[0])].shape;
-  const Shape strides = row_major_strides(from);
-  Space::Part part{e.inputs[0], 0, std::vector<int64_t>(kMostAxes, 0)};
+std::optional<Space::Part> part_in(const Graph& g, ValueId whole, ValueId part, const Shape& start,
+                                   const Shape& step, const Number& number) {
+  const Shape& shape = g.avals[static_cast<size_t>(part)].shape;
+  const Shape strides = row_major_strides(g.avals[static_cast<size_t>(whole)].shape);
+  Space::Part out{whole, 0, std::vector<int64_t>(kMostAxes, 0)};
   int64_t last = 1;
-  for (int i = 0; i < to.rank(); ++i) {
-    part.offset += p.start[i] * strides[i];
-    if (to[i] == 1) continue;
-    part.strides[static_cast<size_t>(number(i))] = last = strides[i] * p.stride[i];
+  for (int i = 0; i < shape.rank(); ++i) {
+    out.offset += start[i] * strides[i];
+    if (shape[i] == 1) continue;
+    out.strides[static_cast<size_t>(number(part, i))] = last = strides[i] * step[i];
   }
   if (last != 1) return std::nullopt;
-  return part;
+  return out;
 }
 
-// By value: true unless it is an input or a constant of which only slices are read.
-std::vector<bool> read_whole(const Graph& g) {
+// By value: true unless all that is done with it is to take slices of it or to concatenate it.
+std::vector<bool> has_axes(const Graph& g) {
   std::vector<bool> sliced(g.avals.size(), false), whole(g.avals.size(), false);
+  const auto at = [](ValueId v) { return static_cast<size_t>(v); };
   for (const Equation& e : g.equations) {
-    for (const ValueId x : e.inputs)
-      (e.primitive == &slice_p ? sliced : whole)[static_cast<size_t>(x)] = true;
-    for (const ValueId y : e.outputs) whole[static_cast<size_t>(y)] = true;
+    for (const ValueId x : e.inputs) (e.primitive == &slice_p ? sliced : whole)[at(x)] = true;
+    whole[at(e.outputs[0])] = true;
   }
-  for (const ValueId v : g.outputs) whole[static_cast<size_t>(v)] = true;
+  for (const ValueId v : g.outputs) whole[at(v)] = true;
   for (size_t v = 0; v < whole.size(); ++v) whole[v] = whole[v] || !sliced[v];
+  for (const Equation& e : g.equations) {
+    if (e.primitive == &concatenate_p) whole[at(e.outputs[0])] = false;
+  }
   return whole;
 }
 
-// True if the two axes of each slice that has them are one in its memory.
+using Producers = std::vector<const Equation*>;  // by value; null for inputs and constants
+
+template <class Number>
+bool add_slice(Space& s, const Graph& g, const Equation& e, const Producers& producer,
+               const Number& number) {
+  const auto& p = e.params.get<SliceParams>();
+  const ValueId x = e.inputs[0], y = e.outputs[0];
+  std::optional<Space::Part> part = part_in(g, x, y, p.start, p.stride, number);
+  if (producer[static_cast<size_t>(x)] != nullptr || !part) return false;
+  s.parts[y] = std::move(*part);
+  return true;
+}
+
+template <class Number>
+bool add_concatenation(Space& s, const Graph& g, const Equation& e, const Producers& producer,
+                       const Number& number) {
+  const auto times = [](const std::vector<ValueId>& in, ValueId v) {
+    return std::count(in.begin(), in.end(), v);
+  };
+  const auto axis = static_cast<int>(e.params.get<ConcatenateParams>().axis);
+  const ValueId y = e.outputs[0];
+  const int rank = g.avals[static_cast<size_t>(y)].shape.rank();
+  Shape start = Shape::filled(rank, 0);
+  const Shape step = Shape::filled(rank, 1);
+  bool fits = times(g.outputs, y) == 1 &&
+              std::none_of(g.equations.begin(), g.equations.end(),
+                           [&](const Equation& reader) { return times(reader.inputs, y) != 0; });
+  for (const ValueId x : e.inputs) {
+    const auto v = static_cast<size_t>(x);
+    std::optional<Space::Part> part = part_in(g, y, x, start, step, number);
+    fits = fits && part && producer[v] != nullptr &&
+           producer[v]->primitive->kind == PrimitiveKind::kElementwise &&
+           s.depends[v] == s.shape[v] && s.parts.count(x) == 0;
+    if (!fits) return false;
+    s.parts[x] = std::move(*part);
+    start[axis] += g.avals[v].shape[axis];
+  }
+  return fits;
+}
+
+// True if the two axes of each part that has them are one in its memory.
 bool joined_in_parts(const Space& s, size_t i, size_t j) {
   return std::all_of(s.parts.begin(), s.parts.end(), [&](const auto& part) {
     const std::vector<int64_t>& strides = part.second.strides;
@@ -189,7 +232,8 @@ bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out
     if (a->numel() == 0) return false;
   }
   if (p.kind == PrimitiveKind::kElementwise) return p.cpu != nullptr;
-  if (&p == &broadcast_in_dim_p || &p == &iota_p || &p == &slice_p) return true;
+  if (&p == &broadcast_in_dim_p || &p == &iota_p || &p == &slice_p || &p == &concatenate_p)
+    return true;
   if (&p == &reshape_p) return same_without_ones(in[0]->shape, out.shape);
   if (&p == &reduce_and_p || &p == &reduce_or_p) return is_bool(out.dtype);
   (void)params;
@@ -205,9 +249,9 @@ std::optional<Space> space_of(const Graph& g) {
   std::vector<std::vector<size_t>> axes(g.avals.size());
   Space s;
   s.shape.resize(g.avals.size());
-  const std::vector<bool> whole = read_whole(g);
+  const std::vector<bool> takes_part = has_axes(g);
   for (size_t v = 0; v < g.avals.size(); ++v) {
-    if (!whole[v]) continue;
+    if (!takes_part[v]) continue;
     const Shape& shape = g.avals[v].shape;
     for (int i = 0; i < shape.rank(); ++i) {
       if (shape[i] == 0) return std::nullopt;
@@ -227,16 +271,17 @@ std::optional<Space> space_of(const Graph& g) {
   };
 
   s.depends = s.shape;
-  std::vector<bool> computed(g.avals.size(), false);
+  const auto number_of = [&](ValueId v, int axis) { return number[classes.find(v, axis)]; };
+  std::vector<const Equation*> producer(g.avals.size(), nullptr);
   for (const Equation& e : g.equations) {
     const ValueId y = e.outputs[0];
-    computed[static_cast<size_t>(y)] = true;
+    producer[static_cast<size_t>(y)] = &e;
     AxisSet depends = 0, reduced = 0;
-    if (e.primitive == &slice_p) {
-      std::optional<Space::Part> part =
-          part_of(g, e, [&](int axis) { return number[classes.find(y, axis)]; });
-      if (computed[static_cast<size_t>(e.inputs[0])] || !part) return std::nullopt;
-      s.parts[y] = std::move(*part);
+    if (e.primitive == &slice_p || e.primitive == &concatenate_p) {
+      const bool read = e.primitive == &slice_p;
+      if (read ? !add_slice(s, g, e, producer, number_of)
+               : !add_concatenation(s, g, e, producer, number_of))
+        return std::nullopt;
       s.reduced.push_back(0);
       continue;
     }

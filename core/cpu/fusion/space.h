@@ -15,9 +15,10 @@ namespace spruce::cpu {
 using AxisSet = uint32_t;
 
 struct Space {
-  /// A slice, which is read where it stands in an input or a constant of the graph.
+  /// Where a value stands in a larger array: a slice in an input or a constant of the graph, which
+  /// is read there, an operand of a concatenation in an output, which is written there.
   struct Part {
-    ValueId of;                    ///< what it is a slice of
+    ValueId of;                    ///< the larger array
     int64_t offset = 0;            ///< elements before its first one
     std::vector<int64_t> strides;  ///< elements from one index to the next, by axis; 0 for others
   };
@@ -27,7 +28,7 @@ struct Space {
   std::vector<AxisSet> depends;   ///< by value: those along which its elements differ; broadcasts
                                   ///< add none
   std::vector<AxisSet> reduced;   ///< by equation: what a reduction takes away, else empty
-  std::map<ValueId, Part> parts;  ///< the slices; along their last axis elements are neighbours
+  std::map<ValueId, Part> parts;  ///< along their last axis elements are neighbours
 
   int64_t numel(AxisSet axes) const {
     int64_t n = 1;
@@ -43,18 +44,19 @@ struct Space {
     if (part != parts.end()) return part->second.strides[static_cast<size_t>(axis)];
     return numel(layout & ~((AxisSet{2} << axis) - 1));
   }
-  /// True if the rows of a slice along two axes do not follow each other.
+  /// True if the rows of a part along two axes do not follow each other.
   bool has_gaps(int row, int inner) const;
 };
 
 /// What the executor takes part in: elementwise primitives, reductions it knows,
-/// broadcast_in_dim, iota, slices, and reshapes that only move axes of size 1.
+/// broadcast_in_dim, iota, slice, concatenate, and reshapes that only move axes of size 1.
 bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out);
 
 /// The space of a graph of fusible equations. None where it is too odd to be worth a loop nest of
 /// its own: a value with the same axis twice, axes in two orders, sizes of 0, a reduction over an
-/// axis along which nothing differs, a slice of what the graph computes or one whose elements do
-/// not stand side by side along any axis.
+/// axis along which nothing differs, a slice of what the graph computes, a concatenation of other
+/// things than results of elementwise primitives or one that is anything but an output, a part
+/// whose elements do not stand side by side along any axis.
 std::optional<Space> space_of(const Graph& graph);
 
 }  // namespace spruce::cpu

@@ -65,6 +65,43 @@ TEST(Fuse, TakesLongSlicesIn) {
 })");
 }
 
+// What is computed for it is written where it stands in it.
+TEST(Fuse, TakesALongConcatenationIn) {
+  expect_fused(R"(graph(a: f32[4,128], b: f32[4,128]) {
+  c: f32[4,128] = mul a b
+  d: f32[4,128] = exp c
+  e: f32[4,256] = concatenate[axis=1] d c
+  return e
+})",
+               R"(graph(a: f32[4,128], b: f32[4,128]) {
+  c: f32[4,256] = fused[body=graph(a: f32[4,128], b: f32[4,128]) {
+    c: f32[4,128] = mul a b
+    d: f32[4,128] = exp c
+    e: f32[4,256] = concatenate[axis=1] d c
+    return e
+  }] a b
+  return c
+})");
+}
+
+TEST(Fuse, OtherConcatenationsStay) {
+  expect_unchanged(R"(graph(a: f32[4,8]) {
+  b: f32[4,8] = exp a
+  c: f32[4,16] = concatenate[axis=1] b b
+  return c
+})");
+  expect_unchanged(R"(graph(a: f32[4,128]) {
+  b: f32[4,128] = exp a
+  c: f32[4,256] = concatenate[axis=1] b a
+  return c
+})");
+  expect_unchanged(R"(graph(a: f32[4,128]) {
+  b: f32[4,128] = exp a
+  c: f32[4,256] = concatenate[axis=1] b b
+  return c
+})");
+}
+
 // What a group computes itself stands nowhere as a whole until it has ended.
 TEST(Fuse, ASliceOfWhatIsComputedBeginsAnotherGroup) {
   expect_fused(R"(graph(a: f32[512]) {
