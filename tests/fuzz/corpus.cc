@@ -65,6 +65,14 @@ std::vector<std::string> corpus() {
       out, [](const Array& a) { return nn::softmax(a[{slice(0, 1)}]); }, x);
   add(
       out,
+      [](const Array& a) {  // gates that loops read, and write, where they stand
+        const Array b = tanh(a);
+        const Array left = b[{ellipsis, slice(0, 128)}], right = b[{ellipsis, slice(128, 256)}];
+        return concatenate({left * right, left - right}, 1);
+      },
+      ones({2, 256}));
+  add(
+      out,
       [](const Array& xs) {
         return scan(
             [](const Array& c, const Array& v) {

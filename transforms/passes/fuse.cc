@@ -292,7 +292,8 @@ class Fuser {
       Equation e;
       e.primitive = &fused_p;
       e.place = g_.equations[members.back()].place;
-      Graph b = body(members, &e.inputs, &e.outputs);
+      // The copies of a free value that came together are one again.
+      Graph b = common_subexpressions(body(members, &e.inputs, &e.outputs));
       e.params = Params::make(FusedParams{std::make_shared<const Graph>(std::move(b))});
       out.equations.push_back(std::move(e));
     }

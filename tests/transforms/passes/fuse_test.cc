@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "spruce/core/rules/fused.h"
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce {
@@ -63,6 +64,17 @@ TEST(Fuse, TakesLongSlicesIn) {
   d: f32[4,8] = mul b c
   return d
 })");
+}
+
+TEST(Fuse, ASliceThatIsReadTwiceIsLoadedOnce) {
+  const Graph fused = passes::fuse(parse_graph(R"(graph(a: f32[256]) {
+  b: f32[128] = slice[start=[0] limit=[128] stride=[1]] a
+  c: f32[128] = exp b
+  d: f32[128] = mul c b
+  return d
+})"));
+  ASSERT_EQ(fused.equations.size(), 1u) << fused;
+  EXPECT_EQ(fused.equations[0].params.get<FusedParams>().body->equations.size(), 3u) << fused;
 }
 
 // What is computed for it is written where it stands in it.
