@@ -207,7 +207,7 @@ std::vector<Aval> output_avals(const Primitive& p, Avals in, const Params& param
 /// no reference is counted for it.
 class Input {
  public:
-  Input(const Array& a) : array_(&a) {}
+  Input(const Array& a) : array_(&a) {}  ///< Keeps the address alone.
   /// The array itself.
   const Array& array() const { return *array_; }
 

@@ -253,10 +253,8 @@ class Fuser {
     if (!s) return false;
     // A value that leaves must have its elements in memory anyway.
     for (const ValueId v : b.outputs) {
-      const int producer = s->producer[at(v)];
-      const bool in_parts = producer >= 0 && b.equations[at(producer)].primitive == &concatenate_p;
       if (s->depends(s->root_of(v)) != s->space.shape[at(v)] ||
-          (s->phase_of_value(s->root_of(v)) < 0 && !in_parts))
+          (s->phase_of_value(s->root_of(v)) < 0 && !s->space.has_parts(v)))
         return false;
     }
     int64_t largest = 0;

@@ -92,34 +92,37 @@ class Slicer {
   std::vector<std::vector<Place>> slices_;  // by value: the slices of it
 };
 
+Graph sliced(const Graph& graph) {
+  Graph out = Slicer(graph).result();
+  for (Equation& e : out.equations) {
+    if (has_bodies(e)) e.params = map_graphs(e.params, sliced);
+  }
+  return out;
+}
+
+// Elements of a part that stand side by side in the whole, of which it takes each `step`th index.
+int64_t run_of(const Shape& part, const Shape& whole, const Shape& step) {
+  int64_t run = 1;
+  for (int i = part.rank(); i-- > 0;) {
+    if (step[i] == 1) run *= part[i];
+    if (step[i] != 1 || part[i] != whole[i]) break;
+  }
+  return run;
+}
+
 }  // namespace
 
 bool has_long_runs(const Graph& graph, const Equation& e) {
   const auto shape = [&](ValueId v) -> const Shape& { return graph.avals[at(v)].shape; };
-  if (e.primitive == &concatenate_p) {
-    const auto axis = static_cast<int>(e.params.get<ConcatenateParams>().axis);
-    return std::all_of(e.inputs.begin(), e.inputs.end(), [&](ValueId x) {
-      int64_t run = 1;
-      for (int i = axis; i < shape(x).rank(); ++i) run *= shape(x)[i];
-      return run >= kLongRun;
-    });
+  const Shape& to = shape(e.outputs[0]);
+  if (e.primitive == &slice_p) {
+    return run_of(to, shape(e.inputs[0]), e.params.get<SliceParams>().stride) >= kLongRun;
   }
-  const Shape &from = shape(e.inputs[0]), &to = shape(e.outputs[0]);
-  const Shape& step = e.params.get<SliceParams>().stride;
-  int64_t run = 1;
-  for (int i = to.rank(); i-- > 0;) {
-    if (step[i] == 1) run *= to[i];
-    if (step[i] != 1 || to[i] != from[i]) break;
-  }
-  return run >= kLongRun;
+  return std::all_of(e.inputs.begin(), e.inputs.end(), [&](ValueId x) {
+    return run_of(shape(x), to, Shape::filled(to.rank(), 1)) >= kLongRun;
+  });
 }
 
-Graph slices(const Graph& graph) {
-  Graph out = Slicer(graph).result();
-  for (Equation& e : out.equations) {
-    if (has_bodies(e)) e.params = map_graphs(e.params, slices);
-  }
-  return common_subexpressions(out);
-}
+Graph slices(const Graph& graph) { return common_subexpressions(sliced(graph)); }
 
 }  // namespace spruce::passes

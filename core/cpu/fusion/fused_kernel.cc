@@ -79,9 +79,9 @@ void FusedKernel::choose_homes(const Schedule& s) {
     home(e.outputs[0]) = {Home::Kind::kConstant, 0, out.data};
   }
   for (size_t k = 0; k < g.outputs.size(); ++k) {
-    const int producer = s.producer[static_cast<size_t>(g.outputs[k])];
-    if (producer >= 0 && g.equations[static_cast<size_t>(producer)].primitive == &concatenate_p)
-      home(g.outputs[k]) = {Home::Kind::kOutput, k, nullptr};
+    Home& whole = home(g.outputs[k]);  // of a concatenation
+    if (whole.kind == Home::Kind::kNone && s.space.has_parts(g.outputs[k]))
+      whole = {Home::Kind::kOutput, k, nullptr};
   }
   for (const auto& [v, part] : s.space.parts) {
     home(v) = home(part.of);
@@ -135,10 +135,7 @@ void FusedKernel::choose_in_place(const Schedule& s) {
   in_place_.assign(g.inputs.size() * g.outputs.size(), false);
   if (!copies_.empty()) return;
   for (size_t i = 0; i < g.inputs.size(); ++i) {
-    const bool sliced =
-        std::any_of(s.space.parts.begin(), s.space.parts.end(),
-                    [&](const auto& part) { return part.second.of == g.inputs[i]; });
-    if (sliced) continue;
+    if (s.space.has_parts(g.inputs[i])) continue;
     for (size_t k = 0; k < g.outputs.size(); ++k) {
       const ValueId x = g.inputs[i], y = s.root_of(g.outputs[k]);
       const int producer = s.producer[static_cast<size_t>(y)];

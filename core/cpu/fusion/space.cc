@@ -152,8 +152,9 @@ bool add_slice(Space& s, const Graph& g, const Equation& e, const Producers& pro
                const Number& number) {
   const auto& p = e.params.get<SliceParams>();
   const ValueId x = e.inputs[0], y = e.outputs[0];
+  if (producer[static_cast<size_t>(x)] != nullptr) return false;
   std::optional<Space::Part> part = part_in(g, x, y, p.start, p.stride, number);
-  if (producer[static_cast<size_t>(x)] != nullptr || !part) return false;
+  if (!part) return false;
   s.parts[y] = std::move(*part);
   return true;
 }
@@ -169,20 +170,20 @@ bool add_concatenation(Space& s, const Graph& g, const Equation& e, const Produc
   const int rank = g.avals[static_cast<size_t>(y)].shape.rank();
   Shape start = Shape::filled(rank, 0);
   const Shape step = Shape::filled(rank, 1);
-  bool fits = times(g.outputs, y) == 1 &&
-              std::none_of(g.equations.begin(), g.equations.end(),
-                           [&](const Equation& reader) { return times(reader.inputs, y) != 0; });
+  const bool read = std::any_of(g.equations.begin(), g.equations.end(),
+                                [&](const Equation& other) { return times(other.inputs, y) != 0; });
+  if (read || times(g.outputs, y) != 1) return false;
   for (const ValueId x : e.inputs) {
     const auto v = static_cast<size_t>(x);
+    if (producer[v] == nullptr || producer[v]->primitive->kind != PrimitiveKind::kElementwise ||
+        s.depends[v] != s.shape[v] || s.parts.count(x) != 0)
+      return false;
     std::optional<Space::Part> part = part_in(g, y, x, start, step, number);
-    fits = fits && part && producer[v] != nullptr &&
-           producer[v]->primitive->kind == PrimitiveKind::kElementwise &&
-           s.depends[v] == s.shape[v] && s.parts.count(x) == 0;
-    if (!fits) return false;
+    if (!part) return false;
     s.parts[x] = std::move(*part);
     start[axis] += g.avals[v].shape[axis];
   }
-  return fits;
+  return true;
 }
 
 // True if the two axes of each part that has them are one in its memory.
@@ -217,6 +218,11 @@ void merge_neighbours(Space& s) {
 }
 
 }  // namespace
+
+bool Space::has_parts(ValueId v) const {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const auto& part) { return part.second.of == v; });
+}
 
 bool Space::has_gaps(int row, int inner) const {
   return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
@@ -266,22 +272,19 @@ std::optional<Space> space_of(const Graph& g) {
       axes[v].push_back(static_cast<size_t>(c));
     }
   }
-  const auto class_of = [&](ValueId v, int axis) {
-    return AxisSet{1} << number[classes.find(v, axis)];
-  };
+  const auto number_of = [&](ValueId v, int axis) { return number[classes.find(v, axis)]; };
+  const auto class_of = [&](ValueId v, int axis) { return AxisSet{1} << number_of(v, axis); };
 
   s.depends = s.shape;
-  const auto number_of = [&](ValueId v, int axis) { return number[classes.find(v, axis)]; };
-  std::vector<const Equation*> producer(g.avals.size(), nullptr);
+  Producers producer(g.avals.size(), nullptr);
   for (const Equation& e : g.equations) {
     const ValueId y = e.outputs[0];
     producer[static_cast<size_t>(y)] = &e;
     AxisSet depends = 0, reduced = 0;
     if (e.primitive == &slice_p || e.primitive == &concatenate_p) {
-      const bool read = e.primitive == &slice_p;
-      if (read ? !add_slice(s, g, e, producer, number_of)
-               : !add_concatenation(s, g, e, producer, number_of))
-        return std::nullopt;
+      const bool added = e.primitive == &slice_p ? add_slice(s, g, e, producer, number_of)
+                                                 : add_concatenation(s, g, e, producer, number_of);
+      if (!added) return std::nullopt;
       s.reduced.push_back(0);
       continue;
     }

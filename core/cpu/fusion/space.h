@@ -44,6 +44,8 @@ struct Space {
     if (part != parts.end()) return part->second.strides[static_cast<size_t>(axis)];
     return numel(layout & ~((AxisSet{2} << axis) - 1));
   }
+  /// True if parts stand in v.
+  bool has_parts(ValueId v) const;
   /// True if the rows of a part along two axes do not follow each other.
   bool has_gaps(int row, int inner) const;
 };
