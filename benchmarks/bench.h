@@ -35,6 +35,8 @@ struct Row {
 std::vector<Row> function_rows();
 std::vector<Row> network_rows();
 std::vector<Row> higher_order_rows();
+std::vector<Row> gather_rows();
+std::vector<Row> join_rows();
 std::vector<Row> rows();
 
 /// Arrays from JAX's key(9), as the peers have them.

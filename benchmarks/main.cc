@@ -31,7 +31,7 @@ Array integers(int64_t high, const sp::Shape& shape) {
 
 std::vector<Row> rows() {
   std::vector<Row> all;
-  for (auto make : {network_rows, higher_order_rows, function_rows}) {
+  for (auto make : {network_rows, higher_order_rows, function_rows, gather_rows, join_rows}) {
     std::vector<Row> some = make();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }

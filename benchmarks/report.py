@@ -18,9 +18,14 @@ row in a process of its own. Ratios are the best peer's time over ours: above 1 
 
 """
 
+UNTUNED = ", default malloc"  # behind the name of a peer that runs with glibc's own thresholds
 COMPILE_PART = 20  # the bar: compile in at most this part of JAX's time
 
 NOTES = """
+- memory of the system: all programs run with `MALLOC_TRIM_THRESHOLD_` and `MALLOC_MMAP_THRESHOLD_`
+  raised to 4 GiB, so that glibc keeps freed memory as our pool does; ratios are against that. By
+  default it returns each large array and gets its pages anew, which costs a page fault per 4 KiB;
+  "default malloc" is the same rows that way.
 - floor: multiplications and additions of products and convolutions (bodies of loops as often as
   they run, zeros of padding not counted) at the machine's rate, plus arguments and results once at
   its rate of moving blocks of that size; "of floor" is floor / ours. It is an estimate: functions
@@ -66,7 +71,8 @@ def summarize(results, machine):
                     "rss_bytes": middle(runs, "rss_bytes"),
                 }
         ours = programs["spruce"][0] if programs.get("spruce") else None
-        peers = {n: p["us"] for n, p in entry["programs"].items() if n != "spruce"}
+        peers = {n: p["us"] for n, p in entry["programs"].items()
+                 if n != "spruce" and not n.endswith(UNTUNED)}
         if ours:
             floor = (ours["flops"] / (machine["gflops"] * 1e9)
                      + ours["bytes"] / copy_rate(machine, ours["bytes"]))
@@ -133,6 +139,14 @@ def times(summary, peers):
     return table(["row", "Spruce", *peers, "ratio", "floor", "of floor"], lines)
 
 
+def untuned_times(summary, peers):
+    """Times of the peers with glibc's default thresholds, where they were taken."""
+    names = [p + UNTUNED for p in peers]
+    lines = [[e["row"], *[number(field(e, n, "us")) for n in ("spruce", *names)]]
+             for e in summary if any(n in e["programs"] for n in names)]
+    return table(["row", "Spruce", *names], lines) if lines else ""
+
+
 def compile_times(summary, peers):
     lines = []
     for e in summary:
@@ -188,28 +202,28 @@ def surroundings(python, folder, args):
         f"versions: {versions.stdout.strip()}; Spruce {commit.stdout.strip()}",
         f"run: {datetime.date.today()}, {args.threads} thread(s), {args.rounds} rounds of "
         f"{args.seconds} s" + (", at real-time priority" if args.realtime else "")
-        + (", torch.compile from a filled cache" if "TORCHINDUCTOR_CACHE_DIR" in os.environ else ""),
+        + (", torch.compile from a filled cache" if "TORCHINDUCTOR_CACHE_DIR" in os.environ else "")
+        + (f", without {', '.join(args.without)}" if args.without else ""),
     ]
 
 
-def page(summary, machine, lines, threads):
+def page(summary, machine, lines, heading):
     peers = [p for p in ("jax", "torch", "torch.compile", "libtorch")
              if any(p in e["programs"] for e in summary)]
     rates = ", ".join(f"{rate:.1f} GB/s at {size / 2**20:g} MiB"
                       for size, rate in machine["copy_gb_s"])
     lines = [*lines, f"rates: {machine['gflops']:.0f} GFLOP/s in f32 products; moving {rates}"]
     return "\n".join([
-        f"## Threads: {threads}\n", *[f"- {line}" for line in lines], "",
-        conclusion(summary), times(summary, peers), compile_times(summary, peers),
+        f"## {heading}\n", *[f"- {line}" for line in lines], "",
+        conclusion(summary), times(summary, peers), untuned_times(summary, peers),
+        compile_times(summary, peers),
         memory(summary, peers)])
 
 
-def merged(path, text, threads):
-    """The page with this section in the place of an earlier one."""
+def merged(path, text):
+    """The page with this section in the place of an earlier one of the same heading."""
     sections = {}
-    if path.exists():
-        for part in re.split(r"^(?=## Threads: )", path.read_text(), flags=re.M)[1:]:
-            body = part.split("\n## Notes\n")[0]
-            sections[int(re.match(r"## Threads: (\d+)", part).group(1))] = body.rstrip() + "\n"
-    sections[threads] = text.rstrip() + "\n"
-    return HEAD + "\n".join(sections[n] for n in sorted(sections)) + "\n## Notes\n" + NOTES
+    earlier = path.read_text().split("\n## Notes\n")[0] if path.exists() else ""
+    for part in [*re.split(r"^(?=## Threads: )", earlier, flags=re.M)[1:], text]:
+        sections[part.splitlines()[0]] = part.rstrip() + "\n"
+    return HEAD + "\n".join(sections[h] for h in sorted(sections)) + "\n## Notes\n" + NOTES

@@ -2,14 +2,17 @@
 """Runs the rows of spruce_bench and of its peers by turns and writes RESULTS.md.
 
     ./dev bench --peers [row ...] [--threads n] [--rounds n] [--seconds s] [--without peer ...]
-                        [--peers-from DIR] [--realtime] [--json]
+                        [--peers-from DIR] [--realtime] [--tuned-only] [--json] [--title TEXT]
 
 Each row of each program is a process of its own, pinned to the first n cores, so that memory is
 that of the row and nothing is shared but the machine. A round runs a row once in every program; the
-tables show medians over the rounds. Peers come from benchmarks/peers, or from DIR if it has programs
-of the same names. Python packages are put into .cache/peers, or are those of the virtual environment
-that SPRUCE_PEERS_VENV names; SPRUCE_PEERS_LIBTORCH names a built rows_libtorch. torch.compile starts
-from an empty cache, unless TORCHINDUCTOR_CACHE_DIR names one: then its compile times are of loading.
+tables show medians over the rounds. All run with glibc's thresholds for giving memory back raised
+(TUNED in pinned.py), as a user who cares has them; peers run a second time without, for a table of
+its own, unless --tuned-only says not to. Peers come from benchmarks/peers, or from DIR if it has
+programs of the same names. Python packages are put into .cache/peers, or are those of the virtual
+environment that SPRUCE_PEERS_VENV names; SPRUCE_PEERS_LIBTORCH names a built rows_libtorch.
+torch.compile starts from an empty cache, unless TORCHINDUCTOR_CACHE_DIR names one: then its compile
+times are of loading.
 """
 
 import argparse
@@ -23,14 +26,10 @@ import sys
 import tempfile
 
 import report
+from pinned import Pinned, say
 
 HERE = pathlib.Path(__file__).resolve().parent
 CACHE = HERE.parent / ".cache" / "peers"
-LIMIT = 600  # seconds for one row of one program
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 def environment():
@@ -76,33 +75,6 @@ def libtorch_program(python, folder):
     return program
 
 
-class Pinned:
-    """Runs programs on the first n of the cores that this process may use."""
-
-    def __init__(self, threads, realtime, scratch):
-        cores = sorted(os.sched_getaffinity(0))
-        if threads > len(cores):
-            sys.exit(f"run.py: --threads {threads}, but there are {len(cores)} cores")
-        alone = ["chrt", "-f", "1"] if realtime else []
-        self.prefix = [*alone, "taskset", "-c", ",".join(map(str, cores[:threads]))]
-        count = str(threads)
-        self.environment = {"TORCHINDUCTOR_CACHE_DIR": str(scratch), **os.environ,
-                            "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count}
-
-    def lines(self, command):
-        """The JSON objects that a program prints; none if it fails or takes too long."""
-        try:
-            done = subprocess.run(
-                [*self.prefix, *map(str, command)], env=self.environment, capture_output=True,
-                text=True, timeout=LIMIT, check=False)
-        except subprocess.TimeoutExpired:
-            say(f"  {' '.join(map(str, command))}: more than {LIMIT} s")
-            return []
-        if done.returncode:
-            say(f"  {' '.join(map(str, command))}: {done.stderr.strip().splitlines()[-1:]}")
-        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-
-
 def programs(args, python):
     """Name -> command, ours first."""
     folder = pathlib.Path(args.peers_from) if args.peers_from else HERE / "peers"
@@ -118,7 +90,9 @@ def programs(args, python):
     libtorch = libtorch_program(python, folder)
     if libtorch:
         out["libtorch"] = [libtorch]
-    return {name: command for name, command in out.items() if name not in args.without}
+    out = {name: command for name, command in out.items() if name not in args.without}
+    peers = [] if args.tuned_only else [name for name in out if name != "spruce"]
+    return out | {name + report.UNTUNED: out[name] for name in peers}
 
 
 def measure(args, pinned, commands, rows):
@@ -131,7 +105,8 @@ def measure(args, pinned, commands, rows):
                     continue  # it has no such row
                 extra = ["--memory"] if name == "jax" and turn == 0 else []
                 seconds = ["--seconds", args.seconds]
-                for line in pinned.lines([*command, *extra, *seconds, row]):
+                tuned = not name.endswith(report.UNTUNED)
+                for line in pinned.lines([*command, *extra, *seconds, row], tuned):
                     if line.get("row") == row and "us" in line:
                         results[row][name].append(line)
         say("  ".join([f"{row:22}"] + [
@@ -152,7 +127,11 @@ def parse():
     parser.add_argument("--seconds", type=float, default=1.0, help="of each row in each round")
     parser.add_argument("--realtime", action="store_true",
                         help="before all else on a busy machine (chrt; needs the right to)")
+    parser.add_argument("--tuned-only", action="store_true",
+                        help="no runs with glibc's default thresholds")
     parser.add_argument("--json", action="store_true", help="print JSON lines, write no page")
+    parser.add_argument("--title", default="", metavar="TEXT",
+                        help="of the rows; those of each title have a section of the page")
     parser.add_argument("--page", type=pathlib.Path, default=HERE / "RESULTS.md")
     return parser.parse_args()
 
@@ -161,7 +140,7 @@ def main():
     args = parse()
     python = environment()
     with tempfile.TemporaryDirectory() as scratch:
-        pinned = Pinned(args.threads, args.realtime, scratch)
+        pinned = Pinned(args.threads, args.realtime, {"TORCHINDUCTOR_CACHE_DIR": str(scratch)})
         every = subprocess.run([args.program, "--list"], capture_output=True, text=True, check=True)
         rows = [r for r in every.stdout.split() if not args.rows or r in args.rows]
         commands = programs(args, python)
@@ -172,8 +151,9 @@ def main():
         for entry in summary:
             print(json.dumps(entry))
     else:
-        text = report.page(summary, machine, report.surroundings(python, HERE, args), args.threads)
-        args.page.write_text(report.merged(args.page, text, args.threads))
+        heading = f"Threads: {args.threads}" + (f", {args.title}" if args.title else "")
+        text = report.page(summary, machine, report.surroundings(python, HERE, args), heading)
+        args.page.write_text(report.merged(args.page, text))
         print(text)
     wrong = report.wrong_values(summary, HERE / "values.jsonl")
     for line in wrong:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/array.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "spruce/core/escaped.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
+#include "spruce/core/rules/shape.h"
 
 namespace spruce {
 namespace internal {
@@ -33,15 +35,19 @@ Array make_array(const Aval& aval, const void* data) {
   return a;
 }
 
-Array from_host(Dtype dtype, const void* data, int64_t count, const Shape& shape, Loc loc) {
+Array from_host(Dtype from, const void* data, int64_t count, const Shape& shape, Dtype to,
+                Loc loc) {
   const LocScope at(loc);
-  check_shape("array", shape, size_of(dtype));
+  check_shape("array", shape, std::max(size_of(from), size_of(to)));
   if (shape.numel() != count) {
     throw ShapeError("array: " + std::to_string(count) + " values do not fill shape " +
                      to_string(shape) + ", which has " + std::to_string(shape.numel()) +
                      " elements");
   }
-  return make_array(Aval{dtype, false, shape}, data);
+  const Array a = make_array(Aval{from, false, shape}, data);
+  if (from == to) return a;
+  const InterpreterScope now(nullptr);  // it is a constant, also where a function is traced
+  return rules::convert(a, to);
 }
 
 void throw_ragged(size_t expected, size_t got, Loc loc) {
@@ -103,8 +109,22 @@ const internal::ArrayImpl& Array::concrete(const char* op) const {
   return *c;
 }
 
+namespace {
+
+// A traced value whose number is known has a tangent, which a C++ number cannot have.
+void check_no_tangent(const char* op, const Array& a) {
+  if (!a.is_tracer()) return;
+  throw TracerError(std::string(op) + ": " + a.impl()->describe() + " of type " +
+                    to_string(a.aval()) +
+                    " is read as C++ numbers, which have no derivative; read stop_gradient(x), or "
+                    "hand the value out as a second result");
+}
+
+}  // namespace
+
 void Array::read_item(Dtype as, void* out) const {
   const internal::ArrayImpl& c = concrete("item");
+  check_no_tangent("item", *this);
   if (c.aval.numel() != 1) {
     throw ShapeError("item: an array of type " + to_string(c.aval) + " has " +
                      std::to_string(c.aval.numel()) +
@@ -144,6 +164,7 @@ void Array::read_item(Dtype as, void* out) const {
 
 void Array::read(Dtype as, void* out, size_t element_bytes) const {
   const internal::ArrayImpl& c = concrete("to_vector");
+  check_no_tangent("to_vector", *this);
   if (c.aval.dtype != as) {
     throw DtypeError("to_vector: an array of type " + to_string(c.aval) + " does not read as " +
                      std::string(name(as)) + "; ask for its own C++ type or convert with astype");
@@ -152,13 +173,14 @@ void Array::read(Dtype as, void* out, size_t element_bytes) const {
   if (bytes > 0) std::memcpy(out, c.buffer->data(), bytes);
 }
 
-const void* Array::host_data(Dtype as) const {
+Ref<internal::Buffer> Array::host_memory(Dtype as) const {
   const internal::ArrayImpl& c = concrete("data");
+  check_no_tangent("data", *this);
   if (c.aval.dtype != as) {
     throw DtypeError("data: an array of type " + to_string(c.aval) + " does not read as " +
                      std::string(name(as)) + "; ask for its own C++ type or convert with astype");
   }
-  return c.buffer->data();
+  return c.buffer;
 }
 
 bool Array::truth() const {

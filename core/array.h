@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "spruce/core/buffer.h"
+#include "spruce/core/callable.h"
 #include "spruce/core/dtype.h"
 #include "spruce/core/error.h"
+#include "spruce/core/host_span.h"
+#include "spruce/core/integer_arg.h"
 #include "spruce/core/shape.h"
 
 namespace spruce {
@@ -69,6 +72,15 @@ class Array {
   Array(T value) : Array(scalar(dtype_of<T>(), &value, true)) {}
   /// Of the library: the handle of an array or tracer that is there already.
   explicit Array(Ref<internal::ArrayImpl> impl) : impl_(std::move(impl)) {}
+  Array(const Array&) = default;
+  Array(Array&&) noexcept = default;
+  ~Array() = default;
+  /// The variable holds another array from now on; those that shared the old one keep it.
+  Array& operator=(const Array&) & = default;
+  Array& operator=(Array&&) & noexcept = default;
+  /// x[i] = v would change a copy: an array is immutable. x = x.at(i).set(v) does what it means.
+  template <std::convertible_to<Array> T>
+  void operator=(T&& an_array_is_immutable_use_x_at_set) && = delete;
 
   /// False for a default-constructed Array.
   bool defined() const { return static_cast<bool>(impl_); }
@@ -85,9 +97,10 @@ class Array {
   /// The sizes of the axes; [] for a number.
   const Shape& shape() const { return aval().shape; }
   /// The size of one axis; negative axes count from the end. Throws ShapeError.
-  int64_t shape(int64_t axis, Loc loc = Loc::current()) const {
+  template <std::integral T>
+  int64_t shape(T axis, Loc loc = Loc::current()) const {
     const LocScope at(loc);
-    return aval().shape[normalize_axis("shape", axis, rank())];
+    return aval().shape[normalize_axis("shape", internal::axis_of(axis), rank())];
   }
   /// The number of axes, 0 to kMaxRank.
   int rank() const { return aval().shape.rank(); }
@@ -99,9 +112,9 @@ class Array {
   Device& device() const;
 
   /// The only element. T must be the C++ type of the dtype, or a wider one of the same kind: f16
-  /// and bf16 read as float, integers as any integer type that holds the value. Under grad and jvp
-  /// it is the value itself; under vmap and jit a TracerError. Throws ShapeError unless there is
-  /// exactly one element, DtypeError if T does not fit.
+  /// and bf16 read as float, integers as any integer type that holds the value. Throws TracerError
+  /// under vmap and jit, and for a value with a tangent (stop_gradient(x).item<T>() reads it),
+  /// ShapeError unless there is exactly one element, DtypeError if T does not fit.
   template <Element T>
   T item(Loc loc = Loc::current()) const {
     const LocScope at(loc);
@@ -118,15 +131,15 @@ class Array {
     read(dtype_of<T>(), out.data(), sizeof(T));
     return out;
   }
-  /// The elements where they are, without a copy; valid as long as an Array with this memory lives.
-  /// Throws as to_vector(), and DeviceError for memory that the CPU cannot read.
+  /// The elements where they are, without a copy, in row-major order. The span keeps the memory, of
+  /// a temporary too, and shows the same elements whatever becomes of the array: updates that would
+  /// be in place copy meanwhile. Throws as to_vector(), and DeviceError for memory that the CPU
+  /// cannot read.
   template <Element T>
-  std::span<const T> data(Loc loc = Loc::current()) const& {
+  HostSpan<T> data(Loc loc = Loc::current()) const {
     const LocScope at(loc);
-    return {static_cast<const T*>(host_data(dtype_of<T>())), static_cast<size_t>(size())};
+    return {host_memory(dtype_of<T>()), static_cast<size_t>(size())};
   }
-  template <Element T>
-  std::span<const T> data() const&& = delete;
 
   /// True where the only element is not zero. Throws as item().
   explicit operator bool() const { return truth(); }
@@ -142,6 +155,20 @@ class Array {
   Array operator[](const Index& index) const;
   /// NumPy's indexing with several: x[{0, slice(1, 3), ellipsis}].
   Array operator[](std::initializer_list<Index> indices) const;
+  /// A range-for over an array is refused: it could mean rows, x[i] for i below x.shape(0), or
+  /// elements, x.data<float>().
+  template <class T = Array>
+  internal::NoIterator<T> begin() const {
+    static_assert(internal::kNever<T>,
+                  "spruce: an Array is no range; its rows are x[i] for i below x.shape(0), its "
+                  "elements x.data<float>()");
+    return {};
+  }
+  template <class T = Array>
+  internal::NoIterator<T> end() const {
+    return {};
+  }
+
   /// A place for a pure update: x.at(0, slice(1, 3)).set(y). With std::move(x).at(...) the memory
   /// is reused where nothing else holds it.
   template <class... I>
@@ -158,13 +185,22 @@ class Array {
 
   /// `x += y` is `x = x + y`: this handle gets a new array, of the promoted dtype and the broadcast
   /// shape; others that share the old one keep it. The same holds for the three that follow.
-  Array& operator+=(Operand o);
+  Array& operator+=(Operand o) &;
   /// x = x - y.
-  Array& operator-=(Operand o);
+  Array& operator-=(Operand o) &;
   /// x = x * y.
-  Array& operator*=(Operand o);
+  Array& operator*=(Operand o) &;
   /// x = x / y; integers and bool become f32.
-  Array& operator/=(Operand o);
+  Array& operator/=(Operand o) &;
+  /// Of a temporary, x[i] += v: it would change a copy. x = x.at(i).add(v) does what it means.
+  template <std::convertible_to<Array> T>
+  void operator+=(T&& an_array_is_immutable_use_x_at_add) && = delete;
+  template <std::convertible_to<Array> T>
+  void operator-=(T&& an_array_is_immutable_use_x_at_subtract) && = delete;
+  template <std::convertible_to<Array> T>
+  void operator*=(T&& an_array_is_immutable_use_x_at_multiply) && = delete;
+  template <std::convertible_to<Array> T>
+  void operator/=(T&& an_array_is_immutable_use_x_at_divide) && = delete;
 
  private:
   static Array scalar(Dtype dtype, const void* value, bool weak);
@@ -172,7 +208,7 @@ class Array {
   const internal::ArrayImpl& concrete(const char* op) const;
   void read_item(Dtype as, void* out) const;
   void read(Dtype as, void* out, size_t element_bytes) const;
-  const void* host_data(Dtype as) const;
+  Ref<internal::Buffer> host_memory(Dtype as) const;
   bool truth() const;
 
   Ref<internal::ArrayImpl> impl_;
@@ -248,29 +284,55 @@ inline void* mutable_data(const Array& a) { return a.impl()->buffer->data(); }
 
 }  // namespace internal
 
+/// The only element: x.item<T>().
+template <Element T>
+T item(const Array& x, Loc loc = Loc::current()) {
+  return x.item<T>(loc);
+}
+
+/// The dtype of numbers that are written down: that of T, but f32 for double, since a C++ number
+/// with a point is a double whether it is meant or not. std::vector<double> and std::span<const
+/// double> are f64.
+template <Element T>
+constexpr Dtype dtype_of_literal() {
+  return std::is_same_v<T, double> ? Dtype::kFloat32 : dtype_of<T>();
+}
+
 /// An array with the elements of `values`, in row-major order, of that shape; the dtype is that of
-/// T. Throws ShapeError if their number is not that of the shape.
+/// T, or the one that is given, to which they are converted as by astype(). Throws ShapeError if
+/// their number is not that of the shape.
 template <Element T>
-Array array(std::span<const T> values, const Shape& shape, Loc loc = Loc::current());
+Array array(std::span<const T> values, const Shape& shape, Dtype dtype = dtype_of<T>(),
+            Loc loc = Loc::current());
 template <Element T>
-Array array(const std::vector<T>& values, const Shape& shape, Loc loc = Loc::current());
+Array array(const std::vector<T>& values, const Shape& shape, Dtype dtype = dtype_of<T>(),
+            Loc loc = Loc::current());
+/// Numbers that are written down: the dtype is dtype_of_literal<T>() here and below, f32 for {1.0,
+/// 2.0}, unless one is given.
 template <Element T>
-Array array(std::initializer_list<T> values, const Shape& shape, Loc loc = Loc::current());
+Array array(std::initializer_list<T> values, const Shape& shape,
+            Dtype dtype = dtype_of_literal<T>(), Loc loc = Loc::current());
 /// The same with rank 1.
 template <Element T>
 Array array(const std::vector<T>& values, Loc loc = Loc::current());
 template <Element T>
+Array array(const std::vector<T>& values, std::same_as<Dtype> auto dtype, Loc loc = Loc::current());
+template <Element T>
 Array array(std::initializer_list<T> values, Loc loc = Loc::current());
+template <Element T>
+Array array(std::initializer_list<T> values, std::same_as<Dtype> auto dtype,
+            Loc loc = Loc::current());
 /// Nested lists: array({{1.0f, 2.0f}, {3.0f, 4.0f}}) is f32[2,2]. Throws ShapeError for ragged
 /// ones.
 template <Element T>
-Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc = Loc::current());
+Array array(std::initializer_list<std::initializer_list<T>> values,
+            Dtype dtype = dtype_of_literal<T>(), Loc loc = Loc::current());
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
-            Loc loc = Loc::current());
-/// A strong array of rank 0: array(1.0f) is f32[]; Array(1.0f) is a weak one.
+            Dtype dtype = dtype_of_literal<T>(), Loc loc = Loc::current());
+/// A strong array of rank 0: array(1.0) is f32[]; Array(1.0) is a weak one.
 template <Element T>
-Array array(T value);
+Array array(T value, Dtype dtype = dtype_of_literal<T>());
 
 }  // namespace spruce
 

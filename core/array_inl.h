@@ -7,15 +7,23 @@
 namespace spruce {
 namespace internal {
 
-Array from_host(Dtype dtype, const void* data, int64_t count, const Shape& shape, Loc loc);
+// An array of the dtype `to` from `count` elements of the dtype `from`.
+Array from_host(Dtype from, const void* data, int64_t count, const Shape& shape, Dtype to, Loc loc);
 
 template <class T>
-Array from_vector(const std::vector<T>& values, const Shape& shape, Loc loc) {
+Array from_list(std::span<const T> values, const Shape& shape, Dtype dtype, Loc loc) {
+  return from_host(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()), shape, dtype,
+                   loc);
+}
+
+template <class T>
+Array from_vector(const std::vector<T>& values, const Shape& shape, Dtype dtype, Loc loc) {
   if constexpr (std::is_same_v<T, bool>) {
     const std::vector<uint8_t> bytes(values.begin(), values.end());
-    return from_host(Dtype::kBool, bytes.data(), static_cast<int64_t>(bytes.size()), shape, loc);
+    return from_host(Dtype::kBool, bytes.data(), static_cast<int64_t>(bytes.size()), shape, dtype,
+                     loc);
   } else {
-    return from_host(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()), shape, loc);
+    return from_list(std::span<const T>(values), shape, dtype, loc);
   }
 }
 
@@ -33,30 +41,35 @@ inline std::vector<bool> Array::to_vector<bool>(Loc loc) const {
 }
 
 template <Element T>
-Array array(std::span<const T> values, const Shape& shape, Loc loc) {
-  return internal::from_host(dtype_of<T>(), values.data(), static_cast<int64_t>(values.size()),
-                             shape, loc);
+Array array(std::span<const T> values, const Shape& shape, Dtype dtype, Loc loc) {
+  return internal::from_list(values, shape, dtype, loc);
 }
 template <Element T>
-Array array(const std::vector<T>& values, const Shape& shape, Loc loc) {
-  return internal::from_vector(values, shape, loc);
+Array array(const std::vector<T>& values, const Shape& shape, Dtype dtype, Loc loc) {
+  return internal::from_vector(values, shape, dtype, loc);
 }
 template <Element T>
-Array array(std::initializer_list<T> values, const Shape& shape, Loc loc) {
-  return internal::from_host(dtype_of<T>(), values.begin(), static_cast<int64_t>(values.size()),
-                             shape, loc);
+Array array(std::initializer_list<T> values, const Shape& shape, Dtype dtype, Loc loc) {
+  return internal::from_list(std::span<const T>(values), shape, dtype, loc);
 }
 template <Element T>
 Array array(const std::vector<T>& values, Loc loc) {
-  return internal::from_vector(values, Shape{static_cast<int64_t>(values.size())}, loc);
+  return array(values, dtype_of<T>(), loc);
+}
+template <Element T>
+Array array(const std::vector<T>& values, std::same_as<Dtype> auto dtype, Loc loc) {
+  return internal::from_vector(values, Shape{static_cast<int64_t>(values.size())}, dtype, loc);
 }
 template <Element T>
 Array array(std::initializer_list<T> values, Loc loc) {
-  const auto n = static_cast<int64_t>(values.size());
-  return internal::from_host(dtype_of<T>(), values.begin(), n, Shape{n}, loc);
+  return array(values, dtype_of_literal<T>(), loc);
 }
 template <Element T>
-Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc) {
+Array array(std::initializer_list<T> values, std::same_as<Dtype> auto dtype, Loc loc) {
+  return array(values, Shape{static_cast<int64_t>(values.size())}, dtype, loc);
+}
+template <Element T>
+Array array(std::initializer_list<std::initializer_list<T>> values, Dtype dtype, Loc loc) {
   const auto n = static_cast<int64_t>(values.size());
   const size_t columns = n == 0 ? 0 : values.begin()->size();
   std::vector<T> flat;
@@ -66,11 +79,11 @@ Array array(std::initializer_list<std::initializer_list<T>> values, Loc loc) {
   }
   // {} converts to a list of any depth; as many axes as there are braces, as in NumPy.
   return internal::from_vector(flat, n == 0 ? Shape{0} : Shape{n, static_cast<int64_t>(columns)},
-                               loc);
+                               dtype, loc);
 }
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
-            Loc loc) {
+            Dtype dtype, Loc loc) {
   const auto n = static_cast<int64_t>(values.size());
   const size_t rows = n == 0 ? 0 : values.begin()->size();
   const size_t columns = rows == 0 ? 0 : values.begin()->begin()->size();
@@ -85,11 +98,11 @@ Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>
   Shape shape{n};
   if (n > 0) shape.push_back(static_cast<int64_t>(rows));
   if (rows > 0) shape.push_back(static_cast<int64_t>(columns));
-  return internal::from_vector(flat, shape, loc);
+  return internal::from_vector(flat, shape, dtype, loc);
 }
 template <Element T>
-Array array(T value) {
-  return internal::from_host(dtype_of<T>(), &value, 1, Shape{}, Loc::none());
+Array array(T value, Dtype dtype) {
+  return internal::from_host(dtype_of<T>(), &value, 1, Shape{}, dtype, Loc::none());
 }
 
 }  // namespace spruce

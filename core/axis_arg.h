@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "spruce/core/integer_arg.h"
 #include "spruce/core/shape.h"
 
 namespace spruce {
@@ -17,6 +18,20 @@ struct None {
 /// The value of that type.
 inline constexpr None none{};
 
+/// One axis; negative ones count from the end. An unsigned number above all int64, such as v.size()
+/// - 1 of an empty v, is an axis that no array has, and not -1.
+class Axis {
+ public:
+  /// That axis. Whether it exists is checked where it is used.
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) constexpr Axis(T axis) : axis_(internal::axis_of(axis)) {}
+  /// The axis as it was given.
+  constexpr operator int64_t() const { return axis_; }
+
+ private:
+  int64_t axis_;
+};
+
 /// One axis, several, or none; where an operation reduces, none means all axes. Negative axes count
 /// from the end.
 class AxisArg {
@@ -25,7 +40,8 @@ class AxisArg {
   constexpr AxisArg(None) : all_(true) {}
   /// One axis.
   template <std::integral T>
-  requires(!std::same_as<T, bool>) constexpr AxisArg(T axis) : axes_{static_cast<int64_t>(axis)} {}
+  requires(!std::same_as<T, bool>) constexpr AxisArg(T axis) : AxisArg(Axis(axis)) {}
+  constexpr AxisArg(Axis axis) : axes_{int64_t{axis}} {}
   /// Several axes. The lists throw ShapeError for more than kMaxRank entries; whether axes exist is
   /// checked by resolve().
   constexpr AxisArg(std::initializer_list<int64_t> axes) : axes_(axes) {}

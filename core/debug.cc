@@ -3,19 +3,15 @@
 
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <string_view>
 
+#include "spruce/core/environment.h"
 #include "spruce/core/interpreter.h"
 
 namespace spruce {
 namespace {
 
 std::atomic<bool>& flag() {
-  static std::atomic<bool> on{[] {
-    const char* env = std::getenv("SPRUCE_DEBUG_NANS");
-    return env != nullptr && std::string_view(env) == "1";
-  }()};
+  static std::atomic<bool> on{internal::environment("SPRUCE_DEBUG_NANS", {"0", "1"}) == "1"};
   return on;
 }
 

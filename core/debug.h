@@ -9,8 +9,9 @@
 namespace spruce {
 
 /// Checks every floating result for NaN: the first operation that makes one from inputs without
-/// throws ValueError and is named. Off unless the environment has SPRUCE_DEBUG_NANS=1 when the
-/// program starts. Holds for all threads.
+/// throws ValueError and is named. A label or row number out of range, which is only known when a
+/// compiled function runs, is an IndexError then (see nn::cross_entropy). Off unless the
+/// environment has SPRUCE_DEBUG_NANS=1 when the program starts. Holds for all threads.
 void set_debug_nans(bool on);
 /// Whether results are checked now.
 bool debug_nans();

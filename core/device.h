@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce {
 
 struct Primitive;

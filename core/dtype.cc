@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/dtype.h"
 
+#include <ostream>
 #include <string>
 
 #include "spruce/core/error.h"
@@ -29,6 +30,7 @@ Dtype promote_integers(Dtype a, Dtype b) {
 
 std::string_view short_name(Dtype d) { return kShort[static_cast<int>(d)]; }
 std::string_view name(Dtype d) { return kLong[static_cast<int>(d)]; }
+std::ostream& operator<<(std::ostream& out, Dtype d) { return out << short_name(d); }
 
 Dtype parse_dtype(std::string_view text) {
   for (int i = 0; i < kDtypeCount; ++i) {

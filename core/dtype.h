@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 #include <type_traits>
 
@@ -67,6 +68,8 @@ constexpr bool is_unsigned_integer(Dtype d) { return d >= Dtype::kUint8 && d <= 
 std::string_view short_name(Dtype d);
 /// Long name as in NumPy: "float32", "int64", "bool", "bfloat16".
 std::string_view name(Dtype d);
+/// Prints the short name.
+std::ostream& operator<<(std::ostream& out, Dtype d);
 /// The dtype with that short or long name. Throws DtypeError for any other text.
 Dtype parse_dtype(std::string_view text);
 

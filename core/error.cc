@@ -5,13 +5,16 @@
 #include <set>
 #include <string_view>
 
+#include "spruce/core/error_text.h"
 #include "spruce/core/op_scope.h"
 
 namespace spruce {
 namespace {
 
-// True for our own headers, whose templates call operations for the user.
+// True for our own headers and those of the standard library, whose templates call operations for
+// the user.
 bool is_ours(std::string_view file) {
+  if (file.find("/include/c++/") != std::string_view::npos) return true;
   if (!file.ends_with(".h")) return false;
   for (const std::string_view part :
        {"/spruce/core/", "/spruce/transforms/", "/spruce/nn/", "/spruce/optim/"}) {
@@ -35,11 +38,14 @@ std::string with_name(const std::string& message) {
 
 bool is_users(Loc loc) { return loc.file() != nullptr && !is_ours(loc.file()); }
 
+constexpr const char* kAt = "\n  at ";
+constexpr const char* kWithin = "\n  in the function given at ";
+
 std::string with_place(const std::string& message) {
   const bool exact = is_users(LocScope::current());
   const Loc loc = exact ? LocScope::current() : FunctionScope::outer();
   if (!is_users(loc)) return message;
-  return message + (exact ? "\n  at " : "\n  in the function given at ") + to_string(loc);
+  return message + (exact ? kAt : kWithin) + to_string(loc);
 }
 
 }  // namespace
@@ -57,6 +63,18 @@ Loc kept(Loc loc) {
   const auto found = places.find(std::string_view(loc.file()));
   return Loc::text((found != places.end() ? found : places.insert(loc.file()).first)->c_str());
 }
+
+namespace internal {
+
+std::string without_place(const Error& e) {
+  const std::string text = e.what();
+  const size_t last = text.rfind('\n');
+  if (last == text.npos) return text;
+  const std::string_view line = std::string_view(text).substr(last);
+  return line.starts_with(kAt) || line.starts_with(kWithin) ? text.substr(0, last) : text;
+}
+
+}  // namespace internal
 
 Error::Error(const std::string& message) : std::runtime_error(with_place(with_name(message))) {}
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce {
 
 /// Base of all exceptions of this library. The message names the operation, its arguments

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce {
 
 /// Brain float: the upper half of an IEEE binary32. Converts from float to nearest, ties to even.

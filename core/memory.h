@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce::memory {
 
 /// Bytes of array memory in use now, over all threads and devices.

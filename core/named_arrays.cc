@@ -2,10 +2,14 @@
 #include "spruce/core/named_arrays.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <numeric>
 
 namespace spruce {
 namespace {
+
+constexpr size_t kFew = 8;  // entries that are quicker looked through than hashed
 
 // How many letters to insert, remove or replace to make one of the other.
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -64,17 +68,35 @@ NamedArrays::NamedArrays(std::initializer_list<value_type> entries, Loc loc) {
   for (const auto& entry : entries) insert(entry.first, entry.second);
 }
 
-size_t NamedArrays::place(std::string_view name) const {
-  const auto at =
-      std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                       [&](size_t i, std::string_view n) { return entries_[i].first < n; });
-  return static_cast<size_t>(at - by_name_.begin());
+size_t NamedArrays::index_of(std::string_view name) const {
+  if (table_.empty()) {
+    size_t i = 0;
+    while (i < entries_.size() && entries_[i].first != name) ++i;
+    return i;
+  }
+  const size_t mask = table_.size() - 1;
+  for (size_t at = std::hash<std::string_view>()(name) & mask;; at = (at + 1) & mask) {
+    if (table_[at] == 0) return entries_.size();
+    const size_t i = table_[at] - 1;
+    if (entries_[i].first == name) return i;
+  }
+}
+
+void NamedArrays::note(size_t i) {
+  const size_t mask = table_.size() - 1;
+  size_t at = std::hash<std::string_view>()(entries_[i].first) & mask;
+  while (table_[at] != 0) at = (at + 1) & mask;
+  table_[at] = static_cast<uint32_t>(i + 1);
+}
+
+void NamedArrays::rebuild(size_t places) {
+  table_.assign(places, 0);
+  for (size_t i = 0; i < entries_.size() && places > 0; ++i) note(i);
 }
 
 const Array* NamedArrays::find(std::string_view name) const {
-  const size_t at = place(name);
-  if (at == by_name_.size() || entries_[by_name_[at]].first != name) return nullptr;
-  return &entries_[by_name_[at]].second;
+  const size_t i = index_of(name);
+  return i == entries_.size() ? nullptr : &entries_[i].second;
 }
 
 Array* NamedArrays::find(std::string_view name) {
@@ -100,22 +122,23 @@ Array& NamedArrays::operator[](std::string_view name) {
 
 void NamedArrays::insert(std::string_view name, Array array, Loc loc) {
   const LocScope scope(loc);
-  const size_t at = place(name);
-  if (at < by_name_.size() && entries_[by_name_[at]].first == name) {
+  if (find(name) != nullptr) {
     throw ValueError("NamedArrays: the name '" + std::string(name) +
                      "' is taken; names must differ");
   }
   entries_.emplace_back(std::string(name), std::move(array));
-  by_name_.insert(by_name_.begin() + static_cast<std::ptrdiff_t>(at), entries_.size() - 1);
+  if (entries_.size() <= kFew) return;
+  if (2 * entries_.size() > table_.size())
+    rebuild(std::bit_ceil(4 * entries_.size()));
+  else
+    note(entries_.size() - 1);
 }
 
 bool NamedArrays::erase(std::string_view name) {
-  const size_t at = place(name);
-  if (at == by_name_.size() || entries_[by_name_[at]].first != name) return false;
-  const size_t i = by_name_[at];
-  by_name_.erase(by_name_.begin() + static_cast<std::ptrdiff_t>(at));
+  const size_t i = index_of(name);
+  if (i == entries_.size()) return false;
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
-  for (size_t& k : by_name_) k -= k > i ? 1 : 0;
+  rebuild(entries_.size() <= kFew ? 0 : table_.size());
   return true;
 }
 

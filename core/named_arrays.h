@@ -2,6 +2,7 @@
 // NamedArrays: a map from names to arrays that keeps the order of insertion.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -63,10 +64,14 @@ class NamedArrays {
   bool same_names(const NamedArrays& other) const;
 
  private:
-  size_t place(std::string_view name) const;  // of the first name that is not less, in by_name_
+  size_t index_of(std::string_view name) const;  // size() if there is none
+  void note(size_t i);                           // enters entry i into the table
+  void rebuild(size_t places);
 
   std::vector<value_type> entries_;
-  std::vector<size_t> by_name_;  // indices of entries_, sorted by name
+  // Entries by the hash of their names: the number + 1, 0 for none. Its size is a power of two, and
+  // of 0 for few entries, which are looked through.
+  std::vector<uint32_t> table_;
 };
 
 namespace internal {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce {
 
 /// Base of what a Ref points to: a count that starts at zero.

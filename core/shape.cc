@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/shape.h"
 
+#include <ostream>
+
 #include "spruce/core/axis_arg.h"
 #include "spruce/core/error.h"
 
@@ -10,6 +12,35 @@ void Shape::throw_rank(int64_t rank) {
   throw ShapeError("shape: rank " + std::to_string(rank) + " is above the largest one, " +
                    std::to_string(kMaxRank) + "; merge axes by reshape");
 }
+
+namespace {
+
+[[noreturn]] void throw_entry_named(const Shape& shape, const std::string& i) {
+  const int n = shape.rank();
+  const std::string range = n == 0 ? "it has none"
+                                   : "they are 0.." + std::to_string(n - 1) + ", and -1..-" +
+                                         std::to_string(n) + " from the end";
+  throw ShapeError("shape: the shape " + to_string(shape) + " has no entry " + i + "; " + range);
+}
+
+}  // namespace
+
+void Shape::throw_entry(const Shape& shape, int64_t i) {
+  throw_entry_named(shape, std::to_string(i));
+}
+
+void Shape::throw_entry(const Shape& shape, uint64_t i) {
+  throw_entry_named(shape, std::to_string(i));
+}
+
+int Shape::place_from_end(int64_t i) const {
+  if (i >= 0 || i < -rank_) throw_entry(*this, i);
+  return static_cast<int>(i) + rank_;
+}
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << to_string(shape); }
+
+std::ostream& operator<<(std::ostream& out, const Aval& aval) { return out << to_string(aval); }
 
 std::string to_string(const Shape& shape) {
   std::string s = "[";

@@ -2,8 +2,10 @@
 // Shapes and lists of axes: short lists of int64 without heap memory.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,12 +46,18 @@ class Shape {
   constexpr size_t size() const { return static_cast<size_t>(rank_); }
   /// True for rank 0; the shape of an array without elements is not empty.
   constexpr bool empty() const { return rank_ == 0; }
-  /// Entry i, i in 0..rank-1; not checked, and negative ones do not count from the end.
-  constexpr int64_t operator[](int i) const { return dims_[i]; }
-  constexpr int64_t& operator[](int i) { return dims_[i]; }
-  /// The last entry; there must be one.
-  constexpr int64_t back() const { return dims_[rank_ - 1]; }
-  constexpr int64_t& back() { return dims_[rank_ - 1]; }
+  /// Entry i; negative ones count from the end. Throws ShapeError for one that is not there.
+  template <std::integral T>
+  constexpr int64_t operator[](T i) const {
+    return dims_[place(i)];
+  }
+  template <std::integral T>
+  constexpr int64_t& operator[](T i) {
+    return dims_[place(i)];
+  }
+  /// The last entry. Throws ShapeError where there is none.
+  constexpr int64_t back() const { return dims_[place(-1)]; }
+  constexpr int64_t& back() { return dims_[place(-1)]; }
   /// The first entry; where it is changed, so is the shape.
   constexpr const int64_t* begin() const { return dims_; }
   /// Behind the last entry.
@@ -65,15 +73,17 @@ class Shape {
     if (rank_ == kMaxRank) throw_rank(kMaxRank + 1);
     dims_[rank_++] = d;
   }
-  /// Inserts `d` before entry `at` (0..rank).
+  /// Inserts `d` before entry `at` (0..rank). Throws ShapeError for other places.
   constexpr void insert(int at, int64_t d) {
+    if (at < 0 || at > rank_) throw_entry(*this, int64_t{at});
     push_back(d);
     for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1];
     dims_[at] = d;
   }
-  /// Takes entry `at` (0..rank-1) out; not checked.
+  /// Takes entry `at` out; negative ones count from the end. Throws ShapeError for one that is not
+  /// there.
   constexpr void erase(int at) {
-    for (int i = at; i + 1 < rank_; ++i) dims_[i] = dims_[i + 1];
+    for (int i = place(at); i + 1 < rank_; ++i) dims_[i] = dims_[i + 1];
     --rank_;
   }
   /// True if an entry is `value`.
@@ -98,9 +108,27 @@ class Shape {
     }
     return true;
   }
+  /// Prints "[64,784]".
+  friend std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
  private:
   [[noreturn]] static void throw_rank(int64_t rank);
+  [[noreturn]] static void throw_entry(const Shape& shape, int64_t i);
+  [[noreturn]] static void throw_entry(const Shape& shape, uint64_t i);
+
+  // The place of entry i. A negative i is a large number without its sign, so that entries that are
+  // there cost one comparison; all others are found out of line.
+  template <std::integral T>
+  constexpr int place(T i) const {
+    if (static_cast<uint64_t>(i) < static_cast<uint64_t>(rank_)) [[likely]]
+      return static_cast<int>(i);
+    if constexpr (std::signed_integral<T>) {
+      return place_from_end(static_cast<int64_t>(i));
+    } else {
+      throw_entry(*this, static_cast<uint64_t>(i));
+    }
+  }
+  int place_from_end(int64_t i) const;
 
   int64_t dims_[kMaxRank] = {};
   int32_t rank_ = 0;
@@ -124,6 +152,8 @@ struct Aval {
   /// Bytes of the elements.
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
   friend bool operator==(const Aval&, const Aval&) = default;
+  /// Prints "f32[64,784]".
+  friend std::ostream& operator<<(std::ostream& out, const Aval& aval);
 };
 
 /// "f32[64,784]"; weak values print with a star, "f32*[]".

@@ -7,6 +7,7 @@
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ranges.h"
 #include "spruce/core/rules/activation.h"
 #include "spruce/core/rules/gelu.h"
 
@@ -17,13 +18,25 @@ extern const Primitive relu_p, silu_p, softplus_p, softmax_p, log_softmax_p;
 namespace nn {
 namespace {
 
+using spruce::internal::check_range, spruce::internal::Range;
+
 Array floating(const Array& x) { return is_floating(x.dtype()) ? x : astype(x, float32); }
 
+// The axis of the options, which PyTorch calls dim.
+int64_t axis_of(const char* op, const SoftmaxOptions& o) {
+  if (!o.dim.has_value()) return o.axis;
+  if (o.axis != -1 && o.axis != *o.dim) {
+    throw ValueError(std::string(op) + ": axis is " + std::to_string(o.axis) + " and dim is " +
+                     std::to_string(*o.dim) + "; they are two names of one option, give one");
+  }
+  return *o.dim;
+}
+
 // `f` along an axis, by a primitive that works along the last one.
-Array along(const Primitive& p, const char* op, const Array& input, int64_t dim) {
+Array along(const Primitive& p, const char* op, const Array& input, const SoftmaxOptions& options) {
   const Array x = floating(input);
   if (x.rank() == 0) return bind1(p, {x.reshape({1})}).reshape({});
-  const int axis = normalize_axis(op, dim, x.rank());
+  const int axis = normalize_axis(op, axis_of(op, options), x.rank());
   if (axis == x.rank() - 1) return bind1(p, {x});
   return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
 }
@@ -35,14 +48,6 @@ namespace internal {
 Array relu(const Array& x) {
   const OpScope at("relu");
   return bind1(relu_p, {x});
-}
-Array sigmoid(const Array& x) {
-  const OpScope at("sigmoid");
-  return logistic(x);
-}
-Array tanh(const Array& x) {
-  const OpScope at("tanh");
-  return spruce::tanh(x);
 }
 Array silu(const Array& x) {
   const OpScope at("silu");
@@ -102,6 +107,7 @@ Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const 
 
 Array Celu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const OpScope at("celu", loc);
+  if (options.alpha == 0) throw ValueError("celu: alpha is 0, it must be another number");
   return bind1(elu_p, {floating(x)}, Params::make(EluParams{options.alpha, options.alpha, 1}));
 }
 
@@ -112,9 +118,10 @@ Array LeakyRelu::operator()(const Array& x, const LeakyReluOptions& options, Loc
 
 Array Hardtanh::operator()(const Array& x, const HardtanhOptions& options, Loc loc) const {
   const OpScope at("hardtanh", loc);
-  if (options.min_val > options.max_val) {
-    throw ValueError("hardtanh: min_val " + std::to_string(options.min_val) + " is above max_val " +
-                     std::to_string(options.max_val));
+  if (!(options.min_val <= options.max_val)) {
+    throw ValueError("hardtanh: min_val is " + spruce::internal::number_text(options.min_val) +
+                     ", it must be at most max_val, which is " +
+                     spruce::internal::number_text(options.max_val));
   }
   return where(x <= options.min_val, options.min_val,
                where(x >= options.max_val, options.max_val, x));
@@ -122,6 +129,7 @@ Array Hardtanh::operator()(const Array& x, const HardtanhOptions& options, Loc l
 
 Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc loc) const {
   const OpScope at("softplus", loc);
+  check_range("softplus", "beta", options.beta, Range::kPositive);
   const Array f = floating(x);
   // Beyond 18 the function and its derivatives are those of x anyway, but for f64.
   if (options.beta == 1.0 && options.threshold >= 18.0 && f.dtype() != float64)
@@ -132,35 +140,38 @@ Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc l
 
 Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
   const OpScope at("hardshrink", loc);
+  check_range("hardshrink", "lambd", options.lambd, Range::kNotNegative);
   return where(abs(x) <= options.lambd, zeros_like(x), x);
 }
 
 Array Softshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {
   const OpScope at("softshrink", loc);
+  check_range("softshrink", "lambd", options.lambd, Range::kNotNegative);
   const Array moved = where(x > 0, x - options.lambd, x + options.lambd);
   return where(abs(x) <= options.lambd, zeros_like(x), moved);
 }
 
 Array Softmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
   const OpScope at("softmax", loc);
-  return along(softmax_p, "softmax", x, options.dim);
+  return along(softmax_p, "softmax", x, options);
 }
 
 Array LogSoftmax::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
   const OpScope at("log_softmax", loc);
-  return along(log_softmax_p, "log_softmax", x, options.dim);
+  return along(log_softmax_p, "log_softmax", x, options);
 }
 
 Array Softmin::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
   const OpScope at("softmin", loc);
-  return along(softmax_p, "softmin", -x, options.dim);
+  return along(softmax_p, "softmin", -x, options);
 }
 
 Array Glu::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
   const OpScope at("glu", loc);
-  const int axis = normalize_axis("glu", options.dim, x.rank());
+  const int64_t given = axis_of("glu", options);
+  const int axis = normalize_axis("glu", given, x.rank());
   if (x.shape()[axis] % 2 != 0) {
-    throw ShapeError("glu: axis " + std::to_string(options.dim) + " of " + to_string(x.aval()) +
+    throw ShapeError("glu: axis " + std::to_string(given) + " of " + to_string(x.aval()) +
                      " has an odd size; it is cut in halves");
   }
   const std::vector<Array> halves = split(x, 2, axis);

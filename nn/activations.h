@@ -3,7 +3,10 @@
 // defaults are PyTorch's.
 #pragma once
 
-#include "spruce/core/array.h"
+#include <optional>
+
+#include "spruce/core/axis_arg.h"
+#include "spruce/core/ops/unary.h"
 
 namespace spruce::nn {
 
@@ -20,8 +23,6 @@ struct Activation {
 namespace internal {
 Array relu(const Array& x);
 Array relu6(const Array& x);
-Array sigmoid(const Array& x);
-Array tanh(const Array& x);
 Array silu(const Array& x);
 Array mish(const Array& x);
 Array selu(const Array& x);
@@ -36,10 +37,10 @@ Array tanhshrink(const Array& x);
 inline constexpr Activation relu{internal::relu};
 /// min(max(x, 0), 6). Grad: 0 at the edges.
 inline constexpr Activation relu6{internal::relu6};
-/// 1 / (1 + e^-x).
-inline constexpr Activation sigmoid{internal::sigmoid};
-/// The hyperbolic tangent. Grad: g (1 - y^2).
-inline constexpr Activation tanh{internal::tanh};
+/// 1 / (1 + e^-x); the same function as in spruce.
+using spruce::sigmoid;
+/// The hyperbolic tangent; the same function as in spruce.
+using spruce::tanh;
 /// x sigmoid(x) (Elfwing et al. 2018).
 inline constexpr Activation silu{internal::silu};
 /// x tanh(softplus(x)) (Misra 2019).
@@ -77,7 +78,7 @@ inline constexpr Gelu gelu{};
 
 /// Options of elu and celu.
 struct EluOptions {
-  double alpha = 1.0;  ///< the limit far below 0 is -alpha; celu takes none of 0
+  double alpha = 1.0;  ///< the limit far below 0 is -alpha; celu throws ValueError for 0
 };
 /// x where x > 0, alpha (e^x - 1) elsewhere (Clevert et al. 2016).
 struct Elu {
@@ -127,7 +128,7 @@ struct SoftplusOptions {
   double beta = 1.0;        ///< the larger, the nearer to relu
   double threshold = 20.0;  ///< where beta x is above it, the result is x
 };
-/// log(1 + e^(beta x)) / beta.
+/// log(1 + e^(beta x)) / beta. Throws ValueError unless beta is positive.
 struct Softplus {
   /// softplus(x), by default with beta = 1: of the shape of x.
   Array operator()(const Array& x, const SoftplusOptions& options = {},
@@ -138,7 +139,7 @@ inline constexpr Softplus softplus{};
 
 /// Options of hardshrink and softshrink.
 struct ShrinkOptions {
-  double lambd = 0.5;  ///< half the width of what becomes 0
+  double lambd = 0.5;  ///< half the width of what becomes 0; not negative
 };
 /// x outside of [-lambd, lambd], 0 within.
 struct Hardshrink {
@@ -159,7 +160,8 @@ inline constexpr Softshrink softshrink{};
 
 /// Options of softmax, log_softmax, softmin and glu.
 struct SoftmaxOptions {
-  int64_t dim = -1;  ///< the axis that it goes along: that which sums to one, or is halved
+  Axis axis = -1;  ///< the axis that it goes along: that which sums to one, or is halved
+  std::optional<Axis> dim = {};  ///< PyTorch's name of axis; give one of them
 };
 /// exp(x) / sum(exp(x)) along an axis, without overflow.
 struct Softmax {

@@ -6,12 +6,14 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/logic.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ranges.h"
 #include "spruce/core/rules/attention.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/dropout.h"
@@ -20,11 +22,20 @@
 namespace spruce::nn {
 namespace {
 
+using spruce::internal::check_range, spruce::internal::Range;
+
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 std::string text(const Array& q, const Array& k, const Array& v) {
   return "query " + to_string(q.aval()) + ", key " + to_string(k.aval()) + " and value " +
          to_string(v.aval());
+}
+
+// Integers would be added to the scores as they are, which is not what masks of 0 and 1 mean.
+void check_mask(const char* op, const char* name, const Array& mask) {
+  if (!mask.defined() || mask.dtype() == bool_ || is_floating(mask.dtype())) return;
+  throw DtypeError(std::string(op) + ": " + name + " must be bool or floating, got " +
+                   to_string(mask.aval()));
 }
 
 void check_attention(const Array& q, const Array& k, const Array& v, const AttentionOptions& o) {
@@ -39,9 +50,14 @@ void check_attention(const Array& q, const Array& k, const Array& v, const Atten
                      "attn_mask and is_causal exclude each other; put the causal mask, "
                      "tri(t, {.columns = s, .dtype = bool_}), into attn_mask");
   }
-  if (o.attn_mask.defined() && o.attn_mask.dtype() != bool_ && !is_floating(o.attn_mask.dtype())) {
-    throw DtypeError(op +
-                     ("attn_mask must be bool or floating, got " + to_string(o.attn_mask.aval())));
+  check_mask("scaled_dot_product_attention", "attn_mask", o.attn_mask);
+  check_range("scaled_dot_product_attention", "dropout_p", o.dropout_p, Range::kShare);
+  if (o.scale.has_value())
+    check_range("scaled_dot_product_attention", "scale", *o.scale, Range::kFinite);
+  if (o.dropout_p != 0 && !o.dropout_key.defined()) {
+    throw ValueError(std::string(op) +
+                     "dropout_p needs a key; give one as {.dropout_p = p, .dropout_key = key}, or "
+                     "leave dropout_p out, as in evaluation");
   }
 }
 
@@ -63,9 +79,12 @@ bool is_single(const Array& q, const Array& k, const Array& v, const AttentionOp
 
 }  // namespace
 
-Array scaled_dot_product_attention(const Array& query, const Array& key, const Array& value,
-                                   const AttentionOptions& o, Loc loc) {
+Array ScaledDotProductAttentionFunction::operator()(const Array& query, const Array& key,
+                                                    const Array& value, const AttentionOptions& o,
+                                                    Loc loc) const {
   const OpScope at("scaled_dot_product_attention", loc);
+  spruce::internal::require_defined("scaled_dot_product_attention", "query", query, "key", key,
+                                    "value", value);
   check_attention(query, key, value, o);
   const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape(-1))));
   if (is_single(query, key, value, o)) {
@@ -86,6 +105,7 @@ MultiheadAttention MultiheadAttention::init(const Key& key, int64_t e, int64_t n
     throw ValueError("MultiheadAttention: num_heads is " + std::to_string(num_heads) +
                      ", it must divide embed_dim, which is " + std::to_string(e));
   }
+  check_range("MultiheadAttention", "dropout", o.dropout, Range::kShare);
   const auto [k_in, k_out] = random::split<2>(key);
   MultiheadAttention layer;
   layer.in_proj_weight = init::glorot_uniform(k_in, {3 * e, e}, o.dtype);
@@ -112,6 +132,8 @@ Array additive(const Array& mask, Dtype dtype) {
 // nothing.
 Array joined_mask(const MultiheadMasks& masks, int64_t n, int64_t heads, int64_t t, int64_t s,
                   Dtype dtype) {
+  check_mask("MultiheadAttention", "attn_mask", masks.attn_mask);
+  check_mask("MultiheadAttention", "key_padding_mask", masks.key_padding_mask);
   Array total;
   const auto add = [&](const Array& m) { total = total.defined() ? total + m : m; };
   if (const Array& m = masks.attn_mask; m.defined()) {
@@ -145,6 +167,8 @@ Array MultiheadAttention::operator()(const Array& query, const Array& key, const
 Array MultiheadAttention::operator()(const Array& query, const Array& key, const Array& value,
                                      Context& ctx, const MultiheadMasks& masks, Loc loc) const {
   const OpScope at("MultiheadAttention", loc);
+  spruce::internal::require_defined("MultiheadAttention", "query", query, "key", key, "value",
+                                    value, "in_proj_weight", in_proj_weight);
   const int64_t e = in_proj_weight.shape(1), d = e / num_heads;
   const int rank = query.rank();
   const auto fits = [&](const Array& a) { return a.rank() == rank && a.shape(-1) == e; };
@@ -152,6 +176,15 @@ Array MultiheadAttention::operator()(const Array& query, const Array& key, const
     throw ShapeError("MultiheadAttention: " + text(query, key, value) + " must all be " +
                      (batch_first ? "f[n, t, " : "f[t, n, ") + std::to_string(e) +
                      "] or all f[t, " + std::to_string(e) + "]");
+  }
+  const int batch_axis = batch_first ? 0 : 1;
+  const bool one_batch = rank == 2 || (query.shape(batch_axis) == key.shape(batch_axis) &&
+                                       key.shape(batch_axis) == value.shape(batch_axis));
+  const int time_axis = rank == 3 && batch_first ? 1 : 0;
+  if (!one_batch || key.shape(time_axis) != value.shape(time_axis)) {
+    throw ShapeError("MultiheadAttention: " + text(query, key, value) +
+                     " do not fit: " + (rank == 3 ? "all must have one batch size, and " : "") +
+                     "key and value one length");
   }
   // f[t, n, e] -> f[n, heads, t, d] of one third of the projection.
   const bool time_first = rank == 3 && !batch_first;

@@ -25,9 +25,12 @@ struct AttentionOptions {
 /// Shapes:  query f[..., t, d], key f[..., s, d], value f[..., s, e] -> f[..., t, e]; leading axes
 ///          broadcast.
 /// Throws:  ShapeError, naming all three, where they do not fit; ValueError for attn_mask together
-///          with is_causal.
-Array scaled_dot_product_attention(const Array& query, const Array& key, const Array& value,
-                                   const AttentionOptions& options = {}, Loc loc = Loc::current());
+///          with is_causal, and for dropout_p outside of 0..1 or without a key; DtypeError for a
+///          mask of integers.
+inline constexpr struct ScaledDotProductAttentionFunction {
+  Array operator()(const Array& query, const Array& key, const Array& value,
+                   const AttentionOptions& options = {}, Loc loc = Loc::current()) const;
+} scaled_dot_product_attention{};
 
 /// Options of MultiheadAttention.
 struct MultiheadAttentionOptions {
@@ -59,12 +62,14 @@ struct MultiheadAttention {
   bool batch_first = false;           ///< f[n, t, e] in place of f[t, n, e]
 
   /// in_proj_weight uniform by Glorot from the first of split(key), out_proj from the second,
-  /// biases zero, as PyTorch's default. Throws ValueError unless num_heads divides embed_dim.
+  /// biases zero, as PyTorch's default. Throws ValueError unless num_heads divides embed_dim, and
+  /// for a dropout outside of 0..1.
   static MultiheadAttention init(const Key& key, int64_t embed_dim, int64_t num_heads,
                                  const MultiheadAttentionOptions& options = {},
                                  Loc loc = Loc::current());
 
-  /// Evaluation mode. Throws ShapeError where arguments or masks do not fit.
+  /// Evaluation mode. Throws ShapeError where arguments or masks do not fit, DtypeError for masks
+  /// of integers.
   Array operator()(const Array& query, const Array& key, const Array& value,
                    const MultiheadMasks& masks = {}, Loc loc = Loc::current()) const;
   /// In training the context gives the key for dropout.

@@ -12,16 +12,29 @@ Key Context::next_key(const char* who) {
   return random::fold_in(key, keys_used++);
 }
 
+const Array* Context::origin(const Array* place) const {
+  for (const Copy& c : copies) {
+    if (c.place == place) return c.origin;
+  }
+  return place;
+}
+
 const Array& Context::latest(const Buffer& buffer) const {
+  const Array* place = origin(&buffer.value);
   for (size_t k = updates.size(); k-- > 0;) {
-    if (updates[k].place == &buffer) return updates[k].value;
+    if (updates[k].place == place) return updates[k].value;
   }
   return buffer.value;
 }
 
 void Context::replace(const Array& place, Array& value, std::vector<size_t>& found) const {
+  const Array* at = origin(&place);
+  // Another tree may stand by now where a model was copied from.
+  for (const Copy& c : copies) {
+    if (c.origin == at && c.place->impl() != place.impl()) return;
+  }
   for (size_t k = 0; k < updates.size(); ++k) {
-    if (&updates[k].place->value == &place) {
+    if (updates[k].place == at) {
       value = updates[k].value;
       found[k] = 1;
     }

@@ -3,6 +3,7 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/init.h"
@@ -75,6 +76,7 @@ namespace internal {
 
 Array run_conv(const char* op, const Array& x, const Array& weight, const Array& bias,
                const ConvConfig& c) {
+  spruce::internal::require_defined(op, "x", x, "weight", weight);
   const int rank = weight.rank() - 2;
   const bool single = x.rank() == rank + 1;
   if ((!single && x.rank() != rank + 2) ||
@@ -133,18 +135,18 @@ ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_
 
 }  // namespace internal
 
-Array conv1d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
-             Loc loc) {
+Array Conv1dFunction::operator()(const Array& x, const Array& weight, const Array& bias,
+                                 const ConvOptions& options, Loc loc) const {
   const OpScope at("conv1d", loc);
   return functional("conv1d", 1, x, weight, bias, options);
 }
-Array conv2d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
-             Loc loc) {
+Array Conv2dFunction::operator()(const Array& x, const Array& weight, const Array& bias,
+                                 const ConvOptions& options, Loc loc) const {
   const OpScope at("conv2d", loc);
   return functional("conv2d", 2, x, weight, bias, options);
 }
-Array conv3d(const Array& x, const Array& weight, const Array& bias, const ConvOptions& options,
-             Loc loc) {
+Array Conv3dFunction::operator()(const Array& x, const Array& weight, const Array& bias,
+                                 const ConvOptions& options, Loc loc) const {
   const OpScope at("conv3d", loc);
   return functional("conv3d", 3, x, weight, bias, options);
 }

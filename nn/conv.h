@@ -23,15 +23,21 @@ struct ConvOptions {
 /// undefined -> f[n, out, d'...]
 /// Throws:  ShapeError, naming shapes and options, where they do not fit; ValueError for
 /// padding by an unknown name, and for "same" unless the stride is 1.
-Array conv1d(const Array& x, const Array& weight, const Array& bias = {},
-             const ConvOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct Conv1dFunction {
+  Array operator()(const Array& x, const Array& weight, const Array& bias = {},
+                   const ConvOptions& options = {}, Loc loc = Loc::current()) const;
+} conv1d{};
 /// Over 2 spatial axes: x f[n, in, h, w] or f[in, h, w], weight f[out, in / groups, kh, kw].
-Array conv2d(const Array& x, const Array& weight, const Array& bias = {},
-             const ConvOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct Conv2dFunction {
+  Array operator()(const Array& x, const Array& weight, const Array& bias = {},
+                   const ConvOptions& options = {}, Loc loc = Loc::current()) const;
+} conv2d{};
 /// Over 3 spatial axes: x f[n, in, d, h, w] or f[in, d, h, w], weight f[out, in / groups, kd, kh,
 /// kw].
-Array conv3d(const Array& x, const Array& weight, const Array& bias = {},
-             const ConvOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct Conv3dFunction {
+  Array operator()(const Array& x, const Array& weight, const Array& bias = {},
+                   const ConvOptions& options = {}, Loc loc = Loc::current()) const;
+} conv3d{};
 
 /// Options of Conv1d, Conv2d and their factories.
 struct ConvLayerOptions {
@@ -101,10 +107,14 @@ inline auto conv1d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options
 }
 
 /// A factory of Conv2d layers; the number of input channels is that of the example f[n, in, h, w].
-inline auto conv(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
+inline auto conv2d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
     return Conv2d::init(key, x.shape(-3), out, kernel, options);
   });
+}
+/// conv2d_layer under a shorter name.
+inline auto conv(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
+  return conv2d_layer(out, std::move(kernel), options);
 }
 
 }  // namespace spruce::nn

@@ -4,13 +4,15 @@
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ranges.h"
 
 namespace spruce::nn {
 
-Array dropout(const Array& x, const DropoutOptions& o, Loc loc) {
+using spruce::internal::check_range, spruce::internal::Range;
+
+Array DropoutFunction::operator()(const Array& x, const DropoutOptions& o, Loc loc) const {
   const OpScope at("dropout", loc);
-  if (!(o.p >= 0 && o.p <= 1))
-    throw ValueError("dropout: p is " + std::to_string(o.p) + ", it must be within 0..1");
+  check_range("dropout", "p", o.p, Range::kShare);
   if (!o.training || o.p == 0) return x;
   if (!o.key.defined()) {
     throw ValueError(
@@ -21,8 +23,15 @@ Array dropout(const Array& x, const DropoutOptions& o, Loc loc) {
   return where(keep, x / (1 - o.p), zeros_like(x));
 }
 
+Array Dropout::operator()(const Array& x, Loc loc) const {
+  const OpScope at("Dropout", loc);
+  check_range("Dropout", "p", p, Range::kShare);
+  return x;
+}
+
 Array Dropout::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("Dropout", loc);
+  check_range("Dropout", "p", p, Range::kShare);
   if (!ctx.training || p == 0) return x;
   return dropout(x, {.p = p, .training = true, .key = ctx.next_key("dropout")});
 }

@@ -15,14 +15,18 @@ struct DropoutOptions {
 
 /// Sets elements to zero with probability p and scales the others by 1 / (1 - p) (Srivastava et al.
 /// 2014). Throws ValueError for p outside of 0..1, or without a key in training.
-Array dropout(const Array& x, const DropoutOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct DropoutFunction {
+  Array operator()(const Array& x, const DropoutOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} dropout{};
 
-/// Dropout as a layer: draws a key from the context in training; x as it is otherwise.
+/// Dropout as a layer: draws a key from the context in training; x as it is otherwise. Throws
+/// ValueError in both modes for p outside of 0..1.
 struct Dropout {
   float p = 0.5f;  ///< probability that an element becomes zero
 
   /// Evaluation mode: x.
-  Array operator()(const Array& x) const { return x; }
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
   /// In training, with a key from the context.
   Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const;
 };

@@ -1,40 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/embedding.h"
 
+#include <limits>
 #include <utility>
 
 #include "spruce/core/op_scope.h"
-#include "spruce/core/ops/take.h"
+#include "spruce/core/ops/function.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/gather.h"
+#include "spruce/nn/known_indices.h"
 
 namespace spruce::nn {
 namespace {
 
+NanOutsideParams row_range(int64_t rows, Dtype dtype) {
+  return {"embedding", "the input holds",
+          "the table has " + (rows > 0 ? "rows 0.." + std::to_string(rows - 1) : "no rows"), rows,
+          dtype};
+}
+
 // Negative numbers are a mistake here, as in PyTorch, while take() counts them from the end.
-void check_rows(const Array& input, int64_t rows) {
-  if (input.impl()->concrete() == nullptr || &input.device() != &cpu_device()) return;
+void check_rows(const Array& input, int64_t rows, Dtype dtype) {
   visit_dtype(input.dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       for (const T i : input.data<T>()) {
         if (std::cmp_greater_equal(i, 0) && std::cmp_less(i, rows)) continue;
-        throw IndexError("embedding: the input holds " + std::to_string(i) + ", the table has " +
-                         (rows > 0 ? "rows 0.." + std::to_string(rows - 1) : "no rows"));
+        rules::throw_outside(row_range(rows, dtype), std::to_string(i));
       }
+    }
+  });
+}
+
+// What integers hold for a row that is not there: the smallest number of a signed dtype, the
+// largest of an unsigned one, true.
+Array missing_row(Dtype dtype) {
+  return visit_dtype(dtype, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      return array(std::is_signed_v<T> ? Limits::min() : Limits::max(), dtype);
+    } else {
+      return Array();
     }
   });
 }
 
 }  // namespace
 
-Array embedding(const Array& input, const Array& weight, Loc loc) {
+Array EmbeddingFunction::operator()(const Array& input, const Array& weight, Loc loc) const {
   const OpScope at("embedding", loc);
+  spruce::internal::require_defined("embedding", "input", input, "weight", weight);
   if (!is_integer(input.dtype())) {
     throw DtypeError("embedding: the input must be integers, got " + to_string(input.aval()) +
                      "; the order is embedding(input, weight)");
   }
   if (weight.rank() != 2)
     throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
-  check_rows(input, weight.shape()[0]);
-  return take(weight, input, 0);
+  const int64_t rows = weight.shape()[0];
+  if (has_known_values(input)) {
+    check_rows(input, rows, weight.dtype());
+    return rules::take_axis(weight, input, 0);
+  }
+  if (rows == 0 && input.size() > 0)
+    throw IndexError("embedding: the table has no rows for the input " + to_string(input.aval()));
+  const Array index = widened(input, rows);
+  const Array taken = rules::take_axis(weight, index, 0);
+  if (is_floating(weight.dtype()))
+    return taken * expand_dims(nan_outside(index, row_range(rows, weight.dtype())), -1);
+  return where(expand_dims(rules::is_within(index, rows), -1), taken, missing_row(weight.dtype()));
 }
 
 Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,

@@ -12,8 +12,13 @@ struct EmbeddingOptions {
 };
 
 /// weight[input]: i[...], f[n, d] -> f[..., d]. Grad: g added up in the rows. Throws DtypeError for
-/// an input that is not integer, IndexError for a known number outside of 0..n-1.
-Array embedding(const Array& input, const Array& weight, Loc loc = Loc::current());
+/// an input that is not integer, IndexError for a number outside of 0..n-1; under vmap and jit,
+/// where numbers are not known, its row of the result is NaN, and so is the gradient. A table of
+/// integers or bool gives the smallest number of a signed dtype there, the largest of an unsigned
+/// one, or true.
+inline constexpr struct EmbeddingFunction {
+  Array operator()(const Array& input, const Array& weight, Loc loc = Loc::current()) const;
+} embedding{};
 
 /// A table of n vectors of d numbers.
 ///

@@ -10,12 +10,13 @@ namespace spruce::nn {
 Array Flatten::operator()(const Array& x, const FlattenOptions& options, Loc loc) const {
   const OpScope at("flatten", loc);
   const int rank = std::max(x.rank(), 1);
-  const int start = normalize_axis("flatten", options.start_dim, rank),
-            end = normalize_axis("flatten", options.end_dim, rank);
+  const int64_t first = options.start_dim.value_or(options.start_axis),
+                last = options.end_dim.value_or(options.end_axis);
+  const int start = normalize_axis("flatten", first, rank),
+            end = normalize_axis("flatten", last, rank);
   if (start > end) {
-    throw ShapeError("flatten: start_dim " + std::to_string(options.start_dim) +
-                     " comes after end_dim " + std::to_string(options.end_dim) + " for x " +
-                     to_string(x.aval()));
+    throw ShapeError("flatten: start_axis " + std::to_string(first) + " comes after end_axis " +
+                     std::to_string(last) + " for x " + to_string(x.aval()));
   }
   if (x.rank() == 0) return x.reshape({1});
   Shape shape;

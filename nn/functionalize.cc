@@ -42,10 +42,10 @@ std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params,
                                                 const ApplyOptions& options, const Array& x,
                                                 Loc loc) const {
   const FunctionScope within(loc);
-  internal::Call call;
+  internal::Node& root = *module_->node();
+  internal::Call call(root);
   call.mode = options.training;
   call.key = options.key;
-  internal::Node& root = *module_->node();
   {
     const LocScope at(loc);
     bind_names(call, root, params, buffers);
@@ -64,6 +64,14 @@ std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params,
 
 Functional functionalize(Module& module) {
   return {Apply(module), module.named_parameters(), module.named_buffers()};
+}
+
+Functional functionalize(std::shared_ptr<Module> module, Loc loc) {
+  const LocScope at(loc);
+  if (module == nullptr)
+    throw ValueError("functionalize: the module is a null pointer; make the module first");
+  NamedArrays params = module->named_parameters(), buffers = module->named_buffers();
+  return {Apply(std::move(module)), std::move(params), std::move(buffers)};
 }
 
 void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers, Loc loc) {

@@ -14,12 +14,13 @@ struct ApplyOptions {
 };
 
 /// forward as a pure function: (params, buffers, options, x) -> {result, new buffers}. The module
-/// itself is not touched; it gives only the code, and must outlive the function. Safe to call from
-/// several threads.
+/// itself is not touched; it gives only the code. Safe to call from several threads.
 class Apply {
  public:
   /// Refers to the module, which has to live as long.
-  explicit Apply(Module& module) : module_(&module) {}
+  explicit Apply(Module& module) : module_(std::shared_ptr<void>(), &module) {}
+  /// Keeps the module alive.
+  explicit Apply(std::shared_ptr<Module> module) : module_(std::move(module)) {}
 
   /// Throws TreeError where names are missing or unknown, ShapeError where a shape differs from the
   /// module's.
@@ -28,7 +29,7 @@ class Apply {
                                            Loc loc = Loc::current()) const;
 
  private:
-  Module* module_;
+  std::shared_ptr<Module> module_;
 };
 
 /// A module taken apart.
@@ -38,8 +39,19 @@ struct Functional {
   NamedArrays buffers;  ///< the same for running statistics
 };
 
-/// The pure form of a module. Its arrays are shared, not copied, and never change.
+/// The pure form of a module, which has to live as long. Its arrays are shared, not copied, and
+/// never change.
 Functional functionalize(Module& module);
+/// The same, keeping the module alive. Throws ValueError for a null pointer.
+Functional functionalize(std::shared_ptr<Module> module, Loc loc = Loc::current());
+/// A module that ends with the statement is refused by the compiler.
+template <std::derived_from<Module> M>
+Functional functionalize(M&& module) {
+  static_assert(sizeof(M) == 0,
+                "spruce: functionalize refers to the module, which would end with this statement; "
+                "give the module a name, or hand over a std::shared_ptr to it");
+  return functionalize(static_cast<Module&>(module));
+}
 
 /// Puts parameters and buffers back into a module. Throws as load_state_dict; changes nothing then.
 void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers,

@@ -35,26 +35,30 @@ Array normal_of(const Key& key, const Shape& shape, double deviation, Dtype dtyp
 
 }  // namespace
 
-Array uniform_fan_in(const Key& key, const Shape& shape, int64_t fan_in, Dtype dtype, Loc loc) {
+Array UniformFanInFunction::operator()(const Key& key, const Shape& shape, int64_t fan_in,
+                                       Dtype dtype, Loc loc) const {
   const OpScope at("uniform_fan_in", loc);
   if (fan_in <= 0) return zeros(shape, dtype);
   return uniform_of(key, shape, 1 / std::sqrt(static_cast<double>(fan_in)), dtype);
 }
 
-Array he_normal(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
+Array HeNormalFunction::operator()(const Key& key, const Shape& shape, Dtype dtype, Loc loc) const {
   const OpScope at("he_normal", loc);
   return normal_of(key, shape, std::sqrt(2 / fans_of("he_normal", shape).in), dtype);
 }
-Array he_uniform(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
+Array HeUniformFunction::operator()(const Key& key, const Shape& shape, Dtype dtype,
+                                    Loc loc) const {
   const OpScope at("he_uniform", loc);
   return uniform_of(key, shape, std::sqrt(6 / fans_of("he_uniform", shape).in), dtype);
 }
-Array glorot_normal(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
+Array GlorotNormalFunction::operator()(const Key& key, const Shape& shape, Dtype dtype,
+                                       Loc loc) const {
   const OpScope at("glorot_normal", loc);
   const Fans f = fans_of("glorot_normal", shape);
   return normal_of(key, shape, std::sqrt(2 / (f.in + f.out)), dtype);
 }
-Array glorot_uniform(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
+Array GlorotUniformFunction::operator()(const Key& key, const Shape& shape, Dtype dtype,
+                                        Loc loc) const {
   const OpScope at("glorot_uniform", loc);
   const Fans f = fans_of("glorot_uniform", shape);
   return uniform_of(key, shape, std::sqrt(6 / (f.in + f.out)), dtype);

@@ -2,6 +2,7 @@
 #include "spruce/nn/linear.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
@@ -9,8 +10,10 @@
 
 namespace spruce::nn {
 
-Array linear(const Array& x, const Array& weight, const Array& bias, Loc loc) {
+Array LinearFunction::operator()(const Array& x, const Array& weight, const Array& bias,
+                                 Loc loc) const {
   const OpScope at("linear", loc);
+  spruce::internal::require_defined("linear", "x", x, "weight", weight);
   if (weight.rank() != 2 || x.rank() == 0 || x.shape().back() != weight.shape()[1]) {
     throw ShapeError("linear: x " + to_string(x.aval()) + " and weight " +
                      to_string(weight.aval()) +

@@ -13,7 +13,10 @@ namespace spruce::nn {
 ///
 /// Shapes:  x f[..., in], w f[out, in], b f[out] or undefined -> f[..., out]
 /// Throws:  ShapeError, naming both, where they do not fit.
-Array linear(const Array& x, const Array& weight, const Array& bias = {}, Loc loc = Loc::current());
+inline constexpr struct LinearFunction {
+  Array operator()(const Array& x, const Array& weight, const Array& bias = {},
+                   Loc loc = Loc::current()) const;
+} linear{};
 
 /// Options of Linear and dense.
 struct LinearOptions {

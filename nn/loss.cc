@@ -3,15 +3,21 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/core/ops/take.h"
+#include "spruce/core/ranges.h"
 #include "spruce/core/rules/activation.h"
+#include "spruce/core/rules/gather.h"
 #include "spruce/nn/activations.h"
+#include "spruce/nn/known_indices.h"
 
 namespace spruce::nn {
+
+using spruce::internal::check_range, spruce::internal::Range;
+
 namespace {
 
 Array reduced(const Array& losses, Reduction reduction) {
@@ -35,6 +41,7 @@ void require_floating(const char* op, const Array& input) {
 }
 
 void require_same_shape(const char* op, const Array& input, const Array& target) {
+  spruce::internal::require_defined(op, "input", input, "target", target);
   require_floating(op, input);
   if (!(input.shape() == target.shape())) {
     throw ShapeError(std::string(op) + ": input is " + to_string(input.aval()) + ", target is " +
@@ -75,15 +82,24 @@ Array class_weights(const char* op, const Array& weight, int64_t classes, Dtype 
   return astype(weight, dtype);
 }
 
-// Labels whose values are known are checked; the ones to ignore are set to class 0.
+NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype) {
+  return {op, "the target holds class", "the input has classes 0.." + std::to_string(classes - 1),
+          classes, dtype};
+}
+
+// The labels to ignore are set to class 0. Those out of range are an error where they are known,
+// and make the loss of their example NaN where they are not.
 struct Labels {
-  Array index, used;
+  Array index;   // of the class
+  Array used;    // bool: whether an example counts; undefined where all do
+  Array factor;  // of the losses: 1, NaN for a label out of range; undefined where all are known
 };
 
-Labels labels_of(const char* op, const Array& target, int64_t classes, int64_t ignore_index) {
-  const bool concrete = target.impl()->concrete() != nullptr && &target.device() == &cpu_device();
-  bool ignores = !concrete;
-  if (concrete) {
+Labels labels_of(const char* op, const Array& target, int64_t classes, int64_t ignore_index,
+                 Dtype dtype) {
+  const bool known = has_known_values(target);
+  bool ignores = !known;
+  if (known) {
     visit_dtype(target.dtype(), [&]<class T>(T) {
       if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         for (const T t : target.data<T>()) {
@@ -91,30 +107,38 @@ Labels labels_of(const char* op, const Array& target, int64_t classes, int64_t i
           if (label == ignore_index) {
             ignores = true;
           } else if (label < 0 || label >= classes) {
-            throw IndexError(std::string(op) + ": the target holds class " + std::to_string(label) +
-                             ", the input has classes 0.." + std::to_string(classes - 1));
+            rules::throw_outside(class_range(op, classes, dtype), std::to_string(label));
           }
         }
       }
     });
   }
-  if (!ignores) return {target, Array()};
-  // In the target's own dtype where every one that is signed holds the label to ignore.
-  const bool narrow =
-      ignore_index >= -128 && ignore_index <= 127 && !is_unsigned_integer(target.dtype());
-  const Dtype wide = narrow ? target.dtype() : int64;
-  const Array used = astype(target, wide) != astype(Array(ignore_index), wide);
-  return {where(used, target, zeros_like(target)), used};
+  Labels labels{target, Array(), Array()};
+  if (ignores) {
+    // In the target's own dtype where every one that is signed holds the label to ignore.
+    const bool narrow =
+        ignore_index >= -128 && ignore_index <= 127 && !is_unsigned_integer(target.dtype());
+    const Dtype wide = narrow ? target.dtype() : int64;
+    labels.used = astype(target, wide) != astype(Array(ignore_index), wide);
+    labels.index = where(labels.used, target, zeros_like(target));
+  }
+  if (!known) {
+    if (classes == 0 && target.size() > 0)
+      throw IndexError(std::string(op) + ": the input has no classes for the target " +
+                       to_string(target.aval()));
+    labels.index = widened(labels.index, classes);
+    labels.factor = nan_outside(labels.index, class_range(op, classes, dtype));
+  }
+  return labels;
 }
 
 // f[...]: the negative log-probability of the class for each example, from log-probabilities with
-// classes last.
-Array picked(const Array& log_probabilities, const Array& index) {
-  return -squeeze(take_along_axis(log_probabilities, expand_dims(index, -1), -1), -1);
-}
-
-// Zero for ignored examples, even where their loss is infinite.
-Array used_only(const Array& losses, const Labels& labels) {
+// classes last; zero for ignored ones, even where their loss is infinite.
+Array picked(const Array& log_probabilities, const Labels& labels) {
+  const int last = log_probabilities.rank() - 1;
+  Array losses =
+      -squeeze(rules::take_along(log_probabilities, expand_dims(labels.index, -1), last), -1);
+  if (labels.factor.defined()) losses = losses * labels.factor;
   return labels.used.defined() ? where(labels.used, losses, zeros_like(losses)) : losses;
 }
 
@@ -128,7 +152,8 @@ Array weighted(const Array& losses, const Array& weights, Reduction reduction) {
 Array example_weights(const char* op, const Labels& labels, const Array& weight, int64_t classes,
                       Dtype dtype) {
   Array weights;
-  if (weight.defined()) weights = take(class_weights(op, weight, classes, dtype), labels.index, 0);
+  if (weight.defined())
+    weights = rules::take_axis(class_weights(op, weight, classes, dtype), labels.index, 0);
   if (labels.used.defined()) {
     const Array used = astype(labels.used, dtype);
     weights = weights.defined() ? weights * used : used;
@@ -139,9 +164,9 @@ Array example_weights(const char* op, const Labels& labels, const Array& weight,
 Array nll(const char* op, const Array& log_probabilities, const Array& target, const Array& weight,
           int64_t ignore_index, Reduction reduction) {
   const int64_t classes = log_probabilities.shape().back();
-  const Labels labels = labels_of(op, target, classes, ignore_index);
+  const Labels labels = labels_of(op, target, classes, ignore_index, log_probabilities.dtype());
   const Array weights = example_weights(op, labels, weight, classes, log_probabilities.dtype());
-  return weighted(used_only(picked(log_probabilities, labels.index), labels), weights, reduction);
+  return weighted(picked(log_probabilities, labels), weights, reduction);
 }
 
 // Targets are probabilities.
@@ -165,13 +190,15 @@ Array soft_cross_entropy(const Array& input, const Array& target, const CrossEnt
 
 Array smoothed_cross_entropy(const Array& logs, const Array& target, const CrossEntropyOptions& o) {
   const int64_t classes = logs.shape().back();
-  const Labels labels = labels_of("cross_entropy", target, classes, o.ignore_index);
+  const Labels labels = labels_of("cross_entropy", target, classes, o.ignore_index, logs.dtype());
   const Array weights = example_weights("cross_entropy", labels, o.weight, classes, logs.dtype());
   Array spread = -logs;
   if (o.weight.defined())
     spread = spread * class_weights("cross_entropy", o.weight, classes, logs.dtype());
-  const Array smooth = used_only(sum(spread, -1), labels);
-  const Array hard = used_only(picked(logs, labels.index), labels);
+  const Array spread_sum = sum(spread, -1);
+  const Array smooth =
+      labels.used.defined() ? where(labels.used, spread_sum, zeros_like(spread_sum)) : spread_sum;
+  const Array hard = picked(logs, labels);
   const double share = o.label_smoothing / static_cast<double>(classes);
   const Array each =
       (1 - o.label_smoothing) * (weights.defined() ? hard * weights : hard) + share * smooth;
@@ -181,13 +208,11 @@ Array smoothed_cross_entropy(const Array& logs, const Array& target, const Cross
 
 }  // namespace
 
-Array cross_entropy(const Array& input, const Array& target, const CrossEntropyOptions& o,
-                    Loc loc) {
+Array CrossEntropyFunction::operator()(const Array& input, const Array& target,
+                                       const CrossEntropyOptions& o, Loc loc) const {
   const OpScope at("cross_entropy", loc);
-  if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1)) {
-    throw ValueError("cross_entropy: label_smoothing is " + std::to_string(o.label_smoothing) +
-                     ", it must be within 0..1");
-  }
+  spruce::internal::require_defined("cross_entropy", "input", input, "target", target);
+  check_range("cross_entropy", "label_smoothing", o.label_smoothing, Range::kShare);
   require_floating("cross_entropy", input);
   if (is_floating(target.dtype())) return soft_cross_entropy(input, target, o);
   require_indices("cross_entropy", input, target);
@@ -196,19 +221,23 @@ Array cross_entropy(const Array& input, const Array& target, const CrossEntropyO
   return nll("cross_entropy", logs, target, o.weight, o.ignore_index, o.reduction);
 }
 
-Array nll_loss(const Array& input, const Array& target, const NllOptions& o, Loc loc) {
+Array NllLossFunction::operator()(const Array& input, const Array& target, const NllOptions& o,
+                                  Loc loc) const {
   const OpScope at("nll_loss", loc);
+  spruce::internal::require_defined("nll_loss", "input", input, "target", target);
   require_indices("nll_loss", input, target);
   return nll("nll_loss", classes_last(input), target, o.weight, o.ignore_index, o.reduction);
 }
 
-Array mse_loss(const Array& input, const Array& target, const LossOptions& options, Loc loc) {
+Array MseLossFunction::operator()(const Array& input, const Array& target,
+                                  const LossOptions& options, Loc loc) const {
   const OpScope at("mse_loss", loc);
   require_same_shape("mse_loss", input, target);
   return reduced(square(input - target), options.reduction);
 }
 
-Array l1_loss(const Array& input, const Array& target, const LossOptions& options, Loc loc) {
+Array L1LossFunction::operator()(const Array& input, const Array& target,
+                                 const LossOptions& options, Loc loc) const {
   const OpScope at("l1_loss", loc);
   require_same_shape("l1_loss", input, target);
   return reduced(abs(input - target), options.reduction);
@@ -226,28 +255,26 @@ Array huber(const Array& input, const Array& target, double delta) {
 
 }  // namespace
 
-Array huber_loss(const Array& input, const Array& target, const HuberOptions& o, Loc loc) {
+Array HuberLossFunction::operator()(const Array& input, const Array& target, const HuberOptions& o,
+                                    Loc loc) const {
   const OpScope at("huber_loss", loc);
   require_same_shape("huber_loss", input, target);
-  if (!(o.delta > 0)) {
-    throw ValueError("huber_loss: delta is " + std::to_string(o.delta) + ", it must be positive");
-  }
+  check_range("huber_loss", "delta", o.delta, Range::kPositive);
   return reduced(huber(input, target, o.delta), o.reduction);
 }
 
-Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Options& o, Loc loc) {
+Array SmoothL1LossFunction::operator()(const Array& input, const Array& target,
+                                       const SmoothL1Options& o, Loc loc) const {
   const OpScope at("smooth_l1_loss", loc);
   require_same_shape("smooth_l1_loss", input, target);
-  if (!(o.beta >= 0)) {
-    throw ValueError("smooth_l1_loss: beta is " + std::to_string(o.beta) +
-                     ", it must not be negative");
-  }
+  check_range("smooth_l1_loss", "beta", o.beta, Range::kNotNegative);
   if (o.beta == 0) return reduced(abs(input - target), o.reduction);
   const Array losses = huber(input, target, o.beta);
   return reduced(o.beta == 1 ? losses : losses / o.beta, o.reduction);
 }
 
-Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc loc) {
+Array KlDivFunction::operator()(const Array& input, const Array& target, const KlDivOptions& o,
+                                Loc loc) const {
   const OpScope at("kl_div", loc);
   require_same_shape("kl_div", input, target);
   Array losses;
@@ -262,7 +289,8 @@ Array kl_div(const Array& input, const Array& target, const KlDivOptions& o, Loc
   return sum(losses) / static_cast<double>(losses.shape()[0]);
 }
 
-Array bce_with_logits(const Array& input, const Array& target, const BceOptions& o, Loc loc) {
+Array BceWithLogitsFunction::operator()(const Array& input, const Array& target,
+                                        const BceOptions& o, Loc loc) const {
   const OpScope at("bce_with_logits", loc);
   require_same_shape("bce_with_logits", input, target);
   const Array log_term = -logsigmoid(input);
@@ -276,8 +304,8 @@ Array bce_with_logits(const Array& input, const Array& target, const BceOptions&
   return reduced(losses, o.reduction);
 }
 
-Array binary_cross_entropy_with_logits(const Array& input, const Array& target,
-                                       const BceOptions& options, Loc loc) {
+Array BinaryCrossEntropyWithLogitsFunction::operator()(const Array& input, const Array& target,
+                                                       const BceOptions& options, Loc loc) const {
   const OpScope at("binary_cross_entropy_with_logits", loc);
   return bce_with_logits(input, target, options, loc);
 }

@@ -31,10 +31,12 @@ struct CrossEntropyOptions {
 /// i[n, d...] or f of
 ///          input's shape. Result: f[], with Reduction::kNone f[n, d...].
 /// Throws:  ShapeError where the target does not fit; DtypeError for an input that is not floating;
-/// IndexError for a class out of
-///          range that is known while the function runs.
-Array cross_entropy(const Array& input, const Array& target,
-                    const CrossEntropyOptions& options = {}, Loc loc = Loc::current());
+///          IndexError for a class out of range. Under vmap and jit, where classes are not known,
+///          the loss of that example is NaN, and so are its gradients.
+inline constexpr struct CrossEntropyFunction {
+  Array operator()(const Array& input, const Array& target, const CrossEntropyOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} cross_entropy{};
 
 /// Options of nll_loss, as those of cross_entropy.
 struct NllOptions {
@@ -42,21 +44,28 @@ struct NllOptions {
   int64_t ignore_index = -100;             ///< examples with this label count for nothing
   Reduction reduction = Reduction::kMean;  ///< weighted, over examples that are not ignored
 };
-/// The negative of the log-probability of the target class; shapes as cross_entropy with class
-/// indices.
-Array nll_loss(const Array& input, const Array& target, const NllOptions& options = {},
-               Loc loc = Loc::current());
+/// The negative of the log-probability of the target class; shapes and errors as cross_entropy with
+/// class indices, and so NaN for a class that is out of range and not known. The gradient of such
+/// an example is NaN at one class, the nearest, and 0 at the others, which the loss does not read.
+inline constexpr struct NllLossFunction {
+  Array operator()(const Array& input, const Array& target, const NllOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} nll_loss{};
 
 /// Options of mse_loss and l1_loss.
 struct LossOptions {
   Reduction reduction = Reduction::kMean;  ///< of the elements
 };
 /// (input - target)^2. Throws ShapeError unless both have one shape.
-Array mse_loss(const Array& input, const Array& target, const LossOptions& options = {},
-               Loc loc = Loc::current());
+inline constexpr struct MseLossFunction {
+  Array operator()(const Array& input, const Array& target, const LossOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} mse_loss{};
 /// |input - target|.
-Array l1_loss(const Array& input, const Array& target, const LossOptions& options = {},
-              Loc loc = Loc::current());
+inline constexpr struct L1LossFunction {
+  Array operator()(const Array& input, const Array& target, const LossOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} l1_loss{};
 
 /// Options of huber_loss.
 struct HuberOptions {
@@ -65,8 +74,10 @@ struct HuberOptions {
 };
 /// d^2 / 2 for d = |input - target| up to delta, delta (d - delta / 2) beyond (Huber 1964). Throws
 /// ShapeError unless both have one shape, ValueError unless delta is positive.
-Array huber_loss(const Array& input, const Array& target, const HuberOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct HuberLossFunction {
+  Array operator()(const Array& input, const Array& target, const HuberOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} huber_loss{};
 
 /// Options of smooth_l1_loss.
 struct SmoothL1Options {
@@ -75,8 +86,10 @@ struct SmoothL1Options {
 };
 /// huber_loss with delta = beta, divided by beta: a slope of 1 beyond (Girshick 2015). Throws
 /// ValueError for a negative beta.
-Array smooth_l1_loss(const Array& input, const Array& target, const SmoothL1Options& options = {},
-                     Loc loc = Loc::current());
+inline constexpr struct SmoothL1LossFunction {
+  Array operator()(const Array& input, const Array& target, const SmoothL1Options& options = {},
+                   Loc loc = Loc::current()) const;
+} smooth_l1_loss{};
 
 /// Options of kl_div.
 struct KlDivOptions {
@@ -86,8 +99,10 @@ struct KlDivOptions {
 /// The terms target (log target - input) of the Kullback-Leibler divergence of the target from the
 /// distribution whose logarithms are the input; a target of 0 counts 0. Throws ShapeError unless
 /// both have one shape.
-Array kl_div(const Array& input, const Array& target, const KlDivOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct KlDivFunction {
+  Array operator()(const Array& input, const Array& target, const KlDivOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} kl_div{};
 
 /// Options of bce_with_logits.
 struct BceOptions {
@@ -96,10 +111,14 @@ struct BceOptions {
   Array pos_weight = {};  ///< weight of the positive part, for each class (the last axis)
 };
 /// Binary cross entropy of sigmoid(input), without overflow.
-Array bce_with_logits(const Array& input, const Array& target, const BceOptions& options = {},
-                      Loc loc = Loc::current());
+inline constexpr struct BceWithLogitsFunction {
+  Array operator()(const Array& input, const Array& target, const BceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} bce_with_logits{};
 /// The same under PyTorch's long name.
-Array binary_cross_entropy_with_logits(const Array& input, const Array& target,
-                                       const BceOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct BinaryCrossEntropyWithLogitsFunction {
+  Array operator()(const Array& input, const Array& target, const BceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} binary_cross_entropy_with_logits{};
 
 }  // namespace spruce::nn

@@ -3,6 +3,7 @@
 
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/reduce.h"
+#include "spruce/core/ranges.h"
 
 namespace spruce::nn {
 
@@ -20,7 +21,16 @@ Array all_finite(const std::vector<Array>& leaves) {
   return finite.defined() ? finite : array(true);
 }
 
-LossScale LossScale::fixed(double value) {
+void internal::check_precision(Dtype dtype) {
+  if (is_floating(dtype)) return;
+  throw DtypeError("Precision: casts to " + std::string(short_name(dtype)) +
+                   "; parameters, computation and output are of floating dtypes");
+}
+
+LossScale LossScale::fixed(double value, Loc loc) {
+  const LocScope at(loc);
+  spruce::internal::check_range("LossScale::fixed", "value", value,
+                                spruce::internal::Range::kPositive);
   LossScale scale;
   scale.value = full({}, value, float32);
   scale.period = 0;

@@ -11,9 +11,11 @@ namespace spruce::nn {
 namespace internal {
 
 bool is_cast(tree::Leaf kind, const Array& leaf);
+void check_precision(Dtype dtype);
 
 template <class T>
 T cast_floating(const T& x, Dtype dtype) {
+  check_precision(dtype);
   T out = x;
   tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf kind) {
     if (is_cast(kind, a)) a = a.astype(dtype);
@@ -25,7 +27,7 @@ T cast_floating(const T& x, Dtype dtype) {
 
 /// Which dtype is used where. The casts concern floating arrays of any tree: integers, bool, keys
 /// and buffers (running statistics) stay as they are. They are differentiable; a gradient has the
-/// dtype of what it is the gradient of.
+/// dtype of what it is the gradient of. Throws DtypeError for dtypes that are not floating.
 struct Precision {
   Dtype parameters = float32;  ///< in which the model is kept
   Dtype compute = bfloat16;    ///< of what the function sees
@@ -100,8 +102,8 @@ struct LossScale {
   double factor = 2;                     ///< by which it grows and shrinks
   double smallest = 1;                   ///< below which it does not shrink
 
-  /// A factor that never changes.
-  static LossScale fixed(double value);
+  /// A factor that never changes. Throws ValueError unless it is positive.
+  static LossScale fixed(double value, Loc loc = Loc::current());
 
   /// The floating arrays of a tree times the factor, in their dtypes.
   template <class T>

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/tree/path_finder.h"
 
 namespace spruce::nn {
 namespace internal {
@@ -48,14 +49,16 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
   LoadReport report;
   std::string problems;
   std::vector<std::pair<Place, Array>> loaded;
-  std::set<std::string> known;
+  std::set<const Array*> used;
+  tree::internal::PathFinder finder(state);
   for (const Place& p : places) {
-    known.insert(p.name);
-    if (!state.contains(p.name)) {
+    const Array* found = finder.find(p.name);
+    if (found == nullptr) {
       report.missing.push_back(p.name);
       continue;
     }
-    const Array &own = p.node->slots[p.slot].value, &given = state.at(p.name);
+    used.insert(found);
+    const Array &own = p.node->slots[p.slot].value, &given = *found;
     if (given.is_tracer()) {
       throw TracerError("load_state_dict: " + p.name +
                         " is a traced value, a module keeps known ones; return it from the "
@@ -69,7 +72,7 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
     }
   }
   for (const auto& [name, value] : state) {
-    if (known.count(name) == 0) report.unexpected.push_back(name);
+    if (used.count(&value) == 0) report.unexpected.push_back(name);
   }
   if (!problems.empty()) throw ShapeError("load_state_dict: shapes differ:" + problems);
   if (options.strict && !(report.missing.empty() && report.unexpected.empty())) {
@@ -82,10 +85,26 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
   return report;
 }
 
+namespace {
+
+void add_values(Call& call) {
+  for (const Node* node : nodes(*call.root)) {
+    const auto [it, added] = call.values.try_emplace(node);
+    if (!added) continue;
+    for (const Node::Slot& s : node->slots) it->second.push_back(s.value);
+  }
+}
+
+}  // namespace
+
+Call::Call(Node& of_module) : root(&of_module) { add_values(*this); }
+
 std::vector<Array>& Call::of(const Node& node) {
-  const auto [it, added] = values.try_emplace(&node);
-  if (added) {
-    for (const Node::Slot& s : node.slots) it->second.push_back(s.value);
+  auto it = values.find(&node);
+  if (it == values.end()) {
+    add_values(*this);  // a part that forward has registered
+    it = values.find(&node);
+    if (it == values.end()) throw_not_registered();
   }
   return it->second;
 }
@@ -109,8 +128,8 @@ void throw_outside_of_call() {
 
 void throw_not_registered() {
   throw ValueError(
-      "Stateful: this layer was not registered; set it in the constructor, as in out_ = "
-      "register_module(\"out\", layer)");
+      "Module: a part that is not registered is called, so that its arrays are in no list; set it "
+      "in the constructor, as in out_ = register_module(\"out\", layer)");
 }
 
 }  // namespace internal
@@ -121,7 +140,7 @@ Module::~Module() = default;
 Array Module::operator()(const Array& x, Loc loc) {
   const FunctionScope within(loc);
   if (internal::CallScope::current() != nullptr) return forward(x);
-  internal::Call call;
+  internal::Call call(*node_);
   call.key = key_;
   Array y;
   {
@@ -256,6 +275,15 @@ void Module::update_buffer(const std::string& name, const Array& value, Loc loc)
     throw ValueError("update_buffer: '" + name + "' is a parameter; only buffers change in a call");
   internal::Call* call = internal::CallScope::current();
   if (call == nullptr) internal::throw_outside_of_call();
+  const Array& own = call->of(*node_)[i];
+  if (!(own.shape() == value.shape())) {
+    throw ShapeError("update_buffer: '" + name + "' is " + to_string(own.aval()) +
+                     ", the new value is " + to_string(value.aval()));
+  }
+  if (own.dtype() != value.dtype()) {
+    throw DtypeError("update_buffer: '" + name + "' is " + to_string(own.aval()) +
+                     ", the new value is " + to_string(value.aval()) + "; convert it with astype");
+  }
   call->set(*node_, i, value);
 }
 

@@ -63,13 +63,17 @@ std::vector<Node*> nodes(Node& root);
 
 /// A call of a module: the context, and the arrays that stand in for the modules' own.
 struct Call {
+  /// The call of `root`, with the arrays of all nodes below it.
+  explicit Call(Node& of_module);
+
+  Node* root;
   std::optional<bool> mode;  // of all modules; without it each has its own
   Key key;
   int64_t keys_used = 0;
   std::map<const Node*, std::vector<Array>> values;
   std::map<const Node*, std::vector<bool>> changed;
 
-  /// The arrays of a node in this call.
+  /// The arrays of a node in this call. Throws ValueError for one that is not below the root.
   std::vector<Array>& of(const Node& node);
   bool training(const Node& node) const { return mode.value_or(node.training); }
   void set(const Node& node, size_t slot, const Array& value);
@@ -112,8 +116,8 @@ class Stateful {
   explicit Stateful(L layer)
       : layer_(std::make_shared<const L>(std::move(layer))), node_(internal::make_node(*layer_)) {}
 
-  /// The layer's result in the running call of the module that it belongs to. Throws ValueError
-  /// outside of one, and for a layer that was not registered.
+  /// The layer's result in the running call of the module that it is registered in. Throws
+  /// ValueError outside of a call, and in that of a module that does not list the layer.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     if (layer_ == nullptr) internal::throw_not_registered();
@@ -124,12 +128,12 @@ class Stateful {
                 .key = call->key,
                 .updates = {},
                 .keys_used = call->keys_used};
-    Array y = call_layer(layer, x, ctx);
+    Array y = call_layer(layer, x, ctx, loc);
     call->keys_used = ctx.keys_used;
     size_t i = 0;
     tree::internal::for_each_leaf(layer, [&](const Array& a, tree::Leaf) {
       for (const Context::Update& u : ctx.updates) {
-        if (&u.place->value == &a) call->set(*node_, i, u.value);
+        if (u.place == &a) call->set(*node_, i, u.value);
       }
       ++i;
     });
@@ -159,8 +163,9 @@ class Module {
   /// What the module computes. Called through operator().
   virtual Array forward(const Array& x) = 0;
   /// forward(x), each module and layer in its own mode. Inside of another module's forward it is a
-  /// part of that call. Throws TracerError if new running statistics would be traced values:
-  /// functionalize() hands them out instead.
+  /// part of that call, and has to be registered there: ValueError where an array is used that the
+  /// outermost module does not list. Throws TracerError if new running statistics would be traced
+  /// values: functionalize() hands them out instead.
   Array operator()(const Array& x, Loc loc = Loc::current());
 
   /// Sets training or evaluation mode for the module and all that is in it, as in PyTorch: a part
@@ -221,7 +226,9 @@ class Module {
   Array buffer(const std::string& name, Loc loc = Loc::current()) const {
     return parameter(name, loc);
   }
-  /// A new value for an own buffer, kept after the call.
+  /// A new value for an own buffer, kept after the call. Throws ShapeError or DtypeError unless it
+  /// has the buffer's shape and dtype, TreeError for an unknown name, ValueError for a parameter
+  /// and outside of a call.
   void update_buffer(const std::string& name, const Array& value, Loc loc = Loc::current());
 
  private:

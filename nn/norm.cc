@@ -6,13 +6,18 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ranges.h"
+#include "spruce/core/rules/deviations.h"
 #include "spruce/core/rules/layer_norm.h"
 
 namespace spruce::nn {
 
-Array layer_norm(const Array& x, const Shape& normalized, const Array& weight, const Array& bias,
-                 const LayerNormOptions& o, Loc loc) {
+using spruce::internal::check_range, spruce::internal::Range;
+
+Array LayerNormFunction::operator()(const Array& x, const Shape& normalized, const Array& weight,
+                                    const Array& bias, const LayerNormOptions& o, Loc loc) const {
   const OpScope at("layer_norm", loc);
+  check_range("layer_norm", "eps", o.eps, Range::kNotNegative);
   const int lead = x.rank() - normalized.rank();
   bool fits = normalized.rank() > 0 && lead >= 0;
   for (int i = 0; fits && i < normalized.rank(); ++i) fits = x.shape()[lead + i] == normalized[i];
@@ -58,6 +63,7 @@ void check_channels(const Array& x, const Array& v, const char* name) {
 BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const Array& running_var,
                                 const Array& weight, const Array& bias, bool training,
                                 const Array& share, double eps) {
+  check_range("batch_norm", "eps", eps, Range::kNotNegative);
   if (x.rank() < 2) throw ShapeError("batch_norm: takes f[n, c, ...], got " + to_string(x.aval()));
   check_channels(x, running_mean, "running_mean");
   check_channels(x, running_var, "running_var");
@@ -67,7 +73,7 @@ BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const
   // Half precision is too coarse for sums over a batch.
   const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
   const Array wide = half ? astype(x, float32) : x;
-  Array m = running_mean, v = running_var;
+  Array v = running_var, distance, rest;
   if (training) {
     const int64_t channels = x.shape()[1], count = channels == 0 ? 0 : x.size() / channels;
     if (count < 2) {
@@ -78,9 +84,12 @@ BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const
     for (int i = 0; i < x.rank(); ++i) {
       if (i != 1) axes.push_back(i);
     }
-    m = mean(wide, axes);
-    v = mean(square(wide - by_channel(m, x.rank())), axes);
+    const rules::Deviations d = rules::deviations(wide, axes);
+    distance = d.from_mean;
+    rest = d.rest;
+    v = d.of_squares / static_cast<double>(count);
     if (running_mean.defined()) {
+      const Array m = d.mean + rest;
       result.running_mean = (1 - share) * running_mean + share * astype(m, running_mean.dtype());
     }
     if (running_var.defined()) {
@@ -88,29 +97,35 @@ BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const
       result.running_var =
           (1 - share) * running_var + share * unbiased * astype(v, running_var.dtype());
     }
-  } else if (!m.defined() || !v.defined()) {
+  } else if (!running_mean.defined() || !v.defined()) {
     throw ValueError("batch_norm: evaluation needs running_mean and running_var");
+  } else {
+    distance = wide - by_channel(running_mean, x.rank());
   }
-  Array scale = rsqrt(v + eps);
+  Array scale = rsqrt(v + eps), shift = bias;
   if (weight.defined()) scale = scale * weight;
-  const Array centred = wide - by_channel(m, x.rank());
-  result.output = centred * by_channel(scale, x.rank());
-  if (bias.defined()) result.output = result.output + by_channel(bias, x.rank());
+  // (distance - rest) * scale + bias, in one pass over what is large.
+  if (rest.defined()) shift = bias.defined() ? bias - rest * scale : -(rest * scale);
+  result.output = distance * by_channel(scale, x.rank());
+  if (shift.defined()) result.output = result.output + by_channel(shift, x.rank());
   if (half) result.output = astype(result.output, x.dtype());
   return result;
 }
 
 }  // namespace
 
-BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var,
-                           const Array& weight, const Array& bias, const BatchNormOptions& o,
-                           Loc loc) {
+BatchNormResult BatchNormFunction::operator()(const Array& x, const Array& running_mean,
+                                              const Array& running_var, const Array& weight,
+                                              const Array& bias, const BatchNormOptions& o,
+                                              Loc loc) const {
   const OpScope at("batch_norm", loc);
+  check_range("batch_norm", "momentum", o.momentum, Range::kShare);
   return batch_norm_with(x, running_mean, running_var, weight, bias, o.training, o.momentum, o.eps);
 }
 
 LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions& o, Loc loc) {
   const OpScope at("LayerNorm::init", loc);
+  check_range("LayerNorm::init", "eps", o.eps, Range::kNotNegative);
   LayerNorm layer;
   layer.normalized_shape = normalized_shape;
   layer.eps = o.eps;
@@ -129,6 +144,9 @@ Array LayerNorm::operator()(const Array& x, Loc loc) const {
 
 BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o, Loc loc) {
   const OpScope at("BatchNorm::init", loc);
+  check_range("BatchNorm::init", "eps", o.eps, Range::kNotNegative);
+  if (o.momentum.has_value())
+    check_range("BatchNorm::init", "momentum", *o.momentum, Range::kShare);
   BatchNorm layer;
   if (o.affine) {
     layer.weight = ones({n}, o.dtype);

@@ -14,10 +14,12 @@ struct LayerNormOptions {
 };
 /// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, whose sizes are
 /// `normalized_shape` (Ba, Kiros and Hinton 2016). Undefined weight and bias stand for ones and
-/// zeros. Throws ShapeError.
-Array layer_norm(const Array& x, const Shape& normalized_shape, const Array& weight = {},
-                 const Array& bias = {}, const LayerNormOptions& options = {},
-                 Loc loc = Loc::current());
+/// zeros. Throws ShapeError, and ValueError for an eps that is negative or not finite.
+inline constexpr struct LayerNormFunction {
+  Array operator()(const Array& x, const Shape& normalized_shape, const Array& weight = {},
+                   const Array& bias = {}, const LayerNormOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} layer_norm{};
 
 /// Options of batch_norm.
 struct BatchNormOptions {
@@ -35,10 +37,13 @@ struct BatchNormResult {
 /// training with the statistics of the batch (biased variance; the running variance takes the
 /// unbiased one), else with the running ones. Undefined weight and bias stand for ones and zeros;
 /// running statistics may be undefined in training. Half precision is computed in f32 and returned
-/// as it came. Throws ShapeError, and ValueError in training with a single value for each channel.
-BatchNormResult batch_norm(const Array& x, const Array& running_mean, const Array& running_var,
-                           const Array& weight = {}, const Array& bias = {},
-                           const BatchNormOptions& options = {}, Loc loc = Loc::current());
+/// as it came. Throws ShapeError, and ValueError in training with a single value for each channel,
+/// for a momentum outside of 0..1 and for an eps that is negative or not finite.
+inline constexpr struct BatchNormFunction {
+  BatchNormResult operator()(const Array& x, const Array& running_mean, const Array& running_var,
+                             const Array& weight = {}, const Array& bias = {},
+                             const BatchNormOptions& options = {}, Loc loc = Loc::current()) const;
+} batch_norm{};
 
 /// Options of LayerNorm.
 struct NormLayerOptions {
@@ -56,7 +61,7 @@ struct LayerNorm {
   Shape normalized_shape;       ///< the sizes of the last axes
   double eps = 1e-5;            ///< added to the variance
 
-  /// Ones and zeros.
+  /// Ones and zeros. Throws ValueError for an eps that is negative or not finite.
   static LayerNorm init(const Shape& normalized_shape, const NormLayerOptions& options = {},
                         Loc loc = Loc::current());
   /// As layer_norm().
@@ -87,7 +92,8 @@ struct BatchNorm {
   double eps = 1e-5;                          ///< added to the variance
   std::optional<double> momentum = 0.1;       ///< as in BatchNormLayerOptions
 
-  /// Ones and zeros; the running variance begins at one.
+  /// Ones and zeros; the running variance begins at one. Throws ValueError for a momentum outside
+  /// of 0..1 and for an eps that is negative or not finite.
   static BatchNorm init(int64_t num_features, const BatchNormLayerOptions& options = {},
                         Loc loc = Loc::current());
   /// Evaluation mode.

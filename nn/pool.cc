@@ -100,27 +100,33 @@ AvgPoolOptions avg_options(const Layer& l) {
 
 }  // namespace
 
-Array max_pool1d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options, Loc loc) {
+Array MaxPool1dFunction::operator()(const Array& x, const WindowArg& kernel,
+                                    const MaxPoolOptions& options, Loc loc) const {
   const OpScope at("max_pool1d", loc);
   return max_pool("max_pool1d", 1, x, kernel, options);
 }
-Array max_pool2d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options, Loc loc) {
+Array MaxPool2dFunction::operator()(const Array& x, const WindowArg& kernel,
+                                    const MaxPoolOptions& options, Loc loc) const {
   const OpScope at("max_pool2d", loc);
   return max_pool("max_pool2d", 2, x, kernel, options);
 }
-Array max_pool3d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options, Loc loc) {
+Array MaxPool3dFunction::operator()(const Array& x, const WindowArg& kernel,
+                                    const MaxPoolOptions& options, Loc loc) const {
   const OpScope at("max_pool3d", loc);
   return max_pool("max_pool3d", 3, x, kernel, options);
 }
-Array avg_pool1d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options, Loc loc) {
+Array AvgPool1dFunction::operator()(const Array& x, const WindowArg& kernel,
+                                    const AvgPoolOptions& options, Loc loc) const {
   const OpScope at("avg_pool1d", loc);
   return avg_pool("avg_pool1d", 1, x, kernel, options);
 }
-Array avg_pool2d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options, Loc loc) {
+Array AvgPool2dFunction::operator()(const Array& x, const WindowArg& kernel,
+                                    const AvgPoolOptions& options, Loc loc) const {
   const OpScope at("avg_pool2d", loc);
   return avg_pool("avg_pool2d", 2, x, kernel, options);
 }
-Array avg_pool3d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options, Loc loc) {
+Array AvgPool3dFunction::operator()(const Array& x, const WindowArg& kernel,
+                                    const AvgPoolOptions& options, Loc loc) const {
   const OpScope at("avg_pool3d", loc);
   return avg_pool("avg_pool3d", 3, x, kernel, options);
 }

@@ -16,14 +16,20 @@ struct MaxPoolOptions {
 };
 /// The largest element of each window over the last axis of f[n, c, d] or f[c, d]. Grad: to the
 /// first largest element. Throws ShapeError.
-Array max_pool1d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct MaxPool1dFunction {
+  Array operator()(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} max_pool1d{};
 /// The same over the last two axes.
-Array max_pool2d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct MaxPool2dFunction {
+  Array operator()(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} max_pool2d{};
 /// The same over the last three.
-Array max_pool3d(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct MaxPool3dFunction {
+  Array operator()(const Array& x, const WindowArg& kernel, const MaxPoolOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} max_pool3d{};
 
 /// Options of avg_pool1d, avg_pool2d and avg_pool3d.
 struct AvgPoolOptions {
@@ -33,14 +39,20 @@ struct AvgPoolOptions {
   bool count_include_pad = true;  ///< whether padding counts in the divisor
 };
 /// The mean of each window over the last axis of f[n, c, d] or f[c, d]. Throws ShapeError.
-Array avg_pool1d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct AvgPool1dFunction {
+  Array operator()(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} avg_pool1d{};
 /// The same over the last two axes.
-Array avg_pool2d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct AvgPool2dFunction {
+  Array operator()(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} avg_pool2d{};
 /// The same over the last three.
-Array avg_pool3d(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct AvgPool3dFunction {
+  Array operator()(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} avg_pool3d{};
 
 /// max_pool1d as a layer without parameters.
 struct MaxPool1d {

@@ -3,10 +3,12 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
@@ -56,6 +58,8 @@ LSTMCell LSTMCell::init(const Key& key, int64_t in, int64_t hidden, const LSTMCe
 
 LSTMState LSTMCell::operator()(const Array& x, const LSTMState& state, Loc loc) const {
   const OpScope at("LSTMCell", loc);
+  spruce::internal::require_defined("LSTMCell", "x", x, "weight_ih", weight_ih, "weight_hh",
+                                    weight_hh);
   const Array projected = project(*this, x);
   Shape shape = x.shape();
   shape[x.rank() - 1] = hidden_size();
@@ -69,6 +73,8 @@ LSTM LSTM::init(const Key& key, int64_t in, int64_t hidden, const LSTMOptions& o
     throw ValueError("LSTM: num_layers is " + std::to_string(o.num_layers) +
                      ", there must be at least one");
   }
+  spruce::internal::check_range("LSTM::init", "dropout", o.dropout,
+                                spruce::internal::Range::kShare);
   const int64_t directions = o.bidirectional ? 2 : 1, count = o.num_layers * directions;
   const Key keys = random::split(key, count);
   LSTM layer;

@@ -71,7 +71,8 @@ struct LSTM {
   bool bidirectional = false;   ///< two cells in each layer
   float dropout = 0;            ///< of the output of each layer but the last, in training
 
-  /// Cell k from the k-th of split(key, number of cells).
+  /// Cell k from the k-th of split(key, number of cells). Throws ValueError without layers and for
+  /// a dropout outside of 0..1.
   static LSTM init(const Key& key, int64_t input_size, int64_t hidden_size,
                    const LSTMOptions& options = {}, Loc loc = Loc::current());
 

@@ -7,6 +7,7 @@
 
 #include "spruce/core/shape.h"
 #include "spruce/core/tree/walk.h"
+#include "spruce/nn/holds_arrays.h"
 
 namespace spruce::nn {
 
@@ -54,6 +55,11 @@ class PaddingArg {
   WindowArg values_;
   std::string name_;
 };
+
+namespace internal {
+template <>
+inline constexpr bool kStaticTree<WindowArg> = true;
+}  // namespace internal
 
 }  // namespace spruce::nn
 

@@ -49,16 +49,18 @@ struct ScaleByAdam {
             internal::zeros_like_tree(params)};
   }
   /// {updates, next state}. Throws TreeError where trees differ in form, ShapeError where arrays do
-  /// in shape. The parameters are not looked at.
+  /// in shape, DtypeError where gradients and moments do in dtype. The parameters are not looked
+  /// at.
   template <class G, class P>
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&,
                                     Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("scale_by_adam", loc);
+    internal::check_count("scale_by_adam", state.count);
     AdamState<G> next{internal::next_count(state.count), {}, {}};
-    next.mu = internal::map_floating(
+    next.mu = internal::map_with_state(
         [&](const Array& g, const Array& m) { return scaled_add(g, 1 - b1, m, b1); }, grads,
         state.mu);
-    next.nu = internal::map_floating(
+    next.nu = internal::map_with_state(
         [&](const Array& g, const Array& v) { return scaled_add(square(g), 1 - b2, v, b2); }, grads,
         state.nu);
     G updates = internal::map_floating(
@@ -71,14 +73,16 @@ struct ScaleByAdam {
     return {std::move(updates), std::move(next)};
   }
 };
-/// Adam without a learning rate, as a part of chain(); scale_by_adam({.b2 = 0.95}).
-inline ScaleByAdam scale_by_adam(ScaleByAdam options = {}) { return options; }
+/// Adam without a learning rate, as a part of chain(); scale_by_adam({.b2 = 0.95}). Throws
+/// ValueError unless 0 <= b1, b2 < 1 and eps and eps_root are finite and not negative.
+ScaleByAdam scale_by_adam(ScaleByAdam options = {}, Loc loc = Loc::current());
 
 /// Adam, and AdamW where weight_decay is not 0.
 class Adam {
  public:
-  /// Keeps the options; there is no state besides that of init().
-  explicit Adam(AdamWOptions options) : options_(std::move(options)) {}
+  /// Keeps the options; there is no state besides that of init(). Throws ValueError, in the name of
+  /// `op`, unless 0 <= b1, b2 < 1 and the other numbers are finite and not negative.
+  explicit Adam(AdamWOptions options, const char* op = "adamw", Loc loc = Loc::current());
 
   /// The state before the first update: count 0 and moments of zeros.
   template <class T>
@@ -87,11 +91,11 @@ class Adam {
   }
   /// {updates, next state}; the updates are to be added to the parameters. The schedule sees the
   /// number of updates made before, from 0. Throws TreeError where trees differ in form, ShapeError
-  /// where arrays do in shape.
+  /// where arrays do in shape, DtypeError where gradients and moments do in dtype.
   template <class G, class P>
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P& params,
                                     Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at(op_, loc);
     auto [updates, next] = moments().update(grads, state, params);
     if (options_.weight_decay != 0) {
       updates =
@@ -109,12 +113,16 @@ class Adam {
   }
 
   AdamWOptions options_;
+  const char* op_;  // a literal
 };
-/// Adam without weight decay: adam({.learning_rate = 3e-4f}).
-inline Adam adam(AdamOptions o = {}) {
-  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0});
+/// Adam without weight decay: adam({.learning_rate = 3e-4f}). Throws as Adam's constructor.
+inline Adam adam(AdamOptions o = {}, Loc loc = Loc::current()) {
+  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0}, "adam", loc);
 }
-/// Adam with decoupled weight decay on all parameters, by default 1e-4.
-inline Adam adamw(AdamWOptions options = {}) { return Adam(std::move(options)); }
+/// Adam with decoupled weight decay on all parameters, by default 1e-4. Throws as Adam's
+/// constructor.
+inline Adam adamw(AdamWOptions options = {}, Loc loc = Loc::current()) {
+  return Adam(std::move(options), "adamw", loc);
+}
 
 }  // namespace spruce::optim

@@ -34,7 +34,7 @@ struct ClipByGlobalNorm {
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("clip_by_global_norm", loc);
     const Array norm = global_norm(grads), small = norm < max_norm;
     return {
         internal::map_floating(
@@ -43,7 +43,13 @@ struct ClipByGlobalNorm {
         {}};
   }
 };
-/// Clipping as a part of chain(), in front of the optimizer.
-inline ClipByGlobalNorm clip_by_global_norm(float max_norm) { return {max_norm}; }
+/// Clipping as a part of chain(), in front of the optimizer. Throws ValueError unless max_norm is
+/// positive.
+inline ClipByGlobalNorm clip_by_global_norm(float max_norm, Loc loc = Loc::current()) {
+  const LocScope at(loc);
+  spruce::internal::check_range("clip_by_global_norm", "max_norm", max_norm,
+                                spruce::internal::Range::kPositive);
+  return {max_norm};
+}
 
 }  // namespace spruce::optim

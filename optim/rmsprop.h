@@ -31,8 +31,10 @@ struct RmspropState {
 /// them.
 class Rmsprop {
  public:
-  /// Keeps the options; there is no state besides that of init().
-  explicit Rmsprop(RmspropOptions options) : options_(std::move(options)) {}
+  /// Keeps the options; there is no state besides that of init(). Throws ValueError for options out
+  /// of range: a decay outside of 0 <= decay < 1, a momentum outside of 0..1, others that are
+  /// negative or not finite.
+  explicit Rmsprop(RmspropOptions options, Loc loc = Loc::current());
 
   /// Count 0, the mean of squares at initial_scale, and zeros for what the options ask for besides.
   template <class T>
@@ -47,19 +49,29 @@ class Rmsprop {
     return state;
   }
   /// {updates, next state}; the updates are to be added to the parameters. Throws TreeError where
-  /// trees differ in form, ShapeError where arrays do in shape.
+  /// trees differ in form and for the state of an rmsprop with other options, ShapeError where
+  /// arrays differ in shape, DtypeError where gradients and state do in dtype.
   template <class G, class P>
   std::pair<G, RmspropState<G>> update(const G& grads, const RmspropState<G>& state,
                                        const P& params, Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("rmsprop", loc);
+    internal::check_count("rmsprop", state.count);
+    if (state.trace.has_value() != (options_.momentum != 0)) {
+      internal::throw_part("rmsprop", "trace", state.trace.has_value(),
+                           "momentum is " + spruce::internal::number_text(options_.momentum));
+    }
+    if (state.mu.has_value() != options_.centered) {
+      internal::throw_part("rmsprop", "mean of gradients", state.mu.has_value(),
+                           options_.centered ? "centered is true" : "centered is false");
+    }
     const float d = options_.decay;
     RmspropState<G> next;
-    next.nu = internal::map_floating(
+    next.nu = internal::map_with_state(
         [&](const Array& g, const Array& v) { return (1 - d) * square(g) + d * v; }, grads,
         state.nu);
     G updates = grads;
     if (state.mu.has_value()) {
-      next.mu = internal::map_floating(
+      next.mu = internal::map_with_state(
           [&](const Array& g, const Array& m) { return (1 - d) * g + d * m; }, grads, *state.mu);
       updates = internal::map_floating(
           [&](const Array& g, const Array& v, const Array& m) {
@@ -85,6 +97,9 @@ class Rmsprop {
   RmspropOptions options_;
 };
 /// RMSProp: rmsprop({.learning_rate = 1e-2f, .momentum = 0.9f}).
-inline Rmsprop rmsprop(RmspropOptions options = {}) { return Rmsprop(std::move(options)); }
+/// Throws as Rmsprop's constructor.
+inline Rmsprop rmsprop(RmspropOptions options = {}, Loc loc = Loc::current()) {
+  return Rmsprop(std::move(options), loc);
+}
 
 }  // namespace spruce::optim

@@ -24,20 +24,20 @@ struct Trace {
     return {internal::zeros_like_tree(params)};
   }
   /// {updates, next state}. Throws TreeError where trees differ in form, ShapeError where arrays do
-  /// in shape. The parameters are not looked at.
+  /// in shape, DtypeError where gradients and trace do in dtype. The parameters are not looked at.
   template <class G, class P>
   std::pair<G, TraceState<G>> update(const G& grads, const TraceState<G>& state, const P&,
                                      Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("trace", loc);
     const auto step = [&](const Array& g, const Array& t) { return g + decay * t; };
-    G next = internal::map_floating(step, grads, state.trace);
+    G next = internal::map_with_state(step, grads, state.trace);
     if (!nesterov) return {next, {next}};
     G updates = internal::map_floating(step, grads, next);
     return {std::move(updates), {std::move(next)}};
   }
 };
-/// Momentum as a part of chain().
-inline Trace trace(float decay, bool nesterov = false) { return {decay, nesterov}; }
+/// Momentum as a part of chain(). Throws ValueError for a decay outside of 0..1.
+Trace trace(float decay, bool nesterov = false, Loc loc = Loc::current());
 
 /// Options of sgd.
 struct SgdOptions {
@@ -56,8 +56,9 @@ struct SgdState {
 /// params - learning_rate * grads, or with momentum m: t = grads + m t; params - learning_rate * t.
 class Sgd {
  public:
-  /// Keeps the options; there is no state besides that of init().
-  explicit Sgd(SgdOptions options) : options_(std::move(options)) {}
+  /// Keeps the options; there is no state besides that of init(). Throws ValueError for a momentum
+  /// outside of 0..1 and a learning rate that is negative or not finite.
+  explicit Sgd(SgdOptions options, Loc loc = Loc::current());
 
   /// Count 0, and a trace of zeros where there is momentum.
   template <class T>
@@ -67,11 +68,17 @@ class Sgd {
     return state;
   }
   /// {updates, next state}; the updates are to be added to the parameters. Throws TreeError where
-  /// trees differ in form, ShapeError where arrays do in shape.
+  /// trees differ in form and for the state of an sgd with other momentum (none or some),
+  /// ShapeError where arrays differ in shape, DtypeError where gradients and trace do in dtype.
   template <class G, class P>
   std::pair<G, SgdState<G>> update(const G& grads, const SgdState<G>& state, const P& params,
                                    Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("sgd", loc);
+    internal::check_count("sgd", state.count);
+    if (state.trace.has_value() != (options_.momentum != 0)) {
+      internal::throw_part("sgd", "trace", state.trace.has_value(),
+                           "momentum is " + spruce::internal::number_text(options_.momentum));
+    }
     G updates = grads;
     SgdState<G> next{std::nullopt, Array()};
     if (state.trace.has_value()) {
@@ -89,7 +96,9 @@ class Sgd {
  private:
   SgdOptions options_;
 };
-/// Gradient descent: sgd({.learning_rate = 0.1f, .momentum = 0.9f}).
-inline Sgd sgd(SgdOptions options = {}) { return Sgd(std::move(options)); }
+/// Gradient descent: sgd({.learning_rate = 0.1f, .momentum = 0.9f}). Throws as Sgd's constructor.
+inline Sgd sgd(SgdOptions options = {}, Loc loc = Loc::current()) {
+  return Sgd(std::move(options), loc);
+}
 
 }  // namespace spruce::optim

@@ -10,10 +10,12 @@
 #include <functional>
 #include <tuple>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ranges.h"
 #include "spruce/core/tree/tree.h"
 
 namespace spruce::optim {
@@ -35,6 +37,12 @@ class Schedule {
 
   /// True for a number, false for a function.
   bool is_constant() const { return !f_; }
+  /// Throws ValueError, naming the operation, for a number that is negative, infinite or NaN.
+  void check(const char* op) const {
+    if (is_constant())
+      spruce::internal::check_range(op, "learning_rate", constant_,
+                                    spruce::internal::Range::kNotNegative);
+  }
   /// The value at update number `count` (i32[], from 0): f32[].
   Array operator()(const Array& count) const {
     const LocReset reset;
@@ -48,23 +56,43 @@ class Schedule {
 
 namespace internal {
 
-[[noreturn]] void throw_shapes(const std::vector<tree::Entry>& entries, const Array& a,
+// Throws for leaves of two trees that do not fit; `entries` are those of the first tree.
+[[noreturn]] void throw_leaves(const std::vector<tree::Entry>& entries, const Array& a,
                                const Array& b);
 
+// Whether the leaves of all trees have one dtype, as gradients and state do: a state that took
+// another one in an update would no longer fit a compiled step or a loop.
+enum class Dtypes : uint8_t { kAny, kOne };
+
+inline bool leaves_fit(const Array& a, const Array& b, Dtypes dtypes) {
+  return b.defined() && a.shape() == b.shape() &&
+         (dtypes == Dtypes::kAny || a.dtype() == b.dtype());
+}
+
 // Maps only what is optimized: floating arrays that are no buffers. Other leaves stay as they are
-// in the first tree. Throws TreeError where forms differ, ShapeError where shapes do.
+// in the first tree. Throws TreeError where forms differ, ShapeError where shapes do, DtypeError
+// where dtypes have to be one and differ.
 template <class F, class T, class... Rest>
-T map_floating(F&& f, const T& x, const Rest&... rest) {
+T map_checked(Dtypes dtypes, F&& f, const T& x, const Rest&... rest) {
   return tree::internal::map_selected(
       "optim", LocScope::current(),
       [](tree::Leaf kind, const Array& a) {
         return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype());
       },
       [&](const Array& a, const auto&... others) {
-        ((a.shape() == others.shape() ? void() : throw_shapes(tree::entries(x), a, others)), ...);
+        ((leaves_fit(a, others, dtypes) ? void() : throw_leaves(tree::entries(x), a, others)), ...);
         return f(a, others...);
       },
       x, rest...);
+}
+template <class F, class T, class... Rest>
+T map_floating(F&& f, const T& x, const Rest&... rest) {
+  return map_checked(Dtypes::kAny, f, x, rest...);
+}
+// The same for gradients and a state, whose dtypes have to be one.
+template <class F, class T, class... Rest>
+T map_with_state(F&& f, const T& x, const Rest&... rest) {
+  return map_checked(Dtypes::kOne, f, x, rest...);
 }
 
 template <class T>
@@ -75,6 +103,12 @@ T zeros_like_tree(const T& x) {
 /// i32[]: 0.
 Array zero_count();
 Array next_count(const Array& count);
+/// Throws TreeError unless `count` is i32[]: the state did not come from init.
+void check_count(const char* op, const Array& count);
+/// TreeError: a state has a part that the options do not ask for, or lacks one. `part` is its name,
+/// `option` what decides, as "momentum is 0.9".
+[[noreturn]] void throw_part(const char* op, const char* part, bool in_state,
+                             const std::string& option);
 /// 1 - decay^count for bias correction, as a number of that dtype (f16 and bf16 by way of f32);
 /// count is i32[].
 Array bias_correction(double decay, const Array& count, Dtype dtype);
@@ -86,7 +120,7 @@ Array bias_correction(double decay, const Array& count, Dtype dtype);
 /// shape.
 template <class T, class U>
 T apply_updates(const T& params, const U& updates, Loc loc = Loc::current()) {
-  const LocScope at(loc);
+  const OpScope at("apply_updates", loc);
   return internal::map_floating(
       [](const Array& p, const Array& u) { return astype(p + u, p.dtype()); }, params, updates);
 }
@@ -104,12 +138,12 @@ struct Scale {
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("scale", loc);
     return {internal::map_floating([&](const Array& g) { return factor * g; }, grads), {}};
   }
 };
-/// A fixed factor as a part of chain().
-inline Scale scale(float factor) { return {factor}; }
+/// A fixed factor as a part of chain(). Throws ValueError unless it is finite.
+Scale scale(float factor, Loc loc = Loc::current());
 
 /// State of a transformation that counts its updates.
 struct CountState {
@@ -130,15 +164,17 @@ struct ScaleByLearningRate {
   template <class G, class P>
   std::pair<G, CountState> update(const G& grads, const CountState& state, const P&,
                                   Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("scale_by_learning_rate", loc);
+    internal::check_count("scale_by_learning_rate", state.count);
     const Array rate = -learning_rate(state.count);
     return {
         internal::map_floating([&](const Array& g) { return astype(rate, g.dtype()) * g; }, grads),
         {internal::next_count(state.count)}};
   }
 };
-/// The last part of most chains: the step down the gradient.
-inline ScaleByLearningRate scale_by_learning_rate(Schedule rate) { return {std::move(rate)}; }
+/// The last part of most chains: the step down the gradient. Throws ValueError for a number that
+/// is negative or not finite.
+ScaleByLearningRate scale_by_learning_rate(Schedule rate, Loc loc = Loc::current());
 
 /// updates + weight_decay * params (decoupled weight decay, Loshchilov and Hutter 2019).
 struct AddDecayedWeights {
@@ -154,7 +190,7 @@ struct AddDecayedWeights {
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params,
                                   Loc loc = Loc::current()) const {
-    const LocScope at(loc);
+    const OpScope at("add_decayed_weights", loc);
     return {
         internal::map_floating([&](const Array& g, const Array& p) { return g + weight_decay * p; },
                                grads, params),
@@ -162,8 +198,8 @@ struct AddDecayedWeights {
   }
 };
 /// Decoupled weight decay as a part of chain(), behind the moments and in front of the learning
-/// rate.
-inline AddDecayedWeights add_decayed_weights(double weight_decay) { return {weight_decay}; }
+/// rate. Throws ValueError for a number that is negative or not finite.
+AddDecayedWeights add_decayed_weights(double weight_decay, Loc loc = Loc::current());
 
 /// Several transformations, one after the other: the updates of each are the gradients of the next.
 /// The state is a tuple.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "spruce/core/primitive.h"
+#include "spruce/transforms/checked_function.h"
 #include "spruce/transforms/control/body.h"
 
 namespace spruce {
@@ -35,6 +36,15 @@ class Checkpointed {
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    if constexpr (check_run<F, Args...>())
+      return run(args...);
+    else
+      return refused<Array>();
+  }
+
+ private:
+  template <class... Args>
+  auto run(const Args&... args) const {
     const FunctionScope within(loc_);
     using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     if (Interpreter::current() == nullptr) return Out(f_(args...));
@@ -54,7 +64,6 @@ class Checkpointed {
     return with_leaves(*form, apply_checkpoint(body, in, options_));
   }
 
- private:
   F f_;
   CheckpointOptions options_;
   Loc loc_;
@@ -71,6 +80,12 @@ class Checkpointed {
 template <class F>
 auto checkpoint(F f, CheckpointOptions options = {}, Loc loc = Loc::current()) {
   return internal::Checkpointed<F>(std::move(f), std::move(options), loc);
+}
+
+/// Refused; the compiler says how to write it: checkpoint(f)(x).
+template <class F, internal::NoOption<CheckpointOptions> A, class... B>
+auto checkpoint(const F&, const A&, const B&...) {
+  return internal::refuse_arguments<Array, A>();
 }
 
 }  // namespace spruce

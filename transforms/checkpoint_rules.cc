@@ -106,7 +106,7 @@ void drop_unused(Graph& g, std::vector<Array>& in) {
   }
   g.inputs.resize(n);
   in.resize(n);
-  g = passes::dead_code(g);
+  g = passes::dead_code(std::move(g));
 }
 
 void append_tangents(std::vector<Array>& in, const JvpArgs& a) {
@@ -123,7 +123,7 @@ void jvp_of_checkpoint(const JvpArgs& a) {
   for (const Array& t : a.tangents) varies.push_back(t.defined());
   std::vector<Array> in(a.in.begin(), a.in.end());
   if (!in_reverse_mode(a.tangents)) {
-    const JvpBody body = jvp_body(*p.body, varies, Mask(a.out.size(), false));
+    const JvpBody body = jvp_body(p.body, varies, Mask(a.out.size(), false));
     append_tangents(in, a);
     const std::vector<Array> out = call(p, body.graph, in);
     for (size_t k = 0, next = a.out.size(); k < a.out.size(); ++k) {
@@ -163,7 +163,7 @@ void transpose_of_checkpoint(const TransposeArgs& a) {
     cts.push_back(ct.defined());
     if (ct.defined()) in.push_back(ct);
   }
-  TransposedBody body = transpose_body(*p.body, linear, cts, Mask(linear.size(), false));
+  TransposedBody body = transpose_body(p.body, linear, cts, Mask(linear.size(), false));
   const std::vector<Array> out = call(p, std::move(body.graph), in);
   for (size_t i = 0, next = 0; i < linear.size(); ++i) {
     if (body.in_cts[i]) a.out[i] = out[next++];
@@ -173,7 +173,7 @@ void transpose_of_checkpoint(const TransposeArgs& a) {
 void batch_of_checkpoint(const BatchArgs& a) {
   const auto& p = a.params.get<CheckpointParams>();
   const Mask batched(a.batched.begin(), a.batched.end());
-  BatchedBody body = batch_body(*p.body, a, batched, Mask(a.out.size(), false));
+  BatchedBody body = batch_body(p.body, a, batched, Mask(a.out.size(), false));
   const std::vector<Array> out = call(p, std::move(body.graph), a.in);
   for (size_t k = 0; k < out.size(); ++k) {
     a.out[k] = out[k];

@@ -2,16 +2,13 @@
 #include "spruce/transforms/compile_log.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
+
+#include "spruce/transforms/graph_log.h"
 
 namespace spruce::internal {
 
 bool log_compile() {
-  static const bool kOn = [] {
-    const char* what = std::getenv("SPRUCE_LOG");
-    return what != nullptr && std::string_view(what).find("compile") != std::string_view::npos;
-  }();
+  static const bool kOn = log_holds("compile");
   return kOn;
 }
 

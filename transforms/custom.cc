@@ -3,7 +3,9 @@
 
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
 #include "spruce/transforms/batch.h"
+#include "spruce/transforms/function_form.h"
 #include "spruce/transforms/tape.h"
 
 namespace spruce::internal {
@@ -43,16 +45,8 @@ class JvpFunction final : public CustomFunction {
     for (size_t i = 0; i < in.size(); ++i) both.push_back(tangent_or_zeros(tangents[i], in[i]));
     const std::vector<Array> results = rule_(both);
     const size_t n = results.size() / 2;
-    if (results.size() != 2 * n) {
-      throw TreeError(
-          "custom_jvp: the rule returned an output and a tangent with different numbers of arrays");
-    }
     out.assign(results.begin(), results.begin() + static_cast<int64_t>(n));
     out_tangents.assign(results.begin() + static_cast<int64_t>(n), results.end());
-    for (size_t k = 0; k < n; ++k) {
-      check_tangent("custom_jvp", "the rule's tangent", k, out[k].aval(), out_tangents[k]);
-      if (!is_floating(out[k].dtype())) out_tangents[k] = Array();
-    }
   }
   std::shared_ptr<const CustomFunction> batch(int64_t size,
                                               std::vector<bool> batched) const override {
@@ -149,10 +143,48 @@ std::shared_ptr<const CustomFunction> make_custom_vjp(
                                        std::move(outputs));
 }
 
-void throw_bwd_count(size_t expected, size_t got) {
-  throw TreeError("custom_vjp: the backward function returned " + std::to_string(got) +
-                  " arrays, the arguments have " + std::to_string(expected) +
-                  "; return one cotangent for each argument, of its form");
+namespace {
+
+// "argument 0 at weight", "the result at hidden": what a rule gives the derivative of.
+std::string value_name(bool arguments, const std::string& path) {
+  if (arguments) return argument_name(path);
+  return path.empty() ? "the result" : "the result at " + path;
+}
+
+}  // namespace
+
+std::vector<Array> derivatives_of(const char* op, const std::vector<tree::Entry>& values,
+                                  const std::vector<tree::Entry>& given) {
+  const std::string head(op);
+  const bool arguments = head.starts_with("custom_vjp");
+  const std::string what = arguments ? "cotangent" : "tangent";
+  std::vector<Array> out;
+  for (size_t i = 0; i < std::max(values.size(), given.size()); ++i) {
+    if (i >= given.size() || i >= values.size() || given[i].path != values[i].path) {
+      const bool extra = i >= values.size();
+      throw TreeError(head + " returned " + (extra ? "a " : "no ") + what + " for " +
+                      value_name(arguments, (extra ? given : values)[i].path) +
+                      (extra ? ", where there is no array" : "") + "; return one " + what +
+                      " for each array, in its place; an undefined Array is zero");
+    }
+    const Array &value = values[i].value, &t = given[i].value;
+    out.push_back(Array());
+    if (!value.defined() || !t.defined()) continue;
+    if (values[i].kind != tree::Leaf::kArray || !is_floating(value.dtype())) continue;
+    const Aval &want = value.aval(), &got = t.aval();
+    const bool same_shape = got.shape == want.shape;
+    const bool fits = got.weak && is_floating(got.dtype) &&
+                      promote(want.dtype, want.weak, got.dtype, true) == want.dtype;
+    if (!same_shape || (got.dtype != want.dtype && !fits)) {
+      const std::string text = head + " returned " + to_string(got) + " as the " + what + " of " +
+                               value_name(arguments, values[i].path) + ", which is " +
+                               to_string(want) + "; they must have one ";
+      if (!same_shape) throw ShapeError(text + "shape");
+      throw DtypeError(text + "dtype: convert it with astype");
+    }
+    out.back() = got.dtype == want.dtype ? t : rules::convert(t, want.dtype, want.weak);
+  }
+  return out;
 }
 
 }  // namespace spruce::internal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/executor.h"
 
+#include <new>
+
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
@@ -84,6 +86,12 @@ Array view_of(const Array& x, const Aval& aval) {
   return Array(Ref<ArrayImpl>(new ArrayImpl(aval, x.impl()->buffer)));
 }
 
+// make_array() without its message: the caller knows more.
+Array new_result(const Aval& aval) {
+  return Array(Ref<ArrayImpl>(
+      new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), cpu_device()))));
+}
+
 bool on_cpu(std::span<const Array> args) {
   for (const Array& a : args) {
     if (a.is_tracer() || &a.impl()->buffer->device() != &cpu_device()) return false;
@@ -100,6 +108,30 @@ void Executor::run(Frame& f) const {
     return;
   }
   const Plan& plan = this->plan();
+  try {
+    run_plan(f, plan);
+  } catch (const std::bad_alloc&) {
+    throw_no_memory(plan);
+  }
+}
+
+void Executor::throw_no_memory(const Plan& plan) const {
+  int64_t results = 0;
+  for (size_t k = 0; k < plan.results().size(); ++k) {
+    if (plan.results()[k].from == Plan::Result::From::kOwn)
+      results += plan.graph().avals[static_cast<size_t>(plan.graph().outputs[k])].bytes();
+  }
+  throw DeviceError("jit: there is no memory on the device " + std::string(cpu_device().name()) +
+                    " for the compiled function '" + name_ + "': its plan takes " +
+                    std::to_string(plan.temporary_bytes()) +
+                    " bytes for what it computes on the "
+                    "way and " +
+                    std::to_string(results) +
+                    " bytes for results; lower().memory() "
+                    "says which values these are");
+}
+
+void Executor::run_plan(Frame& f, const Plan& plan) const {
   if (f.scratch == nullptr && plan.scratch_bytes() > 0) {
     f.scratch = pool_allocate(plan.scratch_bytes());
     f.scratch_bytes = plan.scratch_bytes();
@@ -117,7 +149,7 @@ void Executor::run(Frame& f) const {
       case Plan::Result::From::kOwn: {
         const bool taken = r.donor >= 0 && held_once(f.args[static_cast<size_t>(r.donor)]);
         f.results[k] =
-            taken ? view_of(f.args[static_cast<size_t>(r.donor)], aval) : make_array(aval);
+            taken ? view_of(f.args[static_cast<size_t>(r.donor)], aval) : new_result(aval);
         f.out[k] = mutable_data(f.results[k]);
         break;
       }

@@ -39,9 +39,11 @@ class Executor {
   Frame* take() const;
   void give(Frame* frame) const noexcept;
   void run(Frame& frame) const;
+  void run_plan(Frame& frame, const Plan& plan) const;
+  [[noreturn]] void throw_no_memory(const Plan& plan) const;
 
   Graph source_;
-  std::string name_;          // for the log of compile times
+  std::string name_;          // for the log of compile times and messages
   mutable std::mutex mutex_;  // of making the plan
   mutable std::atomic<const Plan*> plan_{nullptr};
   mutable std::array<std::atomic<Frame*>, kKept> frames_{};

@@ -3,7 +3,6 @@
 // none to copy.
 #pragma once
 
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -12,21 +11,8 @@
 
 namespace spruce::internal {
 
-/// "argument 0 at hidden.weight", from "[0].hidden.weight".
+/// "argument 0 at hidden.weight", from "0.hidden.weight".
 std::string argument_name(const std::string& path);
-
-/// A static value as text that gives every bit of it back.
-template <class S>
-std::string exact_text(const S& s) {
-  if constexpr (std::is_floating_point_v<S>) {
-    char text[64];
-    return {text, std::to_chars(text, text + sizeof text, s).ptr};
-  } else if constexpr (std::is_convertible_v<S, std::string_view>) {
-    return std::string(std::string_view(s));
-  } else {
-    return tree::internal::static_text(s);
-  }
-}
 
 /// Writes down what the walk over a tree comes by.
 struct FormWriter : tree::internal::PathKeeper {
@@ -42,7 +28,7 @@ struct FormWriter : tree::internal::PathKeeper {
   }
   template <class S>
   void fixed(const S& s) {
-    lines.push_back({"static", path, exact_text(s)});
+    lines.push_back({"static", path, tree::internal::exact_text(s)});
   }
   void size(size_t n) { lines.push_back({"size", path, std::to_string(n)}); }
   void key(std::string_view name) { lines.push_back({"entry", path, std::string(name)}); }
@@ -89,35 +75,9 @@ class FormCursor {
 
 template <class S>
 S static_from_text(const FormCursor& at, const std::string& text) {
-  if constexpr (std::is_same_v<S, std::string>) {
-    return text;
-  } else if constexpr (std::is_same_v<S, bool>) {
-    if (text != "true" && text != "false") at.fail("`" + text + "` is no bool");
-    return text == "true";
-  } else if constexpr (std::is_enum_v<S>) {
-    return static_cast<S>(static_from_text<int64_t>(at, text));
-  } else if constexpr (std::is_arithmetic_v<S>) {
-    S value{};
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (end.ec != std::errc() || end.ptr != text.data() + text.size())
-      at.fail("`" + text + "` is no such number");
-    return value;
-  } else if constexpr (std::is_same_v<S, Shape>) {
-    Shape shape;
-    for (size_t i = 1; i + 1 < text.size();) {
-      const size_t end = std::min(text.find(',', i), text.size() - 1);
-      if (shape.rank() == kMaxRank) at.fail("`" + text + "` is no shape");
-      shape.push_back(static_from_text<int64_t>(at, text.substr(i, end - i)));
-      i = end + 1;
-    }
-    return shape;
-  } else if constexpr (std::is_same_v<S, std::vector<bool>>) {
-    std::vector<bool> bits;
-    for (const char c : text) bits.push_back(c == '1');
-    return bits;
-  } else {
-    return S{};
-  }
+  const std::optional<S> value = tree::internal::static_from_text<S>(text);
+  if (!value) at.fail("`" + text + "` is no value of its type");
+  return *value;
 }
 
 template <class Variant, size_t I = 0>
@@ -148,7 +108,7 @@ void build(T& x, FormCursor& at) {
   } else if constexpr (walk::Static<S>) {
     const std::string& text = at.next("static");
     if constexpr (std::is_const_v<T>) {
-      if (exact_text(x) != text) at.fail("it is const, and not " + text);
+      if (walk::exact_text(x) != text) at.fail("it is const, and not " + text);
     } else if constexpr (walk::FunctionPointer<S> || std::is_same_v<S, const char*> ||
                          std::is_same_v<S, std::string_view>) {
       at.fail(

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/jacobian.h"
 
+#include <algorithm>
+
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/shape.h"
@@ -17,14 +20,8 @@ void Coordinates::add(const Array& leaf, tree::Leaf kind) {
   if (counts) n_ += leaf.size();
 }
 
-void Coordinates::check_any(const char* op) const {
-  std::string types;
-  for (const Leaf& l : leaves_) {
-    if (l.floating) return;
-    if (l.defined) types += (types.empty() ? "" : ", ") + to_string(l.aval);
-  }
-  throw DerivativeError(std::string(op) + ": takes the derivative of floating values, got " +
-                        (types.empty() ? "no array" : types) + "; convert with astype");
+bool Coordinates::any() const {
+  return std::any_of(leaves_.begin(), leaves_.end(), [](const Leaf& l) { return l.floating; });
 }
 
 void Coordinates::check_all(const char* op) const {
@@ -94,12 +91,14 @@ std::vector<Array> Coordinates::spread(std::span<const Array> floating) const {
   return all;
 }
 
-Array join(const std::vector<Array>& leaves) {
+Array join(const std::vector<tree::Entry>& leaves) {
   if (leaves.empty()) return zeros({0});
-  Dtype dtype = leaves[0].dtype();
-  for (const Array& a : leaves) dtype = promote(dtype, a.dtype());
+  for (const tree::Entry& e : leaves)
+    require_defined("tree::ravel", e.path.empty() ? "x" : e.path.c_str(), e.value);
+  Dtype dtype = leaves[0].value.dtype();
+  for (const tree::Entry& e : leaves) dtype = promote(dtype, e.value.dtype());
   std::vector<Array> flat;
-  for (const Array& a : leaves) flat.push_back(reshape(astype(a, dtype), {-1}));
+  for (const tree::Entry& e : leaves) flat.push_back(reshape(astype(e.value, dtype), {-1}));
   return concatenate(flat, 0);
 }
 

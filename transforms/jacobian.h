@@ -20,8 +20,8 @@ class Coordinates {
   void add_tree(const T& x) {
     tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) { add(a, kind); });
   }
-  /// Throws DerivativeError where there is none.
-  void check_any(const char* op) const;
+  /// False where there is no floating array.
+  bool any() const;
   /// Throws DerivativeError where a leaf has no derivative.
   void check_all(const char* op) const;
 
@@ -47,13 +47,14 @@ class Coordinates {
 };
 
 /// The leaves as one vector, and a vector cut into arrays like `leaves`.
-Array join(const std::vector<Array>& leaves);
+Array join(const std::vector<tree::Entry>& leaves);
 std::vector<Array> split_like(const Array& vector, const std::vector<Array>& leaves);
 
 // The type of a Jacobian: that of the result with that of the arguments in the place of each Array.
 template <class Out, class Arg>
 struct JacobianOf {
-  static_assert(std::is_same_v<Arg, Array> || tree::internal::Static<Out>,
+  static constexpr bool kValue = std::is_same_v<Arg, Array> || tree::internal::Static<Out>;
+  static_assert(kValue,
                 "spruce: the Jacobian of a struct with respect to a tree has no C++ type; return "
                 "an Array or a container of arrays, or differentiate with respect to one Array: "
                 "f of tree::ravel(x).flat");
@@ -139,27 +140,37 @@ auto assemble(const Out& out, const Arg& arg, std::span<const Array> blocks) {
 // The arguments I..., as they are if there is one, else as a tuple.
 template <size_t... I, class... Args>
 auto pick(const std::tuple<Args...>& args) {
-  static_assert(((I < sizeof...(Args)) && ...),
-                "spruce: <I...> names an argument that the function does not have");
   if constexpr (sizeof...(I) == 1)
     return std::get<I...>(args);
   else
     return std::tuple{std::get<I>(args)...};
 }
 
-template <class F, size_t... I>
+// With Aux, f returns {out, aux}, and the result is {Jacobian of out, aux}.
+template <bool Aux, class F, size_t... I>
 class JacFwd {
  public:
   JacFwd(F f, const char* op, Loc loc) : f_(std::move(f)), op_(op), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    if constexpr (!check_indices<Args...>(std::index_sequence<I...>()))
+      return refused<Array>();
+    else if constexpr (check_run<F, Args...>())
+      return run(args...);
+    else
+      return refused<Array>();
+  }
+
+ private:
+  template <class... Args>
+  auto run(const Args&... args) const {
     const LocScope at(loc_);
     const std::tuple<Args...> all(args...);
     const auto arg = pick<I...>(all);
     Coordinates columns;
     columns.add_tree(arg);
-    columns.check_any(op_);
+    if (!columns.any()) throw_undifferentiable<I...>(op_, all);
     const auto along = [&](const std::vector<Array>& tangents) {
       DualInterpreter dual(op_);
       std::tuple<Args...> traced = all;
@@ -169,14 +180,32 @@ class JacFwd {
       };
       (tree::internal::for_each_leaf(std::get<I>(traced), mark), ...);
       auto out = run_under(dual, [&] { return std::apply(f_, std::as_const(traced)); });
-      tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
+      const auto to_tangent = [&](Array& a, tree::Leaf) {
         if (!a.defined()) return;
         const Array t = dual.tangent(a);
         a = t.defined() ? t : zero_tangent(dual.primal(a));
-      });
+      };
+      if constexpr (Aux) {
+        tree::internal::for_each_leaf(out.first, to_tangent);
+        tree::internal::for_each_leaf(out.second, [&](Array& a, tree::Leaf) {
+          if (a.defined()) a = dual.primal(a);
+        });
+      } else {
+        tree::internal::for_each_leaf(out, to_tangent);
+      }
       return out;
     };
-    const auto out = vmap(along, {.out_axes = -1})(columns.basis());
+    if constexpr (Aux) {
+      auto both = vmap(along, {.out_axes = {-1, none}})(columns.basis());
+      return std::pair{assembled(both.first, arg, columns), std::move(both.second)};
+    } else {
+      return assembled(vmap(along, {.out_axes = -1})(columns.basis()), arg, columns);
+    }
+  }
+
+ private:
+  template <class Out, class Arg>
+  static auto assembled(const Out& out, const Arg& arg, const Coordinates& columns) {
     std::vector<Array> blocks;
     tree::internal::for_each_leaf(out, [&](const Array& a, tree::Leaf) {
       for (Array& block : columns.split_last(a)) blocks.push_back(std::move(block));
@@ -184,27 +213,48 @@ class JacFwd {
     return assemble(out, arg, blocks);
   }
 
- private:
   F f_;
   const char* op_;
   Loc loc_;
 };
 
-template <class F, size_t... I>
+template <bool Aux, class F, size_t... I>
 class JacRev {
  public:
   JacRev(F f, const char* op, Loc loc) : f_(std::move(f)), op_(op), loc_(loc) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    if constexpr (!check_indices<Args...>(std::index_sequence<I...>()))
+      return refused<Array>();
+    else if constexpr (check_run<F, Args...>())
+      return run(args...);
+    else
+      return refused<Array>();
+  }
+
+ private:
+  template <class... Args>
+  auto run(const Args&... args) const {
     const LocScope at(loc_);
     std::tuple<Args...> traced(args...);
     const auto arg = pick<I...>(traced);
     Linearizer lin(op_);
     (lin.mark_tree(std::get<I>(traced)), ...);
-    lin.check_marked(op_);
+    lin.check_marked<I...>(op_, traced);
     auto out = run_under(lin.interpreter(), [&] { return std::apply(f_, std::as_const(traced)); });
-    lin.finish_tree(out);
+    if constexpr (Aux) {
+      lin.finish_tree(out.first);
+      lin.strip(out.second);
+      return std::pair{rows_of(lin, out.first, arg), std::move(out.second)};
+    } else {
+      lin.finish_tree(out);
+      return rows_of(lin, out, arg);
+    }
+  }
+
+  template <class Out, class Arg>
+  auto rows_of(const Linearizer& lin, const Out& out, const Arg& arg) const {
     Coordinates rows;
     rows.add_tree(out);
     rows.check_all(op_);
@@ -230,19 +280,31 @@ class JacRev {
     return assemble(out, arg, blocks);
   }
 
- private:
   F f_;
   const char* op_;
   Loc loc_;
 };
 
-template <size_t... I, class F>
-auto jacfwd_as(const char* op, F f, Loc loc) {
-  if constexpr (sizeof...(I) == 0)
-    return JacFwd<F, 0>(std::move(f), op, loc);
-  else
-    return JacFwd<F, I...>(std::move(f), op, loc);
-}
+// The Jacobian of the gradient. What a loss hands out beside its value is handed out again.
+template <class F, size_t... I>
+class Hessian {
+ public:
+  Hessian(F f, Loc loc) : gradient_(f, "hessian", loc), loc_(loc) {}
+
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    if constexpr (check_loss<F, Args...>(std::index_sequence<I...>())) {
+      constexpr bool aux = LossParts<CallResult<F, Args...>>::kAux;
+      return JacFwd<aux, Grad<F, I...>, I...>(gradient_, "hessian", loc_)(args...);
+    } else {
+      return refused<Array>();
+    }
+  }
+
+ private:
+  Grad<F, I...> gradient_;
+  Loc loc_;
+};
 
 }  // namespace internal
 
@@ -257,38 +319,104 @@ auto jacfwd_as(const char* op, F f, Loc loc) {
 /// compiler; take the Jacobian of f over tree::ravel.
 template <size_t... I, class F>
 auto jacfwd(F f, Loc loc = Loc::current()) {
-  return internal::jacfwd_as<I...>("jacfwd", std::move(f), loc);
+  (void)internal::check_function<F>();
+  if constexpr (sizeof...(I) == 0)
+    return internal::JacFwd<false, F, 0>(std::move(f), "jacfwd", loc);
+  else
+    return internal::JacFwd<false, F, I...>(std::move(f), "jacfwd", loc);
+}
+/// {Jacobian of out, aux} of a function that returns {out, aux}.
+template <size_t... I, class F>
+auto jacfwd(F f, HasAux, Loc loc = Loc::current()) {
+  using Split = internal::SplitAux<F>;
+  if constexpr (sizeof...(I) == 0)
+    return internal::JacFwd<true, Split, 0>(Split(std::move(f)), "jacfwd", loc);
+  else
+    return internal::JacFwd<true, Split, I...>(Split(std::move(f)), "jacfwd", loc);
+}
+
+/// Refused; the compiler says how to write it: jacfwd(f)(x).
+template <size_t... I, class F, internal::NoOption<Loc> A, class... B>
+auto jacfwd(const F&, const A&, const B&...) {
+  return internal::refuse_arguments<Array, A>();
 }
 
 /// The same, one row at a time (reverse mode: good for few outputs). Throws DerivativeError where a
 /// leaf of the result is not floating.
 template <size_t... I, class F>
 auto jacrev(F f, Loc loc = Loc::current()) {
+  (void)internal::check_function<F>();
   if constexpr (sizeof...(I) == 0)
-    return internal::JacRev<F, 0>(std::move(f), "jacrev", loc);
+    return internal::JacRev<false, F, 0>(std::move(f), "jacrev", loc);
   else
-    return internal::JacRev<F, I...>(std::move(f), "jacrev", loc);
+    return internal::JacRev<false, F, I...>(std::move(f), "jacrev", loc);
+}
+/// {Jacobian of out, aux} of a function that returns {out, aux}.
+template <size_t... I, class F>
+auto jacrev(F f, HasAux, Loc loc = Loc::current()) {
+  using Split = internal::SplitAux<F>;
+  if constexpr (sizeof...(I) == 0)
+    return internal::JacRev<true, Split, 0>(Split(std::move(f)), "jacrev", loc);
+  else
+    return internal::JacRev<true, Split, I...>(Split(std::move(f)), "jacrev", loc);
+}
+
+/// Refused; the compiler says how to write it: jacrev(f)(x).
+template <size_t... I, class F, internal::NoOption<Loc> A, class... B>
+auto jacrev(const F&, const A&, const B&...) {
+  return internal::refuse_arguments<Array, A>();
 }
 
 /// The Hessian of a scalar function with respect to argument 0, or to arguments I..., forward over
 /// reverse: f[x.shape..., x.shape...] for an Array x; for several arrays, or a container of them, a
-/// container of such containers.
+/// container of such containers. A function that returns a pair or tuple hands out what follows its
+/// first element, as for grad: {Hessian, rest}.
 template <size_t... I, class F>
 auto hessian(F f, Loc loc = Loc::current()) {
+  (void)internal::check_function<F>();
   if constexpr (sizeof...(I) == 0)
-    return internal::jacfwd_as("hessian", internal::Grad<F, 0>(std::move(f), "hessian", loc), loc);
+    return internal::Hessian<F, 0>(std::move(f), loc);
   else
-    return internal::jacfwd_as<I...>("hessian",
-                                     internal::Grad<F, I...>(std::move(f), "hessian", loc), loc);
+    return internal::Hessian<F, I...>(std::move(f), loc);
+}
+/// The same for a function that says with has_aux that it returns a number and what is handed out.
+template <size_t... I, class F>
+auto hessian(F f, HasAux, Loc loc = Loc::current()) {
+  return hessian<I...>(internal::SplitAux<F>(std::move(f)), loc);
+}
+
+/// Refused; the compiler says how to write it: hessian(f)(x).
+template <size_t... I, class F, internal::NoOption<Loc> A, class... B>
+auto hessian(const F&, const A&, const B&...) {
+  return internal::refuse_arguments<Array, A>();
 }
 
 /// H(x) v: the Hessian of a scalar function times a tangent of x's type, without forming it
-/// (Pearlmutter 1994). Any tree.
+/// (Pearlmutter 1994). Any tree. What a function returns behind the number is left out.
 template <class F, class T>
-T hvp(const F& f, const T& x, const T& v, Loc loc = Loc::current()) {
+auto hvp(const F& f, const T& x, const T& v, Loc loc = Loc::current()) {
   const LocScope at(loc);
-  const internal::Grad<F, 0> gradient(f, "hvp", loc);
-  return internal::jvp_as("hvp", gradient, std::tuple<T>(x), std::tuple<T>(v)).second;
+  if constexpr (internal::check_loss<F, T>(std::index_sequence<0>())) {
+    const internal::Grad<std::decay_t<F>, 0> with_aux(f, "hvp", loc);
+    const auto gradient = [&](const T& p) -> T {
+      using Out = std::decay_t<std::invoke_result_t<const F&, const T&>>;
+      if constexpr (internal::LossParts<Out>::kAux)
+        return with_aux(p).first;
+      else
+        return with_aux(p);
+    };
+    return internal::jvp_as("hvp", gradient, std::tuple<T>(x), std::tuple<T>(v)).second;
+  } else {
+    return internal::refused<T>();
+  }
+}
+/// Refused; the compiler says how to write it: hvp(f, x, v).
+template <class F, class... A>
+auto hvp(const F&, const A&...) {
+  static_assert(internal::kNever<F>,
+                "spruce: hvp(f, x, v) takes the function, its argument x, and a tangent v of the "
+                "type of x");
+  return internal::refused<Array>();
 }
 
 namespace tree {
@@ -298,7 +426,7 @@ template <class T>
 class Raveled {
  public:
   /// What ravel() returns: the vector, and the tree to which unravel() goes back.
-  Raveled(Array flat, T like) : flat(std::move(flat)), like_(std::move(like)) {}
+  Raveled(Array all, T like) : flat(std::move(all)), like_(std::move(like)) {}
   /// f[n]: all leaves behind one another, in the dtype that they promote to.
   Array flat;
   /// The tree with the leaves taken from a vector like `flat`. Throws ShapeError unless it has n
@@ -321,7 +449,7 @@ class Raveled {
 template <class T>
 Raveled<T> ravel(const T& x, Loc loc = Loc::current()) {
   const LocScope at(loc);
-  return Raveled<T>(spruce::internal::join(leaves(x)), x);
+  return Raveled<T>(spruce::internal::join(entries(x)), x);
 }
 
 }  // namespace tree

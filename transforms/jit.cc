@@ -73,7 +73,7 @@ Array placeholder(tree::Leaf kind) {
 
 Graph prepare(Graph graph) {
   check(graph, Loc::none());
-  return passes::dead_code(passes::common_subexpressions(graph));
+  return passes::dead_code(passes::common_subexpressions(std::move(graph)));
 }
 
 }  // namespace spruce::internal

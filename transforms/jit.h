@@ -8,6 +8,7 @@
 #include <typeinfo>
 
 #include "spruce/core/tree/tree.h"
+#include "spruce/transforms/checked_function.h"
 #include "spruce/transforms/compile_log.h"
 #include "spruce/transforms/executor.h"
 #include "spruce/transforms/linearizer.h"
@@ -154,20 +155,10 @@ class Jitted {
   /// else holds is used for results, and the moved-from trees are left with undefined arrays.
   template <class... Args>
   auto operator()(Args&&... args) const {
-    const LocScope place(loc_);
-    using Out = std::decay_t<std::invoke_result_t<const F&, const std::decay_t<Args>&...>>;
-    std::unique_ptr<const internal::Compiled> once;
-    const internal::Compiled* compiled = staged(once, std::as_const(args)...);
-    internal::Call call(compiled->executor);
-    // Only what was moved in gives up its arrays.
-    (internal::give_leaves(call, static_cast<internal::Kept<Args>&>(args)), ...);
-    call.run();
-    Out out = *static_cast<const Out*>(compiled->out_form.get());
-    size_t at = 0;
-    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
-      if (a.defined()) a = std::move(call.result(at++));
-    });
-    return out;
+    if constexpr (internal::check_run<F, std::remove_cvref_t<Args>...>())
+      return run(std::forward<Args>(args)...);
+    else
+      return internal::refused<Array>();
   }
 
   /// How many times the function has been traced: once for each form (types, shapes, dtypes, static
@@ -184,16 +175,38 @@ class Jitted {
   template <class... Args>
   Lowered lower(const Args&... args) const {
     const LocScope place(loc_);
-    std::unique_ptr<const internal::Compiled> once;
-    const internal::Compiled* compiled = staged(once, args...);
-    if (once != nullptr) {
-      const std::shared_ptr<const internal::Compiled> own = std::move(once);
-      return Lowered({own, &own->executor});
+    if constexpr (internal::check_run<F, Args...>()) {
+      std::unique_ptr<const internal::Compiled> once;
+      const internal::Compiled* compiled = staged(once, args...);
+      if (once != nullptr) {
+        const std::shared_ptr<const internal::Compiled> own = std::move(once);
+        return Lowered({own, &own->executor});
+      }
+      return Lowered({cache_, &compiled->executor});
+    } else {
+      return internal::refused<Lowered>();
     }
-    return Lowered({cache_, &compiled->executor});
   }
 
  private:
+  template <class... Args>
+  auto run(Args&&... args) const {
+    const LocScope place(loc_);
+    using Out = std::decay_t<std::invoke_result_t<const F&, const std::decay_t<Args>&...>>;
+    std::unique_ptr<const internal::Compiled> once;
+    const internal::Compiled* compiled = staged(once, std::as_const(args)...);
+    internal::Call call(compiled->executor);
+    // Only what was moved in gives up its arrays.
+    (internal::give_leaves(call, static_cast<internal::Kept<Args>&>(args)), ...);
+    call.run();
+    Out out = *static_cast<const Out*>(compiled->out_form.get());
+    size_t at = 0;
+    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
+      if (a.defined()) a = std::move(call.result(at++));
+    });
+    return out;
+  }
+
   // What is staged for arguments of that form; `once` holds what is good for this call only.
   template <class... Args>
   const internal::Compiled* staged(std::unique_ptr<const internal::Compiled>& once,
@@ -232,16 +245,33 @@ class Jitted {
 /// jit was called.
 template <class F>
 Jitted<F> jit(F f, JitOptions options = {}, Loc loc = Loc::current()) {
+  (void)internal::check_function<F>();
   return Jitted<F>(std::move(f), std::move(options), loc);
+}
+
+/// Refused; the compiler says how to write it: jit(f)(x).
+template <class F, internal::NoOption<JitOptions> A, class... B>
+auto jit(const F&, const A&, const B&...) {
+  return internal::refuse_arguments<Array, A>();
 }
 
 /// The function that returns the graph of f for arguments of those types: make_graph(f)(x).text().
 template <class F>
 auto make_graph(F f, Loc loc = Loc::current()) {
+  (void)internal::check_function<F>();
   return [f = std::move(f), loc](const auto&... args) {
     const LocScope place(loc);
-    return internal::stage("make_graph", f, args...).first;
+    if constexpr (internal::check_run<F, std::remove_cvref_t<decltype(args)>...>())
+      return internal::stage("make_graph", f, args...).first;
+    else
+      return internal::refused<Graph>();
   };
+}
+
+/// Refused; the compiler says how to write it: make_graph(f)(x).
+template <class F, internal::NoOption<Loc> A, class... B>
+auto make_graph(const F&, const A&, const B&...) {
+  return internal::refuse_arguments<Graph, A>();
 }
 
 }  // namespace spruce

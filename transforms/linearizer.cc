@@ -23,18 +23,6 @@ void Linearizer::mark(Array& leaf, tree::Leaf kind) {
   leaf = dual_.make(leaf, tape_->input(aval));
 }
 
-void Linearizer::check_marked(const char* op) const {
-  if (slots_ > 0) return;
-  std::string types;
-  for (const Input& i : inputs_) {
-    if (i.defined) types += (types.empty() ? "" : ", ") + to_string(i.aval);
-  }
-  throw DerivativeError(std::string(op) + ": the argument to differentiate has no floating leaf" +
-                        (types.empty() ? "" : " (it is " + types + ")") +
-                        "; derivatives are taken with respect to f16, bf16, f32 and f64 values: "
-                        "convert with astype, or choose another argument, as in grad<1>(f)");
-}
-
 void Linearizer::finish(Array& leaf) {
   if (!leaf.defined()) {
     outputs_.push_back(Array());

@@ -8,6 +8,7 @@
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/dual.h"
 #include "spruce/transforms/tape.h"
+#include "spruce/transforms/undifferentiable.h"
 
 namespace spruce::internal {
 
@@ -33,8 +34,12 @@ class Linearizer {
   void mark_tree(T& x) {
     tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf kind) { mark(a, kind); });
   }
-  /// Throws DerivativeError if none of the inputs marked so far has a derivative.
-  void check_marked(const char* op) const;
+  /// Throws DerivativeError if none of the inputs marked so far, the arguments I..., has a
+  /// derivative.
+  template <size_t... I, class Args>
+  void check_marked(const char* op, const Args& args) const {
+    if (slots_ == 0) throw_undifferentiable<I...>(op, args);
+  }
 
   Interpreter& interpreter() { return dual_; }
   /// Replaces the leaves of a result by their values.

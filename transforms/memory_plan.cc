@@ -2,9 +2,11 @@
 #include "spruce/transforms/memory_plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace spruce::internal {
 namespace {
@@ -25,17 +27,19 @@ MemoryPlan by_time(std::span<const Lifetime> lifetimes) {
                    [&](size_t a, size_t b) { return lifetimes[a].first < lifetimes[b].first; });
   std::stable_sort(ends.begin(), ends.end(),
                    [&](size_t a, size_t b) { return lifetimes[a].last < lifetimes[b].last; });
-  std::map<size_t, size_t> gaps;  // offset -> size
-  std::multimap<size_t, size_t> by_size;
-  const auto forget = [&](std::map<size_t, size_t>::iterator gap) {
-    auto [at, end] = by_size.equal_range(gap->second);
-    while (at->second != gap->first) ++at;
-    by_size.erase(at);
+  struct Gap {
+    size_t size, number;
+  };
+  std::map<size_t, Gap> gaps;                           // by offset
+  std::map<std::pair<size_t, size_t>, size_t> by_size;  // by size and number: the offset
+  size_t made = 0;
+  const auto forget = [&](std::map<size_t, Gap>::iterator gap) {
+    by_size.erase({gap->second.size, gap->second.number});
     return gaps.erase(gap);
   };
   const auto add = [&](size_t offset, size_t size) {
-    gaps.emplace(offset, size);
-    by_size.emplace(size, offset);
+    gaps.emplace(offset, Gap{size, made});
+    by_size.emplace(std::pair(size, made++), offset);
   };
   size_t ended = 0;
   for (const size_t i : starts) {
@@ -44,14 +48,14 @@ MemoryPlan by_time(std::span<const Lifetime> lifetimes) {
       if (size == 0) continue;
       auto after = gaps.lower_bound(offset);
       if (after != gaps.end() && after->first == offset + size) {
-        size += after->second;
+        size += after->second.size;
         after = forget(after);
       }
       if (after != gaps.begin()) {
         const auto before = std::prev(after);
-        if (before->first + before->second == offset) {
+        if (before->first + before->second.size == offset) {
           offset = before->first;
-          size += before->second;
+          size += before->second.size;
           forget(before);
         }
       }
@@ -59,9 +63,9 @@ MemoryPlan by_time(std::span<const Lifetime> lifetimes) {
     }
     const size_t size = rounded(lifetimes[i].bytes);
     if (size == 0) continue;
-    const auto fit = by_size.lower_bound(size);
+    const auto fit = by_size.lower_bound({size, 0});
     if (fit != by_size.end()) {
-      const size_t offset = fit->second, space = fit->first;
+      const size_t offset = fit->second, space = fit->first.first;
       forget(gaps.find(offset));
       plan.offsets[i] = offset;
       if (space > size) add(offset + size, space - size);
@@ -69,7 +73,7 @@ MemoryPlan by_time(std::span<const Lifetime> lifetimes) {
     }
     // A gap at the end grows.
     const auto end = gaps.empty() ? gaps.end() : std::prev(gaps.end());
-    if (end != gaps.end() && end->first + end->second == plan.bytes) {
+    if (end != gaps.end() && end->first + end->second.size == plan.bytes) {
       plan.offsets[i] = end->first;
       plan.bytes = end->first + size;
       forget(end);
@@ -157,22 +161,48 @@ class Shelf {
   std::vector<std::pair<Lifetime, size_t>> placed_;
 };
 
-// The first step at which the most bytes are in use.
-int32_t fullest(std::span<const Lifetime> lifetimes) {
-  std::vector<std::pair<int64_t, int64_t>> changes;
-  for (const Lifetime& l : lifetimes) {
-    const auto size = static_cast<int64_t>(rounded(l.bytes));
-    changes.emplace_back(int64_t{l.first}, size);
-    changes.emplace_back(int64_t{l.last} + 1, -size);
+// The bytes in use at each step, as a tree of which each node has the most of its half.
+class Usage {
+ public:
+  explicit Usage(std::span<const Lifetime> lifetimes) {
+    int32_t last = 0;
+    for (const Lifetime& l : lifetimes) last = std::max(last, l.last);
+    leaves_ = std::bit_ceil(static_cast<size_t>(last) + 1);
+    most_.assign(2 * leaves_, 0);
+    added_.assign(2 * leaves_, 0);
+    for (const Lifetime& l : lifetimes) add(l, static_cast<int64_t>(rounded(l.bytes)));
   }
-  std::sort(changes.begin(), changes.end());
-  int64_t now = 0, most = 0, step = 0;
-  for (const auto& [when, bytes] : changes) {
-    now += bytes;
-    if (now > most) most = now, step = when;
+
+  void add(const Lifetime& l, int64_t bytes) {
+    size_t low = leaves_ + static_cast<size_t>(std::max(l.first, 0)),
+           high = leaves_ + static_cast<size_t>(l.last) + 1;
+    const size_t first = low, end = high - 1;
+    for (; low < high; low /= 2, high /= 2) {
+      if (low % 2 != 0) put(low++, bytes);
+      if (high % 2 != 0) put(--high, bytes);
+    }
+    for (size_t node : {first, end}) {
+      for (node /= 2; node > 0; node /= 2)
+        most_[node] = std::max(most_[2 * node], most_[2 * node + 1]) + added_[node];
+    }
   }
-  return static_cast<int32_t>(step);
-}
+
+  /// The first step at which the most bytes are in use.
+  int32_t fullest() const {
+    size_t node = 1;
+    while (node < leaves_) node = 2 * node + (most_[2 * node] >= most_[2 * node + 1] ? 0 : 1);
+    return static_cast<int32_t>(node - leaves_);
+  }
+
+ private:
+  void put(size_t node, int64_t bytes) {
+    most_[node] += bytes;
+    added_[node] += bytes;
+  }
+
+  size_t leaves_ = 1;                  // one for each step; node n has nodes 2 n and 2 n + 1 below
+  std::vector<int64_t> most_, added_;  // by node: `added_` goes for all steps below it
+};
 
 }  // namespace
 
@@ -183,8 +213,10 @@ std::vector<Loan> lend(std::span<Lifetime> lifetimes, size_t movable,
   for (size_t w = 0; w < windows.size(); ++w) shelves.emplace_back(windows[w], w);
   std::stable_sort(shelves.begin(), shelves.end(),
                    [](const Shelf& a, const Shelf& b) { return a.bytes() < b.bytes(); });
-  for (int n = 0; n < kMostLoans && !windows.empty(); ++n) {
-    const int32_t step = fullest(lifetimes);
+  if (windows.empty()) return loans;
+  Usage usage(lifetimes);
+  for (int n = 0; n < kMostLoans; ++n) {
+    const int32_t step = usage.fullest();
     std::vector<size_t> there;
     for (size_t i = 0; i < movable; ++i) {
       const Lifetime& l = lifetimes[i];
@@ -200,6 +232,7 @@ std::vector<Loan> lend(std::span<Lifetime> lifetimes, size_t movable,
         if (offset == shelves[w].bytes()) continue;
         shelves[w].put(l, offset);
         loans[there[k]] = {shelves[w].number(), offset};
+        usage.add(l, -static_cast<int64_t>(rounded(l.bytes)));
         l.bytes = 0;
         lent = true;
       }

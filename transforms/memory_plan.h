@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce::internal {
 
 /// A block that is in use from step `first` to step `last`, both included.

@@ -225,7 +225,7 @@ class Plan::Builder {
           const int32_t from = root(of_[at(v)]);
           Storage& t = storages_[static_cast<size_t>(from)];
           if (t.where != Where::kTemporary || t.last != static_cast<int32_t>(n) ||
-              is_output(n, from) || !fits(n, k, from))
+              bytes_of(v) != s.bytes || is_output(n, from) || !fits(n, k, from))
             continue;
           s.first = t.first;
           s.last = std::max(s.last, t.last);

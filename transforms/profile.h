@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce {
 
 /// Times of the equations of compiled functions.

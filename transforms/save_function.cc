@@ -59,12 +59,10 @@ void check_leaf(const std::string& path, const SavedLeaf& want, const Array& got
 namespace internal {
 
 std::string argument_name(const std::string& path) {
-  const size_t end = path.find(']');
-  if (path.empty() || path[0] != '[' || end == std::string::npos) return "the arguments";
-  std::string name = "argument " + path.substr(1, end - 1);
-  const std::string rest = path.substr(end + 1);
-  if (!rest.empty()) name += " at " + (rest[0] == '.' ? rest.substr(1) : rest);
-  return name;
+  if (path.empty()) return "the arguments";
+  const size_t dot = path.find('.');
+  return "argument " + path.substr(0, dot) +
+         (dot == path.npos ? "" : " at " + path.substr(dot + 1));
 }
 
 namespace {

@@ -13,7 +13,7 @@ namespace spruce {
 
 /// One array among the arguments or in the result of a saved function.
 struct SavedLeaf {
-  std::string path;  ///< "[0].hidden.weight": of argument 0; of a result "hidden.weight"
+  std::string path;  ///< "0.hidden.weight": of argument 0; of a result "hidden.weight"
   Aval type;         ///< its dtype and shape
 };
 
@@ -39,9 +39,11 @@ void check_arguments(const std::string& path, const io::FunctionFile& file,
 /// throws, and TracerError if `f` uses values of a transform that is running.
 template <class F, class... Args>
 void save_function(const std::string& path, const F& f, const Args&... args) {
-  auto [graph, form] = internal::stage("save_function", f, args...);
-  internal::save_staged(path, std::move(graph), internal::form_of_arguments(args...),
-                        internal::form_of_result(form));
+  if constexpr (internal::check_run<F, Args...>()) {
+    auto [graph, form] = internal::stage("save_function", f, args...);
+    internal::save_staged(path, std::move(graph), internal::form_of_arguments(args...),
+                          internal::form_of_result(form));
+  }
 }
 
 /// A function that was loaded from a file, on arrays: the leaves of its arguments in order. Copies
@@ -100,10 +102,10 @@ class LoadedFunction<Out(Args...)> : public LoadedGraph {
   Out operator()(const std::decay_t<Args>&... args, Loc loc = Loc::current()) const {
     const LocScope scope(loc);
     std::vector<Array> leaves;
-    const auto take = [&](const Array& a, tree::Leaf) {
+    const auto keep = [&](const Array& a, tree::Leaf) {
       if (a.defined()) leaves.push_back(a);
     };
-    (tree::internal::for_each_leaf(args, take), ...);
+    (tree::internal::for_each_leaf(args, keep), ...);
     std::string key;
     internal::KeyVisitor visitor(key);
     (tree::internal::walk(args, visitor), ...);

@@ -62,33 +62,95 @@ class Pushforward {
   Out like_;
 };
 
-template <class F, class... Args>
+template <class Args, size_t... I>
+void check_marked(const char* op, const Linearizer& lin, const Args& args,
+                  std::index_sequence<I...>) {
+  lin.check_marked<I...>(op, args);
+}
+
+/// f can be differentiated at these arguments; with Aux = HasAux it returns {out, aux}.
+template <class Aux, class F, class... Args>
+constexpr bool check_point() {
+  constexpr bool ok = sizeof...(Args) > 0;
+  static_assert(ok,
+                "spruce: vjp and linearize take the arguments with the function: vjp(f, x) and "
+                "linearize(f, x)");
+  if constexpr (ok) {
+    if constexpr (check_arrays<Args...>()) {
+      if constexpr (std::is_same_v<Aux, HasAux>)
+        return check_run_with_aux<F, Args...>();
+      else
+        return check_run<F, Args...>();
+    }
+  }
+  return false;
+}
+
+// With Aux = HasAux, f returns {out, aux}, of which only the first is differentiated.
+template <class Aux = void, class F, class... Args>
 auto linearized(const char* op, const F& f, const Args&... args) {
   auto lin = std::make_shared<Linearizer>(op);
   std::tuple<Args...> traced(args...);
   std::apply([&](auto&... a) { (lin->mark_tree(a), ...); }, traced);
-  lin->check_marked(op);
+  check_marked(op, *lin, traced, std::index_sequence_for<Args...>{});
   auto out = run_under(lin->interpreter(), [&] { return std::apply(f, std::as_const(traced)); });
-  lin->finish_tree(out);
+  if constexpr (std::is_same_v<Aux, HasAux>) {
+    lin->finish_tree(out.first);
+    lin->strip(out.second);
+  } else {
+    lin->finish_tree(out);
+  }
   return std::pair{std::move(out), std::shared_ptr<const Linearizer>(std::move(lin))};
 }
 
 template <class F, class... Args>
 auto vjp_at(Loc loc, const F& f, const Args&... args) {
   const LocScope place(loc);
-  auto [out, lin] = linearized("vjp", f, args...);
-  using Out = decltype(out);
-  Pullback<Out, Args...> pullback(std::move(lin), out, std::tuple<Args...>(args...));
-  return std::pair{std::move(out), std::move(pullback)};
+  if constexpr (check_point<void, F, Args...>()) {
+    auto [out, lin] = linearized("vjp", f, args...);
+    using Out = decltype(out);
+    Pullback<Out, Args...> pullback(std::move(lin), out, std::tuple<Args...>(args...));
+    return std::pair{std::move(out), std::move(pullback)};
+  } else {
+    return refused<std::pair<Array, Pullback<Array, Array>>>();
+  }
+}
+template <class F, class... Args>
+auto vjp_with_aux(Loc loc, const F& f, const Args&... args) {
+  const LocScope place(loc);
+  if constexpr (check_point<HasAux, F, Args...>()) {
+    auto [both, lin] = linearized<HasAux>("vjp", SplitAux<std::decay_t<F>>(f), args...);
+    using Out = std::decay_t<decltype(both.first)>;
+    Pullback<Out, Args...> pullback(std::move(lin), both.first, std::tuple<Args...>(args...));
+    return std::tuple{std::move(both.first), std::move(pullback), std::move(both.second)};
+  } else {
+    return refused<std::tuple<Array, Pullback<Array, Array>, Array>>();
+  }
 }
 
 template <class F, class... Args>
 auto linearize_at(Loc loc, const F& f, const Args&... args) {
   const LocScope place(loc);
-  auto [out, lin] = linearized("linearize", f, args...);
-  using Out = decltype(out);
-  Pushforward<Out, Args...> push(std::move(lin), out);
-  return std::pair{std::move(out), std::move(push)};
+  if constexpr (check_point<void, F, Args...>()) {
+    auto [out, lin] = linearized("linearize", f, args...);
+    using Out = decltype(out);
+    Pushforward<Out, Args...> push(std::move(lin), out);
+    return std::pair{std::move(out), std::move(push)};
+  } else {
+    return refused<std::pair<Array, Pushforward<Array, Array>>>();
+  }
+}
+template <class F, class... Args>
+auto linearize_with_aux(Loc loc, const F& f, const Args&... args) {
+  const LocScope place(loc);
+  if constexpr (check_point<HasAux, F, Args...>()) {
+    auto [both, lin] = linearized<HasAux>("linearize", SplitAux<std::decay_t<F>>(f), args...);
+    using Out = std::decay_t<decltype(both.first)>;
+    Pushforward<Out, Args...> push(std::move(lin), both.first);
+    return std::tuple{std::move(both.first), std::move(push), std::move(both.second)};
+  } else {
+    return refused<std::tuple<Array, Pushforward<Array, Array>, Array>>();
+  }
 }
 
 }  // namespace internal
@@ -114,6 +176,20 @@ auto vjp(const F& f, const A& a, const B& b, const C& c, Loc loc = Loc::current(
   return internal::vjp_at(loc, f, a, b, c);
 }
 
+/// {out, pullback, aux} of a function that returns {out, aux}: the pullback is that of out alone.
+template <class F, class... Args>
+auto vjp(const F& f, HasAux, const Args&... args) {
+  return internal::vjp_with_aux(Loc::none(), f, args...);
+}
+template <class F, class A>
+auto vjp(const F& f, HasAux, const A& a, Loc loc = Loc::current()) {
+  return internal::vjp_with_aux(loc, f, a);
+}
+template <class F, class A, class B>
+auto vjp(const F& f, HasAux, const A& a, const B& b, Loc loc = Loc::current()) {
+  return internal::vjp_with_aux(loc, f, a, b);
+}
+
 /// {f(args...), f_jvp}: f_jvp(tangents...) is the derivative there; the function itself is not run
 /// again. Lines in errors as those of vjp.
 template <class F, class... Args>
@@ -131,6 +207,20 @@ auto linearize(const F& f, const A& a, const B& b, Loc loc = Loc::current()) {
 template <class F, class A, class B, class C>
 auto linearize(const F& f, const A& a, const B& b, const C& c, Loc loc = Loc::current()) {
   return internal::linearize_at(loc, f, a, b, c);
+}
+
+/// {out, f_jvp, aux} of a function that returns {out, aux}.
+template <class F, class... Args>
+auto linearize(const F& f, HasAux, const Args&... args) {
+  return internal::linearize_with_aux(Loc::none(), f, args...);
+}
+template <class F, class A>
+auto linearize(const F& f, HasAux, const A& a, Loc loc = Loc::current()) {
+  return internal::linearize_with_aux(loc, f, a);
+}
+template <class F, class A, class B>
+auto linearize(const F& f, HasAux, const A& a, const B& b, Loc loc = Loc::current()) {
+  return internal::linearize_with_aux(loc, f, a, b);
 }
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/transforms/function_form.h"
 
 namespace spruce::internal {
 namespace {
@@ -14,11 +15,16 @@ int user_rank(const MappedLeaf& leaf) {
 }
 
 std::string name_of(const MappedLeaf& leaf) {
-  return leaf.path.empty() ? "the result" : "argument " + leaf.path;
+  return leaf.path.empty() ? "the result" : argument_name(leaf.path);
 }
 
 int axis_of(const MappedLeaf& leaf) {
   const int rank = user_rank(leaf);
+  if (rank == 0 && leaf.kind == tree::Leaf::kKey) {
+    throw ShapeError("vmap: " + name_of(leaf) +
+                     " is one key, which has no axis to map over; give a key for each example, "
+                     "random::split(key, n), or in_axes with none for it, so that all share it");
+  }
   if (leaf.axis >= rank || leaf.axis < -rank) {
     throw ShapeError("vmap: in_axes names axis " + std::to_string(leaf.axis) + " of " +
                      name_of(leaf) + ", which is " + to_string(leaf.value.aval()) +
@@ -32,12 +38,16 @@ int axis_of(const MappedLeaf& leaf) {
 void SpecVisitor::add(const Array& a, tree::Leaf kind) {
   const AxisSpec& spec = *stack_.back().spec;
   if (spec.is_list()) {
-    throw TreeError(std::string("vmap: ") + what_ + " has a list for " +
-                    (path_.path.empty() ? "the result" : path_.path) +
+    throw TreeError(std::string("vmap: ") + what_ + " has a list for " + place() +
                     ", which is a single array; give one axis or none");
   }
   leaves.push_back(
       {path_.path, a, kind, !spec.is_none() && a.defined(), spec.is_none() ? 0 : spec.axis()});
+}
+
+std::string SpecVisitor::place() const {
+  if (std::string_view(what_) == "in_axes") return argument_name(path_.path);
+  return "the result" + (path_.path.empty() ? "" : " at " + path_.path);
 }
 
 void SpecVisitor::descend() {
@@ -47,7 +57,7 @@ void SpecVisitor::descend() {
     if (top.used >= top.spec->parts().size()) {
       throw TreeError(std::string("vmap: ") + what_ + " has " +
                       std::to_string(top.spec->parts().size()) +
-                      " entries, and there is no entry for " + path_.path +
+                      " entries, and there is no entry for " + place() +
                       "; give one for each argument, field or element");
     }
     next = &top.spec->parts()[top.used];
@@ -105,10 +115,11 @@ Array map_out(const BatchInterpreter& batch, const MappedLeaf& leaf) {
   if (!leaf.value.defined()) return leaf.value;
   if (!leaf.mapped) {
     if (batch.owns(leaf.value)) {
-      throw TreeError("vmap: out_axes is none for " +
-                      (leaf.path.empty() ? std::string("the result") : "the result " + leaf.path) +
-                      ", " + to_string(leaf.value.aval()) +
-                      ", which depends on the mapped arguments; give it an axis");
+      throw TreeError(
+          "vmap: out_axes is none for " +
+          (leaf.path.empty() ? std::string("the result") : "the result at " + leaf.path) + ", " +
+          to_string(leaf.value.aval()) +
+          ", which depends on the mapped arguments; give it an axis");
     }
     return leaf.value;
   }

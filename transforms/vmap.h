@@ -5,6 +5,7 @@
 #include "spruce/core/axis_arg.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/batch.h"
+#include "spruce/transforms/checked_function.h"
 #include "spruce/transforms/linearizer.h"
 
 namespace spruce {
@@ -16,7 +17,7 @@ class AxisSpec {
  public:
   /// That axis of every array, negative ones counted from the end.
   template <std::integral T>
-  AxisSpec(T axis) : axis_(static_cast<int64_t>(axis)), kind_(Kind::kAxis) {}
+  AxisSpec(T axis) : axis_(internal::axis_of(axis)), kind_(Kind::kAxis) {}
   /// Not mapped: the same for all elements.
   AxisSpec(None) : kind_(Kind::kNone) {}
   /// One entry for each argument, field or element.
@@ -98,6 +99,7 @@ class SpecVisitor {
   void descend();
   void ascend();
   void check_used(const Level& level) const;
+  std::string place() const;  // where the walk is, for messages
 
   const char* what_;
   tree::internal::PathKeeper path_;
@@ -120,6 +122,15 @@ class Vmap {
 
   template <class... Args>
   auto operator()(const Args&... args) const {
+    if constexpr (check_run<F, Args...>())
+      return run(args...);
+    else
+      return refused<Array>();
+  }
+
+ private:
+  template <class... Args>
+  auto run(const Args&... args) const {
     const LocScope at(loc_);
     std::tuple<Args...> traced(args...);
     SpecVisitor in("in_axes", options_.in_axes);
@@ -139,7 +150,6 @@ class Vmap {
     return out;
   }
 
- private:
   F f_;
   VmapOptions options_;
   Loc loc_;
@@ -157,7 +167,21 @@ class Vmap {
 /// does not fit the arguments.
 template <class F>
 auto vmap(F f, VmapOptions options = {}, Loc loc = Loc::current()) {
+  (void)internal::check_function<F>();
   return internal::Vmap<F>(std::move(f), std::move(options), loc);
+}
+/// The same with in_axes alone: vmap(f, {0, none}) maps axis 0 of the first argument, vmap(f, 1)
+/// axis 1 of all.
+template <class F, class Axes = std::initializer_list<AxisSpec>>
+auto vmap(F f, Axes in_axes, Loc loc = Loc::current()) {
+  if constexpr (std::is_same_v<Axes, std::initializer_list<AxisSpec>>) {
+    const AxisSpec axes = in_axes.size() == 0 ? AxisSpec(0) : AxisSpec(in_axes);
+    return internal::Vmap<F>(std::move(f), VmapOptions{.in_axes = axes}, loc);
+  } else if constexpr (std::is_convertible_v<Axes, AxisSpec>) {
+    return internal::Vmap<F>(std::move(f), VmapOptions{.in_axes = in_axes}, loc);
+  } else {
+    return internal::refuse_arguments<Array, Axes>();
+  }
 }
 
 }  // namespace spruce

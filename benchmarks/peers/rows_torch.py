@@ -8,65 +8,16 @@
 of JAX's keys, so values agree.
 """
 
-import os
-import sys
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.func import functional_call, grad, hessian, jacfwd, stack_module_state, vmap
 
+import gathers_torch  # noqa: F401  (enters its rows)
+import joins_torch  # noqa: F401
 import streams
 from harness import ROWS, Work, main, row
-
-COMPILED = "--compile" in sys.argv
-DATA_KEY = streams.key(9)
-torch.set_num_threads(len(os.sched_getaffinity(0)))
-
-
-def normals(*shape):
-    return streams.normal(DATA_KEY, shape)
-
-
-def integers(high, *shape):
-    return streams.randint(DATA_KEY, shape, high)
-
-
-# --- timing -----------------------------------------------------------------------------------
-
-
-def flat(results):
-    if isinstance(results, torch.Tensor):
-        return [results]
-    parts = results.values() if isinstance(results, dict) else results
-    return [leaf for part in parts for leaf in flat(part)]
-
-
-def numbers(results):
-    leaves = [leaf.detach() for leaf in flat(results)]
-    return sum(leaf.abs().double().sum().item() for leaf in leaves), sum(map(torch.numel, leaves))
-
-
-def maybe_compiled(function):
-    return torch.compile(function) if COMPILED else function
-
-
-def applied(function, *arguments):
-    run = maybe_compiled(function)
-    return Work(lambda: run(*arguments), lambda results: None, numbers)
-
-
-def trained(loss, optimizer, *data):
-    run = maybe_compiled(loss)
-
-    def call():
-        optimizer.zero_grad()
-        value = run(*data)
-        value.backward()
-        optimizer.step()
-        return value
-
-    return Work(call, lambda results: None, numbers)
+from work_torch import COMPILED, applied, integers, normals, trained
 
 
 def sgd(parameters, rate):

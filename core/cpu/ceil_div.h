@@ -7,6 +7,6 @@
 namespace spruce::cpu {
 
 /// a / b, rounded up, for a >= 0 and b > 0.
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 }  // namespace spruce::cpu

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/cpu/transpose.h"
 
 namespace spruce::cpu {
@@ -79,22 +80,59 @@ struct Plan {
   }
 };
 
+// Short rows, many at a time: those of the last axis but one follow each other at equal steps.
+template <class T>
+void copy_short_rows(const Plan& plan, T* to, const T* from) {
+  const int last = plan.rank - 1, outer = plan.rank - 2;
+  const int64_t n = plan.sizes[last], ts = plan.to[last], fs = plan.from[last];
+  const int64_t rows = plan.sizes[outer], to_step = plan.to[outer], from_step = plan.from[outer];
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  const auto block = [&](T* t, const T* f, int64_t count) {
+    if (ts == 1 && fs == 1) {
+      copy_runs(reinterpret_cast<char*>(t), to_step * kBytes, reinterpret_cast<const char*>(f),
+                from_step * kBytes, n * kBytes, count);
+      return;
+    }
+    constexpr int64_t kRows = 256;  // whose lines stay in the cache from element to element
+    for (int64_t at = 0; at < count; at += kRows) {
+      const int64_t end = std::min(count, at + kRows);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t k = at; k < end; ++k) t[k * to_step + i * ts] = f[k * from_step + i * fs];
+      }
+    }
+  };
+  const int64_t grain = std::max<int64_t>(1, kGrainBytes / kBytes / n);
+  parallel_pieces(plan.rows(last), grain, [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end;) {
+      const int64_t place = at / rows, first = at % rows, count = std::min(rows - first, end - at);
+      plan.each(outer, place, place + 1, [&](int64_t t, int64_t f) {
+        block(to + t + first * to_step, from + f + first * from_step, count);
+      });
+      at += count;
+    }
+  });
+}
+
 template <class T>
 void copy_rows(const Plan& plan, T* to, const T* from) {
   const int outer = plan.rank - 1;
   const int64_t n = plan.sizes[outer], ts = plan.to[outer], fs = plan.from[outer];
+  const bool run = ts == 1 && fs == 1;
+  if (outer > 0 && plan.sizes[outer - 1] >= 8 &&
+      n * static_cast<int64_t>(sizeof(T)) <= (run ? kShortRunBytes : 32))
+    return copy_short_rows(plan, to, from);
   const int64_t grain = std::max<int64_t>(1, kGrainBytes / static_cast<int64_t>(sizeof(T)) / n);
   const auto rows = [&](const auto& row) {
     parallel_pieces(plan.rows(outer), grain, [&](int64_t begin, int64_t end) {
       plan.each(outer, begin, end, [&](int64_t t, int64_t f) { row(to + t, from + f); });
     });
   };
-  if (ts == 1 && fs == 1 && n >= 16) {
-    rows([n](T* t, const T* f) { std::memcpy(t, f, static_cast<size_t>(n) * sizeof(T)); });
-  } else if (ts == 1 && fs == 1) {
+  if (run && n < 16) {
     rows([n](T* t, const T* f) {
       for (int64_t i = 0; i < n; ++i) t[i] = f[i];
     });
+  } else if (run) {
+    rows([n](T* t, const T* f) { std::memcpy(t, f, static_cast<size_t>(n) * sizeof(T)); });
   } else if (ts == 1 && fs == 0) {
     rows([n](T* t, const T* f) { std::fill_n(t, n, *f); });
   } else if (ts == 1 && fs == -1) {

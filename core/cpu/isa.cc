@@ -2,8 +2,9 @@
 #include "spruce/core/cpu/isa.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
+
+#include "spruce/core/environment.h"
 
 namespace spruce::cpu {
 namespace {
@@ -19,8 +20,7 @@ IsaLevel detect() {
 #else
   const IsaLevel best = IsaLevel::kBase;
 #endif
-  const char* env = std::getenv("SPRUCE_ISA");
-  const std::string_view wish = env == nullptr ? "" : env;
+  const std::string_view wish = spruce::internal::environment("SPRUCE_ISA", {"base", "v3", "v4"});
   if (wish == "base") return IsaLevel::kBase;
   if (wish == "v3") return std::min(best, IsaLevel::kV3);
   return best;

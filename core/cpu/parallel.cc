@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "spruce/core/error.h"
-
 #ifdef SPRUCE_HAS_OPENMP
 #include <omp.h>
+#include <pthread.h>
 #else
 #include <thread>
 #endif
@@ -20,7 +19,7 @@ namespace {
 
 int default_threads() {
 #ifdef SPRUCE_HAS_OPENMP
-  return omp_get_max_threads();
+  return std::clamp(omp_get_max_threads(), 1, omp_get_num_procs());
 #else
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 #endif
@@ -31,15 +30,33 @@ std::atomic<int>& thread_count() {
   return n;
 }
 
-#ifndef SPRUCE_HAS_OPENMP
+#ifdef SPRUCE_HAS_OPENMP
+// In a child of fork(): libgomp would hand work to threads of the parent, which the child does not
+// have, and wait for them. Without active levels it never asks for a second thread, neither for us
+// nor for oneDNN.
+void stay_on_one_thread() {
+  omp_set_max_active_levels(0);
+  thread_count().store(1, std::memory_order_relaxed);
+}
+
+void watch_forks() {
+  [[maybe_unused]] static const int kWatched = pthread_atfork(nullptr, nullptr, stay_on_one_thread);
+}
+#else
 thread_local bool in_team = false;
 #endif
 
 }  // namespace
 
-void set_threads(int n) {
+void set_threads(int n, Loc loc) {
+  const LocScope at(loc);
   if (n < 1)
     throw ValueError("set_threads: " + std::to_string(n) + " threads; at least one is needed");
+  if (n > kMostThreads) {
+    throw ValueError("set_threads: " + std::to_string(n) + " threads; at most " +
+                     std::to_string(kMostThreads) +
+                     " are possible, and more than there are cores make nothing faster");
+  }
   thread_count().store(n, std::memory_order_relaxed);
 #ifdef SPRUCE_HAS_OPENMP
   omp_set_num_threads(n);
@@ -75,6 +92,7 @@ void parallel_ranges(int64_t n, int64_t grain, RangeFn f, void* context) {
     }
   };
 #ifdef SPRUCE_HAS_OPENMP
+  watch_forks();
 #pragma omp parallel for num_threads(static_cast <int>(wanted)) schedule(static, 1)
   for (int64_t i = 0; i < wanted; ++i) part(i);
 #else

@@ -5,11 +5,19 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "spruce/core/error.h"
+
 namespace spruce {
 
-/// How many threads one operation may use. The default is OMP_NUM_THREADS or the number of cores
-/// that the process may run on. Results do not depend on it. Throws ValueError for n < 1.
-void set_threads(int n);
+/// The most threads that set_threads takes.
+inline constexpr int kMostThreads = 1024;
+
+/// How many threads one operation may use. The default is the number of cores that the process may
+/// run on, or OMP_NUM_THREADS where that is less. Results do not depend on it. A child of fork()
+/// has none of the threads of its parent: once the parent has used several, operations in the
+/// thread that goes on in the child run on one thread, whatever is set. Throws ValueError for n
+/// outside of 1 to kMostThreads.
+void set_threads(int n, Loc loc = Loc::current());
 /// How many threads one operation may use now, at least 1.
 int threads();
 

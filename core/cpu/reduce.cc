@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kDenseBlock = 8192;   // elements of a dense row that are reduced together
 constexpr int64_t kNarrowBlock = 1024;  // short rows
-constexpr int64_t kWideBlock = 64;      // rows of which each is long enough for vectors
 constexpr int64_t kTile = 2048;     // accumulators side by side that stay in the first-level cache
 constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
 constexpr size_t kNear = 4096;      // bytes of results of blocks that stand on the stack
@@ -22,7 +21,7 @@ struct Blocks {
   Blocks(int64_t n, int64_t inner)
       : size(inner == 1    ? kDenseBlock
              : inner <= 16 ? kNarrowBlock
-                           : kWideBlock),
+                           : kReducedRows),
         count(std::max<int64_t>(1, (n + size - 1) / size)) {}
   int64_t size, count;
 };

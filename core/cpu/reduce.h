@@ -30,6 +30,10 @@ struct ReduceLoops {
   int64_t accumulator_bytes;
 };
 
+/// How many rows a loop reduces at once; the results of more are reduced in the same way. Of rows
+/// with more than 16 elements: it takes shorter ones together.
+inline constexpr int64_t kReducedRows = 64;
+
 /// Reduces over `axes`, which rise, of `from`; `to` holds accumulators.
 void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops);
 /// Bytes of Scratch that reduce_kernel takes.

@@ -165,7 +165,7 @@ struct Max {
                                     : std::numeric_limits<T>::lowest();
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
-    return ((x > a) | (x != x)) ? x : a;
+    return better(x, a) ? x : a;
   }
   template <class T>
   static SPRUCE_INLINE bool better(T x, T a) {
@@ -180,7 +180,7 @@ struct Min {
                                     : std::numeric_limits<T>::max();
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
-    return ((x < a) | (x != x)) ? x : a;
+    return better(x, a) ? x : a;
   }
   template <class T>
   static SPRUCE_INLINE bool better(T x, T a) {

@@ -2,19 +2,9 @@
 #include "spruce/core/cpu/windows.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
-#include "spruce/core/cpu/parallel.h"
-
 namespace spruce::cpu {
-
-namespace {
-
-constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
-constexpr int64_t kBlock = 256;     // positions that are located at once
-
-}  // namespace
 
 void Walk::add(int64_t size, int64_t operand, int64_t result) {
   size_ *= size;
@@ -104,86 +94,6 @@ void Windows::locate(int64_t begin, int64_t end, int64_t* in_operand, int64_t* i
       locate_as<I>(begin, end, in_operand, in_result);
     }
   });
-}
-
-namespace {
-
-// Calls f(operand places, result places, how many) for blocks of the positions begin..end.
-template <class F>
-void for_blocks(const Windows& w, int64_t begin, int64_t end, const F& f) {
-  int64_t in_operand[kBlock], in_result[kBlock];
-  for (int64_t at = begin; at < end; at += kBlock) {
-    const int64_t n = std::min(kBlock, end - at);
-    w.locate(at, at + n, in_operand, in_result);
-    f(in_operand, in_result, n);
-  }
-}
-
-// The positions first..last and the steps begin..end of their windows.
-template <class T>
-void gather_part(const Windows& w, const T* operand, T* result, int64_t first, int64_t last,
-                 int64_t begin, int64_t end) {
-  const int64_t from_step = w.window.operand_step(), to_step = w.window.result_step();
-  for_blocks(w, first, last, [&](const int64_t* from, const int64_t* to, int64_t count) {
-    if (w.window.rows()) {
-      for (int64_t i = 0; i < count; ++i) {
-        w.window.runs(begin, end, [&](int64_t from_run, int64_t to_run, int64_t n) {
-          const T* x = operand + from[i] + from_run;
-          T* y = result + to[i] + to_run;
-          if (from[i] < 0) {
-            std::fill_n(y, n, T{});
-          } else if (from_step == 1) {
-            std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
-          } else {
-            for (int64_t j = 0; j < n; ++j) y[j] = x[j * from_step];
-          }
-        });
-      }
-      return;
-    }
-    w.window.runs(begin, end, [&](int64_t from_run, int64_t to_run, int64_t n) {
-      for (int64_t j = 0; j < n; ++j) {
-        const T* x = operand + from_run + j * from_step;
-        T* y = result + to_run + j * to_step;
-        for (int64_t i = 0; i < count; ++i) y[to[i]] = from[i] < 0 ? T{} : x[from[i]];
-      }
-    });
-  });
-}
-
-template <class T>
-void gather_as(const KernelArgs& args, const Windows& w) {
-  const T* operand = args.in[0].as<T>();
-  T* result = args.out[0].as<T>();
-  const int64_t positions = w.positions.size(), window = w.window.size();
-  if (positions == 0 || window == 0) return;
-  if (positions >= window) {
-    parallel_for(positions, std::max<int64_t>(1, kGrain / window), [&](int64_t begin, int64_t end) {
-      gather_part(w, operand, result, begin, end, 0, window);
-    });
-  } else {
-    parallel_for(window, std::max<int64_t>(64, kGrain / positions),
-                 [&](int64_t begin, int64_t end) {
-                   gather_part(w, operand, result, 0, positions, begin, end);
-                 });
-  }
-}
-
-}  // namespace
-
-void gather_kernel(const KernelArgs& args) {
-  const Windows w(args.params.get<GatherParams>(), args.in[0].shape(), args.in[1],
-                  args.out[0].shape());
-  switch (size_of(args.in[0].dtype())) {
-    case 1:
-      return gather_as<uint8_t>(args, w);
-    case 2:
-      return gather_as<uint16_t>(args, w);
-    case 4:
-      return gather_as<uint32_t>(args, w);
-    default:
-      return gather_as<uint64_t>(args, w);
-  }
 }
 
 }  // namespace spruce::cpu

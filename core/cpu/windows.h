@@ -49,6 +49,9 @@ class Walk {
   /// True if the innermost axis is dense in the result.
   bool rows() const { return rank_ > 0 && axes_[last()].result == 1; }
 
+  /// True if a single run is all.
+  bool one_run() const { return rank_ <= 1; }
+
   /// Calls f(operand offset, result offset, n) for the runs along the innermost axis within steps
   /// begin..end.
   template <class F>
@@ -106,6 +109,15 @@ struct Windows {
   /// The first element of the windows at positions begin..end: in the operand (-1: outside, to be
   /// left out) and in the result.
   void locate(int64_t begin, int64_t end, int64_t* in_operand, int64_t* in_result) const;
+
+  /// One entry in each index vector.
+  bool one_key() const { return keys_ == 1; }
+  /// Of that entry: the last place where a window may begin, the step of its axis in the operand,
+  /// and whether one outside is moved to the nearest place.
+  int64_t last_place() const { return limit_[0]; }
+  int64_t key_stride() const { return stride_[0]; }
+  bool clip() const { return clip_; }
+  const View& indices() const { return indices_; }
 
   Walk positions;
   Walk window;

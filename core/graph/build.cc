@@ -42,16 +42,15 @@ std::vector<ValueId> splice(Graph& into, const Graph& body, std::span<const Valu
 }
 
 Graph rebuild(
-    const Graph& graph,
+    Graph graph,
     const std::function<void(Graph& out, Equation e, std::vector<ValueId>& renamed)>& put) {
   Graph out;
-  out.avals = graph.avals;
-  out.inputs = graph.inputs;
-  out.constants = graph.constants;
   std::vector<ValueId> renamed(graph.avals.size());
+  out.avals = std::move(graph.avals);
+  out.inputs = std::move(graph.inputs);
+  out.constants = std::move(graph.constants);
   std::iota(renamed.begin(), renamed.end(), 0);
-  for (const Equation& old : graph.equations) {
-    Equation e = old;
+  for (Equation& e : graph.equations) {
     for (ValueId& v : e.inputs) v = renamed[at(v)];
     put(out, std::move(e), renamed);
   }

@@ -26,7 +26,7 @@ std::vector<ValueId> splice(Graph& into, const Graph& body, std::span<const Valu
 /// it, or what takes its place, to `out`. Values keep their numbers and new ones follow; where
 /// another value stands for one of the old graph, `put` says so in `renamed`, by the old number.
 Graph rebuild(
-    const Graph& graph,
+    Graph graph,
     const std::function<void(Graph& out, Equation e, std::vector<ValueId>& renamed)>& put);
 
 }  // namespace spruce

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "spruce/core/error_text.h"
 #include "spruce/core/graph/arity.h"
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/graph/text.h"
@@ -190,7 +191,7 @@ class Parser final : public internal::ParamReader {
     try {
       check_shape("parse_graph", a.shape, size_of(a.dtype));
     } catch (const ShapeError& e) {
-      fail_at(start, e.what());
+      fail_at(start, internal::without_place(e));
     }
     return a;
   }

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "spruce/core/error.h"
+#include "spruce/core/io/path.h"
 
 namespace spruce::io::internal {
 namespace {
@@ -35,6 +36,7 @@ std::string follow_links(const std::string& path) {
 
 AtomicFile::AtomicFile(const char* op, const std::string& path)
     : op_(op), path_(path), target_(follow_links(path)) {
+  check_path(op, path);
   struct stat old;
   const bool exists = ::stat(target_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {

@@ -5,16 +5,18 @@
 #include <charconv>
 #include <cstring>
 
+#include "spruce/core/error_text.h"
 #include "spruce/core/graph/text.h"
 #include "spruce/core/io/atomic_file.h"
 #include "spruce/core/io/inflate.h"
 #include "spruce/core/to_device.h"
+#include "spruce/core/tree/path.h"
 
 namespace spruce::io {
 namespace {
 
 constexpr char kMagic[] = "SPRUCEFN";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;  // 1 had paths like "[0].layers[1].weight"
 constexpr uint64_t kTextBegin = 32;
 constexpr uint64_t kAlignment = 64;
 constexpr const char* kKinds[] = {"leaf", "buffer", "key", "none", "static", "size", "entry"};
@@ -233,6 +235,10 @@ FunctionFile read_function(const Source& source) {
     FormReader forms(text);
     f.arguments = forms.form("arguments");
     f.result = forms.form("result");
+    if (source.number<uint32_t>(8, "the version") < 2) {
+      for (auto* form : {&f.arguments, &f.result})
+        for (FormLine& l : *form) l.path = tree::internal::loose_path(l.path);
+    }
     f.graph = spruce::internal::parse_graph(text.substr(forms.at()), constant);
     check_count("arguments", f.arguments, f.graph.inputs.size());
     check_count("results", f.result, f.graph.outputs.size());
@@ -241,7 +247,7 @@ FunctionFile read_function(const Source& source) {
   } catch (const Error& e) {
     source.fail(kTextBegin, std::string("the function in it cannot be used here (was it saved by a "
                                         "newer library?): ") +
-                                e.what());
+                                spruce::internal::without_place(e));
   }
   if (end != source.size())
     source.fail(end, "there are bytes that belong to no constant; the file is damaged");

@@ -25,7 +25,7 @@ struct FormLine {
   /// "leaf", "buffer", "key", "none" (an undefined leaf), "static", "size" (of a container) or
   /// "entry" (the name of one in a map).
   std::string kind;
-  std::string path;  ///< where in the tree: "[0].hidden.weight"; of a result "hidden.weight"
+  std::string path;  ///< where in the tree: "0.hidden.weight"; of a result "hidden.weight"
   /// Of a static value its text, of a size the number, of an entry the name; else "".
   std::string value;
   /// All three are the same.

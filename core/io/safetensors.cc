@@ -66,11 +66,7 @@ std::string header_text(const NamedArrays& arrays, const std::vector<size_t>& or
 NamedArrays load_safetensors(const std::string& path, Loc loc) {
   const LocScope at(loc);
   const internal::FileSource source("load_safetensors", path);
-  NamedArrays arrays;
-  for (const auto& entry : internal::read_safetensors_header(source).entries) {
-    arrays.insert(entry.name, internal::read_array(source, entry.begin, entry.aval));
-  }
-  return arrays;
+  return internal::read_safetensors_arrays(source, internal::read_safetensors_header(source));
 }
 
 std::map<std::string, std::string> load_safetensors_metadata(const std::string& path, Loc loc) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
+#include <unordered_set>
 
 namespace spruce::io::internal {
 namespace {
@@ -22,6 +22,60 @@ std::optional<Dtype> dtype_of_name(const std::string& name) {
   return static_cast<Dtype>(found - std::begin(kNames));
 }
 
+// Looks through the text before it is read: objects within objects, keys that are given twice, and
+// the order of the keys of the outermost object. A parser with a callback would do it in one go,
+// but takes a time that grows with the square of the number of arrays.
+class Checker final : public nlohmann::json_sax<Json> {
+ public:
+  explicit Checker(const Source& source) : source_(source) {}
+
+  std::vector<std::string> order;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override {
+    keys_.emplace_back();
+    return enter();
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    --depth_;
+    return true;
+  }
+  bool start_array(size_t) override { return enter(); }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
+  bool key(string_t& key) override {
+    if (!keys_.back().insert(key).second)
+      source_.fail(kLengthBytes, "the header has the key '" + key + "' twice");
+    if (keys_.size() == 1) order.push_back(key);
+    return true;
+  }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& e) override {
+    const auto* at = dynamic_cast<const Json::parse_error*>(&e);
+    if (at == nullptr) source_.fail(kLengthBytes, "the header is no JSON text of this format");
+    source_.fail(kLengthBytes + (at->byte > 0 ? at->byte - 1 : 0), "the header is no JSON text");
+  }
+
+ private:
+  bool enter() {
+    if (++depth_ > kMostDepth)
+      source_.fail(kLengthBytes, "the header nests deeper than any header does");
+    return true;
+  }
+
+  const Source& source_;
+  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are open
+  size_t depth_ = 0;
+};
+
 // The parsed text, and the keys of the outermost object in their order.
 struct Parsed {
   Json json;
@@ -29,28 +83,9 @@ struct Parsed {
 };
 
 Parsed parse(const Source& source, const std::vector<uint8_t>& text) {
-  Parsed out;
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (static_cast<size_t>(depth) > kMostDepth)
-      source.fail(kLengthBytes, "the header nests deeper than any header does");
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second)
-        source.fail(kLengthBytes, "the header has the key '" + key + "' twice");
-      if (keys.size() == 1) out.order.push_back(key);
-    }
-    return true;
-  };
-  try {
-    out.json = Json::parse(text.begin(), text.end(), watch);
-  } catch (const Json::parse_error& e) {
-    source.fail(kLengthBytes + (e.byte > 0 ? e.byte - 1 : 0), "the header is no JSON text");
-  } catch (const Json::exception& e) {
-    source.fail(kLengthBytes, "the header is no JSON text of this format");
-  }
+  Checker checker(source);
+  Json::sax_parse(text.begin(), text.end(), &checker);
+  Parsed out{Json::parse(text.begin(), text.end()), std::move(checker.order)};
   if (!out.json.is_object()) source.fail(kLengthBytes, "the header is no JSON object");
   return out;
 }
@@ -167,6 +202,13 @@ SafetensorsHeader read_safetensors_header(const Source& source) {
   }
   check_cover(source, header.entries, data);
   return header;
+}
+
+NamedArrays read_safetensors_arrays(const Source& source, const SafetensorsHeader& header) {
+  NamedArrays arrays;
+  for (const SafetensorsEntry& entry : header.entries)
+    arrays.insert(entry.name, read_array(source, entry.begin, entry.aval));
+  return arrays;
 }
 
 const char* safetensors_dtype(Dtype dtype) { return kNames[static_cast<int>(dtype)]; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spruce/core/io/source.h"
+#include "spruce/core/named_arrays.h"
 
 namespace spruce::io::internal {
 
@@ -24,6 +25,9 @@ struct SafetensorsHeader {
 
 /// Reads and checks all but the data. Throws IoError.
 SafetensorsHeader read_safetensors_header(const Source& source);
+
+/// The arrays that the header names. Throws IoError.
+NamedArrays read_safetensors_arrays(const Source& source, const SafetensorsHeader& header);
 
 /// The name of a dtype in the format: "F32".
 const char* safetensors_dtype(Dtype dtype);

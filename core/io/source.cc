@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "spruce/core/io/path.h"
+
 namespace spruce::io::internal {
 
 void Source::fail(uint64_t offset, const std::string& problem) const {
@@ -38,6 +40,7 @@ std::vector<uint8_t> Source::bytes(uint64_t offset, uint64_t n, const char* what
 }
 
 FileSource::FileSource(const char* op, const std::string& path) : Source(op, path) {
+  check_path(op, path);
   file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file_ < 0)
     throw IoError(std::string(op) + ": " + path + ": cannot be opened: " + std::strerror(errno));
@@ -121,13 +124,17 @@ const void* saved_bytes(const char* op, const std::string& name, const Array& a)
     throw ValueError(std::string(op) + ": the array '" + name +
                      "' is empty (default-constructed); give it a value before it is saved");
   }
-  if (a.impl()->concrete() == nullptr) {
+  const auto* known = a.impl()->concrete();
+  if (known == nullptr) {
     throw TracerError(std::string(op) + ": the array '" + name + "' of type " +
                       to_string(a.aval()) +
                       " has no value while its function is traced; return it and save it outside");
   }
+  // What is saved under grad is the value, without its tangent.
+  using spruce::internal::ArrayImpl;
+  const Array value(Ref<ArrayImpl>(new ArrayImpl(known->aval, known->buffer)));
   return visit_dtype(a.dtype(),
-                     [&]<class T>(T) { return static_cast<const void*>(a.data<T>().data()); });
+                     [&]<class T>(T) { return static_cast<const void*>(value.data<T>().data()); });
 }
 
 }  // namespace spruce::io::internal

@@ -1,45 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/io/tree_io.h"
 
-namespace spruce::io::internal {
+#include <nlohmann/json.hpp>
+#include <unordered_set>
 
-NamedArrays named_leaves(const std::vector<tree::Entry>& entries) {
-  NamedArrays out;
+#include "spruce/core/io/npy.h"
+#include "spruce/core/io/safetensors_header.h"
+#include "spruce/core/tree/path_finder.h"
+
+namespace spruce::io::internal {
+namespace {
+
+constexpr std::string_view kPrefix = "static.";  // of keys of the metadata of .safetensors
+constexpr const char* kStatic = "__static__";    // the array in .npz
+constexpr const char* kAlone = "value";          // the name of a leaf that is the whole tree
+
+std::string name_of(const tree::Entry& e) { return e.path.empty() ? kAlone : e.path; }
+
+// The static fields as the bytes of JSON text.
+Array json_bytes(const StaticTexts& statics) {
+  try {
+    const std::string text = nlohmann::json(statics).dump();
+    const std::vector<uint8_t> bytes(text.begin(), text.end());
+    return array(bytes);
+  } catch (const nlohmann::json::exception&) {
+    throw ValueError("save_tree: a static field holds text that is no UTF-8");
+  }
+}
+
+StaticTexts parse_json(const std::string& path, const Array& bytes) {
+  if (bytes.dtype() == uint8) {
+    const std::vector<uint8_t> text = bytes.to_vector<uint8_t>();
+    const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+    StaticTexts out;
+    bool good = json.is_object();
+    if (good) {
+      for (const auto& item : json.items()) {
+        good = good && item.value().is_string();
+        if (good) out[item.key()] = item.value().get<std::string>();
+      }
+    }
+    if (good) return out;
+  }
+  throw IoError("load_tree: " + path + ": the array '" + kStatic +
+                "' is no JSON text of static fields; the file is damaged");
+}
+
+bool is_zip(const Source& source) {
+  char mark[2] = {};
+  if (source.size() >= sizeof mark) source.read(0, mark, sizeof mark, "the mark of the format");
+  return mark[0] == 'P' && mark[1] == 'K';
+}
+
+}  // namespace
+
+void throw_not_restored(const std::string& path, const std::string& text, const char* why) {
+  throw TreeError("load_tree: the static field " + path + " cannot become " + text + ": " + why);
+}
+
+void save_leaves(const std::string& path, const std::vector<tree::Entry>& entries,
+                 const StaticTexts& statics) {
+  NamedArrays arrays;
   for (const tree::Entry& e : entries) {
-    if (e.value.defined()) out.insert(e.path.empty() ? "value" : e.path, e.value);
+    if (e.value.defined()) arrays.insert(name_of(e), e.value);
+  }
+  if (path.ends_with(".npz")) {
+    if (!statics.empty()) arrays.insert(kStatic, json_bytes(statics));
+    save_npz(path, arrays);
+    return;
+  }
+  SafetensorsOptions options;
+  for (const auto& [place, text] : statics) options.metadata[std::string(kPrefix) + place] = text;
+  save_safetensors(path, arrays, options);
+}
+
+TreeFile load_leaves(const std::string& path) {
+  TreeFile out;
+  const FileSource source("load_tree", path);
+  if (is_zip(source)) {
+    out.arrays = load_npz(path);
+    if (const Array* text = out.arrays.find(kStatic)) {
+      out.statics = parse_json(path, *text);
+      out.arrays.erase(kStatic);
+    }
+    return out;
+  }
+  const SafetensorsHeader header = read_safetensors_header(source);
+  out.arrays = read_safetensors_arrays(source, header);
+  for (const auto& [key, text] : header.metadata) {
+    if (!std::string_view(key).starts_with(kPrefix)) continue;
+    if (!out.statics) out.statics.emplace();
+    out.statics->emplace(key.substr(kPrefix.size()), text);
   }
   return out;
 }
 
 std::vector<Array> matched_leaves(const std::string& path, const NamedArrays& file,
-                                  const std::vector<tree::Entry>& entries) {
+                                  const std::vector<tree::Entry>& entries,
+                                  const LoadTreeOptions& options) {
   std::vector<Array> out;
   std::string problems;
-  size_t used = 0;
-  const NamedArrays wanted = named_leaves(entries);
+  std::unordered_set<const Array*> used;
+  tree::internal::PathFinder finder(file);
   for (const tree::Entry& e : entries) {
-    const Array* found = e.value.defined() ? file.find(e.path.empty() ? "value" : e.path) : nullptr;
-    if (e.value.defined() && found == nullptr) problems += "\n  missing: " + e.path;
-    if (found != nullptr) ++used;
+    const Array* found = nullptr;
+    if (e.value.defined()) {
+      const std::string name = options.rename ? options.rename(name_of(e)) : name_of(e);
+      found = finder.find(name);
+      if (found == nullptr) {
+        problems += "\n  missing: " + name_of(e);
+        if (name != name_of(e)) problems += ", looked for as '" + name + "'";
+      }
+    }
+    used.insert(found);
     out.push_back(found == nullptr ? Array() : *found);
   }
-  if (used < file.size()) {
-    for (const auto& [name, value] : file) {
-      if (!wanted.contains(name)) problems += "\n  unexpected: " + name;
-    }
+  for (const auto& [name, value] : file) {
+    if (used.count(&value) == 0) problems += "\n  unexpected: " + name;
   }
   if (!problems.empty())
     throw TreeError("load_tree: '" + path + "' has other names than the tree:" + problems);
   for (size_t i = 0; i < out.size(); ++i) {
     if (!out[i].defined()) continue;
     const Aval &got = out[i].aval(), &want = entries[i].value.aval();
-    const std::string both = "load_tree: " + entries[i].path + " is " + to_string(got) + " in '" +
-                             path + "' and " + to_string(want) + " in the tree";
+    const std::string both = "load_tree: " + name_of(entries[i]) + " is " + to_string(got) +
+                             " in '" + path + "' and " + to_string(want) + " in the tree";
     if (!(got.shape == want.shape)) throw ShapeError(both);
     if (got.dtype != want.dtype)
       throw DtypeError(both + "; load the file with load_safetensors and convert with astype");
   }
   return out;
+}
+
+void check_statics(const std::string& path, const StaticTexts& file, const StaticTexts& tree,
+                   const LoadTreeOptions& options) {
+  std::string problems;
+  for (const auto& [place, text] : tree) {
+    const auto other = file.find(place);
+    if (other == file.end())
+      problems += "\n  missing: " + place;
+    else if (options.static_fields == StaticFields::kCheck && other->second != text)
+      problems +=
+          "\n  " + place + " is " + other->second + " in the file and " + text + " in the tree";
+  }
+  for (const auto& [place, text] : file) {
+    if (tree.count(place) == 0) problems += "\n  unexpected: " + place + ", which is " + text;
+  }
+  if (problems.empty()) return;
+  const bool checked = options.static_fields == StaticFields::kCheck;
+  throw TreeError("load_tree: '" + path + "' has other static fields than the tree:" + problems +
+                  "\n  load with .static_fields = StaticFields::" +
+                  (checked ? "kRestore to take those of the file, or ::kKeep" : "kKeep") +
+                  " to keep those of the tree");
 }
 
 }  // namespace spruce::io::internal

@@ -66,21 +66,29 @@ void run_over(const Primitive& p, const Array& x, const Shape& base, const Array
 // of several.
 Array update(const char* op, const Primitive& p, Array x, std::span<const Index> indices,
              const Array& v) {
+  internal::require_defined(op, "x", x, "v", v);
   const internal::IndexPlan plan = internal::plan_index(op, x.aval(), indices);
   const Array updates = fitted(op, v, x.aval(), plan);
   const internal::ScatterPlan scatter = internal::plan_scatter(plan);
   const Params params = Params::make(scatter.params);
   if (owned(x) && stands_with(scatter.indices, x) && stands_with(updates, x)) {
-    run_over(p, x, plan.base, scatter.indices, updates, params);
+    run_over(p, x, scatter.base, scatter.indices, updates, params);
     return x;
   }
-  const bool same = plan.base == x.shape();
-  const Array y = bind1(p, {same ? x : reshape(x, plan.base), scatter.indices, updates}, params);
+  const bool same = scatter.base == x.shape();
+  const Array y = bind1(p, {same ? x : reshape(x, scatter.base), scatter.indices, updates}, params);
   return same ? y : reshape(y, x.shape());
+}
+
+// x + (-v). The check is here, since the negative of an undefined array is an error by itself.
+Array update_subtract(Array x, std::span<const Index> indices, const Array& v) {
+  internal::require_defined("at.subtract", "x", x, "v", v);
+  return update("at.subtract", scatter_add_p, std::move(x), indices, -v);
 }
 
 // x / v as x times one over v at each place, so that repeated indices divide repeatedly.
 Array update_divide(Array x, std::span<const Index> indices, const Array& v) {
+  internal::require_defined("at.divide", "x", x, "v", v);
   if (!is_floating(x.dtype())) {
     throw DtypeError("at.divide: takes a floating array, got " + to_string(x.aval()) +
                      "; convert it with astype first");
@@ -93,6 +101,7 @@ Array update_divide(Array x, std::span<const Index> indices, const Array& v) {
 
 Array ArrayAt::get(Loc loc) const {
   const OpScope at("at.get", loc);
+  internal::require_defined("at.get", "x", x_);
   return internal::read(x_, internal::plan_index("at.get", x_.aval(), indices_));
 }
 
@@ -114,11 +123,11 @@ Array ArrayAt::add(const Array& v, Loc loc) && {
 }
 Array ArrayAt::subtract(const Array& v, Loc loc) const& {
   const OpScope at("at.subtract", loc);
-  return update("at.subtract", scatter_add_p, x_, indices_, -v);
+  return update_subtract(x_, indices_, v);
 }
 Array ArrayAt::subtract(const Array& v, Loc loc) && {
   const OpScope at("at.subtract", loc);
-  return update("at.subtract", scatter_add_p, std::move(x_), indices_, -v);
+  return update_subtract(std::move(x_), indices_, v);
 }
 Array ArrayAt::multiply(const Array& v, Loc loc) const& {
   const OpScope at("at.multiply", loc);

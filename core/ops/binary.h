@@ -4,6 +4,8 @@
 // cotangent of the result y.
 #pragma once
 
+#include <vector>
+
 #include "spruce/core/ops/function.h"
 
 namespace spruce {
@@ -88,10 +90,19 @@ inline constexpr ComposedBinary heaviside{internal::math::heaviside};
 
 /// `a` where `condition` is true (not zero), else `b`; all three broadcast, a and b are promoted.
 /// Grad: g where it was chosen, 0 elsewhere.
-Array where(const Array& condition, const Array& a, const Array& b, Loc loc = Loc::current());
+inline constexpr struct WhereFunction {
+  Array operator()(const Array& condition, const Array& a, const Array& b,
+                   Loc loc = Loc::current()) const;
+  /// nonzero(condition): one array of positions for each axis. Throws TracerError where the value
+  /// is not known.
+  std::vector<Array> operator()(const Array& condition, Loc loc = Loc::current()) const;
+} where{};
 /// `x` limited to [low, high], which may be numbers or arrays; `high` where low > high. NaN stays
 /// NaN. The result has the dtype that all three promote to. Grad to x: g within, also at the edges
 /// (as PyTorch), 0 outside; to low and high: g where x is below, above.
-Array clip(const Array& x, const Array& low, const Array& high, Loc loc = Loc::current());
+inline constexpr struct ClipFunction {
+  Array operator()(const Array& x, const Array& low, const Array& high,
+                   Loc loc = Loc::current()) const;
+} clip{};
 
 }  // namespace spruce

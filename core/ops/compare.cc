@@ -58,8 +58,10 @@ bool all_true(const Array& x) {
 
 }  // namespace
 
-Array isclose(const Array& a, const Array& b, const CloseOptions& options, Loc loc) {
+Array IscloseFunction::operator()(const Array& a, const Array& b, const CloseOptions& options,
+                                  Loc loc) const {
   const OpScope at("isclose", loc);
+  internal::require_defined("isclose", "a", a, "b", b);
   const Dtype common = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
   const Dtype compute = is_wide(common) ? Dtype::kFloat64 : Dtype::kFloat32;
   const Array x = astype(internal::converted("isclose", a, common), compute);
@@ -70,15 +72,19 @@ Array isclose(const Array& a, const Array& b, const CloseOptions& options, Loc l
   return options.equal_nan ? logical_or(close, logical_and(isnan(x), isnan(y))) : close;
 }
 
-bool allclose(const Array& a, const Array& b, const CloseOptions& options, Loc loc) {
+bool AllcloseFunction::operator()(const Array& a, const Array& b, const CloseOptions& options,
+                                  Loc loc) const {
   const OpScope at("allclose", loc);
+  internal::require_defined("allclose", "a", a, "b", b);
   require_known("allclose", a);
   require_known("allclose", b);
   return all_true(isclose(a, b, options));
 }
 
-bool array_equal(const Array& a, const Array& b, const ArrayEqualOptions& options, Loc loc) {
+bool ArrayEqualFunction::operator()(const Array& a, const Array& b,
+                                    const ArrayEqualOptions& options, Loc loc) const {
   const OpScope at("array_equal", loc);
+  internal::require_defined("array_equal", "a", a, "b", b);
   require_known("array_equal", a);
   require_known("array_equal", b);
   if (!(a.shape() == b.shape())) return false;

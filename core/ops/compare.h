@@ -51,12 +51,16 @@ struct CloseOptions {
 };
 /// True where |a - b| <= atol + rtol |b|; infinities are close to themselves. Computed in f64 where
 /// a or b is f64 or an integer of 32 or 64 bits, else in f32.
-Array isclose(const Array& a, const Array& b, const CloseOptions& options = {},
-              Loc loc = Loc::current());
+inline constexpr struct IscloseFunction {
+  Array operator()(const Array& a, const Array& b, const CloseOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} isclose{};
 /// True if all elements are close; a and b broadcast. Throws TracerError for values that are not
 /// known while they are traced, ShapeError for shapes that do not broadcast.
-bool allclose(const Array& a, const Array& b, const CloseOptions& options = {},
-              Loc loc = Loc::current());
+inline constexpr struct AllcloseFunction {
+  bool operator()(const Array& a, const Array& b, const CloseOptions& options = {},
+                  Loc loc = Loc::current()) const;
+} allclose{};
 
 /// Options of array_equal().
 struct ArrayEqualOptions {
@@ -64,7 +68,9 @@ struct ArrayEqualOptions {
 };
 /// True if the shapes are the same and all elements are equal after promotion. Throws TracerError
 /// for values that are not known while they are traced.
-bool array_equal(const Array& a, const Array& b, const ArrayEqualOptions& options = {},
-                 Loc loc = Loc::current());
+inline constexpr struct ArrayEqualFunction {
+  bool operator()(const Array& a, const Array& b, const ArrayEqualOptions& options = {},
+                  Loc loc = Loc::current()) const;
+} array_equal{};
 
 }  // namespace spruce

@@ -2,13 +2,16 @@
 #include "spruce/core/ops/conv.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
 
-Array conv_general(const Array& x, const Array& w, const ConvParams& params, Loc loc) {
+Array ConvGeneralFunction::operator()(const Array& x, const Array& w, const ConvParams& params,
+                                      Loc loc) const {
   const OpScope at("conv_general", loc);
+  internal::require_defined("conv_general", "x", x, "w", w);
   const char* op = "conv_general";
   const int spatial = x.rank() > 2 ? x.rank() - 2 : 0;
   ConvParams p = params;
@@ -39,17 +42,20 @@ Array reduce_window(const Primitive& p, const Array& x, const WindowParams& para
 
 }  // namespace
 
-Array reduce_window_sum(const Array& x, const WindowParams& params, Loc loc) {
+Array ReduceWindowSumFunction::operator()(const Array& x, const WindowParams& params,
+                                          Loc loc) const {
   const OpScope at("reduce_window_sum", loc);
   return reduce_window(reduce_window_sum_p, x, params);
 }
 
-Array reduce_window_max(const Array& x, const WindowParams& params, Loc loc) {
+Array ReduceWindowMaxFunction::operator()(const Array& x, const WindowParams& params,
+                                          Loc loc) const {
   const OpScope at("reduce_window_max", loc);
   return reduce_window(reduce_window_max_p, x, params);
 }
 
-Array reduce_window_min(const Array& x, const WindowParams& params, Loc loc) {
+Array ReduceWindowMinFunction::operator()(const Array& x, const WindowParams& params,
+                                          Loc loc) const {
   const OpScope at("reduce_window_min", loc);
   return reduce_window(reduce_window_min_p, x, params);
 }

@@ -41,8 +41,10 @@ struct ConvParams {
 /// derivatives are convolutions of the same kind, without copies: that is what the *_swapped and
 /// `reversed` are for. f16 and bf16 accumulate in f32. Throws ShapeError for ranks, features,
 /// groups or lists that do not fit.
-Array conv_general(const Array& x, const Array& w, const ConvParams& params = {},
-                   Loc loc = Loc::current());
+inline constexpr struct ConvGeneralFunction {
+  Array operator()(const Array& x, const Array& w, const ConvParams& params = {},
+                   Loc loc = Loc::current()) const;
+} conv_general{};
 
 /// The windows of a reduction. Each list has one entry for every axis; an empty one stands for ones
 /// (padding: zeros).
@@ -57,12 +59,18 @@ struct WindowParams {
 };
 
 /// The sum over each window: f[...] -> f[...]. f16 and bf16 accumulate in f32. Throws ShapeError.
-Array reduce_window_sum(const Array& x, const WindowParams& params, Loc loc = Loc::current());
-/// The largest element of each window; -inf (the lowest integer, false) where it holds none; NaN
-/// wins. Grad: all of g to the first of the largest elements in row-major order, as PyTorch's
-/// pooling does. Throws ShapeError.
-Array reduce_window_max(const Array& x, const WindowParams& params, Loc loc = Loc::current());
+inline constexpr struct ReduceWindowSumFunction {
+  Array operator()(const Array& x, const WindowParams& params, Loc loc = Loc::current()) const;
+} reduce_window_sum{};
+/// The largest element of each window; -inf (the lowest integer, false) where it holds none; the
+/// first NaN wins. Grad: all of g to the element that was taken: the first of the largest ones, or
+/// the first NaN, in row-major order. Throws ShapeError.
+inline constexpr struct ReduceWindowMaxFunction {
+  Array operator()(const Array& x, const WindowParams& params, Loc loc = Loc::current()) const;
+} reduce_window_max{};
 /// The smallest element of each window, likewise.
-Array reduce_window_min(const Array& x, const WindowParams& params, Loc loc = Loc::current());
+inline constexpr struct ReduceWindowMinFunction {
+  Array operator()(const Array& x, const WindowParams& params, Loc loc = Loc::current()) const;
+} reduce_window_min{};
 
 }  // namespace spruce

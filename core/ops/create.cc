@@ -26,6 +26,11 @@ Array repeated(const char* op, const Shape& shape, const Array& value) {
   return out;
 }
 
+// The dtype of `x`; of C++ numbers what dtype_of_literal() says.
+Dtype written_dtype(const Array& x) {
+  return x.weak() && x.dtype() == float64 ? float32 : x.dtype();
+}
+
 [[noreturn]] void throw_count(const char* op, const std::string& what) {
   throw ValueError(std::string(op) + ": " + what);
 }
@@ -39,44 +44,46 @@ Array stepped(int64_t n, Dtype dtype, const Array& start, const Array& step, boo
 
 }  // namespace
 
-Array zeros(const Shape& shape, Dtype dtype, Loc loc) {
+Array ZerosFunction::operator()(const Shape& shape, Dtype dtype, Loc loc) const {
   const OpScope at("zeros", loc);
   return repeated("zeros", shape, rules::scalar_of(dtype, 0));
 }
 
-Array ones(const Shape& shape, Dtype dtype, Loc loc) {
+Array OnesFunction::operator()(const Shape& shape, Dtype dtype, Loc loc) const {
   const OpScope at("ones", loc);
   return repeated("ones", shape, rules::scalar_of(dtype, 1));
 }
 
-Array full(const Shape& shape, const Array& value, Loc loc) {
+Array FullFunction::operator()(const Shape& shape, const Array& value, Loc loc) const {
   const OpScope at("full", loc);
-  return full(shape, value, value.dtype(), loc);
+  return full(shape, value, written_dtype(value), loc);
 }
 
-Array full(const Shape& shape, const Array& value, Dtype dtype, Loc loc) {
+Array FullFunction::operator()(const Shape& shape, const Array& value, Dtype dtype, Loc loc) const {
   const OpScope at("full", loc);
   const Array v = rules::convert(value, dtype);
   return v.rank() == 0 ? repeated("full", shape, v) : broadcast_to(v, shape);
 }
 
-Array zeros_like(const Array& x, Loc loc) {
+Array ZerosLikeFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("zeros_like", loc);
-  return zeros(x.shape(), x.dtype(), loc);
+  return zeros(x.shape(), written_dtype(x), loc);
 }
-Array ones_like(const Array& x, Loc loc) {
+Array OnesLikeFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("ones_like", loc);
-  return ones(x.shape(), x.dtype(), loc);
+  return ones(x.shape(), written_dtype(x), loc);
 }
-Array full_like(const Array& x, const Array& value, Loc loc) {
+Array FullLikeFunction::operator()(const Array& x, const Array& value, Loc loc) const {
   const OpScope at("full_like", loc);
-  return full(x.shape(), value, x.dtype(), loc);
+  internal::require_defined("full_like", "x", x, "value", value);
+  return full(x.shape(), value, written_dtype(x), loc);
 }
 
 namespace internal {
 
 Array arange(Dtype dtype, double start, double stop, double step, Loc loc) {
   const OpScope at("arange", loc);
+  if (!is_floating(dtype)) return rules::convert(arange(float64, start, stop, step, loc), dtype);
   const double n = std::ceil((stop - start) / step);
   if (step == 0 || !(std::abs(n) < 9e18)) {
     throw_count("arange", "no count of steps of " + std::to_string(step) + " leads from " +
@@ -102,17 +109,19 @@ Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc) {
 
 }  // namespace internal
 
-Array arange(int64_t stop, Dtype dtype, Loc loc) {
-  return internal::arange(dtype, int64_t{0}, stop, int64_t{1}, loc);
-}
-
-Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceOptions& options,
-               Loc loc) {
+Array LinspaceFunction::operator()(const Array& start, const Array& stop, int64_t n,
+                                   const LinspaceOptions& options, Loc loc) const {
   const OpScope at("linspace", loc);
+  internal::require_defined("linspace", "start", start, "stop", stop);
   if (n < 0)
     throw_count("linspace", std::to_string(n) + " numbers cannot be made; n must not be negative");
-  const Dtype common = promote(start.dtype(), start.weak(), stop.dtype(), stop.weak());
-  const Dtype dtype = is_floating(common) ? common : float32;
+  const Dtype common =
+      promote(written_dtype(start), start.weak(), written_dtype(stop), stop.weak());
+  const Dtype dtype = options.dtype.value_or(is_floating(common) ? common : float32);
+  if (!is_floating(dtype)) {
+    return rules::convert(
+        linspace(start, stop, n, {.endpoint = options.endpoint, .dtype = float64}), dtype);
+  }
   const Array a = rules::convert(start, dtype), b = rules::convert(stop, dtype);
   const int64_t steps = options.endpoint ? n - 1 : n;
   Shape shape = Shape::filled(1 + broadcast_shapes("linspace", a.shape(), b.shape()).rank(), 1);
@@ -122,9 +131,14 @@ Array linspace(const Array& start, const Array& stop, int64_t n, const LinspaceO
   return a * (rules::scalar_of(dtype, 1) - s) + b * s;
 }
 
-Array logspace(const Array& start, const Array& stop, int64_t n, double base,
-               const LinspaceOptions& options, Loc loc) {
+Array LogspaceFunction::operator()(const Array& start, const Array& stop, int64_t n, double base,
+                                   const LinspaceOptions& options, Loc loc) const {
   const OpScope at("logspace", loc);
+  internal::require_defined("logspace", "start", start, "stop", stop);
+  if (options.dtype && !is_floating(*options.dtype)) {
+    const LinspaceOptions exact{.endpoint = options.endpoint, .dtype = float64};
+    return rules::convert(logspace(start, stop, n, base, exact), *options.dtype);
+  }
   const Array exponents = linspace(start, stop, n, options);
   return power(rules::scalar_of(exponents.dtype(), base), exponents);
 }
@@ -157,37 +171,39 @@ MatrixSize last_two(const char* op, const Array& x) {
 
 }  // namespace
 
-Array eye(int64_t n, const EyeOptions& options, Loc loc) {
+Array EyeFunction::operator()(int64_t n, const EyeOptions& options, Loc loc) const {
   const OpScope at("eye", loc);
   const auto [rows, columns] = matrix_size("eye", n, options);
   return rules::convert(diagonals(equal, rows, columns, options.offset), options.dtype);
 }
 
-Array identity(int64_t n, Dtype dtype, Loc loc) {
+Array IdentityFunction::operator()(int64_t n, Dtype dtype, Loc loc) const {
   const OpScope at("identity", loc);
   return eye(n, {.dtype = dtype}, loc);
 }
 
-Array tri(int64_t n, const EyeOptions& options, Loc loc) {
+Array TriFunction::operator()(int64_t n, const EyeOptions& options, Loc loc) const {
   const OpScope at("tri", loc);
   const auto [rows, columns] = matrix_size("tri", n, options);
   return rules::convert(diagonals(greater_equal, rows, columns, options.offset), options.dtype);
 }
 
-Array tril(const Array& x, int64_t offset, Loc loc) {
+Array TrilFunction::operator()(const Array& x, int64_t offset, Loc loc) const {
   const OpScope at("tril", loc);
   const auto [rows, columns] = last_two("tril", x);
   return where(diagonals(greater_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
 }
 
-Array triu(const Array& x, int64_t offset, Loc loc) {
+Array TriuFunction::operator()(const Array& x, int64_t offset, Loc loc) const {
   const OpScope at("triu", loc);
   const auto [rows, columns] = last_two("triu", x);
   return where(diagonals(less_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
 }
 
-std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing, Loc loc) {
+std::vector<Array> MeshgridFunction::operator()(std::span<const Array> axes, Indexing indexing,
+                                                Loc loc) const {
   const OpScope at("meshgrid", loc);
+  internal::require_all_defined("meshgrid", axes);
   const auto rank = static_cast<int>(axes.size());
   const auto place = [&](int k) {
     return indexing == Indexing::kXy && rank > 1 && k < 2 ? 1 - k : k;
@@ -207,7 +223,8 @@ std::vector<Array> meshgrid(std::span<const Array> axes, Indexing indexing, Loc 
   return out;
 }
 
-std::vector<Array> meshgrid(std::initializer_list<Array> axes, Indexing indexing, Loc loc) {
+std::vector<Array> MeshgridFunction::operator()(std::initializer_list<Array> axes,
+                                                Indexing indexing, Loc loc) const {
   return meshgrid(std::span<const Array>(axes.begin(), axes.size()), indexing, loc);
 }
 

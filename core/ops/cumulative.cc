@@ -25,33 +25,38 @@ Array summable(const Array& x) {
 
 }  // namespace
 
-Array cumsum(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
+Array CumsumFunction::operator()(const Array& x, const AxisArg& axis,
+                                 const CumulativeOptions& options, Loc loc) const {
   const OpScope at("cumsum", loc);
   return cumulative("cumsum", cumsum_p, summable(x), axis, options);
 }
 
-Array cumprod(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
+Array CumprodFunction::operator()(const Array& x, const AxisArg& axis,
+                                  const CumulativeOptions& options, Loc loc) const {
   const OpScope at("cumprod", loc);
   return cumulative("cumprod", cumprod_p, summable(x), axis, options);
 }
 
-Array cummax(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
+Array CummaxFunction::operator()(const Array& x, const AxisArg& axis,
+                                 const CumulativeOptions& options, Loc loc) const {
   const OpScope at("cummax", loc);
   return cumulative("cummax", cummax_p, x, axis, options);
 }
 
-Array cummin(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
+Array CumminFunction::operator()(const Array& x, const AxisArg& axis,
+                                 const CumulativeOptions& options, Loc loc) const {
   const OpScope at("cummin", loc);
   return cumulative("cummin", cummin_p, x, axis, options);
 }
 
-Array cumlogsumexp(const Array& x, const AxisArg& axis, const CumulativeOptions& options, Loc loc) {
+Array CumlogsumexpFunction::operator()(const Array& x, const AxisArg& axis,
+                                       const CumulativeOptions& options, Loc loc) const {
   const OpScope at("cumlogsumexp", loc);
   return cumulative("cumlogsumexp", cumlogsumexp_p,
                     is_floating(x.dtype()) ? x : rules::convert(x, float32), axis, options);
 }
 
-Array diff(const Array& x, const DiffOptions& options, Loc loc) {
+Array DiffFunction::operator()(const Array& x, const DiffOptions& options, Loc loc) const {
   const OpScope at("diff", loc);
   if (options.n < 0)
     throw ValueError("diff: n is " + std::to_string(options.n) + "; it must not be negative");

@@ -15,27 +15,39 @@ struct CumulativeOptions {
 
 /// y[i] = x[0] + ... + x[i]. f16, bf16 and f32 add up in f64; bool and integers narrower than 32
 /// bits give i32 (u32 if unsigned). Grad: the running sum of g in the other direction.
-Array cumsum(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct CumsumFunction {
+  Array operator()(const Array& x, const AxisArg& axis = none,
+                   const CumulativeOptions& options = {}, Loc loc = Loc::current()) const;
+} cumsum{};
 /// y[i] = x[0] ... x[i]. Dtypes as in cumsum.
-Array cumprod(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
-              Loc loc = Loc::current());
+inline constexpr struct CumprodFunction {
+  Array operator()(const Array& x, const AxisArg& axis = none,
+                   const CumulativeOptions& options = {}, Loc loc = Loc::current()) const;
+} cumprod{};
 /// y[i] = the largest of x[0] ... x[i]. Grad: g to the elements that equal y, in equal shares.
-Array cummax(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct CummaxFunction {
+  Array operator()(const Array& x, const AxisArg& axis = none,
+                   const CumulativeOptions& options = {}, Loc loc = Loc::current()) const;
+} cummax{};
 /// y[i] = the smallest of x[0] ... x[i].
-Array cummin(const Array& x, const AxisArg& axis = none, const CumulativeOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct CumminFunction {
+  Array operator()(const Array& x, const AxisArg& axis = none,
+                   const CumulativeOptions& options = {}, Loc loc = Loc::current()) const;
+} cummin{};
 /// y[i] = log(exp(x[0]) + ... + exp(x[i])), computed without overflow in f64; integers give f32.
-Array cumlogsumexp(const Array& x, const AxisArg& axis = none,
-                   const CumulativeOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct CumlogsumexpFunction {
+  Array operator()(const Array& x, const AxisArg& axis = none,
+                   const CumulativeOptions& options = {}, Loc loc = Loc::current()) const;
+} cumlogsumexp{};
 
 /// Options of diff.
 struct DiffOptions {
-  int64_t n = 1;      ///< how often
-  int64_t axis = -1;  ///< along which axis
+  int64_t n = 1;   ///< how often
+  Axis axis = -1;  ///< along which axis
 };
 /// y[i] = x[i + 1] - x[i]: one element less along the axis. Throws ValueError for a negative n.
-Array diff(const Array& x, const DiffOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct DiffFunction {
+  Array operator()(const Array& x, const DiffOptions& options = {}, Loc loc = Loc::current()) const;
+} diff{};
 
 }  // namespace spruce

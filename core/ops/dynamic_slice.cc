@@ -3,6 +3,7 @@
 
 #include "spruce/core/interpreter.h"
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/shape.h"
 
@@ -37,34 +38,42 @@ std::vector<Array> along(const Array& x, const Array& start, int axis) {
 
 }  // namespace
 
-Array dynamic_slice(const Array& x, const std::vector<Array>& starts, const Shape& sizes, Loc loc) {
+Array DynamicSliceFunction::operator()(const Array& x, const std::vector<Array>& starts,
+                                       const Shape& sizes, Loc loc) const {
   const OpScope at("dynamic_slice", loc);
+  internal::require_defined("dynamic_slice", "x", x);
+  internal::require_all_defined("dynamic_slice", starts);
   std::vector<Array> in = from_front(x.shape(), starts);
   in.insert(in.begin(), x);
   return bind1(dynamic_slice_p, in, Params::make(DynamicSliceParams{sizes}));
 }
 
-Array dynamic_update_slice(Array x, const Array& update, const std::vector<Array>& starts,
-                           Loc loc) {
+Array DynamicUpdateSliceFunction::operator()(Array x, const Array& update,
+                                             const std::vector<Array>& starts, Loc loc) const {
   const OpScope at("dynamic_update_slice", loc);
+  internal::require_defined("dynamic_update_slice", "x", x, "update", update);
+  internal::require_all_defined("dynamic_update_slice", starts);
   std::vector<Array> in = from_front(x.shape(), starts);
   in.insert(in.begin(), update.weak() ? update.astype(x.dtype()) : update);
   in.insert(in.begin(), std::move(x));
   return internal::bind1_reusing(dynamic_update_slice_p, in);
 }
 
-Array dynamic_slice_in_dim(const Array& x, const Array& start, int64_t size, int64_t axis,
-                           Loc loc) {
+Array DynamicSliceInDimFunction::operator()(const Array& x, const Array& start, int64_t size,
+                                            Axis axis, Loc loc) const {
   const OpScope at("dynamic_slice_in_dim", loc);
+  internal::require_defined("dynamic_slice_in_dim", "x", x, "start", start);
   const int a = normalize_axis("dynamic_slice_in_dim", axis, x.rank());
   Shape sizes = x.shape();
   sizes[a] = size;
   return dynamic_slice(x, along(x, start, a), sizes, loc);
 }
 
-Array dynamic_update_slice_in_dim(Array x, const Array& update, const Array& start, int64_t axis,
-                                  Loc loc) {
+Array DynamicUpdateSliceInDimFunction::operator()(Array x, const Array& update, const Array& start,
+                                                  Axis axis, Loc loc) const {
   const OpScope at("dynamic_update_slice_in_dim", loc);
+  internal::require_defined("dynamic_update_slice_in_dim", "x", x, "update", update, "start",
+                            start);
   const int a = normalize_axis("dynamic_update_slice_in_dim", axis, x.rank());
   const std::vector<Array> starts = along(x, start, a);
   return dynamic_update_slice(std::move(x), update, starts, loc);

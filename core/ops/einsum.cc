@@ -345,10 +345,12 @@ class Contraction {
 
 }  // namespace
 
-Array einsum(std::string_view equation, std::span<const Array> operands, Loc loc) {
+Array EinsumFunction::operator()(std::string_view equation, std::span<const Array> operands,
+                                 Loc loc) const {
   const OpScope at("einsum", loc);
   if (operands.empty())
     throw ValueError("einsum(\"" + std::string(equation) + "\"): there are no operands");
+  internal::require_all_defined("einsum", operands);
   Equation e(equation, operands);
   e.parse();
   Dtype dtype = operands[0].dtype();

@@ -22,21 +22,24 @@ namespace spruce {
 /// fewest elements first. Operands are promoted to one dtype; sums keep it. Throws ValueError for
 /// an equation that is malformed, with a mark where it is, and ShapeError for operands that do not
 /// fit. Grad: multilinear.
-Array einsum(std::string_view equation, std::span<const Array> operands, Loc loc = Loc::current());
-inline Array einsum(std::string_view equation, std::initializer_list<Array> operands,
-                    Loc loc = Loc::current()) {
-  return einsum(equation, std::span<const Array>(operands.begin(), operands.size()), loc);
-}
-inline Array einsum(std::string_view equation, const Array& a, Loc loc = Loc::current()) {
-  return einsum(equation, {a}, loc);
-}
-inline Array einsum(std::string_view equation, const Array& a, const Array& b,
-                    Loc loc = Loc::current()) {
-  return einsum(equation, {a, b}, loc);
-}
-inline Array einsum(std::string_view equation, const Array& a, const Array& b, const Array& c,
-                    Loc loc = Loc::current()) {
-  return einsum(equation, {a, b, c}, loc);
-}
+inline constexpr struct EinsumFunction {
+  Array operator()(std::string_view equation, std::span<const Array> operands,
+                   Loc loc = Loc::current()) const;
+  Array operator()(std::string_view equation, std::initializer_list<Array> operands,
+                   Loc loc = Loc::current()) const {
+    return (*this)(equation, std::span<const Array>(operands.begin(), operands.size()), loc);
+  }
+  Array operator()(std::string_view equation, const Array& a, Loc loc = Loc::current()) const {
+    return (*this)(equation, {a}, loc);
+  }
+  Array operator()(std::string_view equation, const Array& a, const Array& b,
+                   Loc loc = Loc::current()) const {
+    return (*this)(equation, {a, b}, loc);
+  }
+  Array operator()(std::string_view equation, const Array& a, const Array& b, const Array& c,
+                   Loc loc = Loc::current()) const {
+    return (*this)(equation, {a, b, c}, loc);
+  }
+} einsum{};
 
 }  // namespace spruce

@@ -47,6 +47,28 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
 
 }  // namespace
 
+void throw_undefined(const std::string& op, const std::string& argument) {
+  throw ValueError(op + ": this Array is empty, the argument " + argument +
+                   " (default-constructed, or moved from); give it a value before it is used");
+}
+
+void require_all_defined(const char* op, std::span<const Array> arrays) {
+  for (size_t k = 0; k < arrays.size(); ++k) {
+    if (!arrays[k].defined()) throw_undefined(op, std::to_string(k) + " of the list");
+  }
+}
+
+namespace {
+
+// The type of an operand of a primitive.
+const Aval& aval_of(const Primitive& p, const char* operand, const Array& x) {
+  if (!x.defined()) [[unlikely]]
+    throw_undefined(rules::public_name(p.name), operand);
+  return x.impl()->aval;
+}
+
+}  // namespace
+
 bool is_weak_constant(const Array& x) {
   const Aval& aval = x.aval();
   const ArrayImpl* impl = x.impl();
@@ -69,20 +91,20 @@ Array floating(const char* op, const Array& x) {
 }
 
 Array promoted(const Primitive& p, const Array& a, const Array& b) {
-  const Aval &x = a.aval(), &y = b.aval();
+  const Aval &x = aval_of(p, "a", a), &y = aval_of(p, "b", b);
   if (x.dtype == y.dtype) return bind1(p, {a, b});
   const Dtype dtype = promote(x.dtype, x.weak, y.dtype, y.weak);
   return bind1(p, {converted(p.name, a, dtype), converted(p.name, b, dtype)});
 }
 
 Array promoted_reusing(const Primitive& p, Array a, Array b) {
-  if (a.aval().dtype != b.aval().dtype) return promoted(p, a, b);
+  if (aval_of(p, "a", a).dtype != aval_of(p, "b", b).dtype) return promoted(p, a, b);
   const std::array<Array, 2> in{std::move(a), std::move(b)};
   return bind1_reusing(p, in);
 }
 
 Array promoted_floating(const Primitive& p, const Array& a, const Array& b) {
-  const Aval &x = a.aval(), &y = b.aval();
+  const Aval &x = aval_of(p, "a", a), &y = aval_of(p, "b", b);
   Dtype dtype = promote(x.dtype, x.weak, y.dtype, y.weak);
   if (!is_floating(dtype)) dtype = Dtype::kFloat32;
   return bind1(p, {converted(p.name, a, dtype), converted(p.name, b, dtype)});
@@ -92,6 +114,8 @@ Array promoted_floating(const Primitive& p, const Array& a, const Array& b) {
 
 Array UnaryFunction::operator()(Array x, Loc loc) const {
   const LocScope at(loc);
+  if (!x.defined()) [[unlikely]]
+    internal::throw_undefined(name != nullptr ? name : rules::public_name(primitive.name), "x");
   if (!is_floating(x.dtype())) {
     if (keeps_integers) return x;
     if (primitive.shape == rules::same_floating || primitive.shape == rules::predicate_floating) {

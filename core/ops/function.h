@@ -3,6 +3,9 @@
 // a, b).
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "spruce/core/array.h"
 
 namespace spruce {
@@ -14,6 +17,7 @@ struct Primitive;
 struct UnaryFunction {
   const Primitive& primitive;   ///< which one, with one input and one output
   bool keeps_integers = false;  ///< integers and bool are returned as they are: floor, round
+  const char* name = nullptr;   ///< for messages; null: the primitive's public name
   /// A temporary gives its memory to the result.
   Array operator()(Array x, Loc loc = Loc::current()) const;
 };
@@ -44,6 +48,19 @@ struct ComposedBinary {
 };
 
 namespace internal {
+
+/// Throws ValueError: `argument` of `op` is an undefined array.
+[[noreturn]] void throw_undefined(const std::string& op, const std::string& argument);
+/// Throws ValueError, naming `op` and the argument, unless the arrays that follow are defined:
+/// require_defined("dot", "a", a, "b", b).
+template <class... Rest>
+void require_defined(const char* op, const char* argument, const Array& x, const Rest&... rest) {
+  if (!x.defined()) [[unlikely]]
+    throw_undefined(op, argument);
+  if constexpr (sizeof...(rest) > 0) require_defined(op, rest...);
+}
+/// The same for each array of a list.
+void require_all_defined(const char* op, std::span<const Array> arrays);
 
 /// `x` in that dtype. A weak number of rank 0 stays weak and is converted at once; an integer that
 /// `dtype` cannot hold throws ValueError naming `op`.

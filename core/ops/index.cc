@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "spruce/core/interpreter.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index_plan.h"
 
 namespace spruce {
@@ -37,6 +38,7 @@ Array read_at(const Array& x, std::span<const Index> indices) {
 
 Array Array::operator[](const Index& index) const {
   const LocScope at(index.loc());
+  internal::require_defined("operator[]", "x", *this);
   const int64_t i = index.integer();
   if (copies(*this, index) && i >= -shape()[0] && i < shape()[0]) return copied(*this, i);
   return read_at(*this, {&index, 1});
@@ -44,6 +46,7 @@ Array Array::operator[](const Index& index) const {
 
 Array Array::operator[](std::initializer_list<Index> indices) const {
   const LocScope at(indices.size() == 0 ? Loc::none() : indices.begin()->loc());
+  internal::require_defined("operator[]", "x", *this);
   return read_at(*this, {indices.begin(), indices.size()});
 }
 

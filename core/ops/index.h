@@ -33,10 +33,10 @@ class SliceEnd {
  public:
   /// An open end.
   constexpr SliceEnd(None) {}
-  /// A place on the axis; not bool.
+  /// A place on the axis; not bool. Throws IndexError for an unsigned number above all int64.
   template <std::integral T>
   requires(!std::same_as<T, bool>) constexpr SliceEnd(T value)
-      : value_(static_cast<int64_t>(value)) {}
+      : value_(internal::index_of("slice", value)) {}
   /// The integer; nothing for an open end.
   constexpr std::optional<int64_t> value() const { return value_; }
 
@@ -71,10 +71,11 @@ class Index {
     kArray      ///< elements named by integers, or a mask
   };
 
-  /// The element at `i`, negative ones counted from the end; not bool.
+  /// The element at `i`, negative ones counted from the end; not bool. Throws IndexError for an
+  /// unsigned number above all int64.
   template <std::integral T>
   requires(!std::same_as<T, bool>) Index(T i, Loc loc = Loc::current())
-      : kind_(Kind::kInteger), integer_(static_cast<int64_t>(i)), loc_(loc) {}
+      : kind_(Kind::kInteger), integer_(internal::index_of("operator[]", i, loc)), loc_(loc) {}
   /// A range of the axis.
   Index(const Slice& s, Loc loc = Loc::current()) : kind_(Kind::kSlice), slice_(s), loc_(loc) {}
   /// At most one in an index.

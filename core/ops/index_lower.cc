@@ -15,31 +15,47 @@ namespace spruce {
 namespace internal {
 namespace {
 
-// One entry of all index vectors: start + step * i along axis `dim` of the positions, or an array
-// whose axes are those from `dim` on.
+// What one axis contributes to an entry of the index vectors: start + step * i along axis `dim` of
+// the positions, or an array whose axes are those from `dim` on.
 struct Entry {
   int64_t start = 0;
   int64_t step = 0;
   int dim = 0;
   Array array = {};
+  int64_t size = 0;    // of the axis
+  int64_t stride = 1;  // of the axis among those that are indexed as one
 };
 
-void fill_known(const Entry& e, const Shape& positions, int64_t* out, int64_t width) {
-  const std::vector<int64_t> values =
-      e.array.defined() ? known_integers(known(e.array)) : std::vector<int64_t>{e.start};
-  Shape step = Shape::filled(positions.rank(), 0);  // in `values`, or of the value itself
-  if (e.array.defined()) {
-    const Shape strides = row_major_strides(e.array.shape());
-    for (int i = 0; i < strides.rank(); ++i)
-      step[e.dim + i] = e.array.shape()[i] == 1 ? 0 : strides[i];
-  } else if (e.step != 0) {
-    step[e.dim] = e.step;
-  }
+// Neighbouring axes, all of which are indexed by points, are one axis with one index: the place of
+// an element in their row-major order.
+using Key = std::vector<Entry>;
+
+void add_inner_axis(Key& key, Entry e) {
+  for (Entry& outer : key) outer.stride *= e.size;
+  key.push_back(std::move(e));
+}
+
+// out[p * width] += (the entry at position p) * stride, for all positions.
+template <class To, class From>
+void add_known(const From* values, int64_t first, const Shape& step, int64_t stride,
+               const Shape& positions, To* out, int64_t width) {
+  const int64_t count = positions.numel(), inner = positions.rank() > 0 ? positions.back() : 1;
+  const int64_t inner_step = positions.rank() > 0 ? step.back() : 0;
+  const auto scale = static_cast<To>(stride);
   Shape index = Shape::filled(positions.rank(), 0);
   int64_t at = 0;
-  for (int64_t p = 0, n = positions.numel(); p < n; ++p) {
-    out[p * width] = e.array.defined() ? values[static_cast<size_t>(at)] : e.start + at;
-    for (int axis = positions.rank() - 1; axis >= 0; --axis) {
+  for (int64_t p = 0; p < count; p += inner) {
+    To* y = out + p * width;
+    if (values == nullptr) {
+      for (int64_t k = 0; k < inner; ++k)
+        y[k * width] += static_cast<To>(first + at + k * inner_step) * scale;
+    } else if (inner_step == 1 && width == 1) {
+      for (int64_t k = 0; k < inner; ++k) y[k] += static_cast<To>(values[at + k]) * scale;
+    } else {
+      for (int64_t k = 0; k < inner; ++k)
+        y[k * width] += static_cast<To>(values[at + k * inner_step]) * scale;
+    }
+    for (int axis = positions.rank() - 2; axis >= 0; --axis) {
       at += step[axis];
       if (++index[axis] < positions[axis]) break;
       at -= step[axis] * positions[axis];
@@ -48,45 +64,105 @@ void fill_known(const Entry& e, const Shape& positions, int64_t* out, int64_t wi
   }
 }
 
-Array traced_entry(const Entry& e, const Shape& positions, Dtype dtype) {
-  if (e.array.defined()) {
-    Axes dims;
-    for (int i = 0; i < e.array.rank(); ++i) dims.push_back(e.dim + i);
-    return rules::broadcast_in_dim(rules::convert(e.array, dtype), positions, dims);
+template <class To>
+void add_known(const Entry& e, const Shape& positions, To* out, int64_t width) {
+  Shape step = Shape::filled(positions.rank(), 0);
+  if (!e.array.defined()) {
+    if (e.step != 0) step[e.dim] = e.step;
+    add_known<To, To>(nullptr, e.start, step, e.stride, positions, out, width);
+    return;
   }
-  if (e.step == 0) return rules::broadcast_in_dim(Array(e.start).astype(dtype), positions, {});
-  return rules::iota(positions, dtype, e.dim) * e.step + e.start;
+  const Shape strides = row_major_strides(e.array.shape());
+  for (int i = 0; i < strides.rank(); ++i)
+    step[e.dim + i] = e.array.shape()[i] == 1 ? 0 : strides[i];
+  visit_dtype(e.array.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      const auto* values = static_cast<const T*>(mutable_data(known(e.array)));
+      add_known(values, 0, step, e.stride, positions, out, width);
+    }
+  });
 }
 
-// i[positions..., entries].
-Array index_vectors(const Shape& positions, const std::vector<Entry>& entries, Dtype dtype) {
-  const auto width = static_cast<int64_t>(entries.size());
-  if (width == 1 && entries[0].array.defined() && entries[0].array.shape() == positions) {
-    return expand_dims(entries[0].array, -1);
-  }
+Array known_vectors(const Shape& positions, const std::vector<Key>& keys, Dtype dtype) {
+  const auto width = static_cast<int64_t>(keys.size());
   Shape shape = positions;
   shape.push_back(width);
-  const bool all_known = std::all_of(entries.begin(), entries.end(), [](const Entry& e) {
-    return !e.array.defined() || known(e.array).defined();
-  });
-  if (all_known) {
-    const Array out = make_array(Aval{int64, false, shape});
-    auto* data = static_cast<int64_t*>(mutable_data(out));
-    for (size_t k = 0; k < entries.size(); ++k) fill_known(entries[k], positions, data + k, width);
-    return out;
-  }
-  std::vector<Array> parts;
-  for (const Entry& e : entries)
-    parts.push_back(expand_dims(traced_entry(e, positions, dtype), -1));
-  return rules::concatenate_axis(parts, positions.rank());
+  const Array out = make_array(Aval{dtype, false, shape});
+  const auto fill = [&]<class T>(T* data) {
+    std::fill_n(data, out.size(), T{0});
+    for (size_t k = 0; k < keys.size(); ++k) {
+      for (const Entry& e : keys[k]) add_known(e, positions, data + k, width);
+    }
+  };
+  if (dtype == int64)
+    fill(static_cast<int64_t*>(mutable_data(out)));
+  else
+    fill(static_cast<int32_t*>(mutable_data(out)));
+  return out;
 }
 
-// A dtype for all index vectors of the plan.
+// The entry with axes that broadcast to the positions.
+Array traced_entry(const Entry& e, const Shape& positions, Dtype dtype) {
+  Shape shape = Shape::filled(positions.rank(), 1);
+  if (e.array.defined()) {
+    for (int i = 0; i < e.array.rank(); ++i) shape[e.dim + i] = e.array.shape()[i];
+    const Array x = rules::convert(e.array, dtype);
+    return x.shape() == shape ? x : reshape(x, shape);
+  }
+  if (e.step == 0) return rules::convert(reshape(Array(e.start), shape), dtype);
+  shape[e.dim] = positions[e.dim];
+  return rules::iota(shape, dtype, e.dim) * e.step + e.start;
+}
+
+// One index for all axes of the key. Where one of its entries is outside, the nearest place along
+// that axis is taken, or the index is -1.
+Array traced_key(const Key& key, const Shape& positions, Dtype dtype, bool nearest) {
+  const auto spread = [&](const Array& x) {
+    return x.shape() == positions ? x : broadcast_to(x, positions);
+  };
+  const auto scalar = [&](int64_t n) { return rules::scalar_of(dtype, static_cast<double>(n)); };
+  if (key.size() == 1) return spread(traced_entry(key[0], positions, dtype));
+  Array at, inside;
+  for (const Entry& e : key) {
+    Array x = traced_entry(e, positions, dtype);
+    if (e.array.defined() && nearest) {
+      x = clip(x, scalar(0), scalar(e.size - 1));
+    } else if (e.array.defined()) {
+      const Array valid = logical_and(x >= 0, x < scalar(e.size));
+      inside = inside.defined() ? logical_and(inside, valid) : valid;
+    }
+    if (e.stride != 1) x = x * scalar(e.stride);
+    at = at.defined() ? at + x : x;
+  }
+  if (inside.defined()) at = where(inside, at, scalar(-1));
+  return spread(at);
+}
+
+// i[positions..., keys].
+Array index_vectors(const Shape& positions, const std::vector<Key>& keys, Dtype dtype,
+                    bool nearest) {
+  if (keys.size() == 1 && keys[0].size() == 1 && keys[0][0].array.defined() &&
+      keys[0][0].array.shape() == positions) {
+    return expand_dims(keys[0][0].array, -1);
+  }
+  bool all_known = true;
+  for (const Key& key : keys) {
+    for (const Entry& e : key)
+      all_known = all_known && (!e.array.defined() || known(e.array).defined());
+  }
+  if (all_known) return known_vectors(positions, keys, dtype);
+  std::vector<Array> parts;
+  for (const Key& key : keys)
+    parts.push_back(expand_dims(traced_key(key, positions, dtype, nearest), -1));
+  return parts.size() == 1 ? parts[0] : rules::concatenate_axis(parts, positions.rank());
+}
+
+// A dtype for all index vectors of the plan: axes that are indexed as one may have as many places
+// as the array has elements.
 Dtype index_dtype(const IndexPlan& plan) {
-  bool wide =
-      std::any_of(plan.base.begin(), plan.base.end(), [](int64_t n) { return n > INT32_MAX; });
+  bool wide = plan.base.numel() > INT32_MAX;
   for (const AxisIndex& a : plan.axes) {
-    if (!a.array.defined()) continue;
+    if (!a.array.defined() || known(a.array).defined()) continue;
     const Dtype dtype = a.array.dtype();
     wide = wide || dtype == int64 || dtype == uint32 || dtype == uint64;
   }
@@ -154,17 +230,29 @@ Array read(const Array& x, const IndexPlan& plan) {
   if (!plan.arrays) return with_shape(y, plan.result());
 
   GatherParams p;
-  std::vector<Entry> entries;
-  Shape dense;  // y without the axes of points
+  std::vector<Key> keys;
+  Shape dense;          // y without the axes of points, those that are indexed as one merged
+  bool in_key = false;  // the axis before is indexed by an array
   for (const AxisIndex& a : plan.axes) {
     if (a.point) continue;
-    if (a.array.defined()) {
-      p.collapsed_dims.push_back(dense.rank());
-      entries.push_back({.dim = plan.group.rank() - a.array.rank(), .array = a.array});
+    if (!a.array.defined()) {
+      in_key = false;
+      dense.push_back(a.size);
+      p.window.push_back(a.size);
+      continue;
     }
-    dense.push_back(a.array.defined() ? plan.base[static_cast<int>(&a - plan.axes.data())]
-                                      : a.size);
-    p.window.push_back(a.array.defined() ? 1 : a.size);
+    const int64_t n = plan.base[static_cast<int>(&a - plan.axes.data())];
+    if (in_key) {
+      dense.back() *= n;
+    } else {
+      p.collapsed_dims.push_back(dense.rank());
+      keys.emplace_back();
+      dense.push_back(n);
+      p.window.push_back(1);
+    }
+    in_key = true;
+    add_inner_axis(keys.back(),
+                   {.dim = plan.group.rank() - a.array.rank(), .array = a.array, .size = n});
   }
   p.start_index_map = p.collapsed_dims;
   int64_t place = 0;
@@ -172,7 +260,7 @@ Array read(const Array& x, const IndexPlan& plan) {
     if (k == plan.group_at) place += plan.group.rank();
     if (plan.kept[k] != IndexPlan::kNew) p.offset_dims.push_back(place++);
   }
-  const Array indices = index_vectors(plan.group, entries, index_dtype(plan));
+  const Array indices = index_vectors(plan.group, keys, index_dtype(plan), p.clip);
   return with_shape(bind1(gather_p, {with_shape(y, dense), indices}, Params::make(p)),
                     plan.result());
 }
@@ -180,7 +268,6 @@ Array read(const Array& x, const IndexPlan& plan) {
 ScatterPlan plan_scatter(const IndexPlan& plan) {
   GatherParams p;
   p.clip = false;
-  p.window = Shape::filled(plan.base.rank(), 1);
   Shape positions;
   std::vector<int> dim(plan.axes.size(), 0);  // where the positions of a stepped slice run
   int64_t place = 0;
@@ -195,7 +282,6 @@ ScatterPlan plan_scatter(const IndexPlan& plan) {
     const auto axis = static_cast<size_t>(plan.kept[k]);
     const AxisIndex& a = plan.axes[axis];
     if (a.step == 1) {
-      p.window[plan.kept[k]] = a.size;
       p.offset_dims.push_back(place);
     } else {
       dim[axis] = positions.rank();
@@ -203,22 +289,38 @@ ScatterPlan plan_scatter(const IndexPlan& plan) {
     }
     ++place;
   }
-  std::vector<Entry> entries;
+  Shape base;
+  std::vector<Key> keys;
+  bool in_key = false;  // the axis before is not part of the windows
   for (size_t axis = 0; axis < plan.axes.size(); ++axis) {
     const AxisIndex& a = plan.axes[axis];
-    const auto number = static_cast<int64_t>(axis);
-    const bool slice = !a.array.defined() && !a.point && a.step == 1;
-    if (slice && a.size == plan.base[static_cast<int>(axis)]) continue;
-    p.start_index_map.push_back(number);
-    if (!slice) p.collapsed_dims.push_back(number);
-    if (a.array.defined()) {
-      entries.push_back({.dim = group + plan.group.rank() - a.array.rank(), .array = a.array});
-    } else {
-      entries.push_back(
-          {.start = a.start, .step = slice || a.point ? 0 : a.step, .dim = dim[axis]});
+    const int64_t n = plan.base[static_cast<int>(axis)];
+    if (!a.array.defined() && !a.point && a.step == 1) {
+      in_key = false;
+      if (a.size != n) {
+        p.start_index_map.push_back(base.rank());
+        keys.push_back({{.start = a.start, .size = n}});
+      }
+      base.push_back(n);
+      p.window.push_back(a.size);
+      continue;
     }
+    Entry e{.start = a.start, .step = a.point ? 0 : a.step, .dim = dim[axis], .size = n};
+    if (a.array.defined())
+      e = {.dim = group + plan.group.rank() - a.array.rank(), .array = a.array, .size = n};
+    if (in_key) {
+      base.back() *= n;
+    } else {
+      p.start_index_map.push_back(base.rank());
+      p.collapsed_dims.push_back(base.rank());
+      keys.emplace_back();
+      base.push_back(n);
+      p.window.push_back(1);
+    }
+    in_key = true;
+    add_inner_axis(keys.back(), std::move(e));
   }
-  return {p, index_vectors(positions, entries, index_dtype(plan))};
+  return {base, p, index_vectors(positions, keys, index_dtype(plan), p.clip)};
 }
 
 }  // namespace internal

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "spruce/core/ops/function.h"
+
 namespace spruce::internal {
 namespace {
 
@@ -35,6 +37,7 @@ class Planner {
         case Index::Kind::kNewAxis:
           break;
         case Index::Kind::kArray:
+          require_defined(op_, "index", index.array());
           named += is_bool(index.array().dtype()) ? index.array().rank() : 1;
           break;
         default:

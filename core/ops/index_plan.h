@@ -41,9 +41,11 @@ IndexPlan plan_index(const char* op, const Aval& x, std::span<const Index> indic
 /// x[indices].
 Array read(const Array& x, const IndexPlan& plan);
 
-/// The parameters and index vectors with which a scatter into `base` updates what the plan says;
-/// the updates have the shape plan.result(false).
+/// The parameters and index vectors with which a scatter into an array of the shape `base` (the
+/// same elements in the same order) updates what the plan says; the updates have the shape
+/// plan.result(false).
 struct ScatterPlan {
+  Shape base;
   GatherParams params;
   Array indices;
 };

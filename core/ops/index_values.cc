@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of index arrays: known ones are checked, others only wrapped.
+#include <algorithm>
+
 #include "spruce/core/ops/index_plan.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/shape.h"
@@ -60,20 +62,30 @@ template <class T>
 Array wrapped_known(const char* op, const Array& indices, int axis, const Aval& x) {
   const T* i = static_cast<const T*>(mutable_data(indices));
   const int64_t count = indices.size(), n = x.shape[axis];
-  bool negative = false;
+  const auto outside = [n](T entry) {
+    return std::is_unsigned_v<T>
+               ? static_cast<uint64_t>(entry) >= static_cast<uint64_t>(n)
+               : static_cast<int64_t>(entry) >= n || static_cast<int64_t>(entry) < -n;
+  };
+  // Without a way out of the loop, so that it takes many at once.
+  T lowest = 0, highest = 0;
   for (int64_t k = 0; k < count; ++k) {
-    if (std::is_unsigned_v<T>
-            ? static_cast<uint64_t>(i[k]) >= static_cast<uint64_t>(n)
-            : static_cast<int64_t>(i[k]) >= n || static_cast<int64_t>(i[k]) < -n) {
-      throw_outside(op, std::to_string(i[k]), axis, x);
-    }
-    negative = negative || (std::is_signed_v<T> && i[k] < T{});
+    lowest = i[k] < lowest ? i[k] : lowest;
+    highest = i[k] > highest ? i[k] : highest;
   }
-  if (!negative) return indices;
-  const Array out = make_array(Aval{int64, false, indices.shape()});
-  auto* y = static_cast<int64_t*>(mutable_data(out));
-  for (int64_t k = 0; k < count; ++k) y[k] = static_cast<int64_t>(i[k]) + (i[k] < T{} ? n : 0);
-  return out;
+  if (count > 0 && (outside(lowest) || outside(highest))) {
+    const T* first = std::find_if(i, i + count, outside);
+    if (first != i + count) throw_outside(op, std::to_string(*first), axis, x);
+  }
+  if (lowest >= T{}) return indices;
+  const auto wrap = [&]<class To>(To) {
+    const Array out = make_array(Aval{dtype_of<To>(), false, indices.shape()});
+    To* y = static_cast<To*>(mutable_data(out));
+    const auto size = static_cast<To>(n);
+    for (int64_t k = 0; k < count; ++k) y[k] = static_cast<To>(i[k]) + (i[k] < T{} ? size : To{0});
+    return out;
+  };
+  return rules::count_dtype(n) == int64 ? wrap(int64_t{}) : wrap(int32_t{});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/core/rules/shape.h"
@@ -18,34 +19,37 @@ std::span<const Array> view(std::initializer_list<Array> arrays) {
 std::vector<Array> promoted_all(const char* op, std::span<const Array> arrays) {
   if (arrays.empty())
     throw ValueError(std::string(op) + ": there are no arrays to join; give at least one");
+  internal::require_all_defined(op, arrays);
   Dtype dtype = arrays[0].dtype();
   bool weak = arrays[0].weak();
   for (const Array& x : arrays.subspan(1)) {
     dtype = promote(dtype, weak, x.dtype(), x.weak());
     weak = weak && x.weak();
   }
+  if (weak && dtype == float64) dtype = float32;  // C++ numbers only
   std::vector<Array> out;
   for (const Array& x : arrays) out.push_back(rules::convert(x, dtype, x.weak() && weak));
   return out;
 }
 
-Array joined(const char* op, std::span<const Array> arrays, int64_t axis) {
+Array joined(const char* op, std::span<const Array> arrays, Axis axis) {
   const std::vector<Array> parts = promoted_all(op, arrays);
   return rules::concatenate_axis(parts, normalize_axis(op, axis, parts[0].rank()));
 }
 
 }  // namespace
 
-Array concatenate(std::span<const Array> arrays, int64_t axis, Loc loc) {
+Array ConcatenateFunction::operator()(std::span<const Array> arrays, Axis axis, Loc loc) const {
   const OpScope at("concatenate", loc);
   return joined("concatenate", arrays, axis);
 }
 
-Array concatenate(std::initializer_list<Array> arrays, int64_t axis, Loc loc) {
+Array ConcatenateFunction::operator()(std::initializer_list<Array> arrays, Axis axis,
+                                      Loc loc) const {
   return concatenate(view(arrays), axis, loc);
 }
 
-Array stack(std::span<const Array> arrays, int64_t axis, Loc loc) {
+Array StackFunction::operator()(std::span<const Array> arrays, Axis axis, Loc loc) const {
   const OpScope at("stack", loc);
   std::vector<Array> parts = promoted_all("stack", arrays);
   const int place = normalize_axis("stack", axis, parts[0].rank() + 1);
@@ -60,14 +64,15 @@ Array stack(std::span<const Array> arrays, int64_t axis, Loc loc) {
   return rules::concatenate_axis(parts, place);
 }
 
-Array stack(std::initializer_list<Array> arrays, int64_t axis, Loc loc) {
+Array StackFunction::operator()(std::initializer_list<Array> arrays, Axis axis, Loc loc) const {
   return stack(view(arrays), axis, loc);
 }
 
 namespace {
 
 // Each with at least that rank: new axes stand in front.
-std::vector<Array> with_rank(std::span<const Array> arrays, int rank) {
+std::vector<Array> with_rank(const char* op, std::span<const Array> arrays, int rank) {
+  internal::require_all_defined(op, arrays);
   std::vector<Array> out;
   for (const Array& x : arrays) {
     Shape shape = x.shape();
@@ -79,20 +84,24 @@ std::vector<Array> with_rank(std::span<const Array> arrays, int rank) {
 
 }  // namespace
 
-Array vstack(std::span<const Array> arrays, Loc loc) {
+Array VstackFunction::operator()(std::span<const Array> arrays, Loc loc) const {
   const OpScope at("vstack", loc);
-  return joined("vstack", with_rank(arrays, 2), 0);
+  return joined("vstack", with_rank("vstack", arrays, 2), 0);
 }
 
-Array vstack(std::initializer_list<Array> arrays, Loc loc) { return vstack(view(arrays), loc); }
+Array VstackFunction::operator()(std::initializer_list<Array> arrays, Loc loc) const {
+  return vstack(view(arrays), loc);
+}
 
-Array hstack(std::span<const Array> arrays, Loc loc) {
+Array HstackFunction::operator()(std::span<const Array> arrays, Loc loc) const {
   const OpScope at("hstack", loc);
-  const std::vector<Array> parts = with_rank(arrays, 1);
+  const std::vector<Array> parts = with_rank("hstack", arrays, 1);
   return joined("hstack", parts, !parts.empty() && parts[0].rank() > 1 ? 1 : 0);
 }
 
-Array hstack(std::initializer_list<Array> arrays, Loc loc) { return hstack(view(arrays), loc); }
+Array HstackFunction::operator()(std::initializer_list<Array> arrays, Loc loc) const {
+  return hstack(view(arrays), loc);
+}
 
 namespace {
 
@@ -109,18 +118,27 @@ std::vector<Array> cut(const Array& x, const std::vector<int64_t>& places, int a
   return out;
 }
 
-void require_sections(const char* op, int64_t sections) {
+// More parts than entries are empty arrays, of which a slip in a count could ask for any number.
+constexpr int64_t kMostEmptyParts = int64_t{1} << 20;
+
+void require_sections(const char* op, int64_t sections, int64_t entries) {
   if (sections < 1)
     throw ValueError(std::string(op) + ": " + std::to_string(sections) +
                      " sections; at least one is needed");
+  if (sections > std::max(entries, kMostEmptyParts))
+    throw ValueError(std::string(op) + ": " + std::to_string(sections) +
+                     " sections of an axis of size " + std::to_string(entries) +
+                     "; at most one for each entry, or " + std::to_string(kMostEmptyParts) +
+                     ", can be made");
 }
 
 }  // namespace
 
-std::vector<Array> split(const Array& x, int64_t sections, int64_t axis, Loc loc) {
+std::vector<Array> SplitFunction::operator()(const Array& x, int64_t sections, Axis axis,
+                                             Loc loc) const {
   const OpScope at("split", loc);
-  require_sections("split", sections);
   const int along = normalize_axis("split", axis, x.rank());
+  require_sections("split", sections, x.shape()[along]);
   if (x.shape()[along] % sections != 0) {
     throw ShapeError("split: axis " + std::to_string(along) + " of " + to_string(x.aval()) +
                      " has no " + std::to_string(sections) +
@@ -129,28 +147,29 @@ std::vector<Array> split(const Array& x, int64_t sections, int64_t axis, Loc loc
   return array_split(x, sections, axis);
 }
 
-std::vector<Array> split(const Array& x, const std::vector<int64_t>& places, int64_t axis,
-                         Loc loc) {
+std::vector<Array> SplitFunction::operator()(const Array& x, const std::vector<int64_t>& places,
+                                             Axis axis, Loc loc) const {
   const OpScope at("split", loc);
   return cut(x, places, normalize_axis("split", axis, x.rank()));
 }
 
-std::vector<Array> split(const Array& x, std::initializer_list<int64_t> places, int64_t axis,
-                         Loc loc) {
+std::vector<Array> SplitFunction::operator()(const Array& x, std::initializer_list<int64_t> places,
+                                             Axis axis, Loc loc) const {
   return split(x, std::vector<int64_t>(places), axis, loc);
 }
 
-std::vector<Array> array_split(const Array& x, int64_t sections, int64_t axis, Loc loc) {
+std::vector<Array> ArraySplitFunction::operator()(const Array& x, int64_t sections, Axis axis,
+                                                  Loc loc) const {
   const OpScope at("array_split", loc);
-  require_sections("array_split", sections);
   const int along = normalize_axis("array_split", axis, x.rank());
+  require_sections("array_split", sections, x.shape()[along]);
   const int64_t n = x.shape()[along], size = n / sections, longer = n % sections;
   std::vector<int64_t> places;
   for (int64_t k = 1; k < sections; ++k) places.push_back(k * size + std::min(k, longer));
   return cut(x, places, along);
 }
 
-Array tile(const Array& x, const Shape& repeats, Loc loc) {
+Array TileFunction::operator()(const Array& x, const Shape& repeats, Loc loc) const {
   const OpScope at("tile", loc);
   const int rank = std::max(x.rank(), repeats.rank());
   Shape doubled, from;  // a repeated axis has one in front along which it is broadcast
@@ -175,7 +194,8 @@ Array tile(const Array& x, const Shape& repeats, Loc loc) {
   return reshape(repeated, result);
 }
 
-Array repeat(const Array& x, int64_t repeats, const AxisArg& axis, Loc loc) {
+Array RepeatFunction::operator()(const Array& x, int64_t repeats, const AxisArg& axis,
+                                 Loc loc) const {
   const OpScope at("repeat", loc);
   if (repeats < 0)
     throw ValueError("repeat: " + std::to_string(repeats) +
@@ -189,7 +209,8 @@ Array repeat(const Array& x, int64_t repeats, const AxisArg& axis, Loc loc) {
   return reshape(repeated, result);
 }
 
-Array repeat(const Array& x, const std::vector<int64_t>& repeats, const AxisArg& axis, Loc loc) {
+Array RepeatFunction::operator()(const Array& x, const std::vector<int64_t>& repeats,
+                                 const AxisArg& axis, Loc loc) const {
   const OpScope at("repeat", loc);
   const Array from = axis.all() ? ravel(x) : x;
   const int along = axis.all() ? 0 : rules::single_axis("repeat", axis, x.rank());
@@ -199,15 +220,24 @@ Array repeat(const Array& x, const std::vector<int64_t>& repeats, const AxisArg&
                      std::to_string(along) + " of " + to_string(from.aval()) +
                      "; give one for each of its " + std::to_string(n) + " elements");
   }
-  std::vector<int64_t> places;
+  int64_t total = 0;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t times = repeats[static_cast<size_t>(i)];
     if (times < 0)
       throw ValueError("repeat: count " + std::to_string(i) + " is " + std::to_string(times) +
                        "; it must not be negative");
-    places.insert(places.end(), static_cast<size_t>(times), i);
+    if (__builtin_add_overflow(total, times, &total)) {
+      throw ShapeError("repeat: the counts for axis " + std::to_string(along) + " of " +
+                       to_string(from.aval()) + " add up to more than int64 can count");
+    }
   }
-  return take(from, array(places), along);
+  Shape result = from.shape();
+  result[along] = total;
+  check_shape("repeat", result, size_of(from.dtype()));
+  const Array places = internal::make_array(Aval{int64, false, {total}});
+  auto* to = static_cast<int64_t*>(internal::mutable_data(places));
+  for (int64_t i = 0; i < n; ++i) to = std::fill_n(to, repeats[static_cast<size_t>(i)], i);
+  return take(from, places, along);
 }
 
 }  // namespace spruce

@@ -102,8 +102,10 @@ Array batched_matmul(const Array& a, const Array& b) {
 
 }  // namespace
 
-Array dot_general(const Array& a, const Array& b, const DotParams& axes, Loc loc) {
+Array DotGeneralFunction::operator()(const Array& a, const Array& b, const DotParams& axes,
+                                     Loc loc) const {
   const OpScope at("dot_general", loc);
+  internal::require_defined("dot_general", "a", a, "b", b);
   return contract(a, b,
                   {normalize_axes("dot_general", axes.lhs_contract, a.rank()),
                    normalize_axes("dot_general", axes.rhs_contract, b.rank()),
@@ -111,8 +113,9 @@ Array dot_general(const Array& a, const Array& b, const DotParams& axes, Loc loc
                    normalize_axes("dot_general", axes.rhs_batch, b.rank())});
 }
 
-Array matmul(const Array& a, const Array& b, Loc loc) {
+Array MatmulFunction::operator()(const Array& a, const Array& b, Loc loc) const {
   const OpScope at("matmul", loc);
+  internal::require_defined("matmul", "a", a, "b", b);
   if (a.rank() == 0 || b.rank() == 0) {
     throw ShapeError("matmul: an operand has no axes: " + both(a, b) + "; multiply by it with *");
   }
@@ -126,16 +129,18 @@ Array matmul(const Array& a, const Array& b, Loc loc) {
   return batched_matmul(a, b);
 }
 
-Array dot(const Array& a, const Array& b, Loc loc) {
+Array DotFunction::operator()(const Array& a, const Array& b, Loc loc) const {
   const OpScope at("dot", loc);
+  internal::require_defined("dot", "a", a, "b", b);
   if (a.rank() == 0 || b.rank() == 0) return multiply(a, b);
   const int ka = a.rank() - 1, kb = std::max(b.rank() - 2, 0);
   check_contracted("dot", a, ka, b, kb);
   return product(a, b);
 }
 
-Array vdot(const Array& a, const Array& b, Loc loc) {
+Array VdotFunction::operator()(const Array& a, const Array& b, Loc loc) const {
   const OpScope at("vdot", loc);
+  internal::require_defined("vdot", "a", a, "b", b);
   if (a.size() != b.size()) {
     throw ShapeError("vdot: the operands have " + std::to_string(a.size()) + " and " +
                      std::to_string(b.size()) + " elements: " + both(a, b));
@@ -143,21 +148,24 @@ Array vdot(const Array& a, const Array& b, Loc loc) {
   return contract(flat(a), flat(b), {{0}, {0}, {}, {}});
 }
 
-Array inner(const Array& a, const Array& b, Loc loc) {
+Array InnerFunction::operator()(const Array& a, const Array& b, Loc loc) const {
   const OpScope at("inner", loc);
+  internal::require_defined("inner", "a", a, "b", b);
   if (a.rank() == 0 || b.rank() == 0) return multiply(a, b);
   check_contracted("inner", a, a.rank() - 1, b, b.rank() - 1);
   return contract(a, b, {{a.rank() - 1}, {b.rank() - 1}, {}, {}});
 }
 
-Array outer(const Array& a, const Array& b, Loc loc) {
+Array OuterFunction::operator()(const Array& a, const Array& b, Loc loc) const {
   const OpScope at("outer", loc);
+  internal::require_defined("outer", "a", a, "b", b);
   return multiply(reshape(a, {a.size(), 1}), flat(b));
 }
 
-Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const AxisArg& b_axes,
-                Loc loc) {
+Array TensordotFunction::operator()(const Array& a, const Array& b, const AxisArg& a_axes,
+                                    const AxisArg& b_axes, Loc loc) const {
   const OpScope at("tensordot", loc);
+  internal::require_defined("tensordot", "a", a, "b", b);
   const Axes x = a_axes.resolve("tensordot", a.rank()), y = b_axes.resolve("tensordot", b.rank());
   if (x.rank() != y.rank()) {
     throw ShapeError("tensordot: axes " + to_string(x) + " of a and " + to_string(y) +
@@ -168,8 +176,9 @@ Array tensordot(const Array& a, const Array& b, const AxisArg& a_axes, const Axi
   return contract(a, b, {x, y, {}, {}});
 }
 
-Array tensordot(const Array& a, const Array& b, int axes, Loc loc) {
+Array TensordotFunction::operator()(const Array& a, const Array& b, int axes, Loc loc) const {
   const OpScope at("tensordot", loc);
+  internal::require_defined("tensordot", "a", a, "b", b);
   if (axes < 0 || axes > a.rank() || axes > b.rank()) {
     throw ShapeError("tensordot: cannot sum over " + std::to_string(axes) + " axes of " +
                      both(a, b));
@@ -177,8 +186,10 @@ Array tensordot(const Array& a, const Array& b, int axes, Loc loc) {
   return tensordot(a, b, last_axes(a.rank(), axes), last_axes(axes, axes));
 }
 
-Array vecdot(const Array& a, const Array& b, const VecdotOptions& options, Loc loc) {
+Array VecdotFunction::operator()(const Array& a, const Array& b, const VecdotOptions& options,
+                                 Loc loc) const {
   const OpScope at("vecdot", loc);
+  internal::require_defined("vecdot", "a", a, "b", b);
   const Shape shape = broadcast_shapes("vecdot", a.shape(), b.shape());
   const int axis = normalize_axis("vecdot", options.axis, shape.rank());
   Axes batch;
@@ -188,8 +199,9 @@ Array vecdot(const Array& a, const Array& b, const VecdotOptions& options, Loc l
   return contract(broadcast_to(a, shape), broadcast_to(b, shape), {{axis}, {axis}, batch, batch});
 }
 
-Array kron(const Array& a, const Array& b, Loc loc) {
+Array KronFunction::operator()(const Array& a, const Array& b, Loc loc) const {
   const OpScope at("kron", loc);
+  internal::require_defined("kron", "a", a, "b", b);
   const int rank = std::max(a.rank(), b.rank());
   Shape x, y, out;
   for (int i = 0; i < rank; ++i) {
@@ -205,8 +217,10 @@ Array kron(const Array& a, const Array& b, Loc loc) {
   return reshape(multiply(reshape(a, x), reshape(b, y)), out);
 }
 
-Array cross(const Array& a, const Array& b, const CrossOptions& options, Loc loc) {
+Array CrossFunction::operator()(const Array& a, const Array& b, const CrossOptions& options,
+                                Loc loc) const {
   const OpScope at("cross", loc);
+  internal::require_defined("cross", "a", a, "b", b);
   const Shape shape = broadcast_shapes("cross", a.shape(), b.shape());
   const int axis = normalize_axis("cross", options.axis, shape.rank());
   const auto three = [&](const Array& x) {
@@ -227,7 +241,7 @@ Array cross(const Array& a, const Array& b, const CrossOptions& options, Loc loc
   return multiply(from(x, 1), from(y, 2)) - multiply(from(x, 2), from(y, 1));
 }
 
-Array diagonal(const Array& x, const DiagonalOptions& options, Loc loc) {
+Array DiagonalFunction::operator()(const Array& x, const DiagonalOptions& options, Loc loc) const {
   const OpScope at("diagonal", loc);
   if (x.rank() < 2)
     throw ShapeError("diagonal: needs two axes, got " + to_string(x.aval()) +
@@ -251,12 +265,12 @@ Array diagonal(const Array& x, const DiagonalOptions& options, Loc loc) {
   return rules::slice_axis(line, axis, first, first + (count - 1) * (m + 1) + 1, m + 1);
 }
 
-Array trace(const Array& x, const DiagonalOptions& options, Loc loc) {
+Array TraceFunction::operator()(const Array& x, const DiagonalOptions& options, Loc loc) const {
   const OpScope at("trace", loc);
   return sum(diagonal(x, options), -1);
 }
 
-Array diag(const Array& x, const DiagOptions& options, Loc loc) {
+Array DiagFunction::operator()(const Array& x, const DiagOptions& options, Loc loc) const {
   const OpScope at("diag", loc);
   const int64_t k = options.offset;
   if (x.rank() == 2) return diagonal(x, {.offset = k});

@@ -56,9 +56,9 @@ Array operator>=(Operand a, Operand b) { return with_promotion(ge_p, a, b); }
 Array operator==(Operand a, Operand b) { return with_promotion(eq_p, a, b); }
 Array operator!=(Operand a, Operand b) { return with_promotion(ne_p, a, b); }
 
-Array& Array::operator+=(Operand o) { return *this = Operand(*this, o.loc) + std::move(o); }
-Array& Array::operator-=(Operand o) { return *this = Operand(*this, o.loc) - std::move(o); }
-Array& Array::operator*=(Operand o) { return *this = Operand(*this, o.loc) * std::move(o); }
-Array& Array::operator/=(Operand o) { return *this = Operand(*this, o.loc) / std::move(o); }
+Array& Array::operator+=(Operand o) & { return *this = Operand(*this, o.loc) + std::move(o); }
+Array& Array::operator-=(Operand o) & { return *this = Operand(*this, o.loc) - std::move(o); }
+Array& Array::operator*=(Operand o) & { return *this = Operand(*this, o.loc) * std::move(o); }
+Array& Array::operator/=(Operand o) & { return *this = Operand(*this, o.loc) / std::move(o); }
 
 }  // namespace spruce

@@ -2,6 +2,7 @@
 // All operations on arrays.
 #pragma once
 
+#include "spruce/core/ops/aliases.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/cumulative.h"
@@ -11,6 +12,7 @@
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/norm.h"
 #include "spruce/core/ops/rearrange.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"

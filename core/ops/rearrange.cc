@@ -13,7 +13,7 @@
 
 namespace spruce {
 
-Array flip(const Array& x, const AxisArg& axes, Loc loc) {
+Array FlipFunction::operator()(const Array& x, const AxisArg& axes, Loc loc) const {
   const OpScope at("flip", loc);
   return rules::reverse_axes(x, axes.resolve("flip", x.rank()));
 }
@@ -54,12 +54,13 @@ Array rolled(const Array& x, int64_t shift, int axis) {
 
 }  // namespace
 
-Array roll(const Array& x, int64_t shift, const AxisArg& axes, Loc loc) {
+Array RollFunction::operator()(const Array& x, int64_t shift, const AxisArg& axes, Loc loc) const {
   const OpScope at("roll", loc);
   return roll(x, Shape{shift}, axes, loc);
 }
 
-Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc) {
+Array RollFunction::operator()(const Array& x, const Shape& shifts, const AxisArg& axes,
+                               Loc loc) const {
   const OpScope at("roll", loc);
   if (axes.all()) return reshape(roll(ravel(x), shifts, 0), x.shape());
   const int given = shifts.rank(), named = axes.count(), pairs = std::max(given, named);
@@ -78,7 +79,8 @@ Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc) {
   return out;
 }
 
-Array rot90(const Array& x, int64_t turns, const AxisArg& plane, Loc loc) {
+Array Rot90Function::operator()(const Array& x, int64_t turns, const AxisArg& plane,
+                                Loc loc) const {
   const OpScope at("rot90", loc);
   const Axes axes = plane.resolve("rot90", x.rank());
   if (axes.rank() != 2)
@@ -171,7 +173,8 @@ Array padded_axis(const Array& x, int axis, int64_t before, int64_t after, PadMo
 
 }  // namespace
 
-Array pad(const Array& x, const PadWidths& widths, const PadOptions& options, Loc loc) {
+Array PadFunction::operator()(const Array& x, const PadWidths& widths, const PadOptions& options,
+                              Loc loc) const {
   const OpScope at("pad", loc);
   const auto pairs = widths.resolve("pad", x.rank());
   if (options.mode != PadMode::kConstant) {
@@ -182,6 +185,7 @@ Array pad(const Array& x, const PadWidths& widths, const PadOptions& options, Lo
     }
     return out;
   }
+  internal::require_defined("pad", "value", options.value);
   if (options.value.rank() != 0) {
     throw ShapeError("pad: the value is " + to_string(options.value.aval()) +
                      "; it must be of rank 0");

@@ -14,16 +14,24 @@
 namespace spruce {
 
 /// The elements in reverse order along the axes, by default all.
-Array flip(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current());
+inline constexpr struct FlipFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current()) const;
+} flip{};
 /// Element i of the axes stands at i + shift, what leaves at one end comes in at the other; without
 /// axes, of x.ravel().
-Array roll(const Array& x, int64_t shift, const AxisArg& axes = none, Loc loc = Loc::current());
-/// One shift for each axis, or one of either for all of the other; those of an axis that is named
-/// several times add up. Throws ShapeError for other numbers.
-Array roll(const Array& x, const Shape& shifts, const AxisArg& axes, Loc loc = Loc::current());
+inline constexpr struct RollFunction {
+  Array operator()(const Array& x, int64_t shift, const AxisArg& axes = none,
+                   Loc loc = Loc::current()) const;
+  /// One shift for each axis, or one of either for all of the other; those of an axis that is named
+  /// several times add up. Throws ShapeError for other numbers.
+  Array operator()(const Array& x, const Shape& shifts, const AxisArg& axes,
+                   Loc loc = Loc::current()) const;
+} roll{};
 /// A quarter turn, `turns` times, in the plane of two axes, from the first towards the second.
-Array rot90(const Array& x, int64_t turns = 1, const AxisArg& plane = {0, 1},
-            Loc loc = Loc::current());
+inline constexpr struct Rot90Function {
+  Array operator()(const Array& x, int64_t turns = 1, const AxisArg& plane = {0, 1},
+                   Loc loc = Loc::current()) const;
+} rot90{};
 
 /// What pad() puts around an array.
 enum class PadMode {
@@ -40,9 +48,9 @@ class PadWidths {
  public:
   /// The same number before and after every axis.
   template <std::integral T>
-  constexpr PadWidths(T both) : all_{static_cast<int64_t>(both), static_cast<int64_t>(both)} {}
+  PadWidths(T both) : all_{static_cast<int64_t>(both), static_cast<int64_t>(both)} {}
   /// These numbers at every axis.
-  constexpr PadWidths(int64_t before, int64_t after) : all_{before, after} {}
+  PadWidths(int64_t before, int64_t after) : all_{before, after} {}
   /// A pair {before, after} for each axis.
   PadWidths(std::initializer_list<std::pair<int64_t, int64_t>> axes) : axes_(axes), each_(true) {}
   PadWidths(std::vector<std::pair<int64_t, int64_t>> axes) : axes_(std::move(axes)), each_(true) {}
@@ -64,7 +72,9 @@ struct PadOptions {
 };
 /// `x` with elements put around it: pad(x, 1), pad(x, {{0, 0}, {2, 1}}, {.mode =
 /// PadMode::kReflect}). Throws ShapeError where an axis without elements would have to be repeated.
-Array pad(const Array& x, const PadWidths& widths, const PadOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct PadFunction {
+  Array operator()(const Array& x, const PadWidths& widths, const PadOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} pad{};
 
 }  // namespace spruce

@@ -9,6 +9,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/sort.h"
+#include "spruce/core/rules/deviations.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 
@@ -75,17 +76,20 @@ Array truth(const Array& x) { return convert(x, bool_); }
 
 }  // namespace
 
-Array sum(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array SumFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                              Loc loc) const {
   const OpScope at("sum", loc);
   return reduce("sum", reduce_sum_p, summable(x), axes, options);
 }
 
-Array prod(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array ProdFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                               Loc loc) const {
   const OpScope at("prod", loc);
   return reduce("prod", reduce_prod_p, summable(x), axes, options);
 }
 
-Array mean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array MeanFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                               Loc loc) const {
   const OpScope at("mean", loc);
   const Axes over = rising("mean", x, axes);
   const Array wide = widened(x);
@@ -93,14 +97,16 @@ Array mean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Lo
   return narrowed(sum(wide, over, options) / n, x.dtype());
 }
 
-Array average(const Array& x, const Array& weights, const AxisArg& axes,
-              const ReduceOptions& options, Loc loc) {
+Array AverageFunction::operator()(const Array& x, const Array& weights, const AxisArg& axes,
+                                  const ReduceOptions& options, Loc loc) const {
   const OpScope at("average", loc);
+  internal::require_defined("average", "x", x, "weights", weights);
   const Array wide = widened(x), w = broadcast_to(convert(weights, wide.dtype()), x.shape());
   return narrowed(sum(wide * w, axes, options) / sum(w, axes, options), x.dtype());
 }
 
-Array median(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array MedianFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                                 Loc loc) const {
   const OpScope at("median", loc);
   const Axes over = rising("median", x, axes);
   require_elements("median", x, over);
@@ -117,49 +123,56 @@ Array median(const Array& x, const AxisArg& axes, const ReduceOptions& options, 
   return options.keepdims ? keep(y, x.shape(), over) : y;
 }
 
-Array var(const Array& x, const AxisArg& axes, const VarOptions& options, Loc loc) {
+Array VarFunction::operator()(const Array& x, const AxisArg& axes, const VarOptions& options,
+                              Loc loc) const {
   const OpScope at("var", loc);
   const Axes over = rising("var", x, axes);
   const Array wide = widened(x);
-  const Array distance = wide - mean(wide, over, {.keepdims = true});
   const int64_t n = count(x.shape(), over) - options.ddof;
-  const Array total = sum(distance * distance, over, {.keepdims = options.keepdims});
-  return narrowed(total / scalar_of(wide.dtype(), static_cast<double>(std::max<int64_t>(n, 0))),
-                  x.dtype());
+  const Array y = rules::deviations(wide, over).of_squares /
+                  scalar_of(wide.dtype(), static_cast<double>(std::max<int64_t>(n, 0)));
+  return narrowed(options.keepdims ? keep(y, x.shape(), over) : y, x.dtype());
 }
 
-Array std(const Array& x, const AxisArg& axes, const VarOptions& options, Loc loc) {
+Array StdFunction::operator()(const Array& x, const AxisArg& axes, const VarOptions& options,
+                              Loc loc) const {
   const OpScope at("std", loc);
   return narrowed(sqrt(var(widened(x), axes, options)), x.dtype());
 }
 
-Array max(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array MaxFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                              Loc loc) const {
   const OpScope at("max", loc);
   return extremum("max", reduce_max_p, x, axes, options);
 }
 
-Array min(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array MinFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                              Loc loc) const {
   const OpScope at("min", loc);
   return extremum("min", reduce_min_p, x, axes, options);
 }
 
-Array ptp(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array PtpFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                              Loc loc) const {
   const OpScope at("ptp", loc);
   return extremum("ptp", reduce_max_p, x, axes, options) -
          extremum("ptp", reduce_min_p, x, axes, options);
 }
 
-Array any(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array AnyFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                              Loc loc) const {
   const OpScope at("any", loc);
   return reduce("any", reduce_or_p, truth(x), axes, options);
 }
 
-Array all(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array AllFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                              Loc loc) const {
   const OpScope at("all", loc);
   return reduce("all", reduce_and_p, truth(x), axes, options);
 }
 
-Array count_nonzero(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array CountNonzeroFunction::operator()(const Array& x, const AxisArg& axes,
+                                       const ReduceOptions& options, Loc loc) const {
   const OpScope at("count_nonzero", loc);
   return reduce("count_nonzero", reduce_sum_p, convert(truth(x), int32), axes, options);
 }
@@ -179,17 +192,20 @@ Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisA
 
 }  // namespace
 
-Array argmax(const Array& x, const AxisArg& axis, const ArgOptions& options, Loc loc) {
+Array ArgmaxFunction::operator()(const Array& x, const AxisArg& axis, const ArgOptions& options,
+                                 Loc loc) const {
   const OpScope at("argmax", loc);
   return arg_reduce("argmax", argmax_p, x, axis, options);
 }
 
-Array argmin(const Array& x, const AxisArg& axis, const ArgOptions& options, Loc loc) {
+Array ArgminFunction::operator()(const Array& x, const AxisArg& axis, const ArgOptions& options,
+                                 Loc loc) const {
   const OpScope at("argmin", loc);
   return arg_reduce("argmin", argmin_p, x, axis, options);
 }
 
-Array logsumexp(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array LogsumexpFunction::operator()(const Array& x, const AxisArg& axes,
+                                    const ReduceOptions& options, Loc loc) const {
   const OpScope at("logsumexp", loc);
   const Axes over = rising("logsumexp", x, axes);
   const Array wide = widened(x);
@@ -205,50 +221,15 @@ Array logsumexp(const Array& x, const AxisArg& axes, const ReduceOptions& option
   return narrowed(options.keepdims ? y : squeeze(y, over), x.dtype());
 }
 
-namespace {
-
-// sqrt and other roots, with derivative 0 at 0.
-template <class Root>
-Array rooted(const Array& s, const Root& root) {
-  const Array zero = scalar_of(s.dtype(), 0), at_zero = equal(s, zero);
-  return where(at_zero, zero, root(where(at_zero, scalar_of(s.dtype(), 1), s)));
-}
-
-}  // namespace
-
-Array norm(const Array& x, const AxisArg& axes, const NormOptions& options, Loc loc) {
-  const OpScope at("norm", loc);
-  const Array wide = widened(x);
-  const ReduceOptions kept{.keepdims = options.keepdims};
-  const double ord = options.ord;
-  Array y;
-  if (ord == 2) {
-    y = rooted(sum(wide * wide, axes, kept), sqrt);
-  } else if (ord == 1) {
-    y = sum(abs(wide), axes, kept);
-  } else if (ord == 0) {
-    y = convert(count_nonzero(wide, axes, kept), wide.dtype());
-  } else if (std::isinf(ord)) {
-    const bool empty = ord > 0 && count(x.shape(), rising("norm", x, axes)) == 0;
-    y = empty     ? sum(wide, axes, kept)
-        : ord > 0 ? max(abs(wide), axes, kept)
-                  : min(abs(wide), axes, kept);
-  } else {
-    const Array p = scalar_of(wide.dtype(), ord), inverse = scalar_of(wide.dtype(), 1 / ord);
-    const Array powers = ord > 1 ? power(abs(wide), p)
-                                 : rooted(abs(wide), [&](const Array& a) { return power(a, p); });
-    y = rooted(sum(powers, axes, kept), [&](const Array& a) { return power(a, inverse); });
-  }
-  return narrowed(y, x.dtype());
-}
-
-Array nansum(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array NansumFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                                 Loc loc) const {
   const OpScope at("nansum", loc);
   return is_floating(x.dtype()) ? sum(where(isnan(x), scalar_of(x.dtype(), 0), x), axes, options)
                                 : sum(x, axes, options);
 }
 
-Array nanmean(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array NanmeanFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                                  Loc loc) const {
   const OpScope at("nanmean", loc);
   if (!is_floating(x.dtype())) return mean(x, axes, options);
   const Array wide = widened(x);
@@ -269,13 +250,15 @@ Array nan_extremum(const char* op, const Primitive& p, const Array& x, double id
 
 }  // namespace
 
-Array nanmax(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array NanmaxFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                                 Loc loc) const {
   const OpScope at("nanmax", loc);
   return nan_extremum("nanmax", reduce_max_p, x, -std::numeric_limits<double>::infinity(), axes,
                       options);
 }
 
-Array nanmin(const Array& x, const AxisArg& axes, const ReduceOptions& options, Loc loc) {
+Array NanminFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
+                                 Loc loc) const {
   const OpScope at("nanmin", loc);
   return nan_extremum("nanmin", reduce_min_p, x, std::numeric_limits<double>::infinity(), axes,
                       options);

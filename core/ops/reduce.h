@@ -19,25 +19,36 @@ struct ReduceOptions {
 
 /// The sum over axes; 0 over no elements. f16 and bf16 accumulate in f32; bool and integers
 /// narrower than 32 bits sum as i32 (u32 if unsigned); integers wrap. Grad: g.
-Array sum(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-          Loc loc = Loc::current());
-/// The product over axes; 1 over no elements. Dtypes as in sum. Grad: g times the product of the
-/// other elements, right where elements are zero too.
-Array prod(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-           Loc loc = Loc::current());
+inline constexpr struct SumFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} sum{};
+/// The product over axes; 1 over no elements; 0 if one element is 0 and all are finite, whichever
+/// product of others overflows. Dtypes as in sum. Grad: g times the product of the other elements,
+/// right where elements are zero too.
+inline constexpr struct ProdFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} prod{};
 /// The arithmetic mean; NaN over no elements. Integers and bool give f32; f16 and bf16 are divided
 /// before they are rounded. Grad: g / n.
-Array mean(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-           Loc loc = Loc::current());
+inline constexpr struct MeanFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} mean{};
 /// The mean of x with the given weights, which have its shape or broadcast to it. Throws
 /// ShapeError.
-Array average(const Array& x, const Array& weights, const AxisArg& axes = none,
-              const ReduceOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct AverageFunction {
+  Array operator()(const Array& x, const Array& weights, const AxisArg& axes = none,
+                   const ReduceOptions& options = {}, Loc loc = Loc::current()) const;
+} average{};
 
 /// The middle element in sorted order, or the mean of the two middle ones; NaN where there is one.
 /// Dtypes as in mean. Throws ShapeError for no elements. Grad: g to the elements that make y.
-Array median(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct MedianFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} median{};
 
 /// Options of var and std.
 struct VarOptions {
@@ -46,31 +57,47 @@ struct VarOptions {
 };
 /// The mean of the squared distance to the mean, in two passes. Dtypes as in mean. Grad: 2 g (x -
 /// mean) / (n - ddof).
-Array var(const Array& x, const AxisArg& axes = none, const VarOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct VarFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const VarOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} var{};
 /// The square root of var. Grad: g (x - mean) / ((n - ddof) y), not finite where y is 0.
-Array std(const Array& x, const AxisArg& axes = none, const VarOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct StdFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const VarOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} std{};
 
 /// The largest element, NaN where there is one; maximum(a, b) compares two arrays. Throws
 /// ShapeError for no elements. Grad: g to the elements that equal y, in equal shares.
-Array max(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct MaxFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} max{};
 /// The smallest element, as max.
-Array min(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct MinFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} min{};
 /// max - min.
-Array ptp(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct PtpFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} ptp{};
 /// bool: whether any element is not zero; false for no elements.
-Array any(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct AnyFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} any{};
 /// bool: whether every element is not zero; true for no elements.
-Array all(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-          Loc loc = Loc::current());
+inline constexpr struct AllFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} all{};
 /// i32: how many elements are not zero.
-Array count_nonzero(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-                    Loc loc = Loc::current());
+inline constexpr struct CountNonzeroFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} count_nonzero{};
 
 /// Options of argmax and argmin.
 struct ArgOptions {
@@ -79,40 +106,42 @@ struct ArgOptions {
 };
 /// The position along `axis` of the first largest element, or of the first NaN; without an axis, in
 /// x.ravel(). Throws ShapeError for no elements. No gradient.
-Array argmax(const Array& x, const AxisArg& axis = none, const ArgOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct ArgmaxFunction {
+  Array operator()(const Array& x, const AxisArg& axis = none, const ArgOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} argmax{};
 /// The same of the smallest.
-Array argmin(const Array& x, const AxisArg& axis = none, const ArgOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct ArgminFunction {
+  Array operator()(const Array& x, const AxisArg& axis = none, const ArgOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} argmin{};
 
 /// log(sum(exp(x))) without overflow; -inf over no elements and over such that are all -inf (where
 /// the gradient is 0). f16 and bf16 are computed in f32; integers give f32. Grad: g exp(x - y).
-Array logsumexp(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-                Loc loc = Loc::current());
-
-/// Options of norm.
-struct NormOptions {
-  double ord = 2;  ///< (sum |x|^ord)^(1/ord); also 0 (how many are not zero), infinity (the largest
-                   ///< |x|) and -infinity (the smallest)
-  bool keepdims = false;  ///< keep the reduced axes with size 1
-};
-/// The norm of the elements along the axes, taken as one vector (over two axes, ord 2 is
-/// Frobenius'). 0 over no elements. f16 and bf16 are computed in f32; integers give f32. Throws
-/// ShapeError for ord -infinity over no elements. Grad for ord 2: g x / y, 0 where y is 0.
-Array norm(const Array& x, const AxisArg& axes = none, const NormOptions& options = {},
-           Loc loc = Loc::current());
+inline constexpr struct LogsumexpFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} logsumexp{};
 
 /// The sum of what is not NaN; 0 if there is nothing.
-Array nansum(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct NansumFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} nansum{};
 /// The mean of what is not NaN; NaN if there is nothing.
-Array nanmean(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-              Loc loc = Loc::current());
+inline constexpr struct NanmeanFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} nanmean{};
 /// The largest element that is not NaN; NaN if there is none. Throws ShapeError for no elements.
-Array nanmax(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct NanmaxFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} nanmax{};
 /// The smallest one, as nanmax.
-Array nanmin(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
-             Loc loc = Loc::current());
+inline constexpr struct NanminFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} nanmin{};
 
 }  // namespace spruce

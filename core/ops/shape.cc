@@ -2,6 +2,7 @@
 #include "spruce/core/ops/shape.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -35,7 +36,7 @@ Shape resolved(const Array& x, const Shape& shape) {
 
 }  // namespace
 
-Array reshape(const Array& x, const Shape& shape, Loc loc) {
+Array ReshapeFunction::operator()(const Array& x, const Shape& shape, Loc loc) const {
   const OpScope at("reshape", loc);
   const Shape to = resolved(x, shape);
   return to == x.shape() ? x : bind1(reshape_p, {x}, Params::make(ReshapeParams{to}));
@@ -45,17 +46,17 @@ Array Array::reshape(const Shape& shape, Loc loc) const {
   return spruce::reshape(*this, shape, loc);
 }
 
-Array ravel(const Array& x, Loc loc) {
+Array RavelFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("ravel", loc);
   return reshape(x, {x.size()});
 }
 
-Array flatten(const Array& x, Loc loc) {
+Array FlattenFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("flatten", loc);
   return ravel(x, loc);
 }
 
-Array broadcast_to(const Array& x, const Shape& shape, Loc loc) {
+Array BroadcastToFunction::operator()(const Array& x, const Shape& shape, Loc loc) const {
   const OpScope at("broadcast_to", loc);
   if (x.shape() == shape) return x;
   if (!broadcasts_to(x.shape(), shape)) {
@@ -67,8 +68,10 @@ Array broadcast_to(const Array& x, const Shape& shape, Loc loc) {
   return rules::broadcast_in_dim(x, shape, dimensions);
 }
 
-std::vector<Array> broadcast_arrays(std::span<const Array> arrays, Loc loc) {
+std::vector<Array> BroadcastArraysFunction::operator()(std::span<const Array> arrays,
+                                                       Loc loc) const {
   const OpScope at("broadcast_arrays", loc);
+  internal::require_all_defined("broadcast_arrays", arrays);
   Shape common;
   for (const Array& x : arrays) common = broadcast_shapes("broadcast_arrays", common, x.shape());
   std::vector<Array> out;
@@ -76,28 +79,29 @@ std::vector<Array> broadcast_arrays(std::span<const Array> arrays, Loc loc) {
   return out;
 }
 
-std::vector<Array> broadcast_arrays(std::initializer_list<Array> arrays, Loc loc) {
+std::vector<Array> BroadcastArraysFunction::operator()(std::initializer_list<Array> arrays,
+                                                       Loc loc) const {
   return broadcast_arrays(std::span<const Array>(arrays.begin(), arrays.size()), loc);
 }
 
-Array astype(const Array& x, Dtype dtype, Loc loc) {
+Array AstypeFunction::operator()(const Array& x, Dtype dtype, Loc loc) const {
   const OpScope at("astype", loc);
   return rules::convert(x, dtype);
 }
 
 Array Array::astype(Dtype dtype, Loc loc) const { return spruce::astype(*this, dtype, loc); }
 
-Array bitcast(const Array& x, Dtype dtype, Loc loc) {
+Array BitcastFunction::operator()(const Array& x, Dtype dtype, Loc loc) const {
   const OpScope at("bitcast", loc);
   return bind1(bitcast_convert_type_p, {x}, Params::make(BitcastParams{dtype}));
 }
 
-Array copy(const Array& x, Loc loc) {
+Array CopyFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("copy", loc);
   return bind1(copy_p, {x});
 }
 
-Array expand_dims(const Array& x, const AxisArg& axis, Loc loc) {
+Array ExpandDimsFunction::operator()(const Array& x, const AxisArg& axis, Loc loc) const {
   const OpScope at("expand_dims", loc);
   if (axis.all())
     throw ValueError("expand_dims: no axis is named; say where the axis of size 1 goes");
@@ -110,7 +114,7 @@ Array expand_dims(const Array& x, const AxisArg& axis, Loc loc) {
   return reshape(x, shape);
 }
 
-Array squeeze(const Array& x, const AxisArg& axes, Loc loc) {
+Array SqueezeFunction::operator()(const Array& x, const AxisArg& axes, Loc loc) const {
   const OpScope at("squeeze", loc);
   const Axes named = axes.all() ? Axes() : axes.resolve("squeeze", x.rank());
   Shape shape;
@@ -125,7 +129,7 @@ Array squeeze(const Array& x, const AxisArg& axes, Loc loc) {
   return reshape(x, shape);
 }
 
-Array transpose(const Array& x, const AxisArg& axes, Loc loc) {
+Array TransposeFunction::operator()(const Array& x, const AxisArg& axes, Loc loc) const {
   const OpScope at("transpose", loc);
   Axes perm = axes.resolve("transpose", x.rank());
   if (axes.all()) {
@@ -136,7 +140,7 @@ Array transpose(const Array& x, const AxisArg& axes, Loc loc) {
   return in_order ? x : rules::transpose_axes(x, perm);
 }
 
-Array swapaxes(const Array& x, int64_t a, int64_t b, Loc loc) {
+Array SwapaxesFunction::operator()(const Array& x, Axis a, Axis b, Loc loc) const {
   const OpScope at("swapaxes", loc);
   Axes perm = AxisArg(none).resolve("swapaxes", x.rank());
   const int i = normalize_axis("swapaxes", a, x.rank()),
@@ -145,7 +149,8 @@ Array swapaxes(const Array& x, int64_t a, int64_t b, Loc loc) {
   return transpose(x, perm);
 }
 
-Array moveaxis(const Array& x, const AxisArg& source, const AxisArg& destination, Loc loc) {
+Array MoveaxisFunction::operator()(const Array& x, const AxisArg& source,
+                                   const AxisArg& destination, Loc loc) const {
   const OpScope at("moveaxis", loc);
   const Axes from = source.resolve("moveaxis", x.rank()),
              to = destination.resolve("moveaxis", x.rank());

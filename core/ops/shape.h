@@ -15,36 +15,63 @@ namespace spruce {
 
 /// The same elements in row-major order with another shape; one size may be -1. Shares the memory.
 /// Throws ShapeError if the number of elements differs. Grad: g reshaped back.
-Array reshape(const Array& x, const Shape& shape, Loc loc = Loc::current());
+inline constexpr struct ReshapeFunction {
+  Array operator()(const Array& x, const Shape& shape, Loc loc = Loc::current()) const;
+} reshape{};
 /// f32[2,3] -> f32[6]. Shares the memory.
-Array ravel(const Array& x, Loc loc = Loc::current());
+inline constexpr struct RavelFunction {
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+} ravel{};
 /// The same as ravel.
-Array flatten(const Array& x, Loc loc = Loc::current());
+inline constexpr struct FlattenFunction {
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+} flatten{};
 /// `x` repeated along new leading axes and along axes of size 1, as NumPy broadcasts. Throws
 /// ShapeError. Grad: g summed over the repeated axes.
-Array broadcast_to(const Array& x, const Shape& shape, Loc loc = Loc::current());
+inline constexpr struct BroadcastToFunction {
+  Array operator()(const Array& x, const Shape& shape, Loc loc = Loc::current()) const;
+} broadcast_to{};
 /// All arrays broadcast to their common shape. Throws ShapeError.
-std::vector<Array> broadcast_arrays(std::span<const Array> arrays, Loc loc = Loc::current());
-std::vector<Array> broadcast_arrays(std::initializer_list<Array> arrays, Loc loc = Loc::current());
+inline constexpr struct BroadcastArraysFunction {
+  std::vector<Array> operator()(std::span<const Array> arrays, Loc loc = Loc::current()) const;
+  std::vector<Array> operator()(std::initializer_list<Array> arrays,
+                                Loc loc = Loc::current()) const;
+} broadcast_arrays{};
 /// The elements converted: floats to integers toward zero, saturating, NaN as 0; to bool as x != 0;
 /// integers wrap. Grad: g converted back between floating dtypes, otherwise none.
-Array astype(const Array& x, Dtype dtype, Loc loc = Loc::current());
+inline constexpr struct AstypeFunction {
+  Array operator()(const Array& x, Dtype dtype, Loc loc = Loc::current()) const;
+} astype{};
 /// The bits of each element read as another dtype of the same size. Throws DtypeError. No gradient.
-Array bitcast(const Array& x, Dtype dtype, Loc loc = Loc::current());
+inline constexpr struct BitcastFunction {
+  Array operator()(const Array& x, Dtype dtype, Loc loc = Loc::current()) const;
+} bitcast{};
 /// The same elements in memory of their own.
-Array copy(const Array& x, Loc loc = Loc::current());
+inline constexpr struct CopyFunction {
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+} copy{};
 
 /// Axes of size 1 put in at `axis` (of the result; negative ones count from its end).
-Array expand_dims(const Array& x, const AxisArg& axis, Loc loc = Loc::current());
+inline constexpr struct ExpandDimsFunction {
+  Array operator()(const Array& x, const AxisArg& axis, Loc loc = Loc::current()) const;
+} expand_dims{};
 /// Axes of size 1 taken out: those named, or all. Throws ShapeError for one of another size.
-Array squeeze(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current());
+inline constexpr struct SqueezeFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current()) const;
+} squeeze{};
 /// Axes in a new order: axis i of the result is axis axes[i] of x; none reverses them. Throws
 /// ShapeError unless each is named once.
-Array transpose(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current());
+inline constexpr struct TransposeFunction {
+  Array operator()(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current()) const;
+} transpose{};
 /// Two axes exchanged.
-Array swapaxes(const Array& x, int64_t a, int64_t b, Loc loc = Loc::current());
+inline constexpr struct SwapaxesFunction {
+  Array operator()(const Array& x, Axis a, Axis b, Loc loc = Loc::current()) const;
+} swapaxes{};
 /// Axes `source` moved to the places `destination` of the result, the others in their order.
-Array moveaxis(const Array& x, const AxisArg& source, const AxisArg& destination,
-               Loc loc = Loc::current());
+inline constexpr struct MoveaxisFunction {
+  Array operator()(const Array& x, const AxisArg& source, const AxisArg& destination,
+                   Loc loc = Loc::current()) const;
+} moveaxis{};
 
 }  // namespace spruce

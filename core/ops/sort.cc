@@ -41,21 +41,25 @@ Array places(const Array& x, int axis) {
 
 }  // namespace
 
-Array sort(const Array& x, const AxisArg& axis, const SortOptions& options, Loc loc) {
+Array SortFunction::operator()(const Array& x, const AxisArg& axis, const SortOptions& options,
+                               Loc loc) const {
   const OpScope at("sort", loc);
   if (axis.all()) return sort(flat(x), 0, options, loc);
   return ordered({x}, one_axis("sort", axis, x), 1, options.descending)[0];
 }
 
-Array argsort(const Array& x, const AxisArg& axis, const SortOptions& options, Loc loc) {
+Array ArgsortFunction::operator()(const Array& x, const AxisArg& axis, const SortOptions& options,
+                                  Loc loc) const {
   const OpScope at("argsort", loc);
   if (axis.all()) return argsort(flat(x), 0, options, loc);
   const int k = one_axis("argsort", axis, x);
   return ordered({x, places(x, k)}, k, 1, options.descending)[1];
 }
 
-Array lexsort(const std::vector<Array>& keys, const AxisArg& axis, Loc loc) {
+Array LexsortFunction::operator()(const std::vector<Array>& keys, const AxisArg& axis,
+                                  Loc loc) const {
   const OpScope at("lexsort", loc);
+  internal::require_all_defined("lexsort", keys);
   if (keys.empty()) throw ValueError("lexsort: there are no keys; give at least one array");
   const int k = one_axis("lexsort", axis, keys[0]);
   std::vector<Array> operands(keys.rbegin(), keys.rend());
@@ -70,7 +74,8 @@ Array lexsort(const std::vector<Array>& keys, const AxisArg& axis, Loc loc) {
   return ordered(operands, k, static_cast<int64_t>(keys.size()), false).back();
 }
 
-std::pair<Array, Array> top_k(const Array& x, int64_t k, const AxisArg& axis, Loc loc) {
+std::pair<Array, Array> TopKFunction::operator()(const Array& x, int64_t k, const AxisArg& axis,
+                                                 Loc loc) const {
   const OpScope at("top_k", loc);
   if (axis.all()) return top_k(flat(x), k, -1, loc);
   const int along = x.rank() == 0 ? 0 : one_axis("top_k", axis, x);
@@ -81,9 +86,10 @@ std::pair<Array, Array> top_k(const Array& x, int64_t k, const AxisArg& axis, Lo
   return {moveaxis(out[0], -1, along), moveaxis(out[1], -1, along)};
 }
 
-Array searchsorted(const Array& sorted, const Array& values, const SearchSortedOptions& options,
-                   Loc loc) {
+Array SearchsortedFunction::operator()(const Array& sorted, const Array& values,
+                                       const SearchSortedOptions& options, Loc loc) const {
   const OpScope at("searchsorted", loc);
+  internal::require_defined("searchsorted", "sorted", sorted, "values", values);
   if (sorted.rank() != 1) {
     throw ShapeError("searchsorted: the sorted array must have rank 1, got " +
                      to_string(sorted.aval()) + "; map over the others with vmap");
@@ -93,7 +99,7 @@ Array searchsorted(const Array& sorted, const Array& values, const SearchSortedO
                Params::make(SearchSortedParams{options.right}));
 }
 
-Array unique(const Array& x, Loc loc) {
+Array UniqueFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("unique", loc);
   const Aval& type = x.aval();
   const Array values = internal::known(x);

@@ -47,24 +47,29 @@ Along along(const char* op, const Array& x, const Array& indices, int axis) {
 
 }  // namespace
 
-Array take(const Array& x, const Array& indices, const AxisArg& axis, Loc loc) {
+Array TakeFunction::operator()(const Array& x, const Array& indices, const AxisArg& axis,
+                               Loc loc) const {
   const OpScope at("take", loc);
+  internal::require_defined("take", "x", x, "indices", indices);
   if (axis.all() && x.rank() != 1) return take(flat(x), indices, 0, loc);
   const int k = one_axis("take", axis, x.rank());
   const Array i = internal::wrapped("take", indices, k, x.aval());
   return rules::take_axis(x, i, k);
 }
 
-Array take_along_axis(const Array& x, const Array& indices, const AxisArg& axis, Loc loc) {
+Array TakeAlongAxisFunction::operator()(const Array& x, const Array& indices, const AxisArg& axis,
+                                        Loc loc) const {
   const OpScope at("take_along_axis", loc);
+  internal::require_defined("take_along_axis", "x", x, "indices", indices);
   if (axis.all()) return take_along_axis(flat(x), flat(indices), 0, loc);
   const Along a = along("take_along_axis", x, indices, one_axis("take_along_axis", axis, x.rank()));
   return bind1(gather_p, {a.x, a.indices}, Params::make(a.params));
 }
 
-Array put_along_axis(const Array& x, const Array& indices, const Array& values, const AxisArg& axis,
-                     Loc loc) {
+Array PutAlongAxisFunction::operator()(const Array& x, const Array& indices, const Array& values,
+                                       const AxisArg& axis, Loc loc) const {
   const OpScope at("put_along_axis", loc);
+  internal::require_defined("put_along_axis", "x", x, "indices", indices, "values", values);
   const char* op = "put_along_axis";
   if (axis.all()) {
     const Array spread = broadcast_to(values, indices.shape());
@@ -88,9 +93,12 @@ Array put_along_axis(const Array& x, const Array& indices, const Array& values, 
   return bind1(scatter_p, {x, a.indices, updates}, Params::make(a.params));
 }
 
-Array choose(const Array& indices, const std::vector<Array>& choices, Loc loc) {
+Array ChooseFunction::operator()(const Array& indices, const std::vector<Array>& choices,
+                                 Loc loc) const {
   const OpScope at("choose", loc);
   if (choices.empty()) throw ValueError("choose: there are no choices; give at least one array");
+  internal::require_defined("choose", "indices", indices);
+  internal::require_all_defined("choose", choices);
   const auto n = static_cast<int64_t>(choices.size());
   Shape shape = indices.shape();
   Dtype dtype = choices[0].dtype();
@@ -108,7 +116,7 @@ Array choose(const Array& indices, const std::vector<Array>& choices, Loc loc) {
   return reshape(rules::take_along(stacked, expand_dims(broadcast_to(i, shape), 0), 0), shape);
 }
 
-Array one_hot(const Array& labels, int64_t n, Dtype dtype, Loc loc) {
+Array OneHotFunction::operator()(const Array& labels, int64_t n, Dtype dtype, Loc loc) const {
   const OpScope at("one_hot", loc);
   if (!is_integer(labels.dtype())) {
     throw DtypeError("one_hot: labels must be integers, got " + to_string(labels.aval()) +
@@ -143,14 +151,16 @@ Array count_into(const char* op, const Array& labels, int64_t length, const Arra
 
 }  // namespace
 
-Array bincount(const Array& labels, int64_t length, Loc loc) {
+Array BincountFunction::operator()(const Array& labels, int64_t length, Loc loc) const {
   const OpScope at("bincount", loc);
   return count_into("bincount", labels, length,
                     ones({labels.size()}, rules::count_dtype(labels.size())));
 }
 
-Array bincount(const Array& labels, int64_t length, const Array& weights, Loc loc) {
+Array BincountFunction::operator()(const Array& labels, int64_t length, const Array& weights,
+                                   Loc loc) const {
   const OpScope at("bincount", loc);
+  internal::require_defined("bincount", "labels", labels, "weights", weights);
   if (!(weights.shape() == labels.shape())) {
     throw ShapeError("bincount: the weights " + to_string(weights.aval()) +
                      " do not have the shape of the labels " + to_string(labels.aval()));
@@ -158,7 +168,7 @@ Array bincount(const Array& labels, int64_t length, const Array& weights, Loc lo
   return count_into("bincount", labels, length, flat(weights));
 }
 
-Array argwhere(const Array& x, Loc loc) {
+Array ArgwhereFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("argwhere", loc);
   if (x.rank() == 0) {
     return zeros({argwhere(reshape(x, {1}), loc).shape()[0], 0}, int32);
@@ -189,7 +199,7 @@ Array argwhere(const Array& x, Loc loc) {
   return out;
 }
 
-std::vector<Array> nonzero(const Array& x, Loc loc) {
+std::vector<Array> NonzeroFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("nonzero", loc);
   const Array places = argwhere(x.rank() == 0 ? reshape(x, {1}) : x, loc);
   std::vector<Array> out;
@@ -199,7 +209,7 @@ std::vector<Array> nonzero(const Array& x, Loc loc) {
   return out;
 }
 
-std::vector<Array> where(const Array& condition, Loc loc) {
+std::vector<Array> WhereFunction::operator()(const Array& condition, Loc loc) const {
   const OpScope at("where", loc);
   return nonzero(condition, loc);
 }

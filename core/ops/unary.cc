@@ -91,7 +91,7 @@ Array RoundFunction::operator()(const Array& x, int64_t decimals, Loc loc) const
   return rules::convert(y, x.dtype(), x.weak());
 }
 
-Array nan_to_num(const Array& x, const NanToNumOptions& options, Loc loc) {
+Array NanToNumFunction::operator()(const Array& x, const NanToNumOptions& options, Loc loc) const {
   const OpScope at("nan_to_num", loc);
   if (!is_floating(x.dtype())) return x;
   const double top = largest(x.dtype());

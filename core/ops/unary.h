@@ -95,11 +95,13 @@ inline constexpr UnaryFunction lgamma{lgamma_p};
 inline constexpr UnaryFunction digamma{digamma_p};
 /// The n-th derivative of digamma; polygamma(0, x) is digamma(x). Throws ValueError for n outside
 /// of 0..100. Grad: g polygamma(n + 1, x).
-Array polygamma(int64_t n, const Array& x, Loc loc = Loc::current());
+inline constexpr struct PolygammaFunction {
+  Array operator()(int64_t n, const Array& x, Loc loc = Loc::current()) const;
+} polygamma{};
 /// 1 / (1 + e^-x). Grad: g y (1 - y).
 inline constexpr UnaryFunction logistic{logistic_p};
 /// The same as logistic.
-inline constexpr UnaryFunction sigmoid{logistic_p};
+inline constexpr UnaryFunction sigmoid{logistic_p, false, "sigmoid"};
 
 /// -x; unsigned integers wrap. Throws DtypeError for bool. Grad: -g.
 inline constexpr UnaryFunction negative{neg_p};
@@ -148,6 +150,9 @@ struct NanToNumOptions {
 };
 /// `x` with finite numbers in the place of NaN and infinities; integers stay as they are. Grad: g
 /// where x is finite.
-Array nan_to_num(const Array& x, const NanToNumOptions& options = {}, Loc loc = Loc::current());
+inline constexpr struct NanToNumFunction {
+  Array operator()(const Array& x, const NanToNumOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} nan_to_num{};
 
 }  // namespace spruce

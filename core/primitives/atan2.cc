@@ -15,9 +15,9 @@ struct Atan2 {
   }
 };
 
-// x / (x^2 + y^2) without overflow in between; 0 at the origin.
-Array over_square(const Array& x, const Array& y) {
-  const Array h = hypot(x, y);
+// x / (x^2 + y^2) without overflow in between; 0 at the origin, and where x is infinite.
+Array over_square(const Array& any, const Array& y) {
+  const Array x = where(isinf(any), rules::scalar_like(0, any), any), h = hypot(x, y);
   const Array safe = where(h == rules::scalar_like(0, h), rules::scalar_like(1, h), h);
   return x / safe / safe;
 }

@@ -32,7 +32,7 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   return {astype(out, in[0].dtype())};
 }
 
-void transpose(const TransposeArgs& a) {
+void transpose_rule(const TransposeArgs& a) {
   std::vector<Array> in = {a.in[0], a.in[1], a.in[2], a.in[3], a.in[4], a.cts[0]};
   if (a.in.size() > kMask) in.push_back(a.in[kMask]);
   const std::vector<Array> cts = bind_all(attention_grad_p, in, a.params);
@@ -52,7 +52,7 @@ std::vector<Sample> samples() {
 extern constinit const Primitive attention_tangent_p = {
     .name = "attention_tangent",
     .shape = shape,
-    .transpose = transpose,
+    .transpose = transpose_rule,
     .batch = rules::batch_attention<kMask>,
     .samples = samples,
     .params = kParamsOf<AttentionParams>,

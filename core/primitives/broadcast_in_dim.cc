@@ -43,7 +43,7 @@ void kernel(const KernelArgs& a) {
   cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {x.data, from}, bytes);
 }
 
-void transpose(const TransposeArgs& a) {
+void transpose_rule(const TransposeArgs& a) {
   const auto& p = a.params.get<BroadcastInDimParams>();
   const Shape& x = a.avals[0].shape;
   Axes summed = rules::other_axes(p.shape.rank(), p.broadcast_dimensions);
@@ -87,7 +87,7 @@ extern constinit const Primitive broadcast_in_dim_p = {
     .shape = shape,
     .cpu = kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
+    .transpose = transpose_rule,
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<BroadcastInDimParams>,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -11,6 +12,8 @@
 
 namespace spruce {
 namespace {
+
+constexpr int64_t kGrainBytes = 1 << 19;  // bytes that are worth a thread of their own
 
 Aval shape(const ShapeArgs& a) {
   if (a.in.empty())
@@ -39,34 +42,60 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-// Each row of the output is one of each input.
+// Rows of the output begin..end, each one of each input. Short ones are written input by input, for
+// so many rows at a time that they stay in the cache.
+void join_rows(const KernelArgs& a, int64_t row, int64_t outer, int64_t begin, int64_t end) {
+  constexpr int64_t kCacheBytes = 1 << 14;
+  const int64_t most = std::max<int64_t>(1, kCacheBytes / row);
+  for (int64_t o = begin; o < end; o += most) {
+    const int64_t count = std::min(most, end - o);
+    char* to = a.out[0].as<char>() + o * row;
+    for (const View& x : a.in) {
+      const int64_t bytes = x.aval->bytes() / outer;
+      cpu::copy_runs(to, row, x.as<char>() + o * bytes, bytes, bytes, count);
+      to += bytes;
+    }
+  }
+}
+
+// Inputs that give one element of 1, 2, 4 or 8 bytes each to a row.
+bool join_elements(const KernelArgs& a, int64_t row, int64_t outer) {
+  const auto parts = static_cast<int64_t>(a.in.size());
+  const int64_t bytes = row / parts;
+  if (parts < cpu::kFewestParts || parts > cpu::kMostParts ||
+      (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+    return false;
+  for (const View& x : a.in) {
+    if (x.aval->bytes() != bytes * outer) return false;
+  }
+  cpu::parallel_for(outer, kGrainBytes / row, [&](int64_t begin, int64_t end) {
+    const void* from[cpu::kMostParts] = {};
+    for (size_t k = 0; k < a.in.size(); ++k) from[k] = a.in[k].as<char>() + begin * bytes;
+    cpu::interleave(a.out[0].as<char>() + begin * row, from, parts, bytes, end - begin);
+  });
+  return true;
+}
+
 void kernel(const KernelArgs& a) {
   const View& y = a.out[0];
   if (y.numel() == 0) return;
   const auto axis = static_cast<int>(a.params.get<ConcatenateParams>().axis);
   int64_t outer = 1;
   for (int i = 0; i < axis; ++i) outer *= y.shape()[i];
-  const int64_t row = y.aval->bytes() / outer, grain = 1 << 19;
+  const int64_t row = y.aval->bytes() / outer;
   if (outer == 1) {
     char* to = y.as<char>();
     for (const View& x : a.in) {
-      cpu::parallel_for(x.aval->bytes(), grain, [&](int64_t begin, int64_t end) {
+      cpu::parallel_for(x.aval->bytes(), kGrainBytes, [&](int64_t begin, int64_t end) {
         std::memcpy(to + begin, x.as<char>() + begin, static_cast<size_t>(end - begin));
       });
       to += x.aval->bytes();
     }
     return;
   }
-  cpu::parallel_pieces(outer, std::max<int64_t>(1, grain / row), [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin; o < end; ++o) {
-      char* to = y.as<char>() + o * row;
-      for (const View& x : a.in) {
-        const int64_t bytes = x.aval->bytes() / outer;
-        if (bytes > 0) std::memcpy(to, x.as<char>() + o * bytes, static_cast<size_t>(bytes));
-        to += bytes;
-      }
-    }
-  });
+  if (join_elements(a, row, outer)) return;
+  cpu::parallel_pieces(outer, std::max<int64_t>(1, kGrainBytes / row),
+                       [&](int64_t begin, int64_t end) { join_rows(a, row, outer, begin, end); });
 }
 
 void transpose(const TransposeArgs& a) {

@@ -166,7 +166,7 @@ Array window_gradient(const ConvParams& p, const Array& x, const Array& g, const
   return rules::reverse_axes(w, spatial);
 }
 
-void transpose(const TransposeArgs& a) {
+void transpose_rule(const TransposeArgs& a) {
   const auto& p = a.params.get<ConvParams>();
   if (a.linear(0))
     a.out[0] = lhs_gradient(p, a.cts[0], a.in[1], a.avals[0]);
@@ -262,7 +262,7 @@ extern constinit const Primitive conv_general_p = {
     .shape = rules::conv_shape,
     .cpu = cpu::conv_kernel,
     .jvp = jvp,
-    .transpose = transpose,
+    .transpose = transpose_rule,
     .batch = batch,
     .samples = rules::conv_samples,
     .params = kParamsOf<ConvParams>,

@@ -11,20 +11,28 @@
 namespace spruce {
 namespace {
 
+// In f64 the forms that keep their digits far below 0, where 1 + erf and 1 + tanh cancel.
 constexpr double kInvSqrt2 = 0.70710678118654752440, kSqrt2OverPi = 0.79788456080286535588,
                  kCubic = 0.044715;
 
 struct GeluErf {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return T(0.5) * x * (T(1) + cpu::math::erf<I>(x * T(kInvSqrt2)));
+    if constexpr (std::is_same_v<T, double>)
+      return 0.5 * x * cpu::math::erfc<I>(-x * kInvSqrt2);
+    else
+      return T(0.5) * x * (T(1) + cpu::math::erf<I>(x * T(kInvSqrt2)));
   }
 };
 
 struct GeluTanh {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return T(0.5) * x * (T(1) + cpu::math::tanh<I>(T(kSqrt2OverPi) * (x + T(kCubic) * x * x * x)));
+    const T y = T(kSqrt2OverPi) * (x + T(kCubic) * x * x * x);
+    if constexpr (std::is_same_v<T, double>)
+      return x * cpu::math::logistic<I>(2 * y);
+    else
+      return T(0.5) * x * (T(1) + cpu::math::tanh<I>(y));
   }
 };
 
@@ -37,9 +45,12 @@ void kernel(const KernelArgs& a) {
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   const Array& x = in[0];
-  if (params.get<GeluParams>().tanh)
-    return {0.5 * x * (1.0 + tanh(kSqrt2OverPi * (x + kCubic * (x * x * x))))};
-  return {0.5 * x * (1.0 + erf(x * kInvSqrt2))};
+  const bool wide = x.dtype() == Dtype::kFloat64;
+  if (params.get<GeluParams>().tanh) {
+    const Array y = kSqrt2OverPi * (x + kCubic * (x * x * x));
+    return {wide ? x * logistic(2.0 * y) : 0.5 * x * (1.0 + tanh(y))};
+  }
+  return {0.5 * x * (wide ? erfc(-x * kInvSqrt2) : 1.0 + erf(x * kInvSqrt2))};
 }
 
 std::vector<Sample> samples() {

@@ -25,9 +25,11 @@ struct Hypot {
   }
 };
 
-// x / y, 0 where y = 0.
-Array ratio(const Array& x, const Array& y) {
-  return x / where(y == rules::scalar_like(0, y), rules::scalar_like(1, y), y);
+// x / h for the hypotenuse h: 0 where h = 0, and the limit, 1 or -1, where x is infinite.
+Array ratio(const Array& x, const Array& h) {
+  const Array one = rules::scalar_like(1, x), infinite = isinf(x);
+  const Array flat = logical_or(h == rules::scalar_like(0, h), infinite);
+  return where(infinite, copysign(one, x), x) / where(flat, one, h);
 }
 
 }  // namespace

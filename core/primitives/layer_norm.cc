@@ -2,14 +2,18 @@
 // (x - mean) / sqrt(variance + eps) * weight + bias over the last axis (Ba, Kiros and Hinton 2016).
 #include "spruce/core/rules/layer_norm.h"
 
+#include <cstring>
+
 #include "spruce/core/cpu/rows.h"
 #include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
-#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/cost.h"
+#include "spruce/core/rules/deviations.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/rows.h"
+#include "spruce/core/rules/shape.h"
 
 namespace spruce {
 namespace {
@@ -20,19 +24,52 @@ struct Affine {
   const T *weight, *bias;  // one for each element of a row
 };
 
+// The sum of x[i] - shift, and in `squares`, unless it is null, that of their squares. The lanes
+// are vectors of the compiler's, since it does not make such of two sums in one loop.
+template <class T>
+SPRUCE_INLINE T shifted_sum(const T* x, T shift, int64_t n, T* squares) {
+  typedef T Vector __attribute__((vector_size(32)));
+  constexpr int64_t kLanes = 32 / sizeof(T), kVectors = 4;
+  Vector sums[kVectors] = {}, square_sums[kVectors] = {};
+  int64_t i = 0;
+  for (int64_t vectors = kVectors; vectors > 0; vectors -= kVectors - 1) {
+    for (; i + vectors * kLanes <= n; i += vectors * kLanes) {
+      for (int64_t k = 0; k < vectors; ++k) {
+        Vector v;
+        std::memcpy(&v, x + i + k * kLanes, sizeof(v));
+        v -= shift;
+        sums[k] += v;
+        if (squares != nullptr) square_sums[k] += v * v;
+      }
+    }
+  }
+  const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]),
+               square_sum = (square_sums[0] + square_sums[1]) + (square_sums[2] + square_sums[3]);
+  T total = 0, total_squares = 0;
+  for (int64_t l = 0; l < kLanes; ++l) total += sum[l], total_squares += square_sum[l];
+  for (; i < n; ++i) {
+    const T v = x[i] - shift;
+    total += v;
+    total_squares += v * v;
+  }
+  if (squares != nullptr) *squares = total_squares;
+  return total;
+}
+
 struct LayerNorm {
   template <class I, class T>
   static SPRUCE_INLINE void row(const Affine<T>& e, const T* x, T* y, int64_t n, int64_t) {
+    // As rules::deviations().
     const T count = static_cast<T>(n);
-    const T mean = cpu::row_sum<T>(n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return x[i]; }) / count;
-    const T variance =
-        cpu::row_sum<T>(
-            n, [&](int64_t i) SPRUCE_INLINE_LAMBDA { return (x[i] - mean) * (x[i] - mean); }) /
-        count;
+    const T mean = shifted_sum(x, T(0), n, static_cast<T*>(nullptr)) / count;
+    T squares;
+    const T rest = shifted_sum(x, mean, n, &squares) / count;
+    T variance = squares / count - rest * rest;
+    variance = variance < 0 ? T(0) : variance;
     const T scale = T(1) / static_cast<T>(__builtin_sqrt(static_cast<double>(variance + e.eps)));
     const T *w = e.weight, *b = e.bias;
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * w[i] + b[i];
+    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean - rest) * scale * w[i] + b[i];
   }
 };
 
@@ -88,9 +125,12 @@ Aval shape(const ShapeArgs& a) {
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
-  const Array centred = in[0] - mean(in[0], -1, {.keepdims = true});
-  const Array variance = mean(square(centred), -1, {.keepdims = true});
-  return {centred * rsqrt(variance + params.get<LayerNormParams>().eps) * in[1] + in[2]};
+  const rules::Deviations d = rules::deviations(in[0], {in[0].rank() - 1});
+  const auto n = static_cast<double>(in[0].shape().back());
+  const Array variance = rules::convert(d.of_squares / n, in[0].dtype());
+  const Array scale = rsqrt(variance + params.get<LayerNormParams>().eps);
+  const auto of_rows = [](const Array& v) { return expand_dims(v, -1); };
+  return {(d.from_mean * of_rows(scale) - of_rows(d.rest * scale)) * in[1] + in[2]};
 }
 
 void batch(const BatchArgs& a) {

@@ -89,7 +89,7 @@ Array occupied(const Shape& operand, Dtype dtype, const PadParams& p) {
                         p.interior);
 }
 
-void transpose(const TransposeArgs& a) {
+void transpose_rule(const TransposeArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const Array& ct = a.cts[0];
   const Shape& x = a.avals[0].shape;
@@ -159,7 +159,7 @@ extern constinit const Primitive pad_p = {
     .shape = shape,
     .cpu = kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
+    .transpose = transpose_rule,
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<PadParams>,

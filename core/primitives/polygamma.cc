@@ -137,7 +137,7 @@ extern constinit const Primitive polygamma_p = {
     .in_place = true,
 };
 
-Array polygamma(int64_t n, const Array& x, Loc loc) {
+Array PolygammaFunction::operator()(int64_t n, const Array& x, Loc loc) const {
   const OpScope at("polygamma", loc);
   return bind1(polygamma_p, {internal::floating("polygamma", x)}, Params::make(PolygammaParams{n}));
 }

@@ -27,15 +27,18 @@ struct Pow {
   }
 };
 
-// b a^(b-1), which is 0 for b = 0 also where a = 0.
+// b a^(b-1). It is 0 for b = 0 also where a^-1 is not finite; elsewhere b stays in the formula,
+// because its derivative with respect to b is not 0 there.
 Array base_slope(const Array& a, const Array& b) {
   const Array zero = rules::scalar_like(0, b), one = rules::scalar_like(1, b);
-  return where(b == zero, zero, b * bind1(pow_p, {a, where(b == zero, one, b - one)}));
+  const Array flat = logical_and(b == zero, logical_not(abs(a) > zero));
+  return where(flat, zero, b * bind1(pow_p, {where(flat, one, a), b - one}));
 }
 
+// log(a) a^b, where y is the power: 0, the limit, where that is 0 although log(a) is infinite.
 Array exponent_slope(const Array& a, const Array& y) {
   const Array zero = rules::scalar_like(0, a), one = rules::scalar_like(1, a);
-  return log(where(a == zero, one, a)) * y;
+  return log(where(logical_or(a == zero, y == zero), one, a)) * y;
 }
 
 std::vector<Sample> samples() {

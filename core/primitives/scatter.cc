@@ -28,7 +28,7 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = bind1(a.p, {operand, a.in[1], updates}, a.params);
 }
 
-void transpose(const TransposeArgs& a) {
+void transpose_rule(const TransposeArgs& a) {
   const Array& ct = a.cts[0];
   const Array& indices = a.in[1];
   if (a.linear(0)) {
@@ -50,7 +50,7 @@ extern constinit const Primitive scatter_p = {
     .shape = rules::scatter_shape,
     .cpu = cpu::scatter_kernel<cpu::ScatterOp::kSet>,
     .jvp = jvp,
-    .transpose = transpose,
+    .transpose = transpose_rule,
     .batch = rules::batch_scatter,
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,

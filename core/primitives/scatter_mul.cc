@@ -62,7 +62,7 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = t;
 }
 
-void transpose(const TransposeArgs& a) {
+void transpose_rule(const TransposeArgs& a) {
   if (a.linear(0)) a.out[0] = bind1(a.p, {a.cts[0], a.in[1], a.in[2]}, a.params);
 }
 
@@ -73,7 +73,7 @@ extern constinit const Primitive scatter_mul_p = {
     .shape = rules::scatter_shape,
     .cpu = cpu::scatter_kernel<cpu::ScatterOp::kMul>,
     .jvp = jvp,
-    .transpose = transpose,
+    .transpose = transpose_rule,
     .batch = rules::batch_scatter,
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,

@@ -56,21 +56,23 @@ Array draw(const Key& key, int64_t n, const Shape& shape, const ChoiceOptions& o
 
 }  // namespace
 
-Array choice(const Key& key, int64_t n, const Shape& shape, const ChoiceOptions& options, Loc loc) {
+Array ChoiceFunction::operator()(const Key& key, int64_t n, const Shape& shape,
+                                 const ChoiceOptions& options, Loc loc) const {
   const OpScope at("choice", loc);
   check_choice(key, n, shape, options);
   return draw(key, n, shape, options);
 }
 
-Array choice(const Key& key, const Array& a, const Shape& shape, const ChoiceOptions& options,
-             Loc loc) {
+Array ChoiceFunction::operator()(const Key& key, const Array& a, const Shape& shape,
+                                 const ChoiceOptions& options, Loc loc) const {
   const OpScope at("choice", loc);
   const int axis = normalize_axis("choice", options.axis, a.rank());
   check_choice(key, a.shape(axis), shape, options);
   return take(a, draw(key, a.shape(axis), shape, options), axis);
 }
 
-Array categorical(const Key& key, const Array& logits, const CategoricalOptions& options, Loc loc) {
+Array CategoricalFunction::operator()(const Key& key, const Array& logits,
+                                      const CategoricalOptions& options, Loc loc) const {
   const OpScope at("categorical", loc);
   internal::one_key("categorical", key);
   if (!is_floating(logits.dtype())) {

@@ -63,13 +63,15 @@ Array positive(const char* op, const Key& key, const Shape& shape, Dtype dtype) 
 
 }  // namespace
 
-Array normal(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+Array NormalFunction::operator()(const Key& key, const Shape& shape, const FloatOptions& options,
+                                 Loc loc) const {
   const OpScope at("normal", loc);
   return std::numbers::sqrt2 * erf_inv(symmetric("normal", key, shape, options.dtype));
 }
 
-Array truncated_normal(const Key& key, double lower, double upper, const Shape& shape,
-                       const FloatOptions& options, Loc loc) {
+Array TruncatedNormalFunction::operator()(const Key& key, double lower, double upper,
+                                          const Shape& shape, const FloatOptions& options,
+                                          Loc loc) const {
   const OpScope at("truncated_normal", loc);
   if (!(lower < upper)) {
     throw ValueError("truncated_normal: lower " + std::to_string(lower) + " must be below upper " +
@@ -84,29 +86,34 @@ Array truncated_normal(const Key& key, double lower, double upper, const Shape& 
   return clip(std::numbers::sqrt2 * erf_inv(u), first, last);
 }
 
-Array exponential(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+Array ExponentialFunction::operator()(const Key& key, const Shape& shape,
+                                      const FloatOptions& options, Loc loc) const {
   const OpScope at("exponential", loc);
   return -log1p(-uniform_in("exponential", key, shape, 0, 1, options.dtype));
 }
 
-Array gumbel(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+Array GumbelFunction::operator()(const Key& key, const Shape& shape, const FloatOptions& options,
+                                 Loc loc) const {
   const OpScope at("gumbel", loc);
   return -log(-log(positive("gumbel", key, shape, options.dtype)));
 }
 
-Array laplace(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+Array LaplaceFunction::operator()(const Key& key, const Shape& shape, const FloatOptions& options,
+                                  Loc loc) const {
   const OpScope at("laplace", loc);
   const Array u = symmetric("laplace", key, shape, options.dtype);
   return sign(u) * log1p(-abs(u));
 }
 
-Array cauchy(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+Array CauchyFunction::operator()(const Key& key, const Shape& shape, const FloatOptions& options,
+                                 Loc loc) const {
   const OpScope at("cauchy", loc);
   const Array u = uniform_in("cauchy", key, shape, epsilon(options.dtype), 1, options.dtype);
   return tan(std::numbers::pi * (u - 0.5));
 }
 
-Array logistic(const Key& key, const Shape& shape, const FloatOptions& options, Loc loc) {
+Array LogisticFunction::operator()(const Key& key, const Shape& shape, const FloatOptions& options,
+                                   Loc loc) const {
   const OpScope at("logistic", loc);
   const Array u = positive("logistic", key, shape, options.dtype);
   return log(u) - log1p(-u);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/random/check.h"
@@ -63,8 +64,8 @@ void check(const Key& key, const Shape& shape, Dtype dtype) {
 
 }  // namespace
 
-Array randint(const Key& key, const Shape& shape, int64_t low, int64_t high,
-              const IntegerOptions& options, Loc loc) {
+Array RandintFunction::operator()(const Key& key, const Shape& shape, int64_t low, int64_t high,
+                                  const IntegerOptions& options, Loc loc) const {
   const OpScope at("randint", loc);
   check(key, shape, options.dtype);
   const std::string range =
@@ -85,9 +86,10 @@ Array randint(const Key& key, const Shape& shape, int64_t low, int64_t high,
   return astype(astype(offset, drawn) + astype(low, drawn), options.dtype);
 }
 
-Array randint(const Key& key, const Shape& shape, const Array& low, const Array& high,
-              const IntegerOptions& options, Loc loc) {
+Array RandintFunction::operator()(const Key& key, const Shape& shape, const Array& low,
+                                  const Array& high, const IntegerOptions& options, Loc loc) const {
   const OpScope at("randint", loc);
+  spruce::internal::require_defined("randint", "low", low, "high", high);
   check(key, shape, options.dtype);
   const Dtype drawn = drawn_dtype(options.dtype), words = unsigned_dtype(drawn);
   const Array first = bound(low, options.dtype, drawn, false, shape),
@@ -97,7 +99,8 @@ Array randint(const Key& key, const Shape& shape, const Array& low, const Array&
   return astype(astype(draw(key, shape, words, span), drawn) + first, options.dtype);
 }
 
-Array rademacher(const Key& key, const Shape& shape, const IntegerOptions& options, Loc loc) {
+Array RademacherFunction::operator()(const Key& key, const Shape& shape,
+                                     const IntegerOptions& options, Loc loc) const {
   const OpScope at("rademacher", loc);
   internal::one_key("rademacher", key);
   check_shape("rademacher", shape);
@@ -111,7 +114,8 @@ Array rademacher(const Key& key, const Shape& shape, const IntegerOptions& optio
   return 2 * astype(bernoulli(key, half, shape), options.dtype) - 1;
 }
 
-Array bernoulli(const Key& key, const Array& p, const Shape& shape, Loc loc) {
+Array BernoulliFunction::operator()(const Key& key, const Array& p, const Shape& shape,
+                                    Loc loc) const {
   const OpScope at("bernoulli", loc);
   internal::one_key("bernoulli", key);
   check_shape("bernoulli", shape);
@@ -126,7 +130,7 @@ Array bernoulli(const Key& key, const Array& p, const Shape& shape, Loc loc) {
   return uniform(key, shape, {.dtype = p.weak() ? float32 : p.dtype()}) < p;
 }
 
-Array bernoulli(const Key& key, const Array& p, Loc loc) {
+Array BernoulliFunction::operator()(const Key& key, const Array& p, Loc loc) const {
   const OpScope at("bernoulli", loc);
   return bernoulli(key, p, p.shape());
 }

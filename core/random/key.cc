@@ -38,7 +38,7 @@ Shape Key::shape(Loc loc) const {
   return shape;
 }
 
-Key Key::operator[](int64_t i) const {
+Key Key::at(int64_t i) const {
   if (shape().empty()) {
     throw ShapeError("Key: a single key has no element " + std::to_string(i) +
                      "; random::split(key, n) makes a batch of n keys");

@@ -25,6 +25,13 @@ class Key {
   template <std::integral T>
   requires(!std::same_as<T, bool>) explicit Key(T seed) : Key(seed_bits(seed), Seed{}) {}
 
+  Key(const Key&) = default;
+  Key(Key&&) noexcept = default;
+  ~Key() = default;
+  /// Of variables only: keys[i] = key would change a copy.
+  Key& operator=(const Key&) & = default;
+  Key& operator=(Key&&) & noexcept = default;
+
   /// A key, or a batch of keys, from its data: u32[...,2], or an undefined array for no key. Throws
   /// DtypeError, ShapeError.
   static Key wrap(Array data, Loc loc = Loc::current());
@@ -38,9 +45,26 @@ class Key {
 
   /// Key i along the first axis of a batch; negative ones count from the end. Throws IndexError,
   /// and ShapeError for a single key.
-  Key operator[](int64_t i) const;
+  template <std::integral T>
+  Key operator[](T i) const {
+    return at(internal::index_of("operator[]", i));
+  }
+
+  /// A range-for over a batch of keys is refused.
+  template <class T = Key>
+  spruce::internal::NoIterator<T> begin() const {
+    static_assert(spruce::internal::kNever<T>,
+                  "spruce: a batch of keys is no range; its keys are keys[i] for i below "
+                  "keys.shape()[0], or map a function over them with vmap");
+    return {};
+  }
+  template <class T = Key>
+  spruce::internal::NoIterator<T> end() const {
+    return {};
+  }
 
  private:
+  Key at(int64_t i) const;
   struct Seed {};
   Key(uint64_t seed, Seed);
 

@@ -44,7 +44,7 @@ Key split(const Key& key, int64_t n, Loc loc) {
       bind1(random_split_p, {internal::one_key("split", key)}, Params::make(RandomSplitParams{n})));
 }
 
-Key fold_in(const Key& key, int64_t data, Loc loc) {
+Key FoldInFunction::operator()(const Key& key, int64_t data, Loc loc) const {
   const OpScope at("fold_in", loc);
   if (data < INT32_MIN || data > static_cast<int64_t>(UINT32_MAX)) {
     throw ValueError("fold_in: " + std::to_string(data) +
@@ -54,7 +54,7 @@ Key fold_in(const Key& key, int64_t data, Loc loc) {
                          {internal::one_key("fold_in", key), array(static_cast<uint32_t>(data))}));
 }
 
-Key fold_in(const Key& key, const Array& data, Loc loc) {
+Key FoldInFunction::operator()(const Key& key, const Array& data, Loc loc) const {
   const OpScope at("fold_in", loc);
   const Array& words = internal::one_key("fold_in", key);
   if (!is_integer(data.dtype())) {

@@ -35,7 +35,7 @@ Array shuffled_places(Key key, const Shape& shape, int axis) {
 
 }  // namespace
 
-Array permutation(const Key& key, int64_t n, Loc loc) {
+Array PermutationFunction::operator()(const Key& key, int64_t n, Loc loc) const {
   const OpScope at("permutation", loc);
   internal::one_key("permutation", key);
   if (n < 0) throw ValueError("permutation: cannot order " + std::to_string(n) + " numbers");
@@ -43,7 +43,8 @@ Array permutation(const Key& key, int64_t n, Loc loc) {
   return places.defined() ? places : arange(n, int32);
 }
 
-Array permutation(const Key& key, const Array& x, const PermutationOptions& options, Loc loc) {
+Array PermutationFunction::operator()(const Key& key, const Array& x,
+                                      const PermutationOptions& options, Loc loc) const {
   const OpScope at("permutation", loc);
   internal::one_key("permutation", key);
   const int axis = normalize_axis("permutation", options.axis, x.rank());

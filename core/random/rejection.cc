@@ -2,6 +2,7 @@
 #include "spruce/core/random/rejection.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
@@ -30,19 +31,23 @@ Array gamma_in(const char* op, const Key& key, const Array& a, const VariateOpti
 
 }  // namespace
 
-Array gamma(const Key& key, const Array& a, const VariateOptions& options, Loc loc) {
+Array GammaFunction::operator()(const Key& key, const Array& a, const VariateOptions& options,
+                                Loc loc) const {
   const OpScope at("gamma", loc);
   return gamma_in("gamma", key, a, options, false);
 }
 
-Array loggamma(const Key& key, const Array& a, const VariateOptions& options, Loc loc) {
+Array LoggammaFunction::operator()(const Key& key, const Array& a, const VariateOptions& options,
+                                   Loc loc) const {
   const OpScope at("loggamma", loc);
   return gamma_in("loggamma", key, a, options, true);
 }
 
-Array beta(const Key& key, const Array& a, const Array& b, const VariateOptions& options, Loc loc) {
+Array BetaFunction::operator()(const Key& key, const Array& a, const Array& b,
+                               const VariateOptions& options, Loc loc) const {
   const OpScope at("beta", loc);
   internal::one_key("beta", key);
+  spruce::internal::require_defined("beta", "a", a, "b", b);
   const Dtype dtype = promote(dtype_of_parameter(a), dtype_of_parameter(b));
   const Shape shape = options.shape.value_or(broadcast_shapes("beta", a.shape(), b.shape()));
   const auto [key_a, key_b] = split<2>(key);
@@ -53,13 +58,15 @@ Array beta(const Key& key, const Array& a, const Array& b, const VariateOptions&
   return x / (x + y);
 }
 
-Array chisquare(const Key& key, const Array& df, const VariateOptions& options, Loc loc) {
+Array ChisquareFunction::operator()(const Key& key, const Array& df, const VariateOptions& options,
+                                    Loc loc) const {
   const OpScope at("chisquare", loc);
   const Array half = astype(df, dtype_of_parameter(df)) / 2;
   return 2 * exp(gamma_in("chisquare", key, half, options, true));
 }
 
-Array dirichlet(const Key& key, const Array& alpha, const VariateOptions& options, Loc loc) {
+Array DirichletFunction::operator()(const Key& key, const Array& alpha,
+                                    const VariateOptions& options, Loc loc) const {
   const OpScope at("dirichlet", loc);
   if (alpha.rank() == 0) {
     throw ShapeError("dirichlet: alpha needs an axis of parameters, got " +
@@ -75,7 +82,8 @@ Array dirichlet(const Key& key, const Array& alpha, const VariateOptions& option
   return x / sum(x, -1, {.keepdims = true});
 }
 
-Array t(const Key& key, const Array& df, const VariateOptions& options, Loc loc) {
+Array TFunction::operator()(const Key& key, const Array& df, const VariateOptions& options,
+                            Loc loc) const {
   const OpScope at("t", loc);
   internal::one_key("t", key);
   const Dtype dtype = dtype_of_parameter(df);
@@ -86,7 +94,8 @@ Array t(const Key& key, const Array& df, const VariateOptions& options, Loc loc)
   return n * sqrt(half / gamma_in("t", key_g, half, {shape}, false));
 }
 
-Array poisson(const Key& key, const Array& rate, const PoissonOptions& options, Loc loc) {
+Array PoissonFunction::operator()(const Key& key, const Array& rate, const PoissonOptions& options,
+                                  Loc loc) const {
   const OpScope at("poisson", loc);
   const Array& words = internal::one_key("poisson", key);
   if (!is_integer(options.dtype)) {
@@ -97,10 +106,11 @@ Array poisson(const Key& key, const Array& rate, const PoissonOptions& options, 
   return bind1(random_poisson_p, {words, rates}, Params::make(RandomPoissonParams{options.dtype}));
 }
 
-Array binomial(const Key& key, const Array& n, const Array& p, const VariateOptions& options,
-               Loc loc) {
+Array BinomialFunction::operator()(const Key& key, const Array& n, const Array& p,
+                                   const VariateOptions& options, Loc loc) const {
   const OpScope at("binomial", loc);
   const Array& words = internal::one_key("binomial", key);
+  spruce::internal::require_defined("binomial", "n", n, "p", p);
   const Dtype dtype = dtype_of_parameter(p);
   const Shape shape = options.shape.value_or(broadcast_shapes("binomial", n.shape(), p.shape()));
   return bind1(random_binomial_p,

@@ -24,7 +24,7 @@ bool finite_in(Dtype dtype, double x) {
 
 }  // namespace
 
-Array bits(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
+Array BitsFunction::operator()(const Key& key, const Shape& shape, Dtype dtype, Loc loc) const {
   const OpScope at("bits", loc);
   const Array& words = internal::one_key("bits", key);
   check_shape("bits", shape);
@@ -35,7 +35,8 @@ Array bits(const Key& key, const Shape& shape, Dtype dtype, Loc loc) {
   return bind1(random_bits_p, {words}, Params::make(RandomBitsParams{8 * size_of(dtype), shape}));
 }
 
-Array uniform(const Key& key, const Shape& shape, const UniformOptions& options, Loc loc) {
+Array UniformFunction::operator()(const Key& key, const Shape& shape, const UniformOptions& options,
+                                  Loc loc) const {
   const OpScope at("uniform", loc);
   const Array& words = internal::one_key("uniform", key);
   check_shape("uniform", shape);

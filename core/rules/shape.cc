@@ -65,7 +65,7 @@ Array scalar_of(Dtype dtype, double value) {
     if constexpr (kIsHalf<T>)
       return array(T(static_cast<float>(value)));
     else
-      return array(static_cast<T>(value));
+      return array(static_cast<T>(value), dtype_of<T>());
   });
 }
 

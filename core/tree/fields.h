@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "spruce/core/cxx20.h"
+
 namespace spruce::fields {
 
 /// The largest number of fields of a struct that can be visited.

@@ -22,6 +22,8 @@ std::string Structure::difference(const Structure& other) const {
     const auto place = [](const Line& l) {
       return l.path.empty() ? std::string("the root") : l.path;
     };
+    if (a.path == b.path && a.value == b.value)
+      return "at " + place(a) + ": one function in the first, another in the second";
     if (a.path == b.path)
       return "at " + place(a) + ": " + a.value + " in the first, " + b.value + " in the second";
     return "the first has " + place(a) + ": " + a.value + " where the second has " + place(b) +
@@ -41,12 +43,29 @@ void check_same(const char* op, const Structure& a, const Structure& b) {
     throw TreeError(std::string(op) + ": the trees have different forms: " + difference);
 }
 
+void check_defined(const char* op, Loc loc, const std::vector<Entry>& entries, size_t i) {
+  if (i >= entries.size() || entries[i].value.defined()) return;
+  const std::string& path = entries[i].path;
+  const LocScope at(loc);
+  throw ValueError(
+      std::string(op) + ": the leaf " + (path.empty() ? "at the root" : path) +
+      " is an empty Array (default-constructed, or moved from), which the function "
+      "does not take; give it a value, or return it as it is where it is not defined()");
+}
+
 void throw_leaf_count(const char* op, size_t expected, size_t got) {
   throw TreeError(std::string(op) + ": the tree has " + std::to_string(expected) + " leaves, " +
                   std::to_string(got) + " were given");
 }
 
-void throw_no_path(const std::string& path, const std::vector<Entry>& entries) {
+size_t find_path(const std::vector<Entry>& entries, const std::string& path) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].path == path) return i;
+  }
+  const std::string loose = loose_path(path);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (loose_path(entries[i].path) == loose) return i;
+  }
   std::string known;
   for (size_t i = 0; i < entries.size() && i < 8; ++i)
     known += (i > 0 ? ", " : "") + entries[i].path;

@@ -5,11 +5,19 @@
 
 #include <functional>
 
+#include "spruce/core/callable.h"
+#include "spruce/core/tree/checks.h"
 #include "spruce/core/tree/walk.h"
 
 namespace spruce::tree {
 
-/// A leaf of a tree with the way to it: "blocks[1].down.bias".
+namespace internal {
+struct StructureVisitor;
+}
+
+/// A leaf of a tree with the way to it: "blocks.1.down.bias": the names of fields, the places in
+/// vectors, arrays and tuples from 0, and the keys of maps, with dots between them. In a key that
+/// is followed by more, a dot is written "\." and a backslash "\\".
 struct Entry {
   std::string path;          ///< from the root; "" for a tree that is a leaf
   Array value;               ///< the leaf; shares its memory, undefined for an undefined leaf
@@ -17,10 +25,12 @@ struct Entry {
 };
 
 /// The form of a tree: the paths of its leaves, the static values, which optionals are filled, how
-/// long containers are; not the shapes or dtypes of its arrays. Compares with ==.
+/// long containers are; not the shapes or dtypes of its arrays. Compares with ==, static values by
+/// all their bits.
 class Structure {
  public:
-  /// One line for each leaf and static value: "hidden.weight: *", "drop.p: 0.25".
+  /// One line for each leaf and static value: "hidden.weight: *", "drop.p: 0.25". A floating
+  /// number is the shortest text that gives it back.
   std::string text() const;
   /// Number of leaves, undefined arrays among them.
   size_t leaf_count() const { return leaves_; }
@@ -30,10 +40,10 @@ class Structure {
   std::string difference(const Structure& other) const;
 
  private:
-  template <class T>
-  friend Structure structure(const T& x);
+  friend struct internal::StructureVisitor;
   struct Line {
     std::string path, value;
+    uintptr_t function = 0;  // what a function pointer points to
     friend bool operator==(const Line&, const Line&) = default;
   };
   std::vector<Line> lines_;
@@ -43,16 +53,21 @@ class Structure {
 namespace internal {
 
 struct StructureVisitor : PathKeeper {
-  std::function<void(const std::string&, std::string, bool)> add;
+  Structure form;
   template <class A>
   void leaf(A&, Leaf kind) {
-    add(path, kind == Leaf::kArray ? "*" : kind == Leaf::kBuffer ? "* (buffer)" : "* (key)", true);
+    const char* what = kind == Leaf::kArray    ? "*"
+                       : kind == Leaf::kBuffer ? "* (buffer)"
+                                               : "* (key)";
+    form.lines_.push_back({path, what});
+    ++form.leaves_;
   }
   template <class S>
   void fixed(const S& s) {
-    add(path, static_text(s), false);
+    form.lines_.push_back({path, static_text(s)});
+    if constexpr (FunctionPointer<S>) form.lines_.back().function = reinterpret_cast<uintptr_t>(s);
   }
-  void size(size_t n) { add(path, std::to_string(n) + " entries", false); }
+  void size(size_t n) { form.lines_.push_back({path, std::to_string(n) + " entries"}); }
 };
 
 struct EntryVisitor : PathKeeper {
@@ -68,8 +83,12 @@ struct EntryVisitor : PathKeeper {
 
 /// Throws TreeError naming the operation and the first difference.
 void check_same(const char* op, const Structure& a, const Structure& b);
+/// Throws ValueError naming the operation and the path if leaf `i` is an undefined array.
+void check_defined(const char* op, Loc loc, const std::vector<Entry>& entries, size_t i);
 [[noreturn]] void throw_leaf_count(const char* op, size_t expected, size_t got);
-[[noreturn]] void throw_no_path(const std::string& path, const std::vector<Entry>& entries);
+/// The number of the leaf with that path, written in any of the ways that loose_path() knows.
+/// Throws TreeError if there is none.
+size_t find_path(const std::vector<Entry>& entries, const std::string& path);
 std::string print(const std::vector<Entry>& entries);
 bool leaves_equal(const std::vector<Array>& a, const std::vector<Array>& b);
 
@@ -78,14 +97,9 @@ bool leaves_equal(const std::vector<Array>& a, const std::vector<Array>& b);
 /// The form of `x`.
 template <class T>
 Structure structure(const T& x) {
-  Structure s;
   internal::StructureVisitor v;
-  v.add = [&](const std::string& path, std::string value, bool leaf) {
-    s.lines_.push_back({path, std::move(value)});
-    s.leaves_ += leaf ? 1 : 0;
-  };
   internal::walk(x, v);
-  return s;
+  return std::move(v.form);
 }
 
 /// The leaves in order: fields as declared, containers front to back, maps by key. Keys as their
@@ -116,12 +130,16 @@ std::pair<std::vector<Array>, Structure> flatten(const T& x) {
 template <class T>
 T unflatten(const T& like, std::span<const Array> leaves, Loc loc = Loc::current()) {
   const LocScope at(loc);
-  T out = like;
-  size_t i = 0;
-  const size_t n = internal::count_leaves(like);
-  if (n != leaves.size()) internal::throw_leaf_count("tree::unflatten", n, leaves.size());
-  internal::for_each_leaf(out, [&](Array& a, Leaf) { a = leaves[i++]; });
-  return out;
+  if constexpr (internal::check_tree<T>()) {
+    T out = like;
+    size_t i = 0;
+    const size_t n = internal::count_leaves(like);
+    if (n != leaves.size()) internal::throw_leaf_count("tree::unflatten", n, leaves.size());
+    internal::for_each_leaf(out, [&](Array& a, Leaf) { a = leaves[i++]; });
+    return out;
+  } else {
+    return spruce::internal::refused<T>();
+  }
 }
 
 namespace internal {
@@ -157,14 +175,27 @@ bool same_form(const T& x, const U& other) {
 // f(leaf, leaves at the same places of rest...) in place of the leaves of `x` that `select(kind,
 // leaf)` chooses. `loc` is the place of the operation.
 template <class Select, class F, class T, class... Rest>
-T map_selected(const char* op, Loc loc, Select&& select, F&& f, const T& x, const Rest&... rest) {
+auto map_selected(const char* op, Loc loc, Select&& select, F&& f, const T& x,
+                  const Rest&... rest) {
+  using Function = std::remove_reference_t<F>;
   const FunctionScope within(loc);
-  T out = x;
-  if constexpr (sizeof...(Rest) == 0) {
-    for_each_leaf(out, [&](Array& a, Leaf kind) {
-      if (select(kind, std::as_const(a))) a = f(std::as_const(a));
-    });
+  if constexpr (!check_map<Function, Array, ArrayFor<Rest>...>() || !check_tree<T>()) {
+    return spruce::internal::refused<T>();
+  } else if constexpr (sizeof...(Rest) == 0) {
+    T out = x;
+    size_t i = 0;
+    try {
+      for_each_leaf(out, [&](Array& a, Leaf kind) {
+        if (select(kind, std::as_const(a))) a = f(std::as_const(a));
+        ++i;
+      });
+    } catch (const ValueError&) {
+      check_defined(op, loc, entries(x), i);
+      throw;
+    }
+    return out;
   } else {
+    T out = x;
     const std::array<std::vector<Array>, sizeof...(Rest)> others{leaves(rest)...};
     const size_t n = count_leaves(x);
     bool same = true;
@@ -175,19 +206,25 @@ T map_selected(const char* op, Loc loc, Select&& select, F&& f, const T& x, cons
       (check_same(op, structure(x), structure(rest)), ...);
     }
     size_t i = 0;
-    for_each_leaf(out, [&](Array& a, Leaf kind) {
-      if (select(kind, std::as_const(a))) {
-        [&]<size_t... K>(std::index_sequence<K...>) { a = f(std::as_const(a), others[K][i]...); }
-        (std::make_index_sequence<sizeof...(Rest)>{});
-      }
-      ++i;
-    });
+    try {
+      for_each_leaf(out, [&](Array& a, Leaf kind) {
+        if (select(kind, std::as_const(a))) {
+          [&]<size_t... K>(std::index_sequence<K...>) { a = f(std::as_const(a), others[K][i]...); }
+          (std::make_index_sequence<sizeof...(Rest)>{});
+        }
+        ++i;
+      });
+    } catch (const ValueError&) {
+      check_defined(op, loc, entries(x), i);
+      (check_defined(op, loc, entries(rest), i), ...);
+      throw;
+    }
+    return out;
   }
-  return out;
 }
 
 template <class F, class T, class... Rest>
-T map_at(Loc loc, F& f, const T& x, const Rest&... rest) {
+auto map_at(Loc loc, F& f, const T& x, const Rest&... rest) {
   return map_selected(
       "tree::map", loc, [](Leaf kind, const Array&) { return kind != Leaf::kKey; }, f, x, rest...);
 }
@@ -200,43 +237,54 @@ T map_at(Loc loc, F& f, const T& x, const Rest&... rest) {
 /// forms differ; with more than three trees without the user's line, for which there is no place
 /// behind a pack.
 template <class F, class T, class... Rest>
-T map(F&& f, const T& x, const Rest&... rest) {
+auto map(F&& f, const T& x, const Rest&... rest) {
   return internal::map_at(Loc::none(), f, x, rest...);
 }
 template <class F, class T>
-T map(F&& f, const T& x, Loc loc = Loc::current()) {
+auto map(F&& f, const T& x, Loc loc = Loc::current()) {
   return internal::map_at(loc, f, x);
 }
 template <class F, class T, class U>
-T map(F&& f, const T& x, const U& y, Loc loc = Loc::current()) {
+auto map(F&& f, const T& x, const U& y, Loc loc = Loc::current()) {
   return internal::map_at(loc, f, x, y);
 }
 template <class F, class T, class U, class V>
-T map(F&& f, const T& x, const U& y, const V& z, Loc loc = Loc::current()) {
+auto map(F&& f, const T& x, const U& y, const V& z, Loc loc = Loc::current()) {
   return internal::map_at(loc, f, x, y, z);
 }
 
 /// map with the path of each leaf as first argument: f("hidden.weight", a).
 template <class F, class T>
-T map_with_path(F&& f, const T& x, Loc loc = Loc::current()) {
+auto map_with_path(F&& f, const T& x, Loc loc = Loc::current()) {
   const FunctionScope within(loc);
-  const std::vector<Entry> all = entries(x);
-  T out = x;
-  size_t i = 0;
-  internal::for_each_leaf(out, [&](Array& a, Leaf kind) {
-    if (kind != Leaf::kKey) a = f(all[i].path, std::as_const(a));
-    ++i;
-  });
-  return out;
+  if constexpr (internal::check_map_with_path<std::remove_reference_t<F>>() &&
+                internal::check_tree<T>()) {
+    const std::vector<Entry> all = entries(x);
+    T out = x;
+    size_t i = 0;
+    internal::for_each_leaf(out, [&](Array& a, Leaf kind) {
+      if (kind != Leaf::kKey) a = f(all[i].path, std::as_const(a));
+      ++i;
+    });
+    return out;
+  } else {
+    return spruce::internal::refused<T>();
+  }
 }
 
-/// f(f(f(init, leaf), leaf), ...) over the leaves in order, keys left out.
+/// f(f(f(init, leaf), leaf), ...) over the leaves in order, keys left out. The result has the type
+/// that f(init, leaf) has: reduce(add, 0.0f, x) is an Array.
 template <class F, class R, class T>
-R reduce(F&& f, R init, const T& x) {
-  internal::for_each_leaf(x, [&](const Array& a, Leaf kind) {
-    if (kind != Leaf::kKey) init = f(std::move(init), a);
-  });
-  return init;
+auto reduce(F&& f, R init, const T& x) {
+  if constexpr (internal::check_reduce<std::remove_reference_t<F>, R>()) {
+    std::decay_t<std::invoke_result_t<F&, R, const Array&>> total(std::move(init));
+    internal::for_each_leaf(x, [&](const Array& a, Leaf kind) {
+      if (kind != Leaf::kKey) total = f(std::move(total), a);
+    });
+    return total;
+  } else {
+    return init;
+  }
 }
 
 /// The leaves of several trees of one form side by side: one entry a leaf. Throws TreeError where
@@ -256,20 +304,25 @@ std::vector<std::array<Array, 1 + sizeof...(Rest)>> zip(const T& x, const Rest&.
 /// Two trees like `x`: one holds the leaves for which `predicate(path, leaf)` is true and undefined
 /// arrays elsewhere, the other the rest. combine() puts them together.
 template <class P, class T>
-std::pair<T, T> partition(P&& predicate, const T& x) {
-  const std::vector<Entry> all = entries(x);
-  std::pair<T, T> out{x, x};
-  size_t i = 0;
-  internal::for_each_leaf(out.first, [&](Array& a, Leaf) {
-    if (!predicate(all[i].path, all[i].value)) a = Array();
-    ++i;
-  });
-  i = 0;
-  internal::for_each_leaf(out.second, [&](Array& a, Leaf) {
-    if (predicate(all[i].path, all[i].value)) a = Array();
-    ++i;
-  });
-  return out;
+auto partition(P&& predicate, const T& x) {
+  if constexpr (internal::check_predicate<std::remove_reference_t<P>>() &&
+                internal::check_tree<T>()) {
+    const std::vector<Entry> all = entries(x);
+    std::pair<T, T> out{x, x};
+    size_t i = 0;
+    internal::for_each_leaf(out.first, [&](Array& a, Leaf) {
+      if (!predicate(all[i].path, all[i].value)) a = Array();
+      ++i;
+    });
+    i = 0;
+    internal::for_each_leaf(out.second, [&](Array& a, Leaf) {
+      if (predicate(all[i].path, all[i].value)) a = Array();
+      ++i;
+    });
+    return out;
+  } else {
+    return spruce::internal::refused<std::pair<T, T>>();
+  }
 }
 
 /// For each leaf that of `a` where it is defined, else that of `b`.
@@ -290,60 +343,70 @@ T combine(const T& a, const T& b, Loc loc = Loc::current()) {
 
 namespace internal {
 
+// A copy of a tree, and a place in it.
 template <class T, class Where>
 class At {
  public:
-  At(const T& x, Where where) : x_(x), where_(std::move(where)) {}
+  At(T x, Where where) : x_(std::move(x)), where_(std::move(where)) {}
   /// A copy of the tree with `value` in that place.
   template <class V>
-  T set(V&& value) const {
+  auto set(V&& value) const {
     T out = x_;
-    where_(out) = std::forward<V>(value);
+    using Place = decltype(where_(out));
+    if constexpr (check_place<Place>()) {
+      if constexpr (check_part<Place, V>()) where_(out) = std::forward<V>(value);
+    }
     return out;
   }
   /// A copy of the tree with f(what stands there) in that place.
   template <class F>
-  T apply(F&& f) const {
+  auto apply(F&& f) const {
     T out = x_;
-    auto& place = where_(out);
-    place = f(std::as_const(place));
+    using Place = decltype(where_(out));
+    if constexpr (check_place<Place>()) {
+      using Function = std::remove_reference_t<F>;
+      using Part = std::remove_reference_t<Place>;
+      if constexpr (!std::is_invocable_v<Function&, const Part&>) {
+        (void)spruce::internal::check_call<Function, Part>();
+      } else if constexpr (check_part<Place, std::invoke_result_t<Function&, const Part&>>()) {
+        Part& place = where_(out);
+        place = f(std::as_const(place));
+      }
+    }
     return out;
   }
 
  private:
-  const T& x_;
+  T x_;
   Where where_;
 };
 
 template <class T>
 class AtPath {
  public:
-  AtPath(const T& x, std::string path, Loc loc) : x_(x), path_(std::move(path)), loc_(loc) {}
+  AtPath(T x, std::string path, Loc loc) : x_(std::move(x)), path_(std::move(path)), loc_(loc) {}
   T set(const Array& value) const {
     return apply([&](const Array&) { return value; });
   }
   template <class F>
   T apply(F&& f) const {
     const FunctionScope within(loc_);
-    const std::vector<Entry> all = entries(x_);
-    bool found = false;
+    const size_t place = find();
     T out = x_;
     size_t i = 0;
     for_each_leaf(out, [&](Array& a, Leaf) {
-      if (all[i++].path == path_) {
-        a = f(std::as_const(a));
-        found = true;
-      }
+      if (i++ == place) a = f(std::as_const(a));
     });
-    if (!found) {
-      const LocScope at(loc_);
-      throw_no_path(path_, all);
-    }
     return out;
   }
 
  private:
-  const T& x_;
+  size_t find() const {
+    const LocScope at(loc_);
+    return find_path(entries(x_), path_);
+  }
+
+  T x_;
   std::string path_;
   Loc loc_;
 };
@@ -351,17 +414,16 @@ class AtPath {
 }  // namespace internal
 
 /// One part of a tree, to be replaced in a copy: tree::at(model, [](auto& m) -> auto& { return
-/// m.out.bias; }).set(b). Keeps a reference to `x`: use it in one expression.
+/// m.out.bias; }).set(b). It keeps the tree as it is now.
 template <class T, class Where>
-requires(!std::is_convertible_v<Where, std::string>) internal::At<T, Where> at(const T& x,
-                                                                               Where where) {
-  return {x, std::move(where)};
+requires(!std::is_convertible_v<Where, std::string>) internal::At<T, Where> at(T x, Where where) {
+  return {std::move(x), std::move(where)};
 }
 /// One leaf by its path: tree::at(model, "out.bias").set(b). Throws TreeError if there is no such
 /// leaf.
 template <class T>
-internal::AtPath<T> at(const T& x, std::string path, Loc loc = Loc::current()) {
-  return {x, std::move(path), loc};
+internal::AtPath<T> at(T x, std::string path, Loc loc = Loc::current()) {
+  return {std::move(x), std::move(path), loc};
 }
 
 /// Paths and types, one line a leaf, and the totals: "hidden.weight  f32[128,64]".

@@ -18,6 +18,8 @@
 #include "spruce/core/array.h"
 #include "spruce/core/random/key.h"
 #include "spruce/core/tree/fields.h"
+#include "spruce/core/tree/path.h"
+#include "spruce/core/tree/static_text.h"
 
 namespace spruce {
 
@@ -78,15 +80,6 @@ struct IsMap : std::false_type {};
 template <class K, class T, class C, class A>
 struct IsMap<std::map<K, T, C, A>> : std::true_type {};
 
-template <class T>
-concept FunctionPointer = std::is_pointer_v<T> && std::is_function_v<std::remove_pointer_t<T>>;
-
-template <class T>
-concept Static = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::string> ||
-    std::is_same_v<T, std::string_view> || std::is_same_v<T, const char*> ||
-    std::is_same_v<T, Shape> || std::is_same_v<T, std::vector<bool>> ||
-    std::is_same_v<T, std::monostate> || FunctionPointer<T>;
-
 // Whether a field is const or a reference to what is, so that no leaf of it can be replaced.
 struct AnyFixed {
   template <class... F>
@@ -103,50 +96,152 @@ constexpr bool has_fixed_fields() {
     return false;
 }
 
-// Says once for each type that is no tree what is wrong with it and what to do.
 template <class T>
-struct IsTree {
-  static constexpr bool kPointer = std::is_pointer_v<T> || std::is_member_pointer_v<T>;
-  static constexpr fields::Obstacle kObstacle = std::is_array_v<T> ? fields::Obstacle::kCArray
-                                                : kPointer         ? fields::Obstacle::kNone
-                                                                   : fields::kObstacle<T>;
+concept SmartPointer = requires(const T& p) {
+  typename T::element_type;
+  p.get();
+  *p;
+};
 
-  static_assert(!kPointer,
+// Why a type is no tree.
+enum class TreeFault : uint8_t {
+  kNone,
+  kPointer,
+  kText,
+  kVirtual,
+  kCArray,
+  kTooMany,
+  kBases,
+  kNoAggregate,
+  kReference,  // or a const field without a default
+  kNotCopied
+};
+
+// The fault of a type that is none of those that `walk` knows by name, without that of its fields.
+template <class T>
+constexpr TreeFault tree_fault() {
+  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || SmartPointer<T>) {
+    return TreeFault::kPointer;
+  } else if constexpr (std::is_array_v<T>) {
+    return std::is_same_v<std::remove_extent_t<T>, char> ? TreeFault::kText : TreeFault::kCArray;
+  } else if constexpr (std::is_polymorphic_v<T>) {
+    return TreeFault::kVirtual;
+  } else {
+    switch (fields::kObstacle<T>) {
+      case fields::Obstacle::kCArray:
+        return TreeFault::kCArray;
+      case fields::Obstacle::kTooMany:
+        return TreeFault::kTooMany;
+      case fields::Obstacle::kBases:
+        return TreeFault::kBases;
+      case fields::Obstacle::kNoAggregate:
+        return TreeFault::kNoAggregate;
+      case fields::Obstacle::kNone:
+        break;
+    }
+    // A reference has no default; a const field that has one may be read.
+    return has_fixed_fields<T>() && !std::is_default_constructible_v<T> ? TreeFault::kReference
+                                                                        : TreeFault::kNone;
+  }
+}
+
+// False for a type with a fault; the compiler then prints, once, what to do.
+template <class T, TreeFault fault>
+constexpr bool check_fault() {
+  static_assert(fault != TreeFault::kPointer,
                 "spruce: a tree holds no pointers; hold the value itself, in std::optional if it "
                 "may be missing");
-  static_assert(kObstacle != fields::Obstacle::kCArray,
+  static_assert(fault != TreeFault::kText,
+                "spruce: a string literal is no tree; write std::string(\"...\")");
+  static_assert(fault != TreeFault::kVirtual,
+                "spruce: a class with virtual functions is no tree; of an nn::Module take the "
+                "parameters and the function of them that nn::functionalize gives");
+  static_assert(fault != TreeFault::kCArray,
                 "spruce: a tree holds no C arrays T[n]; write std::array<T, n>");
-  static_assert(kObstacle != fields::Obstacle::kTooMany,
+  static_assert(fault != TreeFault::kTooMany,
                 "spruce: a struct in a tree has at most 32 fields; group some of them in a struct "
                 "of their own");
-  static_assert(kObstacle != fields::Obstacle::kBases,
+  static_assert(fault != TreeFault::kBases,
                 "spruce: the fields of a struct in a tree stand all in itself or all in one base "
                 "class that is an aggregate; make the base class a field, or specialise "
                 "spruce::TreeTraits");
-  static_assert(kObstacle != fields::Obstacle::kNoAggregate,
+  static_assert(fault != TreeFault::kNoAggregate,
                 "spruce: a tree is made of Array, Key, Buffer, numbers, enums, strings, std "
                 "containers and aggregate structs of these (no constructors, private fields or "
                 "references); for another type specialise spruce::TreeTraits");
-  static constexpr bool kFixed = has_fixed_fields<T>();
-  // A reference has no default; a const field that has one may be read.
-  static_assert(
-      !kFixed || std::is_default_constructible_v<T>,
-      "spruce: a struct in a tree holds no references and no const fields without a default; "
-      "hold the value itself");
-
-  static constexpr bool kValue = !kPointer && kObstacle == fields::Obstacle::kNone &&
-                                 (!kFixed || std::is_default_constructible_v<T>);
-};
+  static_assert(fault != TreeFault::kReference,
+                "spruce: a struct in a tree holds no references and no const fields without a "
+                "default; hold the value itself");
+  static_assert(fault != TreeFault::kNotCopied,
+                "spruce: trees are copied, and a type in this one cannot be; hold in it what can");
+  return fault == TreeFault::kNone;
+}
 
 // Says once that the leaves of a type cannot be replaced.
 template <class T>
-struct IsMutable {
-  static constexpr bool kValue = IsTree<T>::kValue && !IsTree<T>::kFixed;
-  static_assert(kValue || !IsTree<T>::kValue,
-                "spruce: a const field with arrays cannot be given others; leave out the const");
+constexpr bool check_mutable() {
+  if constexpr (!std::is_const_v<T>)
+    static_assert(!has_fixed_fields<T>(),
+                  "spruce: a const field with arrays cannot be given others; leave out the const");
+  return std::is_const_v<T> || !has_fixed_fields<T>();
+}
+
+// What in a type is no tree, or cannot be copied: the first such part, with its fault.
+template <class T, TreeFault fault>
+struct Culprit {
+  using Type = T;
+  static constexpr TreeFault kFault = fault;
 };
+using NoCulprit = Culprit<void, TreeFault::kNone>;
+template <class T, TreeFault fault, class Next>
+constexpr auto operator||(Culprit<T, fault> first, Next next) {
+  if constexpr (fault == TreeFault::kNone)
+    return next;
+  else
+    return first;
+}
+
+template <class T, class... Within>
+constexpr auto find_culprit();
+
+template <class... Within>
+struct CulpritInFields {
+  template <class... F>
+  constexpr auto operator()(F&...) const {
+    return (NoCulprit() || ... || find_culprit<std::remove_const_t<F>, Within...>());
+  }
+};
+
+// `Within` are the structs around T, which may hold themselves in a vector.
+template <class T, class... Within>
+constexpr auto find_culprit() {
+  if constexpr ((std::is_same_v<T, Within> || ...) || std::is_same_v<T, Array> ||
+                std::is_same_v<T, Buffer> || std::is_same_v<T, Key> || Static<T>) {
+    return NoCulprit();
+  } else if constexpr (TreeTraits<T>::kDefined || std::is_empty_v<T>) {
+    return Culprit < T,
+           std::is_copy_constructible_v<T> ? TreeFault::kNone : TreeFault::kNotCopied > ();
+  } else if constexpr (IsVector<T>::value || IsStdArray<T>::value || IsOptional<T>::value) {
+    return find_culprit<typename T::value_type, Within...>();
+  } else if constexpr (IsMap<T>::value) {
+    return find_culprit<typename T::mapped_type, Within...>();
+  } else if constexpr (IsTuple<T>::value || IsVariant<T>::value) {
+    return []<template <class...> class Of, class... Part>(std::type_identity<Of<Part...>>) {
+      return (NoCulprit() || ... || find_culprit<std::remove_cvref_t<Part>, Within...>());
+    }(std::type_identity<T>());
+  } else if constexpr (tree_fault<T>() == TreeFault::kNone) {
+    return decltype(fields::apply(std::declval<T&>(), CulpritInFields<T, Within...>()))();
+  } else {
+    return Culprit<T, tree_fault<T>()>();
+  }
+}
+
+// Whether a type is a tree that can be copied; where it is not, the compiler prints why.
 template <class T>
-struct IsMutable<const T> : IsTree<T> {};
+constexpr bool check_tree() {
+  using Found = decltype(find_culprit<T>());
+  return check_fault<typename Found::Type, Found::kFault>();
+}
 
 template <class T>
 std::string key_text(const T& key) {
@@ -155,6 +250,13 @@ std::string key_text(const T& key) {
   else
     return std::to_string(key);
 }
+
+// Whether a value has no path below its own: a key that stands last may hold dots as it is.
+template <class T>
+struct EndsPath : std::bool_constant<std::is_same_v<T, Array> || std::is_same_v<T, Buffer> ||
+                                     std::is_same_v<T, Key> || Static<T>> {};
+template <class T>
+struct EndsPath<std::optional<T>> : EndsPath<T> {};
 
 // A visitor V has these functions:
 //
@@ -215,19 +317,24 @@ void walk(T& x, V& v) {
     for (auto& [key, value] : x) {
       const std::string text = key_text(key);
       v.key(text);
-      v.enter(text);
+      if (EndsPath<typename S::mapped_type>::value || text.find_first_of(".\\") == text.npos)
+        v.enter(text);
+      else
+        v.enter(path_component(text));
       walk(value, v);
       v.leave();
     }
   } else if constexpr (std::is_empty_v<S>) {
     // Function objects such as nn::relu: nothing to see.
   } else {
-    if constexpr (IsMutable<T>::kValue) {
-      fields::for_each(x, [&](std::string_view name, auto& field) {
-        v.enter(name);
-        walk(field, v);
-        v.leave();
-      });
+    if constexpr (check_fault<S, tree_fault<S>()>()) {
+      if constexpr (check_mutable<T>()) {
+        fields::for_each(x, [&](std::string_view name, auto& field) {
+          v.enter(name);
+          walk(field, v);
+          v.leave();
+        });
+      }
     }
   }
 }
@@ -264,72 +371,6 @@ size_t count_leaves(const T& x) {
   size_t n = 0;
   for_each_leaf(x, [&](const Array&, Leaf) { ++n; });
   return n;
-}
-
-// Keeps the path to where the walk is.
-struct PathKeeper {
-  std::string path;
-  std::vector<size_t> lengths;
-
-  void key(std::string_view) {}
-  void enter(std::string_view name) {
-    lengths.push_back(path.size());
-    if (!path.empty()) path += '.';
-    path += name;
-  }
-  void enter(size_t i) {
-    lengths.push_back(path.size());
-    path += '[' + std::to_string(i) + ']';
-  }
-  void leave() {
-    path.resize(lengths.back());
-    lengths.pop_back();
-  }
-};
-
-template <class S>
-std::string static_text(const S& s) {
-  if constexpr (std::is_same_v<S, bool>)
-    return s ? "true" : "false";
-  else if constexpr (std::is_arithmetic_v<S>) {
-    std::string t = std::to_string(s);
-    if constexpr (std::is_floating_point_v<S>) {
-      while (t.size() > 1 && t.back() == '0' && t[t.size() - 2] != '.') t.pop_back();
-    }
-    return t;
-  } else if constexpr (std::is_enum_v<S>)
-    return std::to_string(static_cast<int64_t>(s));
-  else if constexpr (std::is_same_v<S, Shape>)
-    return to_string(s);
-  else if constexpr (std::is_same_v<S, std::vector<bool>>) {
-    std::string t;
-    for (const bool b : s) t += b ? '1' : '0';
-    return t;
-  } else if constexpr (std::is_convertible_v<S, std::string_view>)
-    return '"' + std::string(std::string_view(s)) + '"';
-  else if constexpr (std::is_same_v<S, std::monostate>)
-    return "none";
-  else
-    return "function";
-}
-
-// Appends the bytes that tell one static value from another.
-template <class S>
-void append_bytes(std::string& out, const S& s) {
-  if constexpr (std::is_same_v<S, Shape>) {
-    const int64_t rank = s.rank();
-    out.append(reinterpret_cast<const char*>(&rank), sizeof rank);
-    out.append(reinterpret_cast<const char*>(s.data()), s.size() * sizeof(int64_t));
-  } else if constexpr (std::is_same_v<S, std::vector<bool>>) {
-    append_bytes(out, static_text(s));
-  } else if constexpr (std::is_convertible_v<S, std::string_view>) {
-    const std::string_view text(s);
-    const size_t n = text.size();
-    out.append(reinterpret_cast<const char*>(&n), sizeof n);
-    out.append(text);
-  } else if constexpr (!std::is_same_v<S, std::monostate>) {
-    out.append(reinterpret_cast<const char*>(&s), sizeof s);
-  }
 }
 
 }  // namespace internal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: all in itself or all in one base class
-#include <spruce/core/tree/tree.h>
+// expect: spruce: the fields of a struct in a tree stand all in itself or all in one base class
+// that is an aggregate; make the base class a field, or specialise spruce::TreeTraits
+#include <spruce/spruce.h>
 
 struct Base {
   spruce::Array weight;

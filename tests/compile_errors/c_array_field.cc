@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: write std::array<T, n>
-#include <spruce/core/tree/tree.h>
+// expect: spruce: a tree holds no C arrays T[n]; write std::array<T, n>
+#include <spruce/spruce.h>
 
 struct Model {
   float rate = 0.1f;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: for another type specialise spruce::TreeTraits
-#include <spruce/core/tree/tree.h>
+// expect: spruce: a tree is made of Array, Key, Buffer, numbers, enums, strings, std containers and
+// aggregate structs of these (no constructors, private fields or references); for another type
+// specialise spruce::TreeTraits
+#include <spruce/spruce.h>
 
 class Layer {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: hold the value itself
-#include <spruce/core/tree/tree.h>
+// expect: spruce: a tree holds no pointers; hold the value itself, in std::optional if it may be
+// missing
+#include <spruce/spruce.h>
 
 struct Layer {
   spruce::Array weight;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: at most 32 fields; group some of them
-#include <spruce/core/tree/tree.h>
+// expect: spruce: a struct in a tree has at most 32 fields; group some of them in a struct of their
+// own
+#include <spruce/spruce.h>
 
 struct Row {
   spruce::Array a, b, c, d, e, f, g, h, i, j, k;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: for another type specialise spruce::TreeTraits
+// expect: spruce: a tree is made of Array, Key, Buffer, numbers, enums, strings, std containers and
+// aggregate structs of these (no constructors, private fields or references); for another type
+// specialise spruce::TreeTraits
 #include <spruce/spruce.h>
 
 struct Model {

@@ -65,7 +65,7 @@ TEST(At, DtypesAndShapesOfValues) {
   EXPECT_EQ(message([] { return zeros({2}, int32).at(0).set(1.5f); }),
             "at.set: the array i32[2] cannot hold values of type f32*[]; convert them with "
             "astype(i32), or the array first");
-  EXPECT_EQ(message([] { return zeros({2}).at(0).add(array(1.5)); }),
+  EXPECT_EQ(message([] { return zeros({2}).at(0).add(array(1.5, float64)); }),
             "at.add: the array f32[2] cannot hold values of type f64[]; convert them with "
             "astype(f32), or the array first");
   EXPECT_EQ(message([] {
@@ -173,7 +173,7 @@ TEST(At, DerivativesOfProducts) {
   // Several factors of one element, one of them zero: x0 * 3 * 0 * 2.
   const Array i = array({0, 0, 2, 0});
   const auto f = [&](const Array& x, const Array& v) { return x.at(i).multiply(v)[0]; };
-  const Array x = array({5.0, 1.0, 1.0}), v = array({3.0, 0.0, 7.0, 2.0});
+  const Array x = array({5.0, 1.0, 1.0}, float64), v = array({3.0, 0.0, 7.0, 2.0}, float64);
   const auto g = grad<0, 1>(f)(x, v);
   EXPECT_EQ(std::get<0>(g).to_vector<double>(), (std::vector<double>{0, 0, 0}));
   EXPECT_EQ(std::get<1>(g).to_vector<double>(), (std::vector<double>{0, 30, 0, 0}));

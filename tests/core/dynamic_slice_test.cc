@@ -28,8 +28,8 @@ TEST(DynamicSlice, UpdatesAWindow) {
   const Array row = dynamic_update_slice_in_dim(kGrid, zeros({1, 4}), -1, 0);
   EXPECT_TRUE(array_equal(row, kGrid.at(2).set(0.0f)));
   EXPECT_EQ((kGrid[{1, 1}].item<float>()), 5.0f);
-  EXPECT_TRUE(array_equal(dynamic_update_slice(arange(3.0), Array(7.0f).reshape({1}), {1}),
-                          array({0.0, 7.0, 2.0})));
+  EXPECT_TRUE(array_equal(dynamic_update_slice(arange(3.0, float64), Array(7.0f).reshape({1}), {1}),
+                          array({0.0, 7.0, 2.0}, float64)));
 }
 
 TEST(DynamicSlice, UpdateReusesMemoryThatWasMovedIn) {
@@ -41,20 +41,21 @@ TEST(DynamicSlice, UpdateReusesMemoryThatWasMovedIn) {
 
 TEST(DynamicSlice, MovesUnderTransforms) {
   const auto window = [](const Array& x, const Array& i) { return dynamic_slice_in_dim(x, i, 2); };
-  const Array x = array({1.0, 2.0, 3.0, 4.0});
+  const Array x = array({1.0, 2.0, 3.0, 4.0}, float64);
   const auto compiled = jit(window);
   for (int i = -2; i < 4; ++i)
     EXPECT_TRUE(array_equal(compiled(x, array(i)), window(x, array(i)))) << i;
   EXPECT_EQ(compiled.trace_count(), 1);
   const Array starts = array({0, 2, -4});
   EXPECT_TRUE(array_equal(vmap(window, {.in_axes = {none, 0}})(x, starts),
-                          array({{1.0, 2.0}, {3.0, 4.0}, {1.0, 2.0}})));
+                          array({{1.0, 2.0}, {3.0, 4.0}, {1.0, 2.0}}, float64)));
   const auto loss = [&](const Array& x) { return sum(square(window(x, array(1)))); };
-  EXPECT_TRUE(array_equal(grad(loss)(x), array({0.0, 4.0, 6.0, 0.0})));
+  EXPECT_TRUE(array_equal(grad(loss)(x), array({0.0, 4.0, 6.0, 0.0}, float64)));
   const auto replaced = [&](const Array& u) {
     return sum(square(dynamic_update_slice(x, u, {1})));
   };
-  EXPECT_TRUE(array_equal(grad(replaced)(array({5.0, 6.0})), array({10.0, 12.0})));
+  EXPECT_TRUE(
+      array_equal(grad(replaced)(array({5.0, 6.0}, float64)), array({10.0, 12.0}, float64)));
 }
 
 TEST(DynamicSlice, BadInput) {

@@ -223,6 +223,99 @@ TEST(Scatter, FloatSumsDoNotDependOnThreads) {
   set_threads(before);
 }
 
+// Indices of all kinds into an axis of that size: some outside, in disorder or sorted, many equal.
+std::vector<int64_t> many_indices(int64_t count, int64_t size, bool sorted, std::mt19937& rng) {
+  std::vector<int64_t> out(static_cast<size_t>(count));
+  for (int64_t& i : out) i = static_cast<int64_t>(rng() % static_cast<uint64_t>(size + 6)) - 3;
+  if (sorted) std::sort(out.begin(), out.end());
+  return out;
+}
+
+// Rows of `width` elements; 1 for single elements.
+TEST(Gather, OfManyRowsAndElementsInEveryDtype) {
+  std::mt19937 rng(21);
+  const int before = threads();
+  for (const int64_t width : {1, 2, 3, 5, 17, 64, 300}) {
+    const int64_t rows = 1000, count = 300000 / width;
+    std::vector<int32_t> values(static_cast<size_t>(rows * width));
+    for (int32_t& v : values) v = static_cast<int32_t>(rng() % 120);
+    for (const bool sorted : {false, true}) {
+      const std::vector<int64_t> at = many_indices(count, rows, sorted, rng);
+      for (const bool clip : {false, true}) {
+        std::vector<int32_t> expected;
+        for (const int64_t i : at) {
+          const int64_t r = std::clamp<int64_t>(i, 0, rows - 1);
+          for (int64_t k = 0; k < width; ++k)
+            expected.push_back(clip || r == i ? values[static_cast<size_t>(r * width + k)] : 0);
+        }
+        for (const Dtype dtype : {int8, bfloat16, float32, int32, float64}) {
+          for (const int n : {1, 4}) {
+            set_threads(n);
+            GatherParams p = rules::take_params({rows, width}, 0, 1);
+            p.clip = clip;
+            const Dtype of_index = n == 1 ? int32 : int64;
+            const Array got = bind1(gather_p,
+                                    {astype(array(values, {rows, width}), dtype),
+                                     astype(array(at, {count, 1}), of_index)},
+                                    Params::make(p));
+            ASSERT_EQ(astype(got, int32).to_vector<int32_t>(), expected) << width << " wide";
+          }
+        }
+      }
+    }
+  }
+  set_threads(before);
+}
+
+TEST(Scatter, OfManyRowsAndElementsIsInOrderWhateverTheThreads) {
+  std::mt19937 rng(22);
+  const int before = threads();
+  for (const int64_t width : {1, 3, 64}) {
+    for (const int64_t rows : {int64_t{7}, int64_t{60000}}) {
+      const int64_t count = 400000 / width;
+      const std::vector<int64_t> at = many_indices(count, rows, width == 3, rng);
+      std::vector<float> updates(static_cast<size_t>(count * width));
+      for (float& u : updates) u = static_cast<float>(rng() % 1000) * 1e-3f;
+      std::vector<float> sums(static_cast<size_t>(rows * width)), lasts = sums;
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t r = at[static_cast<size_t>(i)];
+        if (r < 0 || r >= rows) continue;
+        for (int64_t k = 0; k < width; ++k) {
+          const float u = updates[static_cast<size_t>(i * width + k)];
+          sums[static_cast<size_t>(r * width + k)] += u;
+          lasts[static_cast<size_t>(r * width + k)] = u;
+        }
+      }
+      GatherParams p = rules::take_params({rows, width}, 0, 1);
+      p.clip = false;
+      const Array x = zeros({rows, width}), i = array(at, {count, 1}),
+                  u = array(updates, {count, width});
+      for (const int n : {1, 2, 3, 4, 8}) {
+        set_threads(n);
+        ASSERT_EQ(bind1(scatter_add_p, {x, i, u}, Params::make(p)).to_vector<float>(), sums)
+            << width << " wide, " << n << " threads";
+        ASSERT_EQ(bind1(scatter_p, {x, i, u}, Params::make(p)).to_vector<float>(), lasts);
+        const Array whole = bind1(scatter_add_p, {astype(x, int32), i, astype(u * 1000.0f, int32)},
+                                  Params::make(p));
+        ASSERT_EQ(
+            whole.to_vector<int32_t>(),
+            bind1(scatter_add_p, {astype(x, int64), i, astype(u * 1000.0f, int32).astype(int64)},
+                  Params::make(p))
+                .astype(int32)
+                .to_vector<int32_t>());
+        // bf16 is summed in f32.
+        const Array halves =
+            bind1(scatter_add_p, {astype(x, bfloat16), i, astype(u, bfloat16)}, Params::make(p));
+        const Array wide =
+            bind1(scatter_add_p, {x, i, astype(astype(u, bfloat16), float32)}, Params::make(p));
+        ASSERT_EQ(astype(halves, float32).to_vector<float>(),
+                  astype(astype(wide, bfloat16), float32).to_vector<float>());
+      }
+    }
+  }
+  set_threads(before);
+}
+
 TEST(Gather, RefusesParametersThatDoNotFit) {
   constexpr const char* kEnd = "; parameters";
   const Array x = zeros({3, 4}), i = zeros({2, 1}, int32);

@@ -24,7 +24,7 @@ constexpr Case kCases[] = {
 #include "tests/core/index_cases.inc"
 };
 
-std::vector<std::string> split(const std::string& text, char at) {
+std::vector<std::string> split_text(const std::string& text, char at) {
   std::vector<std::string> out;
   std::istringstream in(text);
   for (std::string item; std::getline(in, item, at);) out.push_back(item);
@@ -33,7 +33,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 std::vector<int64_t> integers(const std::string& text) {
   std::vector<int64_t> out;
-  for (const std::string& item : split(text, ',')) {
+  for (const std::string& item : split_text(text, ',')) {
     if (!item.empty()) out.push_back(std::stoll(item));
   }
   return out;
@@ -54,7 +54,7 @@ Array index_array(const std::string& text, bool mask) {
 
 std::vector<Index> parse(const std::string& text) {
   std::vector<Index> out;
-  for (const std::string& token : split(text, ' ')) {
+  for (const std::string& token : split_text(text, ' ')) {
     if (token == "...") {
       out.emplace_back(ellipsis);
     } else if (token == "new") {
@@ -62,7 +62,7 @@ std::vector<Index> parse(const std::string& text) {
     } else if (token[0] == 'i') {
       out.emplace_back(std::stoll(token.substr(1)));
     } else if (token[0] == 's') {
-      const auto ends = split(token.substr(1), ',');
+      const auto ends = split_text(token.substr(1), ',');
       out.emplace_back(slice(end_of(ends[0]), end_of(ends[1]), end_of(ends[2])));
     } else {
       out.emplace_back(index_array(token.substr(1), token[0] == 'm'));
@@ -251,26 +251,27 @@ TEST(Index, TracedPlacesOutside) {
 }
 
 TEST(Index, Derivatives) {
-  const Array x = array({1.0, 2.0, 3.0, 4.0, 5.0, 6.0}, {3, 2});
+  const Array x = array({1.0, 2.0, 3.0, 4.0, 5.0, 6.0}, {3, 2}, float64);
   const Array i = array({2, 0, 2});
   // sum of x[i]^3: rows that are taken twice count twice.
   const auto f = [&](const Array& x) { return sum(x[i] * x[i] * x[i]); };
-  EXPECT_TRUE(allclose(grad(f)(x), array({3.0, 12.0, 0.0, 0.0, 150.0, 216.0}, {3, 2})));
-  const auto g = [&](const Array& x) { return sum(grad(f)(x) * array({1.0, 2.0})); };
-  EXPECT_TRUE(allclose(grad(g)(x), array({6.0, 24.0, 0.0, 0.0, 60.0, 144.0}, {3, 2})));
+  EXPECT_TRUE(allclose(grad(f)(x), array({3.0, 12.0, 0.0, 0.0, 150.0, 216.0}, {3, 2}, float64)));
+  const auto g = [&](const Array& x) { return sum(grad(f)(x) * array({1.0, 2.0}, float64)); };
+  EXPECT_TRUE(allclose(grad(g)(x), array({6.0, 24.0, 0.0, 0.0, 60.0, 144.0}, {3, 2}, float64)));
   const auto basic = [](const Array& x) {
-    return sum(x[{slice(none, none, -2), 1}] * array({10.0, 1.0}));
+    return sum(x[{slice(none, none, -2), 1}] * array({10.0, 1.0}, float64));
   };
-  EXPECT_TRUE(allclose(grad(basic)(x), array({0.0, 1.0, 0.0, 0.0, 0.0, 10.0}, {3, 2})));
+  EXPECT_TRUE(allclose(grad(basic)(x), array({0.0, 1.0, 0.0, 0.0, 0.0, 10.0}, {3, 2}, float64)));
   EXPECT_TRUE(allclose(jacfwd(basic)(x), jacrev(basic)(x)));
   // An index that is an argument of the differentiated function still has a value, and is checked.
   const auto with_index = [](const Array& x, const Array& i) { return sum(x[i]); };
-  EXPECT_TRUE(
-      allclose(grad(with_index)(x, array({1})), array({0.0, 0.0, 1.0, 1.0, 0.0, 0.0}, {3, 2})));
+  EXPECT_TRUE(allclose(grad(with_index)(x, array({1})),
+                       array({0.0, 0.0, 1.0, 1.0, 0.0, 0.0}, {3, 2}, float64)));
   EXPECT_THROW(grad(with_index)(x, array({3})), IndexError);
   // So has a mask.
   const auto positive = [](const Array& x) { return sum((x * x)[x > 3.5]); };
-  EXPECT_TRUE(allclose(grad(positive)(x), array({0.0, 0.0, 0.0, 8.0, 10.0, 12.0}, {3, 2})));
+  EXPECT_TRUE(
+      allclose(grad(positive)(x), array({0.0, 0.0, 0.0, 8.0, 10.0, 12.0}, {3, 2}, float64)));
 }
 
 TEST(Index, Messages) {

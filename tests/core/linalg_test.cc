@@ -241,7 +241,7 @@ TEST(DotGeneral, ReadsAxesInAnyOrder) {
 }
 
 TEST(Linalg, ProductsOfVectorsAndTheLike) {
-  const Array a = array({1.0, 2.0, 3.0}), b = array({4.0, 5.0, 6.0});
+  const Array a = array({1.0, 2.0, 3.0}, float64), b = array({4.0, 5.0, 6.0}, float64);
   EXPECT_EQ(dot(a, b).item<double>(), 32.0);
   EXPECT_EQ(vdot(reshape(a, {3, 1}), b).item<double>(), 32.0);
   EXPECT_EQ(vecdot(reshape(a, {1, 3}), reshape(b, {1, 3})).to_vector<double>(),
@@ -249,14 +249,15 @@ TEST(Linalg, ProductsOfVectorsAndTheLike) {
   EXPECT_EQ(inner(a, b).item<double>(), 32.0);
   EXPECT_EQ(as_doubles(outer(a, b)), (std::vector<double>{4, 5, 6, 8, 10, 12, 12, 15, 18}));
   EXPECT_EQ(as_doubles(cross(a, b)), (std::vector<double>{-3, 6, -3}));
-  EXPECT_EQ(as_doubles(kron(array({1.0, 2.0}), a)), (std::vector<double>{1, 2, 3, 2, 4, 6}));
+  EXPECT_EQ(as_doubles(kron(array({1.0, 2.0}, float64), a)),
+            (std::vector<double>{1, 2, 3, 2, 4, 6}));
   EXPECT_EQ(kron(reshape(a, {3, 1}), b).shape(), (Shape{3, 3}));
   EXPECT_EQ(dot(a, 2.0).to_vector<double>(), (std::vector<double>{2, 4, 6}));
   EXPECT_EQ(tensordot(reshape(a, {1, 3}), b, 1).to_vector<double>(), (std::vector<double>{32}));
   EXPECT_EQ(tensordot(a, b, 0).shape(), (Shape{3, 3}));
   EXPECT_EQ(tensordot(reshape(a, {3, 1}), reshape(b, {1, 3}), {0, 1}, {1, 0}).item<double>(), 32.0);
-  EXPECT_THROW(vdot(a, array({1.0})), ShapeError);
-  EXPECT_THROW(cross(a, array({1.0, 2.0})), ShapeError);
+  EXPECT_THROW(vdot(a, array({1.0}, float64)), ShapeError);
+  EXPECT_THROW(cross(a, array({1.0, 2.0}, float64)), ShapeError);
   EXPECT_THROW(tensordot(a, b, 2), ShapeError);
   EXPECT_THROW(tensordot(a, b, {0}, {0, 1}), ShapeError);
 }
@@ -280,7 +281,7 @@ TEST(Linalg, DiagonalsOfEveryOffset) {
     }
   }
   for (int64_t k = -3; k <= 3; ++k) {
-    const Array y = diag(array({1.0, 2.0}), {.offset = k});
+    const Array y = diag(array({1.0, 2.0}, float64), {.offset = k});
     ASSERT_EQ(y.shape(), (Shape{2 + std::abs(k), 2 + std::abs(k)}));
     EXPECT_EQ(as_doubles(diagonal(y, {.offset = k})), (std::vector<double>{1, 2}));
     double sum = 0;
@@ -290,10 +291,10 @@ TEST(Linalg, DiagonalsOfEveryOffset) {
   const Array z = eighths(rng, {2, 3, 4});
   EXPECT_EQ(diagonal(z, {.axis1 = 2, .axis2 = 0}).shape(), (Shape{3, 2}));
   EXPECT_EQ(diagonal(z, {.offset = INT64_MIN}).shape(), (Shape{4, 0}));
-  EXPECT_THROW(diagonal(array({1.0})), ShapeError);
+  EXPECT_THROW(diagonal(array({1.0}, float64)), ShapeError);
   EXPECT_THROW(diagonal(z, {.axis1 = 1, .axis2 = 1}), ShapeError);
   EXPECT_THROW(diag(z), ShapeError);
-  EXPECT_THROW(diag(array({1.0}), {.offset = INT64_MIN}), ShapeError);
+  EXPECT_THROW(diag(array({1.0}, float64), {.offset = INT64_MIN}), ShapeError);
 }
 
 }  // namespace

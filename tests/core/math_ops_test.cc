@@ -109,14 +109,14 @@ TEST(Unary, ValuesInEveryFloatingDtype) {
 }
 
 TEST(Unary, SpecialValues) {
-  const Array x = array({kNan, kInf, -kInf, 0.0, -0.0, -1.0});
+  const Array x = array({kNan, kInf, -kInf, 0.0, -0.0, -1.0}, float64);
   expect_same(exp(x), {kNan, kInf, 0.0, 1.0, 1.0, std::exp(-1)});
   expect_same(log(x), {kNan, kInf, kNan, -kInf, -kInf, kNan});
   expect_same(log1p(x), {kNan, kInf, kNan, 0.0, -0.0, -kInf});
   expect_same(sqrt(x), {kNan, kInf, kNan, 0.0, -0.0, kNan});
   expect_same(rsqrt(x), {kNan, 0.0, kNan, kInf, -kInf, kNan});
   expect_same(tanh(x), {kNan, 1.0, -1.0, 0.0, -0.0, std::tanh(-1)});
-  expect_same(erf_inv(array({-1.0, 0.0, 1.0, 1.5, kNan})), {-kInf, 0.0, kInf, kNan, kNan});
+  expect_same(erf_inv(array({-1.0, 0.0, 1.0, 1.5, kNan}, float64)), {-kInf, 0.0, kInf, kNan, kNan});
   expect_same(lgamma(x), {kNan, kInf, kInf, kInf, kInf, kInf});
   expect_same(abs(x), {kNan, kInf, kInf, 0.0, 0.0, 1.0});
   expect_same(-x, {kNan, -kInf, kInf, -0.0, 0.0, 1.0});
@@ -136,7 +136,7 @@ TEST(Unary, SpecialValues) {
 }
 
 TEST(Unary, RoundsHalvesToEven) {
-  expect_same(round(array({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999999999999994})),
+  expect_same(round(array({-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999999999999994}, float64)),
               {-2.0, -2.0, -0.0, 0.0, 2.0, 2.0, 0.0});
   expect_same(round(array({0.5f, 1.5f, 8388609.0f})), {0.0, 2.0, 8388609.0});
 }
@@ -159,25 +159,28 @@ TEST(Unary, Integers) {
 
 TEST(Unary, GammaFamily) {
   // Abramowitz and Stegun, table 6.1, and the reflection and recurrence formulas of polygamma.
-  expect_near(digamma(array({1.0, 0.5, -0.5})),
+  expect_near(digamma(array({1.0, 0.5, -0.5}, float64)),
               {-0.57721566490153286, -1.9635100260214235, 0.03648997397857652}, 1e-12);
   const double pi2 = std::numbers::pi * std::numbers::pi;
-  expect_near(polygamma(1, array({1.0, 0.5, -0.5, -1.5})),
+  expect_near(polygamma(1, array({1.0, 0.5, -0.5, -1.5}, float64)),
               {pi2 / 6, pi2 / 2, pi2 / 2 + 4, pi2 / 2 + 4 + 1 / 2.25}, 1e-14);
-  expect_near(polygamma(2, array({1.0, 0.5})), {-2.4041138063191886, -16.828796644234320}, 1e-14);
-  expect_near(polygamma(3, array({1.0, 30.0})), {pi2 * pi2 / 15, 7.786003664736128e-05}, 1e-12);
-  expect_same(polygamma(1, array({0.0, -1.0, -2.0, kInf, kNan})), {kInf, kInf, kInf, 0.0, kNan});
-  expect_same(polygamma(0, array({3.7})), values(digamma(array({3.7}))));
-  EXPECT_THROW((void)polygamma(-1, array({1.0})), ValueError);
+  expect_near(polygamma(2, array({1.0, 0.5}, float64)), {-2.4041138063191886, -16.828796644234320},
+              1e-14);
+  expect_near(polygamma(3, array({1.0, 30.0}, float64)), {pi2 * pi2 / 15, 7.786003664736128e-05},
+              1e-12);
+  expect_same(polygamma(1, array({0.0, -1.0, -2.0, kInf, kNan}, float64)),
+              {kInf, kInf, kInf, 0.0, kNan});
+  expect_same(polygamma(0, array({3.7}, float64)), values(digamma(array({3.7}, float64))));
+  EXPECT_THROW((void)polygamma(-1, array({1.0}, float64)), ValueError);
 }
 
 TEST(Unary, SincAndItsDerivativesAtZero) {
-  expect_near(sinc(array({0.0, 0.5, 1.5, -0.1})),
+  expect_near(sinc(array({0.0, 0.5, 1.5, -0.1}, float64)),
               {1.0, 2 / std::numbers::pi, -2 / (3 * std::numbers::pi), 0.983631643083466}, 1e-15);
   const auto f = [](Array x) { return sinc(x); };
-  EXPECT_EQ(grad(f)(array(0.0)).item<double>(), 0.0);
-  EXPECT_NEAR(grad(grad(f))(array(0.0)).item<double>(), -std::numbers::pi * std::numbers::pi / 3,
-              1e-14);
+  EXPECT_EQ(grad(f)(array(0.0, float64)).item<double>(), 0.0);
+  EXPECT_NEAR(grad(grad(f))(array(0.0, float64)).item<double>(),
+              -std::numbers::pi * std::numbers::pi / 3, 1e-14);
 }
 
 TEST(Binary, Broadcasts) {
@@ -234,20 +237,20 @@ TEST(Binary, IntegerArithmeticWrapsAndDividesByZero) {
 }
 
 TEST(Binary, FloatingDivision) {
-  const Array a = array({7.0, -7.0, 7.0, -7.0, 1.0, -1.0, kInf, 1.0, 0.0}),
-              b = array({2.0, 2.0, -2.0, -2.0, 0.0, kInf, 1.0, kNan, 0.0});
+  const Array a = array({7.0, -7.0, 7.0, -7.0, 1.0, -1.0, kInf, 1.0, 0.0}, float64),
+              b = array({2.0, 2.0, -2.0, -2.0, 0.0, kInf, 1.0, kNan, 0.0}, float64);
   expect_same(floor_divide(a, b), {3.0, -4.0, -4.0, 3.0, kInf, -1.0, kNan, kNan, kNan});
   expect_same(fmod(a, b), {1.0, -1.0, 1.0, -1.0, kNan, -1.0, kNan, kNan, kNan});
   expect_same(a % b, {1.0, 1.0, -1.0, -1.0, kNan, kInf, kNan, kNan, kNan});
-  expect_same(floor_divide(array({1.0}), 0.1), {9.0});
+  expect_same(floor_divide(array({1.0}, float64), 0.1), {9.0});
 }
 
 TEST(Binary, Power) {
-  expect_near(power(array({2.0, 3.0, 0.5}), array({0.5, -1.5, 7.25})),
+  expect_near(power(array({2.0, 3.0, 0.5}, float64), array({0.5, -1.5, 7.25}, float64)),
               {std::sqrt(2.0), std::pow(3.0, -1.5), std::pow(0.5, 7.25)}, 1e-14);
-  expect_same(
-      power(array({0.0, -2.0, -2.0, kInf, kNan, 1.0}), array({0.0, 3.0, 0.5, -1.0, 0.0, kNan})),
-      {1.0, -8.0, kNan, 0.0, 1.0, 1.0});
+  expect_same(power(array({0.0, -2.0, -2.0, kInf, kNan, 1.0}, float64),
+                    array({0.0, 3.0, 0.5, -1.0, 0.0, kNan}, float64)),
+              {1.0, -8.0, kNan, 0.0, 1.0, 1.0});
   EXPECT_EQ(power(array({3, -3, 0, 2}), array({4, 3, 0, 31})).to_vector<int32_t>(),
             (Ints{81, -27, 1, kLowest}));
   EXPECT_EQ(power(array({1, -1, -1, 2, 0}), array({-5, -5, -4, -1, -1})).to_vector<int32_t>(),
@@ -268,25 +271,29 @@ TEST(Binary, Power) {
 }
 
 TEST(Binary, HypotAtan2AndLogaddexpAtTheLimits) {
-  const Array a = array({3.0, 6e200, kInf, kInf, kNan, 0.0}),
-              b = array({4.0, -0.0, kNan, -kInf, 1.0, -0.0});
+  const Array a = array({3.0, 6e200, kInf, kInf, kNan, 0.0}, float64),
+              b = array({4.0, -0.0, kNan, -kInf, 1.0, -0.0}, float64);
   expect_same(hypot(a, b), {5.0, 6e200, kInf, kInf, kNan, 0.0});
-  expect_near(hypot(array({3e200}), 4e200), {5e200});
+  expect_near(hypot(array({3e200}, float64), 4e200), {5e200});
   expect_same(
       hypot(array({3e30f, std::numeric_limits<float>::infinity()}), array({4e30f, std::nanf("")})),
       {static_cast<double>(std::hypot(3e30f, 4e30f)), kInf});
-  expect_near(atan2(array({1.0, -1.0, 0.0, -0.0}), array({1.0, -1.0, -1.0, -1.0})),
-              {std::atan(1.0), -3 * std::atan(1.0), std::numbers::pi, -std::numbers::pi}, 1e-15);
-  const Array x = array({1000.0, -1000.0, kInf, -kInf, kInf, kNan, 1e300});
-  const Array y = array({1000.0, -1000.0, kInf, -kInf, -kInf, 0.0, -1e300});
+  expect_near(
+      atan2(array({1.0, -1.0, 0.0, -0.0}, float64), array({1.0, -1.0, -1.0, -1.0}, float64)),
+      {std::atan(1.0), -3 * std::atan(1.0), std::numbers::pi, -std::numbers::pi}, 1e-15);
+  const Array x = array({1000.0, -1000.0, kInf, -kInf, kInf, kNan, 1e300}, float64);
+  const Array y = array({1000.0, -1000.0, kInf, -kInf, -kInf, 0.0, -1e300}, float64);
   const double ln2 = std::numbers::ln2;
   expect_same(logaddexp(x, y), {1000 + ln2, -1000 + ln2, kInf, -kInf, kInf, kNan, 1e300});
-  expect_near(logaddexp2(array({3.0, 100.0}), array({3.0, -100.0})), {4.0, 100.0}, 1e-14);
-  expect_same(logaddexp2(array({-kInf, kInf}), array({-kInf, 1.0})), {-kInf, kInf});
+  expect_near(logaddexp2(array({3.0, 100.0}, float64), array({3.0, -100.0}, float64)), {4.0, 100.0},
+              1e-14);
+  expect_same(logaddexp2(array({-kInf, kInf}, float64), array({-kInf, 1.0}, float64)),
+              {-kInf, kInf});
 }
 
 TEST(Binary, MaximumAndMinimum) {
-  const Array a = array({1.0, kNan, 2.0, -kInf}), b = array({2.0, 1.0, kNan, 0.0});
+  const Array a = array({1.0, kNan, 2.0, -kInf}, float64),
+              b = array({2.0, 1.0, kNan, 0.0}, float64);
   expect_same(maximum(a, b), {2.0, kNan, kNan, 0.0});
   expect_same(minimum(a, b), {1.0, kNan, kNan, -kInf});
   expect_same(fmax(a, b), {2.0, 1.0, 2.0, 0.0});
@@ -296,9 +303,10 @@ TEST(Binary, MaximumAndMinimum) {
 }
 
 TEST(Binary, SignsAndNeighbours) {
-  expect_same(copysign(array({1.0, -2.0, 0.0, kInf}), array({-0.0, 3.0, -1.0, -kInf})),
-              {-1.0, 2.0, -0.0, -kInf});
-  expect_same(heaviside(array({-1.0, 0.0, 2.0, kNan}), 0.5), {0.0, 0.5, 1.0, kNan});
+  expect_same(
+      copysign(array({1.0, -2.0, 0.0, kInf}, float64), array({-0.0, 3.0, -1.0, -kInf}, float64)),
+      {-1.0, 2.0, -0.0, -kInf});
+  expect_same(heaviside(array({-1.0, 0.0, 2.0, kNan}, float64), 0.5), {0.0, 0.5, 1.0, kNan});
   const Floats f = nextafter(array({1.0f, 0.0f, -1.0f, 5.0f}), array({2.0f, -1.0f, -2.0f, 5.0f}))
                        .to_vector<float>();
   EXPECT_EQ(f, (Floats{std::nextafter(1.0f, 2.0f), -std::numeric_limits<float>::denorm_min(),
@@ -306,16 +314,16 @@ TEST(Binary, SignsAndNeighbours) {
   const Array one = ones({1}, bfloat16);
   EXPECT_EQ(values(nextafter(one, 2.0))[0], 1.0078125);
   EXPECT_EQ(values(nextafter(one, 0.0))[0], 1 - 0.00390625);
-  expect_same(
-      nextafter(array({kNan, 1.0, std::numeric_limits<double>::max()}), array({1.0, kNan, kInf})),
-      {kNan, kNan, kInf});
+  expect_same(nextafter(array({kNan, 1.0, std::numeric_limits<double>::max()}, float64),
+                        array({1.0, kNan, kInf}, float64)),
+              {kNan, kNan, kInf});
 }
 
 TEST(Binary, IntegerFunctions) {
   EXPECT_EQ(gcd(array({12, -12, 0, 7}), array({18, 18, 5, 0})).to_vector<int32_t>(),
             (Ints{6, 6, 5, 7}));
   EXPECT_EQ(lcm(array({4, -4, 0}), array({6, 6, 5})).to_vector<int32_t>(), (Ints{12, 12, 0}));
-  EXPECT_THROW((void)gcd(array({1.0}), 2), DtypeError);
+  EXPECT_THROW((void)gcd(array({1.0}, float64), 2), DtypeError);
 }
 
 TEST(Logic, BitsAndShifts) {
@@ -335,7 +343,7 @@ TEST(Logic, BitsAndShifts) {
 }
 
 TEST(Logic, TruthOfAnyDtype) {
-  const Array a = array({0.0, 2.0, kNan, 0.0}), b = array({0, 0, 1, -1});
+  const Array a = array({0.0, 2.0, kNan, 0.0}, float64), b = array({0, 0, 1, -1});
   EXPECT_EQ(logical_and(a, b).to_vector<bool>(), (Bools{false, false, true, false}));
   EXPECT_EQ(logical_or(a, b).to_vector<bool>(), (Bools{false, true, true, true}));
   EXPECT_EQ(logical_xor(a, b).to_vector<bool>(), (Bools{false, true, false, true}));
@@ -343,7 +351,7 @@ TEST(Logic, TruthOfAnyDtype) {
 }
 
 TEST(Compare, Operators) {
-  const Array a = array({1.0, 2.0, kNan}), b = array({2.0, 2.0, kNan});
+  const Array a = array({1.0, 2.0, kNan}, float64), b = array({2.0, 2.0, kNan}, float64);
   EXPECT_EQ((a < b).to_vector<bool>(), (Bools{true, false, false}));
   EXPECT_EQ((a <= b).to_vector<bool>(), (Bools{true, true, false}));
   EXPECT_EQ((a > b).to_vector<bool>(), (Bools{false, false, false}));
@@ -354,23 +362,24 @@ TEST(Compare, Operators) {
 }
 
 TEST(Compare, Closeness) {
-  const Array a = array({1.0, kInf, kNan, 1e-9}), b = array({1.000001, kInf, kNan, 0.0});
+  const Array a = array({1.0, kInf, kNan, 1e-9}, float64),
+              b = array({1.000001, kInf, kNan, 0.0}, float64);
   EXPECT_EQ(isclose(a, b).to_vector<bool>(), (Bools{true, true, false, true}));
   EXPECT_EQ(isclose(a, b, {.rtol = 0, .atol = 0, .equal_nan = true}).to_vector<bool>(),
             (Bools{false, true, true, false}));
   EXPECT_FALSE(allclose(a, b));
   EXPECT_TRUE(allclose(a, b, {.equal_nan = true}));
-  EXPECT_FALSE(allclose(array({kInf}), array({1.0})));
-  EXPECT_FALSE(allclose(array({1.0}), array({kInf})));
+  EXPECT_FALSE(allclose(array({kInf}, float64), array({1.0}, float64)));
+  EXPECT_FALSE(allclose(array({1.0}, float64), array({kInf}, float64)));
   EXPECT_TRUE(allclose(zeros({0, 2}), ones({2})));
   EXPECT_FALSE(allclose(array({16777216}), array({16777217}), {.rtol = 0, .atol = 0.5}));
   EXPECT_TRUE(allclose(ones({2}, float16), 1.0));
   EXPECT_TRUE(allclose(array({0.1f}), 0.1, {.rtol = 0, .atol = 0}));
-  EXPECT_TRUE(array_equal(array({1, 2}), array({1.0, 2.0})));
+  EXPECT_TRUE(array_equal(array({1, 2}), array({1.0, 2.0}, float64)));
   EXPECT_FALSE(array_equal(array({1, 2}), array({1, 3})));
   EXPECT_FALSE(array_equal(ones({2}), ones({1, 2}))) << "no broadcasting";
-  EXPECT_FALSE(array_equal(array({kNan}), array({kNan})));
-  EXPECT_TRUE(array_equal(array({kNan}), array({kNan}), {.equal_nan = true}));
+  EXPECT_FALSE(array_equal(array({kNan}, float64), array({kNan}, float64)));
+  EXPECT_TRUE(array_equal(array({kNan}, float64), array({kNan}, float64), {.equal_nan = true}));
   EXPECT_THROW((void)allclose(ones({2}), ones({3})), ShapeError);
   const auto ask = [](Array x) { return allclose(x, 1.0f) ? x : -x; };
   EXPECT_EQ(grad(ask)(array(1.0f)).item<float>(), 1.0f) << "under grad the value is known";
@@ -380,15 +389,17 @@ TEST(Compare, Closeness) {
 TEST(Select, WhereAndClip) {
   const Array c = array({true, false, true});
   EXPECT_EQ(where(c, array({1, 2, 3}), -1).to_vector<int32_t>(), (Ints{1, -1, 3}));
-  EXPECT_EQ(where(array({{1.0}, {0.0}}), array({1, 2}), array({3, 4})).to_vector<int32_t>(),
-            (Ints{1, 2, 3, 4}));
+  EXPECT_EQ(
+      where(array({{1.0}, {0.0}}, float64), array({1, 2}), array({3, 4})).to_vector<int32_t>(),
+      (Ints{1, 2, 3, 4}));
   EXPECT_EQ(where(true, array({1, 2}), array({3, 4})).to_vector<int32_t>(), (Ints{1, 2}));
   EXPECT_EQ(where(c, true, array({false, false, true})).to_vector<bool>(),
             (Bools{true, false, true}));
-  expect_same(where(c, ones({3}, float16), array({kNan, 2.0, kNan})), {1.0, 2.0, 1.0});
+  expect_same(where(c, ones({3}, float16), array({kNan, 2.0, kNan}, float64)), {1.0, 2.0, 1.0});
   EXPECT_EQ(where(zeros({0, 3}), ones({3}), 1.0f).shape(), (Shape{0, 3}));
-  expect_same(clip(array({-2.0, 0.5, 3.0, kNan}), -1, 1), {-1.0, 0.5, 1.0, kNan});
-  expect_same(clip(array({0.5, 0.5, 0.5}), array({1.0, kNan, 0.0}), array({0.0, 1.0, kNan})),
+  expect_same(clip(array({-2.0, 0.5, 3.0, kNan}, float64), -1, 1), {-1.0, 0.5, 1.0, kNan});
+  expect_same(clip(array({0.5, 0.5, 0.5}, float64), array({1.0, kNan, 0.0}, float64),
+                   array({0.0, 1.0, kNan}, float64)),
               {0.0, kNan, kNan});
   EXPECT_EQ(clip(array({{-5, 5}}), array({{-1}, {-2}}), array({3, 4})).to_vector<int32_t>(),
             (Ints{-1, 4, -2, 4}));
@@ -434,10 +445,10 @@ TEST(Kinks, PowersOfZeroHaveDerivativesOfEveryOrder) {
 
 TEST(Kinks, LogaddexpIsSmoothWhereBothAreEqual) {
   const auto f = [](Array x) { return logaddexp(x, 1.0); };
-  EXPECT_DOUBLE_EQ(grad(f)(array(1.0)).item<double>(), 0.5);
-  EXPECT_DOUBLE_EQ(grad(grad(f))(array(1.0)).item<double>(), 0.25);
-  const auto same = [](Array x) { return logaddexp(x, array(-kInf)); };
-  EXPECT_EQ(grad(same)(array(-kInf)).item<double>(), 0.5);
+  EXPECT_DOUBLE_EQ(grad(f)(array(1.0, float64)).item<double>(), 0.5);
+  EXPECT_DOUBLE_EQ(grad(grad(f))(array(1.0, float64)).item<double>(), 0.25);
+  const auto same = [](Array x) { return logaddexp(x, array(-kInf, float64)); };
+  EXPECT_EQ(grad(same)(array(-kInf, float64)).item<double>(), 0.5);
 }
 
 TEST(Functions, CanBePassedByName) {

@@ -56,6 +56,24 @@ TEST(NamedArrays, Erases) {
   EXPECT_EQ(a.name(0), "n7");
 }
 
+TEST(NamedArrays, FindsEachOfManyNamesInEveryCopy) {
+  NamedArrays a;
+  for (int i = 0; i < 3000; ++i) {
+    a.insert("n" + std::to_string(i), array(i));
+    const NamedArrays copy = a;
+    ASSERT_EQ(copy.at("n" + std::to_string(i / 2)).item<int>(), i / 2);
+    ASSERT_EQ(copy.find("n" + std::to_string(i + 1)), nullptr);
+  }
+  for (int i = 2999; i > 4; --i) {
+    ASSERT_TRUE(a.erase("n" + std::to_string(i)));
+    ASSERT_EQ(a.find("n" + std::to_string(i)), nullptr);
+    ASSERT_EQ(a.at("n" + std::to_string(i / 2)).item<int>(), i / 2);
+  }
+  a.insert("n5", array(50));
+  EXPECT_EQ(a.at("n5").item<int>(), 50);
+  EXPECT_EQ(a.size(), 6u);
+}
+
 TEST(NamedArrays, ComparesNames) {
   const NamedArrays a{{"x", array(1)}, {"y", array(2)}}, b{{"x", array(3)}, {"y", array(4)}},
       c{{"y", array(1)}, {"x", array(2)}};

@@ -33,11 +33,13 @@ def listed(values, dtype=f32):
         return row(f"astype(array({{{texts}}}), float16)", array)
     nested = [array] if array.ndim == 1 else array
     texts = ["{" + ", ".join(literal(v, dtype) for v in r) + "}" for r in nested]
-    row("array(" + (texts[0] if array.ndim == 1 else "{" + ", ".join(texts) + "}") + ")", array)
+    elements = texts[0] if array.ndim == 1 else "{" + ", ".join(texts) + "}"
+    row(f"array({elements}{', float64' if dtype == np.float64 else ''})", array)
 
 
 def alone(v, dtype=f32):
-    row(f"array({literal(v, dtype)})", np.array(v, dtype))
+    wide = ", float64" if dtype == np.float64 else ""
+    row(f"array({literal(v, dtype)}{wide})", np.array(v, dtype))
 
 
 def counted(shape, dtype=i32, divisor=None):

@@ -90,7 +90,7 @@ TEST(Promotion, NumbersStayWeakAmongThemselves) {
   EXPECT_TRUE(x.weak());
   EXPECT_EQ(x.item<double>(), 3.5);
   EXPECT_EQ((x * ones({2}, float16)).dtype(), float16);
-  EXPECT_EQ((array(2.5) * ones({2}, float16)).dtype(), float64) << "array() is strong";
+  EXPECT_EQ((array(2.5, float64) * ones({2}, float16)).dtype(), float64) << "array() is strong";
   EXPECT_EQ(exp(Array(1)).dtype(), float32);
   EXPECT_TRUE(exp(Array(1)).weak());
 }

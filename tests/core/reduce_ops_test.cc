@@ -7,7 +7,9 @@
 
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/cumulative.h"
+#include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/norm.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/reduce.h"
@@ -208,11 +210,11 @@ TEST(Reduce, ArgmaxTakesTheFirst) {
 }
 
 TEST(Statistics, AsNumPy) {
-  const Array x = array({{1.0, 2.0, 4.0}, {3.0, 5.0, 9.0}});
+  const Array x = array({{1.0, 2.0, 4.0}, {3.0, 5.0, 9.0}}, float64);
   EXPECT_NEAR(var(x).item<double>(), 20.0 / 3, 1e-14);
   EXPECT_NEAR(var(x, none, {.ddof = 1}).item<double>(), 8.0, 1e-14);
   EXPECT_NEAR(std(x, 0).to_vector<double>()[2], 2.5, 1e-14);
-  EXPECT_EQ(average(x, array({1.0, 0.0, 1.0}), 1).to_vector<double>(), (Doubles{2.5, 6}));
+  EXPECT_EQ(average(x, array({1.0, 0.0, 1.0}, float64), 1).to_vector<double>(), (Doubles{2.5, 6}));
   EXPECT_EQ(ptp(x, 1).to_vector<double>(), (Doubles{3, 6}));
   EXPECT_NEAR(var(array({1, 2, 3, 4})).item<float>(), 1.25f, 1e-6f);
   // In f16 the squares of distances would overflow.
@@ -255,14 +257,15 @@ TEST(Logsumexp, StableAtTheEnds) {
 }
 
 TEST(Norm, OrdersAndZero) {
-  const Array x = array({{3.0, -4.0}, {0.0, 12.0}});
+  const Array x = array({{3.0, -4.0}, {0.0, 12.0}}, float64);
   EXPECT_DOUBLE_EQ(norm(x).item<double>(), 13.0);
-  EXPECT_EQ(norm(x, 1).to_vector<double>(), (Doubles{5, 12}));
-  EXPECT_EQ(norm(x, none, {.ord = 1}).item<double>(), 19.0);
-  EXPECT_EQ(norm(x, none, {.ord = INFINITY}).item<double>(), 12.0);
-  EXPECT_EQ(norm(x, none, {.ord = -INFINITY}).item<double>(), 0.0);
-  EXPECT_EQ(norm(x, none, {.ord = 0}).item<double>(), 3.0);
-  EXPECT_NEAR(norm(x, none, {.ord = 3}).item<double>(), std::cbrt(27.0 + 64 + 1728), 1e-12);
+  EXPECT_EQ(norm(x, {.axis = 1}).to_vector<double>(), (Doubles{5, 12}));
+  const Array flat = ravel(x);
+  EXPECT_EQ(norm(flat, {.ord = 1}).item<double>(), 19.0);
+  EXPECT_EQ(norm(flat, {.ord = INFINITY}).item<double>(), 12.0);
+  EXPECT_EQ(norm(flat, {.ord = -INFINITY}).item<double>(), 0.0);
+  EXPECT_EQ(norm(flat, {.ord = 0}).item<double>(), 3.0);
+  EXPECT_NEAR(norm(flat, {.ord = 3}).item<double>(), std::cbrt(27.0 + 64 + 1728), 1e-12);
   const Array zero = zeros({3}, float64);
   for (const double ord : {2.0, 3.0, 1.0, 0.5}) {
     EXPECT_EQ(
@@ -270,9 +273,30 @@ TEST(Norm, OrdersAndZero) {
         (Doubles{0, 0, 0}))
         << ord;
   }
-  EXPECT_NEAR(
-      grad([](const Array& x) { return norm(x); })(array({3.0, 4.0})).to_vector<double>()[0], 0.6,
-      1e-15);
+  EXPECT_NEAR(grad([](const Array& x) { return norm(x); })(array({3.0, 4.0}, float64))
+                  .to_vector<double>()[0],
+              0.6, 1e-15);
+}
+
+// As numpy.linalg.norm of [[3, -4], [0, 12]].
+TEST(Norm, OfAMatrixByItsOrder) {
+  const Array x = array({{3.0, -4.0}, {0.0, 12.0}}, float64);
+  EXPECT_EQ(norm(x, {.ord = "fro"}).item<double>(), 13.0);
+  EXPECT_EQ(norm(x, {.ord = 1}).item<double>(), 16.0);
+  EXPECT_EQ(norm(x, {.ord = -1}).item<double>(), 3.0);
+  EXPECT_EQ(norm(x, {.ord = INFINITY}).item<double>(), 12.0);
+  EXPECT_EQ(norm(x, {.ord = -INFINITY}).item<double>(), 7.0);
+  EXPECT_EQ(norm(x, {.ord = 1, .axis = {1, 0}}).item<double>(), 12.0);
+  EXPECT_EQ(norm(x, {.ord = 1, .axis = 0}).to_vector<double>(), (Doubles{3, 16}));
+  EXPECT_EQ(norm(x, {.ord = 1, .keepdims = true}).shape(), (Shape{1, 1}));
+  EXPECT_EQ(norm(stack({x, 2 * x}), {.ord = 1, .axis = {1, 2}}).to_vector<double>(),
+            (Doubles{16, 32}));
+  for (const double ord : {2.0, -2.0, 0.0, 3.0})
+    EXPECT_THROW((void)norm(x, {.ord = ord}), ValueError) << ord;
+  EXPECT_THROW((void)norm(x, {.ord = "nuc"}), ValueError);
+  EXPECT_THROW((void)norm(ravel(x), {.ord = "fro"}), ValueError);
+  EXPECT_THROW((void)norm(zeros({2, 2, 2}), {.ord = 1}), ShapeError);
+  EXPECT_NEAR(norm(zeros({2, 2, 2}) + 1).item<float>(), std::sqrt(8.0f), 1e-6f);
 }
 
 TEST(Nan, LeftOut) {
@@ -297,20 +321,21 @@ TEST(Gradients, TiesSplitEvenly) {
 
 TEST(Gradients, ProductsWithZeros) {
   const auto g = grad([](const Array& x) { return prod(x); });
-  EXPECT_EQ(g(array({2.0, 3.0, 4.0})).to_vector<double>(), (Doubles{12, 8, 6}));
-  EXPECT_EQ(g(array({2.0, 0.0, 4.0})).to_vector<double>(), (Doubles{0, 8, 0}));
-  EXPECT_EQ(g(array({0.0, 0.0, 4.0})).to_vector<double>(), (Doubles{0, 0, 0}));
-  EXPECT_EQ(g(array({0.0, 0.0, 4.0, 5.0, 1.0}).reshape({5})).size(), 5);
-  const Array h = hessian([](const Array& x) { return prod(x); })(array({0.0, 0.0, 4.0}));
+  EXPECT_EQ(g(array({2.0, 3.0, 4.0}, float64)).to_vector<double>(), (Doubles{12, 8, 6}));
+  EXPECT_EQ(g(array({2.0, 0.0, 4.0}, float64)).to_vector<double>(), (Doubles{0, 8, 0}));
+  EXPECT_EQ(g(array({0.0, 0.0, 4.0}, float64)).to_vector<double>(), (Doubles{0, 0, 0}));
+  EXPECT_EQ(g(array({0.0, 0.0, 4.0, 5.0, 1.0}, float64).reshape({5})).size(), 5);
+  const Array h = hessian([](const Array& x) { return prod(x); })(array({0.0, 0.0, 4.0}, float64));
   EXPECT_EQ(ravel(h).to_vector<double>(), (Doubles{0, 4, 0, 4, 0, 0, 0, 0, 0}));
   const auto running = [](const Array& x) { return sum(cumprod(x)); };
-  EXPECT_EQ(grad(running)(array({2.0, 0.0, 4.0})).to_vector<double>(), (Doubles{1, 2 + 8, 0}));
-  EXPECT_EQ(ravel(hessian(running)(array({0.0, 3.0, 0.0}))).to_vector<double>(),
+  EXPECT_EQ(grad(running)(array({2.0, 0.0, 4.0}, float64)).to_vector<double>(),
+            (Doubles{1, 2 + 8, 0}));
+  EXPECT_EQ(ravel(hessian(running)(array({0.0, 3.0, 0.0}, float64))).to_vector<double>(),
             (Doubles{0, 1, 3, 1, 0, 0, 3, 0, 0}));
 }
 
 TEST(Gradients, StatisticsAgreeWithTheirFormulas) {
-  const Array x = array({1.0, 2.0, 4.0, 9.0});
+  const Array x = array({1.0, 2.0, 4.0, 9.0}, float64);
   const Doubles g =
       grad([](const Array& x) { return var(x, none, {.ddof = 1}); })(x).to_vector<double>();
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(g[i], 2 * (x.to_vector<double>()[i] - 4) / 3, 1e-14);
@@ -373,7 +398,7 @@ TEST(Cumulative, Logsumexp) {
   EXPECT_EQ(y[1], 0.0f);
   EXPECT_EQ(y[3], 1000.0f);
   EXPECT_FLOAT_EQ(y[4], 1000.6931472f);
-  const Array v = array({0.5, -1.0, 2.0, 0.25});
+  const Array v = array({0.5, -1.0, 2.0, 0.25}, float64);
   const auto direct = [](const Array& x) { return log(cumsum(exp(x))); };
   const auto total = [](const auto& f) { return [f](const Array& x) { return sum(f(x) * f(x)); }; };
   const auto stable = [](const Array& x) { return cumlogsumexp(x); };
@@ -388,7 +413,7 @@ TEST(Norm, OfNothing) {
   const double inf = std::numeric_limits<double>::infinity();
   for (const double ord : {0.0, 1.0, 2.0, 3.0, inf}) {
     EXPECT_EQ(norm(x, 0, {.ord = ord}).to_vector<float>(), (std::vector<float>{0, 0, 0}));
-    EXPECT_EQ(norm(x, none, {.ord = ord}).item<float>(), 0.0f);
+    EXPECT_EQ(norm(ravel(x), {.ord = ord}).item<float>(), 0.0f);
     EXPECT_EQ(norm(x, 0, {.ord = ord, .keepdims = true}).shape(), (Shape{1, 3}));
   }
   EXPECT_EQ(norm(zeros({0}, float16), none, {.ord = inf}).dtype(), float16);

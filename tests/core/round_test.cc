@@ -20,7 +20,7 @@ TEST(Round, ToDecimals) {
   EXPECT_EQ(f(array({0.15f, 2.675f, 1e30f, -inf}), 2),
             (std::vector<float>{0.15f, 2.68f, 1e30f, -inf}));
   EXPECT_TRUE(std::signbit(f(array({-0.0f}), 2)[0]));
-  EXPECT_EQ(round(array({1234.5, 55.0, 65.0}), -1).to_vector<double>(),
+  EXPECT_EQ(round(array({1234.5, 55.0, 65.0}, float64), -1).to_vector<double>(),
             (std::vector<double>{1230, 60, 60}));
   EXPECT_EQ(round(array({15, 25, -15, 123456}), -1).to_vector<int32_t>(),
             (std::vector<int32_t>{20, 20, -20, 123460}));

@@ -174,16 +174,18 @@ TEST(Astype, SixteenBitFloatsRoundOnce) {
   // Just above the middle of two bf16 numbers, by less than f32 can hold: two roundings would go
   // down.
   const double above = 1.0 + 0x1p-8 + 0x1p-40;
-  EXPECT_EQ(astype(array({above, 1.0 + 0x1p-8, 1.0 + 0x1p-8 - 0x1p-40, -above}), bfloat16)
+  EXPECT_EQ(astype(array({above, 1.0 + 0x1p-8, 1.0 + 0x1p-8 - 0x1p-40, -above}, float64), bfloat16)
                 .to_vector<Bfloat16>()[0]
                 .bits,
             0x3f81);
-  EXPECT_EQ(astype(array({above}), bfloat16).item<float>(), 1.0078125f);
-  EXPECT_EQ(astype(array({1.0 + 0x1p-8}), bfloat16).item<float>(), 1.0f);
-  EXPECT_EQ(astype(array({-above}), bfloat16).item<float>(), -1.0078125f);
-  EXPECT_EQ(astype(array({1.0 + 0x1p-11 + 0x1p-45}), float16).item<float>(), 1.0009765625f);
-  EXPECT_EQ(astype(array({65519.0, 65520.0, 1e-8}), float16).astype(float32).to_vector<float>(),
-            (Floats{65504.0f, INFINITY, 0.0f}));
+  EXPECT_EQ(astype(array({above}, float64), bfloat16).item<float>(), 1.0078125f);
+  EXPECT_EQ(astype(array({1.0 + 0x1p-8}, float64), bfloat16).item<float>(), 1.0f);
+  EXPECT_EQ(astype(array({-above}, float64), bfloat16).item<float>(), -1.0078125f);
+  EXPECT_EQ(astype(array({1.0 + 0x1p-11 + 0x1p-45}, float64), float16).item<float>(),
+            1.0009765625f);
+  EXPECT_EQ(
+      astype(array({65519.0, 65520.0, 1e-8}, float64), float16).astype(float32).to_vector<float>(),
+      (Floats{65504.0f, INFINITY, 0.0f}));
 }
 
 TEST(Astype, IntegersWrapAndIdentityIsFree) {
@@ -371,11 +373,13 @@ TEST(Create, LinspaceAndMatrices) {
   EXPECT_EQ(linspace(0, 1, 5).to_vector<float>(), (Floats{0, 0.25f, 0.5f, 0.75f, 1}));
   EXPECT_EQ(linspace(0, 1, 4, {.endpoint = false}).to_vector<float>(),
             (Floats{0, 0.25f, 0.5f, 0.75f}));
-  EXPECT_EQ(linspace(2.0, 3.0, 1).to_vector<double>(), (std::vector<double>{2}));
+  EXPECT_EQ(linspace(2.0, 3.0, 1, {.dtype = float64}).to_vector<double>(),
+            (std::vector<double>{2}));
   EXPECT_EQ(linspace(0.1f, 0.7f, 7).to_vector<float>()[6], 0.7f);
   EXPECT_EQ(linspace(array({0.0f, 1.0f}), 2.0f, 3).to_vector<float>(),
             (Floats{0, 1, 1, 1.5f, 2, 2}));
-  EXPECT_EQ(logspace(0.0, 2.0, 3).to_vector<double>(), (std::vector<double>{1, 10, 100}));
+  EXPECT_EQ(logspace(0.0, 2.0, 3, 10.0, {.dtype = float64}).to_vector<double>(),
+            (std::vector<double>{1, 10, 100}));
   EXPECT_EQ(ints(eye(2)), (Ints{1, 0, 0, 1}));
   EXPECT_EQ(ints(eye(2, {.columns = 3, .offset = 1})), (Ints{0, 1, 0, 0, 0, 1}));
   EXPECT_EQ(ints(tri(2, {.columns = 3})), (Ints{1, 0, 0, 1, 1, 0}));

@@ -51,6 +51,42 @@ TEST(Sort, EachDtype) {
             (std::vector<uint64_t>{0, top - 1, top}));
 }
 
+// As sort with `descending`: NaN first, what is equal in its order.
+TEST(TopK, HasTheOrderOfSortInEveryDtype) {
+  for (int d = 0; d < kDtypeCount; ++d) {
+    const Dtype dtype = static_cast<Dtype>(d);
+    SCOPED_TRACE(name(dtype));
+    std::vector<double> numbers = {3, 0, 5, 5, 1, 0, 127, 2, 3, 1};
+    if (!is_unsigned_integer(dtype) && dtype != bool_) numbers[4] = -100, numbers[7] = -1;
+    if (is_floating(dtype)) {
+      numbers[1] = -0.0;
+      for (const double x : {double{kNan}, double{kInf}, -double{kNan}, -double{kInf}, 0.0})
+        numbers.insert(numbers.begin() + 2, x);
+    }
+    const Array x = astype(array(numbers), dtype);
+    const auto bits = [](const Array& a) {
+      const char* data = static_cast<const char*>(internal::mutable_data(a));
+      return std::string(data, static_cast<size_t>(a.nbytes()));
+    };
+    for (const int64_t k : {int64_t{1}, int64_t{4}, x.size()}) {
+      const auto best = [&](const Array& a) { return top_k(a, k); };
+      const Array order = argsort(x, 0, {.descending = true})[slice(0, k)];
+      for (const auto& [values, places] : {best(x), jit(best)(x)}) {
+        EXPECT_EQ(places.to_vector<int32_t>(), order.to_vector<int32_t>());
+        EXPECT_EQ(bits(values), bits(take(x, order)));
+      }
+    }
+    if (!is_floating(dtype)) continue;
+    // A gradient goes to the elements that were taken, NaN too.
+    const auto first = [](const Array& a) { return sum(top_k(a, 2).first); };
+    std::vector<double> want(numbers.size(), 0);
+    for (const int32_t i : argsort(x, 0, {.descending = true})[slice(0, 2)].to_vector<int32_t>())
+      want[static_cast<size_t>(i)] = 1;
+    EXPECT_EQ(astype(grad(first)(x), float64).to_vector<double>(), want);
+    EXPECT_EQ(astype(jit(grad(first))(x), float64).to_vector<double>(), want);
+  }
+}
+
 TEST(Sort, NanLastZerosEqual) {
   const Array x = array({kNan, 1.0f, -kInf, 0.0f, -kNan, kInf, -0.0f, -2.0f});
   EXPECT_EQ(argsort(x).to_vector<int32_t>(), (Ints{2, 7, 3, 6, 1, 5, 0, 4}));
@@ -127,23 +163,23 @@ TEST(Sort, LexsortLastKeyFirst) {
 }
 
 TEST(Sort, Derivatives) {
-  const Array x = array({3.0, 1.0, 2.0, -4.0, 7.0, 0.5}, {2, 3});
-  const Array w = array({1.0, 10.0, 100.0});
+  const Array x = array({3.0, 1.0, 2.0, -4.0, 7.0, 0.5}, {2, 3}, float64);
+  const Array w = array({1.0, 10.0, 100.0}, float64);
   EXPECT_TRUE(allclose(grad([&](const Array& x) { return sum(sort(x) * w); })(x),
-                       array({100.0, 1.0, 10.0, 1.0, 100.0, 10.0}, {2, 3})));
+                       array({100.0, 1.0, 10.0, 1.0, 100.0, 10.0}, {2, 3}, float64)));
   EXPECT_TRUE(
       allclose(grad([&](const Array& x) { return sum(sort(x, -1, {.descending = true}) * w); })(x),
-               array({1.0, 100.0, 10.0, 100.0, 1.0, 10.0}, {2, 3})));
+               array({1.0, 100.0, 10.0, 100.0, 1.0, 10.0}, {2, 3}, float64)));
   EXPECT_TRUE(allclose(grad([&](const Array& x) {
-                         return sum(top_k(x, 2).first * array({1.0, 10.0}));
+                         return sum(top_k(x, 2).first * array({1.0, 10.0}, float64));
                        })(x),
-                       array({1.0, 0.0, 10.0, 0.0, 1.0, 10.0}, {2, 3})));
+                       array({1.0, 0.0, 10.0, 0.0, 1.0, 10.0}, {2, 3}, float64)));
   const auto cubes = [](const Array& x) {
     const Array s = sort(x[0]);
-    return sum(s * s * s * array({1.0, 2.0, 3.0}));
+    return sum(s * s * s * array({1.0, 2.0, 3.0}, float64));
   };
   EXPECT_TRUE(allclose(hessian(cubes)(x)[{0, slice(), 0, slice()}],
-                       array({54.0, 0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 24.0}, {3, 3})));
+                       array({54.0, 0.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 24.0}, {3, 3}, float64)));
 }
 
 TEST(Sort, UnderVmap) {

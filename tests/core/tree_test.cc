@@ -100,14 +100,14 @@ std::vector<std::string> paths(const auto& x) {
 }
 
 TEST(Tree, LeavesHavePathsInTheOrderOfTheFields) {
-  const std::vector<std::string> expected = {"blocks[0].weight",
-                                             "blocks[0].bias",
-                                             "blocks[1].weight",
+  const std::vector<std::string> expected = {"blocks.0.weight",
+                                             "blocks.0.bias",
+                                             "blocks.1.weight",
                                              "heads.box",
                                              "heads.cls",
-                                             "two[0]",
-                                             "two[1]",
-                                             "mixed[0]",
+                                             "two.0",
+                                             "two.1",
+                                             "mixed.0",
                                              "either.weight",
                                              "pair.left",
                                              "pair.right",
@@ -265,6 +265,17 @@ TEST(Tree, RavelAndUnravelAreInverse) {
   EXPECT_EQ(r.flat.to_vector<float>(), (std::vector<float>{1, 2, 3, 4, 5}));
   EXPECT_TRUE(tree::equal(r.unravel(r.flat), a));
   EXPECT_THROW(r.unravel(zeros({4})), ShapeError);
+}
+
+TEST(TreeAt, KeepsATemporaryTree) {
+  struct Net {
+    Array w;
+  };
+  const auto place = tree::at(
+      Net{ones({2})}, [](auto& m) -> auto& { return m.w; });
+  EXPECT_TRUE(array_equal(place.set(zeros({2})).w, zeros({2})));
+  const auto by_path = tree::at(Net{ones({2})}, "w");
+  EXPECT_TRUE(array_equal(by_path.apply([](const Array& a) { return a + a; }).w, full({2}, 2.0f)));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(AddingAPrimitive, DerivativesOfEveryOrder) {
   EXPECT_TRUE(allclose(hessian(total)(kX), diag(6.0f * kX)));
   EXPECT_TRUE(
       allclose(jvp(cubed, std::tuple{kX}, std::tuple{ones_like(kX)}).second, 3.0f * kX * kX));
-  const Array x = astype(kX, float64), h = array(1e-5);
+  const Array x = astype(kX, float64), h = array(1e-5, float64);
   EXPECT_TRUE(allclose(grad(total)(x), (cubed(x + h) - cubed(x - h)) / (2.0 * h),
                        {.rtol = 1e-8, .atol = 1e-8}));
 }

@@ -11,9 +11,41 @@ Section array_mistakes() {
       {
           {"An array that nobody has set", CODE(Array x; sp::exp(x)),
            CODE(Array x = sp::zeros({2}); sp::exp(x)), "ValueError",
-           "array: this Array is empty (default-constructed, or moved from); give it a value "
-           "before "
-           "it is used" HERE},
+           "exp: this Array is empty, the argument x (default-constructed, or moved from); give it "
+           "a value before it is used" HERE},
+          {"An operand that nobody has set", CODE(Array b; sp::matmul(sp::ones({2, 2}), b)),
+           CODE(Array b = sp::ones({2, 2}); sp::matmul(sp::ones({2, 2}), b)), "ValueError",
+           "matmul: this Array is empty, the argument b (default-constructed, or moved from); give "
+           "it a value before it is used" HERE},
+          {"A leaf that nobody has set",
+           CODE(sp::tree::map(sp::exp, std::vector<Array>{sp::ones({2}), Array()})),
+           CODE(sp::tree::map(sp::exp, std::vector<Array>{sp::ones({2}), sp::ones({2})})),
+           "ValueError",
+           "tree::map: the leaf 1 is an empty Array (default-constructed, or moved from), which "
+           "the function does not take; give it a value, or return it as it is where it is not "
+           "defined()" HERE},
+          {"An entry that the shape lacks", CODE(sp::zeros({2, 3}).shape()[2]),
+           CODE(sp::zeros({2, 3}).shape()[-1]), "ShapeError",
+           "shape: the shape [2,3] has no entry 2; they are 0..1, and -1..-2 from the end"},
+          {"An unsigned index below zero",
+           CODE(const std::vector<int> v; sp::zeros({3})[v.size() - 1]),
+           CODE(const std::vector<int> v(3); sp::zeros({3})[v.size() - 1]), "IndexError",
+           "operator[]: the unsigned index 18446744073709551615 is out of range for every array; "
+           "below zero, unsigned numbers start over from the largest one: compute it with "
+           "int64_t" HERE},
+          {"More parts than could be held", CODE(sp::split(sp::zeros({0}), int64_t{1} << 40)),
+           CODE(sp::split(sp::zeros({8}), 4)), "ValueError",
+           "split: 1099511627776 sections of an axis of size 0; at most one for each entry, or "
+           "1048576, can be made" HERE},
+          {"Counts that add up to too much",
+           CODE(sp::repeat(sp::zeros({2}), std::vector<int64_t>{INT64_MAX, 1})),
+           CODE(sp::repeat(sp::zeros({2}), std::vector<int64_t>{2, 1})), "ShapeError",
+           "repeat: the counts for axis 0 of f32[2] add up to more than int64 can count" HERE},
+          {"The spectral norm", CODE(sp::norm(sp::ones({2, 2}), {.ord = 2})),
+           CODE(sp::norm(sp::ones({2, 2}))), "ValueError",
+           "norm: ord 2 of matrices, here f32[2,2], is made of singular values, which cannot be "
+           "computed; leave ord out for the Frobenius norm, or take the norm of all elements as of "
+           "a vector, norm(ravel(x), {.ord = 2})" HERE},
           {"Shapes that do not broadcast", CODE(sp::zeros({2, 3}) + sp::zeros({4})),
            CODE(sp::zeros({2, 3}) + sp::zeros({3})), "ShapeError",
            "add: f32[2,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be equal "
@@ -99,5 +131,16 @@ Section array_mistakes() {
            "ValueError",
            "sub(f32[1], f32[1]): the result f32[1] has a NaN and the inputs have none; look at the "
            "inputs of this operation (SPRUCE_DEBUG_NANS=1 checks each result)" HERE},
+          {"A label that is no class in a compiled function, with checks on request",
+           CODE(sp::set_debug_nans(true); const auto loss = sp::jit([](const Array& y) {
+                                            return sp::nn::cross_entropy(sp::ones({2, 3}), y);
+                                          });
+                loss(sp::array({0, 3}))),
+           CODE(sp::set_debug_nans(false); const auto loss = sp::jit([](const Array& y) {
+                                             return sp::nn::cross_entropy(sp::ones({2, 3}), y);
+                                           });
+                loss(sp::array({0, 2}))),
+           "IndexError",
+           "cross_entropy: the target holds class 3, the input has classes 0..2" HERE},
       }};
 }

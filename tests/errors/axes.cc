@@ -17,6 +17,14 @@ Section axis_mistakes() {
           {"A negative axis that is not there", CODE(sp::mean(sp::zeros({2, 3}), -3)),
            CODE(sp::mean(sp::zeros({2, 3}), -2)), "ShapeError",
            "mean: axis -3 is out of range for an array of rank 2, whose axes are -2..1" HERE},
+          {"An unsigned axis below zero",
+           CODE(const std::vector<int> v; const Array x = sp::zeros({3});
+                sp::stack({x, x}, v.size() - 1)),
+           CODE(const std::vector<int> v(1); const Array x = sp::zeros({3});
+                sp::stack({x, x}, v.size() - 1)),
+           "ShapeError",
+           "stack: axis 9223372036854775807 is out of range for an array of rank 2, whose axes are "
+           "-2..1" HERE},
           {"An axis named twice", CODE(sp::sum(sp::zeros({2, 3}), {1, -1})),
            CODE(sp::sum(sp::zeros({2, 3}), {0, 1})), "ShapeError",
            "sum: axis -1 is given twice in [1,-1]" HERE},

@@ -46,6 +46,36 @@ TEST_F(DebugNans, NamesTheFirstOperation) {
   EXPECT_TRUE(allclose(f(array({1.0f, 4.0f})), array(2.7182818f + 7.389056f)));
 }
 
+// Step by step, as it runs where results are checked.
+TEST_F(DebugNans, AScanWithACarryGivesTheSame) {
+  const auto step = [](const std::pair<Array, Array>& c, const std::pair<Array, Array>& x) {
+    const Array next = c.first * x.first + x.second;
+    return std::pair{std::pair{next, c.second + 1}, std::pair{next - c.first, c.second}};
+  };
+  const std::pair xs{array({2.0f, 3.0f, 4.0f}), array({1.0f, -1.0f, 0.5f})};
+  for (const bool reverse : {false, true}) {
+    const auto run = [&] {
+      return scan(step, std::pair{array(1.0f), array(7)}, xs, {.reverse = reverse});
+    };
+    const auto checked = run();
+    set_debug_nans(false);
+    const auto plain = run();
+    set_debug_nans(true);
+    const std::vector<Array> got = tree::leaves(checked), want = tree::leaves(plain);
+    ASSERT_EQ(got.size(), 4u);
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(array_equal(got[i], want[i])) << i;
+    EXPECT_EQ(got[0].item<float>(), reverse ? 26.0f : 32.5f);
+  }
+  EXPECT_THAT(message_of([] {
+                scan(
+                    [](const Array& c, const Array& x) {
+                      return std::pair{sqrt(c - x), c};
+                    },
+                    4.0f, array({0.0f, 9.0f}));
+              }),
+              StartsWith("sqrt(f32[]): the result f32[] has a NaN"));
+}
+
 TEST_F(DebugNans, InsideOfTransforms) {
   const Array x = array({1.0f, -1.0f});
   EXPECT_THAT(message_of([&] { grad(f)(x); }), StartsWith("sqrt("));

@@ -100,7 +100,17 @@ Section layer_mistakes() {
            "Context{.training = true, .key = key}, or give the Module one by seed(key)" HERE},
           {"A probability above 1", CODE(nn::dropout(sp::ones({4}), {.p = 50, .key = sp::Key(0)})),
            CODE(nn::dropout(sp::ones({4}), {.p = 0.5f, .key = sp::Key(0)})), "ValueError",
-           "dropout: p is 50.000000, it must be within 0..1" HERE},
+           "dropout: p is 50, it must be within 0..1" HERE},
+          {"A probability above 1 of a layer in evaluation",
+           CODE(nn::Dropout{.p = 50}(sp::ones({4}))), CODE(nn::Dropout{.p = 0.5f}(sp::ones({4}))),
+           "ValueError", "Dropout: p is 50, it must be within 0..1" HERE},
+          {"A share of new statistics above 1", CODE(nn::BatchNorm::init(3, {.momentum = 10})),
+           CODE(nn::BatchNorm::init(3, {.momentum = 0.1})), "ValueError",
+           "BatchNorm::init: momentum is 10, it must be within 0..1" HERE},
+          {"A negative number under the root",
+           CODE(nn::layer_norm(sp::ones({4, 3}), {3}, {}, {}, {.eps = -1e-5})),
+           CODE(nn::layer_norm(sp::ones({4, 3}), {3}, {}, {}, {.eps = 1e-5})), "ValueError",
+           "layer_norm: eps is -1e-05, it must be finite and not negative" HERE},
           {"Arguments of embedding the other way round",
            CODE(nn::embedding(sp::ones({10, 4}), sp::array({1, 2}))),
            CODE(nn::embedding(sp::array({1, 2}), sp::ones({10, 4}))), "DtypeError",
@@ -129,6 +139,66 @@ Section layer_mistakes() {
            "ValueError",
            "scaled_dot_product_attention: attn_mask and is_causal exclude each other; put the "
            "causal mask, tri(t, {.columns = s, .dtype = bool_}), into attn_mask" HERE},
+          {"Dropout of attention without a key",
+           CODE(const Array x = sp::ones({4, 8});
+                nn::scaled_dot_product_attention(x, x, x, {.dropout_p = 0.5f})),
+           CODE(const Array x = sp::ones({4, 8}); nn::scaled_dot_product_attention(
+                    x, x, x, {.dropout_p = 0.5f, .dropout_key = sp::Key(0)})),
+           "ValueError",
+           "scaled_dot_product_attention: dropout_p needs a key; give one as {.dropout_p = p, "
+           ".dropout_key = key}, or leave dropout_p out, as in evaluation" HERE},
+          {"A mask of integers for a layer",
+           CODE(const auto layer = nn::MultiheadAttention::init(sp::Key(0), 8, 2);
+                const Array x = sp::ones({4, 8});
+                layer(x, x, x, {.attn_mask = sp::ones({4, 4}, sp::int32)})),
+           CODE(const auto layer = nn::MultiheadAttention::init(sp::Key(0), 8, 2);
+                const Array x = sp::ones({4, 8});
+                layer(x, x, x, {.attn_mask = sp::ones({4, 4}, sp::int32) > 1})),
+           "DtypeError",
+           "MultiheadAttention: attn_mask must be bool or floating, got i32[4,4]" HERE},
+          {"Keys and values of different lengths",
+           CODE(const auto layer = nn::MultiheadAttention::init(sp::Key(0), 8, 2);
+                layer(sp::ones({4, 1, 8}), sp::ones({5, 1, 8}), sp::ones({6, 1, 8}))),
+           CODE(const auto layer = nn::MultiheadAttention::init(sp::Key(0), 8, 2);
+                layer(sp::ones({4, 1, 8}), sp::ones({5, 1, 8}), sp::ones({5, 1, 8}))),
+           "ShapeError",
+           "MultiheadAttention: query f32[4,1,8], key f32[5,1,8] and value f32[6,1,8] do not fit: "
+           "all must have one batch size, and key and value one length" HERE},
+          {"Queries of another batch",
+           CODE(const auto layer =
+                    nn::MultiheadAttention::init(sp::Key(0), 8, 2, {.batch_first = true});
+                layer(sp::ones({2, 4, 8}), sp::ones({3, 5, 8}), sp::ones({3, 5, 8}))),
+           CODE(const auto layer =
+                    nn::MultiheadAttention::init(sp::Key(0), 8, 2, {.batch_first = true});
+                layer(sp::ones({3, 4, 8}), sp::ones({3, 5, 8}), sp::ones({3, 5, 8}))),
+           "ShapeError",
+           "MultiheadAttention: query f32[2,4,8], key f32[3,5,8] and value f32[3,5,8] do not fit: "
+           "all must have one batch size, and key and value one length" HERE},
+          {"An input that does not fit a sequence of layers",
+           CODE(const auto net = nn::sequential(nn::dense(3), nn::relu);
+                const auto params = net.init(sp::Key(0), sp::ones({5, 4}));
+                net(params)(sp::ones({5, 2}))),
+           CODE(const auto net = nn::sequential(nn::dense(3), nn::relu);
+                const auto params = net.init(sp::Key(0), sp::ones({5, 4}));
+                net(params)(sp::ones({5, 4}))),
+           "ShapeError",
+           "linear: x f32[5,2] and weight f32[3,4] do not fit: x must be f[..., in] and weight "
+           "f[out, in]" HERE},
+          {"A layer in a sequence for another number of features",
+           CODE(nn::sequential(nn::dense(3), nn::Linear::init(sp::Key(0), 4, 2))
+                    .init(sp::Key(0), sp::ones({5, 4}))),
+           CODE(nn::sequential(nn::dense(3), nn::Linear::init(sp::Key(0), 3, 2))
+                    .init(sp::Key(0), sp::ones({5, 4}))),
+           "ShapeError",
+           "linear: x f32[5,3] and weight f32[2,4] do not fit: x must be f[..., in] and weight "
+           "f[out, in]" HERE},
+          {"Two names of one axis", CODE(nn::softmax(sp::ones({2, 3}), {.axis = 0, .dim = 1})),
+           CODE(nn::softmax(sp::ones({2, 3}), {.axis = 0})), "ValueError",
+           "softmax: axis is 0 and dim is 1; they are two names of one option, give one" HERE},
+          {"Parameters cast to integers",
+           CODE(nn::Precision{.compute = sp::int32}.to_compute(sp::ones({2}))),
+           CODE(nn::Precision{.compute = sp::float16}.to_compute(sp::ones({2}))), "DtypeError",
+           "Precision: casts to i32; parameters, computation and output are of floating dtypes"},
           {"Heads that do not divide the width",
            CODE(nn::MultiheadAttention::init(sp::Key(0), 10, 4)),
            CODE(nn::MultiheadAttention::init(sp::Key(0), 12, 4)), "ValueError",
@@ -183,8 +253,7 @@ Section loss_mistakes() {
           {"Label smoothing above 1",
            CODE(nn::cross_entropy(sp::ones({2, 3}), sp::array({0, 1}), {.label_smoothing = 10})),
            CODE(nn::cross_entropy(sp::ones({2, 3}), sp::array({0, 1}), {.label_smoothing = 0.1})),
-           "ValueError",
-           "cross_entropy: label_smoothing is 10.000000, it must be within 0..1" HERE},
+           "ValueError", "cross_entropy: label_smoothing is 10, it must be within 0..1" HERE},
           {"A target that would broadcast", CODE(nn::mse_loss(sp::ones({4, 1}), sp::ones({4}))),
            CODE(nn::mse_loss(sp::ones({4, 1}), sp::ones({4, 1}))), "ShapeError",
            "mse_loss: input is f32[4,1], target is f32[4]; they must have one shape (broadcasting "

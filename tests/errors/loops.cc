@@ -37,7 +37,7 @@ Section loop_mistakes() {
                },
                State{sp::zeros({}), {sp::array(8)}}, {.length = 3})),
            "DtypeError",
-           "scan: carry.more[0] is i32[] before the body and f32[] after it; convert one of them "
+           "scan: carry.more.0 is i32[] before the body and f32[] after it; convert one of them "
            "with astype" HERE},
           {"A carry that grows",
            CODE(sp::while_loop([](const State& s) { return s.x < 3; },
@@ -66,7 +66,7 @@ Section loop_mistakes() {
                },
                0.0f, std::pair{sp::ones({3}), sp::ones({3})})),
            "ShapeError",
-           "scan: xs[0] is f32[3], xs[1] is f32[4]; all leaves of xs must have one size along axis "
+           "scan: xs.0 is f32[3], xs.1 is f32[4]; all leaves of xs must have one size along axis "
            "0" HERE},
           {"Steps through a number", CODE(sp::scan(step, 0.0f, sp::array(3.0f))),
            CODE(sp::scan(step, 0.0f, sp::array({3.0f}))), "ShapeError",
@@ -107,6 +107,33 @@ Section loop_mistakes() {
                                [](const Array& y) { return y * y; }, 2.0f, {.max_steps = 3})),
            "ValueError",
            "while_loop: max_steps is -3; it must not be negative, except for -1, no bound" HERE},
+          {"Bounds that are too far apart",
+           CODE(sp::fori_loop(
+               INT64_MIN, INT64_MAX, [](const Array&, const Array& x) { return x; }, 1.0f)),
+           CODE(sp::fori_loop(
+               INT64_MAX - 3, INT64_MAX, [](const Array&, const Array& x) { return x; }, 1.0f)),
+           "ValueError",
+           "fori_loop: the bounds are -9223372036854775808 and 9223372036854775807, which are more "
+           "than 2^63 - 1 steps apart; nest two loops" HERE},
+          {"A bound that is no index",
+           CODE(sp::fori_loop(
+               0, UINT64_MAX, [](const Array&, const Array& x) { return x; }, 1.0f)),
+           CODE(sp::fori_loop(
+               0, 3u, [](const Array&, const Array& x) { return x; }, 1.0f)),
+           "ValueError",
+           "fori_loop: the bound 18446744073709551615 is above 2^63 - 1, the largest index; count "
+           "from a smaller one" HERE},
+          {"Bounds that no dtype holds",
+           CODE(sp::fori_loop(
+               sp::array(0).astype(sp::int64), sp::array(3).astype(sp::uint64),
+               [](const Array&, const Array& x) { return x; }, 1.0f)),
+           CODE(sp::fori_loop(
+               sp::array(0).astype(sp::int64), sp::array(3).astype(sp::uint32),
+               [](const Array&, const Array& x) { return x; }, 1.0f)),
+           "DtypeError",
+           "fori_loop: the bounds are i64[] and u64[], and no integer dtype holds both; convert "
+           "one "
+           "of them with astype" HERE},
           {"A condition with a shape",
            CODE(sp::while_loop([](const Array& y) { return y < 9.0f; },
                                [](const Array& y) { return y * y; }, sp::array({2.0f, 3.0f}))),
@@ -151,6 +178,17 @@ Section loop_mistakes() {
            "TreeError",
            "switch_: the result from branch 0 and the one from branch 1 have different forms: at "
            "more: 0 entries in the first, 1 entries in the second" WITHIN},
+          {"A branch that returns nothing",
+           CODE(sp::cond(
+               sp::array(true), [](const Array& x) { return x; },
+               [](const Array&) { return Array(); }, sp::ones({2}))),
+           CODE(sp::cond(
+               sp::array(true), [](const Array& x) { return x; },
+               [](const Array& x) { return sp::zeros_like(x); }, sp::ones({2}))),
+           "TreeError",
+           "cond: the result where the predicate does not hold and the one where it holds have "
+           "different forms: at the root: an array in the second, an undefined one in the "
+           "first" WITHIN},
           {"A branch by a number that is no integer",
            CODE(sp::switch_(sp::array(1.0f), std::vector{add, add}, sp::ones({2}), sp::ones({2}))),
            CODE(sp::switch_(sp::array(1), std::vector{add, add}, sp::ones({2}), sp::ones({2}))),

@@ -30,6 +30,14 @@ struct Mistake {
   const char* message;  // all of it; HERE and WITHIN stand for any line of the table's file
 };
 
+/// n layers from 2 to 2 features: a tree of several leaves.
+using Layers = std::vector<spruce::nn::Linear>;
+inline Layers layers(int n) {
+  Layers out;
+  for (int i = 0; i < n; ++i) out.push_back(spruce::nn::Linear::init(spruce::Key(i), 2, 2));
+  return out;
+}
+
 struct Section {
   const char* title;
   const char* file;
@@ -37,10 +45,12 @@ struct Section {
 };
 
 Section array_mistakes();
+Section empty_mistakes();
 Section axis_mistakes();
 Section index_mistakes();
 Section product_mistakes();
 Section transform_mistakes();
+Section derivative_mistakes();
 Section loop_mistakes();
 Section tracer_mistakes();
 Section tree_mistakes();
@@ -48,4 +58,7 @@ Section random_mistakes();
 Section layer_mistakes();
 Section loss_mistakes();
 Section module_mistakes();
+Section optimizer_mistakes();
 Section file_mistakes();
+Section tree_file_mistakes();
+Section machine_mistakes();

@@ -85,7 +85,7 @@ TEST(Mistakes, ThrowTheirMessageAndTheProgramGoesOn) {
       ++count;
     }
   }
-  EXPECT_GE(count, 60u);
+  EXPECT_GE(count, 140u);
   RecordProperty("mistakes", static_cast<int>(count));
 }
 

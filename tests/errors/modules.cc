@@ -22,6 +22,24 @@ class Net : public nn::Module {
   nn::Stateful<nn::Linear> out;
 };
 
+// A module whose layer is made and never registered.
+class Forgetful : public nn::Module {
+ public:
+  Array forward(const Array& x) override { return out(x); }
+  nn::Stateful<nn::Linear> out{nn::Linear::init(sp::Key(0), 4, 2)};
+};
+
+// A module with a buffer `seen` f32[4], which becomes what the function of its input is.
+class Statistics : public nn::Module {
+ public:
+  explicit Statistics(Array (*f)(const Array&)) : f(f) { register_buffer("seen", sp::zeros({4})); }
+  Array forward(const Array& x) override {
+    update_buffer("seen", f(x));
+    return x;
+  }
+  Array (*f)(const Array&);
+};
+
 void write_file(const char* path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
@@ -72,6 +90,27 @@ Section module_mistakes() {
            CODE(Net net; net(sp::ones({3, 4}))), "ValueError",
            "Stateful: a layer of a module is called outside of it; call the module, as in net(x), "
            "or keep the plain layer struct" HERE},
+          {"A layer that no module has registered", CODE(Forgetful net; net(sp::ones({3, 4}))),
+           CODE(Net net; net(sp::ones({3, 4}))), "ValueError",
+           "Module: a part that is not registered is called, so that its arrays are in no list; "
+           "set it in the constructor, as in out_ = register_module(\"out\", layer)" HERE},
+          {"A buffer of another shape",
+           CODE(Statistics net(+[](const Array& x) { return sp::mean(x); }); net(sp::ones({3, 4}))),
+           CODE(Statistics net(+[](const Array& x) { return sp::mean(x, 0); });
+                net(sp::ones({3, 4}))),
+           "ShapeError", "update_buffer: 'seen' is f32[4], the new value is f32[]" HERE},
+          {"A buffer of another dtype",
+           CODE(Statistics net(+[](const Array& x) { return sp::argmax(x, 0); });
+                net(sp::ones({3, 4}))),
+           CODE(Statistics net(+[](const Array& x) { return sp::mean(x, 0); });
+                net(sp::ones({3, 4}))),
+           "DtypeError",
+           "update_buffer: 'seen' is f32[4], the new value is i32[4]; convert it with "
+           "astype" HERE},
+          {"A module that is a null pointer",
+           CODE(nn::functionalize(std::shared_ptr<nn::Module>())),
+           CODE(nn::functionalize(std::make_shared<Net>())), "ValueError",
+           "functionalize: the module is a null pointer; make the module first" HERE},
           {"Parameters without a name that the module has",
            CODE(Net net; nn::functionalize(net).apply({{"out.weight", sp::ones({2, 4})}}, {}, {},
                                                       sp::ones({3, 4}))),

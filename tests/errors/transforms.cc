@@ -30,12 +30,13 @@ Section transform_mistakes() {
            "astype" HERE},
           {"The gradient with respect to integers", CODE(sp::grad(square_sum)(sp::arange(3))),
            CODE(sp::grad(square_sum)(sp::arange(3.0f))), "DerivativeError",
-           "grad: the argument to differentiate has no floating leaf (it is i32[3]); derivatives "
-           "are taken with respect to f16, bf16, f32 and f64 values: convert with astype, or "
-           "choose another argument, as in grad<1>(f)" HERE},
+           "grad: argument 0 is i32[3]; derivatives are taken with respect to Arrays of f16, bf16, "
+           "f32 and f64: convert with astype, or choose another argument, as in grad<1>(f)" HERE},
           {"The Jacobian with respect to integers", CODE(sp::jacfwd(sp::sin)(sp::arange(3))),
            CODE(sp::jacfwd(sp::sin)(sp::arange(3.0f))), "DerivativeError",
-           "jacfwd: takes the derivative of floating values, got i32[3]; convert with astype" HERE},
+           "jacfwd: argument 0 is i32[3]; derivatives are taken with respect to Arrays of f16, "
+           "bf16, f32 and f64: convert with astype, or choose another argument, as in "
+           "grad<1>(f)" HERE},
           {"The Hessian of a function with several results",
            CODE(sp::hessian(sp::sin)(sp::ones({3}))), CODE(sp::hessian(square_sum)(sp::ones({3}))),
            "DerivativeError",
@@ -64,26 +65,26 @@ Section transform_mistakes() {
           {"Mapped axes of different sizes",
            CODE(sp::vmap(sum_of_products)(sp::ones({4, 3}), sp::ones({5, 3}))),
            CODE(sp::vmap(sum_of_products)(sp::ones({4, 3}), sp::ones({4, 3}))), "ShapeError",
-           "vmap: the mapped axes have different sizes: argument [0] is f32[4,3] with 4 on axis 0, "
-           "argument [1] is f32[5,3] with 5 on axis 0; set in_axes to none for what is not "
+           "vmap: the mapped axes have different sizes: argument 0 is f32[4,3] with 4 on axis 0, "
+           "argument 1 is f32[5,3] with 5 on axis 0; set in_axes to none for what is not "
            "mapped" HERE},
           {"A mapped axis that is not there",
            CODE(sp::vmap(sum_of_products, {.in_axes = {0, 2}})(sp::ones({4, 3}), sp::ones({3, 4}))),
            CODE(sp::vmap(sum_of_products, {.in_axes = {0, 1}})(sp::ones({4, 3}), sp::ones({3, 4}))),
            "ShapeError",
-           "vmap: in_axes names axis 2 of argument [1], which is f32[3,4]; map an axis that it "
+           "vmap: in_axes names axis 2 of argument 1, which is f32[3,4]; map an axis that it "
            "has, or none" HERE},
           {"Mapping a number", CODE(sp::vmap(sum_of_products)(sp::ones({4, 3}), sp::array(2.0f))),
            CODE(sp::vmap(sum_of_products, {.in_axes = {0, sp::none}})(sp::ones({4, 3}),
                                                                       sp::array(2.0f))),
            "ShapeError",
-           "vmap: in_axes names axis 0 of argument [1], which is f32[]; map an axis that it has, "
+           "vmap: in_axes names axis 0 of argument 1, which is f32[]; map an axis that it has, "
            "or none" HERE},
           {"in_axes with too few entries",
            CODE(sp::vmap(sum_of_products, {.in_axes = {0}})(sp::ones({4, 3}), sp::ones({4, 3}))),
            CODE(sp::vmap(sum_of_products, {.in_axes = 0})(sp::ones({4, 3}), sp::ones({4, 3}))),
            "TreeError",
-           "vmap: in_axes has 1 entries, and there is no entry for [1]; give one for each "
+           "vmap: in_axes has 1 entries, and there is no entry for argument 1; give one for each "
            "argument, field or element" HERE},
           {"in_axes with too many entries",
            CODE(sp::vmap(sum_of_products, {.in_axes = {0, 0, sp::none}})(sp::ones({4, 3}),
@@ -97,7 +98,8 @@ Section transform_mistakes() {
                                                                     sp::ones({4, 3}))),
            CODE(sp::vmap(sum_of_products, {.in_axes = {0, 0}})(sp::ones({4, 3}), sp::ones({4, 3}))),
            "TreeError",
-           "vmap: in_axes has a list for [1], which is a single array; give one axis or none" HERE},
+           "vmap: in_axes has a list for argument 1, which is a single array; give one axis or "
+           "none" HERE},
           {"Nothing is mapped",
            CODE(sp::vmap(sum_of_products, {.in_axes = sp::none})(sp::ones({3}), sp::ones({3}))),
            CODE(sum_of_products(sp::ones({3}), sp::ones({3}))), "TreeError",
@@ -273,7 +275,7 @@ Section tracer_mistakes() {
            "use where or another array operation instead, or hand the value out as a result" HERE},
           {"Reading a number under jit",
            CODE(sp::jit([](const Array& x) { return x * x.item<float>(); })(sp::array(2.0f))),
-           CODE(sp::grad([](const Array& x) { return x * x.item<float>(); })(sp::array(2.0f))),
+           CODE(sp::jit([](const Array& x) { return x * x; })(sp::array(2.0f)).item<float>()),
            "TracerError",
            "item: a traced value of jit of type f32[] has no value while its function is traced; "
            "use where or another array operation instead, or hand the value out as a result" HERE},

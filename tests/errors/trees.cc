@@ -7,13 +7,12 @@ using sp::Array;
 
 namespace {
 
-using Layers = std::vector<nn::Linear>;
-
-Layers layers(int n) {
-  Layers out;
-  for (int i = 0; i < n; ++i) out.push_back(nn::Linear::init(sp::Key(i), 2, 2));
-  return out;
-}
+struct Pair {
+  Array w, b;
+};
+struct Single {
+  Array w;
+};
 
 }  // namespace
 
@@ -26,6 +25,14 @@ Section tree_mistakes() {
            CODE(sp::tree::map(sp::add, layers(2), layers(2))), "TreeError",
            "tree::map: the trees have different forms: at the root: 2 entries in the first, 3 "
            "entries in the second" HERE},
+          {"A leaf that the first tree has besides",
+           CODE(sp::tree::map(sp::add, Pair{sp::ones({2}), sp::ones({2})}, Single{sp::ones({2})})),
+           CODE(sp::tree::map(sp::add, Single{sp::ones({2})}, Single{sp::ones({2})})), "TreeError",
+           "tree::map: the trees have different forms: the first also has b: *" HERE},
+          {"A leaf that the second tree has besides",
+           CODE(sp::tree::map(sp::add, Single{sp::ones({2})}, Pair{sp::ones({2}), sp::ones({2})})),
+           CODE(sp::tree::map(sp::add, Single{sp::ones({2})}, Single{sp::ones({2})})), "TreeError",
+           "tree::map: the trees have different forms: the second also has b: *" HERE},
           {"A leaf that only one tree has",
            CODE(sp::tree::map(sp::add, nn::Linear{sp::ones({2, 2}), sp::ones({2})},
                               nn::Linear{sp::ones({2, 2}), std::nullopt})),
@@ -47,36 +54,10 @@ Section tree_mistakes() {
            CODE(sp::tree::unflatten(layers(1), std::vector{sp::ones({2, 2}), sp::ones({2})})),
            "TreeError", "tree::unflatten: the tree has 2 leaves, 1 were given" HERE},
           {"A path that no leaf has",
-           CODE(sp::tree::at(layers(2), "[0].wieght").set(sp::ones({2, 2}))),
-           CODE(sp::tree::at(layers(2), "[0].weight").set(sp::ones({2, 2}))), "TreeError",
-           "tree::at: no leaf has the path '[0].wieght'; there are [0].weight, [0].bias, "
-           "[1].weight, [1].bias" HERE},
-          {"Updates for another model", CODE(sp::optim::apply_updates(layers(2), layers(1))),
-           CODE(sp::optim::apply_updates(layers(2), layers(2))), "TreeError",
-           "optim: the trees have different forms: at the root: 2 entries in the first, 1 "
-           "entries in the second" HERE},
-          {"The state of an optimizer for another model",
-           CODE(const auto adam = sp::optim::adam();
-                adam.update(layers(2), adam.init(layers(1)), layers(2))),
-           CODE(const auto adam = sp::optim::adam();
-                adam.update(layers(2), adam.init(layers(2)), layers(2))),
-           "TreeError",
-           "optim: the trees have different forms: at the root: 2 entries in the first, 1 "
-           "entries in the second" HERE},
-          {"Updates for a layer of another size",
-           CODE(auto wide = layers(2); wide[1] = nn::Linear::init(sp::Key(0), 2, 3);
-                sp::optim::apply_updates(layers(2), wide)),
-           CODE(sp::optim::apply_updates(layers(2), layers(2))), "ShapeError",
-           "optim: f32[2,2] meets f32[3,2] at [1].weight; gradients, parameters and state must "
-           "come from one model" HERE},
-          {"A schedule that is all warmup",
-           CODE(sp::optim::warmup_cosine_decay(0.0f, 1e-3f, 10, 10)),
-           CODE(sp::optim::warmup_cosine_decay(0.0f, 1e-3f, 10, 100)), "ValueError",
-           "warmup_cosine_decay: 10 steps of warmup in a total of 10; the total counts both and "
-           "must be the larger one" HERE},
-          {"A schedule without steps", CODE(sp::optim::cosine_decay(1e-3f, 0)),
-           CODE(sp::optim::cosine_decay(1e-3f, 10)), "ValueError",
-           "cosine_decay: 0 steps; a schedule needs at least one" HERE},
+           CODE(sp::tree::at(layers(2), "0.wieght").set(sp::ones({2, 2}))),
+           CODE(sp::tree::at(layers(2), "0.weight").set(sp::ones({2, 2}))), "TreeError",
+           "tree::at: no leaf has the path '0.wieght'; there are 0.weight, 0.bias, "
+           "1.weight, 1.bias" HERE},
           {"A name that is not there",
            CODE(const sp::NamedArrays all{{"out.weight", sp::ones({2})}}; all.at("out.wieght")),
            CODE(const sp::NamedArrays all{{"out.weight", sp::ones({2})}}; all.at("out.weight")),

@@ -73,6 +73,13 @@ std::vector<std::string> corpus() {
       ones({2, 256}));
   add(
       out,
+      [](const Array& a) {  // neighbours that loops read where they stand
+        const Array b = roll(a, 1, 0) - roll(a, {-1, 1}, {0, 1});
+        return b * flip(pad(a[{slice(1, none)}], {{1, 0}, {0, 0}}, {.value = 2}), 1) + a;
+      },
+      ones({4, 6}));
+  add(
+      out,
       [](const Array& xs) {
         return scan(
             [](const Array& c, const Array& v) {

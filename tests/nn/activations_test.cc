@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/activations.h"
 
+#include <functional>
+
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
@@ -45,7 +47,7 @@ TEST(Activations, ValuesAndGradientsAtKinksAreThoseOfPyTorch) {
 
 double second_derivative_at_zero(const auto& f) {
   const auto slope = sp::grad([&](const Array& x) { return f(x); });
-  return sp::grad(slope)(sp::array(0.0)).template item<double>();
+  return sp::grad(slope)(sp::array(0.0, sp::float64)).template item<double>();
 }
 
 // Where the formula has a kink and the function has none.
@@ -71,7 +73,9 @@ TEST(Activations, SoftmaxOverEveryAxis) {
 
 TEST(Activations, HugeInputsStayFinite) {
   const Array x = sp::array({-1e30f, -1000.0f, 1000.0f, 1e30f});
-  for (const auto& f : {nn::sigmoid, nn::tanh, nn::silu, nn::mish, nn::softsign, nn::logsigmoid}) {
+  const std::function<Array(const Array&)> all[] = {nn::sigmoid, nn::tanh,     nn::silu,
+                                                    nn::mish,    nn::softsign, nn::logsigmoid};
+  for (const auto& f : all) {
     const auto total = [&](const Array& x) { return sp::sum(f(x)); };
     EXPECT_TRUE(sp::all(sp::isfinite(f(x))).item<bool>()) << f(x);
     EXPECT_TRUE(sp::all(sp::isfinite(sp::grad(total)(x))).item<bool>()) << sp::grad(total)(x);
@@ -82,9 +86,10 @@ TEST(Activations, HugeInputsStayFinite) {
 
 TEST(Activations, NanPassesThrough) {
   const Array x = sp::array({std::nanf("")});
-  for (const auto& f :
-       {nn::relu, nn::relu6, nn::sigmoid, nn::tanh, nn::silu, nn::mish, nn::selu, nn::hardsigmoid,
-        nn::hardswish, nn::softsign, nn::logsigmoid, nn::tanhshrink}) {
+  const std::function<Array(const Array&)> all[] = {
+      nn::relu, nn::relu6,       nn::sigmoid,   nn::tanh,     nn::silu,       nn::mish,
+      nn::selu, nn::hardsigmoid, nn::hardswish, nn::softsign, nn::logsigmoid, nn::tanhshrink};
+  for (const auto& f : all) {
     EXPECT_TRUE(std::isnan(f(x).item<float>()));
   }
   EXPECT_TRUE(std::isnan(nn::gelu(x).item<float>()));
@@ -122,6 +127,57 @@ TEST(Activations, BadOptions) {
   EXPECT_THROW(nn::glu(sp::ones({3})), sp::ShapeError);
   EXPECT_THROW(nn::softmax(sp::ones({3}), {.dim = 1}), sp::ShapeError);
   EXPECT_EQ(nn::softmax(sp::Array(3.0f)).item<float>(), 1);
+  EXPECT_THROW(nn::celu(sp::ones({2}), {.alpha = 0}), sp::ValueError);
+  EXPECT_THROW(nn::softplus(sp::ones({2}), {.beta = 0}), sp::ValueError);
+  EXPECT_THROW(nn::softshrink(sp::ones({2}), {.lambd = -1}), sp::ValueError);
+  EXPECT_THROW(nn::hardshrink(sp::ones({2}), {.lambd = -1}), sp::ValueError);
+}
+
+TEST(Activations, AxisAndDimAreOneOption) {
+  const Array x = wave({3, 4}, 0.7);
+  const auto same = [](const Array& a, const Array& b) { return sp::array_equal(a, b); };
+  EXPECT_TRUE(same(nn::softmax(x, {.axis = 0}), nn::softmax(x, {.dim = 0})));
+  EXPECT_TRUE(same(nn::log_softmax(x, {.axis = 0}), nn::log_softmax(x, {.dim = 0})));
+  EXPECT_FALSE(sp::allclose(nn::softmax(x, {.axis = 0}), nn::softmax(x)));
+  EXPECT_THROW(nn::softmax(x, {.axis = 0, .dim = 1}), sp::ValueError);
+  EXPECT_EQ(nn::flatten(x, {.start_axis = 0}).shape(), nn::flatten(x, {.start_dim = 0}).shape());
+  EXPECT_EQ(nn::flatten(sp::ones({2, 3, 4}), {.start_axis = 0, .end_axis = 1}).shape(),
+            (sp::Shape{6, 4}));
+}
+
+// 1 + erf and 1 + tanh are 0 from here on.
+TEST(Activations, GeluInDoubleKeepsItsDigitsFarBelowZero) {
+  struct Row {
+    double x, by_erf, slope_by_erf, by_tanh, slope_by_tanh;
+  };
+  constexpr Row kRows[] = {
+      {-20.0, -5.507248237212468e-88, -1.1014360483133464e-86, -3.3754509563109348e-261,
+       -2.9424328724944744e-259},
+      {-8.5, -8.05760459887282e-17, -6.846504938697085e-16, -1.0174447308598283e-24,
+       -1.7239866867738035e-23},
+      {-5.0, -1.4332578593959695e-06, -7.146946001792295e-06, -2.2917961966295047e-07,
+       -1.5463619875325938e-06},
+      {-1.0, -0.15865525393145705, -0.0833154705876863, -0.1588080093917233, -0.08296408384578256},
+      {0.0, 0.0, 0.5, 0.0, 0.5},
+      {3.0, 2.99595030590511, 1.011945647204184, 2.996362607918227, 1.0115841666309697},
+  };
+  for (const Row& row : kRows) {
+    for (const bool tanh : {false, true}) {
+      const auto f = [&](const Array& x) {
+        return nn::gelu(
+            x, {.approximate = tanh ? nn::GeluApproximation::kTanh : nn::GeluApproximation::kNone});
+      };
+      const double want = tanh ? row.by_tanh : row.by_erf;
+      const double slope = tanh ? row.slope_by_tanh : row.slope_by_erf;
+      const auto near = [&](const Array& got, double truth) {
+        EXPECT_NEAR(got.item<double>(), truth, 1e-12 * std::abs(truth)) << row.x;
+      };
+      near(f(Array(row.x)), want);
+      near(sp::jit(f)(Array(row.x)), want);
+      near(sp::grad(f)(Array(row.x)), slope);
+      near(sp::jit(sp::grad(f))(Array(row.x)), slope);
+    }
+  }
 }
 
 }  // namespace

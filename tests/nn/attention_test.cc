@@ -18,7 +18,8 @@ Array mask_named(const std::string& name) {
     return sp::array({{0.0, -kInfinity, 1.0},
                       {-kInfinity, -kInfinity, -kInfinity},
                       {0.0, 0.0, 0.0},
-                      {1.0, 2.0, 3.0}});
+                      {1.0, 2.0, 3.0}},
+                     sp::float64);
   }
   return {};
 }
@@ -139,6 +140,15 @@ TEST(MultiheadAttention, BadInput) {
   EXPECT_THROW(layer(x, sp::ones({6, 8}), x), sp::ShapeError);
   EXPECT_THROW(layer(x, x, x, {.key_padding_mask = sp::ones({6, 3})}), sp::ShapeError);
   EXPECT_THROW(layer(x, x, x, {.attn_mask = sp::ones({6, 5})}), sp::ShapeError);
+  EXPECT_THROW(nn::MultiheadAttention::init(sp::Key(0), 8, 2, {.dropout = 2}), sp::ValueError);
+}
+
+TEST(MultiheadAttention, RefusesMasksOfIntegers) {
+  const auto layer = nn::MultiheadAttention::init(sp::Key(0), 8, 2);
+  const Array x = sp::ones({6, 3, 8}), attn = sp::tri(6), padding = sp::ones({3, 6});
+  EXPECT_NO_THROW(layer(x, x, x, {.key_padding_mask = padding, .attn_mask = attn}));
+  EXPECT_THROW(layer(x, x, x, {.attn_mask = attn.astype(sp::int32)}), sp::DtypeError);
+  EXPECT_THROW(layer(x, x, x, {.key_padding_mask = padding.astype(sp::int32)}), sp::DtypeError);
 }
 
 }  // namespace

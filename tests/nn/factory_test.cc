@@ -116,5 +116,83 @@ TEST(Factory, InitUnderVmapAndJitIsAnEnsemble) {
   EXPECT_TRUE(allclose(all[3], call(make(keys[3])), {.rtol = 1e-4, .atol = 1e-5}));
 }
 
+TEST(Factory, AModelIsAValue) {
+  const auto factory = sequential(dense(3), relu);
+  const Array x = random::normal(Key(1), {5, 4});
+  const auto model = factory(factory.init(Key(0), x));  // of temporary parameters
+  auto parameters = factory.init(Key(0), x);
+  const auto same = sequential(dense(3), relu)(parameters);  // of a temporary factory
+  const Array y = model(x);
+  EXPECT_TRUE(array_equal(same(x), y));
+  parameters = factory.init(Key(5), x);  // what was made before does not follow
+  EXPECT_TRUE(array_equal(same(x), y));
+  EXPECT_FALSE(array_equal(factory(parameters)(x), y));
+  EXPECT_TRUE(tree::equal(model.parameters(), factory.init(Key(0), x)));
+}
+
+TEST(Factory, BuffersOfAModelAreThoseOfItsParameters) {
+  const auto net = sequential(dense(3), batch_norm_layer());
+  const Array x = random::normal(Key(1), {8, 4});
+  const auto count = [](const auto& p) {
+    return std::get<1>(p).num_batches_tracked->value.template item<int64_t>();
+  };
+  const auto model = net(net.init(Key(0), x));
+  Context ctx{.training = true};
+  model(x, ctx);
+  model(x, ctx);
+  const auto next = ctx.updated(model.parameters());
+  EXPECT_EQ(count(next), 2);
+  EXPECT_EQ(count(model.parameters()), 0);
+  // Two models of the same parameters are two calls of one.
+  auto p = net.init(Key(0), x);
+  Context twice{.training = true};
+  net(p)(x, twice);
+  net(p)(x, twice);
+  EXPECT_TRUE(tree::equal(twice.updated(p), next));
+  const auto copy = p;
+  EXPECT_THROW(twice.updated(copy), TreeError);
+  p = next;  // no longer what was called
+  EXPECT_THROW(twice.updated(p), TreeError);
+}
+
+TEST(Factory, ALayerThatIsMadeIsItsOwnInitialParameters) {
+  const Linear made = Linear::init(Key(3), 8, 3);
+  const auto net = sequential(dense(8), relu, made, Dropout{0.5f}, MaxPool1d{1});
+  const Array x = random::normal(Key(1), {5, 4});
+  const auto p = net.init(Key(0), x);
+  EXPECT_EQ(tree::leaves(p).size(), 4u);
+  EXPECT_TRUE(tree::equal(std::get<2>(p), made));
+  static_assert(std::is_same_v<std::tuple_element_t<3, std::remove_const_t<decltype(p)>>,
+                               NoParameters>);  // nothing to train in it
+  EXPECT_TRUE(allclose(net(p)(x), made(relu(std::get<0>(p)(x)))));
+  const auto g = grad([&](const auto& p) { return sum(net(p)(x)); })(p);
+  EXPECT_TRUE(any(std::get<2>(g).weight != 0.0f).item<bool>());
+  // So is a model.
+  const auto outer = sequential(net(p), dense(2));
+  const auto q = outer.init(Key(7), x);
+  EXPECT_TRUE(tree::equal(std::get<0>(q), p));
+  EXPECT_EQ(outer(q)(x).shape(), (Shape{5, 2}));
+}
+
+TEST(Factory, PartsMayHoldArraysAnywhere) {
+  struct Nested {
+    std::vector<Linear> layers;
+    std::optional<int64_t> times;
+    Array operator()(const Array& x) const {
+      Array y = x;
+      for (const Linear& l : layers) y = l(y);
+      return y;
+    }
+  };
+  const auto net = sequential(Nested{{Linear::init(Key(0), 4, 4), Linear::init(Key(1), 4, 2)}, {}});
+  const Array x = ones({3, 4});
+  EXPECT_EQ(tree::leaves(net.init(Key(0), x)).size(), 4u);
+}
+
+TEST(Factory, ShorterNamesAreTheSameFactories) {
+  const Array x = ones({2, 3, 8, 8});
+  EXPECT_TRUE(tree::equal(conv(4, 3).init(Key(0), x), conv2d_layer(4, 3).init(Key(0), x)));
+}
+
 }  // namespace
 }  // namespace spruce::nn

@@ -95,6 +95,15 @@ TEST(Functionalize, RestorePutsBothBackOrNeither) {
   EXPECT_TRUE(tree::equal(net.state_dict(), before));
 }
 
+TEST(Functionalize, KeepsAModuleThatItIsHandedOver) {
+  const Array x = random::normal(Key(1), {5, 4});
+  const Functional f = functionalize(std::make_shared<Net>(Key(0)));
+  Net net(Key(0));
+  net.eval();
+  EXPECT_TRUE(array_equal(f.apply(f.params, f.buffers, {}, x).first, net(x)));
+  EXPECT_THROW(functionalize(std::shared_ptr<Net>()), ValueError);
+}
+
 TEST(FunctionalizeThreads, EightAtOnceGiveWhatOneGives) {
   Net net(Key(0));
   const NamedArrays before = net.state_dict();

@@ -9,7 +9,7 @@ namespace torch_cases {
 namespace {
 
 Array weight_of(const Options& o) {
-  return o.flag("weight") ? sp::array({0.5, 2.0, 1.25}) : Array();
+  return o.flag("weight") ? sp::array({0.5, 2.0, 1.25}, sp::float64) : Array();
 }
 
 Array target_of(const Array& x) {
@@ -89,14 +89,14 @@ TEST(Loss, CrossEntropyOfProbabilities) {
 TEST(Loss, BinaryCrossEntropy) {
   check("bce", 12, [](const Array& x, const Options& o) {
     nn::BceOptions options{.weight = weight_of(o), .reduction = o.reduction()};
-    if (o.flag("pos")) options.pos_weight = sp::array({2.0, 0.5, 0.8});
-    const Array target = sp::array({{0.0, 1.0, 0.25}, {1.0, 0.0, 1.0}});
+    if (o.flag("pos")) options.pos_weight = sp::array({2.0, 0.5, 0.8}, sp::float64);
+    const Array target = sp::array({{0.0, 1.0, 0.25}, {1.0, 0.0, 1.0}}, sp::float64);
     return nn::bce_with_logits(x, target, options);
   });
 }
 
 TEST(Loss, CurvatureWhereInputMeetsTarget) {
-  const Array zero = sp::array(0.0), target = sp::array(1.0);
+  const Array zero = sp::array(0.0, sp::float64), target = sp::array(1.0, sp::float64);
   const auto curvature = [&](const auto& f) {
     return sp::grad(sp::grad([&](const Array& x) { return f(x); }))(zero).template item<double>();
   };

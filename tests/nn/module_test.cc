@@ -168,6 +168,74 @@ TEST(Module, LayersCannotBeCalledOutsideOfACall) {
   EXPECT_THROW(net.out(ones({1, 8})), ValueError);
 }
 
+// A layer and a module that are called, and registered nowhere or elsewhere.
+struct Forgetful : Module {
+  enum class What { kLayer, kDropout, kModule, kElsewhere };
+  explicit Forgetful(What w) : what(w) {
+    if (what == What::kElsewhere) layer = other.register_layer(Linear::init(Key(0), 4, 4));
+  }
+  Array forward(const Array& x) override {
+    if (what == What::kDropout) return drop(x);
+    return what == What::kModule ? (*block)(x) : layer(x);
+  }
+  struct Other : Holder {
+    Stateful<Linear> register_layer(const Linear& l) { return register_module("layer", l); }
+  };
+  What what;
+  Other other;
+  Stateful<Linear> layer{Linear::init(Key(0), 4, 4)};
+  Stateful<Dropout> drop{Dropout{0.5f}};
+  std::shared_ptr<Block> block = std::make_shared<Block>(Key(0));
+};
+
+TEST(Module, PartsThatAreNotRegisteredAreFoundWhenTheyAreCalled) {
+  using What = Forgetful::What;
+  for (const What what : {What::kLayer, What::kDropout, What::kModule, What::kElsewhere}) {
+    Forgetful net(what);
+    try {
+      net(ones({5, 4}));
+      FAIL() << "no error";
+    } catch (const ValueError& e) {
+      EXPECT_THAT(e.what(), HasSubstr("register_module"));
+    }
+    const Functional f = functionalize(net);
+    EXPECT_THROW(f.apply(f.params, f.buffers, {}, ones({5, 4})), ValueError);
+  }
+}
+
+TEST(Module, PartsMayBeRegisteredInForward) {
+  struct Lazy : Holder {
+    Array forward(const Array& x) override {
+      if (!layer) layer = register_module("layer", Linear::init(Key(0), x.shape(-1), 2));
+      return (*layer)(x);
+    }
+    std::optional<Stateful<Linear>> layer;
+  };
+  Lazy net;
+  EXPECT_EQ(net(ones({3, 4})).shape(), (Shape{3, 2}));
+  EXPECT_EQ(net.named_parameters().size(), 2u);
+}
+
+TEST(Module, NewValuesOfBuffersKeepShapeAndDtype) {
+  struct Counter : Holder {
+    Counter() { register_buffer("n", zeros({2})); }
+    Array forward(const Array& x) override {
+      update_buffer("n", x);
+      return x;
+    }
+  };
+  Counter net;
+  EXPECT_THROW(net(ones({3})), ShapeError);
+  EXPECT_THROW(net(ones({2}, int32)), DtypeError);
+  EXPECT_THROW(net(Array(1.0f)), ShapeError);
+  EXPECT_TRUE(array_equal(net.state_dict().at("n"), zeros({2})));
+  net(ones({2}));
+  EXPECT_TRUE(array_equal(net.state_dict().at("n"), ones({2})));
+  const Functional f = functionalize(net);  // one example of a batch has the buffer's shape
+  const auto call = [&](const Array& x) { return f.apply(f.params, f.buffers, {}, x).second; };
+  EXPECT_EQ(vmap(call)(ones({4, 2})).at("n").shape(), (Shape{4, 2}));
+}
+
 TEST(ModuleState, StrictLoadingListsEverythingAndChangesNothing) {
   Net net(Key(0)), other(Key(1));
   NamedArrays state = other.state_dict();
@@ -208,7 +276,7 @@ TEST(ModuleState, ShapesMustFitInAnyCase) {
 TEST(ModuleState, LoadingConvertsToTheModulesDtype) {
   Net net(Key(0));
   NamedArrays state = net.state_dict();
-  state.at("out.bias") = array({1.5, 2.5});
+  state.at("out.bias") = array({1.5, 2.5}, float64);
   state.at("calls") = array(7);
   net.load_state_dict(state);
   EXPECT_EQ(net.state_dict().at("out.bias").dtype(), float32);
@@ -235,6 +303,25 @@ TEST(ModuleState, SurvivesAFile) {
   std::remove("module_test.safetensors");
   EXPECT_TRUE(report.missing.empty() && report.unexpected.empty());
   EXPECT_TRUE(tree::equal(other.state_dict(), net.state_dict()));
+}
+
+struct Stack {
+  std::vector<Linear> layers;
+  Array operator()(const Array& x) const { return layers[0](x); }
+};
+struct Stacked : Module {
+  Stacked() { stack = register_module("stack", Stack{{Linear::init(Key(0), 2, 2)}}); }
+  Array forward(const Array& x) override { return stack(x); }
+  Stateful<Stack> stack;
+};
+
+TEST(ModuleState, NamesOfTheFirstVersionAreRead) {
+  Stacked net;
+  EXPECT_THAT(names(net.state_dict()), ElementsAre("stack.layers.0.weight", "stack.layers.0.bias"));
+  const LoadReport report = net.load_state_dict(
+      {{"stack.layers[0].weight", full({2, 2}, 3.0f)}, {"stack.layers[0].bias", zeros({2})}});
+  EXPECT_TRUE(report.missing.empty() && report.unexpected.empty());
+  EXPECT_EQ(net.state_dict().at("stack.layers.0.weight").to_vector<float>()[3], 3.0f);
 }
 
 }  // namespace

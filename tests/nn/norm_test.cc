@@ -9,8 +9,8 @@ namespace {
 nn::BatchNorm torch_layer() {
   nn::BatchNorm layer =
       nn::BatchNorm::init(3, {.eps = 1e-3, .momentum = 0.3, .dtype = sp::float64});
-  layer.weight = sp::array({1.0, 2.0, -0.5});
-  layer.bias = sp::array({0.0, 0.5, 1.0});
+  layer.weight = sp::array({1.0, 2.0, -0.5}, sp::float64);
+  layer.bias = sp::array({0.0, 0.5, 1.0}, sp::float64);
   return layer;
 }
 
@@ -54,8 +54,8 @@ TEST(BatchNorm, StepsAsPyTorch) {
 TEST(BatchNorm, CumulativeAverageAsPyTorch) {
   nn::BatchNorm layer =
       nn::BatchNorm::init(3, {.eps = 1e-3, .momentum = std::nullopt, .dtype = sp::float64});
-  layer.weight = sp::array({1.0, 2.0, -0.5});
-  layer.bias = sp::array({0.0, 0.5, 1.0});
+  layer.weight = sp::array({1.0, 2.0, -0.5}, sp::float64);
+  layer.bias = sp::array({0.0, 0.5, 1.0}, sp::float64);
   const auto step = sp::jit([](const nn::BatchNorm& layer, const Array& x) {
     nn::Context ctx{.training = true};
     const Array y = layer(x, ctx);
@@ -86,8 +86,8 @@ TEST(BatchNorm, WithoutRunningStatisticsAsPyTorch) {
   nn::BatchNorm layer =
       nn::BatchNorm::init(3, {.eps = 1e-3, .track_running_stats = false, .dtype = sp::float64});
   EXPECT_EQ(sp::tree::leaves(layer).size(), 2u);
-  layer.weight = sp::array({1.0, 2.0, -0.5});
-  layer.bias = sp::array({0.0, 0.5, 1.0});
+  layer.weight = sp::array({1.0, 2.0, -0.5}, sp::float64);
+  layer.bias = sp::array({0.0, 0.5, 1.0}, sp::float64);
   check("batch_norm_untracked", 4, [&](const Array& x, const Options& o) {
     nn::Context ctx{.training = o.integer("step") < 3};
     const Array y = layer(x, ctx);

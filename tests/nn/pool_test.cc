@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/pool.h"
 
+#include <bit>
+
+#include "spruce/transforms/transforms.h"
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
@@ -35,6 +38,64 @@ TEST(Pool, MeanAsPyTorch) {
   check("avg_pool2d", 32, [](const Array& x, const Options& o) {
     return nn::avg_pool2d(x, o.integer("k"), average_options(o));
   });
+}
+
+// A number of its own for each element; every fifth one is a NaN of its own.
+template <class T>
+Array with_nans(const sp::Shape& shape) {
+  std::vector<T> x;
+  for (int64_t i = 0; i < shape.numel(); ++i) {
+    const uint64_t mixed = static_cast<uint64_t>(i + 1) * 2654435761u % 1009;
+    if constexpr (std::is_same_v<T, float>)
+      x.push_back(mixed % 5 == 0 ? std::bit_cast<float>(0x7fc00001u + static_cast<uint32_t>(i))
+                                 : static_cast<float>(mixed) / 8);
+    else
+      x.push_back(mixed % 5 == 0
+                      ? std::bit_cast<double>(0x7ff8000000000001u + static_cast<uint64_t>(i))
+                      : static_cast<double>(mixed) / 8);
+  }
+  return sp::array(x, shape);
+}
+
+template <class T>
+void expect_gradients_where_taken(const sp::Shape& shape, int64_t kernel,
+                                  const nn::MaxPoolOptions& options, bool compiled) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  const Array x = with_nans<T>(shape);
+  const auto pool = [&](const Array& a) { return nn::max_pool2d(a, kernel, options); };
+  // Each window has a cotangent of its own, a power of two at a time.
+  const Array value = compiled ? sp::jit(pool)(x) : pool(x);
+  const std::vector<T> in = x.to_vector<T>(), out = value.to_vector<T>();
+  for (size_t w = 0; w < out.size(); ++w) {
+    std::vector<T> one(out.size(), 0);
+    one[w] = 1;
+    const Array ct = sp::array(one, value.shape());
+    const auto pulled = [&](const Array& a) { return sp::vjp(pool, a).second(ct); };
+    const std::vector<T> g = (compiled ? sp::jit(pulled)(x) : pulled(x)).template to_vector<T>();
+    for (size_t i = 0; i < in.size(); ++i) {
+      // All elements differ by their bits, so the one that was taken is known.
+      const bool taken = std::bit_cast<Bits>(in[i]) == std::bit_cast<Bits>(out[w]);
+      ASSERT_EQ(g[i], taken ? T{1} : T{0}) << "window " << w << ", element " << i;
+    }
+  }
+}
+
+TEST(Pool, AGradientGoesToTheElementThatWasTakenWhereThereAreNans) {
+  for (const bool compiled : {false, true}) {
+    for (const int64_t size : {int64_t{4}, int64_t{9}}) {
+      const sp::Shape shape = {1, 2, size, size};
+      for (const int64_t kernel : {int64_t{2}, int64_t{3}}) {
+        for (const nn::MaxPoolOptions& options :
+             {nn::MaxPoolOptions{}, nn::MaxPoolOptions{.stride = 1},
+              nn::MaxPoolOptions{.stride = 2, .padding = 1},
+              nn::MaxPoolOptions{.stride = 3, .ceil_mode = true}}) {
+          SCOPED_TRACE(std::to_string(size) + " by " + std::to_string(kernel));
+          expect_gradients_where_taken<float>(shape, kernel, options, compiled);
+          expect_gradients_where_taken<double>(shape, kernel, options, compiled);
+        }
+      }
+    }
+  }
 }
 
 TEST(Pool, StrideIsTheWindowUnlessGiven) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -38,7 +40,7 @@ struct Params {
   Array a, b;
 };
 
-Params start() { return {array({1.0, -2.0, 0.5}), array(3.0)}; }
+Params start() { return {array({1.0, -2.0, 0.5}, float64), array(3.0, float64)}; }
 
 Params gradient(const Params& p, const Array& t) {
   const Array at = 1.3 * astype(t, float64);
@@ -206,7 +208,7 @@ TEST(Optimizers, UpdatesTakeTheDtypeOfTheParameter) {
 
 TEST(Optimizers, GlobalNorm) {
   EXPECT_NEAR(global_norm(Params{array({3.0f, 0.0f}), array(4.0f)}).item<float>(), 5, 1e-6);
-  EXPECT_EQ(global_norm(Params{array({3.0}), array(4.0f)}).dtype(), float64);
+  EXPECT_EQ(global_norm(Params{array({3.0}, float64), array(4.0f)}).dtype(), float64);
   EXPECT_EQ(global_norm(mixed()).item<float>(), std::sqrt(6.0f));
   EXPECT_EQ(global_norm(std::vector<Array>{}).item<float>(), 0);
   const Params zero{zeros({2}), zeros({})};
@@ -235,6 +237,115 @@ TEST(Optimizers, WrongTreesAreTyped) {
   const std::vector<std::optional<Array>> front{ones({2}), std::nullopt};
   const std::vector<std::optional<Array>> back{std::nullopt, ones({2})};
   EXPECT_THROW(apply_updates(front, back), TreeError);
+}
+
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Optimizers, AStateOfOtherOptionsIsRefused) {
+  const Params p = start();
+  const auto plain = sgd(), heavy = sgd({.momentum = 0.9f});
+  EXPECT_THROW(heavy.update(p, plain.init(p), p), TreeError);
+  EXPECT_THROW(plain.update(p, heavy.init(p), p), TreeError);
+  const auto rms = rmsprop(), centered = rmsprop({.centered = true}),
+             moved = rmsprop({.momentum = 0.9f});
+  EXPECT_THROW(rms.update(p, centered.init(p), p), TreeError);
+  EXPECT_THROW(centered.update(p, rms.init(p), p), TreeError);
+  EXPECT_THROW(rms.update(p, moved.init(p), p), TreeError);
+  EXPECT_THROW(moved.update(p, rms.init(p), p), TreeError);
+  const auto clipped = chain(clip_by_global_norm(1), heavy);
+  EXPECT_THROW(clipped.update(p, chain(clip_by_global_norm(1), plain).init(p), p), TreeError);
+  // So is one that nobody has made.
+  EXPECT_THROW(adam().update(p, AdamState<Params>{}, p), TreeError);
+  EXPECT_THROW(plain.update(p, SgdState<Params>{}, p), TreeError);
+  EXPECT_THROW(rms.update(p, RmspropState<Params>{}, p), TreeError);
+  EXPECT_THROW(scale_by_learning_rate(0.1f).update(p, CountState{}, p), TreeError);
+  auto lost = adam().init(p);
+  lost.nu.b = Array();
+  EXPECT_THROW(adam().update(p, lost, p), TreeError);
+}
+
+TEST(Optimizers, AStateKeepsItsDtypes) {
+  const Params p{ones({2}, bfloat16), ones({2}, bfloat16)}, g{ones({2}), ones({2})};
+  const auto refuses = [&](const char* name, const auto& optimizer) {
+    const std::string message = message_of([&] { optimizer.update(g, optimizer.init(p), p); });
+    EXPECT_THAT(message, testing::StartsWith(std::string(name) + ": f32[2] meets bf16[2] at a;"));
+    EXPECT_THAT(message, testing::HasSubstr("astype"));
+    EXPECT_THAT(message, testing::HasSubstr("optim_test.cc"));
+  };
+  refuses("adam", adam());
+  refuses("adamw", adamw());
+  refuses("rmsprop", rmsprop());
+  refuses("sgd", sgd({.momentum = 0.9f}));
+  refuses("trace", chain(trace(0.5f), scale_by_learning_rate(0.1f)));
+  refuses("scale_by_adam", chain(clip_by_global_norm(1), scale_by_adam()));
+  // Without a state there is nothing to keep.
+  EXPECT_EQ(sgd().update(g, sgd().init(p), p).first.a.dtype(), float32);
+}
+
+TEST(Optimizers, OptionsOutOfRangeAreRefusedWhereTheOptimizerIsMade) {
+  const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
+  for (const float rate : {-0.1f, nan, infinity}) {
+    EXPECT_THROW(sgd({.learning_rate = rate}), ValueError);
+    EXPECT_THROW(adam({.learning_rate = rate}), ValueError);
+    EXPECT_THROW(adamw({.learning_rate = rate}), ValueError);
+    EXPECT_THROW(rmsprop({.learning_rate = rate}), ValueError);
+    EXPECT_THROW(scale_by_learning_rate(rate), ValueError);
+    EXPECT_THROW(constant_schedule(rate), ValueError);
+    EXPECT_THROW(linear_schedule(rate, 0, 10), ValueError);
+    EXPECT_THROW(linear_schedule(1, rate, 10), ValueError);
+    EXPECT_THROW(exponential_decay(rate, 10, 0.5f), ValueError);
+    EXPECT_THROW(exponential_decay(1, 10, rate), ValueError);
+    EXPECT_THROW(cosine_decay_schedule(rate, 10), ValueError);
+    EXPECT_THROW(cosine_decay_schedule(1, 10, rate), ValueError);
+    EXPECT_THROW(warmup_cosine_decay_schedule(rate, 1, 5, 10), ValueError);
+    EXPECT_THROW(warmup_cosine_decay_schedule(0, rate, 5, 10), ValueError);
+    EXPECT_THROW(warmup_cosine_decay_schedule(0, 1, 5, 10, rate), ValueError);
+    EXPECT_THROW(piecewise_constant_schedule(rate, {}, {}), ValueError);
+    EXPECT_THROW(piecewise_constant_schedule(1, {5}, {rate}), ValueError);
+    EXPECT_THROW(adam({.eps = rate}), ValueError);
+    EXPECT_THROW(adam({.eps_root = rate}), ValueError);
+    EXPECT_THROW(adamw({.weight_decay = rate}), ValueError);
+    EXPECT_THROW(add_decayed_weights(rate), ValueError);
+    EXPECT_THROW(rmsprop({.eps = rate}), ValueError);
+    EXPECT_THROW(rmsprop({.initial_scale = rate}), ValueError);
+  }
+  for (const float decay : {-0.1f, 1.0f, 2.0f, nan}) {
+    EXPECT_THROW(adam({.b1 = decay}), ValueError);
+    EXPECT_THROW(adam({.b2 = decay}), ValueError);
+    EXPECT_THROW(scale_by_adam({.b1 = decay}), ValueError);
+    EXPECT_THROW(rmsprop({.decay = decay}), ValueError);
+  }
+  for (const float share : {-0.1f, 1.5f, nan}) {
+    EXPECT_THROW(sgd({.momentum = share}), ValueError);
+    EXPECT_THROW(rmsprop({.momentum = share}), ValueError);
+    EXPECT_THROW(trace(share), ValueError);
+  }
+  for (const float norm : {-1.0f, 0.0f, nan}) EXPECT_THROW(clip_by_global_norm(norm), ValueError);
+  EXPECT_THROW(scale(nan), ValueError);
+  EXPECT_THROW(piecewise_constant_schedule(1, {-1}, {1}), ValueError);
+  EXPECT_THROW(piecewise_constant_schedule(1, {int64_t{1} << 40}, {1}), ValueError);
+  EXPECT_THROW(linear_schedule(1, 0, int64_t{1} << 40), ValueError);
+  EXPECT_NO_THROW(chain(clip_by_global_norm(infinity), scale(-0.5f)));
+  EXPECT_NO_THROW(sgd({.learning_rate = 0, .momentum = 1}));
+}
+
+TEST(Schedules, ShorterNamesAreTheSame) {
+  for (const int count : {0, 3, 7, 12}) {
+    const Array at = array(count);
+    EXPECT_TRUE(array_equal(cosine_decay(1, 10, 0.5f)(at), cosine_decay_schedule(1, 10, 0.5f)(at)));
+    EXPECT_TRUE(array_equal(warmup_cosine_decay(0, 1, 5, 10)(at),
+                            warmup_cosine_decay_schedule(0, 1, 5, 10)(at)));
+    EXPECT_TRUE(array_equal(piecewise_constant(1, {5}, {0.5f})(at),
+                            piecewise_constant_schedule(1, {5}, {0.5f})(at)));
+  }
 }
 
 }  // namespace

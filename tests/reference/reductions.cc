@@ -4,35 +4,32 @@
 namespace reference {
 namespace {
 
-using Reduce = Array(const Array&, const sp::AxisArg&, const sp::ReduceOptions&, sp::Loc);
-
-Operation reduction(Reduce* f, Operation (*compared)(Function) = scaled) {
+template <class Reduce>
+Operation reduction(const Reduce& f, Operation (*compared)(Function) = scaled) {
   return compared([f](const Arrays& in, const Params& p) {
-    return Arrays{f(in[0], axes(p), {.keepdims = p.flag("keepdims")}, sp::Loc::current())};
+    return Arrays{f(in[0], axes(p), {.keepdims = p.flag("keepdims")})};
   });
 }
 
-Operation search(Array (*f)(const Array&, const sp::AxisArg&, const sp::ArgOptions&, sp::Loc)) {
+template <class Search>
+Operation search(const Search& f) {
   return exact([f](const Arrays& in, const Params& p) {
-    return Arrays{f(in[0], axes(p), {.keepdims = p.flag("keepdims")}, sp::Loc::current())};
+    return Arrays{f(in[0], axes(p), {.keepdims = p.flag("keepdims")})};
   });
 }
 
-using Spread = Array(const Array&, const sp::AxisArg&, const sp::VarOptions&, sp::Loc);
-
-Operation spread(Spread* f) {
+template <class Spread>
+Operation spread(const Spread& f) {
   return scaled([f](const Arrays& in, const Params& p) {
     const sp::VarOptions options{.ddof = p.integer("ddof"), .keepdims = p.flag("keepdims")};
-    return Arrays{f(in[0], axes(p), options, sp::Loc::current())};
+    return Arrays{f(in[0], axes(p), options)};
   });
 }
 
-using Running = Array(const Array&, const sp::AxisArg&, const sp::CumulativeOptions&, sp::Loc);
-
-Operation running(Running* f, Operation (*compared)(Function) = scaled) {
-  return compared([f](const Arrays& in, const Params& p) {
-    return Arrays{f(in[0], p.integer("axis"), {}, sp::Loc::current())};
-  });
+template <class Running>
+Operation running(const Running& f, Operation (*compared)(Function) = scaled) {
+  return compared(
+      [f](const Arrays& in, const Params& p) { return Arrays{f(in[0], p.integer("axis"))}; });
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(Checkpoint, HasTheSameValuesAndDerivatives) {
 }
 
 TEST(Checkpoint, ClosesOverTracedValuesAndTakesTrees) {
-  const Array y = array({1.0, 2.0});
+  const Array y = array({1.0, 2.0}, float64);
   const auto f = [&](const Array& w) {
     const auto g = [&](const std::pair<Array, int>& p) {
       return std::map<std::string, Array>{{"a", sin(p.first * w) * p.second}, {"b", exp(w) * y}};
@@ -99,19 +99,20 @@ TEST(Checkpoint, ClosesOverTracedValuesAndTakesTrees) {
     return sum(out.at("a")) + sum(out.at("b"));
   };
   const auto plain = [&](const Array& w) { return sum(sin(y * w) * 3) + sum(exp(w) * y); };
-  const Array w = array({0.5, -0.5});
+  const Array w = array({0.5, -0.5}, float64);
   EXPECT_TRUE(allclose(grad(f)(w), grad(plain)(w)));
   EXPECT_TRUE(allclose(hessian(f)(w), hessian(plain)(w)));
   EXPECT_TRUE(allclose(f(w), plain(w)));
   EXPECT_TRUE(array_equal(checkpoint([](const Array&) { return array(2.0f); })(w), array(2.0f)));
   const auto constant = [](const Array& x) {
-    return sum(checkpoint([](const Array& z) { return array(2.0) + 0.0 * stop_gradient(z); })(x));
+    return sum(
+        checkpoint([](const Array& z) { return array(2.0, float64) + 0.0 * stop_gradient(z); })(x));
   };
   EXPECT_TRUE(array_equal(grad(constant)(w), zeros({2}, float64)));
 }
 
 TEST(Checkpoint, PoliciesSayWhatIsComputedAgain) {
-  const Array w = array({{1.0, 2.0}, {3.0, 4.0}}), x = array({1.0, 2.0});
+  const Array w = array({{1.0, 2.0}, {3.0, 4.0}}, float64), x = array({1.0, 2.0}, float64);
   const auto body = [&](const Array& x) { return sin(checkpoint_name(matmul(x, w), "product")); };
   const auto plain = [&](const Array& x) { return sum(body(x)); };
   // One product in the forward pass, one with the cotangent, and one where it is computed again.

@@ -29,7 +29,7 @@ TEST(WindowGradient, IsZeroWhereThereAreNoWindows) {
 }
 
 TEST(WindowGradient, OverlapsAddUp) {
-  const Array x = array({1.0, 5.0, 2.0, 4.0});
+  const Array x = array({1.0, 5.0, 2.0, 4.0}, float64);
   const auto pooled = [](const Array& v) {
     return sum(square(reduce_window_max(v, {.window = {2}})));
   };

@@ -3,6 +3,7 @@
 // what they should be), so that only the rule can give them.
 #include "spruce/transforms/custom.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "spruce/core/ops/ops.h"
@@ -119,6 +120,108 @@ TEST(CustomRules, AZeroCotangentMayBeLeftOut) {
   EXPECT_EQ(dy.item<float>(), 0.0f);
 }
 
+template <class Error, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing of that type was thrown";
+}
+
+// x * y with that backward function.
+template <class Bwd>
+auto product_with(Bwd bwd) {
+  return custom_vjp([](const Array& x, const Array& y) { return x * y; },
+                    [](const Array& x, const Array& y) {
+                      return std::pair{x * y, std::pair{x, y}};
+                    },
+                    bwd);
+}
+using Two = std::pair<Array, Array>;
+
+TEST(CustomRules, CotangentsHaveTheTypesOfTheirArguments) {
+  const Array x = array({1.0f, 2.0f});
+  const auto slope = [&](const auto& f) {
+    return grad([&](const Array& v) { return sum(f(v, v)); })(x);
+  };
+  const auto wide = product_with([](const Two& r, const Array& ct) {
+    return std::tuple{ones({7}), ct * r.first};
+  });
+  const std::string text = message_of<ShapeError>([&] { (void)slope(wide); });
+  EXPECT_THAT(text, testing::HasSubstr("custom_vjp: bwd returned f32[7] as the cotangent of "
+                                       "argument 0, which is f32[2]; they must have one shape"));
+  EXPECT_THAT(text, testing::HasSubstr("custom_test.cc:"));
+  const auto mapped = [&](const Array& rows) {
+    return sum(vmap([&](const Array& v) { return wide(v, v); })(rows));
+  };
+  EXPECT_THROW((void)grad(mapped)(ones({3, 2})), ShapeError);
+  EXPECT_THROW((void)jit([&] { return slope(wide); })(), ShapeError);
+  const auto other = product_with([](const Two& r, const Array& ct) {
+    return std::tuple{ct * r.second, astype(ct * r.first, float64)};
+  });
+  EXPECT_THAT(message_of<DtypeError>([&] { (void)slope(other); }),
+              testing::HasSubstr("bwd returned f64[2] as the cotangent of argument 1, which is "
+                                 "f32[2]; they must have one dtype"));
+  const auto fewer = product_with([](const Two& r, const Array& ct) {
+    return std::tuple{ct * r.second, 0.0f};
+  });
+  EXPECT_THAT(message_of<TreeError>([&] { (void)slope(fewer); }),
+              testing::HasSubstr("custom_vjp: bwd returned no cotangent for argument 1"));
+  const auto more = product_with([](const Two& r, const Array& ct) {
+    return std::tuple{ct * r.second, std::vector<Array>{ct * r.first, ct}};
+  });
+  EXPECT_THROW((void)slope(more), TreeError);
+}
+
+TEST(CustomRules, AWeakCotangentTakesTheDtypeOfItsArgument) {
+  const auto f = product_with([](const Two&, const Array&) {
+    return std::tuple{Array(2.0f), Array(3.0f)};
+  });
+  const Array g = grad([&](const Array& v) { return f(v, v); })(array(1.0, float64));
+  EXPECT_EQ(g.dtype(), float64);
+  EXPECT_EQ(g.item<double>(), 5.0);
+}
+
+TEST(CustomRules, TangentsHaveTheTypesOfTheirResults) {
+  const auto with = [](const auto& tangent) {
+    return custom_jvp(
+        [](const Array& x) {
+          return std::vector<Array>{x, 2.0f * x};
+        },
+        [=](const std::tuple<Array>& p, const std::tuple<Array>& t) {
+          const Array& x = std::get<0>(p);
+          return std::pair{std::vector<Array>{x, 2.0f * x}, tangent(std::get<0>(t))};
+        });
+  };
+  const auto slope = [](const auto& f) {
+    return grad([&](const Array& v) {
+      const std::vector<Array> out = f(v);
+      return sum(out[0] + out[1]);
+    })(kRow);
+  };
+  EXPECT_TRUE(array_equal(slope(with([](const Array& t) {
+                            return std::vector<Array>{t, Array()};
+                          })),
+                          ones({3})));
+  EXPECT_THAT(message_of<ShapeError>([&] {
+                (void)slope(with([](const Array& t) { return std::vector<Array>{t, t[0]}; }));
+              }),
+              testing::HasSubstr("custom_jvp: the rule returned f32[] as the tangent of the result "
+                                 "at 1, which is f32[3]; they must have one shape"));
+  EXPECT_THROW((void)slope(with([](const Array& t) {
+                 return std::vector<Array>{t, astype(t, float64)};
+               })),
+               DtypeError);
+  // Four leaves and two in all: as many as two and two.
+  EXPECT_THROW((void)slope(with([](const Array& t) {
+                 return std::vector<Array>{t, t, t, t};
+               })),
+               TreeError);
+  EXPECT_THROW((void)slope(with([](const Array&) { return std::vector<Array>{}; })), TreeError);
+}
+
 TEST(CustomRules, IntegerArguments) {
   const auto pick =
       custom_jvp([](const Array& x, const Array& i) { return take(x, i, 0); },
@@ -173,7 +276,7 @@ TEST(CustomRules, RulesWithLoopsUnderGradOfVmap) {
         [](const Array& y) { return exp(y); }, x);
   };
   const auto again = checkpoint([](const Array& x) { return sin(x) * x; });
-  const Array xs = array({{0.2, 0.1}, {0.9, 0.3}, {0.5, 1.4}});
+  const Array xs = array({{0.2, 0.1}, {0.9, 0.3}, {0.5, 1.4}}, float64);
   const auto expect_same = [&](const auto& f) {
     const auto custom =
         custom_jvp(f, [f](const auto& primals, const auto& ts) { return jvp(f, primals, ts); });

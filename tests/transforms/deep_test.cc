@@ -20,10 +20,11 @@ Array chain(const Array& x) {
 }
 
 TEST(Deep, Gradients) {
-  const auto [value, slope] = value_and_grad(chain)(array(1.0));
+  const auto [value, slope] = value_and_grad(chain)(array(1.0, float64));
   EXPECT_EQ(value.item<double>(), kOperations + 1);
   EXPECT_EQ(slope.item<double>(), kOperations + 1);
-  EXPECT_EQ(jvp(chain, std::tuple{array(1.0)}, std::tuple{array(2.0)}).second.item<double>(),
+  EXPECT_EQ(jvp(chain, std::tuple{array(1.0, float64)}, std::tuple{array(2.0, float64)})
+                .second.item<double>(),
             2.0 * (kOperations + 1));
 }
 
@@ -32,35 +33,36 @@ TEST(Deep, GradientOfGradient) {
     const Array y = chain(x);
     return y * y;
   };
-  EXPECT_EQ(grad(grad(square_of))(array(1.0)).item<double>(),
+  EXPECT_EQ(grad(grad(square_of))(array(1.0, float64)).item<double>(),
             2.0 * (kOperations + 1) * (kOperations + 1));
 }
 
 TEST(Deep, Graphs) {
-  Graph g = make_graph(chain)(array(1.0));
+  Graph g = make_graph(chain)(array(1.0, float64));
   ASSERT_EQ(g.equations.size(), static_cast<size_t>(kOperations));
   check(g);
   g = passes::dead_code(passes::common_subexpressions(passes::inline_calls(g)));
-  EXPECT_EQ(evaluate(g, std::vector<Array>{array(1.0)})[0].item<double>(), kOperations + 1);
+  EXPECT_EQ(evaluate(g, std::vector<Array>{array(1.0, float64)})[0].item<double>(),
+            kOperations + 1);
   const std::string text = g.text(true);
   EXPECT_EQ(parse_graph(text).text(true), text);
 }
 
 TEST(Deep, Jit) {
   const auto f = jit(chain);
-  EXPECT_EQ(f(array(1.0)).item<double>(), kOperations + 1);
-  EXPECT_EQ(grad(f)(array(1.0)).item<double>(), kOperations + 1);
-  EXPECT_EQ(jit(grad(chain))(array(1.0)).item<double>(), kOperations + 1);
+  EXPECT_EQ(f(array(1.0, float64)).item<double>(), kOperations + 1);
+  EXPECT_EQ(grad(f)(array(1.0, float64)).item<double>(), kOperations + 1);
+  EXPECT_EQ(jit(grad(chain))(array(1.0, float64)).item<double>(), kOperations + 1);
 }
 
 TEST(Deep, Maps) {
-  const Array got = vmap(chain)(array({1.0, 2.0}));
-  EXPECT_TRUE(array_equal(got, (kOperations + 1.0) * array({1.0, 2.0})));
+  const Array got = vmap(chain)(array({1.0, 2.0}, float64));
+  EXPECT_TRUE(array_equal(got, (kOperations + 1.0) * array({1.0, 2.0}, float64)));
 }
 
 TEST(Deep, APullbackThatIsKept) {
-  auto [value, pullback] = vjp(chain, array(1.0));
-  EXPECT_EQ(pullback(array(1.0)).item<double>(), kOperations + 1);
+  auto [value, pullback] = vjp(chain, array(1.0, float64));
+  EXPECT_EQ(pullback(array(1.0, float64)).item<double>(), kOperations + 1);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "spruce/core/cpu/fusion/fused_kernel.h"
+#include "spruce/core/cpu/fusion/schedule.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/ops/ops.h"
@@ -22,7 +23,9 @@ namespace {
 // A random function of random arguments made of what a body may hold.
 class Program {
  public:
-  Program(uint64_t seed, Dtype dtype) : seed_(seed), dtype_(dtype), draw_(seed) {
+  // With `moves`, arguments are also rolled, turned round and padded before they are used.
+  Program(uint64_t seed, Dtype dtype, bool moves = false)
+      : seed_(seed), dtype_(dtype), moves_(moves), draw_(seed) {
     const int64_t sizes[] = {1, 2, 3, 5, 8, 17, 70, 130};
     for (int64_t rank = below(5); rank > 0; --rank)
       shape_.push_back(sizes[below(rank > 2 ? 5 : 8)]);
@@ -54,6 +57,8 @@ class Program {
                             ? args[i]
                             : rules::slice_all(args[i], p.start, p.limit, p.stride));
       if (below(8) == 0) values_.push_back(args[i]);
+      for (int64_t k = moves_ ? below(3) : 0; k > 0; --k)
+        values_.push_back(moved(values_.back(), values_.front()));
     }
     for (int64_t k = 1 + below(12); k > 0; --k) values_.push_back(operation());
     std::vector<Array> out = {values_.back()};
@@ -150,6 +155,37 @@ class Program {
     }
   }
 
+  // x with its elements at other places, or with some of `other` or a number among them; its shape
+  // stays.
+  Array moved(const Array& x, const Array& other) {
+    if (x.rank() == 0 || x.size() == 0) return x;
+    const auto axis = static_cast<int>(below(x.rank()));
+    const int64_t n = x.shape()[axis], k = below(n + 1);
+    const auto part = [&](const Array& of, int64_t begin, int64_t end, int64_t by = 1) {
+      SliceParams p{Shape::filled(of.rank(), 0), of.shape(), Shape::filled(of.rank(), 1)};
+      p.start[axis] = begin, p.limit[axis] = end, p.stride[axis] = by;
+      return rules::slice_all(of, p.start, p.limit, p.stride);
+    };
+    const Array& y = other.shape() == x.shape() ? other : x;
+    switch (below(5)) {
+      case 0:
+        return roll(x, k, axis);
+      case 1:
+        return flip(x, axis);
+      case 2: {
+        std::vector<std::pair<int64_t, int64_t>> widths(static_cast<size_t>(x.rank()));
+        widths[static_cast<size_t>(axis)] = {k, 0};
+        return pad(part(x, k, n), widths, {.value = number_});
+      }
+      case 3:
+        return concatenate({part(x, 0, k), part(y, k, n)}, axis);
+      default: {
+        const int64_t few = (n + 2) / 3;
+        return concatenate({part(x, 0, n, 3), part(y, few, n)}, axis);
+      }
+    }
+  }
+
   // A few results side by side, which are read elsewhere as well or not.
   Array joined() {
     const Array x = pick();
@@ -172,8 +208,10 @@ class Program {
 
   uint64_t seed_;
   Dtype dtype_;
+  bool moves_;
   std::mt19937 draw_;
   Shape shape_;
+  Array number_ = astype(array(0.5), dtype_);
   std::vector<Array> args_, values_;
   std::vector<SliceParams> parts_;  // of the arguments, which the program works on
 };
@@ -188,10 +226,11 @@ void expect_near(const Array& got, const Array& want, double tolerance, const Gr
   ASSERT_LE(error, tolerance) << body << "\ngot " << got << "\nwant " << want;
 }
 
-void run_programs(Dtype dtype, uint64_t first, uint64_t count, double tolerance) {
+void run_programs(Dtype dtype, uint64_t first, uint64_t count, double tolerance,
+                  bool moves = false) {
   for (uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    Program program(seed, dtype);
+    Program program(seed, dtype, moves);
     const Graph body =
         make_graph([&](const std::vector<Array>& x) { return program(x); })(program.args());
     const std::vector<Array> want = evaluate(body, program.args());
@@ -245,8 +284,8 @@ bool same_bytes(const Array& a, const Array& b) {
 
 TEST(Fused, InPlaceGivesTheSame) {
   const Dtype dtypes[] = {float32, int32, bfloat16, float16};
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
-    Program program(seed, dtypes[seed % 4]);
+  for (uint64_t seed = 1; seed <= 600; ++seed) {
+    Program program(seed, dtypes[seed % 4], seed > 400);
     const Graph body =
         make_graph([&](const std::vector<Array>& x) { return program(x); })(program.args());
     const std::vector<Array> want = run_kernel(body, program.args(), false),
@@ -321,6 +360,55 @@ TEST(Fused, ResultsDoNotDependOnTheNumberOfThreads) {
   }
 }
 
+// By rows, by blocks of short rows, and by tiles of the only row, with seams anywhere.
+TEST(Fused, WhatIsRolledPaddedAndTurnedRoundHasTheBitsOfOneOperationAfterTheOther) {
+  const auto lower = [](const Array& x, int64_t low, int64_t high, const Array& value) {
+    std::vector<std::pair<int64_t, int64_t>> widths(static_cast<size_t>(x.rank()));
+    widths[0] = {low, high};
+    return pad(x, widths, {.value = value});
+  };
+  const auto f = [&](const Array& x, const Array& seven) {
+    const int last = x.rank() - 1;
+    const Array inner = roll(x, 1, last) + roll(x, -3, last), outer = roll(x, 2, 0) - x;
+    const std::vector<Array> turned = {flip(x, last), flip(x, 0), roll(roll(x, 1, 0), -1, last)};
+    const Array bordered = lower(x, 1, 2, seven)[{slice(2, x.shape()[0] + 2)}];
+    return std::vector<Array>{inner * outer, turned[0] * 2 + turned[1] - turned[2],
+                              x - lower(x[{slice(1, none)}], 1, 0, seven) * bordered};
+  };
+  for (const Dtype dtype : {float32, float64, bfloat16, int32}) {
+    for (const Shape& shape : {Shape{20000}, Shape{64, 96}, Shape{6, 5}, Shape{300, 7},
+                               Shape{40, 600}, Shape{7, 20, 90}}) {
+      const Array x = astype(10 * random::normal(Key(1), shape), dtype);
+      const Array seven = astype(array(7), dtype);
+      const Graph body = make_graph(f)(x, seven);
+      ASSERT_TRUE(cpu::schedule_of(body)) << body;
+      const std::vector<Array> args = {x, seven}, want = evaluate(body, args);
+      for (const int threads : {1, 3}) {
+        set_threads(threads);
+        const std::vector<Array> got = run_kernel(body, args, false);
+        set_threads(1);
+        for (size_t k = 0; k < want.size(); ++k)
+          ASSERT_TRUE(same_bytes(got[k], want[k])) << "output " << k << body;
+      }
+    }
+  }
+}
+
+TEST(Fused, ASliceOfOneIndexMayHaveAnyStride) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  const auto f = [](const Array& x) {
+    const Array row = bind1(slice_p, {x}, Params::make(SliceParams{{2, 0}, {6, 4}, {kLargest, 1}}));
+    const Array shifted =
+        bind1(slice_p, {x}, Params::make(SliceParams{{1, 0}, {2, 4}, {kLargest - 1, 1}}));
+    return std::vector<Array>{row * 2.0f + shifted};
+  };
+  const Array x = random::normal(Key(1), {6, 4});
+  const Graph body = make_graph(f)(x);
+  ASSERT_TRUE(cpu::schedule_of(body)) << body;
+  const std::vector<Array> args = {x};
+  EXPECT_TRUE(same_bytes(run_kernel(body, args, false)[0], evaluate(body, args)[0]));
+}
+
 // A sum of f32 is as exact as a sum in f64 that is rounded once.
 TEST(Fused, LongSumsRoundLittle) {
   const Array x = full({1 << 16, 80}, 0.1f);
@@ -341,6 +429,9 @@ TEST(Fused, RandomBodiesInF32) { run_programs(float32, 2000, 300, 1e-5); }
 TEST(Fused, RandomBodiesInBf16) { run_programs(bfloat16, 4000, 150, 0.05); }
 TEST(Fused, RandomBodiesInF16) { run_programs(float16, 5000, 150, 0.01); }
 TEST(Fused, RandomBodiesInI32) { run_programs(int32, 6000, 200, 0); }
+TEST(Fused, RandomBodiesOfMovedArraysInF64) { run_programs(float64, 7000, 600, 1e-12, true); }
+TEST(Fused, RandomBodiesOfMovedArraysInBf16) { run_programs(bfloat16, 8000, 150, 0.05, true); }
+TEST(Fused, RandomBodiesOfMovedArraysInI32) { run_programs(int32, 9000, 200, 0, true); }
 
 }  // namespace
 }  // namespace spruce

@@ -70,7 +70,7 @@ TEST(Grad, SeveralArgumentsAndAux) {
 TEST(Grad, PlainControlFlowOnValues) {
   const auto f = [](const Array& x) {
     Array y = x;
-    while (y.item<float>() < 100.0f) y = y * x;
+    while (y < 100.0f) y = y * x;
     if (y > 200.0f) return y * 2.0f;
     return y;
   };
@@ -183,9 +183,9 @@ TEST(JvpVjp, TypesMustFit) {
   const auto f = [](const Array& a) { return a * a; };
   const Array x = array({1.0f, 2.0f});
   EXPECT_THROW((void)jvp(f, std::tuple{x}, std::tuple{array({1.0f})}), ShapeError);
-  EXPECT_THROW((void)jvp(f, std::tuple{x}, std::tuple{array({1.0, 2.0})}), DtypeError);
+  EXPECT_THROW((void)jvp(f, std::tuple{x}, std::tuple{array({1.0, 2.0}, float64)}), DtypeError);
   EXPECT_THROW((void)vjp(f, x).second(array({1.0f})), ShapeError);
-  EXPECT_THROW((void)vjp(f, x).second(array({1.0, 2.0})), DtypeError);
+  EXPECT_THROW((void)vjp(f, x).second(array({1.0, 2.0}, float64)), DtypeError);
 }
 
 TEST(JvpVjp, LinearizeRunsTheFunctionOnce) {
@@ -194,10 +194,10 @@ TEST(JvpVjp, LinearizeRunsTheFunctionOnce) {
     ++runs;
     return sin(x) * x;
   };
-  const auto [out, push] = linearize(f, array(0.5));
+  const auto [out, push] = linearize(f, array(0.5, float64));
   const double slope = std::cos(0.5) * 0.5 + std::sin(0.5);
-  EXPECT_NEAR(push(array(1.0)).item<double>(), slope, 1e-14);
-  EXPECT_NEAR(push(array(3.0)).item<double>(), 3 * slope, 1e-14);
+  EXPECT_NEAR(push(array(1.0, float64)).item<double>(), slope, 1e-14);
+  EXPECT_NEAR(push(array(3.0, float64)).item<double>(), 3 * slope, 1e-14);
   EXPECT_EQ(runs, 1);
 }
 

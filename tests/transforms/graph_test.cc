@@ -70,7 +70,7 @@ TEST(GraphParse, ReadsGraphsWithinGraphs) {
 }
 
 TEST(GraphParse, KeepsAllBitsOfConstants) {
-  const Array odd = array({0.1, 1e-300, -0.0, 1.0 / 3, 1e300}),
+  const Array odd = array({0.1, 1e-300, -0.0, 1.0 / 3, 1e300}, float64),
               half = astype(array({0.1f, 65504.0f}), float16);
   const Graph g = make_graph([&](const Array& x) { return std::pair{x + odd, half}; })(odd);
   const Graph read = parse_graph(g.text(true));
@@ -234,6 +234,42 @@ TEST(GraphCheck, BodiesTakeWhatTheyAreGiven) {
   EXPECT_THAT(parse_error("graph(a: f32[2]) {\n  b: f32[2] = custom_call[name=\"f\" body=graph(a: "
                           "f32[2]) {\n  return a\n} function=none] a a\n  return b\n}"),
               HasSubstr("its body takes 1 inputs, 2 are given"));
+}
+
+// The text of a cond: the types of its index, inputs and outputs, and two branches.
+std::string cond_text(const std::string& index, const std::string& input, const std::string& output,
+                      const std::string& branches) {
+  return "graph(i: " + index + ", a: " + input + ") {\n  b: " + output + " = cond[branches=(" +
+         branches + ")] i a\n  return b\n}";
+}
+
+TEST(GraphCheck, BranchesOfACond) {
+  const std::string same = "graph(a: f32[2]) {\n  return a\n}",
+                    turned = "graph(a: f32[2]) {\n  b: f32[2] = neg a\n  return b\n}",
+                    total =
+                        "graph(a: f32[2]) {\n  b: f32[] = reduce_sum[axes=[0]] a\n  return b\n}",
+                    wide = "graph(a: f32[3]) {\n  return a\n}",
+                    two = "graph(a: f32[2], b: f32[2]) {\n  return a\n}",
+                    both = "graph(a: f32[2]) {\n  return a a\n}";
+  EXPECT_NO_THROW((void)parse_graph(cond_text("i32[]", "f32[2]", "f32[2]", same + ", " + turned)));
+  const std::tuple<std::string, std::string, const char*> cases[] = {
+      {"f32[]", same + ", " + turned, "cond: the first input must be the index, i32[]"},
+      {"i32[2]", same + ", " + turned, "cond: the first input must be the index, i32[]"},
+      {"i64[]", same + ", " + turned, "cond: the first input must be the index, i32[]"},
+      {"i32[]", "", "cond: there are no branches"},
+      {"i32[]", same + ", " + wide, "cond: input 0 of a branch is f32[3], not f32[2]"},
+      {"i32[]", same + ", " + two, "cond: a branch has 2 inputs, there are 1"},
+      {"i32[]", same + ", " + total, "cond: output 0 of a branch is f32[], not f32[2]"},
+      {"i32[]", same + ", " + both, "cond: a branch has 2 outputs, there are 1"},
+  };
+  for (const auto& [index, branches, message] : cases)
+    EXPECT_THAT(parse_error(cond_text(index, "f32[2]", "f32[2]", branches)), HasSubstr(message));
+  // A graph that was made otherwise is checked alike.
+  Graph g = parse_graph(cond_text("i32[]", "f32[2]", "f32[2]", same + ", " + turned));
+  for (const Aval& index : {Aval{Dtype::kFloat32, false, {}}, Aval{Dtype::kInt32, false, {2}}}) {
+    g.avals[static_cast<size_t>(g.inputs[0])] = index;
+    EXPECT_THAT(message_of(g), HasSubstr("cond: the first input must be the index, i32[]"));
+  }
 }
 
 TEST(GraphEvaluate, ChecksItsArguments) {

@@ -12,8 +12,8 @@ namespace {
 
 // A matrix that is symmetric and positive definite, from any.
 Array definite(const Array& m) { return matmul(m, transpose(m)) + 2.0 * identity(3, float64); }
-const Array kM = array({{1.0, 0.5, -0.3}, {0.2, 2.0, 0.1}, {-0.4, 0.6, 1.5}});
-const Array kB = array({1.0, -2.0, 0.5});
+const Array kM = array({{1.0, 0.5, -0.3}, {0.2, 2.0, 0.1}, {-0.4, 0.6, 1.5}}, float64);
+const Array kB = array({1.0, -2.0, 0.5}, float64);
 
 // By Gauss and Jordan, so that it can be differentiated without any rule.
 Array direct(const Array& m, const Array& y) {
@@ -74,14 +74,14 @@ TEST(Implicit, LinearSolveWithItsTranspose) { expect_derivatives(by_solve, direc
 
 TEST(Implicit, ConjugateGradientsOfTreesWithAPreconditioner) {
   using Pair = std::pair<Array, Array>;
-  const Array d = array({1.0, 100.0}), e = array({{4.0}, {2500.0}});
+  const Array d = array({1.0, 100.0}, float64), e = array({{4.0}, {2500.0}}, float64);
   int runs = 0;
   const auto map = [&](const Pair& x) { return Pair{d * x.first, e * x.second}; };
   const auto inverse = [&](const Pair& r) {
     ++runs;
     return Pair{r.first / d, r.second / e};
   };
-  const Pair b{array({1.0, 2.0}), array({{3.0}, {4.0}})};
+  const Pair b{array({1.0, 2.0}, float64), array({{3.0}, {4.0}}, float64)};
   const Pair x = cg(map, b, {.tol = 1e-12, .max_steps = 2}, inverse);
   EXPECT_TRUE(allclose(x.first, b.first / d));
   EXPECT_TRUE(allclose(x.second, b.second / e));
@@ -101,7 +101,7 @@ Array newton_in_cpp(const Array& a) {
     return x;
   };
   const auto divide = [](const auto& j, const Array& y) { return y / j(ones({}, float64)); };
-  return custom_root([&](const Array& x) { return x * x - a; }, array(1.0), solve, divide);
+  return custom_root([&](const Array& x) { return x * x - a; }, array(1.0, float64), solve, divide);
 }
 Array newton_in_loop(const Array& a) {
   const auto solve = [](const auto& f, const Array& guess) {
@@ -113,11 +113,11 @@ Array newton_in_loop(const Array& a) {
                       guess);
   };
   const auto divide = [](const auto& j, const Array& y) { return y / j(ones({}, float64)); };
-  return custom_root([&](const Array& x) { return x * x - a; }, array(1.0), solve, divide);
+  return custom_root([&](const Array& x) { return x * x - a; }, array(1.0, float64), solve, divide);
 }
 
 TEST(Implicit, RootsHaveTheDerivativesOfTheImplicitFunction) {
-  const Array a = array(7.0);
+  const Array a = array(7.0, float64);
   for (const auto f : {newton_in_cpp, newton_in_loop}) {
     EXPECT_NEAR(f(a).item<double>(), std::sqrt(7.0), 1e-12);
     EXPECT_NEAR(grad(f)(a).item<double>(), 0.5 / std::sqrt(7.0), 1e-12);
@@ -126,7 +126,7 @@ TEST(Implicit, RootsHaveTheDerivativesOfTheImplicitFunction) {
     EXPECT_NEAR(jvp(f, std::tuple{a}, std::tuple{a}).second.item<double>(), 0.5 * std::sqrt(7.0),
                 1e-12);
   }
-  const Array many = array({1.0, 4.0, 9.0});
+  const Array many = array({1.0, 4.0, 9.0}, float64);
   EXPECT_TRUE(allclose(vmap(newton_in_loop)(many), sqrt(many)));
   EXPECT_TRUE(allclose(vmap(grad(newton_in_loop))(many), 0.5 / sqrt(many)));
   EXPECT_TRUE(allclose(jit(vmap(grad(newton_in_loop)))(many), 0.5 / sqrt(many)));
@@ -208,10 +208,11 @@ TEST(Implicit, LoopsOfUnequalLengthUnderVmap) {
   const auto root = [&](const Array& a) {
     const auto find = [](const auto& f, const Array& guess) { return guess - f(guess); };
     const auto same = [](const auto&, const Array& y) { return y; };
-    return custom_root([&](const Array& x) { return x - steps(a); }, array(1.0), find, same);
+    return custom_root([&](const Array& x) { return x - steps(a); }, array(1.0, float64), find,
+                       same);
   };
   const auto total = [](const auto& f) { return [f](const Array& a) { return sum(vmap(f)(a)); }; };
-  const Array a = array({0.5, 1.5, 40.0});
+  const Array a = array({0.5, 1.5, 40.0}, float64);
   const Array wanted = grad(total(steps))(a);
   EXPECT_TRUE(all(isfinite(wanted)).item<bool>());
   EXPECT_TRUE(allclose(grad(total(root))(a), wanted, {.rtol = 1e-12}));
@@ -225,12 +226,12 @@ TEST(Implicit, ForwardModeThroughALoopWithoutABound) {
                       [](const Array& y) { return 0.5 * y; }, x);
   };
   const auto root = [&](const Array& a) {
-    const auto find = [](const auto&, const Array&) { return array(1.5); };
+    const auto find = [](const auto&, const Array&) { return array(1.5, float64); };
     const auto divide = [](const auto& j, const Array& y) { return y / j(ones({}, float64)); };
-    return custom_root([&](const Array& x) { return halved(4.0 * x) - halved(a); }, array(1.0),
-                       find, divide);
+    return custom_root([&](const Array& x) { return halved(4.0 * x) - halved(a); },
+                       array(1.0, float64), find, divide);
   };
-  const Array a = array(6.0);
+  const Array a = array(6.0, float64);
   EXPECT_NEAR(jvp(root, std::tuple{a}, std::tuple{ones({}, float64)}).second.item<double>(), 0.25,
               1e-12);
 }
@@ -248,8 +249,9 @@ TEST(Implicit, BadInput) {
                  return sum(custom_linear_solve(wrong, b, half, {.symmetric = true}));
                })(kB),
                ShapeError);
-  EXPECT_THROW(custom_linear_solve(twice, kB, [](const auto&, const Array&) { return array(1.0); }),
-               ShapeError);
+  EXPECT_THROW(
+      custom_linear_solve(twice, kB, [](const auto&, const Array&) { return array(1.0, float64); }),
+      ShapeError);
   const auto root = [&](const Array& guess) {
     return custom_root(
         wrong, guess, [](const auto&, const Array& x) { return x; }, half);
@@ -272,9 +274,9 @@ TEST(Implicit, CgHandsOnWhatIsNoNumber) {
   const auto solve = [](const Array& diagonal, const Array& b) {
     return cg([&](const Array& x) { return diagonal * x; }, b);
   };
-  const Array fine = array({1.0, 2.0, 3.0});
+  const Array fine = array({1.0, 2.0, 3.0}, float64);
   for (const double bad : {kNan, kInf, -kInf, 1e200}) {  // 1e200 squared is infinite
-    const Array wrong = array({bad, 2.0, 3.0});
+    const Array wrong = array({bad, 2.0, 3.0}, float64);
     EXPECT_TRUE(all(isnan(solve(fine, wrong))).item<bool>()) << bad;
     EXPECT_TRUE(all(isnan(jit(solve)(fine, wrong))).item<bool>()) << bad;
     if (bad == 1e200) continue;
@@ -283,7 +285,7 @@ TEST(Implicit, CgHandsOnWhatIsNoNumber) {
     EXPECT_TRUE(all(isnan(both[0])).item<bool>()) << bad;
     EXPECT_TRUE(allclose(both[1], ones({3}, float64))) << bad;
   }
-  EXPECT_TRUE(allclose(solve(fine, fine * 1e100), full({3}, 1e100)));
+  EXPECT_TRUE(allclose(solve(fine, fine * 1e100), full({3}, 1e100, float64)));
   EXPECT_TRUE(allclose(solve(fine, zeros_like(fine)), zeros_like(fine)));
 }
 

@@ -14,8 +14,10 @@ struct Affine {
 };
 
 Array apply(const Affine& m, const Array& x) { return m.scale * (matmul(m.weight, x) + *m.bias); }
-Affine affine() { return {array({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}), array({7.0, 8.0})}; }
-const Array kX = array({1.0, -1.0, 2.0});
+Affine affine() {
+  return {array({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}, float64), array({7.0, 8.0}, float64)};
+}
+const Array kX = array({1.0, -1.0, 2.0}, float64);
 
 TEST(Jacobian, OfAStructArgumentIsAStructOfJacobians) {
   const Affine forward = jacfwd(apply)(affine(), kX);
@@ -31,12 +33,34 @@ TEST(Jacobian, OfAStructArgumentIsAStructOfJacobians) {
   }
 }
 
+struct WithHole {
+  Array first, missing, last;
+};
+
+TEST(Jacobian, UndefinedLeavesStayUndefined) {
+  const Array x = array({1.0, 2.0});
+  const auto f = [](const WithHole& w) { return w.first * w.last; };
+  for (const WithHole& j :
+       {jacfwd(f)(WithHole{x, {}, 3.0 * x}), jacrev(f)(WithHole{x, {}, 3.0 * x})}) {
+    EXPECT_TRUE(array_equal(j.first, diag(3.0 * x)));
+    EXPECT_FALSE(j.missing.defined());
+    EXPECT_TRUE(array_equal(j.last, diag(x)));
+  }
+  // As a result.
+  const auto g = [](const Array& v) { return WithHole{2.0 * v, {}, v * v}; };
+  for (const WithHole& j : {jacfwd(g)(x), jacrev(g)(x)}) {
+    EXPECT_TRUE(array_equal(j.first, 2.0 * identity(2, float64)));
+    EXPECT_FALSE(j.missing.defined());
+    EXPECT_TRUE(array_equal(j.last, diag(2.0 * x)));
+  }
+}
+
 TEST(Jacobian, OfSeveralArgumentsIsATuple) {
   const auto f = [](const Array& a, const Array& b) { return a * a * sum(b) + b[0]; };
-  const Array a = array({1.0, 2.0}), b = array({3.0, 4.0, 5.0});
+  const Array a = array({1.0, 2.0}, float64), b = array({3.0, 4.0, 5.0}, float64);
   for (const auto& [da, db] : {jacfwd<0, 1>(f)(a, b), jacrev<0, 1>(f)(a, b)}) {
     EXPECT_TRUE(array_equal(da, diag(2.0 * a * 12.0)));
-    EXPECT_TRUE(array_equal(db, array({{2.0, 1.0, 1.0}, {5.0, 4.0, 4.0}})));
+    EXPECT_TRUE(array_equal(db, array({{2.0, 1.0, 1.0}, {5.0, 4.0, 4.0}}, float64)));
   }
   EXPECT_TRUE(array_equal(jacrev<1>(f)(a, b), jacfwd<1>(f)(a, b)));
 }
@@ -75,14 +99,14 @@ TEST(Jacobian, StructsOfResultsForOneArray) {
 
 TEST(Jacobian, HessianOfSeveralArgumentsHoldsTheMixedBlocks) {
   const auto f = [](const Array& a, const Array& b) { return sum(a * a) * sum(b * b * b); };
-  const Array a = array({1.0, 2.0}), b = array({3.0});
+  const Array a = array({1.0, 2.0}, float64), b = array({3.0}, float64);
   const auto h = hessian<0, 1>(f)(a, b);
   const auto& [aa, ab] = std::get<0>(h);
   const auto& [ba, bb] = std::get<1>(h);
   EXPECT_TRUE(allclose(aa, 54.0 * identity(2, float64)));
-  EXPECT_TRUE(allclose(ab, array({{54.0}, {108.0}})));
+  EXPECT_TRUE(allclose(ab, array({{54.0}, {108.0}}, float64)));
   EXPECT_TRUE(allclose(ba, ab.reshape({1, 2})));
-  EXPECT_TRUE(allclose(bb, array({{90.0}})));
+  EXPECT_TRUE(allclose(bb, array({{90.0}}, float64)));
 }
 
 TEST(Jacobian, NestsWithOtherTransforms) {
@@ -103,6 +127,14 @@ TEST(Jacobian, SizeZero) {
   const auto [ex, ey] = jacfwd<0, 1>(f)(ones({2}), zeros({0}));
   EXPECT_EQ(ex.shape(), (Shape{2, 2}));
   EXPECT_EQ(ey.shape(), (Shape{2, 0}));
+}
+
+TEST(Jvp, AFunctionOfOneTupleTakesItAsItIs) {
+  const std::tuple<Array, Array> q{Array(2.0f), Array(3.0f)};
+  const auto f = [](const std::tuple<Array, Array>& v) { return std::get<0>(v) * std::get<1>(v); };
+  const auto [out, tangent] = jvp(f, std::tuple{q}, std::tuple{q});
+  EXPECT_EQ(out.item<float>(), 6.0f);
+  EXPECT_EQ(tangent.item<float>(), 12.0f);
 }
 
 }  // namespace

@@ -26,10 +26,20 @@ TEST(JitTrace, OncePerShapeDtypeAndStaticField) {
   EXPECT_EQ(f.trace_count(), 2) << "another static field";
   (void)f(Scaled{array({1.0f, 2.0f, 3.0f}), 4});
   EXPECT_EQ(f.trace_count(), 3) << "another shape";
-  EXPECT_EQ(f(Scaled{array({1.0, 2.0}), 4}).dtype(), float64);
+  EXPECT_EQ(f(Scaled{array({1.0, 2.0}, float64), 4}).dtype(), float64);
   EXPECT_EQ(f.trace_count(), 4) << "another dtype";
   (void)f(Scaled{x, 3});
   EXPECT_EQ(f.trace_count(), 4);
+}
+
+TEST(JitTrace, HundredsOfFormsAreTracedOnceEach) {
+  const auto f = jit([](const Array& x) { return sum(x); }, {.name = "of many shapes"});
+  testing::internal::CaptureStderr();  // the warning about so many
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t n = 1; n <= 200; ++n) EXPECT_EQ(f(ones({n})).item<float>(), static_cast<float>(n));
+  }
+  (void)testing::internal::GetCapturedStderr();
+  EXPECT_EQ(f.trace_count(), 200);
 }
 
 TEST(JitTrace, SizesOfContainersAndWeakness) {

@@ -50,7 +50,7 @@ const Transform kTransforms[] = {
      [](Scalar1 f) -> Scalar1 {
        return [f](const Array& x) {
          const auto g = [f](const Array& y, const Array& n) { return f(y) + 0.0 * n; };
-         return vmap(g, {.in_axes = {none, 0}})(x, array({1.0, 2.0}))[1];
+         return vmap(g, {.in_axes = {none, 0}})(x, array({1.0, 2.0}, float64))[1];
        };
      }},
     {"jit", 0, [](Scalar1 f) -> Scalar1 { return jit(f); }},
@@ -71,7 +71,7 @@ TEST(Nesting, EveryPairOverAClosure) {
       });
       const double want =
           std::pow(kA + kB, outer.order) * std::pow(kB, inner.order) * std::exp((kA + kB) * kX);
-      expect_value(f(array(kX)), want, std::string(outer.name) + " of " + inner.name);
+      expect_value(f(array(kX, float64)), want, std::string(outer.name) + " of " + inner.name);
     }
   }
 }
@@ -87,7 +87,7 @@ TEST(Nesting, EveryTripleOverClosures) {
         });
         const double want = std::pow(kA + kB + kC, outer.order) * std::pow(kB + kC, middle.order) *
                             std::pow(kC, inner.order) * std::exp((kA + kB + kC) * kX);
-        expect_value(f(array(kX)), want,
+        expect_value(f(array(kX, float64)), want,
                      std::string(outer.name) + " of " + middle.name + " of " + inner.name);
       }
     }
@@ -102,7 +102,7 @@ TEST(Nesting, EveryTripleDirectly) {
             outer.apply(middle.apply(inner.apply([](const Array& x) { return exp(kA * x); })));
         const double want =
             std::pow(kA, outer.order + middle.order + inner.order) * std::exp(kA * kX);
-        expect_value(f(array(kX)), want,
+        expect_value(f(array(kX, float64)), want,
                      std::string(outer.name) + " of " + middle.name + " of " + inner.name);
       }
     }
@@ -112,7 +112,7 @@ TEST(Nesting, EveryTripleDirectly) {
 TEST(Nesting, EightDeep) {
   Scalar1 f = [](const Array& x) { return exp(kA * x); };
   for (int i = 0; i < 8; ++i) f = i % 2 == 0 ? Scalar1(grad(f)) : Scalar1(jit(f));
-  expect_value(f(array(kX)), std::pow(kA, 4) * std::exp(kA * kX), "grad and jit in turn");
+  expect_value(f(array(kX, float64)), std::pow(kA, 4) * std::exp(kA * kX), "grad and jit in turn");
 }
 
 double derivative(const Scalar1& f, double at) { return grad(f)(array(at)).item<double>(); }
@@ -123,21 +123,21 @@ Array tangent(const Scalar1& f, const Array& at) {
 // Siskind and Pearlmutter 2005: d/dx (x d/dy (x + y)) at y = 1 is 1, not 2.
 TEST(PerturbationConfusion, TheClassicCase) {
   const Scalar1 by_grad = [](const Array& x) {
-    return x * grad([x](const Array& y) { return x + y; })(array(1.0));
+    return x * grad([x](const Array& y) { return x + y; })(array(1.0, float64));
   };
   EXPECT_EQ(derivative(by_grad, 1.0), 1.0);
   const Scalar1 by_jvp = [](const Array& x) {
-    return x * tangent([x](const Array& y) { return x + y; }, array(1.0));
+    return x * tangent([x](const Array& y) { return x + y; }, array(1.0, float64));
   };
   EXPECT_EQ(derivative(by_jvp, 1.0), 1.0);
-  EXPECT_EQ(tangent(by_grad, array(1.0)).item<double>(), 1.0);
-  EXPECT_EQ(tangent(by_jvp, array(1.0)).item<double>(), 1.0);
+  EXPECT_EQ(tangent(by_grad, array(1.0, float64)).item<double>(), 1.0);
+  EXPECT_EQ(tangent(by_jvp, array(1.0, float64)).item<double>(), 1.0);
 }
 
 TEST(PerturbationConfusion, ProductsOfInnerAndOuter) {
   // d/dx (x d/dy (x y)) = d/dx x^2.
   const Scalar1 f = [](const Array& x) {
-    return x * grad([x](const Array& y) { return x * y; })(array(2.0));
+    return x * grad([x](const Array& y) { return x * y; })(array(2.0, float64));
   };
   EXPECT_EQ(derivative(f, 3.0), 6.0);
   // The inner one is taken at x itself: d/dx (d/dy (x y^2) at y = x) = d/dx 2 x^2.
@@ -153,21 +153,21 @@ TEST(PerturbationConfusion, ADerivativeOfAFunctionValuedFunction) {
   // second.
   const auto operator_at_zero = [](const Scalar1& f) -> Scalar1 {
     return [f](const Array& x) {
-      return tangent([f, x](const Array& u) { return f(x + u); }, array(0.0));
+      return tangent([f, x](const Array& u) { return f(x + u); }, array(0.0, float64));
     };
   };
   const Scalar1 twice =
       operator_at_zero(operator_at_zero([](const Array& x) { return exp(2.0 * x); }));
-  EXPECT_NEAR(twice(array(0.5)).item<double>(), 4 * std::exp(1.0), 1e-12);
+  EXPECT_NEAR(twice(array(0.5, float64)).item<double>(), 4 * std::exp(1.0), 1e-12);
 }
 
 TEST(PerturbationConfusion, AnInnerFunctionThatIgnoresItsArgument) {
   const Scalar1 f = [](const Array& x) {
-    return grad([x](const Array&) { return x * x; })(array(1.0)) + x;
+    return grad([x](const Array&) { return x * x; })(array(1.0, float64)) + x;
   };
   EXPECT_EQ(derivative(f, 3.0), 1.0);
   const Scalar1 g = [](const Array& x) {
-    return tangent([x](const Array&) { return x * x; }, array(1.0)) + x;
+    return tangent([x](const Array&) { return x * x; }, array(1.0, float64)) + x;
   };
   EXPECT_EQ(derivative(g, 3.0), 1.0);
 }

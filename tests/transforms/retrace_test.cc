@@ -42,7 +42,7 @@ TEST(ExplainRetrace, SaysWhatChanged) {
   EXPECT_EQ(f.explain_retrace(),
             "step: trace 3 differs from trace 1:\n"
             "  argument 0 at rate is 0.2, was 0.1\n"
-            "  argument 0 at weights[1] is f64[4], was f32[4]");
+            "  argument 0 at weights.1 is f64[4], was f32[4]");
   n = net();
   n.weights.push_back(zeros({1}));
   n.scale.reset();
@@ -51,7 +51,7 @@ TEST(ExplainRetrace, SaysWhatChanged) {
             "step: trace 4 differs from trace 1:\n"
             "  argument 0 at scale is 0 entries, was 1 entries\n"
             "  argument 0 at weights is 3 entries, was 2 entries\n"
-            "  argument 0 at weights[2] is f32[1], was not there\n"
+            "  argument 0 at weights.2 is f32[1], was not there\n"
             "  argument 0 at scale is not there, was f32[]");
   n = net();
   n.extra = {{"loss", array(2.0f)}};
@@ -62,7 +62,7 @@ TEST(ExplainRetrace, SaysWhatChanged) {
   (void)f(n, zeros({64, 784}));
   EXPECT_EQ(f.explain_retrace(),
             "step: trace 6 differs from trace 1:\n"
-            "  argument 0 at weights[1] is no array, was f32[4]");
+            "  argument 0 at weights.1 is no array, was f32[4]");
   (void)f(net(), zeros({64, 784}));
   EXPECT_EQ(f.trace_count(), 6);
 }

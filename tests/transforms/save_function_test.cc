@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -76,9 +77,9 @@ TEST(SaveFunction, ForArraysInOrder) {
   std::string names;
   for (const SavedLeaf& l : f.inputs()) names += l.path + ": " + to_string(l.type) + "\n";
   EXPECT_EQ(names,
-            "[0].layers[0].weight: f32[3,4]\n[0].layers[0].bias: f32[4]\n"
-            "[0].layers[1].weight: f32[4,2]\n[0].layers[1].bias: f32[2]\n"
-            "[0].extra.gain: f32[]\n[0].scale: f32[2]\n[1]: f32[2,3]\n");
+            "0.layers.0.weight: f32[3,4]\n0.layers.0.bias: f32[4]\n"
+            "0.layers.1.weight: f32[4,2]\n0.layers.1.bias: f32[2]\n"
+            "0.extra.gain: f32[]\n0.scale: f32[2]\n1: f32[2,3]\n");
   ASSERT_EQ(f.outputs().size(), 1u);
   EXPECT_EQ(to_string(f.outputs()[0].type), "f32[2,2]");
   std::vector<Array> in = tree::leaves(net());
@@ -99,7 +100,7 @@ TEST(SaveFunction, CapturedArraysGoWithIt) {
 
 TEST(SaveFunction, LargeConstantsKeepAllBits) {
   const std::string path = temporary("constants");
-  const Array big = sin(arange(1000.0f)), odd = array({1.0 / 3, -0.0, 1e-310}),
+  const Array big = sin(arange(1000.0f)), odd = array({1.0 / 3, -0.0, 1e-310}, float64),
               halves = astype(sin(arange(100.0f)), bfloat16), flags = arange(40) > 17;
   const auto f = [&](const Array& x) {
     return std::tuple{x + big, odd, halves, flags, sum(big) * x};
@@ -228,7 +229,7 @@ TEST(SaveFunction, ArgumentsAreChecked) {
   Net n = net();
   n.layers[1].bias = zeros({3});
   EXPECT_THAT(message_of<ShapeError>([&] { f(n, kBatch); }),
-              HasSubstr("argument 0 at layers[1].bias is f32[3], the function was saved for "
+              HasSubstr("argument 0 at layers.1.bias is f32[3], the function was saved for "
                         "f32[2]; save it again for this shape"));
   EXPECT_THAT(message_of<DtypeError>([&] { f(net(), astype(kBatch, float64)); }),
               HasSubstr("argument 1 is f64[2,3], the function was saved for f32[2,3]; convert it"));
@@ -252,7 +253,7 @@ TEST(SaveFunction, ArgumentsAreChecked) {
   n = net();
   n.layers[0].bias = Array();
   EXPECT_THAT(message_of<TreeError>([&] { f(n, kBatch); }),
-              HasSubstr("argument 0 at layers[0].bias is no array and was an array"));
+              HasSubstr("argument 0 at layers.0.bias is no array and was an array"));
   EXPECT_THAT(message_of<ValueError>([&] { load_function(path)({kBatch}); }),
               HasSubstr("the function takes 7 arrays, 1 were given"));
   EXPECT_THAT(
@@ -316,14 +317,66 @@ std::string with_checksum(std::string bytes) {
   return bytes;
 }
 
+// The text of a file with the paths of version 1, in a file of that version.
+std::string in_version_1(const std::string& bytes) {
+  uint64_t length = 0;
+  std::memcpy(&length, &bytes[16], sizeof length);
+  std::string text = bytes.substr(32, length);
+  for (const auto& [now, then] : {std::pair{"\"0.layers.0.", "\"[0].layers[0]."},
+                                  {"\"0.layers.1.", "\"[0].layers[1]."},
+                                  {"\"0.layers\"", "\"[0].layers\""},
+                                  {"\"0.extra", "\"[0].extra"},
+                                  {"\"0.scale", "\"[0].scale"},
+                                  {"\"0.rate", "\"[0].rate"},
+                                  {"leaf \"1\"", "leaf \"[1]\""},
+                                  {"leaf \"0\"", "leaf \"[0]\""}}) {
+    for (size_t at = 0; (at = text.find(now, at)) != text.npos; at += std::strlen(then))
+      text.replace(at, std::strlen(now), then);
+  }
+  const auto padded = [](std::string s) { return s.append((64 - s.size() % 64) % 64, '\0'); };
+  std::string out = bytes.substr(0, 32) + text;
+  const std::string constants =
+      bytes.substr(std::min(padded(bytes.substr(0, 32 + length)).size(), bytes.size()));
+  if (!constants.empty()) out = padded(out) + constants;
+  length = text.size();
+  out.replace(16, 8, reinterpret_cast<const char*>(&length), 8);
+  out[8] = 1;
+  return with_checksum(out);
+}
+
+TEST(FunctionFile, TheFirstVersionIsRead) {
+  const std::string path = temporary("first"), old = in_version_1(saved_bytes());
+  EXPECT_THAT(old, HasSubstr("\"[0].layers[1].weight\""));
+  EXPECT_THAT(old, testing::Not(HasSubstr("\"0.l")));
+  std::ofstream(path, std::ios::binary) << old;
+  const auto f = load_function<std::pair<Array, Array>(Net, Array)>(path);
+  EXPECT_EQ(f.inputs()[2].path, "0.layers.1.weight");
+  EXPECT_EQ(f.outputs()[1].path, "1");
+  EXPECT_TRUE(array_equal(f(net(), kBatch).first, jit(apply)(net(), kBatch)));
+}
+
+TEST(FunctionFile, TheUsersLineIsNamedOnce) {
+  const std::string path = temporary("line"), bytes = saved_bytes();
+  std::string other = bytes;
+  const size_t at = other.find("matmul") == other.npos ? other.find("tanh") : other.find("matmul");
+  ASSERT_NE(at, other.npos);
+  other[at] = 'x';
+  std::ofstream(path, std::ios::binary) << with_checksum(other);
+  const std::string message = message_of<IoError>([&] { (void)load_function(path); });
+  EXPECT_THAT(message, HasSubstr("the function in it cannot be used here"));
+  const size_t place = message.find("save_function_test.cc:" + std::to_string(__LINE__ - 2));
+  EXPECT_NE(place, message.npos) << message;
+  EXPECT_EQ(message.find("\n  at "), message.rfind("\n  at ")) << message;
+}
+
 TEST(FunctionFile, WhatIsWrongIsSaid) {
   const std::string bytes = saved_bytes();
   ASSERT_EQ(with_checksum(bytes), bytes);
   EXPECT_THAT(refusal("PK\3\4 and more"), HasSubstr("this is no file of a function"));
   std::string newer = bytes;
-  newer[8] = 2;
-  EXPECT_THAT(refusal(newer), HasSubstr("the file has version 2 of the format, and this library "
-                                        "reads up to version 1; update Spruce"));
+  newer[8] = 3;
+  EXPECT_THAT(refusal(newer), HasSubstr("the file has version 3 of the format, and this library "
+                                        "reads up to version 2; update Spruce"));
   EXPECT_THAT(refusal(with_checksum(bytes + std::string(64, '\0'))),
               HasSubstr("there are bytes that belong to no constant"));
   EXPECT_THAT(refusal(with_checksum(bytes.substr(0, bytes.size() - 4))),

@@ -127,7 +127,7 @@ TEST(Variates, EachKeyOfABatchGivesWhatItGivesAlone) {
 
 TEST(Variates, ShapesAndDtypes) {
   EXPECT_EQ(random::gamma(Key(0), 2.0).dtype(), float32);
-  EXPECT_EQ(random::gamma(Key(0), array({2.0})).dtype(), float64);
+  EXPECT_EQ(random::gamma(Key(0), array({2.0}, float64)).dtype(), float64);
   EXPECT_EQ(random::gamma(Key(0), array({1, 2}), {.shape = Shape{3, 2}}).shape(), (Shape{3, 2}));
   EXPECT_EQ(random::gamma(Key(0), zeros({0})).shape(), (Shape{0}));
   EXPECT_EQ(random::beta(Key(0), ones({3, 1}), ones({2})).shape(), (Shape{3, 2}));
@@ -139,15 +139,15 @@ TEST(Variates, ShapesAndDtypes) {
 }
 
 TEST(Variates, EdgesOfTheParameters) {
-  const Array odd = array({-5.0, 0.0, kNan, kInf});
+  const Array odd = array({-5.0, 0.0, kNan, kInf}, float64);
   const std::vector<double> g = random::gamma(Key(1), odd).to_vector<double>();
   EXPECT_TRUE(std::isnan(g[0]) && std::isnan(g[2]));
   EXPECT_EQ(g[3], INFINITY);
-  EXPECT_EQ(random::poisson(Key(1), array({0.0, -1.0, kNan})).to_vector<int32_t>(),
+  EXPECT_EQ(random::poisson(Key(1), array({0.0, -1.0, kNan}, float64)).to_vector<int32_t>(),
             (std::vector<int32_t>{0, -1, -1}));
   EXPECT_EQ(random::poisson(Key(1), 1e20f).item<int32_t>(), INT32_MAX);
-  const Array k = random::binomial(Key(1), array({10.0, 10.0, -1.0, kInf, 10.0, kNan}),
-                                   array({0.0, 1.0, 0.5, 0.5, 1.5, 0.5}));
+  const Array k = random::binomial(Key(1), array({10.0, 10.0, -1.0, kInf, 10.0, kNan}, float64),
+                                   array({0.0, 1.0, 0.5, 0.5, 1.5, 0.5}, float64));
   const std::vector<double> b = k.to_vector<double>();
   EXPECT_EQ(b[0], 0);
   EXPECT_EQ(b[1], 10);
@@ -157,8 +157,9 @@ TEST(Variates, EdgesOfTheParameters) {
   EXPECT_THROW(random::gamma(Key(0), ones({3}), {.shape = Shape{2}}), ShapeError);
   EXPECT_THROW(random::dirichlet(Key(0), 1.0f), ShapeError);
   EXPECT_THROW(random::poisson(Key(0), 1.0f, {.dtype = float32}), DtypeError);
-  EXPECT_THROW(grad(grad([](const Array& a) { return random::gamma(Key(0), a); }))(array(1.0)),
-               DerivativeError);
+  EXPECT_THROW(
+      grad(grad([](const Array& a) { return random::gamma(Key(0), a); }))(array(1.0, float64)),
+      DerivativeError);
 }
 
 // Mean and variance of a million variates, within five standard deviations of the estimates.
@@ -182,7 +183,7 @@ TEST(Variates, MomentsAreThoseOfTheDistributions) {
   for (const double p : {0.02, 0.4, 0.97})
     expect_moments("binomial", random::binomial(Key(6), 200, p, {many}), 200 * p,
                    200 * p * (1 - p));
-  const Array d = random::dirichlet(Key(7), array({1.0, 2.0, 5.0}), {many});
+  const Array d = random::dirichlet(Key(7), array({1.0, 2.0, 5.0}, float64), {many});
   EXPECT_TRUE(allclose(sum(d, -1), ones({200000}, float64)));
   expect_moments("dirichlet", d[{slice(), 1}], 0.25, 0.25 * 0.75 / 9);
 }

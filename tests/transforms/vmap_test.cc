@@ -31,6 +31,16 @@ TEST(VmapAxes, EveryAxisOut) {
   }
 }
 
+TEST(VmapAxes, BracesAndNumbersAreInAxes) {
+  const auto f = [](const Array& a, const Array& b) { return a * b; };
+  const Array x = reshape(arange(6.0f), {2, 3}), y = transpose(x);
+  EXPECT_TRUE(array_equal(vmap(f, {0, 1})(x, y), x * x));
+  EXPECT_TRUE(array_equal(vmap(f, {0, none})(x, x[0]), x * x[0]));
+  EXPECT_TRUE(array_equal(vmap(f, 1)(x, x), y * y));
+  EXPECT_TRUE(array_equal(vmap(f, {})(x, x), x * x));
+  EXPECT_TRUE(array_equal(vmap(f, {.in_axes = {0, 1}, .out_axes = 1})(x, y), transpose(x * x)));
+}
+
 struct Pair {
   Array a, b;
 };

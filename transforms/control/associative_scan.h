@@ -20,6 +20,16 @@ using Leaves = std::vector<Array>;
 Leaves associative_prefixes(const std::vector<std::string>& paths, Leaves elements, bool reverse,
                             const std::function<Leaves(const Leaves&, const Leaves&)>& combine);
 
+/// f can be called as associative_scan does.
+template <class F, class Xs>
+constexpr bool check_operation() {
+  constexpr bool ok = std::is_invocable_r_v<Xs, const F&, const Xs&, const Xs&>;
+  static_assert(ok,
+                "spruce: associative_scan(f, xs) takes the function first; f(a, b) takes two trees "
+                "of the type of xs, as `const Array&`, and returns one");
+  return ok;
+}
+
 }  // namespace internal
 
 /// The prefixes x0, f(x0, x1), f(f(x0, x1), x2), ... of an associative f along axis 0. The result
@@ -31,20 +41,24 @@ Leaves associative_prefixes(const std::vector<std::string>& paths, Leaves elemen
 /// runs in parallel. Made of public operations: every transform goes through it. Throws ShapeError
 /// where the leaves differ in length, or where f changes a shape.
 template <class F, class Xs>
-Xs associative_scan(const F& f, const Xs& xs, const AssociativeScanOptions& options = {},
-                    Loc loc = Loc::current()) {
+auto associative_scan(const F& f, const Xs& xs, const AssociativeScanOptions& options = {},
+                      Loc loc = Loc::current()) {
   const LocScope at(loc);
-  internal::Leaves leaves;
-  internal::append_leaves(leaves, xs);
-  const auto combine = [&](const internal::Leaves& a, const internal::Leaves& b) {
-    const Xs out(f(internal::with_leaves(xs, a), internal::with_leaves(xs, b)));
-    internal::Leaves result;
-    internal::append_leaves(result, out);
-    return result;
-  };
-  return internal::with_leaves(
-      xs, internal::associative_prefixes(internal::leaf_paths("xs", tree::entries(xs)),
-                                         std::move(leaves), options.reverse, combine));
+  if constexpr (internal::check_operation<F, Xs>()) {
+    internal::Leaves leaves;
+    internal::append_leaves(leaves, xs);
+    const auto combine = [&](const internal::Leaves& a, const internal::Leaves& b) {
+      const Xs out(f(internal::with_leaves(xs, a), internal::with_leaves(xs, b)));
+      internal::Leaves result;
+      internal::append_leaves(result, out);
+      return result;
+    };
+    return internal::with_leaves(
+        xs, internal::associative_prefixes(internal::leaf_paths("xs", tree::entries(xs)),
+                                           std::move(leaves), options.reverse, combine));
+  } else {
+    return internal::refused<Xs>();
+  }
 }
 
 }  // namespace spruce

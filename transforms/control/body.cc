@@ -58,7 +58,7 @@ Body stage_body(const char* name, const FlatBody& f, std::span<const Aval> in) {
   const OperationScope scope(LocScope::current());
   const std::vector<Array> out = run_under(interpreter, [&] { return f(args); });
   for (const Array& a : out) interpreter.output(a);
-  Body body{passes::dead_code(interpreter.take()), {}};
+  Body body{passes::outermost_dead_code(interpreter.take()), {}};
   Graph& graph = body.graph;
   std::vector<ValueId> inputs;
   std::vector<Graph::Constant> constants;
@@ -81,24 +81,31 @@ std::vector<std::string> leaf_paths(const std::string& root,
   std::vector<std::string> out;
   for (const tree::Entry& e : entries) {
     if (!e.value.defined()) continue;
-    const bool index = e.path.empty() || e.path[0] == '[';
-    out.push_back(index ? root + e.path : root + "." + e.path);
+    out.push_back(e.path.empty() ? root : root + "." + e.path);
   }
   return out;
+}
+
+std::string form_difference(const tree::Structure& first,
+                            const std::vector<tree::Entry>& first_leaves,
+                            const tree::Structure& second,
+                            const std::vector<tree::Entry>& second_leaves) {
+  std::string difference = first.difference(second);
+  for (size_t i = 0; i < first_leaves.size() && difference.empty(); ++i) {
+    const bool defined = first_leaves[i].value.defined();
+    if (defined == second_leaves[i].value.defined()) continue;
+    const std::string path = first_leaves[i].path;
+    difference = "at " + (path.empty() ? "the root" : path) + ": an array in the " +
+                 (defined ? "first, an undefined one in the second"
+                          : "second, an undefined one in the first");
+  }
+  return difference;
 }
 
 void check_carry_form(const char* op, const tree::Structure& before,
                       const std::vector<tree::Entry>& before_leaves, const tree::Structure& after,
                       const std::vector<tree::Entry>& after_leaves) {
-  std::string difference = before.difference(after);
-  for (size_t i = 0; i < before_leaves.size() && difference.empty(); ++i) {
-    const bool defined = before_leaves[i].value.defined();
-    if (defined == after_leaves[i].value.defined()) continue;
-    const std::string path = before_leaves[i].path;
-    difference = "at " + (path.empty() ? "the root" : path) + ": an array in the " +
-                 (defined ? "first, an undefined one in the second"
-                          : "second, an undefined one in the first");
-  }
+  const std::string difference = form_difference(before, before_leaves, after, after_leaves);
   if (difference.empty()) return;
   const LocScope at(operation);
   throw TreeError(std::string(op) +

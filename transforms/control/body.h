@@ -9,6 +9,7 @@
 
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/tree/tree.h"
+#include "spruce/transforms/checked_function.h"
 #include "spruce/transforms/linearizer.h"
 
 namespace spruce::internal {
@@ -56,6 +57,13 @@ T with_leaves(const T& like, std::span<const Array> leaves) {
 std::vector<std::string> leaf_paths(const std::string& root,
                                     const std::vector<tree::Entry>& entries);
 
+/// How two trees differ: in their structures, or in which leaves are undefined. Empty if they do
+/// not.
+std::string form_difference(const tree::Structure& first,
+                            const std::vector<tree::Entry>& first_leaves,
+                            const tree::Structure& second,
+                            const std::vector<tree::Entry>& second_leaves);
+
 /// Throws TreeError unless the carry has after the body the form that it had before.
 void check_carry_form(const char* op, const tree::Structure& before,
                       const std::vector<tree::Entry>& before_leaves, const tree::Structure& after,
@@ -77,5 +85,19 @@ Body settle_carry(const char* op, std::vector<Array>& init, const std::vector<st
 /// C++ numbers in the place of arrays are arrays.
 template <class T>
 using BodyTree = std::conditional_t<Scalar<std::decay_t<T>>, Array, std::decay_t<T>>;
+
+/// The body f of a loop can be run, and gives a carry of the type that the loop starts from.
+template <class F, class Carry, class... Args>
+constexpr bool check_body() {
+  if constexpr (check_run<F, Args...>()) {
+    constexpr bool ok = std::is_same_v<BodyTree<CallResult<F, Args...>>, Carry>;
+    static_assert(ok,
+                  "spruce: the carry that the body of a loop returns has another type than the one "
+                  "that the loop starts from");
+    return ok;
+  } else {
+    return false;
+  }
+}
 
 }  // namespace spruce::internal

@@ -45,6 +45,8 @@ class BodyPlan {
   /// written before them; every second step writes to `outputs`.
   void move_carry(const Frame& f, bool first, bool to_outputs, std::span<const View> init,
                   std::span<const View> outputs, void* scratch) const;
+  /// True if each step writes carry i over the one before.
+  bool in_place(size_t i) const { return carry_[i].in_place; }
   void run(const Frame& f) const { plan_.run(f.scratch, f.in, f.out); }
 
   size_t inputs() const { return plan_.graph().inputs.size(); }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/body_rules.h"
 
+#include <map>
+#include <tuple>
+
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
 #include "spruce/transforms/batch.h"
 #include "spruce/transforms/dual.h"
 #include "spruce/transforms/linearizer.h"
@@ -12,7 +16,9 @@
 namespace spruce::internal {
 namespace {
 
-Graph tidy(Graph g) { return passes::dead_code(passes::common_subexpressions(g)); }
+Graph tidy(Graph g) {
+  return passes::outermost_dead_code(passes::outermost_common_subexpressions(g));
+}
 
 std::vector<Array> inputs_of(StageInterpreter& stage, const std::vector<Aval>& types) {
   std::vector<Array> out;
@@ -20,12 +26,84 @@ std::vector<Array> inputs_of(StageInterpreter& stage, const std::vector<Aval>& t
   return out;
 }
 
-// The tangent of an output, where it is asked for an array even if it is zero.
-Array tangent_or_zero(const Array& tangent, const Aval& type, bool asked) {
-  return !tangent.defined() && asked && is_floating(type.dtype) ? rules::zeros_of(type) : tangent;
+// Gives the graph zeros as the tangents or cotangents that are asked for and that it does not have.
+// Behind the first `values` outputs it has one for each in `has`.
+void add_asked(Graph& g, size_t values, Mask& has, const Mask& asked,
+               const std::vector<Aval>& types) {
+  const std::vector<ValueId> old = std::move(g.outputs);
+  auto next = old.begin() + static_cast<ptrdiff_t>(values);
+  g.outputs.assign(old.begin(), next);
+  for (size_t k = 0; k < has.size(); ++k) {
+    if (has[k]) {
+      g.outputs.push_back(*next++);
+    } else if (asked[k] && is_floating(types[k].dtype)) {
+      g.outputs.push_back(add_filled(g, types[k], 0));
+      has[k] = true;
+    }
+  }
+}
+
+// What has been made of bodies since the outermost call began.
+struct Made {
+  // The body, two masks, and the mapped axis with its size.
+  using Key = std::tuple<const Graph*, Mask, Mask, int64_t, std::string>;
+  template <class Result>
+  using Results = std::map<Key, Result>;
+
+  Results<JvpBody> jvp;
+  Results<LinearBody> linear, relinear;
+  Results<TransposedBody> transposed;
+  Results<BatchedBody> batched;
+  std::vector<GraphPtr> bodies;  // kept alive, so that no other gets their address
+  int depth = 0;
+  int64_t count = 0;
+};
+thread_local Made made;
+
+// Within a call of one of the functions of this file.
+class Making {
+ public:
+  Making() { ++made.depth; }
+  ~Making() {
+    if (--made.depth > 0) return;
+    const int64_t count = made.count;
+    made = Made();
+    made.count = count;
+  }
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+};
+
+// make() for that key, kept in `results`.
+template <class Result, class Make>
+Result kept(Made::Results<Result>& results, const GraphPtr& body, const Mask& a, const Mask& b,
+            int64_t size, std::string_view axis, const Make& make) {
+  Made::Key key(body.get(), a, b, size, axis);
+  if (const auto it = results.find(key); it != results.end()) return it->second;
+  ++made.count;
+  made.bodies.push_back(body);
+  Result result = make();
+  results.emplace(std::move(key), result);
+  return result;
 }
 
 }  // namespace
+
+int64_t bodies_made() { return made.count; }
+
+ValueId add_filled(Graph& g, const Aval& type, double value) {
+  const ValueId scalar = g.add_value({type.dtype, false, {}});
+  const InterpreterScope scope(nullptr);
+  g.constants.push_back({scalar, rules::scalar_of(type.dtype, value)});
+  if (type.shape.rank() == 0) return scalar;
+  const ValueId filled = g.add_value({type.dtype, false, type.shape});
+  g.equations.push_back({&broadcast_in_dim_p,
+                         Params::make(BroadcastInDimParams{type.shape, {}}),
+                         {scalar},
+                         {filled},
+                         {}});
+  return filled;
+}
 
 std::vector<Aval> input_avals(const Graph& g) {
   std::vector<Aval> out;
@@ -39,9 +117,11 @@ std::vector<Aval> output_avals(const Graph& g) {
   return out;
 }
 
-JvpBody jvp_body(const Graph& body, const Mask& varies, const Mask& asked) {
+namespace {
+
+JvpBody make_jvp(const Graph& body, const Mask& varies) {
   StageInterpreter stage("jvp");
-  const std::vector<Aval> types = input_avals(body), out_types = output_avals(body);
+  const std::vector<Aval> types = input_avals(body);
   std::vector<Array> primals = inputs_of(stage, types);
   std::vector<Array> out_tangents;
   {
@@ -56,9 +136,9 @@ JvpBody jvp_body(const Graph& body, const Mask& varies, const Mask& asked) {
       const InterpreterScope inner(&dual);
       out = apply_graph(body, primals);
     }
-    for (size_t k = 0; k < out.size(); ++k) {
-      stage.output(dual.primal(out[k]));
-      out_tangents.push_back(tangent_or_zero(dual.tangent(out[k]), out_types[k], asked[k]));
+    for (const Array& a : out) {
+      stage.output(dual.primal(a));
+      out_tangents.push_back(dual.tangent(a));
     }
   }
   JvpBody result;
@@ -70,14 +150,11 @@ JvpBody jvp_body(const Graph& body, const Mask& varies, const Mask& asked) {
   return result;
 }
 
-namespace {
-
 // Evaluates the body of these `primals` under the current interpreter and puts into `linear` a
 // tangent for each input that varies and the tangents of the outputs; returns what the outputs are.
-std::vector<Array> linearize_into(const Graph& body, const Mask& varies, const Mask& asked,
-                                  std::vector<Array> primals, StageInterpreter& linear,
-                                  Mask& out_varies) {
-  const std::vector<Aval> types = input_avals(body), out_types = output_avals(body);
+std::vector<Array> linearize_into(const Graph& body, const Mask& varies, std::vector<Array> primals,
+                                  StageInterpreter& linear, Mask& out_varies) {
+  const std::vector<Aval> types = input_avals(body);
   Tape tape;
   DualInterpreter dual("grad", &tape);
   std::vector<Array> in_tangents, out_tangents, out;
@@ -95,18 +172,14 @@ std::vector<Array> linearize_into(const Graph& body, const Mask& varies, const M
     a = dual.primal(a);
   }
   const InterpreterScope scope(&linear);
-  out_tangents = tape.apply(out_tangents, in_tangents);
-  for (size_t k = 0; k < out.size(); ++k) {
-    const Array t = tangent_or_zero(out_tangents[k], out_types[k], asked[k]);
+  for (const Array& t : tape.apply(out_tangents, in_tangents)) {
     out_varies.push_back(t.defined());
     if (t.defined()) linear.output(t);
   }
   return out;
 }
 
-}  // namespace
-
-LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& asked) {
+LinearBody make_linear(const Graph& body, const Mask& varies) {
   // What is staged in `linear` refers to values of `forward` as constants.
   StageInterpreter forward("grad"), linear("grad");
   const std::vector<Array> primals = inputs_of(forward, input_avals(body));
@@ -114,7 +187,7 @@ LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& ask
   {
     const InterpreterScope scope(&forward);
     const LocReset reset;
-    for (const Array& a : linearize_into(body, varies, asked, primals, linear, result.out_varies))
+    for (const Array& a : linearize_into(body, varies, primals, linear, result.out_varies))
       forward.output(a);
   }
   result.linear = tidy(linear.take());
@@ -138,7 +211,7 @@ LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& ask
   return result;
 }
 
-LinearBody relinearize_body(const Graph& body, const Mask& varies, const Mask& asked) {
+LinearBody make_relinear(const Graph& body, const Mask& varies) {
   const std::vector<Aval> types = input_avals(body);
   StageInterpreter stage("grad");
   const std::vector<Array> primals = inputs_of(stage, types);
@@ -146,7 +219,7 @@ LinearBody relinearize_body(const Graph& body, const Mask& varies, const Mask& a
   {
     const InterpreterScope scope(&stage);
     const LocReset reset;
-    (void)linearize_into(body, varies, asked, primals, stage, result.out_varies);
+    (void)linearize_into(body, varies, primals, stage, result.out_varies);
   }
   result.linear = tidy(stage.take());
   // Inputs of the body that nothing there needs are no residuals.
@@ -169,8 +242,7 @@ LinearBody relinearize_body(const Graph& body, const Mask& varies, const Mask& a
   return result;
 }
 
-TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask& cts,
-                              const Mask& asked) {
+TransposedBody make_transposed(const Graph& body, const Mask& linear, const Mask& cts) {
   const std::vector<Aval> types = input_avals(body), out_types = output_avals(body);
   StageInterpreter stage("grad");
   TransposedBody result;
@@ -193,7 +265,7 @@ TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask&
     result.in_cts.assign(types.size(), false);
     for (size_t i = 0, at = 0; i < types.size(); ++i) {
       if (!linear[i]) continue;
-      const Array ct = tangent_or_zero(in_cts[at++], types[i], asked[i]);
+      const Array& ct = in_cts[at++];
       result.in_cts[i] = ct.defined();
       if (ct.defined()) stage.output(ct);
     }
@@ -202,8 +274,7 @@ TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask&
   return result;
 }
 
-BatchedBody batch_body(const Graph& body, const BatchArgs& a, const Mask& batched,
-                       const Mask& asked) {
+BatchedBody make_batched(const Graph& body, const BatchArgs& a, const Mask& batched) {
   const std::vector<Aval> types = input_avals(body);
   StageInterpreter stage("vmap");
   BatchedBody result;
@@ -222,15 +293,73 @@ BatchedBody batch_body(const Graph& body, const BatchArgs& a, const Mask& batche
       const InterpreterScope inner(&batch);
       out = apply_graph(body, in);
     }
-    for (size_t k = 0; k < out.size(); ++k) {
-      const bool mapped = batch.owns(out[k]);
-      result.out_batched.push_back(mapped || asked[k]);
-      const Array value = batch.unwrap(out[k]);
-      stage.output(asked[k] ? rules::materialize_batch(value, mapped, a.size) : value);
+    for (const Array& y : out) {
+      result.out_batched.push_back(batch.owns(y));
+      stage.output(batch.unwrap(y));
     }
   }
   result.graph = tidy(stage.take());
   return result;
+}
+
+}  // namespace
+
+JvpBody jvp_body(const GraphPtr& body, const Mask& varies, const Mask& asked) {
+  const Making making;
+  JvpBody b = kept(made.jvp, body, varies, {}, 0, "", [&] { return make_jvp(*body, varies); });
+  add_asked(b.graph, body->outputs.size(), b.out_varies, asked, output_avals(*body));
+  return b;
+}
+
+LinearBody linearize_body(const GraphPtr& body, const Mask& varies, const Mask& asked) {
+  const Making making;
+  LinearBody b =
+      kept(made.linear, body, varies, {}, 0, "", [&] { return make_linear(*body, varies); });
+  add_asked(b.linear, 0, b.out_varies, asked, output_avals(*body));
+  return b;
+}
+
+LinearBody relinearize_body(const GraphPtr& body, const Mask& varies, const Mask& asked) {
+  const Making making;
+  LinearBody b =
+      kept(made.relinear, body, varies, {}, 0, "", [&] { return make_relinear(*body, varies); });
+  add_asked(b.linear, 0, b.out_varies, asked, output_avals(*body));
+  return b;
+}
+
+TransposedBody transpose_body(const GraphPtr& body, const Mask& linear, const Mask& cts,
+                              const Mask& asked) {
+  const Making making;
+  TransposedBody b = kept(made.transposed, body, linear, cts, 0, "",
+                          [&] { return make_transposed(*body, linear, cts); });
+  Mask wanted = asked;
+  for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = asked[i] && linear[i];
+  add_asked(b.graph, 0, b.in_cts, wanted, input_avals(*body));
+  return b;
+}
+
+BatchedBody batch_body(const GraphPtr& body, const BatchArgs& a, const Mask& batched,
+                       const Mask& asked) {
+  const Making making;
+  BatchedBody b = kept(made.batched, body, batched, {}, a.size, a.axis_name,
+                       [&] { return make_batched(*body, a, batched); });
+  for (size_t k = 0; k < asked.size(); ++k) {
+    if (!asked[k] || b.out_batched[k]) continue;
+    b.out_batched[k] = true;
+    ValueId& out = b.graph.outputs[k];
+    Aval type = b.graph.avals[static_cast<size_t>(out)];
+    Axes axes;
+    for (int i = 0; i < type.shape.rank(); ++i) axes.push_back(i + 1);
+    type.shape.insert(0, a.size);
+    const ValueId wide = b.graph.add_value(type);
+    b.graph.equations.push_back({&broadcast_in_dim_p,
+                                 Params::make(BroadcastInDimParams{type.shape, axes}),
+                                 {out},
+                                 {wide},
+                                 {}});
+    out = wide;
+  }
+  return b;
 }
 
 Mask depends(const Graph& body, const Mask& inputs) {

@@ -14,6 +14,11 @@ namespace spruce::internal {
 /// Which inputs or outputs of a body something is true of.
 using Mask = std::vector<bool>;
 
+// The functions below keep what they make of a body until the outermost of them returns. A rule
+// asks for it several times (which carries of a loop vary is found by trying), and so do the rules
+// of the loops and branches within it: without that, the work would double with each level of
+// nesting.
+
 /// Forward mode. The inputs are those of the body, then a tangent for each input in `varies`; the
 /// outputs are those of the body, then a tangent for each output in `out_varies`, which has at
 /// least those that were asked for.
@@ -21,7 +26,7 @@ struct JvpBody {
   Graph graph;
   Mask out_varies;
 };
-JvpBody jvp_body(const Graph& body, const Mask& varies, const Mask& asked);
+JvpBody jvp_body(const GraphPtr& body, const Mask& varies, const Mask& asked);
 
 /// The body split for reverse mode. `forward` has the inputs of the body; its outputs are those of
 /// the body, then what the linear part needs of them. `linear` takes these and a tangent for each
@@ -32,10 +37,10 @@ struct LinearBody {
   Mask out_varies;
   size_t residuals;
 };
-LinearBody linearize_body(const Graph& body, const Mask& varies, const Mask& asked);
+LinearBody linearize_body(const GraphPtr& body, const Mask& varies, const Mask& asked);
 /// The same, except that the linear part takes inputs of the body and computes what it needs of
 /// them again.
-LinearBody relinearize_body(const Graph& body, const Mask& varies, const Mask& asked);
+LinearBody relinearize_body(const GraphPtr& body, const Mask& varies, const Mask& asked);
 
 /// The transpose of a body that is linear in the inputs in `linear`. The inputs are the others,
 /// then a cotangent for each output in `cts`; the outputs are cotangents for the inputs in
@@ -44,7 +49,7 @@ struct TransposedBody {
   Graph graph;
   Mask in_cts;
 };
-TransposedBody transpose_body(const Graph& body, const Mask& linear, const Mask& cts,
+TransposedBody transpose_body(const GraphPtr& body, const Mask& linear, const Mask& cts,
                               const Mask& asked);
 
 /// The body over one more axis, that of a call of vmap's rule, in front of the inputs in `batched`
@@ -53,8 +58,15 @@ struct BatchedBody {
   Graph graph;
   Mask out_batched;
 };
-BatchedBody batch_body(const Graph& body, const BatchArgs& a, const Mask& batched,
+BatchedBody batch_body(const GraphPtr& body, const BatchArgs& a, const Mask& batched,
                        const Mask& asked);
+
+/// How many graphs the functions above have made on this thread, not counting those that were kept:
+/// what a test measures their work by.
+int64_t bodies_made();
+
+/// A new value of that shape and dtype with `value` in each element.
+ValueId add_filled(Graph& g, const Aval& type, double value);
 
 /// The outputs that depend on an input in `inputs`.
 Mask depends(const Graph& body, const Mask& inputs);

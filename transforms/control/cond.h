@@ -24,14 +24,16 @@ Array predicate_index(const Array& predicate);
 template <class F, class G, class... Args>
 auto cond(Operand predicate, const F& on_true, const G& on_false, const Args&... args) {
   const LocScope at(predicate.loc);
-  using Out = internal::BranchResult<F, Args...>;
-  static_assert(std::is_same_v<Out, internal::BranchResult<G, Args...>>,
-                "spruce: the two functions of cond return values of different types");
-  const internal::Branches<Out, Args...> branches{
-      [&](const Args&... a) { return Out(on_false(a...)); },
-      [&](const Args&... a) { return Out(on_true(a...)); }};
-  return internal::switch_over<Out, Args...>("cond", internal::predicate_index(predicate.array),
-                                             branches, args...);
+  if constexpr (internal::check_branches<std::tuple<std::decay_t<F>, std::decay_t<G>>, Args...>()) {
+    using Out = internal::BranchResult<std::decay_t<F>, Args...>;
+    const internal::Branches<Out, Args...> branches{
+        [&](const Args&... a) { return Out(on_false(a...)); },
+        [&](const Args&... a) { return Out(on_true(a...)); }};
+    return internal::switch_over<Out, Args...>("cond", internal::predicate_index(predicate.array),
+                                               branches, args...);
+  } else {
+    return internal::refused<Array>();
+  }
 }
 
 }  // namespace spruce

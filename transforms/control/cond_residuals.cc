@@ -162,7 +162,7 @@ class Picks {
     if (f == nullptr) return v;
     Graph only = f->graph;
     only.outputs = {v};
-    only = passes::dead_code(only);
+    only = passes::outermost_dead_code(only);
     std::vector<uint8_t> used(only.avals.size(), 0);
     used[at(only.outputs[0])] = 1;
     for (const Equation& e : only.equations) {
@@ -232,7 +232,7 @@ void drop_unused(Graph& g) {
     for (GraphPtr& b : p.branches) {
       Graph branch = *b;
       branch.outputs = reordered(branch.outputs, order);
-      branch = passes::dead_code(branch);
+      branch = passes::outermost_dead_code(branch);
       drop_unused(branch);
       b = shared(std::move(branch));
     }

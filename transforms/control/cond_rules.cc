@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/core/rules/shape.h"
 #include "spruce/transforms/tape.h"
 
 namespace spruce::internal {
@@ -17,29 +16,12 @@ void unite(Mask& a, const Mask& b) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
 }
 
-// Appends an output of that type which stands for a residual that the branch does not have.
-void append_placeholder(Graph& g, const Aval& type) {
-  const ValueId scalar = g.add_value({type.dtype, false, {}});
-  const InterpreterScope scope(nullptr);
-  g.constants.push_back({scalar, rules::scalar_of(type.dtype, is_floating(type.dtype) ? 1 : 0)});
-  ValueId out = scalar;
-  if (type.shape.rank() > 0) {
-    out = g.add_value({type.dtype, false, type.shape});
-    g.equations.push_back({&broadcast_in_dim_p,
-                           Params::make(BroadcastInDimParams{type.shape, {}}),
-                           {scalar},
-                           {out},
-                           {}});
-  }
-  g.outputs.push_back(out);
-}
-
 GraphPtr shared(Graph g) { return std::make_shared<const Graph>(std::move(g)); }
 
 void forward_mode(const JvpArgs& a, CondParams p, const Mask& varies) {
   Mask asked(a.out.size(), false);
-  for (const GraphPtr& g : p.branches) unite(asked, jvp_body(*g, varies, asked).out_varies);
-  for (GraphPtr& g : p.branches) g = shared(jvp_body(*g, varies, asked).graph);
+  for (const GraphPtr& g : p.branches) unite(asked, jvp_body(g, varies, asked).out_varies);
+  for (GraphPtr& g : p.branches) g = shared(jvp_body(g, varies, asked).graph);
   std::vector<Array> in(a.in.begin(), a.in.end());
   for (size_t i = 0; i < varies.size(); ++i) {
     if (varies[i]) in.push_back(a.tangents[i + 1]);
@@ -129,7 +111,8 @@ void spread_residuals(LinearBody& b, size_t outputs, const std::vector<Aval>& al
       b.forward.outputs.push_back(own[n]);
       b.linear.inputs.push_back(places[n]);
     } else {
-      append_placeholder(b.forward, type);
+      // It stands for a residual that the branch does not have.
+      b.forward.outputs.push_back(add_filled(b.forward, type, is_floating(type.dtype) ? 1 : 0));
       b.linear.inputs.push_back(b.linear.add_value(type));
     }
   }
@@ -138,12 +121,12 @@ void spread_residuals(LinearBody& b, size_t outputs, const std::vector<Aval>& al
 
 void reverse_mode(const JvpArgs& a, const CondParams& p, const Mask& varies) {
   Mask asked(a.out.size(), false);
-  for (const GraphPtr& g : p.branches) unite(asked, linearize_body(*g, varies, asked).out_varies);
+  for (const GraphPtr& g : p.branches) unite(asked, linearize_body(g, varies, asked).out_varies);
   std::vector<LinearBody> bodies;
   std::vector<std::vector<ValueId>> places;
   Mask needed(a.in.size() - 1, false);
   for (const GraphPtr& g : p.branches) {
-    bodies.push_back(linearize_body(*g, varies, asked));
+    bodies.push_back(linearize_body(g, varies, asked));
     places.push_back(take_inputs(bodies.back(), a.out.size(), needed));
   }
   const std::vector<Aval> residuals = common_residuals(bodies, a.out.size());
@@ -188,8 +171,8 @@ void transpose_of_cond(const TransposeArgs& a) {
   Mask linear, cts, asked(a.in.size() - 1, false);
   for (size_t i = 1; i < a.in.size(); ++i) linear.push_back(a.linear(i));
   for (const Array& ct : a.cts) cts.push_back(ct.defined());
-  for (const GraphPtr& g : p.branches) unite(asked, transpose_body(*g, linear, cts, asked).in_cts);
-  for (GraphPtr& g : p.branches) g = shared(transpose_body(*g, linear, cts, asked).graph);
+  for (const GraphPtr& g : p.branches) unite(asked, transpose_body(g, linear, cts, asked).in_cts);
+  for (GraphPtr& g : p.branches) g = shared(transpose_body(g, linear, cts, asked).graph);
   std::vector<Array> in;
   for (size_t i = 0; i < a.in.size(); ++i) {
     if (!a.linear(i)) in.push_back(a.in[i]);

@@ -11,12 +11,16 @@ namespace spruce {
 template <class F, class Xs>
 auto map(const F& f, const Xs& xs, Loc loc = Loc::current()) {
   const LocScope at(loc);
-  const internal::Slices slices = internal::slices_of("map", tree::entries(xs), -1);
-  return internal::scan_with("map", {}, none, slices, {},
-                             [&](const None&, std::span<const Array> x) {
-                               return std::pair{none, f(internal::with_leaves(xs, x))};
-                             })
-      .second;
+  if constexpr (internal::check_run<F, Xs>()) {
+    const internal::Slices slices = internal::slices_of("map", tree::entries(xs), -1);
+    return internal::scan_with("map", {}, none, slices, {},
+                               [&](const None&, std::span<const Array> x) {
+                                 return std::pair{none, f(internal::with_leaves(xs, x))};
+                               })
+        .second;
+  } else {
+    return internal::refused<Array>();
+  }
 }
 
 }  // namespace spruce

@@ -51,6 +51,9 @@ std::vector<Array> scan(const ScanParams& params, std::span<const Array> in);
 std::vector<Array> while_loop(const WhileParams& params, std::span<const Array> in);
 /// The outputs of cond for these inputs.
 std::vector<Array> cond(const CondParams& params, std::span<const Array> in);
+/// A mask for the leading axes of an array of that rank, shaped so that it broadcasts along the
+/// others.
+Array over_leading_axes(const Array& mask, int rank);
 
 }  // namespace rules
 }  // namespace spruce

@@ -41,6 +41,26 @@ struct IsStep : std::false_type {};
 template <class C, class Y>
 struct IsStep<std::pair<C, Y>> : std::true_type {};
 
+/// The body of scan can be run, and returns the next carry with what is stacked.
+template <class F, class Carry, class... Xs>
+constexpr bool check_step() {
+  if constexpr (check_run<F, Carry, Xs...>()) {
+    using Step = CallResult<F, Carry, Xs...>;
+    constexpr bool pair = IsStep<Step>::value;
+    static_assert(pair,
+                  "spruce: the body of scan returns std::pair{carry, y}; y is spruce::none where "
+                  "nothing is to be stacked");
+    if constexpr (pair) {
+      constexpr bool same = std::is_same_v<BodyTree<typename Step::first_type>, Carry>;
+      static_assert(same,
+                    "spruce: the carry that the body of scan returns has another type than the one "
+                    "that it starts from");
+      return same;
+    }
+  }
+  return false;
+}
+
 /// The loop of scan and what is made of it; `paths` name the leaves of the carry. `call(carry,
 /// leaves of the slice)` is the user's body.
 template <class Carry, class Call>
@@ -48,14 +68,8 @@ auto scan_with(const char* op, const std::vector<std::string>& paths, const Carr
                const Slices& xs, const ScanOptions& options, const Call& call) {
   using Step =
       std::decay_t<std::invoke_result_t<const Call&, const Carry&, std::span<const Array>>>;
-  static_assert(IsStep<Step>::value,
-                "spruce: the body of scan returns std::pair{carry, y}; y is spruce::none where "
-                "nothing is to be stacked");
   using Next = BodyTree<typename Step::first_type>;
   using Y = BodyTree<typename Step::second_type>;
-  static_assert(std::is_same_v<Next, Carry>,
-                "spruce: the carry that the body of scan returns has another type than the one "
-                "that it starts from");
   std::vector<Array> leaves;
   append_leaves(leaves, init);
   const size_t carried = leaves.size();
@@ -92,12 +106,16 @@ auto scan(const F& f, const Init& init, const Xs& xs, const ScanOptions& options
           Loc loc = Loc::current()) {
   const LocScope at(loc);
   using Carry = internal::BodyTree<Init>;
-  const internal::Slices slices = internal::slices_of("scan", tree::entries(xs), options.length);
-  const Carry start(init);
-  return internal::scan_with("scan", internal::leaf_paths("carry", tree::entries(start)), start,
-                             slices, options, [&](const Carry& carry, std::span<const Array> x) {
-                               return f(carry, internal::with_leaves(xs, x));
-                             });
+  if constexpr (internal::check_step<F, Carry, Xs>()) {
+    const internal::Slices slices = internal::slices_of("scan", tree::entries(xs), options.length);
+    const Carry start(init);
+    return internal::scan_with("scan", internal::leaf_paths("carry", tree::entries(start)), start,
+                               slices, options, [&](const Carry& carry, std::span<const Array> x) {
+                                 return f(carry, internal::with_leaves(xs, x));
+                               });
+  } else {
+    return internal::refused<std::pair<Array, Array>>();
+  }
 }
 
 /// The same for a body without xs: {carry, y} = f(carry), `options.length` times.
@@ -105,11 +123,15 @@ template <class F, class Init>
 auto scan(const F& f, const Init& init, const ScanOptions& options, Loc loc = Loc::current()) {
   const LocScope at(loc);
   using Carry = internal::BodyTree<Init>;
-  const internal::Slices slices = internal::slices_of("scan", {}, options.length);
-  const Carry start(init);
-  return internal::scan_with("scan", internal::leaf_paths("carry", tree::entries(start)), start,
-                             slices, options,
-                             [&](const Carry& carry, std::span<const Array>) { return f(carry); });
+  if constexpr (internal::check_step<F, Carry>()) {
+    const internal::Slices slices = internal::slices_of("scan", {}, options.length);
+    const Carry start(init);
+    return internal::scan_with(
+        "scan", internal::leaf_paths("carry", tree::entries(start)), start, slices, options,
+        [&](const Carry& carry, std::span<const Array>) { return f(carry); });
+  } else {
+    return internal::refused<std::pair<Array, Array>>();
+  }
 }
 
 }  // namespace spruce

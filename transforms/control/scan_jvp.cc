@@ -45,7 +45,7 @@ Array tangent_of(const JvpArgs& a, size_t i) {
 void forward_mode(const JvpArgs& a, ScanParams p, Mask varies) {
   const Parts at(p);
   JvpBody body = settle(
-      at, varies, [&](const Mask& v, const Mask& asked) { return jvp_body(*p.body, v, asked); });
+      at, varies, [&](const Mask& v, const Mask& asked) { return jvp_body(p.body, v, asked); });
   std::vector<size_t> tangent(at.inputs), order;
   size_t next = at.inputs;
   for (size_t i = 0; i < at.inputs; ++i) {
@@ -150,9 +150,10 @@ Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
   if (!invariant.empty()) {
     Graph outside = with_outputs(g, std::move(invariant));
     outside.inputs.resize(at.consts);
-    r.constants = apply_graph(passes::dead_code(outside), a.in.first(at.consts));
+    r.constants = apply_graph(passes::outermost_dead_code(outside), a.in.first(at.consts));
   }
-  p.body = std::make_shared<const Graph>(passes::dead_code(with_outputs(g, std::move(outputs))));
+  p.body = std::make_shared<const Graph>(
+      passes::outermost_dead_code(with_outputs(g, std::move(outputs))));
   const std::vector<Array> out = rules::scan(p, a.in);
   for (size_t k = 0; k < at.outputs; ++k) a.out[k] = out[k];
   for (size_t i = 0; i < stacked.size(); ++i) {
@@ -164,7 +165,7 @@ Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
 void reverse_mode(const JvpArgs& a, ScanParams p, Mask varies) {
   const Parts at(p);
   LinearBody body = settle(at, varies, [&](const Mask& v, const Mask& asked) {
-    return p.checkpoint ? relinearize_body(*p.body, v, asked) : linearize_body(*p.body, v, asked);
+    return p.checkpoint ? relinearize_body(p.body, v, asked) : linearize_body(p.body, v, asked);
   });
   const Residuals r = run_forward(a, p, body);
 

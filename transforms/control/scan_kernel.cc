@@ -40,7 +40,10 @@ class ScanKernel final : public PreparedKernel {
     });
   }
   size_t scratch_bytes() const override { return layout_.bytes(); }
-  bool in_place(size_t, size_t) const override { return false; }
+  // A carry that steps write over may do so where it comes in.
+  bool in_place(size_t in, size_t out) const override {
+    return out < carry_ && in == consts_ + out && body_.in_place(out);
+  }
 
  private:
   void run_steps(const KernelArgs& args, void* scratch, int64_t begin, int64_t end) const {

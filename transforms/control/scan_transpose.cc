@@ -51,7 +51,7 @@ void transpose_of_scan(const TransposeArgs& a) {
   TransposedBody body;
   for (;;) {
     for (size_t i = 0; i < carry; ++i) asked[consts + i] = cts[i];
-    body = transpose_body(*p.body, linear, cts, asked);
+    body = transpose_body(p.body, linear, cts, asked);
     bool again = false;
     for (size_t i = 0; i < carry; ++i) {
       if (!body.in_cts[consts + i] || cts[i]) continue;

@@ -63,9 +63,7 @@ Array branch_index(const Array& index) {
   return astype(size_of(index.dtype()) < 4 ? index : clip(index, low, Array(INT32_MAX)), int32);
 }
 
-void check_branch_form(const char* op, size_t branch, const tree::Structure& first,
-                       const tree::Structure& other) {
-  const std::string difference = first.difference(other);
+void check_branch_form(const char* op, size_t branch, const std::string& difference) {
   if (difference.empty()) return;
   throw TreeError(std::string(op) + ": the result " + origin(op, 0) + " and the one " +
                   origin(op, branch) + " have different forms: " + difference);

@@ -12,9 +12,9 @@ namespace internal {
 
 /// i32[] of an index. Throws ShapeError or DtypeError.
 Array branch_index(const Array& index);
-/// Throws TreeError unless the results of the first and of another branch have one form.
-void check_branch_form(const char* op, size_t branch, const tree::Structure& first,
-                       const tree::Structure& other);
+/// Throws TreeError unless the results of the first and of another branch have one form;
+/// `difference` says how they differ.
+void check_branch_form(const char* op, size_t branch, const std::string& difference);
 /// Stages the branches on `args` and runs the one that is chosen. `paths`, those of the leaves of
 /// the result, are known once the first branch has been staged.
 std::vector<Array> flat_switch(const char* op, const Array& index, std::vector<Array> args,
@@ -45,7 +45,9 @@ Out switch_over(const char* op, const Array& index, const Branches<Out, Args...>
       const std::tuple<Args...> full{take(args)...};
       const Out out = std::apply(branches[b], full);
       if (form.has_value())
-        check_branch_form(op, b, tree::structure(*form), tree::structure(out));
+        check_branch_form(op, b,
+                          form_difference(tree::structure(*form), tree::entries(*form),
+                                          tree::structure(out), tree::entries(out)));
       else
         paths = leaf_paths("result", tree::entries(out));
       form.emplace(out);
@@ -61,6 +63,25 @@ Out switch_over(const char* op, const Array& index, const Branches<Out, Args...>
 template <class F, class... Args>
 using BranchResult = BodyTree<std::invoke_result_t<const F&, const Args&...>>;
 
+// The functions can all be run, and return values of one type.
+template <class... Args, class F, class... G>
+constexpr bool check_all_branches(std::type_identity<std::tuple<F, G...>>) {
+  if constexpr (check_run<F, Args...>()) {
+    if constexpr ((check_run<G, Args...>() && ...)) {
+      constexpr bool ok =
+          (std::is_same_v<BranchResult<F, Args...>, BranchResult<G, Args...>> && ...);
+      static_assert(ok,
+                    "spruce: the functions of cond or switch_ return values of different types");
+      return ok;
+    }
+  }
+  return false;
+}
+template <class Functions, class... Args>
+constexpr bool check_branches() {
+  return check_all_branches<Args...>(std::type_identity<Functions>());
+}
+
 }  // namespace internal
 
 /// branches[index](args...), the branches being a std::tuple of functions; an index out of range
@@ -69,28 +90,42 @@ using BranchResult = BodyTree<std::invoke_result_t<const F&, const Args&...>>;
 template <class F, class... G, class... Args>
 auto switch_(Operand index, const std::tuple<F, G...>& branches, const Args&... args) {
   const LocScope at(index.loc);
-  using Out = internal::BranchResult<F, Args...>;
-  static_assert((std::is_same_v<Out, internal::BranchResult<G, Args...>> && ...),
-                "spruce: the branches of switch_ return values of different types");
-  internal::Branches<Out, Args...> erased;
-  std::apply(
-      [&](const auto&... f) {
-        (erased.push_back([&f](const Args&... a) { return Out(f(a...)); }), ...);
-      },
-      branches);
-  return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index.array), erased,
-                                             args...);
+  if constexpr (internal::check_branches<std::tuple<F, G...>, Args...>()) {
+    using Out = internal::BranchResult<F, Args...>;
+    internal::Branches<Out, Args...> erased;
+    std::apply(
+        [&](const auto&... f) {
+          (erased.push_back([&f](const Args&... a) { return Out(f(a...)); }), ...);
+        },
+        branches);
+    return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index.array),
+                                               erased, args...);
+  } else {
+    return internal::refused<Array>();
+  }
 }
 
 /// The same for functions of one type.
 template <class F, class... Args>
 auto switch_(Operand index, const std::vector<F>& branches, const Args&... args) {
   const LocScope at(index.loc);
-  using Out = internal::BranchResult<F, Args...>;
-  internal::Branches<Out, Args...> erased;
-  for (const F& f : branches) erased.push_back([&f](const Args&... a) { return Out(f(a...)); });
-  return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index.array), erased,
-                                             args...);
+  if constexpr (internal::check_branches<std::tuple<F>, Args...>()) {
+    using Out = internal::BranchResult<F, Args...>;
+    internal::Branches<Out, Args...> erased;
+    for (const F& f : branches) erased.push_back([&f](const Args&... a) { return Out(f(a...)); });
+    return internal::switch_over<Out, Args...>("switch_", internal::branch_index(index.array),
+                                               erased, args...);
+  } else {
+    return internal::refused<Array>();
+  }
+}
+/// Refused; the compiler says how to write it: with the functions in a std::tuple.
+template <class F, class... Args>
+requires(internal::is_function<F>()) auto switch_(Operand, const F&, const Args&...) {
+  static_assert(internal::kNever<F>,
+                "spruce: the functions of switch_ stand in one std::tuple: switch_(index, "
+                "std::tuple{f, g}, x)");
+  return internal::refused<Array>();
 }
 
 }  // namespace spruce

@@ -20,6 +20,20 @@ std::vector<Array> flat_while(const char* op, std::vector<Array> init,
                               const std::vector<std::string>& paths, const WhileOptions& options,
                               const FlatBody& condition, const FlatBody& body);
 
+/// The condition of while_loop can be called with the carry, and gives a number.
+template <class Condition, class Carry>
+constexpr bool check_condition() {
+  if constexpr (check_call<Condition, Carry>()) {
+    constexpr bool ok = std::is_constructible_v<Array, CallResult<Condition, Carry>>;
+    static_assert(ok,
+                  "spruce: while_loop(condition, body, init) takes the condition first, a function "
+                  "of the carry that returns one bool: an Array or a C++ bool");
+    return ok;
+  } else {
+    return false;
+  }
+}
+
 /// The loop of while_loop and what is made of it; `paths` name the leaves of the carry.
 template <class Condition, class F, class Carry>
 Carry while_with(const char* op, const std::vector<std::string>& paths, const Condition& condition,
@@ -60,13 +74,15 @@ auto while_loop(const Condition& condition, const F& body, const Init& init,
                 const WhileOptions& options = {}, Loc loc = Loc::current()) {
   const LocScope at(loc);
   using Carry = internal::BodyTree<Init>;
-  using Next = internal::BodyTree<std::invoke_result_t<const F&, const Carry&>>;
-  static_assert(std::is_same_v<Next, Carry>,
-                "spruce: the carry that the body of while_loop returns has another type than the "
-                "one that it starts from");
-  const Carry start(init);
-  return internal::while_with("while_loop", internal::leaf_paths("carry", tree::entries(start)),
-                              condition, body, start, options);
+  if constexpr (!internal::check_condition<Condition, Carry>()) {
+    return internal::refused<Array>();
+  } else if constexpr (internal::check_body<F, Carry, Carry>()) {
+    const Carry start(init);
+    return internal::while_with("while_loop", internal::leaf_paths("carry", tree::entries(start)),
+                                condition, body, start, options);
+  } else {
+    return internal::refused<Array>();
+  }
 }
 
 }  // namespace spruce

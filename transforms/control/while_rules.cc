@@ -5,7 +5,9 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/transforms/collectives.h"
 #include "spruce/transforms/control/body.h"
+#include "spruce/transforms/control/masked_operands.h"
 #include "spruce/transforms/tape.h"
 
 namespace spruce::internal {
@@ -38,7 +40,7 @@ void forward_mode(const JvpArgs& a, WhileParams p) {
   JvpBody body;
   for (;;) {
     const Mask asked(varies.begin() + static_cast<ptrdiff_t>(at.body), varies.end());
-    body = jvp_body(*p.body, varies, asked);
+    body = jvp_body(p.body, varies, asked);
     bool again = false;
     for (size_t k = 0; k < at.carry; ++k) {
       if (!body.out_varies[k] || varies[at.body + k]) continue;
@@ -165,9 +167,9 @@ Batched settle(const BatchArgs& a, const WhileParams& p, const Parts& at) {
   for (;;) {
     const Mask before = b.carry;
     const Mask out =
-        batch_body(*p.body, a, with_carry(body_consts), Mask(at.carry, false)).out_batched;
+        batch_body(p.body, a, with_carry(body_consts), Mask(at.carry, false)).out_batched;
     for (size_t k = 0; k < at.carry; ++k) b.carry[k] = b.carry[k] || out[k];
-    b.condition = batch_body(*p.condition, a, with_carry(condition_consts), {false}).out_batched[0];
+    b.condition = batch_body(p.condition, a, with_carry(condition_consts), {false}).out_batched[0];
     if (b.condition) b.carry.assign(at.carry, true);
     if (b.carry == before) return b;
   }
@@ -199,8 +201,8 @@ void batch_of_while(const BatchArgs& a) {
                a.batched.begin() + static_cast<ptrdiff_t>(at.first_carry()));
   condition_in.insert(condition_in.end(), b.carry.begin(), b.carry.end());
   body_in.insert(body_in.end(), b.carry.begin(), b.carry.end());
-  const Graph condition = batch_body(*p.condition, a, condition_in, {b.condition}).graph;
-  const Graph body = batch_body(*p.body, a, body_in, b.carry).graph;
+  const Graph condition = batch_body(p.condition, a, condition_in, {b.condition}).graph;
+  const Graph body = batch_body(p.body, a, body_in, b.carry).graph;
   std::vector<Array> in(a.in.begin(), a.in.end());
   for (size_t k = 0; k < at.carry; ++k) {
     const size_t i = at.first_carry() + k;
@@ -217,7 +219,9 @@ void batch_of_while(const BatchArgs& a) {
     return;
   }
   // Which loops go on is part of the carry, so that the condition is asked once a step. The loop's
-  // condition only looks at it; the body has the constants of both.
+  // condition only looks at it; the body has the constants of both. Through a collective the
+  // examples that are done count too.
+  const bool masked = !asks_for_any_axis(a.params);
   const std::span<const Array> consts = std::span<const Array>(in).first(at.first_carry());
   const auto ask = [&](std::span<const Array> all, std::span<const Array> carry) {
     return apply_graph(condition, joined(all.first(at.condition), carry))[0];
@@ -232,13 +236,11 @@ void batch_of_while(const BatchArgs& a) {
       [&](std::span<const Array> x) {
         const Array& more = x[at.first_carry()];
         const std::span<const Array> carry = x.subspan(at.first_carry() + 1);
-        std::vector<Array> next =
-            apply_graph(body, joined(x.subspan(at.condition, at.body), carry));
-        for (size_t k = 0; k < next.size(); ++k) {
-          Shape shape(more.shape());
-          while (shape.rank() < next[k].rank()) shape.push_back(1);
-          next[k] = where(reshape(more, shape), next[k], carry[k]);
-        }
+        std::vector<Array> operands = joined(x.subspan(at.condition, at.body), carry);
+        if (masked) operands = masked_operands(std::move(operands), body_in, more);
+        std::vector<Array> next = apply_graph(body, operands);
+        for (size_t k = 0; k < next.size(); ++k)
+          next[k] = where(rules::over_leading_axes(more, next[k].rank()), next[k], carry[k]);
         const Array again = ask(x, next) & more;
         next.insert(next.begin(), again);
         return next;

@@ -32,21 +32,25 @@ std::vector<Array> flat_cg(const FlatBody& map, std::span<const Array> b,
 /// custom_linear_solve; where it ends does not depend on tangents. Where the residual is infinite
 /// or NaN (b or the map is, or |b| overflows) x is NaN. Throws ValueError for max_steps below -1.
 template <class Map, class T, class M>
-T cg(const Map& map, const T& b, const CgOptions& options, const M& preconditioner,
-     Loc loc = Loc::current()) {
+auto cg(const Map& map, const T& b, const CgOptions& options, const M& preconditioner,
+        Loc loc = Loc::current()) {
   const LocScope at(loc);
-  std::vector<Array> leaves;
-  internal::append_leaves(leaves, b);
-  const internal::FlatBody m = internal::flat_map(preconditioner, b);
-  const internal::FlatSolve solve = [&](const internal::FlatBody& f, std::span<const Array> y) {
-    return internal::flat_cg(f, y, m, options);
-  };
-  return internal::with_leaves(
-      b, std::span<const Array>(internal::flat_linear_solve(internal::flat_map(map, b), leaves,
-                                                            solve, nullptr, {.symmetric = true})));
+  if constexpr (internal::check_map_of<Map, T>() && internal::check_map_of<M, T>()) {
+    std::vector<Array> leaves;
+    internal::append_leaves(leaves, b);
+    const internal::FlatBody m = internal::flat_map(preconditioner, b);
+    const internal::FlatSolve solve = [&](const internal::FlatBody& f, std::span<const Array> y) {
+      return internal::flat_cg(f, y, m, options);
+    };
+    return internal::with_leaves(
+        b, std::span<const Array>(internal::flat_linear_solve(
+               internal::flat_map(map, b), leaves, solve, nullptr, {.symmetric = true})));
+  } else {
+    return internal::refused<T>();
+  }
 }
 template <class Map, class T>
-T cg(const Map& map, const T& b, const CgOptions& options = {}, Loc loc = Loc::current()) {
+auto cg(const Map& map, const T& b, const CgOptions& options = {}, Loc loc = Loc::current()) {
   return cg(
       map, b, options, [](const T& r) { return r; }, loc);
 }

@@ -5,20 +5,19 @@
 #include "spruce/transforms/implicit/linear_solve_rules.h"
 
 namespace spruce::internal {
-namespace {
 
-void check_types(const char* what, const std::vector<Aval>& got, const std::vector<Aval>& wanted) {
-  bool same = got.size() == wanted.size();
-  for (size_t i = 0; same && i < got.size(); ++i) {
-    const std::string text = std::string("custom_linear_solve: b is ") + to_string(wanted[i]) +
-                             ", " + what + " is " + to_string(got[i]) +
-                             "; the map takes trees like b to trees like b";
+void check_types(const char* wanted_name, const char* got_name, const std::vector<Aval>& got,
+                 const std::vector<Aval>& wanted, const char* rule) {
+  if (got.size() != wanted.size()) {
+    throw TreeError(std::string(wanted_name) + " has " + std::to_string(wanted.size()) +
+                    " arrays, " + got_name + " has " + std::to_string(got.size()) + "; " + rule);
+  }
+  for (size_t i = 0; i < got.size(); ++i) {
+    const std::string text = std::string(wanted_name) + " is " + to_string(wanted[i]) + ", " +
+                             got_name + " is " + to_string(got[i]) + "; " + rule;
     if (!(got[i].shape == wanted[i].shape)) throw ShapeError(text);
     if (got[i].dtype != wanted[i].dtype) throw DtypeError(text);
   }
-  if (same) return;
-  throw TreeError(std::string("custom_linear_solve: b has ") + std::to_string(wanted.size()) +
-                  " arrays, " + what + " has " + std::to_string(got.size()));
 }
 
 std::vector<Aval> types_of(std::span<const Array> leaves) {
@@ -30,16 +29,24 @@ std::vector<Aval> types_of(std::span<const Array> leaves) {
   return out;
 }
 
+namespace {
+
+void check_like_b(const char* what, const std::vector<Aval>& got, const std::vector<Aval>& b) {
+  check_types("custom_linear_solve: b", what, got, b, "the map takes trees like b to trees like b");
+}
+
 // Stages f and gives its results the types of b.
 Body stage_like(const char* what, const FlatBody& f, const std::vector<Aval>& types) {
   Body body = stage_body("custom_linear_solve", f, types);
-  check_types(what, body.results(), types);
+  check_like_b(what, body.results(), types);
   for (size_t k = 0; k < types.size(); ++k) convert_output(body.graph, k, types[k]);
   return body;
 }
 
-FlatBody applied(const Graph& graph, const std::vector<Array>& consts) {
-  return [&graph, &consts](std::span<const Array> in) {
+FlatBody applied(const Graph& graph, const std::vector<Array>& consts,
+                 const std::vector<Aval>& types) {
+  return [&](std::span<const Array> in) {
+    check_like_b("what the map is called with", types_of(in), types);
     std::vector<Array> all = consts;
     all.insert(all.end(), in.begin(), in.end());
     return apply_graph(graph, all);
@@ -48,7 +55,7 @@ FlatBody applied(const Graph& graph, const std::vector<Array>& consts) {
 
 Body stage_solve(const char* what, const FlatSolve& solve, const Graph& map,
                  const std::vector<Array>& consts, const std::vector<Aval>& types) {
-  const FlatBody of_map = applied(map, consts);
+  const FlatBody of_map = applied(map, consts, types);
   return stage_like(
       what, [&](std::span<const Array> b) { return solve(of_map, b); }, types);
 }
@@ -61,7 +68,7 @@ std::vector<Array> flat_linear_solve(const FlatBody& map, const std::vector<Arra
   const std::vector<Aval> types = types_of(b);
   if (Interpreter::current() == nullptr) {
     std::vector<Array> x = solve(map, b);
-    check_types("the solution", types_of(x), types);
+    check_like_b("the solution", types_of(x), types);
     return x;
   }
   const Body of_map = stage_like("map(x)", map, types);
@@ -81,8 +88,7 @@ std::vector<Array> flat_linear_solve(const FlatBody& map, const std::vector<Arra
   } else if (transpose_solve != nullptr) {
     Mask linear(of_map.consts.size(), false);
     linear.resize(linear.size() + types.size(), true);
-    const Graph transposed =
-        transpose_body(of_map.graph, linear, Mask(types.size(), true), linear).graph;
+    const Graph transposed = transpose_body(p.map, linear, Mask(types.size(), true), linear).graph;
     const Body other = stage_solve("the solution for the transpose", transpose_solve, transposed,
                                    of_map.consts, types);
     p.transpose_map = std::make_shared<const Graph>(transposed);

@@ -16,12 +16,39 @@ struct LinearSolveOptions {
 
 namespace internal {
 
+/// Types without weakness.
+std::vector<Aval> types_of(std::span<const Array> leaves);
+/// Throws TreeError, ShapeError or DtypeError unless `got` are the types `wanted`: "custom_root:
+/// the guess is f32[2], what solve returned is f32[3]; " and the rule.
+void check_types(const char* wanted_name, const char* got_name, const std::vector<Aval>& got,
+                 const std::vector<Aval>& wanted, const char* rule);
+
 using FlatSolve = std::function<std::vector<Array>(const FlatBody& map, std::span<const Array> b)>;
 
 /// `transpose_solve` may be empty.
 std::vector<Array> flat_linear_solve(const FlatBody& map, const std::vector<Array>& b,
                                      const FlatSolve& solve, const FlatSolve& transpose_solve,
                                      const LinearSolveOptions& options);
+
+/// The functions of custom_root, custom_linear_solve and cg can be called as they are.
+template <class F, class T>
+constexpr bool check_map_of() {
+  constexpr bool ok = std::is_invocable_r_v<T, const F&, const T&>;
+  static_assert(ok,
+                "spruce: the first argument of custom_root, custom_linear_solve and cg is a "
+                "function that takes a tree of the type of the unknown, as `const Array&`, and "
+                "returns one: of a matrix A write [&](const Array& x) { return matmul(A, x); }");
+  return ok;
+}
+template <class Solve, class T>
+constexpr bool check_solve() {
+  constexpr bool ok =
+      std::is_invocable_r_v<T, const Solve&, const std::function<T(const T&)>&, const T&>;
+  static_assert(ok,
+                "spruce: a solver is called as solve(f, b) with a function and a tree, and returns "
+                "the solution: [](const auto& f, const Array& b) { ... }");
+  return ok;
+}
 
 // A function of trees like `like` as one of their leaves, and back.
 template <class F, class T>
@@ -50,13 +77,19 @@ FlatSolve flat_solve(const Solve& solve, const T& like) {
 }
 
 template <class Map, class T, class Solve>
-T linear_solve(const Map& map, const T& b, const Solve& solve, const FlatSolve& transpose_solve,
-               const LinearSolveOptions& options) {
-  std::vector<Array> leaves;
-  append_leaves(leaves, b);
-  return with_leaves(
-      b, std::span<const Array>(flat_linear_solve(flat_map(map, b), leaves, flat_solve(solve, b),
-                                                  transpose_solve, options)));
+auto linear_solve(const Map& map, const T& b, const Solve& solve, const FlatSolve& transpose_solve,
+                  const LinearSolveOptions& options) {
+  if constexpr (!check_map_of<Map, T>()) {
+    return refused<T>();
+  } else if constexpr (check_solve<Solve, T>()) {
+    std::vector<Array> leaves;
+    append_leaves(leaves, b);
+    return with_leaves(
+        b, std::span<const Array>(flat_linear_solve(flat_map(map, b), leaves, flat_solve(solve, b),
+                                                    transpose_solve, options)));
+  } else {
+    return refused<T>();
+  }
 }
 
 }  // namespace internal
@@ -70,8 +103,8 @@ T linear_solve(const Map& map, const T& b, const Solve& solve, const FlatSolve& 
 /// needs {.symmetric = true} or the overload with transpose_solve; DerivativeError otherwise.
 /// Throws ShapeError or DtypeError where map(x) or the solution has another type than b.
 template <class Map, class T, class Solve>
-T custom_linear_solve(const Map& map, const T& b, const Solve& solve,
-                      const LinearSolveOptions& options = {}, Loc loc = Loc::current()) {
+auto custom_linear_solve(const Map& map, const T& b, const Solve& solve,
+                         const LinearSolveOptions& options = {}, Loc loc = Loc::current()) {
   const LocScope at(loc);
   return internal::linear_solve(map, b, solve, nullptr, options);
 }
@@ -79,9 +112,9 @@ T custom_linear_solve(const Map& map, const T& b, const Solve& solve,
 /// map, in reverse mode.
 template <class Map, class T, class Solve, class TransposeSolve>
 requires std::invocable < const TransposeSolve&, const std::function<T(const T&)>
-&, const T& > T custom_linear_solve(const Map& map, const T& b, const Solve& solve,
-                                    const TransposeSolve& transpose_solve,
-                                    Loc loc = Loc::current()) {
+&, const T& > auto custom_linear_solve(const Map& map, const T& b, const Solve& solve,
+                                       const TransposeSolve& transpose_solve,
+                                       Loc loc = Loc::current()) {
   const LocScope at(loc);
   return internal::linear_solve(map, b, solve, internal::flat_solve(transpose_solve, b), {});
 }

@@ -33,7 +33,7 @@ void jvp_of_linear_solve(const JvpArgs& a) {
       tangents(a.tangents.begin(), a.tangents.begin() + static_cast<ptrdiff_t>(at.map));
   in.insert(in.end(), x.begin(), x.end());
   tangents.resize(in.size());
-  const std::vector<Array> moved = body_tangents(*p.map, in, tangents);
+  const std::vector<Array> moved = body_tangents(p.map, in, tangents);
   for (size_t k = 0; k < n; ++k) {
     if (moved[k].defined()) rhs[k] = rhs[k].defined() ? rhs[k] - moved[k] : -moved[k];
   }
@@ -80,7 +80,7 @@ void batch_of_linear_solve(const BatchArgs& a) {
     Mask batched(a.batched.begin() + static_cast<ptrdiff_t>(begin),
                  a.batched.begin() + static_cast<ptrdiff_t>(end));
     batched.resize(batched.size() + n, true);
-    return std::make_shared<const Graph>(batch_body(*graph, a, batched, Mask(n, true)).graph);
+    return std::make_shared<const Graph>(batch_body(graph, a, batched, Mask(n, true)).graph);
   };
   p.map = mapped(p.map, 0, at.map);
   p.transpose_map = mapped(p.transpose_map, 0, at.map);

@@ -11,7 +11,7 @@ namespace spruce::internal {
 namespace {
 
 struct Root {
-  Graph f;  // constants, x -> f(x)
+  GraphPtr f;  // constants, x -> f(x)
   size_t consts;
   std::vector<Aval> types;  // of x
   FlatSolve solve, tangent_solve;
@@ -27,14 +27,14 @@ std::shared_ptr<const CustomFunction> root_function(const std::shared_ptr<const 
 
 std::vector<Array> find(const Root& r, std::span<const Array> in) {
   const auto consts = in.first(r.consts);
-  std::vector<Array> x =
-      r.solve([&](std::span<const Array> y) { return apply_graph(r.f, joined(consts, y)); },
-              in.subspan(r.consts));
-  for (size_t k = 0; k < x.size(); ++k) {
-    if (x[k].shape() == r.types[k].shape && x[k].dtype() == r.types[k].dtype) continue;
-    throw ShapeError("custom_root: the guess is " + to_string(r.types[k]) + ", solve returned " +
-                     to_string(x[k].aval()) + "; a root has the type of the guess");
-  }
+  const FlatBody f = [&](std::span<const Array> y) {
+    check_types("custom_root: the guess", "what f is called with", types_of(y), r.types,
+                "f takes what has the type of the guess");
+    return apply_graph(*r.f, joined(consts, y));
+  };
+  std::vector<Array> x = r.solve(f, in.subspan(r.consts));
+  check_types("custom_root: the guess", "what solve returned", types_of(x), r.types,
+              "a root has the type of the guess");
   return x;
 }
 
@@ -56,7 +56,7 @@ std::vector<Array> rule(const std::shared_ptr<const Root>& root, std::span<const
   if (Interpreter::current() != nullptr) {
     Mask of_x(r.consts, false);
     of_x.resize(r.consts + n, true);
-    jacobian = std::make_unique<const BodyDerivative>(r.f, at, of_x);
+    jacobian = std::make_unique<const BodyDerivative>(*r.f, at, of_x);
   }
   const FlatBody map = [&](std::span<const Array> v) {
     const std::vector<Array> none(r.consts);
@@ -101,7 +101,7 @@ std::vector<Array> flat_root(const FlatBody& f, const std::vector<Array>& guess,
     throw TreeError("custom_root: the guess has " + std::to_string(root->types.size()) +
                     " arrays, f of it has " + std::to_string(results.size()));
   }
-  root->f = std::move(body.graph);
+  root->f = std::make_shared<const Graph>(std::move(body.graph));
   root->consts = body.consts.size();
   root->solve = solve;
   root->tangent_solve = tangent_solve;

@@ -24,21 +24,28 @@ std::vector<Array> flat_root(const FlatBody& f, const std::vector<Array>& guess,
 /// All orders and modes of derivative follow. Throws ShapeError, DtypeError or TreeError where f(x)
 /// has not the form of x.
 template <class F, class T, class Solve, class TangentSolve>
-T custom_root(const F& f, const T& guess, const Solve& solve, const TangentSolve& tangent_solve,
-              Loc loc = Loc::current()) {
+auto custom_root(const F& f, const T& guess, const Solve& solve, const TangentSolve& tangent_solve,
+                 Loc loc = Loc::current()) {
   const LocScope at(loc);
-  const internal::FlatSolve flat = [solve, guess](const internal::FlatBody& map,
-                                                  std::span<const Array> b) {
-    return internal::flat_solve(solve, guess)(map, b);
-  };
-  const internal::FlatSolve tangent = [tangent_solve, guess](const internal::FlatBody& map,
-                                                             std::span<const Array> b) {
-    return internal::flat_solve(tangent_solve, guess)(map, b);
-  };
-  std::vector<Array> leaves;
-  internal::append_leaves(leaves, guess);
-  return internal::with_leaves(guess, std::span<const Array>(internal::flat_root(
-                                          internal::flat_map(f, guess), leaves, flat, tangent)));
+  if constexpr (!internal::check_map_of<F, T>()) {
+    return internal::refused<T>();
+  } else if constexpr (internal::check_solve<Solve, T>() &&
+                       internal::check_solve<TangentSolve, T>()) {
+    const internal::FlatSolve flat = [solve, guess](const internal::FlatBody& map,
+                                                    std::span<const Array> b) {
+      return internal::flat_solve(solve, guess)(map, b);
+    };
+    const internal::FlatSolve tangent = [tangent_solve, guess](const internal::FlatBody& map,
+                                                               std::span<const Array> b) {
+      return internal::flat_solve(tangent_solve, guess)(map, b);
+    };
+    std::vector<Array> leaves;
+    internal::append_leaves(leaves, guess);
+    return internal::with_leaves(guess, std::span<const Array>(internal::flat_root(
+                                            internal::flat_map(f, guess), leaves, flat, tangent)));
+  } else {
+    return internal::refused<T>();
+  }
 }
 
 }  // namespace spruce

@@ -19,7 +19,7 @@ std::vector<Array> BodyDerivative::operator()(std::span<const Array> tangents) c
   return tape_.apply(outputs_, tangents);
 }
 
-std::vector<Array> body_tangents(const Graph& body, std::span<const Array> in,
+std::vector<Array> body_tangents(const GraphPtr& body, std::span<const Array> in,
                                  std::span<const Array> tangents) {
   Mask varies;
   std::vector<Array> moving;
@@ -27,9 +27,9 @@ std::vector<Array> body_tangents(const Graph& body, std::span<const Array> in,
     varies.push_back(t.defined());
     if (t.defined()) moving.push_back(t);
   }
-  const size_t n = body.outputs.size();
+  const size_t n = body->outputs.size();
   if (moving.empty()) return std::vector<Array>(n);
-  if (in_reverse_mode(moving)) return BodyDerivative(body, in, varies)(moving);
+  if (in_reverse_mode(moving)) return BodyDerivative(*body, in, varies)(moving);
   JvpBody both = jvp_body(body, varies, Mask(n, false));
   both.graph.outputs.erase(both.graph.outputs.begin(),
                            both.graph.outputs.begin() + static_cast<ptrdiff_t>(n));

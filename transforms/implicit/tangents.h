@@ -23,7 +23,7 @@ class BodyDerivative {
 
 /// The tangents of the outputs, from those of the inputs; undefined is zero. In forward mode loops
 /// stay whole, so that a while_loop needs no bound.
-std::vector<Array> body_tangents(const Graph& body, std::span<const Array> in,
+std::vector<Array> body_tangents(const GraphPtr& body, std::span<const Array> in,
                                  std::span<const Array> tangents);
 
 }  // namespace spruce::internal

@@ -34,6 +34,6 @@ ValueId simpler(Rewriter& r, const Equation& e) {
 
 }  // namespace
 
-Graph broadcasts(const Graph& graph) { return rewrite(graph, simpler, broadcasts); }
+Graph broadcasts(Graph graph) { return rewrite(std::move(graph), simpler, broadcasts); }
 
 }  // namespace spruce::passes

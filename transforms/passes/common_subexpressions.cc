@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <map>
+#include <numeric>
 #include <string>
+#include <unordered_map>
 
 #include "spruce/core/ops/math.h"
 #include "spruce/transforms/passes/passes.h"
@@ -33,47 +34,70 @@ bool commutes(const Primitive& p) {
          &p == &or_p || &p == &xor_p;
 }
 
-}  // namespace
+// The equations so far, to find equal ones.
+class Seen {
+ public:
+  explicit Seen(const std::vector<Equation>& equations) : equations_(equations) {}
 
-Graph common_subexpressions(const Graph& graph) {
-  Graph out;
-  out.avals = graph.avals;
-  out.inputs = graph.inputs;
+  /// The equal one before equation `n`, or nullptr, after which n is one of them. Parameters count
+  /// where the rest is equal: many slices of one array must not be compared with each other.
+  const Equation* twin(size_t n) {
+    const Equation& e = equations_[n];
+    std::string key(reinterpret_cast<const char*>(&e.primitive), sizeof e.primitive);
+    std::vector<ValueId> in = e.inputs;
+    if (commutes(*e.primitive)) std::sort(in.begin(), in.end());
+    key.append(reinterpret_cast<const char*>(in.data()), in.size() * sizeof(ValueId));
+    const auto [first, added] = first_.try_emplace(key, n);
+    if (added) return nullptr;
+    if (equations_[first->second].params == e.params) return &equations_[first->second];
+    std::vector<size_t>& others = others_[key + e.params.text()];
+    for (const size_t other : others) {
+      if (equations_[other].params == e.params) return &equations_[other];
+    }
+    others.push_back(n);
+    return nullptr;
+  }
+
+ private:
+  const std::vector<Equation>& equations_;
+  std::unordered_map<std::string, size_t> first_;                // by primitive and inputs
+  std::unordered_map<std::string, std::vector<size_t>> others_;  // by parameters too
+};
+
+// `pass` makes the new nested graphs, null keeps them.
+Graph merged(Graph graph, Graph (*pass)(Graph)) {
   std::vector<ValueId> renamed(graph.avals.size());
-  for (size_t i = 0; i < renamed.size(); ++i) renamed[i] = static_cast<ValueId>(i);
-  std::map<std::string, ValueId> constants;
-  for (const Graph::Constant& c : graph.constants) {
+  std::iota(renamed.begin(), renamed.end(), 0);
+  Graph out;
+  std::unordered_map<std::string, ValueId> constants;
+  for (Graph::Constant& c : graph.constants) {
     const auto [it, added] = constants.try_emplace(constant_key(c.value), c.id);
     if (added)
-      out.constants.push_back(c);
+      out.constants.push_back(std::move(c));
     else
       renamed[static_cast<size_t>(c.id)] = it->second;
   }
-  // The key holds all but the parameters, which know how to compare themselves.
-  std::multimap<std::string, size_t> seen;
-  for (const Equation& e : graph.equations) {
-    Equation copy = e;
-    for (ValueId& v : copy.inputs) v = renamed[static_cast<size_t>(v)];
-    if (has_bodies(copy)) copy.params = map_graphs(copy.params, common_subexpressions);
-    std::string key(reinterpret_cast<const char*>(&copy.primitive), sizeof copy.primitive);
-    std::vector<ValueId> in = copy.inputs;
-    if (commutes(*copy.primitive)) std::sort(in.begin(), in.end());
-    key.append(reinterpret_cast<const char*>(in.data()), in.size() * sizeof(ValueId));
-    const auto [begin, end] = seen.equal_range(key);
-    const Equation* twin = nullptr;
-    for (auto it = begin; it != end && twin == nullptr; ++it) {
-      if (out.equations[it->second].params == copy.params) twin = &out.equations[it->second];
-    }
-    if (twin != nullptr) {
-      for (size_t k = 0; k < copy.outputs.size(); ++k)
-        renamed[static_cast<size_t>(copy.outputs[k])] = twin->outputs[k];
-      continue;
-    }
-    seen.emplace(std::move(key), out.equations.size());
-    out.equations.push_back(std::move(copy));
+  Seen seen(out.equations);
+  for (Equation& e : graph.equations) {
+    for (ValueId& v : e.inputs) v = renamed[static_cast<size_t>(v)];
+    if (pass != nullptr && has_bodies(e)) e.params = map_graphs(e.params, pass);
+    out.equations.push_back(std::move(e));
+    const Equation* twin = seen.twin(out.equations.size() - 1);
+    if (twin == nullptr) continue;
+    for (size_t k = 0; k < twin->outputs.size(); ++k)
+      renamed[static_cast<size_t>(out.equations.back().outputs[k])] = twin->outputs[k];
+    out.equations.pop_back();
   }
   for (const ValueId v : graph.outputs) out.outputs.push_back(renamed[static_cast<size_t>(v)]);
+  out.avals = std::move(graph.avals);
+  out.inputs = std::move(graph.inputs);
   return out;
 }
+
+}  // namespace
+
+Graph common_subexpressions(Graph graph) { return merged(std::move(graph), common_subexpressions); }
+
+Graph outermost_common_subexpressions(Graph graph) { return merged(std::move(graph), nullptr); }
 
 }  // namespace spruce::passes

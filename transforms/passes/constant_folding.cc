@@ -20,8 +20,8 @@ int64_t limit(const Primitive& p, bool one_number) {
 
 class Folding {
  public:
-  explicit Folding(const Graph& from) : from_(from), constant_(from.avals.size()) {
-    for (const Graph::Constant& c : from.constants) {
+  explicit Folding(Graph from) : from_(std::move(from)), constant_(from_.avals.size()) {
+    for (const Graph::Constant& c : from_.constants) {
       if (!c.value.is_tracer() && &c.value.device() == &cpu_device())
         constant_[static_cast<size_t>(c.id)] = c.value;
     }
@@ -34,7 +34,7 @@ class Folding {
     out.inputs = from_.inputs;
     out.outputs = from_.outputs;
     out.constants = from_.constants;
-    for (const Equation& e : from_.equations) {
+    for (Equation& e : from_.equations) {
       if (folds(e)) {
         std::vector<Array> in, results(e.outputs.size());
         for (const ValueId v : e.inputs) in.push_back(constant_[static_cast<size_t>(v)]);
@@ -45,8 +45,7 @@ class Folding {
         }
         continue;
       }
-      out.equations.push_back(e);
-      if (has_bodies(e)) out.equations.back().params = map_graphs(e.params, constant_folding);
+      out.equations.push_back(std::move(e));
     }
     return out;
   }
@@ -69,13 +68,13 @@ class Folding {
     return true;
   }
 
-  const Graph& from_;
+  Graph from_;
   std::vector<Array> constant_;  // by value; undefined for what is not known
   int64_t total_ = 0;
 };
 
 }  // namespace
 
-Graph constant_folding(const Graph& graph) { return Folding(graph).run(); }
+Graph constant_folding(Graph graph) { return Folding(std::move(graph)).run(); }
 
 }  // namespace spruce::passes

@@ -6,12 +6,12 @@
 
 namespace spruce::passes {
 
-Graph dead_code(const Graph& graph) {
+Graph outermost_dead_code(Graph graph) {
   std::vector<uint8_t> live(graph.avals.size(), 0);
   for (const ValueId v : graph.outputs) live[static_cast<size_t>(v)] = 1;
-  std::vector<const Equation*> kept;
+  std::vector<Equation*> kept;
   for (size_t n = graph.equations.size(); n-- > 0;) {
-    const Equation& e = graph.equations[n];
+    Equation& e = graph.equations[n];
     const bool needed = std::any_of(e.outputs.begin(), e.outputs.end(),
                                     [&](ValueId v) { return live[static_cast<size_t>(v)] != 0; });
     if (!needed) continue;
@@ -37,11 +37,18 @@ Graph dead_code(const Graph& graph) {
       out.constants.push_back({renamed[static_cast<size_t>(c.id)], c.value});
   }
   for (size_t n = kept.size(); n-- > 0;) {
-    Equation e = *kept[n];
-    e.inputs = rename(e.inputs);
-    e.outputs = rename(e.outputs);
-    if (has_bodies(e)) e.params = map_graphs(e.params, dead_code);
+    Equation e = std::move(*kept[n]);
+    e.inputs = rename(std::move(e.inputs));
+    e.outputs = rename(std::move(e.outputs));
     out.equations.push_back(std::move(e));
+  }
+  return out;
+}
+
+Graph dead_code(Graph graph) {
+  Graph out = outermost_dead_code(std::move(graph));
+  for (Equation& e : out.equations) {
+    if (has_bodies(e)) e.params = map_graphs(e.params, dead_code);
   }
   return out;
 }

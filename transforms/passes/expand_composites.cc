@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementwise passes of optimizers, as the operations that they are made of: what is the same
-// for all elements is then computed once. Logaddexp, elu and huber, whose parts the code generator
-// knows. And the tangent of attention, which has no kernel.
+// for all elements is then computed once. Logaddexp, elu, huber and nan_outside, whose parts the
+// code generator knows. And the tangent of attention, which has no kernel.
 #include <algorithm>
 
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/activation.h"
 #include "spruce/core/rules/attention.h"
+#include "spruce/core/rules/nan_outside.h"
 #include "spruce/core/rules/optimizer.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
@@ -18,15 +19,15 @@ namespace {
 ValueId parts(Rewriter& r, const Equation& e) {
   const Primitive* const composites[] = {&adam_direction_p, &scaled_add_p, &logaddexp_p, &elu_p,
                                          &huber_p};
-  const bool tangent = e.primitive == &attention_tangent_p;
-  if (!tangent &&
+  const bool always = e.primitive == &attention_tangent_p || e.primitive == &nan_outside_p;
+  if (!always &&
       std::find(std::begin(composites), std::end(composites), e.primitive) == std::end(composites))
     return kNone;
   std::vector<const Aval*> types;
   for (const ValueId v : e.inputs) types.push_back(&r.aval(v));
   const Aval out = output_avals(*e.primitive, types, e.params)[0];
   // In 16 bits the parts would round where the composite does not.
-  if (!tangent && (out.numel() == 0 || size_of(out.dtype) < 4)) return kNone;
+  if (!always && (out.numel() == 0 || size_of(out.dtype) < 4)) return kNone;
   internal::StageInterpreter stage("jit");
   std::vector<Array> in, results;
   for (const ValueId v : e.inputs) in.push_back(stage.input(r.aval(v)));
@@ -53,6 +54,6 @@ ValueId parts(Rewriter& r, const Equation& e) {
 
 }  // namespace
 
-Graph expand_composites(const Graph& graph) { return rewrite(graph, parts, expand_composites); }
+Graph expand_composites(Graph graph) { return rewrite(std::move(graph), parts, expand_composites); }
 
 }  // namespace spruce::passes

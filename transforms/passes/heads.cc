@@ -339,6 +339,6 @@ class Heads {
 
 }  // namespace
 
-Graph heads(const Graph& graph) { return Heads(graph).run(); }
+Graph heads(Graph graph) { return Heads(graph).run(); }
 
 }  // namespace spruce::passes

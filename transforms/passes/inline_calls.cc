@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "spruce/core/custom_call.h"
 #include "spruce/core/graph/build.h"
 #include "spruce/transforms/checkpoint_rules.h"
@@ -9,16 +11,18 @@
 namespace spruce::passes {
 namespace {
 
-// The graph that an equation calls, and which of its inputs that takes; null for no call.
-const Graph* callee(const Equation& e, std::vector<ValueId>& inputs) {
+// The graph that an equation calls; null for no call.
+const Graph* callee(const Equation& e) {
   if (e.primitive == &custom_call_p) return &internal::custom_call_body(e.params);
   if (e.primitive == &checkpoint_p) return e.params.get<CheckpointParams>().body.get();
-  if (e.primitive != &linear_solve_p) return nullptr;
-  const auto& p = e.params.get<LinearSolveParams>();
+  return e.primitive == &linear_solve_p ? e.params.get<LinearSolveParams>().solve.get() : nullptr;
+}
+
+// Leaves the inputs that the solve takes.
+void drop_other_constants(const LinearSolveParams& p, std::vector<ValueId>& inputs) {
   const auto solve = inputs.begin() + p.map_consts;
   inputs.erase(solve + p.solve_consts, solve + p.solve_consts + p.transpose_consts);
   inputs.erase(inputs.begin(), inputs.begin() + p.map_consts);
-  return p.solve.get();
 }
 
 // Puts barriers before the inputs that a checkpoint holds back.
@@ -31,16 +35,16 @@ void hold_back(Graph& out, const CheckpointParams& p, std::vector<ValueId>& inpu
   }
 }
 
-// One pass over the equations of `graph`; sets `found` if a body that was put in may hold calls
-// itself.
-Graph inline_once(const Graph& graph, bool& found) {
-  return rebuild(graph, [&](Graph& out, Equation e, std::vector<ValueId>& renamed) {
-    const Graph* called = callee(e, e.inputs);
+// One pass over the equations of `graph`; a body that was put in may hold calls itself.
+Graph inline_once(Graph graph) {
+  return rebuild(std::move(graph), [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
+    const Graph* called = callee(e);
     if (called == nullptr) {
       out.equations.push_back(std::move(e));
       return;
     }
-    found = true;
+    if (e.primitive == &linear_solve_p)
+      drop_other_constants(e.params.get<LinearSolveParams>(), e.inputs);
     if (e.primitive == &checkpoint_p) hold_back(out, e.params.get<CheckpointParams>(), e.inputs);
     const std::vector<ValueId> by = splice(out, *called, e.inputs);
     for (size_t k = 0; k < by.size(); ++k) renamed[static_cast<size_t>(e.outputs[k])] = by[k];
@@ -49,16 +53,14 @@ Graph inline_once(const Graph& graph, bool& found) {
 
 }  // namespace
 
-Graph inline_calls(const Graph& graph) {
-  Graph out = graph;
-  for (bool found = true; found;) {
-    found = false;
-    out = inline_once(out, found);
-  }
-  for (Equation& e : out.equations) {
+Graph inline_calls(Graph graph) {
+  while (std::any_of(graph.equations.begin(), graph.equations.end(),
+                     [](const Equation& e) { return callee(e) != nullptr; }))
+    graph = inline_once(std::move(graph));
+  for (Equation& e : graph.equations) {
     if (has_bodies(e)) e.params = map_graphs(e.params, inline_calls);
   }
-  return out;
+  return graph;
 }
 
 }  // namespace spruce::passes

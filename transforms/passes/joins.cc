@@ -62,6 +62,6 @@ ValueId joined(Rewriter& r, const Equation& e) {
 
 }  // namespace
 
-Graph joins(const Graph& graph) { return rewrite(graph, joined, joins); }
+Graph joins(Graph graph) { return rewrite(std::move(graph), joined, joins); }
 
 }  // namespace spruce::passes

@@ -330,6 +330,6 @@ ValueId simpler(Rewriter& r, const Equation& e) {
 
 }  // namespace
 
-Graph layout(const Graph& graph) { return rewrite(graph, simpler, layout); }
+Graph layout(Graph graph) { return rewrite(std::move(graph), simpler, layout); }
 
 }  // namespace spruce::passes

@@ -286,7 +286,7 @@ class Loop {
       }
     }
     scan.outputs = results_;
-    return dead_code(body);
+    return outermost_dead_code(body);
   }
 
   Graph& out_;
@@ -306,8 +306,9 @@ class Loop {
 
 }  // namespace
 
-Graph loop_invariants(const Graph& graph) {
-  return rebuild(graph, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
+Graph loop_invariants(Graph graph) {
+  if (!has_bodies(graph)) return graph;
+  return rebuild(std::move(graph), [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, loop_invariants);
     if (e.primitive == &scan_p)
       Loop(out, e).rewrite(renamed);

@@ -6,6 +6,7 @@
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/match.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rules.h"
 
 namespace spruce::passes {
 namespace {
@@ -229,7 +230,9 @@ ValueId on_rev(Rewriter& r, const Equation& e) {
   return s != nullptr && s->params == e.params ? s->inputs[0] : kNone;
 }
 
-ValueId simpler(Rewriter& r, const Equation& e) {
+}  // namespace
+
+ValueId data_movement_rule(Rewriter& r, const Equation& e) {
   static const std::unordered_map<const Primitive*, Rule> rules = {
       {&reshape_p, on_reshape},
       {&transpose_p, on_transpose},
@@ -242,8 +245,6 @@ ValueId simpler(Rewriter& r, const Equation& e) {
   return it == rules.end() ? kNone : it->second(r, e);
 }
 
-}  // namespace
-
-Graph movement(const Graph& graph) { return rewrite(graph, simpler, movement); }
+Graph movement(Graph graph) { return rewrite(std::move(graph), data_movement_rule, movement); }
 
 }  // namespace spruce::passes

@@ -143,8 +143,8 @@ ValueId dense(Rewriter& r, const Equation& e) {
 
 }  // namespace
 
-Graph one_hot(const Graph& graph) {
-  return rewrite(rewrite(graph, simpler, one_hot), dense, one_hot);
+Graph one_hot(Graph graph) {
+  return rewrite(rewrite(std::move(graph), simpler, one_hot), dense, nullptr);
 }
 
 }  // namespace spruce::passes

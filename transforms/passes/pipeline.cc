@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/passes/pipeline.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "spruce/core/environment.h"
 #include "spruce/transforms/compile_log.h"
+#include "spruce/transforms/graph_log.h"
 
 namespace spruce::passes {
 namespace {
 
+// docs/passes.md says why they stand in this order.
 constexpr Pass kPasses[] = {
-    {"inline_calls", inline_calls},
-    {"expand_composites", expand_composites},
-    {"settle_types", settle_types},
+    {"inline_calls", inline_calls, Pass::kNeeded},
+    {"expand_composites", expand_composites, Pass::kNeeded},
+    {"settle_types", settle_types, Pass::kNeeded},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"scan_tidy", scan_tidy},
-    {"constant_folding", constant_folding},
-    {"algebra", algebra},
-    {"movement", movement},
-    {"reductions", reductions},
+    {"simplify", simplify},
     {"joins", joins},
     {"one_hot", one_hot},
     {"layout", layout},
     {"loop_invariants", loop_invariants},
     {"while_invariants", while_invariants},
     {"broadcasts", broadcasts},
-    {"constant_folding", constant_folding},
-    {"algebra", algebra},
-    {"movement", movement},
-    {"reductions", reductions},
+    {"simplify", simplify},
     {"layout", layout},
     {"scan_residuals", scan_residuals},
     {"scan_unroll", scan_unroll},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"heads", heads},
+    {"gather_reductions", gather_reductions},
     {"dead_code", dead_code},
     {"slices", slices},
     {"fuse", fuse},
@@ -41,21 +43,37 @@ constexpr Pass kPasses[] = {
     {"schedule", schedule},
 };
 
+bool switched_off(const Pass& pass) {
+  static const std::vector<std::string> off = [] {
+    std::vector<std::string> known;
+    for (const Pass& p : kPasses) {
+      const std::string value = std::string("-") + p.name;
+      if (p.need != Pass::kNeeded && std::find(known.begin(), known.end(), value) == known.end())
+        known.push_back(value);
+    }
+    return internal::environment_list("SPRUCE_PASSES", known);
+  }();
+  return !off.empty() &&
+         std::find(off.begin(), off.end(), std::string("-") + pass.name) != off.end();
+}
+
 }  // namespace
 
 std::span<const Pass> pipeline() { return kPasses; }
 
-Graph optimize(const Graph& graph) {
-  Graph out = graph;
+Graph optimize(Graph graph) {
+  std::string text = internal::log_graph("staged", graph, "");
   for (const Pass& pass : kPasses) {
+    if (switched_off(pass)) continue;
     const internal::CompilePhase phase(pass.name);
-    out = pass.run(out);
-    phase.done(out);
+    graph = pass.run(std::move(graph));
+    phase.done(graph);
+    text = internal::log_graph(pass.name, graph, std::move(text));
 #ifndef NDEBUG
-    check(out, Loc::none());
+    check(graph, Loc::none());
 #endif
   }
-  return out;
+  return graph;
 }
 
 }  // namespace spruce::passes

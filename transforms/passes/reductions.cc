@@ -8,6 +8,7 @@
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/match.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rules.h"
 
 namespace spruce::passes {
 namespace {
@@ -73,7 +74,9 @@ ValueId of_copies(Rewriter& r, const Equation& e, const Equation& b) {
   return broadcast(r, x, to, dims);
 }
 
-ValueId simpler(Rewriter& r, const Equation& e) {
+}  // namespace
+
+ValueId reduction_rule(Rewriter& r, const Equation& e) {
   const Primitive& p = *e.primitive;
   if (p.kind != PrimitiveKind::kReduction) return kNone;
   const Axes& axes = e.params.get<ReduceParams>().axes;
@@ -113,8 +116,6 @@ ValueId simpler(Rewriter& r, const Equation& e) {
   return kNone;
 }
 
-}  // namespace
-
-Graph reductions(const Graph& graph) { return rewrite(graph, simpler, reductions); }
+Graph reductions(Graph graph) { return rewrite(std::move(graph), reduction_rule, reductions); }
 
 }  // namespace spruce::passes

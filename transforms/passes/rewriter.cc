@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/passes/rewriter.h"
 
+#include <algorithm>
 #include <iterator>
 #include <numeric>
 
@@ -10,23 +11,24 @@
 
 namespace spruce::passes {
 
-Rewriter::Rewriter(const Graph& from, Rule rule)
-    : from_(from),
+Rewriter::Rewriter(Graph from, Rule rule)
+    : from_(std::move(from.equations)),
+      from_outputs_(std::move(from.outputs)),
       rule_(rule),
       renamed_(from.avals.size()),
       source_(from.avals.size(), -1),
       constant_(from.avals.size(), -1),
       uses_(from.avals.size(), 0) {
-  out_.avals = from.avals;
-  out_.inputs = from.inputs;
-  out_.constants = from.constants;
+  out_.avals = std::move(from.avals);
+  out_.inputs = std::move(from.inputs);
+  out_.constants = std::move(from.constants);
   std::iota(renamed_.begin(), renamed_.end(), 0);
-  for (size_t i = 0; i < from.constants.size(); ++i)
-    constant_[static_cast<size_t>(from.constants[i].id)] = static_cast<int32_t>(i);
-  for (const Equation& e : from.equations) {
+  for (size_t i = 0; i < out_.constants.size(); ++i)
+    constant_[static_cast<size_t>(out_.constants[i].id)] = static_cast<int32_t>(i);
+  for (const Equation& e : from_) {
     for (const ValueId v : e.inputs) ++uses_[static_cast<size_t>(v)];
   }
-  for (const ValueId v : from.outputs) ++uses_[static_cast<size_t>(v)];
+  for (const ValueId v : from_outputs_) ++uses_[static_cast<size_t>(v)];
 }
 
 const Equation* Rewriter::source(ValueId v) const {
@@ -83,29 +85,29 @@ ValueId Rewriter::emit(const Primitive& p, Params params, std::vector<ValueId> i
   return v;
 }
 
-Graph Rewriter::run(Graph (*pass)(const Graph&)) {
-  for (const Equation& old : from_.equations) {
-    Equation e = old;
+Graph Rewriter::run(Graph (*pass)(Graph)) {
+  for (Equation& e : from_) {
     for (ValueId& v : e.inputs) v = renamed_[static_cast<size_t>(v)];
     place_ = e.place;
-    if (has_bodies(e)) e.params = map_graphs(e.params, pass);
+    if (pass != nullptr && has_bodies(e)) e.params = map_graphs(e.params, pass);
     const ValueId by = e.outputs.size() == 1 ? rule_(*this, e) : kNone;
     if (by == kNone) {
       append(std::move(e));
       continue;
     }
+    ++replaced_;
     for (const ValueId v : e.inputs) --uses_[static_cast<size_t>(v)];
     uses_[static_cast<size_t>(by)] += uses_[static_cast<size_t>(e.outputs[0])];
     renamed_[static_cast<size_t>(e.outputs[0])] = by;
   }
   out_.equations.assign(std::make_move_iterator(equations_.begin()),
                         std::make_move_iterator(equations_.end()));
-  for (const ValueId v : from_.outputs) out_.outputs.push_back(renamed_[static_cast<size_t>(v)]);
+  for (const ValueId v : from_outputs_) out_.outputs.push_back(renamed_[static_cast<size_t>(v)]);
   return std::move(out_);
 }
 
-Graph rewrite(const Graph& graph, Rule rule, Graph (*pass)(const Graph&)) {
-  return Rewriter(graph, rule).run(pass);
+Graph rewrite(Graph graph, Rule rule, Graph (*pass)(Graph)) {
+  return Rewriter(std::move(graph), rule).run(pass);
 }
 
 bool has_graphs(const Params& params) {
@@ -119,7 +121,12 @@ bool has_bodies(const Equation& e) {
   return e.primitive != &fused_p && e.primitive != &tiny_p && has_graphs(e.params);
 }
 
-Params map_graphs(const Params& params, Graph (*pass)(const Graph&)) {
+bool has_bodies(const Graph& graph) {
+  return std::any_of(graph.equations.begin(), graph.equations.end(),
+                     [](const Equation& e) { return has_bodies(e); });
+}
+
+Params map_graphs(const Params& params, Graph (*pass)(Graph)) {
   return params.map_graphs([&](const GraphPtr& g) {
     return g == nullptr ? g : std::make_shared<const Graph>(pass(*g));
   });

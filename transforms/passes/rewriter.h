@@ -20,8 +20,7 @@ using Rule = ValueId (*)(Rewriter& r, const Equation& e);
 /// The graph that a pass makes out of another one. Values keep their numbers; new ones follow.
 class Rewriter {
  public:
-  /// `from` has to live as long.
-  Rewriter(const Graph& from, Rule rule);
+  Rewriter(Graph from, Rule rule);
 
   /// Valid until a value is added.
   const Aval& aval(ValueId v) const { return out_.avals[static_cast<size_t>(v)]; }
@@ -46,13 +45,17 @@ class Rewriter {
   /// A constant of rank 0 of that dtype.
   ValueId add_scalar(Dtype dtype, double value);
 
-  /// Goes over all equations of the graph; `pass` makes the new nested graphs.
-  Graph run(Graph (*pass)(const Graph&));
+  /// How many equations the rule has replaced so far.
+  int64_t replaced() const { return replaced_; }
+
+  /// Goes over all equations of the graph; `pass` makes the new nested graphs, null keeps them.
+  Graph run(Graph (*pass)(Graph));
 
  private:
   void append(Equation e);
 
-  const Graph& from_;
+  std::vector<Equation> from_;  // what has not been put into the new graph
+  std::vector<ValueId> from_outputs_;
   const Rule rule_;
   Graph out_;
   std::deque<Equation> equations_;
@@ -60,18 +63,22 @@ class Rewriter {
   std::vector<int32_t> source_;    // the defining equation by the new number; -1 for none
   std::vector<int32_t> constant_;  // the place in out_.constants; -1 for none
   std::vector<int32_t> uses_;
+  int64_t replaced_ = 0;
   std::string place_;  // of the equation at hand: new ones inherit it
 };
 
-/// The graph with `rule` applied to each equation, in it and in the graphs within it.
-Graph rewrite(const Graph& graph, Rule rule, Graph (*pass)(const Graph&));
+/// The graph with `rule` applied to each equation, and `pass` to each graph within it; null leaves
+/// those as they are.
+Graph rewrite(Graph graph, Rule rule, Graph (*pass)(Graph));
 
 /// True if the parameters hold graphs.
 bool has_graphs(const Params& params);
 /// True if it has graphs that passes go into: those of loops and branches. What has been fused is
 /// finished.
 bool has_bodies(const Equation& e);
+/// True if some equation of the graph has.
+bool has_bodies(const Graph& graph);
 /// The parameters with pass(g) in the place of each graph g.
-Params map_graphs(const Params& params, Graph (*pass)(const Graph&));
+Params map_graphs(const Params& params, Graph (*pass)(Graph));
 
 }  // namespace spruce::passes

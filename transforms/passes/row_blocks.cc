@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equations that treat the rows of large arrays one by one, and that pass arrays to each other, run
-// on a block of rows after the other, as a scan without a carry: so that what passes between them
-// stays in the second-level cache, and takes no memory but that of a block. A product and the
-// stages around it, a stack of layers, windows over a convolution.
+// on a block of rows after the other, as a scan: so that what passes between them stays in the
+// second-level cache, and takes no memory but that of a block. A product and the stages around it,
+// a stack of layers, windows over a convolution, gathered rows and their sums. Where rows end in a
+// scatter, what it changes is the carry of the scan.
 #include "spruce/transforms/passes/row_blocks.h"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ namespace spruce::passes {
 namespace {
 
 constexpr int64_t kFactor = 16;
+constexpr int64_t kMostVisits = 1 << 22;  // a group may be anywhere behind its first equation
+constexpr int64_t kNoProducts = 4;        // as small are blocks that no product needs to be large
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
@@ -34,11 +37,13 @@ bool is_product(const Equation& e) {
 // Over arrays with `all` rows, in blocks of `rows_`.
 class RowBlocks {
  public:
-  RowBlocks(const Graph& g, int64_t all, const RowBlockLimits& limits)
-      : g_(g), all_(all), limits_(limits) {
+  RowBlocks(const Graph& g, int64_t all, const RowBlockLimits& limits, int64_t& visits)
+      : g_(g), all_(all), limits_(limits), visits_(visits) {
     const size_t count = g_.equations.size();
     member_.assign(count, 0);
     reads_.resize(count);
+    scatters_.resize(count);
+    for (size_t n = 0; n < count; ++n) scatters_[n] = scatters_rows(g_, g_.equations[n], all_);
     wanted_.assign(g_.avals.size(), 0);
     for (const ValueId v : g_.outputs) wanted_[at(v)] = 1;
   }
@@ -50,6 +55,7 @@ class RowBlocks {
     std::vector<uint8_t> tried(count, 0);
     for (size_t seed = 0; seed < count; ++seed) {
       if (tried[seed] != 0 || !reads_[seed] || !is_large(g_.equations[seed].outputs[0])) continue;
+      if ((visits_ -= static_cast<int64_t>(count)) < 0) break;
       grow(seed);
       if (pays()) return rewritten();
       for (size_t n = 0; n < count; ++n) tried[n] |= member_[n];
@@ -73,9 +79,11 @@ class RowBlocks {
     find_reads();
     std::vector<uint8_t> by_rows(g_.avals.size(), 0);
     int64_t most = 0;
+    bool has_products = false;
     for (size_t n = 0; n < reads_.size(); ++n) {
       const Equation& e = g_.equations[n];
       if (!reads_[n] || is_view(e)) continue;
+      has_products = has_products || is_product(e);
       int64_t read = 0, written = 0;
       bool in_place = e.primitive == &fused_p || e.primitive->in_place;
       for (size_t i = 0; i < e.inputs.size(); ++i) {
@@ -91,7 +99,8 @@ class RowBlocks {
       most = std::max(most, (in_place ? std::max(read, written) : read + written) / all_);
     }
     if (most == 0) return false;
-    const int64_t fit = std::min(limits_.block / most, all_ / limits_.blocks);
+    const int64_t block = has_products ? limits_.block : limits_.block / kNoProducts;
+    const int64_t fit = std::min(block / most, all_ / limits_.blocks);
     // Many small factors suit kernels that take several rows at a time.
     int64_t best = 0, factor = 0;
     for (int64_t rows = fit; rows >= std::max(limits_.rows, fit / 4); --rows) {
@@ -110,6 +119,11 @@ class RowBlocks {
     std::vector<uint8_t> behind(g_.avals.size(), 0), read(g_.avals.size(), 0);
     for (size_t n = seed; n < count; ++n) {
       const Equation& e = g_.equations[n];
+      if (scatters_group(n, behind)) {
+        member_[n] = 1;
+        behind[at(e.outputs[0])] = 1;
+        continue;
+      }
       bool joins = reads_[n].has_value(), of_group = n == seed, needs = false;
       for (size_t i = 0; i < e.inputs.size(); ++i) {
         const ValueId v = e.inputs[i];
@@ -137,6 +151,26 @@ class RowBlocks {
       --inner_readers_[at(e.inputs[0])];
     }
     find_leaving();
+  }
+
+  // True for a scatter of rows that the group makes into what no member reads.
+  bool scatters_group(size_t n, const std::vector<uint8_t>& behind) const {
+    const Equation& e = g_.equations[n];
+    if (!scatters_[n] || !made(e.inputs[2]) || made(e.inputs[0])) return false;
+    for (const ValueId v : e.inputs) {
+      if (behind[at(v)] != 0) return false;
+    }
+    for (size_t m = 0; m < n; ++m) {
+      const std::vector<ValueId>& in = g_.equations[m].inputs;
+      if (member_[m] != 0 && std::find(in.begin(), in.end(), e.inputs[0]) != in.end()) return false;
+    }
+    return true;
+  }
+
+  // How a member reads input i.
+  Read read(size_t n, size_t i) const {
+    if (scatters_[n]) return i == 0 ? Read::kWhole : Read::kRows;
+    return (*reads_[n])[i];
   }
 
   void find_leaving() {
@@ -169,10 +203,10 @@ class RowBlocks {
         continue;
       }
       ++working;
-      if (is_product(e) && (*reads_[n])[1] == Read::kWhole)
+      if (is_product(e) && read(n, 1) == Read::kWhole)
         again += static_cast<double>(g_.avals[at(e.inputs[1])].bytes() * (all_ / rows_ - 1));
       for (size_t i = 0; i < e.inputs.size(); ++i) {
-        if ((*reads_[n])[i] == Read::kRows) ++trips[at(root[at(e.inputs[i])])];
+        if (read(n, i) == Read::kRows) ++trips[at(root[at(e.inputs[i])])];
       }
     }
     double spared = 0, leaving = 0;
@@ -207,7 +241,10 @@ class RowBlocks {
     for (size_t n = 0; n < member_.size(); ++n) last = member_[n] != 0 ? n : last;
     for (size_t n = 0; n < member_.size(); ++n) {
       const Equation& e = g_.equations[n];
-      if (member_[n] != 0) continue;
+      if (member_[n] != 0) {
+        if (scatters_[n]) behind[at(e.outputs[0])] = 1;
+        continue;
+      }
       bool waits = n > last;
       for (const ValueId v : e.inputs) waits = waits || made(v) || behind[at(v)] != 0;
       if (!waits) {
@@ -225,6 +262,7 @@ class RowBlocks {
   void add_loop(Graph& out) const {
     Graph body;
     std::vector<ValueId> wholes, slices, whole_inside, slice_inside;
+    std::vector<ValueId> carry, carry_inside, carry_out, carry_results;
     std::map<std::pair<ValueId, Read>, ValueId> inside;
     const auto part = [&](Aval a) {
       a.shape[0] = rows_;
@@ -246,6 +284,17 @@ class RowBlocks {
       if (member_[n] == 0) continue;
       Equation e = g_.equations[n];
       if (loop.place.empty()) loop.place = e.place;
+      if (scatters_[n]) {
+        carry.push_back(e.inputs[0]);
+        carry_inside.push_back(body.add_value(g_.avals[at(e.inputs[0])]));
+        carry_results.push_back(e.outputs[0]);
+        carry_out.push_back(body.add_value(g_.avals[at(e.outputs[0])]));
+        e.inputs = {carry_inside.back(), operand(e.inputs[1], Read::kRows),
+                    operand(e.inputs[2], Read::kRows)};
+        e.outputs = {carry_out.back()};
+        body.equations.push_back(std::move(e));
+        continue;
+      }
       e.params = params_for_rows(e, rows_);
       for (size_t i = 0; i < e.inputs.size(); ++i)
         e.inputs[i] = operand(e.inputs[i], (*reads_[n])[i]);
@@ -259,9 +308,16 @@ class RowBlocks {
       }
       body.equations.push_back(std::move(e));
     }
+    const auto append = [](std::vector<ValueId>& to, const std::vector<ValueId>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
     body.inputs = whole_inside;
-    body.inputs.insert(body.inputs.end(), slice_inside.begin(), slice_inside.end());
+    append(body.inputs, carry_inside);
+    append(body.inputs, slice_inside);
+    append(carry_out, body.outputs);
+    body.outputs = carry_out;
     loop.inputs = wholes;
+    append(loop.inputs, carry);
     const auto reshape = [&](ValueId from, ValueId to) {
       Params p = Params::make(ReshapeParams{out.avals[at(to)].shape});
       out.equations.push_back({&reshape_p, std::move(p), {from}, {to}, loop.place});
@@ -275,11 +331,14 @@ class RowBlocks {
       loop.inputs.push_back(stacked(v));
       reshape(v, loop.inputs.back());
     }
-    for (const ValueId v : results) loop.outputs.push_back(stacked(v));
-    const std::vector<ValueId> outputs = loop.outputs;
+    std::vector<ValueId> outputs;
+    for (const ValueId v : results) outputs.push_back(stacked(v));
+    loop.outputs = carry_results;
+    append(loop.outputs, outputs);
     ScanParams p;
     p.length = all_ / rows_;
     p.consts = static_cast<int64_t>(wholes.size());
+    p.carry = static_cast<int64_t>(carry.size());
     p.body = std::make_shared<const Graph>(std::move(body));
     loop.params = Params::make(std::move(p));
     out.equations.push_back(std::move(loop));
@@ -289,8 +348,10 @@ class RowBlocks {
   const Graph& g_;
   const int64_t all_;
   const RowBlockLimits& limits_;
+  int64_t& visits_;  // of equations, that are left
   int64_t rows_ = 0;
   std::vector<std::optional<std::vector<Read>>> reads_;  // by equation
+  std::vector<bool> scatters_;                           // by equation: rows into its operand
   std::vector<uint8_t> member_;                          // by equation: of the group
   std::vector<uint8_t> made_;                            // by value: in the group
   std::vector<uint8_t> wanted_, leaves_;                 // by value: by the graph, by others
@@ -299,8 +360,8 @@ class RowBlocks {
 
 }  // namespace
 
-Graph row_blocks(const Graph& graph, const RowBlockLimits& limits) {
-  Graph out = graph;
+Graph row_blocks(Graph graph, const RowBlockLimits& limits) {
+  Graph out = std::move(graph);
   std::set<int64_t> all;
   for (Equation& e : out.equations) {
     if (has_bodies(e)) {
@@ -316,15 +377,16 @@ Graph row_blocks(const Graph& graph, const RowBlockLimits& limits) {
         all.insert(a.shape[0]);
     }
   }
+  int64_t visits = kMostVisits;
   for (const int64_t rows : all) {
-    for (size_t before = 0; before != out.equations.size();) {
+    for (size_t before = 0; before != out.equations.size() && visits > 0;) {
       before = out.equations.size();
-      out = RowBlocks(out, rows, limits).run();
+      out = RowBlocks(out, rows, limits, visits).run();
     }
   }
   return out;
 }
 
-Graph row_blocks(const Graph& graph) { return row_blocks(graph, RowBlockLimits{}); }
+Graph row_blocks(Graph graph) { return row_blocks(std::move(graph), RowBlockLimits{}); }
 
 }  // namespace spruce::passes

@@ -21,6 +21,6 @@ struct RowBlockLimits {
 };
 
 /// The pass with other limits.
-Graph row_blocks(const Graph& graph, const RowBlockLimits& limits);
+Graph row_blocks(Graph graph, const RowBlockLimits& limits);
 
 }  // namespace spruce::passes

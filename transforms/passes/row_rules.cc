@@ -10,6 +10,7 @@
 #include "spruce/core/rules/attention.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/layer_norm.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
@@ -36,6 +37,12 @@ size_t at(ValueId v) { return static_cast<size_t>(v); }
 
 bool has_rows(const Aval& a, int64_t all) { return a.shape.rank() > 0 && a.shape[0] == all; }
 
+// True if the first axis of a gather's result, or of a scatter's updates, is that of the positions.
+bool positions_are_rows(const GatherParams& p, const Aval& indices, const Aval& windows) {
+  return indices.shape.rank() > 1 && !p.offset_dims.contains(0) &&
+         indices.shape[0] == windows.shape[0];
+}
+
 class RowRule {
  public:
   RowRule(const Graph& graph, const Equation& e, int64_t all, int64_t rows)
@@ -51,6 +58,7 @@ class RowRule {
     if (&p_ == &dot_general_p || &p_ == &dot_transposed_p) return of_product();
     if (&p_ == &conv_general_p) return of_convolution();
     if (&p_ == &broadcast_in_dim_p) return of_broadcast();
+    if (&p_ == &gather_p) return of_gather();
     if (&p_ == &iota_p) return e_.params.get<IotaParams>().axis != 0 ? by_rows() : Reads{};
     return keeps_rows() ? by_rows() : Reads{};
   }
@@ -94,6 +102,15 @@ class RowRule {
     return {{rows ? Read::kRows : Read::kWhole}};
   }
 
+  // Positions by rows; those of a batch advance with the operand's.
+  Reads of_gather() const {
+    const auto& p = e_.params.get<GatherParams>();
+    if (!positions_are_rows(p, in(1), out())) return {};
+    if (!p.indices_batch_dims.contains(0)) return {{Read::kWhole, Read::kRows}};
+    const bool first = p.indices_batch_dims[0] == 0 && p.operand_batch_dims[0] == 0;
+    return first && has_rows(in(0), all_) ? Reads{{Read::kRows, Read::kRows}} : Reads{};
+  }
+
   bool same_windows(const WindowParams& w) const {
     return w.window[0] == 1 && w.strides[0] == 1 && w.padding_low[0] == 0 &&
            w.padding_high[0] == 0 && w.base_dilation[0] == 1 && w.window_dilation[0] == 1;
@@ -101,14 +118,8 @@ class RowRule {
 
   // Primitives that leave the first axis alone.
   bool keeps_rows() const {
-    if (p_.kind == PrimitiveKind::kReduction) {  // over the last axes: row by row
-      const Axes& axes = e_.params.get<ReduceParams>().axes;
-      const int rank = in(0).shape.rank();
-      for (int i = 0; i < axes.rank(); ++i) {
-        if (axes[i] != rank - axes.rank() + i) return false;
-      }
-      return axes.rank() < rank;
-    }
+    if (p_.kind == PrimitiveKind::kReduction)
+      return !e_.params.get<ReduceParams>().axes.contains(0);
     if (&p_ == &reshape_p) return out().numel() > 0;
     if (&p_ == &transpose_p) return e_.params.get<TransposeParams>().perm[0] == 0;
     if (&p_ == &concatenate_p) return e_.params.get<ConcatenateParams>().axis != 0;
@@ -219,6 +230,17 @@ GraphPtr with_rows(const Graph& body, int64_t all, int64_t rows) {
 
 Reads reads_of_rows(const Graph& graph, const Equation& e, int64_t all, int64_t rows) {
   return RowRule(graph, e, all, rows).reads();
+}
+
+bool scatters_rows(const Graph& graph, const Equation& e, int64_t all) {
+  const Primitive& p = *e.primitive;
+  const bool sets = &p == &scatter_p || &p == &scatter_min_p || &p == &scatter_max_p;
+  if (!sets && &p != &scatter_add_p && &p != &scatter_mul_p) return false;
+  const auto& params = e.params.get<GatherParams>();
+  const Aval &indices = graph.avals[at(e.inputs[1])], &updates = graph.avals[at(e.inputs[2])];
+  // Sums and products of halves are rounded when all updates have been taken in.
+  return (sets || !is_half(updates.dtype)) && params.indices_batch_dims.empty() &&
+         has_rows(updates, all) && positions_are_rows(params, indices, updates);
 }
 
 Params params_for_rows(const Equation& e, int64_t rows) {

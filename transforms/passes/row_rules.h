@@ -21,6 +21,10 @@ enum class Read : uint8_t {
 std::optional<std::vector<Read>> reads_of_rows(const Graph& graph, const Equation& e, int64_t all,
                                                int64_t rows);
 
+/// True for a scatter whose updates and index vectors have `all` rows, and that gives the same bits
+/// if the rows are scattered block by block, each into what the blocks before have made.
+bool scatters_rows(const Graph& graph, const Equation& e, int64_t all);
+
 /// The parameters with which such an equation computes `rows` rows.
 Params params_for_rows(const Equation& e, int64_t rows);
 

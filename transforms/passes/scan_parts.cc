@@ -60,14 +60,13 @@ void ScanParts::replace(ValueId old, ValueId by) {
   for (Operand& y : ys) y.inside = y.inside == old ? by : y.inside;
 }
 
-Graph rewrite_scans(const Graph& graph, void (*pass)(ScanParts&, Outside&),
-                    Graph (*whole)(const Graph&)) {
+Graph rewrite_scans(Graph graph, void (*pass)(ScanParts&, Outside&), Graph (*whole)(Graph)) {
   std::vector<uint8_t> used(graph.avals.size(), 0);
   for (const Equation& e : graph.equations) {
     for (const ValueId v : e.inputs) used[static_cast<size_t>(v)] = 1;
   }
   for (const ValueId v : graph.outputs) used[static_cast<size_t>(v)] = 1;
-  return rebuild(graph, [&](Graph& out, Equation e, std::vector<ValueId>& renamed) {
+  return rebuild(std::move(graph), [&](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     const bool loop = e.primitive == &scan_p;
     if (loop || e.primitive == &while_loop_p || e.primitive == &cond_p) {
       e.params = e.params.map_graphs(

@@ -48,7 +48,6 @@ struct Outside {
 
 /// The graph with each scan changed by `pass`, in it and in the bodies of its loops and branches;
 /// `whole` is that function on graphs.
-Graph rewrite_scans(const Graph& graph, void (*pass)(ScanParts&, Outside&),
-                    Graph (*whole)(const Graph&));
+Graph rewrite_scans(Graph graph, void (*pass)(ScanParts&, Outside&), Graph (*whole)(Graph));
 
 }  // namespace spruce::passes

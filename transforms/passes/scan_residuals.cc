@@ -50,7 +50,7 @@ struct Recipe {
 
 class Residuals {
  public:
-  explicit Residuals(const Graph& graph) : g_(graph), users_(graph.avals.size()) {
+  explicit Residuals(Graph graph) : g_(std::move(graph)), users_(g_.avals.size()) {
     for (size_t n = 0; n < g_.equations.size(); ++n) {
       Equation& e = g_.equations[n];
       if (has_bodies(e)) e.params = map_graphs(e.params, scan_residuals);
@@ -301,6 +301,9 @@ class Residuals {
 
 }  // namespace
 
-Graph scan_residuals(const Graph& graph) { return Residuals(graph).run(); }
+Graph scan_residuals(Graph graph) {
+  if (!has_bodies(graph)) return graph;
+  return Residuals(std::move(graph)).run();
+}
 
 }  // namespace spruce::passes

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/passes/rewriter.h"
 #include "spruce/transforms/passes/scan_parts.h"
 
 namespace spruce::passes {
@@ -93,6 +94,9 @@ void tidy(ScanParts& s, Outside& outside) {
 
 }  // namespace
 
-Graph scan_tidy(const Graph& graph) { return rewrite_scans(graph, tidy, scan_tidy); }
+Graph scan_tidy(Graph graph) {
+  if (!has_bodies(graph)) return graph;
+  return rewrite_scans(std::move(graph), tidy, scan_tidy);
+}
 
 }  // namespace spruce::passes

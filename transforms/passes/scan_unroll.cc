@@ -141,8 +141,9 @@ std::vector<ValueId> unrolled(Graph& out, const Equation& e) {
 
 }  // namespace
 
-Graph scan_unroll(const Graph& graph) {
-  return rebuild(graph, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
+Graph scan_unroll(Graph graph) {
+  if (!has_bodies(graph)) return graph;
+  return rebuild(std::move(graph), [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, scan_unroll);
     const auto* p = e.primitive == &scan_p ? &e.params.get<ScanParams>() : nullptr;
     if (p == nullptr || p->unroll < 2 || p->length < 1) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
 
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"
@@ -8,7 +11,6 @@
 namespace spruce::passes {
 namespace {
 
-constexpr size_t kMost = 4000;     // equations that are worth ordering: it takes quadratic time
 constexpr double kWorthIt = 0.95;  // of the peak: below it, another order is taken
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
@@ -31,13 +33,17 @@ class Memory {
     readers_.resize(g.avals.size(), 0);
     for (const ValueId v : g.outputs) ++readers_[at(root_[at(v)])];
     operands_.resize(g.equations.size());
+    used_by_.resize(g.avals.size());
     for (size_t n = 0; n < g.equations.size(); ++n) {
       if (is_view(g.equations[n])) continue;
       std::vector<ValueId>& roots = operands_[n];
       for (const ValueId v : g.equations[n].inputs) roots.push_back(root_[at(v)]);
       std::sort(roots.begin(), roots.end());
       roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
-      for (const ValueId v : roots) ++readers_[at(v)];
+      for (const ValueId v : roots) {
+        ++readers_[at(v)];
+        used_by_[at(v)].push_back(n);
+      }
     }
   }
 
@@ -51,14 +57,19 @@ class Memory {
     for (const ValueId v : operands_[n]) sum -= readers_[at(v)] == 1 ? bytes_[at(v)] : 0;
     return sum;
   }
-  void run(size_t n) {
+  /// Runs the equation. `last` gets each equation that is the last reader of something from now on.
+  void run(size_t n, const std::function<void(size_t)>& last = nullptr) {
     if (is_view(g_.equations[n])) return;
     int64_t born = 0, dead = 0;
     for (const ValueId v : g_.equations[n].outputs) {
       born += bytes_[at(v)];
       dead += readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
     }
-    for (const ValueId v : operands_[n]) dead += --readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
+    for (const ValueId v : operands_[n]) {
+      dead += --readers_[at(v)] == 0 ? bytes_[at(v)] : 0;
+      if (last == nullptr || readers_[at(v)] != 1) continue;
+      for (const size_t other : used_by_[at(v)]) last(other);
+    }
     const Primitive& p = *g_.equations[n].primitive;
     // So far as one can say before kernels are prepared.
     const bool in_place = p.in_place || &p == &fused_p || &p == &tiny_p;
@@ -72,7 +83,8 @@ class Memory {
   std::vector<ValueId> root_;
   std::vector<int64_t> bytes_;
   std::vector<int32_t> readers_;
-  std::vector<std::vector<ValueId>> operands_;
+  std::vector<std::vector<ValueId>> operands_;  // by equation
+  std::vector<std::vector<size_t>> used_by_;    // by value: equations
   int64_t now_ = 0, peak_ = 0;
 };
 
@@ -80,7 +92,14 @@ class Memory {
 std::vector<size_t> greedy(const Graph& g, Memory& memory) {
   const size_t count = g.equations.size();
   std::vector<std::vector<size_t>> readers(g.avals.size());
-  std::vector<size_t> missing(count, 0), ready, order;
+  std::vector<size_t> missing(count, 0), order;
+  std::set<std::pair<int64_t, size_t>> ready;       // by what it would add
+  std::vector<std::optional<int64_t>> adds(count);  // of what is ready
+  const auto put = [&](size_t n) {
+    if (adds[n]) ready.erase({*adds[n], n});
+    adds[n] = memory.change(n);
+    ready.insert({*adds[n], n});
+  };
   std::vector<uint8_t> made(g.avals.size(), 1);
   for (const Equation& e : g.equations) {
     for (const ValueId v : e.outputs) made[at(v)] = 0;
@@ -91,23 +110,19 @@ std::vector<size_t> greedy(const Graph& g, Memory& memory) {
       readers[at(v)].push_back(n);
       ++missing[n];
     }
-    if (missing[n] == 0) ready.push_back(n);
+    if (missing[n] == 0) put(n);
   }
   while (!ready.empty()) {
-    size_t best = 0;
-    int64_t least = 0;
-    for (size_t i = 0; i < ready.size(); ++i) {
-      const int64_t change = memory.change(ready[i]);
-      if (i == 0 || change < least || (change == least && ready[i] < ready[best]))
-        best = i, least = change;
-    }
-    const size_t n = ready[best];
-    ready.erase(ready.begin() + static_cast<int64_t>(best));
-    memory.run(n);
+    const size_t n = ready.begin()->second;
+    ready.erase(ready.begin());
+    adds[n].reset();
+    memory.run(n, [&](size_t other) {
+      if (adds[other]) put(other);
+    });
     order.push_back(n);
     for (const ValueId v : g.equations[n].outputs) {
       for (const size_t reader : readers[at(v)]) {
-        if (--missing[reader] == 0) ready.push_back(reader);
+        if (--missing[reader] == 0) put(reader);
       }
     }
   }
@@ -116,16 +131,17 @@ std::vector<size_t> greedy(const Graph& g, Memory& memory) {
 
 }  // namespace
 
-Graph schedule(const Graph& graph) {
-  if (graph.equations.size() > kMost) return graph;
+Graph schedule(Graph graph) {
   Memory as_written(graph), other(graph);
   for (size_t n = 0; n < graph.equations.size(); ++n) as_written.run(n);
   const std::vector<size_t> order = greedy(graph, other);
   if (static_cast<double>(other.peak()) >= kWorthIt * static_cast<double>(as_written.peak()))
     return graph;
-  Graph out = graph;
-  for (size_t n = 0; n < order.size(); ++n) out.equations[n] = graph.equations[order[n]];
-  return out;
+  std::vector<Equation> ordered;
+  ordered.reserve(order.size());
+  for (const size_t n : order) ordered.push_back(std::move(graph.equations[n]));
+  graph.equations = std::move(ordered);
+  return graph;
 }
 
 }  // namespace spruce::passes

@@ -8,33 +8,35 @@
 namespace spruce::passes {
 namespace {
 
-Graph all_strong(const Graph& graph) {
-  Graph out = graph;
-  for (Aval& a : out.avals) a.weak = false;
-  for (Graph::Constant& c : out.constants) {
+Graph all_strong(Graph graph) {
+  for (Aval& a : graph.avals) a.weak = false;
+  for (Graph::Constant& c : graph.constants) {
     if (!c.value.weak() || c.value.is_tracer()) continue;
     Aval strong = c.value.aval();
     strong.weak = false;
     c.value =
         Array(Ref<internal::ArrayImpl>(new internal::ArrayImpl(strong, c.value.impl()->buffer)));
   }
-  for (Equation& e : out.equations) {
+  for (Equation& e : graph.equations) {
     if (e.primitive == &convert_element_type_p && e.params.get<ConvertParams>().weak)
       e.params = Params::make(ConvertParams{e.params.get<ConvertParams>().dtype, false});
     if (has_bodies(e)) e.params = map_graphs(e.params, all_strong);
   }
-  return out;
+  return graph;
 }
 
 }  // namespace
 
-Graph settle_types(const Graph& graph) {
+Graph settle_types(Graph graph) {
   for (const Graph::Constant& c : graph.constants) {
     if (c.value.is_tracer() && c.value.weak()) return graph;
   }
-  Graph out = all_strong(graph);
-  for (ValueId& v : out.outputs) {
-    const Aval& type = graph.avals[static_cast<size_t>(v)];
+  std::vector<Aval> types;  // of the outputs
+  for (const ValueId v : graph.outputs) types.push_back(graph.avals[static_cast<size_t>(v)]);
+  Graph out = all_strong(std::move(graph));
+  for (size_t k = 0; k < types.size(); ++k) {
+    const Aval& type = types[k];
+    ValueId& v = out.outputs[k];
     if (!type.weak) continue;
     Equation e{&convert_element_type_p, Params::make(ConvertParams{type.dtype, true}), {v}, {}, ""};
     v = out.add_value(type);

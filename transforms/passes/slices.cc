@@ -20,19 +20,20 @@ size_t at(ValueId v) { return static_cast<size_t>(v); }
 
 class Slicer {
  public:
-  explicit Slicer(const Graph& graph) : out_(graph) {
-    out_.equations.clear();
-    uses_.assign(graph.avals.size(), 0);
-    slices_.resize(graph.avals.size());
-    for (const ValueId v : graph.outputs) ++uses_[at(v)];
-    for (size_t k = graph.equations.size(); k-- > 0;) {
-      const Equation& e = graph.equations[k];
+  explicit Slicer(Graph graph) : out_(std::move(graph)) {
+    std::vector<Equation> from = std::move(out_.equations);
+    uses_.assign(out_.avals.size(), 0);
+    slices_.resize(out_.avals.size());
+    for (const ValueId v : out_.outputs) ++uses_[at(v)];
+    for (size_t k = from.size(); k-- > 0;) {
+      Equation& e = from[k];
       if (is_read_in_slices(e))
         move_into_slices(e);
       else
-        insert(equations_.begin(), e);
+        insert(equations_.begin(), std::move(e));
     }
-    out_.equations.assign(equations_.begin(), equations_.end());
+    out_.equations.assign(std::make_move_iterator(equations_.begin()),
+                          std::make_move_iterator(equations_.end()));
   }
 
   Graph result() { return std::move(out_); }
@@ -92,8 +93,8 @@ class Slicer {
   std::vector<std::vector<Place>> slices_;  // by value: the slices of it
 };
 
-Graph sliced(const Graph& graph) {
-  Graph out = Slicer(graph).result();
+Graph sliced(Graph graph) {
+  Graph out = Slicer(std::move(graph)).result();
   for (Equation& e : out.equations) {
     if (has_bodies(e)) e.params = map_graphs(e.params, sliced);
   }
@@ -123,6 +124,6 @@ bool has_long_runs(const Graph& graph, const Equation& e) {
   });
 }
 
-Graph slices(const Graph& graph) { return common_subexpressions(sliced(graph)); }
+Graph slices(Graph graph) { return common_subexpressions(sliced(std::move(graph))); }
 
 }  // namespace spruce::passes

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"
@@ -151,16 +153,16 @@ class Writer {
     body_ = {};
     names_.clear();
     Equation result{&tiny_p, {}, {}, {}, graph_.equations[node.members[0]].place};
-    std::vector<int> inside(graph_.avals.size(), 0);
-    std::vector<bool> made(graph_.avals.size(), false);
+    std::unordered_map<ValueId, int> inside;  // readers
+    std::unordered_set<ValueId> made;
     for (const size_t i : node.members) {
-      for (const ValueId v : graph_.equations[i].inputs) ++inside[at(v)];
-      for (const ValueId v : graph_.equations[i].outputs) made[at(v)] = true;
+      for (const ValueId v : graph_.equations[i].inputs) ++inside[v];
+      for (const ValueId v : graph_.equations[i].outputs) made.insert(v);
     }
     for (const size_t i : node.members) {
       const Equation& e = graph_.equations[i];
       for (const ValueId v : e.inputs) {
-        if (made[at(v)] || names_.count(v) != 0) continue;
+        if (made.count(v) != 0 || names_.count(v) != 0) continue;
         names_[v] = body_.add_value(graph_.avals[at(v)]);
         const auto constant = constants_.find(v);
         if (constant != constants_.end()) {
@@ -174,7 +176,7 @@ class Writer {
     for (const size_t i : node.members) add(graph_.equations[i], names_, graph_);
     for (const size_t i : node.members) {
       for (const ValueId v : graph_.equations[i].outputs) {
-        if (readers_[at(v)] == inside[at(v)]) continue;
+        if (readers_[at(v)] == inside[v]) continue;
         body_.outputs.push_back(names_.at(v));
         result.outputs.push_back(v);
       }
@@ -219,18 +221,17 @@ class Writer {
 };
 
 // The graph with the pass applied to those within it.
-Graph with_tiny_bodies(const Graph& graph) {
-  Graph out = graph;
-  for (Equation& e : out.equations) {
+Graph with_tiny_bodies(Graph graph) {
+  for (Equation& e : graph.equations) {
     if (has_bodies(e)) e.params = map_graphs(e.params, tiny);
   }
-  return out;
+  return graph;
 }
 
 }  // namespace
 
-Graph tiny(const Graph& outer) {
-  const Graph graph = with_tiny_bodies(outer);
+Graph tiny(Graph outer) {
+  Graph graph = with_tiny_bodies(std::move(outer));
   const std::vector<Node> nodes = worthwhile(nodes_of(graph));
   if (std::none_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.tiny; })) return graph;
   Graph out;
@@ -245,7 +246,7 @@ Graph tiny(const Graph& outer) {
     else
       out.equations.push_back(graph.equations[nodes[n].members[0]]);
   }
-  return dead_code(out);
+  return outermost_dead_code(std::move(out));
 }
 
 }  // namespace spruce::passes

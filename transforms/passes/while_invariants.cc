@@ -69,7 +69,7 @@ struct Part {
 
   // Constants that nothing reads go.
   void tidy() {
-    body = dead_code(body);
+    body = outermost_dead_code(body);
     std::vector<uint8_t> used(body.avals.size(), 0);
     for (const Equation& e : body.equations) {
       for (const ValueId v : e.inputs) used[at(v)] = 1;
@@ -119,8 +119,9 @@ void put(Graph& out, const Equation& e, std::vector<ValueId>& renamed) {
 
 }  // namespace
 
-Graph while_invariants(const Graph& graph) {
-  return rebuild(graph, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
+Graph while_invariants(Graph graph) {
+  if (!has_bodies(graph)) return graph;
+  return rebuild(std::move(graph), [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, while_invariants);
     if (e.primitive == &while_loop_p)
       put(out, e, renamed);

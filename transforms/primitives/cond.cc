@@ -2,9 +2,10 @@
 // One of several branches, chosen by an index. All take the same inputs and give the same types.
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/core/rules/shape.h"
+#include "spruce/transforms/batch.h"
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/control/cond_rules.h"
+#include "spruce/transforms/control/masked_operands.h"
 #include "spruce/transforms/control/samples.h"
 
 namespace spruce {
@@ -41,38 +42,34 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return out;
 }
 
-// A batch of indices: all branches, and a selection among their results. Guards keep gradients to
-// what is mapped, and to single numbers, from the branches that are not selected; not where a
-// branch has a collective, through which examples that have not selected it count too.
+// A batch of indices: all branches, and a selection among their results. A branch that has a
+// collective sees all examples as they are: through it those that do not take the branch count too.
 void batch_of_indices(const BatchArgs& a, const CondParams& p, internal::Mask batched) {
-  const internal::Mask all(a.out.size(), true);
   const Array last(static_cast<int32_t>(p.branches.size()) - 1);
   const Array index = clip(a.in[0], Array(0), last);
-  std::vector<Array> in(a.in.begin() + 1, a.in.end());
-  internal::Mask guarded;
-  const bool apart = !internal::asks_for_any_axis(a.params);
-  for (size_t i = 0; i < in.size(); ++i) {
-    guarded.push_back(apart && is_floating(in[i].dtype()) && (batched[i] || in[i].rank() == 0));
-    if (!guarded[i]) continue;
-    in[i] = rules::materialize_batch(in[i], batched[i], a.size);
+  const bool masked = !internal::asks_for_any_axis(a.params);
+  std::vector<Array> operands(a.in.begin() + 1, a.in.end());
+  for (size_t i = 0; i < operands.size() && masked; ++i) {
+    const Array& x = operands[i];
+    if (!is_floating(x.dtype()) || (!batched[i] && x.rank() > 0)) continue;
+    operands[i] = rules::materialize_batch(x, batched[i], a.size);
     batched[i] = true;
   }
   for (size_t b = 0; b < p.branches.size(); ++b) {
-    const internal::BatchedBody body = internal::batch_body(*p.branches[b], a, batched, all);
     const Array chosen = index == Array(static_cast<int32_t>(b));
-    std::vector<Array> taken = in;
+    std::vector<Array> in = operands, out;
+    if (masked) in = internal::masked_operands(std::move(in), batched, chosen);
+    internal::BatchInterpreter batch(a.size, std::string(a.axis_name));
     for (size_t i = 0; i < in.size(); ++i) {
-      if (guarded[i]) taken[i] = bind1(guard_p, {in[i], chosen});
+      if (batched[i]) in[i] = batch.make(in[i]);
     }
-    const std::vector<Array> out = internal::apply_graph(body.graph, taken);
+    {
+      const InterpreterScope scope(&batch);
+      out = internal::apply_graph(*p.branches[b], in);
+    }
     for (size_t k = 0; k < out.size(); ++k) {
-      if (b == 0) {
-        a.out[k] = out[k];
-        continue;
-      }
-      Shape shape(chosen.shape());
-      while (shape.rank() < out[k].rank()) shape.push_back(1);
-      a.out[k] = where(reshape(chosen, shape), out[k], a.out[k]);
+      const Array y = rules::materialize_batch(batch.unwrap(out[k]), batch.owns(out[k]), a.size);
+      a.out[k] = b == 0 ? y : where(rules::over_leading_axes(chosen, y.rank()), y, a.out[k]);
     }
   }
 }
@@ -83,11 +80,11 @@ void batch(const BatchArgs& a) {
   if (a.batched[0]) return batch_of_indices(a, p, batched);
   internal::Mask asked(a.out.size(), false);
   for (const GraphPtr& g : p.branches) {
-    const internal::Mask mapped = internal::batch_body(*g, a, batched, asked).out_batched;
+    const internal::Mask mapped = internal::batch_body(g, a, batched, asked).out_batched;
     for (size_t k = 0; k < asked.size(); ++k) asked[k] = asked[k] || mapped[k];
   }
   for (GraphPtr& g : p.branches) {
-    g = std::make_shared<const Graph>(internal::batch_body(*g, a, batched, asked).graph);
+    g = std::make_shared<const Graph>(internal::batch_body(g, a, batched, asked).graph);
   }
   const std::vector<Array> out = rules::cond(p, a.in);
   for (size_t k = 0; k < out.size(); ++k) {

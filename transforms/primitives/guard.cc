@@ -2,6 +2,8 @@
 // The first input. Gradients reach it only where the second, a mask for its leading axes, is true:
 // vmap computes all branches of a cond for all examples, and on the way back through those that an
 // example did not take, 0 times infinity would be NaN.
+#include <algorithm>
+
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -25,13 +27,20 @@ void jvp(const JvpArgs& a) {
   if (a.tangents[0].defined()) a.out_tangents[0] = bind1(a.p, {a.tangents[0], a.in[1]});
 }
 
-void transpose(const TransposeArgs& a) {
-  Shape wide = a.in[1].shape();
-  while (wide.rank() < a.cts[0].rank()) wide.push_back(1);
-  a.out[0] = where(reshape(a.in[1], wide), a.cts[0], zeros_like(a.cts[0]));
+void transpose_rule(const TransposeArgs& a) {
+  const Array mask = rules::over_leading_axes(a.in[1], a.cts[0].rank());
+  a.out[0] = where(mask, a.cts[0], zeros_like(a.cts[0]));
 }
 
+// A large array that is shared stays shared: any example whose mask is true lets its gradient by.
 void batch(const BatchArgs& a) {
+  constexpr int64_t kLargest = 1 << 20;  // bytes of copies
+  if (!a.batched[0] && a.in[0].rank() > 0 &&
+      a.in[0].nbytes() > kLargest / std::max<int64_t>(a.size, 1) && a.in[1].rank() == 1) {
+    a.out[0] = bind1(a.p, {a.in[0], any(a.in[1])});
+    a.out_batched[0] = false;
+    return;
+  }
   std::vector<Array> in;
   for (size_t i = 0; i < 2; ++i)
     in.push_back(rules::materialize_batch(a.in[i], a.batched[i], a.size));
@@ -54,10 +63,16 @@ extern constinit const Primitive guard_p = {
     .name = "guard",
     .shape = shape,
     .jvp = jvp,
-    .transpose = transpose,
+    .transpose = transpose_rule,
     .batch = batch,
     .samples = samples,
     .kind = PrimitiveKind::kView,
 };
+
+Array rules::over_leading_axes(const Array& mask, int rank) {
+  Shape shape = mask.shape();
+  while (shape.rank() < rank) shape.push_back(1);
+  return reshape(mask, shape);
+}
 
 }  // namespace spruce

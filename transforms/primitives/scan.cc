@@ -67,7 +67,7 @@ void batch(const BatchArgs& a) {
   internal::BatchedBody body;
   for (;;) {
     for (size_t i = 0; i < carry; ++i) asked[i] = batched[first_carry + i];
-    body = internal::batch_body(*p.body, a, batched, asked);
+    body = internal::batch_body(p.body, a, batched, asked);
     bool again = false;
     for (size_t i = 0; i < carry; ++i) {
       if (!body.out_batched[i] || batched[first_carry + i]) continue;

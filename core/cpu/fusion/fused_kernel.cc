@@ -87,6 +87,7 @@ void FusedKernel::choose_homes(const Schedule& s) {
     home(v) = home(part.of);
     home(v).offset = part.offset * size_of(aval(v).dtype);
   }
+  for (const auto& [v, pieces] : s.space.pieces) home(v).kind = Home::Kind::kPieces;
   for (size_t k = 0; k < g.outputs.size(); ++k) {
     const ValueId r = s.root_of(g.outputs[k]);
     const bool whole = s.depends(r) == s.space.shape[static_cast<size_t>(g.outputs[k])] &&

@@ -39,15 +39,17 @@ char* Nest::base(const Entry& e, const NestMemory& m, char* gathered, char* thre
       return m.scratch + e.at;
     case Entry::Base::kGathered:
       return gathered + e.at;
+    case Entry::Base::kPieced:
+      return nullptr;  // place_pieces says
     default:
       return thread + e.at;
   }
 }
 
 // Steps that are neither a stage nor bound to certain rows.
-void Nest::run_step(const Step& s, char** at, int64_t rows) const {
-  char *from = at[s.first], *to = at[s.first + 1];
-  const int64_t row = row_steps_[s.first];
+void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
+  char *from = p.at[s.first], *to = p.at[s.first + 1];
+  const int64_t row = p.row_steps[s.first];
   switch (s.kind) {
     case Step::Kind::kFinish:
       gather_finish(s.reduction, s.dtype, from, to, rows);
@@ -85,7 +87,7 @@ void Nest::run_step(const Step& s, char** at, int64_t rows) const {
       break;
     }
     case Step::Kind::kGather: {
-      const int64_t to_row = row_steps_[s.first + 1];
+      const int64_t to_row = p.row_steps[s.first + 1];
       for (int64_t r = 0; r < (s.once ? 1 : rows); ++r)
         gather(s.reduction, s.dtype, s.wide, from + r * row, to + r * to_row, s.count, s.stride);
       break;
@@ -104,8 +106,9 @@ void Nest::flush(char** at, bool join) const {
   }
 }
 
-void Nest::run_block(char** at, char** now, char* thread, int64_t rows, bool first) const {
+void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) const {
   char* scratch = thread + kernel_scratch_;
+  char **at = p.at, **now = p.now;
   for (const Step& s : steps_) {
     switch (s.kind) {
       case Step::Kind::kStage: {
@@ -115,7 +118,7 @@ void Nest::run_block(char** at, char** now, char* thread, int64_t rows, bool fir
                         reinterpret_cast<void* const*>(now + s.outs),
                         reinterpret_cast<void* const*>(now + s.accs), inner_, scratch);
           if (++r == rows) break;
-          for (size_t i = s.first; i < s.end; ++i) now[i] += row_steps_[i];
+          for (size_t i = s.first; i < s.end; ++i) now[i] += p.row_steps[i];
         }
         break;
       }
@@ -130,33 +133,70 @@ void Nest::run_block(char** at, char** now, char* thread, int64_t rows, bool fir
         gather_start(s.reduction, s.dtype, at[s.first], rows);
         break;
       case Step::Kind::kRepeat:
-        if (first) run_step(s, at, rows);
+        if (first) run_step(s, p, rows);
         break;
       case Step::Kind::kFlush:
         break;
       default:
-        run_step(s, at, rows);
+        run_step(s, p, rows);
+    }
+  }
+}
+
+Nest::Pointers Nest::pointers(char* thread) const {
+  const size_t entries = entries_.size();
+  char** at = reinterpret_cast<char**>(thread + pointers_);
+  if (pieced_.empty()) return {at, at + entries, row_steps_.data(), nullptr};
+  auto* const own = reinterpret_cast<int64_t*>(at + 2 * entries);
+  std::copy(row_steps_.begin(), row_steps_.end(), own);
+  return {at, at + entries, own, own};
+}
+
+void Nest::place_pieces(const Pointers& p, const NestMemory& m, char* thread,
+                        const PiecedRows::Block& block) const {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& e = entries_[i];
+    if (e.base != Entry::Base::kPieced) continue;
+    if (const auto first = static_cast<size_t>(e.same); first != i) {
+      p.at[i] = p.at[first];
+      p.own_row_steps[i] = p.own_row_steps[first];
+      continue;
+    }
+    PiecedRows::Block part = block;
+    if (e.inner == 0) part.first = 0, part.n = 1;
+    if (e.row == 0) part.row = 0, part.rows = 1;
+    p.at[i] = pieced_[e.at].place(part, m.in, thread, &p.own_row_steps[i]);
+    if (e.row == 0) p.own_row_steps[i] = 0;
+  }
+}
+
+// One stage over elements of the only row.
+void Nest::run_flat(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+                    int64_t end) const {
+  const Pointers p = pointers(thread);
+  const int64_t tile = pieced_.empty() ? end - begin : tile_;
+  for (; begin < end; begin += tile) {
+    const int64_t n = std::min(tile, end - begin);
+    for (size_t i = 0; i < entries_.size(); ++i)
+      p.at[i] = base(entries_[i], m, gathered, thread) + begin * entries_[i].inner;
+    if (!pieced_.empty()) place_pieces(p, m, thread, {nullptr, 0, 1, begin, n});
+    for (const Step& s : steps_) {
+      s.kernel->run(reinterpret_cast<const void* const*>(p.at + s.first),
+                    reinterpret_cast<void* const*>(p.at + s.outs),
+                    reinterpret_cast<void* const*>(p.at + s.accs), n, thread + kernel_scratch_);
     }
   }
 }
 
 void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t begin,
                      int64_t end) const {
-  char** at = reinterpret_cast<char**>(thread + pointers_);
+  if (mode_ == Mode::kFlat) return run_flat(m, gathered, thread, begin, end);
+  const Pointers p = pointers(thread);
+  char** at = p.at;
   const size_t entries = entries_.size();
-  if (mode_ == Mode::kFlat) {
-    for (size_t i = 0; i < entries; ++i)
-      at[i] = base(entries_[i], m, gathered, thread) + begin * entries_[i].inner;
-    for (const Step& s : steps_) {
-      s.kernel->run(reinterpret_cast<const void* const*>(at + s.first),
-                    reinterpret_cast<void* const*>(at + s.outs),
-                    reinterpret_cast<void* const*>(at + s.accs), end - begin,
-                    thread + kernel_scratch_);
-    }
-    return;
-  }
   const int64_t blocks = (rows_ + block_ - 1) / block_;
   int64_t b = begin % blocks, summed = 0;
+  int64_t outer[kMostAxes] = {};
   bool first = true;
   for (int64_t unit = begin; unit < end; ++unit) {
     if (first || b == blocks) {
@@ -164,18 +204,18 @@ void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t 
       summed = 0;
       const bool anew = !first;
       if (b == blocks) b = 0;
+      int64_t o = unit / blocks;
+      for (size_t k = outer_.size(); k-- > 0; o /= outer_[k]) outer[k] = o % outer_[k];
       for (size_t i = 0; i < entries; ++i) {
         const Entry& e = entries_[i];
         at[i] = base(e, m, gathered, thread) + b * block_steps_[i];
-        int64_t o = unit / blocks;
-        for (size_t k = outer_.size(); k-- > 0; o /= outer_[k]) {
-          if (!e.outer.empty()) at[i] += o % outer_[k] * e.outer[k];
-        }
+        for (size_t k = 0; k < e.outer.size(); ++k) at[i] += outer[k] * e.outer[k];
       }
       if (!anew && flush_rows_ > 0) flush(at, false);
       first = true;
     }
     const int64_t rows = std::min(block_, rows_ - b * block_);
+    if (!pieced_.empty()) place_pieces(p, m, thread, {outer, b * block_, rows, 0, inner_});
     if (flush_rows_ > 0) {
       if (summed + rows > flush_rows_) {
         flush(at, true);
@@ -183,7 +223,7 @@ void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t 
       }
       summed += rows;
     }
-    run_block(at, at + entries, thread, rows, first);
+    run_block(p, thread, rows, first);
     first = false;
     for (size_t i = 0; i < entries; ++i) at[i] += block_steps_[i];
     ++b;

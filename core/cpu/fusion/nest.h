@@ -3,20 +3,13 @@
 // and what passes between them.
 #pragma once
 
+#include "spruce/core/cpu/fusion/home.h"
+#include "spruce/core/cpu/fusion/pieced_rows.h"
 #include "spruce/core/cpu/fusion/schedule.h"
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/cpu/loops.h"
 
 namespace spruce::cpu {
-
-/// Where the elements of a value stand that outlives its nest, with the strides that its space
-/// says.
-struct Home {
-  enum class Kind : uint8_t { kNone, kInput, kConstant, kOutput, kScratch } kind = Kind::kNone;
-  size_t at = 0;               ///< number of the input or output; bytes into the scratch
-  const void* data = nullptr;  ///< of a constant
-  int64_t offset = 0;          ///< bytes from there to the first element: of a part
-};
 
 /// What a nest is made from.
 struct NestSource {
@@ -50,7 +43,7 @@ class Nest {
 
   /// A pointer that a step gets, and how it moves on.
   struct Entry {
-    enum class Base : uint8_t { kInput, kConstant, kOutput, kScratch, kThread, kGathered };
+    enum class Base : uint8_t { kInput, kConstant, kOutput, kScratch, kThread, kGathered, kPieced };
     Base base = Base::kThread;
     size_t at = 0;
     const void* data = nullptr;
@@ -60,6 +53,7 @@ class Nest {
     int64_t block = 0;           // bytes for the next row where blocks follow each other
     std::vector<int64_t> outer;  // bytes for the next index of the axes outside of rows
     int step = 0;                // the step that uses it
+    int same = -1;               // of kPieced: the first entry that reads the same
     bool writes = false;
   };
   struct Step {
@@ -104,21 +98,35 @@ class Nest {
     return mode_ == Mode::kFlat ? inner_ : outer_count_ * ((rows_ + block_ - 1) / block_);
   }
   char* base(const Entry& e, const NestMemory& m, char* gathered, char* thread) const;
+  /// The pointers and row steps of a thread, by entry; `now` moves on from row to row.
+  struct Pointers {
+    char **at, **now;
+    const int64_t* row_steps;
+    int64_t* own_row_steps;  // the same where values stand in pieces, else null
+  };
+
+  Pointers pointers(char* thread) const;
+  void place_pieces(const Pointers& p, const NestMemory& m, char* thread,
+                    const PiecedRows::Block& block) const;
+  void run_flat(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+                int64_t end) const;
   void run_range(const NestMemory& m, char* gathered, char* thread, int64_t begin,
                  int64_t end) const;
-  void run_block(char** at, char** now, char* thread, int64_t rows, bool first) const;
-  void run_step(const Step& s, char** at, int64_t rows) const;
+  void run_block(const Pointers& p, char* thread, int64_t rows, bool first) const;
+  void run_step(const Step& s, const Pointers& p, int64_t rows) const;
   void flush(char** at, bool join) const;
 
   Mode mode_ = Mode::kFlat;
   int64_t inner_ = 1;           // elements of a row
   int64_t rows_ = 1;            // along the axis of rows
   int64_t block_ = 1;           // rows of a block
+  int64_t tile_ = 1;            // elements that are worked on at a time of the only row
   std::vector<int64_t> outer_;  // sizes of the axes outside
   int64_t outer_count_ = 1;
   std::vector<Entry> entries_;
   std::vector<Step> steps_;
   std::vector<Gathered> gathered_;
+  std::vector<PiecedRows> pieced_;
   size_t gathered_bytes_ = 0;
   int64_t pieces_ = 1;
   size_t local_bytes_ = 0;

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
 
 #include "spruce/core/cpu/fusion/gather.h"
-#include "spruce/core/cpu/fusion/nest.h"
+#include "spruce/core/cpu/fusion/nest_builder.h"
 #include "spruce/core/cpu/fusion/short_rows.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kShortRow = 64;       // shorter rows are worked on many at a time
-constexpr int64_t kJoinedBlock = 1024;  // elements of such a block
-constexpr int64_t kRowBlock = 4096;     // elements of a block of longer rows
-constexpr int64_t kMostRows = 64;       // of a block
-constexpr int64_t kPiece = 131072;      // elements that a reduction gathers in one piece, at least
+constexpr int64_t kShortRow = 64;      // shorter rows are worked on many at a time
+constexpr int64_t kSmallBlock = 1024;  // elements of such a block, and where rows are put together
+constexpr int64_t kRowBlock = 4096;    // elements of a block of longer rows
+constexpr int64_t kMostRows = 64;      // of a block
+constexpr int64_t kPiece = 131072;     // elements that a reduction gathers in one piece, at least
 constexpr int64_t kMostPieces = 16;
 constexpr int64_t kMostGathered = 1 << 22;  // bytes of accumulators in all pieces
 constexpr int kMostRepeated = 3;            // operations that a later stage does again
@@ -34,102 +33,6 @@ std::shared_ptr<const StageKernel> make_kernel(const Stage& stage) {
 
 }  // namespace
 
-class NestBuilder {
- public:
-  NestBuilder(Nest& nest, const NestSource& source, int phase)
-      : n_(nest),
-        g_(source.graph),
-        s_(source.schedule),
-        homes_(source.homes),
-        phase_(phase),
-        p_(s_.phases[static_cast<size_t>(phase)]) {}
-
-  void build();
-
- private:
-  using Entry = Nest::Entry;
-  using Step = Nest::Step;
-  using Mode = Nest::Mode;
-  enum class Form : uint8_t { kAll, kByRow };  // of values: all elements, or one for each row
-
-  const Equation& eq(int e) const { return g_.equations[static_cast<size_t>(e)]; }
-  ValueId result(int e) const { return eq(e).outputs[0]; }
-  Dtype dtype(ValueId v) const { return g_.avals[static_cast<size_t>(v)].dtype; }
-  int64_t bytes(ValueId v) const { return size_of(dtype(v)); }
-  bool is_reduction(int e) const { return eq(e).primitive->kind == PrimitiveKind::kReduction; }
-  bool is_grand(int e) const { return s_.grand[static_cast<size_t>(e)]; }
-  AxisSet reduced(int e) const { return s_.space.reduced[static_cast<size_t>(e)]; }
-  bool has_home(ValueId v) const {
-    return homes_[static_cast<size_t>(v)].kind != Home::Kind::kNone;
-  }
-  // True for what this nest computes and goes on with.
-  bool is_own(ValueId v) const {
-    return s_.phase_of_value(v) == phase_ && !is_grand(s_.producer[static_cast<size_t>(v)]);
-  }
-  bool has(AxisSet set, int axis) const { return axis >= 0 && (set >> axis & 1) != 0; }
-  Form form(AxisSet depends) const {
-    return p_.axes == 0 || has(depends, p_.inner()) ? Form::kAll : Form::kByRow;
-  }
-  Form form_of(int e) const {  // of what the equation works on
-    return form(s_.depends(result(e)) | reduced(e));
-  }
-  int& stage(int e) { return stage_[static_cast<size_t>(e)]; }
-
-  void choose_mode();
-  void choose_stages();
-  bool again(ValueId v);
-  bool read_later(ValueId v);
-  void build_stage(int at, Form form);
-
-  size_t local(int64_t size) {
-    const size_t at = n_.local_bytes_;
-    n_.local_bytes_ += static_cast<size_t>((size + 63) / 64 * 64);
-    return at;
-  }
-  Entry laid_out(ValueId v, int64_t size) const;
-  Entry home_entry(ValueId v) const;
-  Entry local_entry(int64_t rows, int64_t count, int64_t size);
-  Entry place(ValueId v);
-  Entry joined(ValueId v, bool* scalar);
-  Entry gathered(int e);
-
-  // A stage in the making. Its operations are numbered from 0, its inputs from -1 downwards.
-  struct Draft {
-    Form form;
-    Stage stage;
-    std::map<ValueId, int> values;
-    std::vector<Entry> in, out, acc;
-
-    int value(int id) const {
-      return id < 0 ? -1 - id : static_cast<int>(stage.inputs.size()) + id;
-    }
-  };
-  int use(Draft& d, ValueId v);
-  int apply(Draft& d, int e);
-  void reduce(Draft& d, int e);
-  void store(Draft& d, int value, Entry to, Stage::Mode mode = Stage::Mode::kStore);
-  void reduce_joined(Draft& d, int e, Step step, int value, bool of_row, bool of_rows);
-  void add_step(Step step, std::vector<Entry> entries);
-  void add_stage(Draft& d, Step::Kind kind);
-  static int widened(Draft& d, int value);
-
-  Nest& n_;
-  const Graph& g_;
-  const Schedule& s_;
-  const std::vector<Home>& homes_;
-  const int phase_;
-  const Phase& p_;
-  int row_axis_ = -1;
-  std::vector<int> outer_axes_;
-  std::vector<int> stage_;     // by equation
-  std::vector<int> last_use_;  // by value: the last stage of this nest that reads it
-  std::vector<int> again_;     // by value: operations to compute it anew; 0 for never
-  std::map<ValueId, Entry> places_, spread_;
-  std::vector<std::pair<Step, std::vector<Entry>>> after_;  // steps that follow the stage
-  int stages_ = 0;
-  size_t scratch_ = 0;  // of the kernels
-};
-
 void NestBuilder::choose_mode() {
   std::vector<int> axes;
   for (int a = 0; a < static_cast<int>(s_.space.sizes.size()); ++a) {
@@ -137,6 +40,9 @@ void NestBuilder::choose_mode() {
   }
   const auto size = [&](int axis) { return s_.space.sizes[static_cast<size_t>(axis)]; };
   if (!axes.empty()) n_.inner_ = size(axes.back());
+  n_.tile_ = std::min(n_.inner_, kRowBlock);
+  const bool in_pieces =
+      std::any_of(p_.equations.begin(), p_.equations.end(), [&](int e) { return reads_pieces(e); });
   const bool by_rows = std::any_of(p_.equations.begin(), p_.equations.end(),
                                    [&](int e) { return is_reduction(e) && !is_grand(e); });
   if (axes.size() <= 1 && !by_rows) return;
@@ -152,7 +58,7 @@ void NestBuilder::choose_mode() {
   const bool joined =
       n_.inner_ < kShortRow && n_.rows_ > 1 && !s_.space.has_gaps(row_axis_, p_.inner());
   n_.mode_ = joined ? Mode::kJoined : Mode::kRows;
-  n_.block_ = std::max<int64_t>(1, (joined ? kJoinedBlock : kRowBlock) / n_.inner_);
+  n_.block_ = std::max<int64_t>(1, (joined || in_pieces ? kSmallBlock : kRowBlock) / n_.inner_);
   if (!joined) n_.block_ = std::min(n_.block_, kMostRows);
   n_.block_ = std::min(n_.block_, n_.rows_);
   if (joined) {  // blocks of equal height, which take no more memory than they need
@@ -249,7 +155,30 @@ Nest::Entry NestBuilder::local_entry(int64_t rows, int64_t count, int64_t size) 
   return e;
 }
 
+// A value that stands in pieces, once for all that read it.
+Nest::Entry NestBuilder::pieced_entry(ValueId v) {
+  const auto [it, added] = places_.try_emplace(v);
+  if (!added) return it->second;
+  const AxisSet depends = s_.depends(v);
+  const int inner = has(depends, p_.inner()) ? p_.inner() : -1,
+            row = has(depends, row_axis_) ? row_axis_ : -1;
+  PiecedRows made(s_.space.pieces.at(v), homes_, {inner, row, outer_axes_}, bytes(v));
+  made.dense = n_.mode_ == Mode::kJoined || form(depends) == Form::kByRow;
+  const int64_t rows = row >= 0 ? n_.block_ : 1, n = inner < 0                 ? 1
+                                                     : n_.mode_ == Mode::kFlat ? n_.tile_
+                                                                               : n_.inner_;
+  if (made.needs_buffer(rows, n)) made.buffer = local(rows * n * made.size);
+  Entry& e = it->second;
+  e.base = Entry::Base::kPieced;
+  e.at = n_.pieced_.size();
+  e.inner = inner >= 0 ? made.size : 0;
+  e.row = row >= 0 ? n * made.size : 0;
+  n_.pieced_.push_back(std::move(made));
+  return e;
+}
+
 Nest::Entry NestBuilder::place(ValueId v) {
+  if (is_in_pieces(v)) return pieced_entry(v);
   if (has_home(v)) return home_entry(v);
   const auto [it, added] = places_.try_emplace(v);
   if (added) {
@@ -299,6 +228,8 @@ void NestBuilder::add_step(Step step, std::vector<Entry> entries) {
   if (step.accs == 0) step.accs = step.first + entries.size();
   for (Entry& e : entries) {
     e.step = static_cast<int>(n_.steps_.size());
+    if (e.base == Entry::Base::kPieced)
+      e.same = first_read_.try_emplace(e.at, static_cast<int>(n_.entries_.size())).first->second;
     n_.entries_.push_back(std::move(e));
   }
   step.end = n_.entries_.size();
@@ -475,7 +406,7 @@ void NestBuilder::build() {
     if (n_.mode_ != Mode::kFlat) build_stage(at, Form::kByRow);
   }
   n_.kernel_scratch_ = local(static_cast<int64_t>(scratch_));
-  n_.pointers_ = local(static_cast<int64_t>(2 * n_.entries_.size() * sizeof(char*)));
+  n_.pointers_ = local(static_cast<int64_t>(3 * n_.entries_.size() * sizeof(char*)));
   for (const Entry& e : n_.entries_) {
     n_.row_steps_.push_back(e.row);
     n_.block_steps_.push_back(e.block * n_.block_);

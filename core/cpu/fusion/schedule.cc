@@ -29,6 +29,9 @@ class Scheduler {
     for (size_t n = 0; n < graph_.equations.size(); ++n) {
       if (!place(static_cast<int>(n))) return std::nullopt;
     }
+    for (const ValueId v : graph_.outputs) {
+      if (s_.space.pieces.count(s_.root_of(v)) != 0) return std::nullopt;
+    }
     sort();
     return std::move(s_);
   }
@@ -48,8 +51,7 @@ class Scheduler {
       return true;
     }
     s_.producer[y] = n;
-    if (e.primitive == &iota_p || e.primitive == &slice_p || e.primitive == &concatenate_p)
-      return true;
+    if (e.primitive == &iota_p || only_moves(*e.primitive)) return true;
 
     const AxisSet reduced = s_.space.reduced[static_cast<size_t>(n)];
     const AxisSet axes = s_.space.depends[y] | reduced;

@@ -9,7 +9,7 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int kMostAxes = 32;
+constexpr int64_t kMostJoined = 4096;  // elements of a row that may stand in several pieces
 
 bool same_without_ones(const Shape& a, const Shape& b) {
   int j = 0;
@@ -110,12 +110,11 @@ AxisSet permuted(AxisSet set, const std::vector<size_t>& order) {
   return out;
 }
 
-// The place of `part` in `whole`, where it begins at `start` and takes each `step`th index;
-// `number` gives the bit of an axis of the part. None where its elements stand apart along every
-// axis.
+// The place of `part` in `whole`, where it begins at `start`; `number` gives the bit of an axis of
+// the part. None where its elements stand apart along every axis.
 template <class Number>
 std::optional<Space::Part> part_in(const Graph& g, ValueId whole, ValueId part, const Shape& start,
-                                   const Shape& step, const Number& number) {
+                                   const Number& number) {
   const Shape& shape = g.avals[static_cast<size_t>(part)].shape;
   const Shape strides = row_major_strides(g.avals[static_cast<size_t>(whole)].shape);
   Space::Part out{whole, 0, std::vector<int64_t>(kMostAxes, 0)};
@@ -123,40 +122,39 @@ std::optional<Space::Part> part_in(const Graph& g, ValueId whole, ValueId part, 
   for (int i = 0; i < shape.rank(); ++i) {
     out.offset += start[i] * strides[i];
     if (shape[i] == 1) continue;
-    out.strides[static_cast<size_t>(number(part, i))] = last = strides[i] * step[i];
+    out.strides[static_cast<size_t>(number(part, i))] = last = strides[i];
   }
   if (last != 1) return std::nullopt;
   return out;
 }
 
-// By value: true unless all that is done with it is to take slices of it or to concatenate it.
-std::vector<bool> has_axes(const Graph& g) {
-  std::vector<bool> sliced(g.avals.size(), false), whole(g.avals.size(), false);
-  const auto at = [](ValueId v) { return static_cast<size_t>(v); };
-  for (const Equation& e : g.equations) {
-    for (const ValueId x : e.inputs) (e.primitive == &slice_p ? sliced : whole)[at(x)] = true;
-    whole[at(e.outputs[0])] = true;
-  }
-  for (const ValueId v : g.outputs) whole[at(v)] = true;
-  for (size_t v = 0; v < whole.size(); ++v) whole[v] = whole[v] || !sliced[v];
-  for (const Equation& e : g.equations) {
-    if (e.primitive == &concatenate_p) whole[at(e.outputs[0])] = false;
-  }
-  return whole;
-}
-
 using Producers = std::vector<const Equation*>;  // by value; null for inputs and constants
 
+// Where the elements of y stand that are read out of arrays: in place if it is one part of one
+// array, whose elements stand side by side along some axis, else in pieces.
 template <class Number>
-bool add_slice(Space& s, const Graph& g, const Equation& e, const Producers& producer,
-               const Number& number) {
-  const auto& p = e.params.get<SliceParams>();
-  const ValueId x = e.inputs[0], y = e.outputs[0];
-  if (producer[static_cast<size_t>(x)] != nullptr) return false;
-  std::optional<Space::Part> part = part_in(g, x, y, p.start, p.stride, number);
-  if (!part) return false;
-  s.parts[y] = std::move(*part);
-  return true;
+void add_read(Space& s, const Graph& g, ValueId y, const Pieces& pieces, const Number& number) {
+  const Shape& shape = g.avals[static_cast<size_t>(y)].shape;
+  std::vector<Piece> by_class;
+  int64_t last = 1;
+  bool whole = pieces.size() == 1;
+  for (const Piece& p : pieces) {
+    Piece& out = by_class.emplace_back(Piece{p.of, p.offset, std::vector<int64_t>(kMostAxes, 0),
+                                             std::vector<int64_t>(kMostAxes, 0), s.sizes});
+    out.end.resize(kMostAxes, 0);
+    for (int i = 0; i < shape.rank(); ++i) {
+      if (shape[i] == 1) continue;
+      const auto k = static_cast<size_t>(i), c = static_cast<size_t>(number(y, i));
+      out.strides[c] = last = p.strides[k];
+      out.begin[c] = p.begin[k];
+      out.end[c] = p.end[k];
+      whole = whole && p.strides[k] > 0 && p.spans(k, shape[i]);
+    }
+  }
+  if (whole && last == 1)
+    s.parts[y] = {by_class[0].of, by_class[0].offset, std::move(by_class[0].strides)};
+  else
+    s.pieces[y] = std::move(by_class);
 }
 
 template <class Number>
@@ -169,7 +167,6 @@ bool add_concatenation(Space& s, const Graph& g, const Equation& e, const Produc
   const ValueId y = e.outputs[0];
   const int rank = g.avals[static_cast<size_t>(y)].shape.rank();
   Shape start = Shape::filled(rank, 0);
-  const Shape step = Shape::filled(rank, 1);
   const bool read = std::any_of(g.equations.begin(), g.equations.end(),
                                 [&](const Equation& other) { return times(other.inputs, y) != 0; });
   if (read || times(g.outputs, y) != 1) return false;
@@ -178,7 +175,7 @@ bool add_concatenation(Space& s, const Graph& g, const Equation& e, const Produc
     if (producer[v] == nullptr || producer[v]->primitive->kind != PrimitiveKind::kElementwise ||
         s.depends[v] != s.shape[v] || s.parts.count(x) != 0)
       return false;
-    std::optional<Space::Part> part = part_in(g, y, x, start, step, number);
+    std::optional<Space::Part> part = part_in(g, y, x, start, number);
     if (!part) return false;
     s.parts[x] = std::move(*part);
     start[axis] += g.avals[v].shape[axis];
@@ -194,6 +191,17 @@ bool joined_in_parts(const Space& s, size_t i, size_t j) {
   });
 }
 
+// True if the two axes are one in each value that stands in pieces, and stay so short that a row
+// that stands in several can be put together.
+bool joined_in_pieces(const Space& s, size_t i, size_t j) {
+  return std::all_of(s.pieces.begin(), s.pieces.end(), [&](const auto& of_value) {
+    return std::all_of(of_value.second.begin(), of_value.second.end(), [&](const Piece& p) {
+      return p.strides[i] == p.strides[j] * s.sizes[j] && p.spans(j, s.sizes[j]) &&
+             (p.spans(i, s.sizes[i]) || s.sizes[i] * s.sizes[j] <= kMostJoined);
+    });
+  });
+}
+
 void merge_neighbours(Space& s) {
   const auto together = [](const std::vector<AxisSet>& sets, size_t i, size_t j) {
     return std::all_of(sets.begin(), sets.end(),
@@ -205,15 +213,27 @@ void merge_neighbours(Space& s) {
   };
   for (size_t i = 0; i + 1 < s.sizes.size();) {
     if (!together(s.shape, i, i + 1) || !together(s.depends, i, i + 1) ||
-        !together(s.reduced, i, i + 1) || !joined_in_parts(s, i, i + 1)) {
+        !together(s.reduced, i, i + 1) || !joined_in_parts(s, i, i + 1) ||
+        !joined_in_pieces(s, i, i + 1)) {
       ++i;
       continue;
     }
+    const auto without = [&](std::vector<int64_t>& of_axes, size_t axis) {
+      of_axes.erase(of_axes.begin() + static_cast<std::ptrdiff_t>(axis));
+    };
+    for (auto& [v, pieces] : s.pieces) {
+      for (Piece& p : pieces) {
+        p.begin[i] *= s.sizes[i + 1];
+        p.end[i] *= s.sizes[i + 1];
+        without(p.begin, i + 1);
+        without(p.end, i + 1);
+        without(p.strides, i);
+      }
+    }
     s.sizes[i] *= s.sizes[i + 1];
-    s.sizes.erase(s.sizes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    without(s.sizes, i + 1);
     for (auto* sets : {&s.shape, &s.depends, &s.reduced}) drop(*sets, i + 1);
-    for (auto& [v, part] : s.parts)
-      part.strides.erase(part.strides.begin() + static_cast<std::ptrdiff_t>(i));
+    for (auto& [v, part] : s.parts) without(part.strides, i);
   }
 }
 
@@ -221,7 +241,21 @@ void merge_neighbours(Space& s) {
 
 bool Space::has_parts(ValueId v) const {
   return std::any_of(parts.begin(), parts.end(),
-                     [&](const auto& part) { return part.second.of == v; });
+                     [&](const auto& part) { return part.second.of == v; }) ||
+         std::any_of(pieces.begin(), pieces.end(), [&](const auto& of_value) {
+           return std::any_of(of_value.second.begin(), of_value.second.end(),
+                              [&](const Piece& p) { return p.of == v; });
+         });
+}
+
+bool Space::in_pieces_along(int axis, int64_t most) const {
+  const auto a = static_cast<size_t>(axis);
+  if (axis < 0 || sizes[a] <= most) return false;
+  return std::any_of(pieces.begin(), pieces.end(), [&](const auto& of_value) {
+    return (depends[static_cast<size_t>(of_value.first)] >> axis & 1) != 0 &&
+           std::any_of(of_value.second.begin(), of_value.second.end(),
+                       [&](const Piece& p) { return p.strides[a] != 1 || !p.spans(a, sizes[a]); });
+  });
 }
 
 bool Space::has_gaps(int row, int inner) const {
@@ -238,12 +272,13 @@ bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out
     if (a->numel() == 0) return false;
   }
   if (p.kind == PrimitiveKind::kElementwise) return p.cpu != nullptr;
-  if (&p == &broadcast_in_dim_p || &p == &iota_p || &p == &slice_p || &p == &concatenate_p)
-    return true;
+  if (&p == &broadcast_in_dim_p || &p == &iota_p || only_moves(p)) return true;
   if (&p == &reshape_p) return same_without_ones(in[0]->shape, out.shape);
   if (&p == &reduce_and_p || &p == &reduce_or_p) return is_bool(out.dtype);
   (void)params;
-  return &p == &reduce_sum_p || &p == &reduce_prod_p || &p == &reduce_max_p || &p == &reduce_min_p;
+  // Products of floats stay with the kernel, which knows zeros among factors that overflow.
+  if (&p == &reduce_prod_p) return !is_floating(out.dtype);
+  return &p == &reduce_sum_p || &p == &reduce_max_p || &p == &reduce_min_p;
 }
 
 std::optional<Space> space_of(const Graph& g) {
@@ -255,7 +290,12 @@ std::optional<Space> space_of(const Graph& g) {
   std::vector<std::vector<size_t>> axes(g.avals.size());
   Space s;
   s.shape.resize(g.avals.size());
-  const std::vector<bool> takes_part = has_axes(g);
+  std::vector<bool> takes_part = read_as_computed(g);
+  const std::vector<Pieces> pieces = pieces_of(g, takes_part);
+  for (const Equation& e : g.equations) {
+    const auto y = static_cast<size_t>(e.outputs[0]);
+    if (e.primitive == &concatenate_p && pieces[y].empty()) takes_part[y] = false;
+  }
   for (size_t v = 0; v < g.avals.size(); ++v) {
     if (!takes_part[v]) continue;
     const Shape& shape = g.avals[v].shape;
@@ -281,10 +321,14 @@ std::optional<Space> space_of(const Graph& g) {
     const ValueId y = e.outputs[0];
     producer[static_cast<size_t>(y)] = &e;
     AxisSet depends = 0, reduced = 0;
-    if (e.primitive == &slice_p || e.primitive == &concatenate_p) {
-      const bool added = e.primitive == &slice_p ? add_slice(s, g, e, producer, number_of)
-                                                 : add_concatenation(s, g, e, producer, number_of);
-      if (!added) return std::nullopt;
+    if (only_moves(*e.primitive)) {
+      const Pieces& of_result = pieces[static_cast<size_t>(y)];
+      if (of_result.empty()) {
+        if (e.primitive != &concatenate_p || !add_concatenation(s, g, e, producer, number_of))
+          return std::nullopt;
+      } else if (takes_part[static_cast<size_t>(y)]) {
+        add_read(s, g, y, of_result, number_of);
+      }
       s.reduced.push_back(0);
       continue;
     }
@@ -312,6 +356,11 @@ std::optional<Space> space_of(const Graph& g) {
   };
   in_order(s.sizes);
   for (auto& [v, part] : s.parts) in_order(part.strides);
+  for (auto& [v, of_value] : s.pieces) {
+    for (Piece& p : of_value) {
+      for (auto* of_axes : {&p.strides, &p.begin, &p.end}) in_order(*of_axes);
+    }
+  }
   for (auto* sets : {&s.shape, &s.depends, &s.reduced}) {
     for (AxisSet& a : *sets) a = permuted(a, order);
   }

@@ -7,12 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "spruce/core/graph/graph.h"
+#include "spruce/core/cpu/fusion/pieces.h"
 
 namespace spruce::cpu {
 
 /// A set of axes of the space, one bit each; bit 0 is the outermost.
 using AxisSet = uint32_t;
+inline constexpr int kMostAxes = 32;
 
 struct Space {
   /// Where a value stands in a larger array: a slice in an input or a constant of the graph, which
@@ -29,6 +30,9 @@ struct Space {
                                   ///< add none
   std::vector<AxisSet> reduced;   ///< by equation: what a reduction takes away, else empty
   std::map<ValueId, Part> parts;  ///< along their last axis elements are neighbours
+  /// What is read but does not stand anywhere as a whole, such as a roll. By axis of the space;
+  /// along axes that a value does not have, its pieces have stride 0 and all of the axis.
+  std::map<ValueId, Pieces> pieces;
 
   int64_t numel(AxisSet axes) const {
     int64_t n = 1;
@@ -44,21 +48,24 @@ struct Space {
     if (part != parts.end()) return part->second.strides[static_cast<size_t>(axis)];
     return numel(layout & ~((AxisSet{2} << axis) - 1));
   }
-  /// True if parts stand in v.
+  /// True if parts or pieces stand in v.
   bool has_parts(ValueId v) const;
+  /// True if the axis has more than `most` elements, and some value along it has to be put
+  /// together.
+  bool in_pieces_along(int axis, int64_t most) const;
   /// True if the rows of a part along two axes do not follow each other.
   bool has_gaps(int row, int inner) const;
 };
 
 /// What the executor takes part in: elementwise primitives, reductions it knows,
-/// broadcast_in_dim, iota, slice, concatenate, and reshapes that only move axes of size 1.
+/// broadcast_in_dim, iota, slice, concatenate, pad, rev, and reshapes that only move axes of
+/// size 1.
 bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out);
 
 /// The space of a graph of fusible equations. None where it is too odd to be worth a loop nest of
 /// its own: a value with the same axis twice, axes in two orders, sizes of 0, a reduction over an
-/// axis along which nothing differs, a slice of what the graph computes, a concatenation of other
-/// things than results of elementwise primitives or one that is anything but an output, a part
-/// whose elements do not stand side by side along any axis.
+/// axis along which nothing differs, a slice, a padding or a reversal of what the graph computes, a
+/// concatenation of such results and inputs, or one of results that is anything but an output.
 std::optional<Space> space_of(const Graph& graph);
 
 }  // namespace spruce::cpu

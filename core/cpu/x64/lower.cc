@@ -44,7 +44,7 @@ int neg(const Use& u) {
 }
 int abs_of(const Use& u) {
   if (u.floating()) return abs(u.v(0)).id;
-  if (u.dtype() == Dtype::kUint32) return u.in[0];
+  if (u.mask() || u.dtype() == Dtype::kUint32) return u.in[0];
   return u.b.add(Op::kIntMax, u.in[0], int_sub(u.b.bits(0), u.v(0)).id);
 }
 
@@ -121,6 +121,8 @@ int not_of(const Use& u) {
 }
 
 int clamp_of(const Use& u) {
+  if (u.dtype() == Dtype::kInt32)
+    return u.b.add(Op::kIntMin, u.b.add(Op::kIntMax, u.in[1], u.in[0]), u.in[2]);
   if (!u.floating()) return kUnknown;
   const V x = u.v(0), low = u.v(1), high = u.v(2);
   const V above = select(is_nan(low), low, make(Op::kMax, low, x));
@@ -217,26 +219,29 @@ int gelu(const Use& u) {
 
 // What is exact needs no rounding where the result is a 16-bit float.
 enum class Result : uint8_t { kRounded, kExact };
+// Bools are masks, on which instructions for numbers make no sense: only rules that say so see any.
+enum class Masks : uint8_t { kRefused, kTaken };
 
 struct Entry {
   std::string_view name;
   Rule rule;
   Result result = Result::kRounded;
+  Masks masks = Masks::kRefused;
 };
 
 constexpr Entry kRules[] = {
-    {"abs", abs_of, Result::kExact},
+    {"abs", abs_of, Result::kExact, Masks::kTaken},
     {"adam_direction", adam_direction},
     {"add", arithmetic<Op::kAdd, Op::kIntAdd>},
-    {"and", logical<Op::kAnd, Op::kMaskAnd>},
-    {"bitcast_convert_type", bitcast, Result::kExact},
+    {"and", logical<Op::kAnd, Op::kMaskAnd>, Result::kRounded, Masks::kTaken},
+    {"bitcast_convert_type", bitcast, Result::kExact, Masks::kTaken},
     {"ceil", rounded<kUp>, Result::kExact},
     {"clamp", clamp_of, Result::kExact},
-    {"convert_element_type", convert, Result::kExact},
-    {"copy", same, Result::kExact},
+    {"convert_element_type", convert, Result::kExact, Masks::kTaken},
+    {"copy", same, Result::kExact, Masks::kTaken},
     {"cos", function<cos>},
     {"div", div},
-    {"eq", comparison<kEq>},
+    {"eq", comparison<kEq>, Result::kRounded, Masks::kTaken},
     {"erf", function<erf>},
     {"exp", function<exp, true>},
     {"expm1", function<expm1>},
@@ -254,15 +259,15 @@ constexpr Entry kRules[] = {
     {"max", extremum<Op::kMax, Op::kIntMax>, Result::kExact},
     {"min", extremum<Op::kMin, Op::kIntMin>, Result::kExact},
     {"mul", arithmetic<Op::kMul, Op::kIntMul>},
-    {"ne", comparison<kNe>},
+    {"ne", comparison<kNe>, Result::kRounded, Masks::kTaken},
     {"neg", neg, Result::kExact},
-    {"not", not_of},
-    {"or", logical<Op::kOr, Op::kMaskOr>},
+    {"not", not_of, Result::kRounded, Masks::kTaken},
+    {"or", logical<Op::kOr, Op::kMaskOr>, Result::kRounded, Masks::kTaken},
     {"relu", relu, Result::kExact},
     {"round", rounded<kNearest>, Result::kExact},
     {"rsqrt", rsqrt},
     {"scaled_add", scaled_add},
-    {"select", select_of, Result::kExact},
+    {"select", select_of, Result::kExact, Masks::kTaken},
     {"shift_left", shift<Op::kShiftLeftBy>},
     {"shift_right_arithmetic", shift<Op::kShiftArithmeticBy>},
     {"shift_right_logical", shift<Op::kShiftRightBy>},
@@ -271,11 +276,11 @@ constexpr Entry kRules[] = {
     {"sin", function<sin>},
     {"softplus", function<softplus>},
     {"sqrt", sqrt_of},
-    {"stop_gradient", same, Result::kExact},
+    {"stop_gradient", same, Result::kExact, Masks::kTaken},
     {"sub", arithmetic<Op::kSub, Op::kIntSub>},
     {"tanh", function<tanh>},
     {"trunc", rounded<kTowardZero>, Result::kExact},
-    {"xor", logical<Op::kXor, Op::kMaskXor>},
+    {"xor", logical<Op::kXor, Op::kMaskXor>, Result::kRounded, Masks::kTaken},
 };
 
 }  // namespace
@@ -293,6 +298,8 @@ int lower(Builder& b, const Application& app, std::span<const int> in) {
       std::lower_bound(std::begin(kRules), std::end(kRules), app.p.name,
                        [](const Entry& e, std::string_view n) { return e.name < n; });
   if (rule == std::end(kRules) || rule->name != app.p.name) return kUnknown;
+  if (rule->masks == Masks::kRefused && std::any_of(app.in.begin(), app.in.end(), is_bool))
+    return kUnknown;
   b.set_wide(app.in.back() == Dtype::kFloat64 || app.out == Dtype::kFloat64);
   const int made = rule->rule({b, app, in});
   if (made < 0 || !is_half(app.out) || rule->result == Result::kExact) return made;

@@ -16,10 +16,11 @@ namespace {
 
 const Primitive& named(const char* name) { return *find_primitive(name); }
 
-// The primitive that joins two elements of a reduction, or null.
-const Primitive* joining(std::string_view reduction) {
+// The primitive that joins two elements of a reduction, or null. Products of floats stay with the
+// kernel, which knows zeros among factors that overflow.
+const Primitive* joining(std::string_view reduction, Dtype dtype) {
   if (reduction == "reduce_sum") return &named("add");
-  if (reduction == "reduce_prod") return &named("mul");
+  if (reduction == "reduce_prod") return is_floating(dtype) ? nullptr : &named("mul");
   if (reduction == "reduce_max") return &named("max");
   if (reduction == "reduce_min") return &named("min");
   return nullptr;
@@ -156,7 +157,7 @@ class Lowering {
       result = elements_.constants(counts);
       return true;
     }
-    if (const Primitive* join = joining(name)) return reduce(eq, *join, result);
+    if (const Primitive* join = joining(name, out.dtype)) return reduce(eq, *join, result);
     if (name == "dot_general") return dot(eq, result);
     if (eq.primitive->kind != PrimitiveKind::kElementwise && name != "bitcast_convert_type")
       return false;
@@ -301,7 +302,7 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
   if (!lanes || largest > kTinyElements || aval(eq.outputs[0]).shape.numel() == 0) return -1;
   const std::string_view name = eq.primitive->name;
   if (name == "iota" || origins(graph, eq)) return 0;
-  if (joining(name) != nullptr)
+  if (joining(name, aval(eq.outputs[0]).dtype) != nullptr)
     return is_bool(aval(eq.outputs[0]).dtype) || aval(eq.inputs[0]).shape.numel() == 0 ? -1
                                                                                        : largest;
   if (name == "dot_general") {

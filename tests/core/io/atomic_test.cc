@@ -98,6 +98,25 @@ TEST(AtomicSave, PlacesThatCannotBeWritten) {
   EXPECT_THAT(io_error([] { (void)load_npy("/dev/null"); }), HasSubstr("it is no regular file"));
 }
 
+TEST(AtomicSave, APathWithANulByteIsNoOtherFile) {
+  const Scratch s;
+  save_npy(s.path("x"), array(1));
+  const std::string path = s.path("x") + std::string("\0.npy", 5);
+  const auto refused = HasSubstr("x\\0.npy: the path has a NUL byte at ");
+  EXPECT_THAT(io_error([&] { save_npy(path, array(2)); }), refused);
+  EXPECT_THAT(io_error([&] { save_npz(path, {{"w", array(2)}}); }), refused);
+  EXPECT_THAT(io_error([&] { save_safetensors(path, {{"w", array(2)}}); }), refused);
+  EXPECT_THAT(io_error([&] { save_tree(path, array(2)); }), refused);
+  EXPECT_THAT(io_error([&] { (void)load_npy(path); }), refused);
+  EXPECT_THAT(io_error([&] { (void)load_npz(path); }), refused);
+  EXPECT_THAT(io_error([&] { (void)load_idx(path); }), refused);
+  EXPECT_THAT(io_error([&] { (void)load_safetensors(path); }), refused);
+  EXPECT_THAT(io_error([&] { (void)load_safetensors_metadata(path); }), refused);
+  EXPECT_THAT(io_error([&] { (void)load_tree(path, array(2)); }), refused);
+  EXPECT_EQ(load_npy(s.path("x")).item<int>(), 1);
+  EXPECT_THAT(s.names(), ElementsAre("x"));
+}
+
 TEST(AtomicSave, KeepsTheModeAndFollowsLinks) {
   const Scratch s;
   save_npy(s.path("x.npy"), array(1));

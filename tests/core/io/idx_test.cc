@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "spruce/core/ops/compare.h"
+#include "spruce/core/ops/shape.h"
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
@@ -43,6 +46,36 @@ TEST(Idx, LoadsPlainAndCompressed) {
     EXPECT_THAT(x.to_vector<uint8_t>(), ElementsAre(1, 2, 3, 255, 254, 253));
     EXPECT_THAT(load(kShorts).to_vector<int16_t>(), ElementsAre(0x102, -2));
     EXPECT_EQ(load(kDoubles).item<double>(), 1.5);
+  }
+}
+
+TEST(Idx, EveryCodeIsItsElementType) {
+  const Scratch s;
+  struct Code {
+    char code;
+    Dtype dtype;
+    std::string bytes;  // of -2 or, unsigned, of 254; of -1.5
+    double value;
+  };
+  const std::vector<Code> codes = {
+      {0x08, Dtype::kUint8, "\xfe", 254},
+      {0x09, Dtype::kInt8, "\xfe", -2},
+      {0x0b, Dtype::kInt16, "\xff\xfe", -2},
+      {0x0c, Dtype::kInt32, "\xff\xff\xff\xfe", -2},
+      {0x0d, Dtype::kFloat32, std::string("\xbf\xc0\0\0", 4), -1.5},
+      {0x0e, Dtype::kFloat64, std::string("\xbf\xf8\0\0\0\0\0\0", 8), -1.5}};
+  for (int code = 0; code < 256; ++code) {
+    const auto known =
+        std::find_if(codes.begin(), codes.end(), [&](const Code& c) { return c.code == code; });
+    const std::string head = std::string(2, '\0') + static_cast<char>(code) + '\0';
+    if (known == codes.end()) {
+      const std::string path = s.file("x", head + std::string(8, '\0'));
+      EXPECT_THAT(io_error([&] { (void)load_idx(path); }), HasSubstr("which means nothing"));
+      continue;
+    }
+    const Array x = load_idx(s.file("x", head + known->bytes));
+    EXPECT_EQ(x.dtype(), known->dtype) << code;
+    EXPECT_EQ(astype(x, float64).item<double>(), known->value) << code;
   }
 }
 

@@ -21,7 +21,8 @@ Array chosen_plain(const Arrays& in) {
 
 TEST(Cond, EqualsTheSelection) {
   for (const double p : {0.9, 0.2}) {
-    expect_twins({"cond", chosen, chosen_plain, {array(p), array(0.6), numbers({3}, 1)}});
+    expect_twins(
+        {"cond", chosen, chosen_plain, {array(p, float64), array(0.6, float64), numbers({3}, 1)}});
   }
 }
 
@@ -39,8 +40,8 @@ TEST(Cond, TheOtherBranchIsNotComputed) {
         },
         x);
   };
-  EXPECT_EQ(f(array(2.5)).item<double>(), -0.5);
-  EXPECT_EQ(jit(f)(array(2.5)).item<double>(), -0.5);
+  EXPECT_EQ(f(array(2.5, float64)).item<double>(), -0.5);
+  EXPECT_EQ(jit(f)(array(2.5, float64)).item<double>(), -0.5);
 }
 
 TEST(Cond, AnUnmappedPredicateStaysABranch) {
@@ -48,11 +49,11 @@ TEST(Cond, AnUnmappedPredicateStaysABranch) {
     return vmap([&](const Array& y) {
       return cond(
           x > 0.0, [&](const Array& z) { return z * x; }, [](const Array& z) { return z; }, y);
-    })(array({1.0, 2.0}));
+    })(array({1.0, 2.0}, float64));
   };
-  EXPECT_NE(make_graph(f)(array(2.0)).text().find("cond["), std::string::npos);
-  expect_close(f(array(2.0)), array({2.0, 4.0}), "true");
-  expect_close(f(array(-2.0)), array({1.0, 2.0}), "false");
+  EXPECT_NE(make_graph(f)(array(2.0, float64)).text().find("cond["), std::string::npos);
+  expect_close(f(array(2.0, float64)), array({2.0, 4.0}, float64), "true");
+  expect_close(f(array(-2.0, float64)), array({1.0, 2.0}, float64), "false");
 }
 
 TEST(Cond, TreesInAndOut) {
@@ -113,14 +114,14 @@ TEST(Switch, MappedIndicesOfAnyIntegerType) {
       [](const Array& x) { return x; }, [](const Array& x) { return x * x; },
       [](const Array& x) { return x * x * x; }};
   const auto f = [&](const Array& i, const Array& x) { return switch_(i, branches, x); };
-  const Array x = array({2.0, 2.0, 2.0, 2.0});
-  const Array want = array({2.0, 4.0, 8.0, 8.0});
+  const Array x = array({2.0, 2.0, 2.0, 2.0}, float64);
+  const Array want = array({2.0, 4.0, 8.0, 8.0}, float64);
   expect_close(vmap(f)(array({-1, 1, 2, 3}), x), want, "i32");
   expect_close(vmap(f)(array(std::vector<uint64_t>{0, 1, 2, UINT64_MAX}), x), want, "u64");
   expect_close(vmap(f)(array(std::vector<int64_t>{INT64_MIN, 1, 2, INT64_MAX}), x), want, "i64");
   expect_close(vmap(f)(array(std::vector<int8_t>{-128, 1, 2, 127}), x), want, "i8");
   const auto slope = grad([&](const Array& x) { return sum(vmap(f)(array({0, 1, 2, 3}), x)); });
-  expect_close(slope(x), array({1.0, 4.0, 12.0, 12.0}), "gradients");
+  expect_close(slope(x), array({1.0, 4.0, 12.0, 12.0}, float64), "gradients");
 }
 
 TEST(Cond, WithinScan) {
@@ -136,7 +137,7 @@ TEST(Cond, WithinScan) {
                   return last + sum(ys);
                 },
                 [](const Arrays& in) {
-                  Array c = in[1], total = array(0.0);
+                  Array c = in[1], total = array(0.0, float64);
                   for (int64_t i = 0; i < 5; ++i) {
                     const Array x = in[2][i];
                     c = where(x > 0.0, c * in[0] + x, sin(c) - in[0]);
@@ -144,7 +145,7 @@ TEST(Cond, WithinScan) {
                   }
                   return c + total;
                 },
-                {array(0.8), array(0.3), numbers({5}, 7)}});
+                {array(0.8, float64), array(0.3, float64), numbers({5}, 7)}});
 }
 
 // What a branch makes of the weights alone, for reverse mode too.
@@ -238,14 +239,16 @@ TEST(Cond, BranchesThatAreNotTakenLeaveNoNanInGradients) {
         x > 0.0, [](const Array& y) { return log(y) * sqrt(y); },
         [](const Array& y) { return 1.0 / (y - 2.0); }, x);
   };
-  const Array x = array({-1.0, 0.0, 2.0, 3.0});
+  const Array x = array({-1.0, 0.0, 2.0, 3.0}, float64);
   const auto slope = [](double v) {
     return v > 0 ? 0.5 * (std::log(v) + 2) / std::sqrt(v) : -1 / ((v - 2) * (v - 2));
   };
   const auto curve = [](double v) {
     return v > 0 ? -0.25 * std::log(v) / (v * std::sqrt(v)) : 2 / ((v - 2) * (v - 2) * (v - 2));
   };
-  const auto each = [&](const auto& g) { return array({g(-1.0), g(0.0), g(2.0), g(3.0)}); };
+  const auto each = [&](const auto& g) {
+    return array({g(-1.0), g(0.0), g(2.0), g(3.0)}, float64);
+  };
   const auto total = [&](const Array& a) { return sum(vmap(f)(a)); };
   expect_close(grad(total)(x), each(slope), "grad of vmap");
   expect_close(jit(grad(total))(x), each(slope), "jit of grad of vmap");
@@ -261,9 +264,9 @@ TEST(Cond, BranchesThatAreNotTakenLeaveNoNanInGradients) {
       return cond(
           y > 0.0, [&](const Array& z) { return sqrt(w * z); },
           [&](const Array& z) { return w * z; }, y);
-    })(array({-1.0, 0.0, 4.0})));
+    })(array({-1.0, 0.0, 4.0}, float64)));
   };
-  expect_close(grad(scaled)(array(1.0)), array(0.0), "shared");
+  expect_close(grad(scaled)(array(1.0, float64)), array(0.0, float64), "shared");
   const auto nested = [&](const Array& a) { return sum(vmap(vmap(f))(a)); };
   expect_close(grad(nested)(reshape(x, {2, 2})), reshape(each(slope), {2, 2}), "vmap of vmap");
   const auto looped = [&](const Array& a) {
@@ -273,12 +276,70 @@ TEST(Cond, BranchesThatAreNotTakenLeaveNoNanInGradients) {
   expect_close(grad(looped)(x), each(slope), "within scan");
 }
 
+// The slope of what all examples share is one sum, in which one NaN is enough.
+TEST(Cond, BranchesThatAreNotTakenLeaveNoNanInGradientsOfSharedArrays) {
+  const Array x = array({-1.0, 0.0, 4.0}, float64), w = array({0.0, 2.0}, float64);
+  // log(x) is the slope of the first branch: -inf at 0. sqrt(w) has an infinite slope at 0.
+  const auto of_examples = [](const Array& v, const Array& xs) {
+    return sum(vmap([&](const Array& y) {
+      return cond(
+          y > 0.0, [&](const Array& z) { return v * log(z); },
+          [&](const Array& z) { return v * z; }, y);
+    })(xs));
+  };
+  const Array want = full({2}, std::log(4.0) - 1.0, float64);
+  const auto by_w = [&](const Array& v) { return of_examples(v, x); };
+  expect_close(grad(by_w)(w), want, "grad of vmap");
+  expect_close(jit(grad(by_w))(w), want, "jit of grad of vmap");
+  expect_close(grad(jit(by_w))(w), want, "grad of jit of vmap");
+  const Array more = stack({x, array({-1.0, 0.0, -2.0}, float64)});
+  const auto nested = [&](const Array& v) {
+    return sum(vmap([&](const Array& row) { return of_examples(v, row); })(more));
+  };
+  expect_close(grad(nested)(w), want - 3.0, "vmap of vmap, where one row never takes the branch");
+  const auto curve = [&](const Array& v) { return sum(grad(by_w)(v * v)); };
+  EXPECT_TRUE(all(isfinite(grad(curve)(w))));
+  const auto never = [&](const Array& v) {
+    return sum(vmap([&](const Array& y) {
+      return cond(
+          y > 9.0, [&](const Array& z) { return sqrt(v) * z; },
+          [&](const Array& z) { return v * z; }, y);
+    })(x));
+  };
+  expect_close(grad(never)(w), full({2}, 3.0, float64), "no example takes the branch");
+  // By an index, and integers that choose.
+  const auto chosen = [&](const Array& v) {
+    return sum(vmap([&](const Array& i) {
+      const auto same = [&](const Array& n) { return v * astype(n, float64); };
+      return switch_(
+          i, std::tuple{same, [&](const Array& n) { return v * log(astype(n, float64)); }}, i);
+    })(array({0, 1, 1})));
+  };
+  expect_close(grad(chosen)(w), zeros({2}, float64), "switch_");
+}
+
+TEST(Cond, SharedArraysStaySharedInNestedVmaps) {
+  const Array w = ones({600, 600}, float64);
+  const auto f = [&](const Array& row) {
+    return vmap([&](const Array& y) {
+      return cond(
+          y > 0.0, [&](const Array& z) { return sum(w) * z; },
+          [&](const Array& z) {
+            return w[{0, 0}] * z;
+          },
+          y);
+    })(row);
+  };
+  const Graph g = make_graph(vmap(f))(ones({3, 2}, float64));
+  EXPECT_EQ(g.text().find("f64[3,600,600]"), std::string::npos);
+}
+
 TEST(Cond, GuardsAreGoneWhereItIsCompiled) {
   const auto f = vmap([](const Array& x) {
     return cond(
         x > 0.0, [](const Array& y) { return sin(y); }, [](const Array& y) { return y * y; }, x);
   });
-  const Graph g = make_graph(f)(array({1.0, -1.0}));
+  const Graph g = make_graph(f)(array({1.0, -1.0}, float64));
   EXPECT_NE(g.text().find("guard"), std::string::npos);
   EXPECT_EQ(passes::optimize(g).text().find("guard"), std::string::npos);
 }

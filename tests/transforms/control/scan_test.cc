@@ -74,12 +74,12 @@ TEST(Scan, CarriesAreTreesOfAnyDtype) {
                     const State next{s.x * in[0], s.y + sin(s.x), {s.counts[0] + 1}};
                     return std::pair{next, std::tuple{s.y, s.counts[0]}};
                   };
-                  const auto [last, ys] =
-                      scan(step, State{in[1], array(0.0), {array(int32_t{2})}}, {.length = 6});
+                  const auto [last, ys] = scan(
+                      step, State{in[1], array(0.0, float64), {array(int32_t{2})}}, {.length = 6});
                   return last.x + last.y * last.counts[0] + sum(std::get<0>(ys) * std::get<1>(ys));
                 },
                 [](const Arrays& in) {
-                  Array x = in[1], y = array(0.0), sum = array(0.0);
+                  Array x = in[1], y = array(0.0, float64), sum = array(0.0, float64);
                   for (int i = 0; i < 6; ++i) {
                     sum = sum + y * static_cast<double>(2 + i);
                     y = y + sin(x);
@@ -87,7 +87,7 @@ TEST(Scan, CarriesAreTreesOfAnyDtype) {
                   }
                   return x + y * 8.0 + sum;
                 },
-                {array(0.9), array(1.3)}});
+                {array(0.9, float64), array(1.3, float64)}});
 }
 
 TEST(Scan, WithinScan) {
@@ -104,9 +104,9 @@ TEST(Scan, WithinScan) {
                   return last + sum(ys * ys);
                 },
                 [](const Arrays& in) {
-                  Array c = in[1], total = array(0.0);
+                  Array c = in[1], total = array(0.0, float64);
                   for (int64_t i = 0; i < 3; ++i) {
-                    Array d = c + in[0], sum = array(0.0);
+                    Array d = c + in[0], sum = array(0.0, float64);
                     for (int64_t j = 0; j < 4; ++j) {
                       sum = sum + d;
                       d = d * in[2][i][j] + sin(c);
@@ -116,7 +116,7 @@ TEST(Scan, WithinScan) {
                   }
                   return c + total;
                 },
-                {array(0.3), array(0.8), numbers({3, 4}, 5)}});
+                {array(0.3, float64), array(0.8, float64), numbers({3, 4}, 5)}});
 }
 
 TEST(Scan, OfNoSteps) {
@@ -130,7 +130,7 @@ TEST(Scan, OfNoSteps) {
                   return last + sum(ys.first) + sum(ys.second);
                 },
                 [](const Arrays& in) { return in[1] + 0.0 * (in[0] + sum(in[2])); },
-                {array(0.3), array(0.8), zeros({0}, float64)}});
+                {array(0.3, float64), array(0.8, float64), zeros({0}, float64)}});
 }
 
 TEST(Scan, KeysAreCarriedAndStepped) {
@@ -164,7 +164,7 @@ TEST(Scan, WeakCarriesTakeTheTypeOfTheBody) {
   EXPECT_EQ(to_string(total.aval()), "f32[]");
   EXPECT_EQ(total.item<float>(), 6.0f);
   const auto reset = [](const Array& c, const Array&) { return std::pair{Array(2.0f), c}; };
-  const auto [last, cs] = scan(reset, array(0.5), xs);
+  const auto [last, cs] = scan(reset, array(0.5, float64), xs);
   EXPECT_EQ(to_string(last.aval()), "f64[]");
   EXPECT_EQ(cs.to_vector<double>(), (std::vector<double>{0.5, 2, 2}));
   EXPECT_EQ(to_string(scan(add, 0, arange(3)).first.aval()), "i32[]");
@@ -206,7 +206,7 @@ TEST(Scan, ConstantsAreCapturedTracersOfEveryTransform) {
       return c;
     })(a);
   };
-  const Array a = array(0.7), batch = array({0.7, -0.4});
+  const Array a = array(0.7, float64), batch = array({0.7, -0.4}, float64);
   expect_close(inner(a), plain(a), "value");
   expect_close(grad(inner)(a), grad(plain)(a), "grad");
   expect_close(hessian(inner)(a), hessian(plain)(a), "hessian");

@@ -67,7 +67,7 @@ void compare(const Twins& t, const std::vector<size_t>& active) {
   expect_close_all(jit(curve(loop))(x), curve(plain)(x), "jit of forward over reverse of " + what);
   const auto twice = [&](const Function& f) {
     return grad([f, slope](const Arrays& y) {
-      Array total = array(0.0);
+      Array total = array(0.0, float64);
       for (const Array& g : slope(f)(y)) total = total + sum(sin(g));
       return total;
     });

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "spruce/core/memory.h"
 #include "spruce/transforms/control/fori_loop.h"
 #include "spruce/transforms/control/while_loop.h"
@@ -16,13 +18,13 @@ Array grown(const Arrays& in, const WhileOptions& options) {
                                 [&](const State& s) {
                                   return State{s.x * in[0] + 0.1 * sin(s.x), s.steps + 1};
                                 },
-                                State{in[2], array(0.0)}, options);
+                                State{in[2], array(0.0, float64)}, options);
   return last.x * last.steps;
 }
 
 // C++ cannot branch on mapped values: a fixed number of steps with selections.
 Array grown_plain(const Arrays& in, int most) {
-  Array x = in[2], steps = array(0.0);
+  Array x = in[2], steps = array(0.0, float64);
   for (int i = 0; i < most; ++i) {
     const Array more = x < in[1];
     x = where(more, x * in[0] + 0.1 * sin(x), x);
@@ -31,7 +33,7 @@ Array grown_plain(const Arrays& in, int most) {
   return x * steps;
 }
 
-const Arrays kPoint = {array(1.8), array(9.0), array(0.4)};
+const Arrays kPoint = {array(1.8, float64), array(9.0, float64), array(0.4, float64)};
 
 TEST(WhileLoop, EqualsTheLoopInForwardMode) {
   expect_twins({"while_loop", [](const Arrays& in) { return grown(in, {}); },
@@ -81,12 +83,12 @@ TEST(WhileLoop, OneConditionForAll) {
                       [&](const std::pair<Array, Array>& s) {
                         return std::pair{s.first + 1, s.second * x};
                       },
-                      std::pair{array(0), array(1.0)})
+                      std::pair{array(0), array(1.0, float64)})
         .second;
   };
-  const auto graph = make_graph(vmap(f))(array({1.0, 2.0})).text();
+  const auto graph = make_graph(vmap(f))(array({1.0, 2.0}, float64)).text();
   EXPECT_EQ(graph.find("select"), std::string::npos) << graph;
-  expect_close(vmap(f)(array({1.0, 2.0})), array({1.0, 32.0}), "powers");
+  expect_close(vmap(f)(array({1.0, 2.0}, float64)), array({1.0, 32.0}, float64), "powers");
 }
 
 TEST(WhileLoop, WithinAScanWithinAWhileLoop) {
@@ -101,13 +103,13 @@ TEST(WhileLoop, WithinAScanWithinAWhileLoop) {
       return std::pair{s.first + 1, last + sum(ys) * 0.1};
     };
     return while_loop([](const std::pair<Array, Array>& s) { return s.first < 3; }, outer,
-                      std::pair{array(0), array(0.7)}, {.max_steps = 4})
+                      std::pair{array(0), array(0.7, float64)}, {.max_steps = 4})
         .second;
   };
   const auto plain = [](const Arrays& in) {
-    Array s = array(0.7);
+    Array s = array(0.7, float64);
     for (int i = 0; i < 3; ++i) {
-      Array total = array(0.0);
+      Array total = array(0.0, float64);
       for (int64_t j = 0; j < 3; ++j) {
         Array z = s;
         for (int k = 0; k < 8; ++k) z = where(z < in[1][j] + 2.0, z * in[0], z);
@@ -118,7 +120,7 @@ TEST(WhileLoop, WithinAScanWithinAWhileLoop) {
     }
     return s;
   };
-  expect_twins({"nested loops", f, plain, {array(1.7), numbers({3}, 6)}});
+  expect_twins({"nested loops", f, plain, {array(1.7, float64), numbers({3}, 6)}});
 }
 
 TEST(ForiLoop, CountsAndDifferentiates) {
@@ -131,7 +133,7 @@ TEST(ForiLoop, CountsAndDifferentiates) {
     for (int i = 2; i < 7; ++i) c = c * in[0] + sin(in[1] * i);
     return c;
   };
-  expect_twins({"fori_loop", f, plain, {array(0.8), array(0.3)}});
+  expect_twins({"fori_loop", f, plain, {array(0.8, float64), array(0.3, float64)}});
   EXPECT_EQ(fori_loop(
                 5, 2, [](const Array&, const Array& c) { return c + 1; }, 7)
                 .item<int>(),
@@ -144,6 +146,18 @@ TEST(ForiLoop, CountsAndDifferentiates) {
       3 * big + 3);
 }
 
+TEST(ForiLoop, BoundsThatAreTooFarApartAreErrors) {
+  const auto run = [](auto lower, auto upper) {
+    return fori_loop(
+        lower, upper, [](const Array&, const Array& x) { return x; }, 1.0f);
+  };
+  EXPECT_THROW((void)run(INT64_MIN, INT64_MAX), ValueError);
+  EXPECT_THROW((void)run(INT64_MIN, int64_t{0}), ValueError);
+  EXPECT_THROW((void)run(0, UINT64_MAX), ValueError);
+  EXPECT_EQ(run(INT64_MAX, INT64_MIN).item<float>(), 1.0f);
+  EXPECT_EQ(run(INT64_MIN, INT64_MIN + 2).item<float>(), 1.0f);
+}
+
 TEST(ForiLoop, BoundsMayBeTraced) {
   const auto sum_to = [](const Array& n) {
     return fori_loop(
@@ -152,9 +166,72 @@ TEST(ForiLoop, BoundsMayBeTraced) {
   EXPECT_TRUE(array_equal(jit(vmap(sum_to))(array({0, 1, 5, 10})), array({0, 0, 10, 45})));
   const auto power = [](const Array& x) {
     return fori_loop(array(0), array(3), [&](const Array&, const Array& c) { return c * x; },
-                     array(1.0), {.max_steps = 5});
+                     array(1.0, float64), {.max_steps = 5});
   };
-  EXPECT_DOUBLE_EQ(grad(power)(array(2.0)).item<double>(), 12.0);
+  EXPECT_DOUBLE_EQ(grad(power)(array(2.0, float64)).item<double>(), 12.0);
+}
+
+// The index has a dtype that holds both bounds: u8 would turn over at 255 and never reach 300.
+TEST(ForiLoop, BoundsOfDifferentDtypesAreCountedInOneThatHoldsBoth) {
+  const auto run = [](const Array& lower, const Array& upper) {
+    return fori_loop(
+        lower, upper, [](const Array& i, const Array& c) { return c + (i - i + 1).astype(int32); },
+        array(0));
+  };
+  for (const Dtype dtype : {int32, int64, int16, uint32}) {
+    const Array first = array(250).astype(uint8), last = array(300).astype(dtype);
+    EXPECT_EQ(run(first, last).item<int>(), 50);
+    EXPECT_EQ(jit(run)(first, last).item<int>(), 50);
+    EXPECT_EQ(run(last, first).item<int>(), 0);
+    EXPECT_TRUE(
+        array_equal(vmap(run)(array({250, 255}).astype(uint8), array({300, 256}).astype(dtype)),
+                    array({50, 1})));
+  }
+  EXPECT_EQ(run(array(250).astype(uint8), Array(300)).item<int>(), 50);
+  EXPECT_EQ(run(array(-2).astype(int8), array(3).astype(uint8)).item<int>(), 5);
+  EXPECT_THROW((void)run(array(0).astype(int64), array(3).astype(uint64)), DtypeError);
+  const auto index = fori_loop(
+      array(0).astype(uint8), array(3).astype(uint8),
+      [](const Array& i, const Array&) { return i; }, array(0).astype(uint8));
+  EXPECT_EQ(index.dtype(), uint8);
+}
+
+// What the examples that are done compute is not their result, and its slope is not finite.
+TEST(WhileLoop, ExamplesThatAreDoneLeaveNoNanInGradients) {
+  using State = std::pair<Array, Array>;
+  // One step for each example that begins above 0; log and sqrt of the others are NaN.
+  const auto loop = [](const Array& w, const Array& x) {
+    return while_loop([](const State& s) { return all(s.second > 0.0); },
+                      [&](const State& s) {
+                        return State(s.first + sum(w * log(s.second)) * sqrt(s.second),
+                                     s.second - 4.0);
+                      },
+                      State(0.0 * x, x), {.max_steps = 3})
+        .first;
+  };
+  const Array x = array({4.0, 0.0, -1.0}, float64), w = array({0.5, 2.0}, float64);
+  const auto total = [&](const Array& w, const Array& x) {
+    return sum(vmap([&](const Array& y) { return loop(w, y); })(x));
+  };
+  const double log4 = std::log(4.0);
+  const Array by_w = full({2}, 2 * log4, float64);
+  const Array by_x = array({2.5 * 0.5 + 2.5 * log4 / 4, 0.0, 0.0}, float64);
+  EXPECT_TRUE(allclose(grad<0>(total)(w, x), by_w));
+  EXPECT_TRUE(allclose(jit(grad<0>(total))(w, x), by_w));
+  EXPECT_TRUE(allclose(grad<0>(jit(total))(w, x), by_w));
+  EXPECT_TRUE(allclose(grad<1>(total)(w, x), by_x));
+  const auto mapped = [&](const Array& y) { return grad<1>(loop)(w, y); };
+  EXPECT_TRUE(allclose(vmap(mapped)(x), by_x));
+  // A number that all share, and two batches, of which one never takes a step.
+  const auto scaled = [&](const Array& c) { return total(c * w, x); };
+  EXPECT_NEAR(grad(scaled)(array(1.0, float64)).item<double>(), 5 * log4, 1e-12);
+  const Array rows = stack({x, array({0.0, -1.0, -2.0}, float64)});
+  const auto nested = [&](const Array& w) {
+    return sum(vmap([&](const Array& row) { return total(w, row); })(rows));
+  };
+  EXPECT_TRUE(allclose(grad(nested)(w), by_w));
+  const auto slope = [&](const Array& x) { return sum(grad<1>(total)(w, x)); };
+  EXPECT_TRUE(all(isfinite(grad(slope)(x))).item<bool>());
 }
 
 TEST(WhileLoop, CheckpointsTakeTheMemoryOfTheSquareRoot) {
@@ -201,11 +278,11 @@ TEST(ForiLoop, NamesItsOwnLeaves) {
   const auto begins = [](const std::string& s, const std::string& head) {
     EXPECT_EQ(s.substr(0, head.size()), head);
   };
-  const std::string dtype = "fori_loop: carry[1][0] is f32[3] before the body and f64[3] after it";
+  const std::string dtype = "fori_loop: carry.1.0 is f32[3] before the body and f64[3] after it";
   begins(text([&] { return fori_loop(0, 3, wide, start); }), dtype);
   begins(text([&] { return fori_loop(array(0), array(3), wide, start); }), dtype);
   const std::string form =
-      "fori_loop: the carry before the body and the one after it have different forms: at [1]: 1 "
+      "fori_loop: the carry before the body and the one after it have different forms: at 1: 1 "
       "entries in the first, 2 entries in the second";
   begins(text([&] { return fori_loop(0, 3, longer, start); }), form);
   begins(text([&] { return fori_loop(array(0), array(3), longer, start); }), form);

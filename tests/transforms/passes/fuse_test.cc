@@ -133,6 +133,58 @@ TEST(Fuse, ASliceOfWhatIsComputedBeginsAnotherGroup) {
 })");
 }
 
+// The two parts of a roll, a border and a reversal are read where they stand, each consumer by
+// itself.
+TEST(Fuse, TakesInWhatOnlyMoves) {
+  const auto only_fused = [](const std::string& text) {
+    const Graph fused = passes::fuse(parse_graph(text));
+    check(fused);
+    ASSERT_EQ(fused.equations.size(), 1u) << fused;
+    EXPECT_EQ(fused.equations[0].primitive, &fused_p) << fused;
+  };
+  only_fused(R"(graph(a: f32[8,16]) {
+  b: f32[1,16] = slice[start=[7,0] limit=[8,16] stride=[1,1]] a
+  c: f32[7,16] = slice[start=[0,0] limit=[7,16] stride=[1,1]] a
+  d: f32[8,16] = concatenate[axis=0] b c
+  e: f32[8,1] = slice[start=[0,0] limit=[8,1] stride=[1,1]] d
+  f: f32[8,15] = slice[start=[0,1] limit=[8,16] stride=[1,1]] d
+  g: f32[8,16] = concatenate[axis=1] f e
+  h: f32[8,16] = mul d g
+  i: f32[8,16] = sub h a
+  return i
+})");
+  only_fused(R"(graph(a: f32[8,16], b: f32[]) {
+  c: f32[9,16] = pad[low=[1,0] high=[0,0] interior=[0,0]] a b
+  d: f32[9,16] = rev[axes=[1]] c
+  e: f32[9,16] = mul c d
+  return e
+})");
+}
+
+TEST(Fuse, WhatOnlyMovesStaysWhereNothingIsComputed) {
+  expect_unchanged(R"(graph(a: f32[8,16]) {
+  b: f32[1,16] = slice[start=[7,0] limit=[8,16] stride=[1,1]] a
+  c: f32[7,16] = slice[start=[0,0] limit=[7,16] stride=[1,1]] a
+  d: f32[8,16] = concatenate[axis=0] b c
+  return d
+})");
+}
+
+TEST(Fuse, ARollOfWhatIsComputedBeginsAnotherGroup) {
+  const Graph fused = passes::fuse(parse_graph(R"(graph(a: f32[256]) {
+  b: f32[256] = exp a
+  c: f32[256] = mul b a
+  d: f32[1] = slice[start=[255] limit=[256] stride=[1]] c
+  e: f32[255] = slice[start=[0] limit=[255] stride=[1]] c
+  f: f32[256] = concatenate[axis=0] d e
+  g: f32[256] = sub f c
+  h: f32[256] = exp g
+  return h
+})"));
+  ASSERT_EQ(fused.equations.size(), 2u) << fused;
+  for (const Equation& e : fused.equations) EXPECT_EQ(e.primitive, &fused_p) << fused;
+}
+
 TEST(Fuse, BodiesOfLoopsFuseToo) {
   const std::string scan =
       "scan[length=4 consts=0 carry=1 reverse=false unroll=1 checkpoint=false ";

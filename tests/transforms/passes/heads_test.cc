@@ -13,7 +13,7 @@ const std::string kGrad =
     "attention_grad_strided[scale=0.5 causal=true query=[2,2,3,4] keys=3 values=4 ";
 
 // A projection f32[2,3,24] whose thirds are taken apart into two heads.
-std::string split(const std::string& from) {
+std::string split_of(const std::string& from) {
   std::string text;
   const char names[] = {'p', 'q', 'r'};
   for (int i = 0; i < 3; ++i) {
@@ -27,9 +27,9 @@ std::string split(const std::string& from) {
 
 TEST(Heads, AreReadWhereTheyStand) {
   EXPECT_EQ(after(passes::heads, "a: f32[2,3,24]",
-                  split("a") + "b: f32[2,2,3,4], c: f32[2,2,3] = attention_lse[scale=0.5 "
-                               "causal=true] p q r\n"
-                               "d: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] b\nreturn d c"),
+                  split_of("a") + "b: f32[2,2,3,4], c: f32[2,2,3] = attention_lse[scale=0.5 "
+                                  "causal=true] p q r\n"
+                                  "d: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] b\nreturn d c"),
             "b: f32[2,3,2,4], c: f32[2,2,3] = " + kLse +
                 "views=(0,0,72,4,24,0,8,72,4,24,0,16,72,4,24) perm=[0,2,1,3] joined=-1] a\n"
                 "return b c");
@@ -37,17 +37,17 @@ TEST(Heads, AreReadWhereTheyStand) {
 
 TEST(Heads, CotangentsAreWrittenSideBySide) {
   EXPECT_EQ(after(passes::heads, "a: f32[2,3,24], b: f32[2,2,3,4], c: f32[2,2,3], d: f32[2,3,8]",
-                  split("a") + "e: f32[2,3,2,4] = reshape[shape=[2,3,2,4]] d\n"
-                               "f: f32[2,2,3,4] = transpose[perm=[0,2,1,3]] e\n"
-                               "g: f32[2,2,3,4], h: f32[2,2,3,4], i: f32[2,2,3,4] = "
-                               "attention_grad[scale=0.5 causal=true] p q r b c f\n"
-                               "j: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] g\n"
-                               "k: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] h\n"
-                               "l: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] i\n"
-                               "m: f32[2,3,8] = reshape[shape=[2,3,8]] j\n"
-                               "n: f32[2,3,8] = reshape[shape=[2,3,8]] k\n"
-                               "o: f32[2,3,8] = reshape[shape=[2,3,8]] l\n"
-                               "s: f32[2,3,24] = concatenate[axis=2] m n o\nreturn s"),
+                  split_of("a") + "e: f32[2,3,2,4] = reshape[shape=[2,3,2,4]] d\n"
+                                  "f: f32[2,2,3,4] = transpose[perm=[0,2,1,3]] e\n"
+                                  "g: f32[2,2,3,4], h: f32[2,2,3,4], i: f32[2,2,3,4] = "
+                                  "attention_grad[scale=0.5 causal=true] p q r b c f\n"
+                                  "j: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] g\n"
+                                  "k: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] h\n"
+                                  "l: f32[2,3,2,4] = transpose[perm=[0,2,1,3]] i\n"
+                                  "m: f32[2,3,8] = reshape[shape=[2,3,8]] j\n"
+                                  "n: f32[2,3,8] = reshape[shape=[2,3,8]] k\n"
+                                  "o: f32[2,3,8] = reshape[shape=[2,3,8]] l\n"
+                                  "s: f32[2,3,24] = concatenate[axis=2] m n o\nreturn s"),
             "e: f32[2,3,3,2,4] = " + kGrad +
                 "views=(0,0,72,4,24,0,8,72,4,24,0,16,72,4,24,1,0,24,12,4,2,0,24,4,8) "
                 "perm=[0,2,1,3] joined=2] a b d c\n"

@@ -224,5 +224,19 @@ TEST(MeaningOfFunctions, GatesAndTheirDerivative) {
   expect_meaning_of_call(grad(loss), net, noise(11, {3, 2, 3}));
 }
 
+TEST(MeaningOfFunctions, AStencilAndItsDerivative) {
+  const auto f = [](const Array& start) {
+    const auto step = [](const Array& u) {
+      const Array around =
+                      roll(u, 1, 0) + roll(u, -1, 0) + roll(u, 1, 1) + roll(u, {-1, 1}, {0, 1}),
+                  wall = pad(u[{slice(1, none)}], {{1, 0}, {0, 0}}, {.value = 0.5});
+      return std::pair{u + 0.1 * tanh(around - 4.0 * u) * flip(wall, 1), none};
+    };
+    return sum(square(scan(step, start, {.length = 3}).first));
+  };
+  expect_meaning_of_call(f, noise(12, {7, 9}));
+  expect_meaning_of_call(grad(f), noise(12, {7, 9}));
+}
+
 }  // namespace
 }  // namespace spruce::properties

@@ -4,8 +4,8 @@
 namespace spruce {
 namespace {
 
-std::string reshape(const std::string& to) { return " = reshape[shape=" + to + "] "; }
-std::string transpose(const std::string& perm) { return " = transpose[perm=" + perm + "] "; }
+std::string reshape_to(const std::string& to) { return " = reshape[shape=" + to + "] "; }
+std::string transpose_to(const std::string& perm) { return " = transpose[perm=" + perm + "] "; }
 std::string broadcast(const std::string& to, const std::string& dims) {
   return " = broadcast_in_dim[shape=" + to + " broadcast_dimensions=" + dims + "] ";
 }
@@ -14,33 +14,34 @@ std::string slice(const std::string& start, const std::string& limit, const std:
 }
 
 TEST(Movement, Reshapes) {
-  expect_cases(passes::movement,
-               {{"a: f32[2,3]", "b: f32[2,3]" + reshape("[2,3]") + "a\nreturn b", "return a"},
-                {"a: f32[2,3]",
-                 "b: f32[6]" + reshape("[6]") + "a\nc: f32[3,2]" + reshape("[3,2]") + "b\nreturn c",
-                 "b: f32[3,2]" + reshape("[3,2]") + "a\nreturn b"},
-                {"a: f32[2,3]",
-                 "b: f32[6]" + reshape("[6]") + "a\nc: f32[2,3]" + reshape("[2,3]") + "b\nreturn c",
-                 "return a"}});
+  expect_cases(
+      passes::movement,
+      {{"a: f32[2,3]", "b: f32[2,3]" + reshape_to("[2,3]") + "a\nreturn b", "return a"},
+       {"a: f32[2,3]",
+        "b: f32[6]" + reshape_to("[6]") + "a\nc: f32[3,2]" + reshape_to("[3,2]") + "b\nreturn c",
+        "b: f32[3,2]" + reshape_to("[3,2]") + "a\nreturn b"},
+       {"a: f32[2,3]",
+        "b: f32[6]" + reshape_to("[6]") + "a\nc: f32[2,3]" + reshape_to("[2,3]") + "b\nreturn c",
+        "return a"}});
 }
 
 TEST(Movement, Transposes) {
   expect_cases(passes::movement,
-               {{"a: f32[2,3]", "b: f32[2,3]" + transpose("[0,1]") + "a\nreturn b", "return a"},
+               {{"a: f32[2,3]", "b: f32[2,3]" + transpose_to("[0,1]") + "a\nreturn b", "return a"},
                 {"a: f32[2,3,4]",
-                 "b: f32[3,4,2]" + transpose("[1,2,0]") + "a\nc: f32[2,3,4]" +
-                     transpose("[2,0,1]") + "b\nreturn c",
+                 "b: f32[3,4,2]" + transpose_to("[1,2,0]") + "a\nc: f32[2,3,4]" +
+                     transpose_to("[2,0,1]") + "b\nreturn c",
                  "return a"},
                 {"a: f32[2,3,4]",
-                 "b: f32[3,2,4]" + transpose("[1,0,2]") + "a\nc: f32[4,3,2]" +
-                     transpose("[2,0,1]") + "b\nreturn c",
-                 "b: f32[4,3,2]" + transpose("[2,1,0]") + "a\nreturn b"},
+                 "b: f32[3,2,4]" + transpose_to("[1,0,2]") + "a\nc: f32[4,3,2]" +
+                     transpose_to("[2,0,1]") + "b\nreturn c",
+                 "b: f32[4,3,2]" + transpose_to("[2,1,0]") + "a\nreturn b"},
                 // Axes of size 1 move no elements.
-                {"a: f32[1,5]", "b: f32[5,1]" + transpose("[1,0]") + "a\nreturn b",
-                 "b: f32[5,1]" + reshape("[5,1]") + "a\nreturn b"},
+                {"a: f32[1,5]", "b: f32[5,1]" + transpose_to("[1,0]") + "a\nreturn b",
+                 "b: f32[5,1]" + reshape_to("[5,1]") + "a\nreturn b"},
                 {"a: f32[3]",
-                 "b: f32[3,4]" + broadcast("[3,4]", "[0]") + "a\nc: f32[4,3]" + transpose("[1,0]") +
-                     "b\nreturn c",
+                 "b: f32[3,4]" + broadcast("[3,4]", "[0]") + "a\nc: f32[4,3]" +
+                     transpose_to("[1,0]") + "b\nreturn c",
                  "b: f32[4,3]" + broadcast("[4,3]", "[1]") + "a\nreturn b"}});
 }
 
@@ -49,22 +50,24 @@ TEST(Movement, Broadcasts) {
       passes::movement,
       {{"a: f32[3]", "b: f32[3]" + broadcast("[3]", "[0]") + "a\nreturn b", "return a"},
        {"a: f32[3]", "b: f32[1,3]" + broadcast("[1,3]", "[1]") + "a\nreturn b",
-        "b: f32[1,3]" + reshape("[1,3]") + "a\nreturn b"},
+        "b: f32[1,3]" + reshape_to("[1,3]") + "a\nreturn b"},
        {"a: f32[3]",
         "b: f32[3,4]" + broadcast("[3,4]", "[0]") + "a\nc: f32[2,3,4]" +
             broadcast("[2,3,4]", "[1,2]") + "b\nreturn c",
         "b: f32[2,3,4]" + broadcast("[2,3,4]", "[1]") + "a\nreturn b"},
        {"a: f32[3]",
-        "b: f32[3,1]" + reshape("[3,1]") + "a\nc: f32[3,4]" + broadcast("[3,4]", "[0,1]") +
+        "b: f32[3,1]" + reshape_to("[3,1]") + "a\nc: f32[3,4]" + broadcast("[3,4]", "[0,1]") +
             "b\nreturn c",
         "b: f32[3,4]" + broadcast("[3,4]", "[0]") + "a\nreturn b"},
        {"a: f32[3,1]",
-        "b: f32[3]" + reshape("[3]") + "a\nc: f32[3,4]" + broadcast("[3,4]", "[0]") + "b\nreturn c",
-        "b: f32[3]" + reshape("[3]") + "a\nc: f32[3,4]" + broadcast("[3,4]", "[0]") +
+        "b: f32[3]" + reshape_to("[3]") + "a\nc: f32[3,4]" + broadcast("[3,4]", "[0]") +
+            "b\nreturn c",
+        "b: f32[3]" + reshape_to("[3]") + "a\nc: f32[3,4]" + broadcast("[3,4]", "[0]") +
             "b\nreturn c"},
        {"a: f32[1]",
-        "b: f32[2,3]" + broadcast("[2,3]", "[1]") + "a\nc: f32[6]" + reshape("[6]") + "b\nreturn c",
-        "b: f32[]" + reshape("[]") + "a\nc: f32[6]" + broadcast("[6]", "[]") + "b\nreturn c"}});
+        "b: f32[2,3]" + broadcast("[2,3]", "[1]") + "a\nc: f32[6]" + reshape_to("[6]") +
+            "b\nreturn c",
+        "b: f32[]" + reshape_to("[]") + "a\nc: f32[6]" + broadcast("[6]", "[]") + "b\nreturn c"}});
 }
 
 TEST(Movement, Slices) {

@@ -38,8 +38,7 @@ inline std::string body_of(const Graph& graph) {
 }
 
 /// The body of a graph after the pass, without what is of no use any more.
-inline std::string after(Graph (*pass)(const Graph&), const std::string& inputs,
-                         const std::string& body) {
+inline std::string after(Graph (*pass)(Graph), const std::string& inputs, const std::string& body) {
   const Graph out = pass(parse_graph("graph(" + inputs + ") {\n" + body + "\n}"));
   check(out);
   return body_of(passes::dead_code(out));
@@ -52,7 +51,7 @@ struct PassCase {
   std::string after;
 };
 
-inline void expect_cases(Graph (*pass)(const Graph&), const std::vector<PassCase>& cases) {
+inline void expect_cases(Graph (*pass)(Graph), const std::vector<PassCase>& cases) {
   for (const PassCase& c : cases) EXPECT_EQ(after(pass, c.inputs, c.before), c.after) << c.before;
 }
 

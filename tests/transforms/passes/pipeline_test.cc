@@ -16,7 +16,7 @@ namespace spruce {
 namespace {
 
 TEST(Pipeline, ANameIsOneFunction) {
-  std::map<std::string, Graph (*)(const Graph&)> functions;
+  std::map<std::string, Graph (*)(Graph)> functions;
   for (const passes::Pass& pass : passes::pipeline())
     EXPECT_EQ(functions.emplace(pass.name, pass.run).first->second, pass.run) << pass.name;
   EXPECT_FALSE(functions.empty());

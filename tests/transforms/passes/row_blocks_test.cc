@@ -23,7 +23,7 @@ namespace {
 const std::string kDot = "dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]]";
 
 void expect_halves(const std::string& inputs, const std::string& before, const std::string& want) {
-  EXPECT_EQ(after([](const Graph& g) { return row_halves(g, 2); }, inputs, before), want);
+  EXPECT_EQ(after([](Graph g) { return row_halves(g, 2); }, inputs, before), want);
 }
 
 TEST(RowBlocks, AProductAndWhatFollowsItRunOnHalvesOfTheRows) {
@@ -312,6 +312,62 @@ TEST(RowBlocks, ThreadsThatShareTheBlocksChangeNothing) {
   set_threads(3);
   properties::expect_same(as_compiled(graph, args), one, "three threads");
   set_threads(before);
+}
+
+// The rows of 64 edges' nodes, weighted and added to other nodes, and what is gathered for sums.
+TEST(RowBlocks, GatheredRowsAndWhatTheyEndInRunInBlocks) {
+  const Array x = random::normal(Key(1), {20, 8}), w = random::normal(Key(2), {64}),
+              from = random::randint(Key(3), {64}, 0, 20),
+              to = random::randint(Key(4), {64}, 0, 20),
+              ids = random::randint(Key(5), {64, 3}, 0, 20);
+  const auto along_edges = [](const Array& v, const Array& a, const Array& i, const Array& j) {
+    return zeros(v.shape(), v.dtype()).at(j).add(take(v, i, 0) * expand_dims(a, 1));
+  };
+  const auto largest = [](const Array& v, const Array& a, const Array& i, const Array& j) {
+    return v.at(j).max(take(v, i, 0) * expand_dims(a, 1));
+  };
+  const auto last = [](const Array& v, const Array& a, const Array& i, const Array& j) {
+    return zeros(v.shape()).at(j).set(take(v, i, 0) * expand_dims(a, 1));
+  };
+  const auto gradient = [&](const Array& v, const Array& a, const Array& i, const Array& j) {
+    return grad([&](const Array& y) { return sum(tanh(along_edges(y, a, i, j))); })(v);
+  };
+  const auto expect_loop = [](const Graph& graph, const std::vector<Array>& args, int64_t carry) {
+    const Graph blocks = row_halves(graph, 2);
+    const auto loop = std::find_if(blocks.equations.begin(), blocks.equations.end(),
+                                   [](const Equation& e) { return e.primitive == &scan_p; });
+    ASSERT_NE(loop, blocks.equations.end()) << blocks.text();
+    EXPECT_EQ(loop->params.get<ScanParams>().carry, carry) << blocks.text();
+    expect_same_bits(graph, blocks, args, "gathered");
+  };
+  expect_loop(passes::optimize(make_graph(along_edges)(x, w, from, to)), {x, w, from, to}, 1);
+  expect_loop(passes::optimize(make_graph(last)(x, w, from, to)), {x, w, from, to}, 1);
+  expect_loop(passes::optimize(make_graph(gradient)(x, w, from, to)), {x, w, from, to}, 1);
+  const auto bag = [](const Array& v, const Array& i) { return sum(tanh(take(v, i, 0)), 1); };
+  expect_loop(passes::optimize(make_graph(bag)(x, ids)), {x, ids}, 0);
+  // Rows that are read where they change, and sums of halves, are left alone.
+  const auto stays = [](const Graph& graph) {
+    const Graph blocks = row_halves(graph, 2);
+    return std::none_of(blocks.equations.begin(), blocks.equations.end(), [](const Equation& e) {
+      return e.primitive == &scan_p && e.params.get<ScanParams>().carry > 0;
+    });
+  };
+  EXPECT_TRUE(stays(passes::optimize(make_graph(largest)(x, w, from, to))));
+  const Array x16 = astype(x, bfloat16), w16 = astype(w, bfloat16);
+  EXPECT_TRUE(stays(passes::optimize(make_graph(along_edges)(x16, w16, from, to))));
+}
+
+// Compiled, what is added to stands in the memory that came in.
+TEST(RowBlocks, AScatterAtTheEndOfBlocksTakesTheMemoryOfItsOperand) {
+  const Array x = random::normal(Key(1), {3000, 64}), i = random::randint(Key(2), {40000}, 0, 3000),
+              j = random::randint(Key(3), {40000}, 0, 3000);
+  const auto f = [](const Array& v, const Array& from, const Array& to) {
+    return zeros(v.shape()).at(to).add(take(v, from, 0));
+  };
+  const auto run = jit(f);
+  const Array got = run(x, i, j);
+  properties::expect_same({got}, {f(x, i, j)}, "compiled");
+  EXPECT_LT(run.lower(x, i, j).memory().temporaries, 3 << 20);  // the gathered rows are 10 MB
 }
 
 class RowsOfPrimitives : public properties::PerPrimitive {};

@@ -11,7 +11,7 @@ void Generator::move(int x) {
   Axes order;
   for (int i = 0; i < rank; ++i) order.push_back(i);
   std::shuffle(order.begin(), order.end(), random_);
-  switch (draw(0, 7)) {
+  switch (draw(0, 8)) {
     case 0: {
       Node n = node(Op::kTranspose, {x}, {});
       for (const int64_t i : order) {
@@ -83,6 +83,13 @@ void Generator::move(int x) {
       add(n, bound(x));
       return;
     }
+    case 7: {
+      if (rank == 0) return;
+      Node n = node(Op::kRoll, {x}, s);
+      n.ints = {order[0], draw(-4, 4)};
+      add(n, bound(x));
+      return;
+    }
     default: {
       if (rank == 0) return;
       Node n = node(Op::kCumulative, {x}, s);
@@ -96,7 +103,14 @@ void Generator::move(int x) {
 }
 
 void Generator::dot(int x) {
-  const int y = any();
+  int y = any();
+  if (at(y).shape.rank() > 1 && draw(0, 1) == 1) {  // which a product reads as it lies
+    Node turned = node(Op::kTranspose, {y}, {});
+    for (int64_t i = at(y).shape.rank(); i-- > 0;) turned.ints.push_back(i);
+    std::shuffle(turned.ints.begin(), turned.ints.end(), random_);
+    for (const int64_t i : turned.ints) turned.shape.push_back(at(y).shape[static_cast<int>(i)]);
+    y = add(turned, bound(y));
+  }
   const Shape a = at(x).shape, b = at(y).shape;
   Node n = node(Op::kDot, {x, y}, {});
   double each = 1;

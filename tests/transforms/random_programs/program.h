@@ -34,6 +34,7 @@ enum class Op {
   kPad,    // ints = low, high of each axis
   kConcatenate,
   kFlip,
+  kRoll,  // x moved on along axis ints[0] by ints[1]
   kDot,
   kTake,         // ints = axis, then indices
   kTakeLargest,  // x at the place of y's largest element: ints = axis

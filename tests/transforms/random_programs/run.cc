@@ -68,6 +68,8 @@ class Run {
         return concatenate(inputs(n), n.ints[0]);
       case Op::kFlip:
         return flip(in(n, 0), n.ints[0]);
+      case Op::kRoll:
+        return roll(in(n, 0), n.ints[1], n.ints[0]);
       case Op::kDot:
         return dot_general(in(n, 0), in(n, 1), n.dot);
       case Op::kSoftmax:

@@ -9,12 +9,12 @@ namespace spruce::random_programs {
 namespace {
 
 constexpr const char* kNames[] = {
-    "input",       "capture",    "constant",   "unary",     "binary",       "select",  "scale",
-    "reduce",      "cumulative", "reshape",    "transpose", "broadcast",    "slice",   "pad",
-    "concatenate", "flip",       "dot",        "take",      "take_largest", "scatter", "gather",
-    "scatter_at",  "softmax",    "sort",       "conv",      "window",       "vmap",    "jit",
-    "checkpoint",  "grad",       "jvp",        "scan",      "fori",         "while",   "cond",
-    "switch",      "map",        "associative"};
+    "input",       "capture",    "constant", "unary",      "binary",    "select",       "scale",
+    "reduce",      "cumulative", "reshape",  "transpose",  "broadcast", "slice",        "pad",
+    "concatenate", "flip",       "roll",     "dot",        "take",      "take_largest", "scatter",
+    "gather",      "scatter_at", "softmax",  "sort",       "conv",      "window",       "vmap",
+    "jit",         "checkpoint", "grad",     "jvp",        "scan",      "fori",         "while",
+    "cond",        "switch",     "map",      "associative"};
 static_assert(std::size(kNames) == static_cast<size_t>(Op::kAssociative) + 1);
 
 void mark(const Program& p, int v, std::vector<uint8_t>& live) {

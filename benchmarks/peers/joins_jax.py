@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of JAX that join arrays, and that read an element's neighbours."""
+
+import jax
+import jax.numpy as jnp
+from jax import random
+
+from harness import ROWS, row
+from work_jax import applied, normals
+
+MILLION = 1024 * 1024
+JOINS = {
+    "concat_first": (0, [(256, 1024)] * 4),
+    "concat_middle": (1, [(64, 16, 256)] * 4),
+    "concat_last": (-1, [(4096, 64)] * 4),
+    "concat_thin": (-1, [(262144, 3), (262144, 1)]),
+}
+for name, (axis, shapes) in JOINS.items():
+    ROWS[name] = lambda axis=axis, shapes=shapes: applied(
+        lambda parts: jnp.concatenate(parts, axis), [normals(*shape) for shape in shapes])
+
+
+def stack_last(count, dtype):
+    parts = [random.normal(random.key(k), (MILLION,)).astype(dtype) for k in range(count)]
+    return applied(lambda parts: jnp.stack(parts, -1), parts)
+
+
+ROWS["stack_last_1m"] = lambda: stack_last(2, jnp.float32)
+ROWS["stack_last_bf16_1m"] = lambda: stack_last(3, jnp.bfloat16)
+
+
+@row("stencil")
+def stencil():
+    def step(u, _):
+        around = (jnp.roll(u, 1, 0) + jnp.roll(u, -1, 0) + jnp.roll(u, 1, 1)
+                  + jnp.roll(u, -1, 1) - 4 * u)
+        return u + 0.1 * around, None
+
+    return applied(lambda u: jax.lax.scan(step, u, length=100)[0], normals(512, 512))
+
+
+@row("differences_1m")
+def differences():
+    def step(u):
+        left, mid, right = u[:-2], u[1:-1], u[2:]
+        return mid + 0.1 * (right - 2 * mid + left) - 0.05 * mid * (right - left)
+
+    return applied(step, normals(MILLION))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of PyTorch that join arrays, and that read an element's neighbours."""
+
+import torch
+
+import streams
+from harness import ROWS, row
+from work_torch import applied, normals
+
+MILLION = 1024 * 1024
+JOINS = {
+    "concat_first": (0, [(256, 1024)] * 4),
+    "concat_middle": (1, [(64, 16, 256)] * 4),
+    "concat_last": (-1, [(4096, 64)] * 4),
+    "concat_thin": (-1, [(262144, 3), (262144, 1)]),
+}
+for name, (axis, shapes) in JOINS.items():
+    ROWS[name] = lambda axis=axis, shapes=shapes: applied(
+        lambda *parts: torch.cat(parts, axis), *[normals(*shape) for shape in shapes])
+
+
+def stack_last(count, dtype):
+    parts = [streams.normal(streams.key(k), (MILLION,)).to(dtype) for k in range(count)]
+    return applied(lambda *parts: torch.stack(parts, -1), *parts)
+
+
+ROWS["stack_last_1m"] = lambda: stack_last(2, torch.float32)
+ROWS["stack_last_bf16_1m"] = lambda: stack_last(3, torch.bfloat16)
+
+
+@row("stencil")
+def stencil():
+    def step(u):
+        around = (torch.roll(u, 1, 0) + torch.roll(u, -1, 0) + torch.roll(u, 1, 1)
+                  + torch.roll(u, -1, 1) - 4 * u)
+        return u + 0.1 * around
+
+    def run(u):
+        for _ in range(100):
+            u = step(u)
+        return u
+
+    return applied(run, normals(512, 512))
+
+
+@row("differences_1m")
+def differences():
+    def step(u):
+        left, mid, right = u[:-2], u[1:-1], u[2:]
+        return mid + 0.1 * (right - 2 * mid + left) - 0.05 * mid * (right - left)
+
+    return applied(step, normals(MILLION))

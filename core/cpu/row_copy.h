@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that lie anywhere in an array, copied one behind the other, or added up.
+#pragma once
+
+#include <cstdint>
+
+#include "spruce/core/cpu/inline.h"
+
+namespace spruce::cpu {
+
+/// Bytes that a processor loads at once.
+inline constexpr int64_t kLineBytes = 64;
+/// The most rows between the one that is worked on and the one whose memory is asked for.
+inline constexpr int64_t kMostRowsAhead = 32;
+
+/// The number of rows of so many bytes that the processor loads while it works on others.
+constexpr int64_t rows_ahead(int64_t bytes) {
+  constexpr int64_t kBytesAhead = 4096;
+  const int64_t rows = kBytesAhead / (bytes > 0 ? bytes : 1);
+  return rows < 2 ? 2 : rows > kMostRowsAhead ? kMostRowsAhead : rows;
+}
+
+/// Rows of an array.
+struct RowCopy {
+  /// Row k, whose place is not negative.
+  SPRUCE_INLINE const char* row(int64_t k) const { return from + places[k] * element_bytes; }
+  /// Asks for the memory of row k, `lines` lines of it, if its place is known.
+  SPRUCE_INLINE void ask(int64_t k, int64_t lines) const {
+    if (k >= known || places[k] < 0) return;
+    const char* const memory = row(k);
+    for (int64_t i = 0; i < lines; ++i) __builtin_prefetch(memory + i * kLineBytes);
+  }
+
+  const char* from;       ///< the array
+  const int64_t* places;  ///< by row: elements in front of it; negative for a row of zeros
+  int64_t known;          ///< how many places are given: rows that are read next may be among them
+  int64_t element_bytes;  ///< of one element
+  int64_t bytes;          ///< of a row
+};
+
+/// Copies the first `count` rows to `to`, the beginning of each `step` bytes behind that of the one
+/// before it.
+void copy_rows(const RowCopy& rows, int64_t count, char* to, int64_t step);
+
+/// to[j] = the sum of element j of the first `count` rows, of f32; with the bits of the loop of
+/// reduce_sum.
+void sum_rows(const RowCopy& rows, int64_t count, float* to);
+
+}  // namespace spruce::cpu

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of many short runs of bytes, where a call of memcpy for each would cost more than the
+// copy.
+#pragma once
+
+#include <cstdint>
+
+namespace spruce::cpu {
+
+/// Runs of at most this many bytes are copied faster by copy_runs() than by a memcpy each.
+inline constexpr int64_t kShortRunBytes = 256;
+
+/// Copies `count` runs of `bytes` bytes: run i from `from + i * from_step` to `to + i * to_step`,
+/// steps in bytes. Sources and destinations do not overlap.
+void copy_runs(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes,
+               int64_t count);
+
+/// The numbers of arrays that interleave() takes.
+inline constexpr int64_t kFewestParts = 2, kMostParts = 4;
+
+/// Writes to[k + parts * i] = from[k][i] for i < count and k < parts, elements of 1, 2, 4 or 8
+/// bytes.
+void interleave(void* to, const void* const* from, int64_t parts, int64_t element_bytes,
+                int64_t count);
+
+}  // namespace spruce::cpu

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indices of classes and rows: checked where their values are known, NaN where they are not.
+#pragma once
+
+#include "spruce/core/rules/nan_outside.h"
+
+namespace spruce::nn {
+
+/// Whether the values of `x` can be read now; they cannot under vmap and jit.
+bool has_known_values(const Array& x);
+
+/// Indices of an axis of size n as i32, or i64 where these are too narrow for n or their dtype.
+Array widened(const Array& index, int64_t n);
+/// 1 where an index, as widened() gives it, is within 0..p.size-1, NaN elsewhere. As a factor it
+/// makes the results of such indices NaN, and their gradients as well.
+Array nan_outside(const Array& index, const NanOutsideParams& p);
+
+}  // namespace spruce::nn

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: spruce: a class with virtual functions is no tree; of an nn::Module take the parameters
+// and the function of them that nn::functionalize gives
+#include <spruce/spruce.h>
+
+namespace sp = spruce;
+namespace nn = spruce::nn;
+using spruce::Array;
+
+struct M : nn::Module {
+  Array forward(const Array& x) override { return x; }
+};
+struct Net {
+  M hidden;
+  nn::Linear out;
+};
+auto f(const Net& n) {
+  return sp::grad([](const Net& v) { return sp::sum(v.out.weight); })(n);
+}

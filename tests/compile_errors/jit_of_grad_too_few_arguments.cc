@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: spruce: the function takes more or fewer arguments than it is called with here
+// lines: 45 by clang, which names each step from the outer function to the inner one
+#include <spruce/spruce.h>
+
+namespace sp = spruce;
+namespace nn = spruce::nn;
+using spruce::Array;
+
+struct Net {
+  nn::Linear hidden, out;
+};
+Array loss(const Net&, const Array&, const Array&);
+auto f(const Net& net, const Array& x) { return sp::jit(sp::value_and_grad(loss))(net, x); }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: spruce: jvp takes tangents of the same types as the primals
+#include <spruce/spruce.h>
+
+namespace sp = spruce;
+using spruce::Array;
+
+auto f(const Array& x) {
+  return sp::jvp(
+      [](const Array& v) {
+        return std::pair{v, v};
+      },
+      sp::has_aux, std::tuple{x}, std::tuple{x, x});
+}

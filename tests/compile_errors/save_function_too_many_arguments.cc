@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: spruce: the function takes more or fewer arguments than it is called with here
+#include <spruce/spruce.h>
+
+namespace sp = spruce;
+using spruce::Array;
+
+auto f(const Array& x) {
+  sp::save_function(
+      "a.fn", [](const Array& v) { return v; }, x, x);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: spruce: the function returns nothing; functions here have no effects, and return their
+// result: an Array or a tree of arrays
+#include <spruce/spruce.h>
+
+namespace sp = spruce;
+using spruce::Array;
+
+auto f(const Array& x) {
+  return sp::while_loop([](const Array& c) { sp::sum(c); }, [](const Array& c) { return c + 1; },
+                        x);
+}

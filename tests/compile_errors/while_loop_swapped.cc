@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: spruce: a function is expected here, such as a lambda, and this is a value; look at the
+// order of the arguments
+#include <spruce/spruce.h>
+
+namespace sp = spruce;
+using spruce::Array;
+
+auto f(const Array& x) {
+  return sp::while_loop(
+      x, [](const Array& c) { return c < 3; }, [](const Array& c) { return c + 1; });
+}

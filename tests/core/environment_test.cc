@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/environment.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <string>
+
+namespace spruce::internal {
+namespace {
+
+struct Read {
+  std::string value, said;
+};
+
+Read read(const char* value) {
+  if (value == nullptr)
+    unsetenv("SPRUCE_COLOR");
+  else
+    setenv("SPRUCE_COLOR", value, 1);
+  testing::internal::CaptureStderr();
+  const std::string got(environment("SPRUCE_COLOR", {"red", "green"}));
+  unsetenv("SPRUCE_COLOR");
+  return {got, testing::internal::GetCapturedStderr()};
+}
+
+TEST(Environment, KnownValuesAreTakenInSilence) {
+  EXPECT_EQ(read("green").value, "green");
+  EXPECT_EQ(read("green").said, "");
+  for (const char* value : {static_cast<const char*>(nullptr), ""}) {
+    EXPECT_EQ(read(value).value, "");
+    EXPECT_EQ(read(value).said, "");
+  }
+}
+
+TEST(Environment, AnUnknownValueIsNamedWithThoseThatAreKnown) {
+  for (const char* value : {"blue", "Green", "red,green", "1"}) {
+    const Read r = read(value);
+    EXPECT_EQ(r.value, "");
+    EXPECT_EQ(r.said, "spruce: warning: SPRUCE_COLOR=" + std::string(value) +
+                          " is not known and is ignored; known values: red, green\n");
+  }
+}
+
+TEST(Environment, OfAListEachUnknownValueIsNamed) {
+  setenv("SPRUCE_COLORS", "red,blue,,green,", 1);
+  testing::internal::CaptureStderr();
+  const std::vector<std::string> got = environment_list("SPRUCE_COLORS", {"red", "green"});
+  unsetenv("SPRUCE_COLORS");
+  EXPECT_EQ(got, (std::vector<std::string>{"red", "green"}));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "spruce: warning: SPRUCE_COLORS=blue is not known and is ignored; known values: red, "
+            "green\n");
+  EXPECT_TRUE(environment_list("SPRUCE_COLORS", {"red", "green"}).empty());
+}
+
+}  // namespace
+}  // namespace spruce::internal

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mistakes.h"
+
+namespace sp = spruce;
+namespace nn = spruce::nn;
+namespace optim = spruce::optim;
+using sp::Array;
+
+Section optimizer_mistakes() {
+  return {
+      "Optimizers",
+      __FILE__,
+      {
+          {"Updates for another model", CODE(optim::apply_updates(layers(2), layers(1))),
+           CODE(optim::apply_updates(layers(2), layers(2))), "TreeError",
+           "apply_updates: the trees have different forms: at the root: 2 entries in the first, 1 "
+           "entries in the second" HERE},
+          {"The state of an optimizer for another model",
+           CODE(const auto adam = optim::adam();
+                adam.update(layers(2), adam.init(layers(1)), layers(2))),
+           CODE(const auto adam = optim::adam();
+                adam.update(layers(2), adam.init(layers(2)), layers(2))),
+           "TreeError",
+           "adam: the trees have different forms: at the root: 2 entries in the first, 1 "
+           "entries in the second" HERE},
+          {"Updates for a layer of another size",
+           CODE(auto wide = layers(2); wide[1] = nn::Linear::init(sp::Key(0), 2, 3);
+                optim::apply_updates(layers(2), wide)),
+           CODE(optim::apply_updates(layers(2), layers(2))), "ShapeError",
+           "apply_updates: f32[2,2] meets f32[3,2] at 1.weight; gradients, parameters and state "
+           "must come from one model" HERE},
+          {"A schedule that is all warmup", CODE(optim::warmup_cosine_decay(0.0f, 1e-3f, 10, 10)),
+           CODE(optim::warmup_cosine_decay(0.0f, 1e-3f, 10, 100)), "ValueError",
+           "warmup_cosine_decay: 10 steps of warmup in a total of 10; the total counts both and "
+           "must be the larger one" HERE},
+          {"A schedule without steps", CODE(optim::cosine_decay(1e-3f, 0)),
+           CODE(optim::cosine_decay(1e-3f, 10)), "ValueError",
+           "cosine_decay: 0 steps; a schedule needs at least one" HERE},
+          {"The state of an sgd without momentum",
+           CODE(const Layers net = layers(1); const auto state = optim::sgd().init(net);
+                optim::sgd({.momentum = 0.9f}).update(net, state, net)),
+           CODE(const Layers net = layers(1);
+                const auto state = optim::sgd({.momentum = 0.9f}).init(net);
+                optim::sgd({.momentum = 0.9f}).update(net, state, net)),
+           "TreeError",
+           "sgd: momentum is 0.9, and the state has no trace; make the state by init(params) of "
+           "this optimizer" HERE},
+          {"The state of an rmsprop that is centered",
+           CODE(const Layers net = layers(1);
+                const auto state = optim::rmsprop({.centered = true}).init(net);
+                optim::rmsprop().update(net, state, net)),
+           CODE(const Layers net = layers(1); const auto state = optim::rmsprop().init(net);
+                optim::rmsprop().update(net, state, net)),
+           "TreeError",
+           "rmsprop: centered is false, and the state has a mean of gradients; make the state by "
+           "init(params) of this optimizer" HERE},
+          {"A state that nobody has made",
+           CODE(const Array w = sp::ones({2});
+                optim::adam().update(w, optim::AdamState<Array>{}, w)),
+           CODE(const Array w = sp::ones({2}); optim::adam().update(w, optim::adam().init(w), w)),
+           "TreeError",
+           "adam: the count of the state is an empty array, it must be i32[]; make the state by "
+           "init(params) of this optimizer" HERE},
+          {"Gradients in another precision than the parameters",
+           CODE(const std::vector<Array> w{sp::ones({2}, sp::bfloat16)};
+                const std::vector<Array> g{sp::ones({2})};
+                optim::adam().update(g, optim::adam().init(w), w)),
+           CODE(const std::vector<Array> w{sp::ones({2}, sp::bfloat16)};
+                const std::vector<Array> g{sp::ones({2}).astype(sp::bfloat16)};
+                optim::adam().update(g, optim::adam().init(w), w)),
+           "DtypeError",
+           "adam: f32[2] meets bf16[2] at 0; gradients and state must have one dtype: convert "
+           "the gradients with astype, or keep the parameters in f32 and compute in half precision "
+           "by nn::mixed" HERE},
+          {"A negative learning rate", CODE(optim::sgd({.learning_rate = -0.1f})),
+           CODE(optim::sgd({.learning_rate = 0.1f})), "ValueError",
+           "sgd: learning_rate is -0.1, it must be finite and not negative" HERE},
+          {"A mean that never takes anything new", CODE(optim::adam({.b1 = 1})),
+           CODE(optim::adam({.b1 = 0.9})), "ValueError",
+           "adam: b1 is 1, it must be at least 0 and below 1" HERE},
+          {"A momentum above 1", CODE(optim::sgd({.momentum = 9})),
+           CODE(optim::sgd({.momentum = 0.9f})), "ValueError",
+           "sgd: momentum is 9, it must be within 0..1" HERE},
+          {"A norm to clip by that is negative", CODE(optim::clip_by_global_norm(-1)),
+           CODE(optim::clip_by_global_norm(1)), "ValueError",
+           "clip_by_global_norm: max_norm is -1, it must be positive" HERE},
+          {"A schedule that begins below 0", CODE(optim::linear_schedule(-0.1f, 0, 10)),
+           CODE(optim::linear_schedule(0.1f, 0, 10)), "ValueError",
+           "linear_schedule: init is -0.1, it must be finite and not negative" HERE},
+          {"Scales for another number of boundaries",
+           CODE(optim::piecewise_constant_schedule(0.1f, {100, 200}, {0.5f})),
+           CODE(optim::piecewise_constant_schedule(0.1f, {100, 200}, {0.5f, 0.1f})), "ValueError",
+           "piecewise_constant_schedule: 2 boundaries and 1 scales; give one scale for each "
+           "boundary" HERE},
+      }};
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of what is converted before: compiled, where the conversion is part of the loop, they
+// give what evaluation gives, in every pair of dtypes, at the ends of their ranges.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "spruce/core/ops/ops.h"
+#include "spruce/transforms/jit.h"
+
+namespace spruce {
+namespace {
+
+struct Reduction {
+  const char* name;
+  Array (*apply)(const Array& x, const AxisArg& axes);
+  bool rounded;  // sums: in another order they are rounded otherwise
+};
+const Reduction kReductions[] = {
+    {"sum", [](const Array& x, const AxisArg& a) { return sum(x, a); }, true},
+    {"prod", [](const Array& x, const AxisArg& a) { return prod(x, a); }, true},
+    {"max", [](const Array& x, const AxisArg& a) { return max(x, a); }, false},
+    {"min", [](const Array& x, const AxisArg& a) { return min(x, a); }, false},
+    {"any", [](const Array& x, const AxisArg& a) { return any(x, a); }, false},
+    {"all", [](const Array& x, const AxisArg& a) { return all(x, a); }, false},
+    {"argmax", [](const Array& x, const AxisArg&) { return argmax(x, -1); }, false},
+    {"mean", [](const Array& x, const AxisArg& a) { return mean(x, a); }, true},
+};
+
+// What the elements that come one after the other are chosen from.
+std::vector<std::vector<double>> choices(Dtype dtype) {
+  if (is_bool(dtype)) return {{0, 1}, {1}};
+  if (is_integer(dtype)) {
+    const double most =
+        std::ldexp(1.0, static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 1 : 0));
+    // The largest number that is whole in f64.
+    const double top = size_of(dtype) == 8 ? most - 1024 : most - 1;
+    const double low = is_signed_integer(dtype) ? -most : 0;
+    return {{top, low, 1, 0, top, 3}, {top, 1, 2, top, top}, {1, 2, 3, 1, 1}};
+  }
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return {{0.5, -0.0, 1.5, -2, 200, 1},
+          {1, kInf, 2, 3},
+          {1, -kInf, 0.5},
+          {1, nan, 2, 0},
+          {kInf, -kInf, 1},
+          {-1, -2, -0.5, 0.0, -0.0}};
+}
+
+Array numbers(Dtype dtype, const std::vector<double>& from, const Shape& shape) {
+  std::vector<double> x;
+  for (int64_t i = 0; i < shape.numel(); ++i)
+    x.push_back(from[static_cast<size_t>(i * 7 + i / 5) % from.size()]);
+  return astype(array(x, shape), dtype);
+}
+
+// As elements of f64 (whole numbers of 64 bits as they are).
+bool agree(double got, double want, double largest, Dtype dtype, bool rounded) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return true;
+  if (!rounded || !is_floating(dtype) || !std::isfinite(want)) return false;
+  const double eps = dtype == float64   ? 1e-14
+                     : dtype == float32 ? 1e-6
+                     : dtype == float16 ? 2e-3
+                                        : 2e-2;
+  return std::abs(got - want) <= eps * std::max(largest, std::abs(want));
+}
+
+void expect_same(const Reduction& r, const Array& x, Dtype to, const AxisArg& axes) {
+  const auto f = [&](const Array& a) { return r.apply(astype(a, to), axes); };
+  const Array want = f(x), got = jit(f)(x);
+  ASSERT_EQ(to_string(got.aval()), to_string(want.aval()));
+  const double sizes = x.size() == 0 || !r.rounded || !is_floating(want.dtype())
+                           ? 0
+                           : sum(abs(astype(astype(x, to), float64))).item<double>();
+  if (is_floating(want.dtype())) {
+    const auto a = astype(got, float64).to_vector<double>(),
+               b = astype(want, float64).to_vector<double>();
+    for (size_t i = 0; i < a.size(); ++i)
+      ASSERT_TRUE(agree(a[i], b[i], sizes, want.dtype(), r.rounded)) << a[i] << " and " << b[i];
+  } else {
+    ASSERT_TRUE(all(got == want).item<bool>()) << got << " and " << want;
+  }
+}
+
+TEST(FusedReductions, OfConvertedElementsAreThoseOfEvaluation) {
+  for (const Reduction& r : kReductions) {
+    for (int from = 0; from < kDtypeCount; ++from) {
+      for (int to = 0; to < kDtypeCount; ++to) {
+        const Dtype a = static_cast<Dtype>(from), b = static_cast<Dtype>(to);
+        for (const std::vector<double>& values : choices(a)) {
+          SCOPED_TRACE(std::string(r.name) + " of " + std::string(name(a)) + " as " +
+                       std::string(name(b)));
+          expect_same(r, numbers(a, values, {6}), b, none);
+          expect_same(r, numbers(a, values, {100}), b, none);
+          expect_same(r, numbers(a, values, {5, 40}), b, -1);
+          expect_same(r, numbers(a, values, {40, 5}), b, 0);
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// In some orders of multiplication, infinity meets zero.
+TEST(FusedReductions, AProductWithAZeroAmongFiniteFactorsIsZero) {
+  for (const int64_t n : {int64_t{6}, int64_t{20}, int64_t{100}, int64_t{5000}}) {
+    for (const int64_t zero : {int64_t{0}, n / 2, n - 1}) {
+      std::vector<int32_t> x(static_cast<size_t>(n), std::numeric_limits<int32_t>::max());
+      x[static_cast<size_t>(zero)] = 0;
+      x[static_cast<size_t>((zero + 1) % n)] = -1;
+      const Array a = array(x);
+      for (const Dtype dtype : {float32, float64, bfloat16}) {
+        const auto whole = [&](const Array& v) { return prod(astype(v, dtype)); };
+        const auto rows = [&](const Array& v) {
+          return prod(astype(stack({v, v}, 1), dtype) * astype(array(2), dtype), 0);
+        };
+        EXPECT_EQ(astype(whole(a), float64).item<double>(), 0) << n;
+        EXPECT_EQ(astype(jit(whole)(a), float64).item<double>(), 0) << n;
+        const Array negative = astype(jit(rows)(a), float64);
+        EXPECT_EQ(negative.to_vector<double>(), (std::vector<double>{0, 0})) << n;
+        EXPECT_TRUE(std::signbit(negative.to_vector<double>()[1]));
+      }
+    }
+  }
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto product = [](const Array& v) { return prod(v); };
+  EXPECT_TRUE(std::isnan(prod(array({0.0f, inf, 2.0f})).item<float>()));
+  EXPECT_TRUE(std::isnan(jit(product)(array({0.0f, inf, 2.0f})).item<float>()));
+  EXPECT_TRUE(std::isnan(prod(array({0.0f, std::nanf(""), 2.0f})).item<float>()));
+}
+
+}  // namespace
+}  // namespace spruce
