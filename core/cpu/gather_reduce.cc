@@ -93,7 +93,7 @@ class Prepared final : public PreparedKernel {
   }
 
   // The rows of one list, of which `columns` elements at most are wanted.
-  void reduce(RowPlaces& places, int64_t first, RowCopy rows, int64_t columns, char* to,
+  void reduce(RowPlaces& places, int64_t first, RowCopy& rows, int64_t columns, char* to,
               Dtype dtype) const {
     alignas(64) char memory[kBytes], parts[2 * kBytes], sums[2 * kBytes];
     const int64_t n = lists_.length, blocks = ceil_div(n, kRows);

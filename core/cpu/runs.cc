@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/runs.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
 
 namespace spruce::cpu {
@@ -52,6 +54,28 @@ struct Pieces {
   }
   static Loop best() { return pick<Loop>(&base, &v3, &v3); }
 };
+
+// Each piece is a load and a store of kWidth bytes. What the store writes behind the piece is
+// overwritten by the pieces that follow, but for those of the last rows.
+template <int kWidth>
+void join_pieces(char* to, const char* const* from, const int64_t* bytes, int64_t pieces,
+                 int64_t count) {
+  const char* f[kMostPieces];
+  std::copy_n(from, pieces, f);
+  const int64_t least = *std::min_element(bytes, bytes + pieces);
+  const int64_t wide = std::max<int64_t>(0, count - ceil_div(kWidth, least) - 1);
+  const auto rows = [&](int64_t begin, int64_t end, const auto& copy) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t k = 0; k < pieces; ++k) {
+        copy(to, f[k], bytes[k]);
+        to += bytes[k], f[k] += bytes[k];
+      }
+    }
+  };
+  rows(0, wide, [](char* t, const char* x, int64_t) { std::memcpy(t, x, kWidth); });
+  rows(wide, count,
+       [](char* t, const char* x, int64_t n) { std::memcpy(t, x, static_cast<size_t>(n)); });
+}
 
 template <int kParts, class T>
 SPRUCE_INLINE void interleave_body(void* to_v, const void* const* from, int64_t count) {
@@ -104,6 +128,12 @@ void copy_runs(char* to, int64_t to_step, const char* from, int64_t from_step, i
     for (int64_t i = 0; i < count; ++i)
       std::memcpy(to + i * to_step, from + i * from_step, static_cast<size_t>(bytes));
   }
+}
+
+void join_short(char* to, const char* const* from, const int64_t* bytes, int64_t pieces,
+                int64_t count) {
+  const bool narrow = *std::max_element(bytes, bytes + pieces) <= 16;
+  (narrow ? join_pieces<16> : join_pieces<32>)(to, from, bytes, pieces, count);
 }
 
 void interleave(void* to, const void* const* from, int64_t parts, int64_t element_bytes,

@@ -15,6 +15,14 @@ inline constexpr int64_t kShortRunBytes = 256;
 void copy_runs(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes,
                int64_t count);
 
+/// The numbers of pieces of a row, and of bytes of a piece, that join_short() takes.
+inline constexpr int64_t kMostPieces = 16, kShortPieceBytes = 32;
+
+/// Writes `count` rows to `to`, one behind the other: row i is, for k < pieces, the i-th bytes[k]
+/// bytes of from[k], at least one each. Reads nothing behind the `count` pieces of from[k].
+void join_short(char* to, const char* const* from, const int64_t* bytes, int64_t pieces,
+                int64_t count);
+
 /// The numbers of arrays that interleave() takes.
 inline constexpr int64_t kFewestParts = 2, kMostParts = 4;
 

@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/windows.h"
+#include "spruce/core/rules/scatter_add_rows.h"
 
 namespace spruce::cpu {
 namespace {
@@ -195,6 +196,7 @@ struct Work {
   int64_t numel;
   const char* updates;
   int64_t update_bytes;
+  const Windows* source;  // of the rows that are the updates; null where each has its own
 
   void run(const Runs& runs, int64_t to, int64_t from) const {
     loop(runs, operand + to * operand_bytes, updates + from * update_bytes);
@@ -224,9 +226,9 @@ int64_t keep_owned(const Share& share, int64_t* to, int64_t* from, int64_t count
 
 // True for single elements of an operand with one axis, at one index each, i32 or i64.
 bool is_plain(const Windows& w, const Work& work) {
-  return work.plain != nullptr && w.window.size() == 1 && w.one_key() && !w.overlapping &&
-         w.last_place() >= 0 && w.positions.one_run() && w.positions.operand_step() == 0 &&
-         w.key_stride() == 1 && w.positions.result_step() == 1 &&
+  return work.plain != nullptr && work.source == nullptr && w.window.size() == 1 && w.one_key() &&
+         !w.overlapping && w.last_place() >= 0 && w.positions.one_run() &&
+         w.positions.operand_step() == 0 && w.key_stride() == 1 && w.positions.result_step() == 1 &&
          (w.indices().dtype() == Dtype::kInt32 || w.indices().dtype() == Dtype::kInt64);
 }
 
@@ -240,13 +242,15 @@ void scatter_part(const Windows& w, const Share& share, const Work& work, int64_
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
   const int64_t positions = w.positions.size();
   const bool far = work.numel * work.operand_bytes > kNear;
-  int64_t to[kBlock], from[kBlock];
+  int64_t to[kBlock], from[kBlock], unread[kBlock];
   const auto runs = [&](const auto& f) { w.window.runs(begin, end, f); };
   for (int64_t at = 0; at < positions; at += kBlock) {
     const int64_t located = std::min(kBlock, positions - at);
     w.locate(at, at + located, to, from);
-    Runs r{to,          from,          keep_owned(share, to, from, located), 1, to_step, from_step,
-           far ? 1 : 0, !share.whole()};
+    if (work.source != nullptr) work.source->locate(at, at + located, from, unread);
+    const bool apart = !share.whole() || work.source != nullptr;
+    Runs r{to,          from, keep_owned(share, to, from, located), 1, to_step, from_step,
+           far ? 1 : 0, apart};
     if (w.overlapping) {  // one position after the other
       const int64_t count = r.count;
       r.count = 1;
@@ -301,10 +305,11 @@ void scatter_all(const Windows& w, const Work& work) {
 }
 
 template <class Op, class T, class U>
-void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates) {
+void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
+                const Windows* source) {
   scatter_all(
       w, {&Combine<Op, T, U>::run, CombinePlain<Op, T, U>::best(), reinterpret_cast<char*>(operand),
-          sizeof(T), numel, reinterpret_cast<const char*>(updates), sizeof(U)});
+          sizeof(T), numel, reinterpret_cast<const char*>(updates), sizeof(U), source});
 }
 
 // Halves are combined in f32, so that many small updates of one element are not lost.
@@ -314,7 +319,7 @@ size_t wide_bytes(const Shape& out) {
 }
 
 template <class Op, class T>
-void combine_as(const Windows& w, const View& out, const void* updates) {
+void combine_as(const Windows& w, const View& out, const void* updates, const Windows* source) {
   const T* u = static_cast<const T*>(updates);
   if constexpr (kIsHalf<T>) {
     T* const y = out.as<T>();
@@ -322,22 +327,24 @@ void combine_as(const Windows& w, const View& out, const void* updates) {
     float* const wide = memory.as<float>();
     const int64_t n = out.numel();
     widen(y, wide, n);
-    scatter_as<Op>(w, wide, n, u);
+    scatter_as<Op>(w, wide, n, u, source);
     narrow(wide, y, n);
   } else {
-    scatter_as<Op>(w, out.as<T>(), out.numel(), u);
+    scatter_as<Op>(w, out.as<T>(), out.numel(), u, source);
   }
 }
 
 template <class Op>
-void combine(const Windows& w, const View& out, const void* updates) {
-  visit_dtype(out.dtype(),
-              [&]<class T>(T) { combine_as<Op, decltype(computed_as<Op, T>())>(w, out, updates); });
+void combine(const Windows& w, const View& out, const void* updates,
+             const Windows* source = nullptr) {
+  visit_dtype(out.dtype(), [&]<class T>(T) {
+    combine_as<Op, decltype(computed_as<Op, T>())>(w, out, updates, source);
+  });
 }
 
 template <class T>
 void set_as(const Windows& w, const View& out, const void* updates) {
-  scatter_as<Set>(w, out.as<T>(), out.numel(), static_cast<const T*>(updates));
+  scatter_as<Set>(w, out.as<T>(), out.numel(), static_cast<const T*>(updates), nullptr);
 }
 
 void set(const Windows& w, const View& out, const void* updates) {
@@ -369,42 +376,49 @@ class Apart {
   View view_;
 };
 
+// The output begins as the operand.
+void copy_operand(const View& operand, const View& out) {
+  if (operand.data == out.data) return;
+  parallel_for(operand.aval->bytes(), kGrain * 8, [&](int64_t begin, int64_t end) {
+    std::memcpy(out.as<char>() + begin, operand.as<char>() + begin,
+                static_cast<size_t>(end - begin));
+  });
+}
+
 class Prepared final : public PreparedKernel {
  public:
-  Prepared(const PrepareArgs& args, ScatterOp op) : op_(op) {
-    if (op == ScatterOp::kSet) return;
+  Prepared(const PrepareArgs& args, void (*kernel)(const KernelArgs&), bool sets)
+      : kernel_(kernel) {
+    if (sets) return;
     visit_dtype(args.out[0]->dtype,
                 [&]<class T>(T) { bytes_ = scratch_size(wide_bytes<T>(args.out[0]->shape)); });
   }
   void run(const KernelArgs& args) const override {
     const ScratchRegion region(args.scratch, bytes_);
-    scatter(args, op_);
+    kernel_(args);
   }
   size_t scratch_bytes() const override { return bytes_; }
   // In the memory of the others it would take copies of them.
   bool in_place(size_t in, size_t) const override { return in == 0; }
 
  private:
-  ScatterOp op_;
+  void (*kernel_)(const KernelArgs&);
   size_t bytes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<const PreparedKernel> prepare_scatter(const PrepareArgs& args, ScatterOp op) {
-  return std::make_unique<const Prepared>(args, op);
+std::unique_ptr<const PreparedKernel> prepare_scatter(const PrepareArgs& args,
+                                                      void (*kernel)(const KernelArgs&),
+                                                      bool sets) {
+  return std::make_unique<const Prepared>(args, kernel, sets);
 }
 
 void scatter(const KernelArgs& args, ScatterOp op) {
   const View &operand = args.in[0], &out = args.out[0];
   const Apart indices_apart(args.in[1], out), updates_apart(args.in[2], out);
   const View &indices = indices_apart.view(), &updates = updates_apart.view();
-  if (operand.data != out.data) {
-    parallel_for(operand.aval->bytes(), kGrain * 8, [&](int64_t begin, int64_t end) {
-      std::memcpy(out.as<char>() + begin, operand.as<char>() + begin,
-                  static_cast<size_t>(end - begin));
-    });
-  }
+  copy_operand(operand, out);
   const Windows w(args.params.get<GatherParams>(), operand.shape(), indices, updates.shape());
   switch (op) {
     case ScatterOp::kSet:
@@ -418,6 +432,20 @@ void scatter(const KernelArgs& args, ScatterOp op) {
     case ScatterOp::kMax:
       return combine<Max>(w, out, updates.data);
   }
+}
+
+void scatter_add_rows_kernel(const KernelArgs& args) {
+  const View &operand = args.in[0], &out = args.out[0];
+  const Apart indices_apart(args.in[1], out), source_apart(args.in[2], out),
+      places_apart(args.in[3], out);
+  const View &indices = indices_apart.view(), &source = source_apart.view();
+  copy_operand(operand, out);
+  const auto& p = args.params.get<ScatterAddRowsParams>();
+  const Shape updates = p.updates(operand.shape(), indices.shape());
+  const Windows w(p.scatter(operand.shape(), indices.shape()), operand.shape(), indices, updates);
+  const Windows from(p.gather(source.shape(), indices.shape()), source.shape(), places_apart.view(),
+                     updates);
+  combine<Add>(w, out, source.data, &from);
 }
 
 }  // namespace spruce::cpu

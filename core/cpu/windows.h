@@ -30,12 +30,19 @@ void scatter_kernel(const KernelArgs& args) {
   scatter(args, kOp);
 }
 
-/// Works in the memory of the operand alone.
-std::unique_ptr<const PreparedKernel> prepare_scatter(const PrepareArgs& args, ScatterOp op);
+/// The kernel of scatter_add_rows.
+void scatter_add_rows_kernel(const KernelArgs& args);
+
+/// A scatter that works in the memory of the operand alone. `sets`: elements are overwritten.
+std::unique_ptr<const PreparedKernel> prepare_scatter(const PrepareArgs& args,
+                                                      void (*kernel)(const KernelArgs&), bool sets);
 
 template <ScatterOp kOp>
 std::unique_ptr<const PreparedKernel> prepare_scatter_kernel(const PrepareArgs& args) {
-  return prepare_scatter(args, kOp);
+  return prepare_scatter(args, scatter_kernel<kOp>, kOp == ScatterOp::kSet);
+}
+inline std::unique_ptr<const PreparedKernel> prepare_scatter_add_rows(const PrepareArgs& args) {
+  return prepare_scatter(args, scatter_add_rows_kernel, false);
 }
 
 /// Nested loops over two memories at once; strides are in elements. Axes that can be one are

@@ -76,6 +76,25 @@ bool join_elements(const KernelArgs& a, int64_t row, int64_t outer) {
   return true;
 }
 
+// Inputs that give a few bytes each to a row.
+bool join_short(const KernelArgs& a, int64_t row, int64_t outer) {
+  int64_t bytes[cpu::kMostPieces];
+  const char* from[cpu::kMostPieces];
+  int64_t pieces = 0;
+  for (const View& x : a.in) {
+    const int64_t n = x.aval->bytes() / outer;
+    if (n == 0) continue;
+    if (n > cpu::kShortPieceBytes || pieces == cpu::kMostPieces) return false;
+    bytes[pieces] = n, from[pieces++] = x.as<char>();
+  }
+  cpu::parallel_pieces(outer, kGrainBytes / row, [&](int64_t begin, int64_t end) {
+    const char* part[cpu::kMostPieces];
+    for (int64_t k = 0; k < pieces; ++k) part[k] = from[k] + begin * bytes[k];
+    cpu::join_short(a.out[0].as<char>() + begin * row, part, bytes, pieces, end - begin);
+  });
+  return true;
+}
+
 void kernel(const KernelArgs& a) {
   const View& y = a.out[0];
   if (y.numel() == 0) return;
@@ -93,7 +112,7 @@ void kernel(const KernelArgs& a) {
     }
     return;
   }
-  if (join_elements(a, row, outer)) return;
+  if (join_elements(a, row, outer) || join_short(a, row, outer)) return;
   cpu::parallel_pieces(outer, std::max<int64_t>(1, kGrainBytes / row),
                        [&](int64_t begin, int64_t end) { join_rows(a, row, outer, begin, end); });
 }

@@ -97,7 +97,16 @@ void expect_chain(const Use& inner, const Use& outer, size_t k) {
     Arrays x;
     for (const Dtype d : inner.in) x.push_back(operand(d, n, static_cast<int>(x.size())));
     for (const Dtype d : outer.in) x.push_back(operand(d, n, static_cast<int>(x.size())));
-    properties::expect_same(jit(f)(x), f(x), inner.text() + ", then " + outer.text());
+    const Arrays got = jit(f)(x), want = f(x);
+    const std::string what = inner.text() + ", then " + outer.text();
+    ASSERT_EQ(got.size(), want.size()) << what;
+    for (size_t i = 0; i < got.size(); ++i) {
+      // With AVX-512 the kernel of erf has another approximation than the generated code.
+      if (want[i].dtype() == float32)
+        properties::expect_close({got[i]}, {want[i]}, 0x1p-23, what);
+      else
+        properties::expect_same({got[i]}, {want[i]}, what);
+    }
   }
 }
 

@@ -98,6 +98,35 @@ TEST(Copies, OfShortRowsAreThoseOfEachElement) {
   }
 }
 
+// Sources and destination are as large as they have to be: the address sanitizer sees each byte
+// that is read or written behind them.
+TEST(Runs, ShortPiecesAreJoinedIntoRows) {
+  std::mt19937 rng(9);
+  for (int trial = 0; trial < 500; ++trial) {
+    const auto pieces = static_cast<int64_t>(rng() % cpu::kMostPieces) + 1;
+    const auto count = static_cast<int64_t>(rng() % 60);
+    const auto most = rng() % 2 == 0 ? 16u : static_cast<unsigned>(cpu::kShortPieceBytes);
+    std::vector<int64_t> bytes;
+    std::vector<std::vector<char>> sources;
+    std::vector<const char*> from;
+    for (int64_t k = 0; k < pieces; ++k) {
+      bytes.push_back(static_cast<int64_t>(rng() % most) + 1);
+      sources.push_back(noise(bytes.back() * count, static_cast<unsigned>(trial + k)));
+    }
+    std::vector<char> expected;
+    for (int64_t i = 0; i < count; ++i) {
+      for (size_t k = 0; k < sources.size(); ++k) {
+        const auto at = sources[k].begin() + i * bytes[k];
+        expected.insert(expected.end(), at, at + bytes[k]);
+      }
+    }
+    for (const auto& source : sources) from.push_back(source.data());
+    std::vector<char> to(expected.size());
+    cpu::join_short(to.data(), from.data(), bytes.data(), pieces, count);
+    ASSERT_EQ(to, expected) << pieces << " pieces, " << count << " rows";
+  }
+}
+
 TEST(Concatenate, AlongEveryAxisInEveryDtypeWithThreads) {
   const int before = threads();
   std::mt19937 rng(8);

@@ -33,6 +33,38 @@ TEST(GatherReductions, OthersStay) {
   }
 }
 
+const std::string kScatter =
+    "[offset_dims=[2] collapsed_dims=[0] start_index_map=[0] operand_batch_dims=[] "
+    "indices_batch_dims=[] window=[1,20] clip=";
+const std::string kScattered = "a: f32[5,20], b: i32[4,3,1], ";
+const std::string kAdded = kScattered + "c: f32[9,20], d: i32[4,3,1]";
+const std::string kAddedRows = "e: f32[4,3,20] = gather[" + kGather + "c d\n";
+
+TEST(GatherReductions, AddRowsWhereTheyStand) {
+  EXPECT_EQ(after(passes::gather_reductions, kAdded,
+                  kAddedRows + "f: f32[5,20] = scatter_add" + kScatter + "false] a b e\nreturn f"),
+            "e: f32[5,20] = scatter_add_rows[clip=false] a b c d\nreturn e");
+  EXPECT_EQ(after(passes::gather_reductions, kScattered + "c: f32[4,20]",
+                  "d: f32[4,3,20] = broadcast_in_dim[shape=[4,3,20] broadcast_dimensions=[0,2]] c\n"
+                  "e: f32[5,20] = scatter_add" +
+                      kScatter + "true] a b d\nreturn e"),
+            "d: i32[4,3,1] = iota[shape=[4,3,1] dtype=i32 axis=0]\n"
+            "e: f32[5,20] = scatter_add_rows[clip=true] a b c d\nreturn e");
+}
+
+TEST(GatherReductions, OtherScattersStay) {
+  const std::string set = "f: f32[5,20] = scatter" + kScatter + "true] a b e\nreturn f";
+  const std::string read = "f: f32[5,20] = scatter_add" + kScatter + "true] a b e\nreturn f e";
+  for (const std::string& body : {set, read})
+    EXPECT_EQ(after(passes::gather_reductions, kAdded, kAddedRows + body), kAddedRows + body);
+  // What is repeated is not whole rows.
+  const std::string part =
+      "d: f32[4,3,20] = broadcast_in_dim[shape=[4,3,20] broadcast_dimensions=[0,1]] c\n"
+      "e: f32[5,20] = scatter_add" +
+      kScatter + "true] a b d\nreturn e";
+  EXPECT_EQ(after(passes::gather_reductions, kScattered + "c: f32[4,3]", part), part);
+}
+
 // Whether two arrays have equal bits.
 bool equal_bits(const Array& a, const Array& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype() &&
@@ -90,6 +122,41 @@ TEST(GatherReductions, HaveTheSameBitsOnAnyNumberOfThreads) {
   }();
   const Threads t(3);
   EXPECT_TRUE(equal_bits(f(table, ids), one));
+}
+
+TEST(GatherReductions, AddedRowsHaveTheBitsOfTheTwoOperations) {
+  const auto segments = [](const Array& x, const Array& from, const Array& sums, const Array& to) {
+    return sums.at(to).add(rows_of(x, from));
+  };
+  const auto repeated = [](const Array& x, const Array& from, const Array& sums, const Array&) {
+    return sums.at(from).add(broadcast_to(expand_dims(x[slice(0, 40)], 1), {40, 50, x.shape(1)}));
+  };
+  for (const int team : {1, 2, 4}) {
+    const Threads t(team);
+    for (const Dtype dtype : {float32, float64, int32, uint8, bfloat16}) {
+      for (const int64_t width : {8, 16, 33, 300}) {
+        const Array x = astype(10 * random::normal(Key(1), {70, width}), dtype);
+        const Array sums = astype(10 * random::normal(Key(2), {60, width}), dtype);
+        // Some count from the end.
+        const Array from = random::randint(Key(3), {40, 50}, -60, 60);
+        const Array to = random::randint(Key(4), {40, 50}, -60, 60);
+        EXPECT_TRUE(equal_bits(jit(segments)(x, from, sums, to), segments(x, from, sums, to)))
+            << to_string(x.aval()) << team;
+        EXPECT_TRUE(equal_bits(jit(repeated)(x, from, sums, to), repeated(x, from, sums, to)))
+            << to_string(x.aval()) << team;
+      }
+    }
+  }
+}
+
+TEST(GatherReductions, RowsAreAddedToTheArrayThatTheyComeFrom) {
+  const auto f = [](const Array& x, const Array& from, const Array& to) {
+    return (2 * x).at(to).add(rows_of(2 * x, from));
+  };
+  const Array x = random::normal(Key(1), {30, 40});
+  const Array from = random::randint(Key(3), {90}, 0, 30),
+              to = random::randint(Key(4), {90}, 0, 30);
+  EXPECT_TRUE(equal_bits(jit(f)(x, from, to), f(x, from, to)));
 }
 
 TEST(GatherReductions, RowsOutsideAreZeroWhereTheyAreLeftOut) {
