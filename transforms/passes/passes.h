@@ -42,7 +42,10 @@ Graph layout(Graph graph);
 /// Lets attention read its operands where they stand in other arrays and write its results in the
 /// order in which they are wanted.
 Graph heads(Graph graph);
-/// Makes one equation of a gather of rows and a reduction over lists of them.
+/// Makes gathers of single elements out of each array of a batch read one array.
+Graph flatten_gathers(Graph graph);
+/// Makes one equation of a gather of rows and a reduction over lists of them, or of a scatter_add
+/// and the rows that it takes from another array.
 Graph gather_reductions(Graph graph);
 /// Moves what is the same in all steps of a scan in front of it, and sums of products over the
 /// steps behind it.

@@ -34,6 +34,7 @@ constexpr Pass kPasses[] = {
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"heads", heads},
+    {"flatten_gathers", flatten_gathers},
     {"gather_reductions", gather_reductions},
     {"dead_code", dead_code},
     {"slices", slices},

@@ -136,7 +136,7 @@ void FusedKernel::choose_in_place(const Schedule& s) {
   in_place_.assign(g.inputs.size() * g.outputs.size(), false);
   if (!copies_.empty()) return;
   for (size_t i = 0; i < g.inputs.size(); ++i) {
-    if (s.space.has_parts(g.inputs[i])) continue;
+    if (s.space.has_parts(g.inputs[i]) || s.space.whole[static_cast<size_t>(g.inputs[i])]) continue;
     for (size_t k = 0; k < g.outputs.size(); ++k) {
       const ValueId x = g.inputs[i], y = s.root_of(g.outputs[k]);
       const int producer = s.producer[static_cast<size_t>(y)];

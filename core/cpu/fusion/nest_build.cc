@@ -256,9 +256,21 @@ int NestBuilder::use(Draft& d, ValueId v) {
   return d.values[v] = -static_cast<int>(d.stage.inputs.size());
 }
 
+// An array that gathers read at any place.
+int NestBuilder::use_whole(Draft& d, ValueId v) {
+  const auto [it, added] = d.values.try_emplace(v);
+  if (!added) return it->second;
+  d.stage.inputs.push_back({dtype(v), true, g_.avals[static_cast<size_t>(v)].numel()});
+  d.in.push_back(home_entry(v));
+  return it->second = -static_cast<int>(d.stage.inputs.size());
+}
+
 int NestBuilder::apply(Draft& d, int e) {
   Stage::Op op{eq(e).primitive, eq(e).params, {}, dtype(result(e))};
-  for (const ValueId x : eq(e).inputs) op.in.push_back(use(d, s_.root_of(x)));
+  for (const ValueId x : eq(e).inputs) {
+    const ValueId r = s_.root_of(x);
+    op.in.push_back(s_.space.whole[static_cast<size_t>(r)] ? use_whole(d, r) : use(d, r));
+  }
   d.stage.ops.push_back(std::move(op));
   return d.values[result(e)] = static_cast<int>(d.stage.ops.size()) - 1;
 }

@@ -89,6 +89,7 @@ class NestBuilder {
     }
   };
   int use(Draft& d, ValueId v);
+  int use_whole(Draft& d, ValueId v);
   int apply(Draft& d, int e);
   void reduce(Draft& d, int e);
   void store(Draft& d, int value, Entry to, Stage::Mode mode = Stage::Mode::kStore);

@@ -2,7 +2,9 @@
 #include "spruce/core/cpu/fusion/space.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 
@@ -65,6 +67,8 @@ class Classes {
         if (i == rank(x)) break;
         join(x, i++, y, j++);
       }
+    } else if (e.primitive == &gather_p) {
+      for (int i = 0; i < rank(y); ++i) join(e.inputs[1], i, y, i);
     } else if (e.primitive->kind == PrimitiveKind::kReduction) {
       const Axes& axes = e.params.get<ReduceParams>().axes;
       for (int i = 0, j = 0; i < rank(e.inputs[0]); ++i) {
@@ -202,6 +206,23 @@ bool joined_in_pieces(const Space& s, size_t i, size_t j) {
   });
 }
 
+// By value: an array that gathers read. None where such a value is computed here, or read or given
+// back as well.
+std::optional<std::vector<bool>> gathered_arrays(const Graph& g) {
+  std::vector<bool> gathered(g.avals.size(), false), other(g.avals.size(), false);
+  for (const ValueId v : g.outputs) other[static_cast<size_t>(v)] = true;
+  for (const Equation& e : g.equations) {
+    for (size_t i = 0; i < e.inputs.size(); ++i)
+      (e.primitive == &gather_p && i == 0 ? gathered : other)[static_cast<size_t>(e.inputs[i])] =
+          true;
+    other[static_cast<size_t>(e.outputs[0])] = true;
+  }
+  for (size_t v = 0; v < gathered.size(); ++v) {
+    if (gathered[v] && other[v]) return std::nullopt;
+  }
+  return gathered;
+}
+
 void merge_neighbours(Space& s) {
   const auto together = [](const std::vector<AxisSet>& sets, size_t i, size_t j) {
     return std::all_of(sets.begin(), sets.end(),
@@ -266,6 +287,15 @@ bool Space::has_gaps(int row, int inner) const {
   });
 }
 
+bool reads_elements(const GatherParams& p, const Aval& x, const Aval& indices) {
+  return x.shape.rank() == 1 && x.shape[0] > 0 &&
+         x.shape[0] <= std::numeric_limits<int32_t>::max() && size_of(x.dtype) == 4 &&
+         indices.dtype == Dtype::kInt32 && indices.shape.rank() > 0 &&
+         indices.shape[indices.shape.rank() - 1] == 1 && p.clip && p.window == Shape{1} &&
+         p.offset_dims.empty() && p.collapsed_dims == Axes{0} && p.start_index_map == Axes{0} &&
+         p.operand_batch_dims.empty();
+}
+
 bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out) {
   if (out.numel() == 0) return false;
   for (const Aval* a : in) {
@@ -275,7 +305,7 @@ bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out
   if (&p == &broadcast_in_dim_p || &p == &iota_p || only_moves(p)) return true;
   if (&p == &reshape_p) return same_without_ones(in[0]->shape, out.shape);
   if (&p == &reduce_and_p || &p == &reduce_or_p) return is_bool(out.dtype);
-  (void)params;
+  if (&p == &gather_p) return reads_elements(params.get<GatherParams>(), *in[0], *in[1]);
   // Products of floats stay with the kernel, which knows zeros among factors that overflow.
   if (&p == &reduce_prod_p) return !is_floating(out.dtype);
   return &p == &reduce_sum_p || &p == &reduce_max_p || &p == &reduce_min_p;
@@ -291,6 +321,10 @@ std::optional<Space> space_of(const Graph& g) {
   Space s;
   s.shape.resize(g.avals.size());
   std::vector<bool> takes_part = read_as_computed(g);
+  std::optional<std::vector<bool>> gathered = gathered_arrays(g);
+  if (!gathered) return std::nullopt;
+  s.whole = std::move(*gathered);
+  for (size_t v = 0; v < g.avals.size(); ++v) takes_part[v] = takes_part[v] && !s.whole[v];
   const std::vector<Pieces> pieces = pieces_of(g, takes_part);
   for (const Equation& e : g.equations) {
     const auto y = static_cast<size_t>(e.outputs[0]);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spruce/core/cpu/fusion/pieces.h"
+#include "spruce/core/rules/gather.h"
 
 namespace spruce::cpu {
 
@@ -30,6 +31,7 @@ struct Space {
                                   ///< add none
   std::vector<AxisSet> reduced;   ///< by equation: what a reduction takes away, else empty
   std::map<ValueId, Part> parts;  ///< along their last axis elements are neighbours
+  std::vector<bool> whole;        ///< by value: an array that gathers read, and nothing else
   /// What is read but does not stand anywhere as a whole, such as a roll. By axis of the space;
   /// along axes that a value does not have, its pieces have stride 0 and all of the axis.
   std::map<ValueId, Pieces> pieces;
@@ -58,14 +60,18 @@ struct Space {
 };
 
 /// What the executor takes part in: elementwise primitives, reductions it knows,
-/// broadcast_in_dim, iota, slice, concatenate, pad, rev, and reshapes that only move axes of
-/// size 1.
+/// broadcast_in_dim, iota, slice, concatenate, pad, rev, reshapes that only move axes of size 1,
+/// and gathers of single elements of 32 bits out of an array with one axis.
 bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out);
+
+/// True for such a gather of `x` at `indices`.
+bool reads_elements(const GatherParams& p, const Aval& x, const Aval& indices);
 
 /// The space of a graph of fusible equations. None where it is too odd to be worth a loop nest of
 /// its own: a value with the same axis twice, axes in two orders, sizes of 0, a reduction over an
 /// axis along which nothing differs, a slice, a padding or a reversal of what the graph computes, a
-/// concatenation of such results and inputs, or one of results that is anything but an output.
+/// concatenation of such results and inputs, or one of results that is anything but an output, a
+/// gather of what the graph computes or reads in another way too.
 std::optional<Space> space_of(const Graph& graph);
 
 }  // namespace spruce::cpu

@@ -19,9 +19,10 @@ struct Stage {
   struct Input {
     Dtype dtype;
     bool scalar = false;  // one element stands for the whole run
+    int64_t whole = 0;    // elements of an array that gathers read; 0 for others. Scalar too
   };
   struct Op {
-    const Primitive* p;  // PrimitiveKind::kElementwise, one output
+    const Primitive* p;  // PrimitiveKind::kElementwise, one output, or gather of a whole input
     Params params;
     std::vector<int> in;
     Dtype out;
@@ -67,7 +68,8 @@ inline Dtype accumulator_dtype(Dtype value, Stage::Kind kind) {
 class StageKernel {
  public:
   virtual ~StageKernel() = default;
-  /// Runs over n >= 0 elements. `in[i]` is n elements of input i (one if it is scalar), `out[k]` n
+  /// Runs over n >= 0 elements. `in[i]` is n elements of input i (one if it is scalar, all of an
+  /// array that gathers read), `out[k]` n
   /// elements of output k, `acc[r]` the accumulator of reduction r; bool is a byte that is 0 or 1.
   /// Pointers are aligned to their element only. Nothing outside of the n elements is read or
   /// written. `out[k]` may be `in[i]` itself if their elements have one size and input i is not

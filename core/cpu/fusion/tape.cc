@@ -9,6 +9,7 @@
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/cpu/loops.h"
 #include "spruce/core/ops/binary.h"
+#include "spruce/core/rules/gather.h"
 
 namespace spruce {
 
@@ -32,6 +33,7 @@ struct Step {
   std::vector<int> in;
   int out = 0;
   bool scalar = false;  // once for the whole run
+  int64_t last = -1;    // of a gather: the last place in what it reads
 };
 
 struct Fold {
@@ -87,6 +89,14 @@ class Tape final : public StageKernel {
   bool has_scalars_ = false;
 };
 
+// Elements of 32 bits at indices that are moved to 0..last.
+void gather_elements(const void* array, int64_t last, const void* indices, void* to, int64_t n) {
+  const auto* x = static_cast<const uint32_t*>(array);
+  const auto* index = static_cast<const int32_t*>(indices);
+  auto* y = static_cast<uint32_t*>(to);
+  for (int64_t i = 0; i < n; ++i) y[i] = x[std::clamp<int64_t>(index[i], 0, last)];
+}
+
 const Primitive& folding(Stage::Kind kind) {
   switch (kind) {
     case Stage::Kind::kSum:
@@ -140,9 +150,13 @@ Tape::Tape(const Stage& stage) {
     s.scalar = values_[static_cast<size_t>(s.out)].scalar;
     std::vector<Dtype> dtypes;
     for (const int v : op.in) dtypes.push_back(stage.dtype_of(v));
-    s.loop = element_loop(*op.p, dtypes, op.out, op.params);
     s.in = op.in;
-    if (s.loop.unary == nullptr && s.loop.binary == nullptr && s.loop.ternary == nullptr) {
+    if (op.p == &gather_p)
+      s.last = stage.inputs[static_cast<size_t>(op.in[0])].whole - 1;
+    else
+      s.loop = element_loop(*op.p, dtypes, op.out, op.params);
+    if (s.last < 0 && s.loop.unary == nullptr && s.loop.binary == nullptr &&
+        s.loop.ternary == nullptr) {
       s.p = op.p;
       s.params = op.params;
       if (!s.scalar) {
@@ -247,7 +261,9 @@ void Tape::run_step(const Step& s, const void* const* in, void* const* out, char
   const auto step = [&](size_t i) -> int64_t {
     return values_[static_cast<size_t>(s.in[i])].scalar ? 0 : 1;
   };
-  if (s.loop.binary != nullptr) {
+  if (s.last >= 0) {
+    gather_elements(from(0), s.last, from(1), to, n);
+  } else if (s.loop.binary != nullptr) {
     s.loop.binary(from(0), from(1), to, n, step(0), step(1));
   } else if (s.loop.unary != nullptr) {
     s.loop.unary(from(0), to, n);

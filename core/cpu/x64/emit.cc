@@ -37,6 +37,9 @@ void Emitter::step(int i) {
     case Op::kPermute:
       permute(inst, i);
       break;
+    case Op::kGather:
+      gather(inst, i);
+      break;
     case Op::kCorrect:
       correct(inst, i);
       break;
@@ -259,6 +262,22 @@ void Emitter::permute(const Inst& inst, int i) {
   const Source from = source(inst.a);
   release_operands(inst);
   vpermps(Xbyak::Ymm(define(i).getIdx()), places, from.operand());
+}
+
+// All lanes have an element: those behind the last one of a run too.
+void Emitter::gather(const Inst& inst, int i) {
+  const Xbyak::Xmm at = fetch(inst.a), to = define(i);
+  point_to_array(inst);
+  if (v4()) {
+    const Xbyak::Opmask all = temporary_mask();
+    kxnorw(all, all, all);
+    vgatherdps(to | all, ptr[rdx + at * 4]);
+  } else {
+    const Xbyak::Xmm all = temporary();
+    vpcmpeqd(all, all, all);
+    vgatherdps(to, ptr[rdx + at * 4], all);
+  }
+  release_operands(inst);
 }
 
 void Emitter::compare(const Inst& inst, int i) {

@@ -59,6 +59,8 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   virtual void load(const Inst& inst, const Xbyak::Operand& to) = 0;
   virtual void store(const Inst& inst, const Xbyak::Xmm& value) = 0;
   virtual void fold(const Inst& inst, const Xbyak::Xmm& value) = 0;
+  /// Where there are gathers: rdx = the array that input `index` of the instruction points to.
+  virtual void point_to_array(const Inst&) {}
   /// The home of an input that does not change, or -1.
   virtual int home_slot(const Inst&) const { return -1; }
   virtual bool mask_input(const Inst&) const { return false; }
@@ -132,6 +134,7 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   void compare(const Inst& inst, int i);
   void int_compare(const Inst& inst, int i);
   void permute(const Inst& inst, int i);
+  void gather(const Inst& inst, int i);
   void correct(const Inst& inst, int i);
   void emit_calls();
   void select(const Inst& inst, int i);

@@ -52,6 +52,7 @@ enum class Op : uint8_t {
   kRoundF16,  // f32 to the nearest f16, as f32
   kCorrect,   // c, where mask a is nowhere set; else what function `imm` makes of b and c
   kPermute,   // lane i is lane b[i] of a; of 64 bits, by imm
+  kGather,    // lane i is element a[i] of the array that input `index` points to; 32 bits only
   kBlend,     // lane i is that of b where bit i of imm is set, else that of a; AVX2
   kStore,     // output `index`, imm: Stage::Mode
   kReduce,    // reduction `index`, imm: Stage::Kind

@@ -9,6 +9,7 @@
 #include "spruce/core/cpu/x64/lower.h"
 #include "spruce/core/cpu/x64/make.h"
 #include "spruce/core/cpu/x64/stage_emitter.h"
+#include "spruce/core/rules/gather.h"
 
 namespace spruce::cpu::x64 {
 namespace {
@@ -108,6 +109,7 @@ class Lowering {
 
   bool op(size_t i) {
     const Stage::Op& op = stage_.ops[i];
+    if (op.p == &gather_p) return gather(i);
     std::vector<int> in;
     std::vector<Dtype> types;
     for (const int v : op.in) {
@@ -116,11 +118,28 @@ class Lowering {
     }
     const int made = lower(builder_, {*op.p, op.params, types, op.out}, in);
     if (made < 0) return false;
-    const int v = static_cast<int>(stage_.inputs.size() + i);
+    define(i, made);
+    return true;
+  }
+
+  // The index is moved to where there is an element.
+  bool gather(size_t i) {
+    const Stage::Op& op = stage_.ops[i];
+    const int64_t whole = stage_.inputs[static_cast<size_t>(op.in[0])].whole;
+    if (made_.wide || size_of(op.out) != 4) return false;
+    const int index = value(op.in[1]);
+    builder_.set_wide(false);
+    const V from_first = make(Op::kIntMax, builder_.v(index), builder_.bits(0));
+    const V at = make(Op::kIntMin, from_first, builder_.bits(static_cast<uint64_t>(whole - 1)));
+    define(i, builder_.add(Op::kGather, at.id, -1, -1, 0, op.in[0]));
+    return true;
+  }
+
+  void define(size_t op, int made) {
+    const int v = static_cast<int>(stage_.inputs.size() + op);
     values_[static_cast<size_t>(v)] = made;
     pending_.push_back(v);
     flush();
-    return true;
   }
 
   const Stage& stage_;

@@ -201,7 +201,7 @@ void StageEmitter::load_pointers() {
 
 void StageEmitter::load_scalars() {
   for (size_t i = 0; i < stage_.inputs.size(); ++i) {
-    if (!stage_.inputs[i].scalar) continue;
+    if (!stage_.inputs[i].scalar || stage_.inputs[i].whole > 0) continue;
     mov(rdx, ptr[rdi + static_cast<int>(i) * 8]);
     const int pinned = scalar_registers_[i];
     const Xbyak::Xmm to = vec(pinned >= 0 ? pinned : 0);

@@ -31,6 +31,7 @@ class StageEmitter final : public Emitter {
   void load(const Inst& inst, const Xbyak::Operand& to) override;
   void store(const Inst& inst, const Xbyak::Xmm& value) override;
   void fold(const Inst& inst, const Xbyak::Xmm& value) override;
+  void point_to_array(const Inst& inst) override { mov(rdx, ptr[rdi + inst.index * 8]); }
   int home_slot(const Inst& inst) const override;
   bool mask_input(const Inst& inst) const override;
 
