@@ -2,7 +2,6 @@
 #include "spruce/nn/embedding.h"
 
 #include <limits>
-#include <utility>
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
@@ -18,18 +17,6 @@ NanOutsideParams row_range(int64_t rows, Dtype dtype) {
   return {"embedding", "the input holds",
           "the table has " + (rows > 0 ? "rows 0.." + std::to_string(rows - 1) : "no rows"), rows,
           dtype};
-}
-
-// Negative numbers are a mistake here, as in PyTorch, while take() counts them from the end.
-void check_rows(const Array& input, int64_t rows, Dtype dtype) {
-  visit_dtype(input.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      for (const T i : input.data<T>()) {
-        if (std::cmp_greater_equal(i, 0) && std::cmp_less(i, rows)) continue;
-        rules::throw_outside(row_range(rows, dtype), std::to_string(i));
-      }
-    }
-  });
 }
 
 // What integers hold for a row that is not there: the smallest number of a signed dtype, the
@@ -58,7 +45,7 @@ Array EmbeddingFunction::operator()(const Array& input, const Array& weight, Loc
     throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
   const int64_t rows = weight.shape()[0];
   if (has_known_values(input)) {
-    check_rows(input, rows, weight.dtype());
+    check_known(input, row_range(rows, weight.dtype()));
     return rules::take_axis(weight, input, 0);
   }
   if (rows == 0 && input.size() > 0)

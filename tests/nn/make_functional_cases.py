@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes functional_cases.inc: values and gradients of torch.nn.functional, in f64.
+
+    python tests/nn/make_functional_cases.py > tests/nn/functional_cases.inc     (torch 2.15.0, CPU)
+
+One line a case: operation, options, inputs, result, gradients of sum(result * cos(0, 1, ...)) to each
+input. An input is "shape@step": wave(shape, step), which the test computes as well.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+torch.set_default_dtype(torch.float64)
+REDUCTIONS = ("mean", "sum", "none")
+
+
+def text(values):
+    return ",".join("%.12g" % v for v in values.detach().reshape(-1).tolist())
+
+
+def wave(*shape, step=0.7):
+    n = math.prod(shape)
+    return torch.round(torch.sin(torch.arange(n) * step + 0.3) * 4e4).reshape(shape) / 1e4
+
+
+def emit(op, options, inputs, f):
+    xs = [wave(*shape, step=step).requires_grad_() for shape, step in inputs]
+    y = f(*xs)
+    weights = torch.cos(torch.arange(y.numel(), dtype=torch.float64)).reshape(y.shape)
+    gradients = torch.autograd.grad((y * weights).sum(), xs)
+    named = ",".join(f"{k}={v}" for k, v in options.items())
+    given = ";".join(",".join(map(str, shape)) + f"@{step}" for shape, step in inputs)
+    print(f'{{"{op}", "{named}", "{given}", "{text(y)}", "{";".join(map(text, gradients))}"}},')
+
+
+def signs(*shape):
+    """1, -1, -1, 1, ..."""
+    return torch.where(wave(*shape, step=1.3) > 0, 1.0, -1.0)
+
+
+def focal(x, t, alpha, gamma, reduction):
+    """torchvision.ops.sigmoid_focal_loss."""
+    p = torch.sigmoid(x)
+    ce = F.binary_cross_entropy_with_logits(x, t, reduction="none")
+    p_t = p * t + (1 - p) * (1 - t)
+    loss = ce * ((1 - p_t) ** gamma)
+    if alpha >= 0:
+        loss = (alpha * t + (1 - alpha) * (1 - t)) * loss
+    return {"mean": loss.mean, "sum": loss.sum, "none": lambda: loss}[reduction]()
+
+
+def probability_losses():
+    weight = torch.tensor([0.5, 2.0, 1.25])
+    for r in REDUCTIONS:
+        for w in (None, weight):
+            emit("binary_cross_entropy", {"reduction": r, "weight": int(w is not None)},
+                 [((4, 3), 0.7), ((4, 3), 0.4)], lambda x, t: F.binary_cross_entropy(
+                     torch.sigmoid(x), torch.sigmoid(t), w, reduction=r))
+        for log, full in ((1, 0), (1, 1), (0, 0), (0, 1)):
+            emit("poisson_nll_loss", {"reduction": r, "log": log, "full": full},
+                 [((4, 3), 0.7), ((4, 3), 0.4)], lambda x, t: F.poisson_nll_loss(
+                     x if log else x * x, torch.abs(t), bool(log), bool(full), eps=1e-2, reduction=r))
+        for shape, full in (((4, 3), 0), ((4, 1), 1), ((4,), 0)):
+            emit("gaussian_nll_loss", {"reduction": r, "full": full},
+                 [((4, 3), 0.7), ((4, 3), 0.4), (shape, 0.9)], lambda x, t, v: F.gaussian_nll_loss(
+                     x, t, v * v / 4, full=bool(full), eps=0.5, reduction=r))
+        for alpha, gamma in ((0.25, 2.0), (-1.0, 0.5), (0.75, 3.0)):
+            emit("sigmoid_focal_loss", {"reduction": r, "alpha": alpha, "gamma": gamma},
+                 [((4, 3), 0.7)], lambda x: focal(x, (signs(4, 3) + 1) / 2, alpha, gamma, r))
+
+
+def margin_losses():
+    for r in REDUCTIONS:
+        for m in (1.0, 0.25):
+            o = {"reduction": r, "margin": m}
+            emit("hinge_embedding_loss", o, [((4, 3), 0.7)], lambda x: F.hinge_embedding_loss(
+                x, signs(4, 3), margin=m, reduction=r))
+            emit("margin_ranking_loss", o, [((5,), 0.7), ((5,), 0.4)], lambda a, b: F.margin_ranking_loss(
+                a, b, signs(5), margin=m, reduction=r))
+            for shape in ((4, 3), (3,)):
+                emit("cosine_embedding_loss", o, [(shape, 0.7), (shape, 0.4)],
+                     lambda a, b: F.cosine_embedding_loss(
+                         a, b, signs(*shape[:-1]), margin=m, reduction=r))
+            for p, swap in ((2.0, 0), (2.0, 1), (1.0, 0), (3.0, 1)):
+                emit("triplet_margin_loss", {**o, "p": p, "swap": swap},
+                     [((4, 3), 0.7), ((4, 3), 0.4), ((4, 3), 0.9)], lambda a, b, c: F.triplet_margin_loss(
+                         a, b, c, margin=m, p=p, swap=bool(swap), reduction=r))
+            for swap in (0, 1):
+                emit("triplet_margin_with_distance_loss", {**o, "swap": swap},
+                     [((4, 3), 0.7), ((4, 3), 0.4), ((4, 3), 0.9)],
+                     lambda a, b, c: F.triplet_margin_with_distance_loss(
+                         a, b, c, distance_function=lambda a, b: (a - b).abs().sum(-1), margin=m,
+                         swap=bool(swap), reduction=r))
+            for p in (1, 2):
+                for w in (None, torch.tensor([0.5, 2.0, 1.25])):
+                    emit("multi_margin_loss", {**o, "p": p, "weight": int(w is not None)},
+                         [((4, 3), 0.7)], lambda x: F.multi_margin_loss(
+                             x, torch.tensor([0, 2, 1, 2]), p=p, margin=m, weight=w, reduction=r))
+        emit("multi_margin_loss", {"reduction": r, "margin": 1.0, "p": 1, "weight": 0}, [((3,), 0.7)],
+             lambda x: F.multi_margin_loss(x, torch.tensor(1), reduction=r))
+        emit("soft_margin_loss", {"reduction": r}, [((4, 3), 0.7)], lambda x: F.soft_margin_loss(
+            x, signs(4, 3), reduction=r))
+        classes = torch.tensor([[3, 0, -1, 1], [2, -1, -1, -1], [0, 1, 2, 3], [-1, 1, 1, 1]])
+        emit("multilabel_margin_loss", {"reduction": r}, [((4, 4), 0.7)], lambda x: F.multilabel_margin_loss(
+            x, classes, reduction=r))
+        emit("multilabel_margin_loss", {"reduction": r}, [((4,), 0.7)], lambda x: F.multilabel_margin_loss(
+            x, classes[0], reduction=r))
+        for w in (None, torch.tensor([0.5, 2.0, 1.25])):
+            emit("multilabel_soft_margin_loss", {"reduction": r, "weight": int(w is not None)},
+                 [((4, 3), 0.7)], lambda x: F.multilabel_soft_margin_loss(
+                     x, (signs(4, 3) + 1) / 2, w, reduction=r))
+
+
+def ctc():
+    """Behind log_softmax, where PyTorch's gradient is the mathematical one."""
+    targets = torch.tensor([[1, 1, 2], [2, 1, 3], [3, 3, 3], [1, 2, 3]])
+    for r in REDUCTIONS:
+        for blank, zero in ((0, 0), (3, 1)):
+            labels = (targets - 1) % 3 if blank == 3 else targets
+            emit("ctc_loss", {"reduction": r, "blank": blank, "zero": zero}, [((6, 4, 4), 0.7)],
+                 lambda x: F.ctc_loss(
+                     x.log_softmax(-1), labels, torch.tensor([6, 5, 6, 4]), torch.tensor([3, 2, 3, 0]),
+                     blank=blank, reduction=r, zero_infinity=bool(zero)))
+        emit("ctc_loss_single", {"reduction": r}, [((5, 4), 0.7)], lambda x: F.ctc_loss(
+            x.log_softmax(-1), targets[0, :2], torch.tensor(5), torch.tensor(2), reduction=r))
+        # The first example is too short for its target.
+        emit("ctc_loss_infinite", {"reduction": r}, [((3, 2, 4), 0.7)], lambda x: F.ctc_loss(
+            x.log_softmax(-1), targets[:2], torch.tensor([3, 3]), torch.tensor([3, 2]), reduction=r,
+            zero_infinity=True))
+
+
+def similarity():
+    for p in (2.0, 1.0, 3.0, math.inf):
+        for dim in (0, 1, -1):
+            emit("normalize", {"p": p, "dim": dim, "eps": 1e-12}, [((2, 3, 2), 0.7)],
+                 lambda x: F.normalize(x, p, dim))
+        for keep in (0, 1):
+            emit("pairwise_distance", {"p": p, "eps": 1e-3, "keep": keep},
+                 [((2, 3), 0.7), ((2, 3), 0.4)],
+                 lambda a, b: F.pairwise_distance(a, b, p, 1e-3, bool(keep)))
+        emit("pdist", {"p": p}, [((4, 3), 0.7)], lambda x: F.pdist(x, p))
+    emit("normalize", {"p": 2.0, "dim": 1, "eps": 7.5}, [((4, 3), 0.7)],
+         lambda x: F.normalize(x, eps=7.5))
+    for dim, shape in ((1, (2, 3)), (0, (2, 3)), (-1, (1, 3))):
+        emit("cosine_similarity", {"dim": dim}, [((2, 3), 0.7), (shape, 0.4)],
+             lambda a, b: F.cosine_similarity(a, b, dim))
+
+
+def norms():
+    for shape, groups, affine in (((2, 6, 3), 3, 0), ((2, 6, 3), 2, 1), ((2, 4), 2, 1),
+                                  ((2, 4, 2, 3), 4, 1), ((1, 4, 3), 1, 0), ((2, 4, 1), 1, 0)):
+        inputs = [(shape, 0.7)] + [((shape[1],), 0.4), ((shape[1],), 0.9)] * affine
+        emit("group_norm", {"groups": groups, "affine": affine, "eps": 1e-3}, inputs,
+             lambda x, *wb: F.group_norm(x, groups, *wb, eps=1e-3))
+    for shape, affine in (((2, 3, 4), 0), ((2, 3, 4), 1), ((2, 3, 2, 3), 1), ((1, 2, 2, 2, 2), 0),
+                          ((2, 2, 3, 2, 1), 1)):
+        inputs = [(shape, 0.7)] + [((shape[1],), 0.4), ((shape[1],), 0.9)] * affine
+        emit("instance_norm", {"affine": affine, "eps": 1e-3}, inputs, lambda x, *wb: F.instance_norm(
+            x, None, None, *wb, eps=1e-3))
+    for stats in (0, 1):
+        def f(x, m, v):
+            mean, var = m.detach().clone(), (v * v).detach().clone()
+            y = F.instance_norm(x, mean, var, use_input_stats=bool(stats), momentum=0.3)
+            return torch.cat([y.flatten(), mean + 0 * m, var + 0 * v])
+        emit("instance_norm_running", {"stats": stats}, [((2, 3, 4), 0.7), ((3,), 0.4), ((3,), 0.9)], f)
+    for axes, eps, weight in ((1, None, 0), (1, 1e-2, 1), (2, 1e-2, 1), (2, None, 0)):
+        shape = (3, 4)[-axes:]
+        emit("rms_norm", {"axes": axes} | ({"eps": eps} if eps else {}),
+             [((2, 3, 4), 0.7)] + [(shape, 0.4)] * weight,
+             lambda x, *w: F.rms_norm(x, shape, *w, eps=eps))
+    for shape, size, alpha, beta, k in (((2, 5, 3), 3, 1e-4, 0.75, 1.0), ((2, 5, 3), 4, 0.9, 0.5, 2.0),
+                                        ((1, 4, 2, 2), 5, 0.9, 1.5, 1.0), ((2, 4, 3), 1, 0.5, 0.75, 1.0)):
+        emit("local_response_norm", {"size": size, "alpha": alpha, "beta": beta, "k": k}, [(shape, 0.7)],
+             lambda x: F.local_response_norm(x, size, alpha, beta, k))
+
+
+PARTS = (probability_losses, margin_losses, ctc, similarity, norms)
+
+if __name__ == "__main__":
+    print("// SPDX-License-Identifier: Apache-2.0")
+    print(f"// Made by make_functional_cases.py with torch {torch.__version__.split('+')[0]}.")
+    for part in PARTS:
+        part()
