@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spruce/nn/activations.h"
+#include "spruce/nn/adaptive_pool.h"
 #include "spruce/nn/attention.h"
 #include "spruce/nn/context.h"
 #include "spruce/nn/conv.h"
@@ -16,7 +17,9 @@
 #include "spruce/nn/init.h"
 #include "spruce/nn/linear.h"
 #include "spruce/nn/loss.h"
+#include "spruce/nn/lp_pool.h"
 #include "spruce/nn/margin_losses.h"
+#include "spruce/nn/max_unpool.h"
 #include "spruce/nn/mixed.h"
 #include "spruce/nn/module.h"
 #include "spruce/nn/norm.h"

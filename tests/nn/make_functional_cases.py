@@ -176,7 +176,53 @@ def norms():
              lambda x: F.local_response_norm(x, size, alpha, beta, k))
 
 
-PARTS = (probability_losses, margin_losses, ctc, similarity, norms)
+def with_indices(result):
+    """Values, then indices, which have no gradient, in a row."""
+    return torch.cat([result[0].flatten(), result[1].flatten().double()])
+
+
+def pools():
+    sizes = {1: [((2, 2, 7), 3), ((1, 2, 6), 3), ((2, 5), 5), ((1, 1, 3), 5)],
+             2: [((1, 2, 5, 7), (3, 2)), ((2, 6, 4), (3, 2)), ((1, 2, 4, 5), 1), ((1, 1, 5, 3), (None, 2))],
+             3: [((1, 2, 3, 4, 5), (2, 3, 4)), ((1, 4, 2, 4), (2, 1, 2))]}
+    for axes, cases in sizes.items():
+        for shape, out in cases:
+            named = "x".join(str(-1 if n is None else n) for n in (out if isinstance(out, tuple) else (out,)))
+            for op in ("avg", "max"):
+                f = getattr(F, f"adaptive_{op}_pool{axes}d")
+                emit(f"adaptive_{op}_pool{axes}d", {"out": named}, [(shape, 0.7)], lambda x: f(x, out))
+            f = getattr(F, f"adaptive_max_pool{axes}d")
+            emit(f"adaptive_max_pool{axes}d_with_indices", {"out": named}, [(shape, 1.7)],
+                 lambda x: with_indices(f(x, out, return_indices=True)))
+    for p, k, s, ceil in ((2.0, 2, None, 0), (1.0, 3, 2, 0), (3.0, 2, 1, 0), (2.0, 3, 2, 1), (1.5, 2, 3, 1)):
+        o = {"p": p, "k": k, "ceil": ceil} | ({"s": s} if s else {})
+        for axes, shape in ((1, (2, 2, 6)), (2, (1, 2, 4, 5)), (3, (1, 4, 3, 4))):
+            f = getattr(F, f"lp_pool{axes}d")
+            emit(f"lp_pool{axes}d", o, [(shape, 0.7)],
+                 lambda x: f(x if p == 1.0 else x.abs(), p, k, s, bool(ceil)))
+    for k, s, pad, d, ceil in ((2, None, 0, 1, 0), (3, 2, 1, 1, 0), (2, 1, 0, 2, 0), (3, 2, 1, 1, 1), (2, 3, 1, 2, 1)):
+        o = {"k": k, "pad": pad, "d": d, "ceil": ceil} | ({"s": s} if s else {})
+        for axes, shape in ((1, (2, 2, 7)), (2, (2, 5, 6)), (3, (1, 1, 4, 5, 4))):
+            f = getattr(F, f"max_pool{axes}d")
+            emit(f"max_pool{axes}d_with_indices", o, [(shape, 1.7)], lambda x: with_indices(
+                f(x, k, s, pad, d, bool(ceil), True)))
+    for axes, shape in ((1, (2, 2, 6)), (2, (1, 2, 4, 6)), (3, (1, 2, 4, 2))):
+        pool, unpool = getattr(F, f"max_pool{axes}d"), getattr(F, f"max_unpool{axes}d")
+        for k, s, pad in ((2, None, 0), (2, 2, 0), (2, 2, 1)):
+            o = {"k": k, "pad": pad} | ({"s": s} if s else {})
+            def f(x):
+                y, i = pool(x, k, s, pad, return_indices=True)
+                return unpool(y, i, k, s, pad, output_size=shape[-axes:])
+            emit(f"max_unpool{axes}d", o | {"sized": 1}, [(shape, 1.7)], f)
+        emit(f"max_unpool{axes}d", {"k": 2, "pad": 0, "sized": 0}, [(shape, 1.7)], lambda x: unpool(
+            *pool(x, 2, return_indices=True), 2))
+    for axes, shape in ((2, (1, 2, 4, 5)), (3, (1, 4, 3, 4))):
+        f = getattr(F, f"avg_pool{axes}d")
+        emit(f"avg_pool{axes}d_divisor", {"divisor": 3}, [(shape, 0.7)], lambda x: f(
+            x, 2, 2, 1, divisor_override=3))
+
+
+PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools)
 
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
