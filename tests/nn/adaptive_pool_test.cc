@@ -9,14 +9,6 @@
 namespace functional_cases {
 namespace {
 
-// "3x-1": a number for each axis, or one for all.
-nn::WindowArg output_size(const Options& o) {
-  std::istringstream in(o.text("out"));
-  sp::Shape out;
-  for (std::string n; std::getline(in, n, 'x');) out.push_back(std::stoll(n));
-  return out.rank() == 1 ? nn::WindowArg(out[0]) : nn::WindowArg(out);
-}
-
 Array with_indices(const nn::MaxPoolResult& r) {
   return sp::concatenate({sp::ravel(r.output), sp::astype(sp::ravel(r.indices), r.output.dtype())});
 }
@@ -25,15 +17,16 @@ template <int kAxes>
 void check_adaptive(size_t least) {
   const std::string axes = std::to_string(kAxes) + "d";
   check("adaptive_avg_pool" + axes, least, [](const Inputs& in, const Options& o) {
-    return nn::AdaptiveAvgPool<kAxes>{output_size(o)}(in[0]);
+    return nn::AdaptiveAvgPool<kAxes>{sizes_of(o, "out")}(in[0]);
   });
   check("adaptive_max_pool" + axes, least, [](const Inputs& in, const Options& o) {
-    return nn::AdaptiveMaxPool<kAxes>{output_size(o)}(in[0]);
+    return nn::AdaptiveMaxPool<kAxes>{sizes_of(o, "out")}(in[0]);
   });
-  check(
-      "adaptive_max_pool" + axes + "_with_indices", least, [](const Inputs& in, const Options& o) {
-        return with_indices(nn::AdaptiveMaxPoolWithIndicesFunction<kAxes>{}(in[0], output_size(o)));
-      });
+  check("adaptive_max_pool" + axes + "_with_indices", least,
+        [](const Inputs& in, const Options& o) {
+          return with_indices(
+              nn::AdaptiveMaxPoolWithIndicesFunction<kAxes>{}(in[0], sizes_of(o, "out")));
+        });
 }
 
 TEST(AdaptivePool, AsPyTorch) {

@@ -103,4 +103,15 @@ Array weight_of(const Options& o, const Array& x) {
   return o.flag("weight") ? sp::array({0.5, 2.0, 1.25}, x.dtype()) : Array();
 }
 
+sp::Shape list_of(const Options& o, const std::string& name) {
+  sp::Shape out;
+  for (const std::string& n : parts(o.text(name), 'x')) out.push_back(std::stoll(n));
+  return out;
+}
+
+nn::WindowArg sizes_of(const Options& o, const std::string& name) {
+  const sp::Shape out = list_of(o, name);
+  return out.rank() == 1 ? nn::WindowArg(out[0]) : nn::WindowArg(out);
+}
+
 }  // namespace functional_cases

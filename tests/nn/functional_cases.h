@@ -23,4 +23,9 @@ Array signs(const sp::Shape& shape, const Array& x);
 /// (0.5, 2, 1.25) in the dtype of x where the option is set, else nothing.
 Array weight_of(const Options& o, const Array& x);
 
+/// The numbers of an option "2x3".
+sp::Shape list_of(const Options& o, const std::string& name);
+/// The same as one number for all axes, where there is one, or one for each.
+nn::WindowArg sizes_of(const Options& o, const std::string& name);
+
 }  // namespace functional_cases

@@ -222,7 +222,72 @@ def pools():
             x, 2, 2, 1, divisor_override=3))
 
 
-PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools)
+def activations():
+    for threshold, value in ((0.1, 20.0), (-0.5, -1.0)):
+        emit("threshold", {"threshold": threshold, "value": value}, [((3, 4), 0.7)],
+             lambda x: F.threshold(x, threshold, value))
+    for shape, channels in (((3, 4), 1), ((3, 4), 4), ((2, 3, 2), 3), ((5,), 1)):
+        emit("prelu", {}, [(shape, 0.7), ((channels,), 0.4)], F.prelu)
+    emit("rrelu", {"lower": 0.1, "upper": 0.4}, [((3, 4), 0.7)], lambda x: F.rrelu(x, 0.1, 0.4))
+    emit("log_sigmoid", {}, [((3, 4), 0.7)], F.logsigmoid)
+
+
+def rearrangements():
+    for shape, r in (((2, 8, 3, 2), 2), ((9, 1, 2), 3), ((2, 1, 4, 2, 2), 2), ((1, 2, 3, 2), 1)):
+        emit("pixel_shuffle", {"r": r}, [(shape, 0.7)], lambda x: F.pixel_shuffle(x, r))
+    for shape, r in (((2, 2, 4, 6), 2), ((1, 3, 6), 3), ((2, 1, 1, 2, 4), 2)):
+        emit("pixel_unshuffle", {"r": r}, [(shape, 0.7)], lambda x: F.pixel_unshuffle(x, r))
+    for shape, g in (((2, 6, 2, 2), 3), ((1, 4, 2, 2), 2), ((2, 6, 3), 2)):
+        emit("channel_shuffle", {"groups": g}, [(shape, 0.7)], lambda x: F.channel_shuffle(x, g))
+    for pad, mode, shape in (
+        ((1, 2), "constant", (2, 3)), ((1, 2, 0, 1), "constant", (2, 3)), ((-1, 2), "constant", (2, 3)),
+        ((1, -2, -1, 1), "constant", (2, 3, 4)), ((2, 1), "reflect", (2, 3, 4)), ((2, 1, 1, 2), "reflect", (1, 2, 3, 4)),
+        ((1, 0, 1, 1, 0, 2), "reflect", (1, 1, 3, 2, 2)), ((3, 5), "replicate", (2, 3, 4)),
+        ((1, 2, 0, 3), "replicate", (2, 3, 4)), ((1, 2, 2, 0, 0, 1), "replicate", (1, 1, 2, 3, 2)),
+        ((4, 2), "circular", (1, 3, 4)), ((1, 2, 3, 0), "circular", (1, 2, 3, 4)),
+        ((1, 2, 0, 1, 2, 1), "circular", (1, 1, 2, 3, 2)),
+    ):
+        emit("pad", {"pad": "x".join(map(str, pad)), "mode": mode}, [(shape, 0.7)],
+             lambda x: F.pad(x, pad, mode, 2.5 if mode == "constant" else None))
+    for k, d, pad, s, shape in ((2, 1, 0, 1, (2, 2, 4, 3)), ((2, 3), (2, 1), (1, 0), (1, 2), (1, 2, 5, 6)),
+                                (3, 1, 1, 2, (2, 5, 4)), ((1, 2), 1, (0, 1), (2, 1), (1, 3, 4))):
+        spell = lambda v: "x".join(map(str, v if isinstance(v, tuple) else (v,)))
+        o = {"k": spell(k), "d": spell(d), "pad": spell(pad), "s": spell(s)}
+        emit("unfold", o, [(shape, 0.7)], lambda x: F.unfold(x, k, d, pad, s))
+        columns = tuple(F.unfold(torch.zeros(shape), k, d, pad, s).shape)
+        emit("fold", o | {"out": spell(shape[-2:])}, [(columns, 0.7)],
+             lambda x: F.fold(x, shape[-2:], k, d, pad, s))
+
+
+def convolutions():
+    cases = (  # x, weight, stride, padding, output_padding, groups, dilation
+        ((2, 2, 4), (2, 3, 3), 1, 0, 0, 1, 1), ((1, 4, 4), (4, 2, 3), 2, 1, 1, 2, 1), ((2, 5), (2, 1, 2), 3, 0, 2, 1, 2),
+        ((1, 2, 3, 3), (2, 2, 2, 3), (2, 1), (1, 0), (1, 0), 1, 1), ((1, 4, 3, 2), (4, 1, 3, 2), 2, 1, 1, 4, (1, 2)),
+        ((2, 3, 2), (2, 3, 3, 3), 2, 2, 0, 1, 2), ((1, 2, 2, 2, 3), (2, 1, 2, 2, 2), (1, 2, 1), (0, 1, 0), (0, 1, 0), 1, 1),
+        ((1, 2, 2, 2, 2), (2, 1, 1, 2, 3), 2, 0, 1, 2, 1),
+    )
+    spell = lambda v: "x".join(map(str, v if isinstance(v, tuple) else (v,)))
+    for x, w, s, pad, more, groups, d in cases:
+        axes = len(w) - 2
+        f = getattr(F, f"conv_transpose{axes}d")
+        for bias in (0, 1):
+            o = {"s": spell(s), "pad": spell(pad), "more": spell(more), "groups": groups, "d": spell(d)}
+            emit(f"conv_transpose{axes}d", o, [(x, 0.7), (w, 0.4)] + [((w[1] * groups,), 0.9)] * bias,
+                 lambda x, w, b=None: f(x, w, b, s, pad, more, groups, d))
+    for mode in ("zeros", "reflect", "replicate", "circular"):
+        for axes, x, k, pad, s, d, groups in ((1, (2, 2, 6), 3, 2, 2, 1, 1), (1, (1, 2, 5), 4, "same", 1, 1, 2),
+                                              (2, (1, 2, 4, 5), 3, (1, 2), 1, 1, 1), (2, (2, 5, 4), (2, 3), "same", 1, (2, 1), 1),
+                                              (3, (1, 1, 3, 4, 3), 2, 1, 2, 1, 1)):
+            layer = getattr(torch.nn, f"Conv{axes}d")(x[-axes - 1], 2, k, s, pad, d, groups, padding_mode=mode)
+            def f(x, w, b):
+                return torch.func.functional_call(layer, {"weight": w, "bias": b}, (x,))
+            emit(f"conv{axes}d_layer", {"mode": mode, "k": spell(k), "pad": spell(pad) if pad != "same" else pad, "s": s,
+                                        "d": spell(d), "groups": groups},
+                 [(x, 0.7), (tuple(layer.weight.shape), 0.4), ((2,), 0.9)], f)
+
+
+PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools, activations, rearrangements,
+         convolutions)
 
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
