@@ -286,8 +286,49 @@ def convolutions():
                  [(x, 0.7), (tuple(layer.weight.shape), 0.4), ((2,), 0.9)], f)
 
 
+def resampling():
+    spell = lambda v: "x".join(map(str, v if isinstance(v, tuple) else (v,)))
+    modes = {1: ("nearest", "nearest-exact", "linear", "area"),
+             2: ("nearest", "nearest-exact", "bilinear", "bicubic", "area"),
+             3: ("nearest", "nearest-exact", "trilinear", "area")}
+    shapes = {1: (2, 1, 5), 2: (1, 2, 3, 4), 3: (1, 1, 2, 3, 2)}
+    sizes = {1: (8, 3), 2: ((5, 7), (2, 3)), 3: ((3, 4, 5), (1, 2, 3))}
+    for axes, shape in shapes.items():
+        for mode in modes[axes]:
+            for corners in (0, 1) if mode.endswith(("linear", "cubic")) else (None,):
+                o = {"mode": mode} | ({"corners": corners} if corners is not None else {})
+                align = None if corners is None else bool(corners)
+                for size in sizes[axes]:
+                    emit("interpolate", o | {"size": spell(size)}, [(shape, 0.7)],
+                         lambda x: F.interpolate(x, size, mode=mode, align_corners=align))
+                for scale, again in ((2.0, 0), (1.7, 0), (0.6, 1), (1.3, 1), (0.75, 0)):
+                    emit("interpolate", o | {"scale": scale, "again": again}, [(shape, 0.7)],
+                         lambda x: F.interpolate(x, scale_factor=scale, mode=mode, align_corners=align,
+                                                 recompute_scale_factor=bool(again)))
+    for mode in ("bilinear", "bicubic"):
+        for corners in (0, 1):
+            for size in ((2, 3), (5, 2), (4, 6)):
+                emit("interpolate", {"mode": mode, "corners": corners, "antialias": 1, "size": spell(size)},
+                     [((1, 2, 5, 6), 0.7)], lambda x: F.interpolate(
+                         x, size, mode=mode, align_corners=bool(corners), antialias=True))
+    emit("interpolate", {"mode": "bilinear", "corners": 0, "antialias": 1, "scale": 0.45, "again": 0},
+         [((1, 1, 7, 6), 0.7)], lambda x: F.interpolate(
+             x, scale_factor=0.45, mode="bilinear", align_corners=False, antialias=True))
+    for pad in ("zeros", "border", "reflection"):
+        for corners in (0, 1):
+            for mode, x, grid in (("bilinear", (2, 2, 3, 4), (2, 3, 2, 2)), ("nearest", (1, 2, 4, 3), (1, 2, 3, 2)),
+                                  ("bicubic", (1, 2, 4, 3), (1, 3, 2, 2)), ("bilinear", (1, 1, 2, 3, 4), (1, 2, 2, 2, 3)),
+                                  ("nearest", (1, 2, 2, 3, 2), (1, 2, 1, 3, 3))):
+                emit("grid_sample", {"mode": mode, "pad": pad, "corners": corners}, [(x, 0.7), (grid, 0.83)],
+                     lambda x, g: F.grid_sample(x, 1.4 * g, mode, pad, bool(corners)))
+    for corners in (0, 1):
+        for theta, size in (((2, 2, 3), (2, 1, 3, 4)), ((1, 3, 4), (1, 2, 2, 1, 3))):
+            emit("affine_grid", {"corners": corners, "size": spell(size)}, [(theta, 0.7)],
+                 lambda t: F.affine_grid(t, size, bool(corners)))
+
+
 PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools, activations, rearrangements,
-         convolutions)
+         convolutions, resampling)
 
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
