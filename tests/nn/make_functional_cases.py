@@ -327,8 +327,33 @@ def resampling():
                  lambda t: F.affine_grid(t, size, bool(corners)))
 
 
+def tables():
+    for lead, bias in (((), 1), ((3,), 0), ((2, 3), 1)):
+        emit("bilinear", {}, [((*lead, 2), 0.7), ((*lead, 4), 0.4), ((3, 2, 4), 0.9)] + [((3,), 0.5)] * bias, F.bilinear)
+    index = torch.tensor([[1, 4, 1], [0, 2, 3]])
+    for padding in (0, 1, -4):
+        emit("embedding", {"padding": padding}, [((5, 3), 0.7)],
+             lambda w: F.embedding(index, w, padding_idx=padding))
+    flat, offsets = torch.tensor([1, 4, 1, 0, 2, 3, 3]), torch.tensor([0, 2, 2, 5])
+    for mode in ("mean", "sum", "max"):
+        for padding in (None, 1, -2):
+            o = {"mode": mode} | ({"padding": padding} if padding is not None else {})
+            emit("embedding_bag", o | {"form": "rows"}, [((5, 3), 0.7)], lambda w: F.embedding_bag(
+                index, w, mode=mode, padding_idx=padding))
+            emit("embedding_bag", o | {"form": "offsets"}, [((5, 3), 0.7)], lambda w: F.embedding_bag(
+                flat, w, offsets, mode=mode, padding_idx=padding))
+            emit("embedding_bag", o | {"form": "last"}, [((5, 3), 0.7)], lambda w: F.embedding_bag(
+                flat, w, torch.tensor([0, 2, 2, 5, 7]), mode=mode, padding_idx=padding, include_last_offset=True))
+    for padding in (None, 1):
+        o = {"mode": "sum"} | ({"padding": padding} if padding is not None else {})
+        emit("embedding_bag", o | {"form": "rows"}, [((5, 3), 0.7), ((2, 3), 0.4)], lambda w, s: F.embedding_bag(
+            index, w, mode="sum", padding_idx=padding, per_sample_weights=s))
+        emit("embedding_bag", o | {"form": "offsets"}, [((5, 3), 0.7), ((7,), 0.4)], lambda w, s: F.embedding_bag(
+            flat, w, offsets, mode="sum", padding_idx=padding, per_sample_weights=s))
+
+
 PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools, activations, rearrangements,
-         convolutions, resampling)
+         convolutions, resampling, tables)
 
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
