@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "spruce/core/axis_arg.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/unary.h"
 
 namespace spruce::nn {
@@ -151,7 +152,8 @@ struct Threshold {
 
   /// The result of threshold().
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return nn::threshold(x, threshold, value, loc);
+    const OpScope at("Threshold", loc);
+    return nn::threshold(x, threshold, value);
   }
 };
 

@@ -17,17 +17,17 @@ namespace spruce::nn {
 namespace {
 
 template <int kAxes>
-constexpr const char* kAvgName = kAxes == 1   ? "adaptive_avg_pool1d"
-                                 : kAxes == 2 ? "adaptive_avg_pool2d"
-                                              : "adaptive_avg_pool3d";
+constexpr const char* kAvgName = internal::axes_name<kAxes>("adaptive_avg_pool1d",
+                                                            "adaptive_avg_pool2d",
+                                                            "adaptive_avg_pool3d");
 template <int kAxes>
-constexpr const char* kMaxName = kAxes == 1   ? "adaptive_max_pool1d"
-                                 : kAxes == 2 ? "adaptive_max_pool2d"
-                                              : "adaptive_max_pool3d";
+constexpr const char* kMaxName = internal::axes_name<kAxes>("adaptive_max_pool1d",
+                                                            "adaptive_max_pool2d",
+                                                            "adaptive_max_pool3d");
 template <int kAxes>
-constexpr const char* kIndicesName = kAxes == 1   ? "adaptive_max_pool1d_with_indices"
-                                     : kAxes == 2 ? "adaptive_max_pool2d_with_indices"
-                                                  : "adaptive_max_pool3d_with_indices";
+constexpr const char* kIndicesName = internal::axes_name<kAxes>("adaptive_max_pool1d_with_indices",
+                                                                "adaptive_max_pool2d_with_indices",
+                                                                "adaptive_max_pool3d_with_indices");
 
 // The windows of one axis.
 struct Windows {

@@ -2,6 +2,8 @@
 // Pooling into a given number of windows.
 #pragma once
 
+#include "spruce/core/op_scope.h"
+#include "spruce/nn/axes_name.h"
 #include "spruce/nn/max_unpool.h"
 
 namespace spruce::nn {
@@ -66,7 +68,10 @@ struct AdaptiveAvgPool {
 
   /// The result of AdaptiveAvgPoolFunction.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return AdaptiveAvgPoolFunction<kAxes>{}(x, output_size, loc);
+    const OpScope at(
+        internal::axes_name<kAxes>("AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d"),
+        loc);
+    return AdaptiveAvgPoolFunction<kAxes>{}(x, output_size);
   }
 };
 /// Over the last axis.
@@ -83,7 +88,10 @@ struct AdaptiveMaxPool {
 
   /// The result of AdaptiveMaxPoolFunction.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return AdaptiveMaxPoolFunction<kAxes>{}(x, output_size, loc);
+    const OpScope at(
+        internal::axes_name<kAxes>("AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"),
+        loc);
+    return AdaptiveMaxPoolFunction<kAxes>{}(x, output_size);
   }
 };
 /// Over the last axis.

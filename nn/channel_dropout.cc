@@ -17,9 +17,7 @@ using spruce::internal::check_range, spruce::internal::Range;
 namespace {
 
 template <int kAxes>
-constexpr const char* kName = kAxes == 1   ? "dropout1d"
-                              : kAxes == 2 ? "dropout2d"
-                                           : "dropout3d";
+constexpr const char* kName = internal::axes_name<kAxes>("dropout1d", "dropout2d", "dropout3d");
 
 void require_key(const char* op, const Key& key) {
   if (!key.defined()) {

@@ -2,6 +2,8 @@
 // Dropout of whole channels, and dropout that keeps mean and variance.
 #pragma once
 
+#include "spruce/core/op_scope.h"
+#include "spruce/nn/axes_name.h"
 #include "spruce/nn/dropout.h"
 
 namespace spruce::nn {
@@ -52,14 +54,16 @@ struct ChannelDropout {
 
   /// Evaluation mode: x.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return ChannelDropoutFunction<kAxes>{}(x, {.p = p, .training = false}, loc);
+    const OpScope at(internal::axes_name<kAxes>("Dropout1d", "Dropout2d", "Dropout3d"), loc);
+    return ChannelDropoutFunction<kAxes>{}(x, {.p = p, .training = false});
   }
   /// In training, with a key from the context.
   Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const {
+    constexpr const char* kName = internal::axes_name<kAxes>("Dropout1d", "Dropout2d", "Dropout3d");
+    const OpScope at(kName, loc);
     if (!ctx.training || p == 0) return (*this)(x, loc);
-    const LocScope at(loc);
-    return ChannelDropoutFunction<kAxes>{}(
-        x, {.p = p, .training = true, .key = ctx.next_key("Dropout")}, loc);
+    return ChannelDropoutFunction<kAxes>{}(x,
+                                           {.p = p, .training = true, .key = ctx.next_key(kName)});
   }
 };
 /// Channels f[d].

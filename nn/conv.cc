@@ -10,12 +10,12 @@
 
 namespace spruce::nn {
 
-Shape WindowArg::resolve(const char* op, const char* what, int rank, int64_t least) const {
+Shape WindowArg::resolve(const char* op, const char* what, int rank, int64_t least,
+                         const char* each) const {
   Shape out = single_ ? Shape::filled(rank, values_[0]) : values_;
   if (out.rank() != rank) {
     throw ShapeError(std::string(op) + ": " + what + " has " + std::to_string(out.rank()) +
-                     " entries, " + std::to_string(rank) +
-                     " are needed, one for each spatial axis");
+                     " entries, " + std::to_string(rank) + " are needed, " + each);
   }
   for (const int64_t v : out) {
     if (v < least) {

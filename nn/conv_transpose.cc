@@ -8,19 +8,19 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/axes_name.h"
 #include "spruce/nn/init.h"
 
 namespace spruce::nn {
 namespace {
 
 template <int kAxes>
-constexpr const char* kFunctionName = kAxes == 1   ? "conv_transpose1d"
-                                      : kAxes == 2 ? "conv_transpose2d"
-                                                   : "conv_transpose3d";
+constexpr const char* kFunctionName = internal::axes_name<kAxes>("conv_transpose1d",
+                                                                 "conv_transpose2d",
+                                                                 "conv_transpose3d");
 template <int kAxes>
-constexpr const char* kLayerName = kAxes == 1   ? "ConvTranspose1d"
-                                   : kAxes == 2 ? "ConvTranspose2d"
-                                                : "ConvTranspose3d";
+constexpr const char* kLayerName = internal::axes_name<kAxes>("ConvTranspose1d", "ConvTranspose2d",
+                                                              "ConvTranspose3d");
 
 // As a convolution of the input with zeros between its elements.
 ConvParams params_of(const char* op, const Shape& kernel, const ConvTransposeOptions& o) {

@@ -2,6 +2,7 @@
 // Sums, means or maxima of rows of a table.
 #pragma once
 
+#include "spruce/core/op_scope.h"
 #include "spruce/nn/embedding.h"
 
 namespace spruce::nn {
@@ -57,8 +58,9 @@ struct EmbeddingBag {
   /// As embedding_bag().
   Array operator()(const Array& input, const Array& offsets = {},
                    const Array& per_sample_weights = {}, Loc loc = Loc::current()) const {
+    const OpScope at("EmbeddingBag", loc);
     return embedding_bag(input, weight, offsets, per_sample_weights,
-                         {mode, include_last_offset, padding_idx}, loc);
+                         {mode, include_last_offset, padding_idx});
   }
 };
 

@@ -119,10 +119,12 @@ void check_grid(const Array& x, const Array& grid, const GridSampleOptions& o) {
                      "; they must be f[n, c, h, w] and f[n, h', w', 2], or f[n, c, d, h, w] and "
                      "f[n, d', h', w', 3]");
   }
-  if (x.size() == 0 ||
-      x.size() / (x.shape()[0] * x.shape()[1]) > std::numeric_limits<int32_t>::max())
-    throw ShapeError("grid_sample: x " + to_string(x.aval()) +
-                     " must have elements, and fewer than 2^31 in an image");
+  int64_t elements = 1;
+  for (int i = 2; i < x.rank(); ++i) elements *= x.shape()[i];
+  if (elements == 0 || elements > std::numeric_limits<int32_t>::max()) {
+    throw ShapeError("grid_sample: an image of x " + to_string(x.aval()) +
+                     " must have elements, and fewer than 2^31");
+  }
   if (!is_floating(x.dtype()) || x.dtype() != grid.dtype()) {
     throw DtypeError("grid_sample: x is " + to_string(x.aval()) + ", grid is " +
                      to_string(grid.aval()) +
@@ -141,6 +143,9 @@ Array GridSampleFunction::operator()(const Array& x, const Array& grid, const Gr
   const OpScope at("grid_sample", loc);
   check_grid(x, grid, o);
   const int axes = x.rank() - 2;
+  Shape shape{x.shape()[0], x.shape()[1]};
+  for (int i = 0; i < axes; ++i) shape.push_back(grid.shape()[1 + i]);
+  if (shape.numel() == 0) return zeros(shape, x.dtype());
   const Reader reader(x, grid);
   const Array flat = reshape(grid, {x.shape()[0], reader.count(), axes});
   std::vector<std::vector<Tap>> taps;  // of each axis of x; the grid has them the other way round
@@ -164,8 +169,6 @@ Array GridSampleFunction::operator()(const Array& x, const Array& grid, const Gr
     if (weight.defined()) part = part * expand_dims(weight, 1);
     y = y.defined() ? y + part : part;
   }
-  Shape shape{x.shape()[0], x.shape()[1]};
-  for (int i = 0; i < axes; ++i) shape.push_back(grid.shape()[1 + i]);
   return reshape(y, shape);
 }
 

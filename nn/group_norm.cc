@@ -11,6 +11,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/axes_name.h"
 
 namespace spruce::nn {
 
@@ -111,9 +112,8 @@ Array GroupNorm::operator()(const Array& x, Loc loc) const {
 namespace {
 
 template <int kAxes>
-constexpr const char* kInstanceNorm = kAxes == 1   ? "InstanceNorm1d"
-                                      : kAxes == 2 ? "InstanceNorm2d"
-                                                   : "InstanceNorm3d";
+constexpr const char* kInstanceNorm = internal::axes_name<kAxes>("InstanceNorm1d", "InstanceNorm2d",
+                                                                 "InstanceNorm3d");
 
 }  // namespace
 

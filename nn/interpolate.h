@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spruce/core/array.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/nn/window_arg.h"
 
 namespace spruce::nn {
@@ -73,7 +74,31 @@ struct Upsample {
 
   /// The result of interpolate.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return interpolate(x, {size, scale_factor, mode, align_corners}, loc);
+    const OpScope at("Upsample", loc);
+    return interpolate(x, {size, scale_factor, mode, align_corners});
+  }
+};
+
+/// Upsample by InterpolateMode::kNearest over two spatial axes.
+struct UpsamplingNearest2d {
+  WindowArg size = Shape{};    ///< of the spatial axes of the result
+  ScaleArg scale_factor = {};  ///< or factors
+
+  /// The result of interpolate.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const {
+    const OpScope at("UpsamplingNearest2d", loc);
+    return interpolate(x, {size, scale_factor});
+  }
+};
+/// Upsample by InterpolateMode::kBilinear with align_corners over two spatial axes.
+struct UpsamplingBilinear2d {
+  WindowArg size = Shape{};    ///< of the spatial axes of the result
+  ScaleArg scale_factor = {};  ///< or factors
+
+  /// The result of interpolate.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const {
+    const OpScope at("UpsamplingBilinear2d", loc);
+    return interpolate(x, {size, scale_factor, InterpolateMode::kBilinear, true});
   }
 };
 

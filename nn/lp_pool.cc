@@ -12,9 +12,7 @@ namespace spruce::nn {
 namespace {
 
 template <int kAxes>
-constexpr const char* kName = kAxes == 1   ? "lp_pool1d"
-                              : kAxes == 2 ? "lp_pool2d"
-                                           : "lp_pool3d";
+constexpr const char* kName = internal::axes_name<kAxes>("lp_pool1d", "lp_pool2d", "lp_pool3d");
 
 // A whole power multiplies, and so has its derivatives at 0 and below.
 Array powered(const Array& x, double p) {

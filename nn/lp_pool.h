@@ -2,6 +2,8 @@
 // Pooling by power averages.
 #pragma once
 
+#include "spruce/core/op_scope.h"
+#include "spruce/nn/axes_name.h"
 #include "spruce/nn/pool.h"
 
 namespace spruce::nn {
@@ -43,7 +45,8 @@ struct LPPool {
 
   /// The result of LpPoolFunction.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return LpPoolFunction<kAxes>{}(x, norm_type, kernel, {stride, ceil_mode}, loc);
+    const OpScope at(internal::axes_name<kAxes>("LPPool1d", "LPPool2d", "LPPool3d"), loc);
+    return LpPoolFunction<kAxes>{}(x, norm_type, kernel, {stride, ceil_mode});
   }
 };
 /// Over the last axis.

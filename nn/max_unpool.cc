@@ -17,13 +17,12 @@ namespace spruce::nn {
 namespace {
 
 template <int kAxes>
-constexpr const char* kPoolName = kAxes == 1   ? "max_pool1d_with_indices"
-                                  : kAxes == 2 ? "max_pool2d_with_indices"
-                                               : "max_pool3d_with_indices";
+constexpr const char* kPoolName = internal::axes_name<kAxes>("max_pool1d_with_indices",
+                                                             "max_pool2d_with_indices",
+                                                             "max_pool3d_with_indices");
 template <int kAxes>
-constexpr const char* kUnpoolName = kAxes == 1   ? "max_unpool1d"
-                                    : kAxes == 2 ? "max_unpool2d"
-                                                 : "max_unpool3d";
+constexpr const char* kUnpoolName = internal::axes_name<kAxes>("max_unpool1d", "max_unpool2d",
+                                                               "max_unpool3d");
 
 int64_t spatial_size(const Array& x, int axes) {
   int64_t n = 1;

@@ -2,6 +2,8 @@
 // Max pooling that tells where the elements stood, and its partial inverse.
 #pragma once
 
+#include "spruce/core/op_scope.h"
+#include "spruce/nn/axes_name.h"
 #include "spruce/nn/pool.h"
 
 namespace spruce::nn {
@@ -70,7 +72,8 @@ struct MaxUnpool {
 
   /// The result of MaxUnpoolFunction.
   Array operator()(const Array& x, const Array& indices, Loc loc = Loc::current()) const {
-    return MaxUnpoolFunction<kAxes>{}(x, indices, kernel, {stride, padding, output_size}, loc);
+    const OpScope at(internal::axes_name<kAxes>("MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"), loc);
+    return MaxUnpoolFunction<kAxes>{}(x, indices, kernel, {stride, padding, output_size});
   }
 };
 /// Over the last axis.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spruce/core/array.h"
+#include "spruce/nn/axes_name.h"
 #include "spruce/nn/window_arg.h"
 
 namespace spruce::nn {
@@ -39,6 +40,20 @@ Array padded(const char* op, const Array& x, const Shape& low, const Shape& high
 /// pad() of a layer over kAxes axes, with one number or two for each of them.
 Array pad_layer(const char* op, int axes, const Array& x, const WindowArg& padding,
                 const PaddingOptions& options, Loc loc);
+/// The layer's name in errors.
+template <int kAxes>
+constexpr const char* padding_layer_name(PaddingMode mode) {
+  switch (mode) {
+    case PaddingMode::kReflect:
+      return axes_name<kAxes>("ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d");
+    case PaddingMode::kReplicate:
+      return axes_name<kAxes>("ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d");
+    case PaddingMode::kCircular:
+      return axes_name<kAxes>("CircularPad1d", "CircularPad2d", "CircularPad3d");
+    default:
+      return axes_name<kAxes>("ZeroPad1d", "ZeroPad2d", "ZeroPad3d");
+  }
+}
 
 }  // namespace internal
 
@@ -49,7 +64,8 @@ struct PaddingLayer {
 
   /// The result of pad.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return internal::pad_layer("pad", kAxes, x, padding, {.mode = kMode}, loc);
+    return internal::pad_layer(internal::padding_layer_name<kAxes>(kMode), kAxes, x, padding,
+                               {.mode = kMode}, loc);
   }
 };
 /// Zeros around the last axis.
@@ -85,7 +101,9 @@ struct ConstantPad {
 
   /// The result of pad.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return internal::pad_layer("pad", kAxes, x, padding, {.value = value}, loc);
+    return internal::pad_layer(
+        internal::axes_name<kAxes>("ConstantPad1d", "ConstantPad2d", "ConstantPad3d"), kAxes, x,
+        padding, {.value = value}, loc);
   }
 };
 /// Around the last axis.

@@ -4,6 +4,7 @@
 
 #include "spruce/core/array.h"
 #include "spruce/core/axis_arg.h"
+#include "spruce/core/op_scope.h"
 
 namespace spruce::nn {
 
@@ -37,7 +38,8 @@ struct PixelShuffle {
 
   /// The result of pixel_shuffle.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return pixel_shuffle(x, upscale_factor, loc);
+    const OpScope at("PixelShuffle", loc);
+    return pixel_shuffle(x, upscale_factor);
   }
 };
 /// pixel_unshuffle as a layer without parameters.
@@ -46,7 +48,8 @@ struct PixelUnshuffle {
 
   /// The result of pixel_unshuffle.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return pixel_unshuffle(x, downscale_factor, loc);
+    const OpScope at("PixelUnshuffle", loc);
+    return pixel_unshuffle(x, downscale_factor);
   }
 };
 /// channel_shuffle as a layer without parameters.
@@ -55,7 +58,8 @@ struct ChannelShuffle {
 
   /// The result of channel_shuffle.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return channel_shuffle(x, groups, loc);
+    const OpScope at("ChannelShuffle", loc);
+    return channel_shuffle(x, groups);
   }
 };
 /// unflatten as a layer without parameters.
@@ -65,7 +69,8 @@ struct Unflatten {
 
   /// The result of unflatten.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return unflatten(x, dim, sizes, loc);
+    const OpScope at("Unflatten", loc);
+    return unflatten(x, dim, sizes);
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "spruce/core/op_scope.h"
 #include "spruce/nn/factory.h"
 
 namespace spruce::nn {
@@ -70,7 +71,8 @@ struct LocalResponseNorm {
 
   /// The result of local_response_norm.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return local_response_norm(x, size, {alpha, beta, k}, loc);
+    const OpScope at("LocalResponseNorm", loc);
+    return local_response_norm(x, size, {alpha, beta, k});
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "spruce/core/array.h"
 #include "spruce/core/axis_arg.h"
+#include "spruce/core/op_scope.h"
 
 namespace spruce::nn {
 
@@ -69,7 +70,8 @@ struct CosineSimilarity {
 
   /// The result of cosine_similarity.
   Array operator()(const Array& x1, const Array& x2, Loc loc = Loc::current()) const {
-    return cosine_similarity(x1, x2, {.dim = dim, .eps = eps}, loc);
+    const OpScope at("CosineSimilarity", loc);
+    return cosine_similarity(x1, x2, {.dim = dim, .eps = eps});
   }
 };
 
@@ -81,7 +83,8 @@ struct PairwiseDistance {
 
   /// The result of pairwise_distance.
   Array operator()(const Array& x1, const Array& x2, Loc loc = Loc::current()) const {
-    return pairwise_distance(x1, x2, {.p = p, .eps = eps, .keepdim = keepdim}, loc);
+    const OpScope at("PairwiseDistance", loc);
+    return pairwise_distance(x1, x2, {.p = p, .eps = eps, .keepdim = keepdim});
   }
 };
 

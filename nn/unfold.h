@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spruce/core/array.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/nn/window_arg.h"
 
 namespace spruce::nn {
@@ -37,7 +38,8 @@ struct Unfold {
 
   /// The result of unfold.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return unfold(x, kernel, {dilation, padding, stride}, loc);
+    const OpScope at("Unfold", loc);
+    return unfold(x, kernel, {dilation, padding, stride});
   }
 };
 /// fold as a layer without parameters.
@@ -50,7 +52,8 @@ struct Fold {
 
   /// The result of fold.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return fold(x, output_size, kernel, {dilation, padding, stride}, loc);
+    const OpScope at("Fold", loc);
+    return fold(x, output_size, kernel, {dilation, padding, stride});
   }
 };
 

@@ -35,6 +35,12 @@ TEST(Interpolate, LayerIsTheFunction) {
   const nn::Upsample layer{.size = {6, 5}, .mode = nn::InterpolateMode::kBilinear};
   EXPECT_TRUE(sp::array_equal(
       layer(x), nn::interpolate(x, {.size = {6, 5}, .mode = nn::InterpolateMode::kLinear})));
+  EXPECT_TRUE(sp::array_equal(nn::UpsamplingNearest2d{.scale_factor = 3}(x),
+                              nn::Upsample{.scale_factor = 3}(x)));
+  EXPECT_TRUE(sp::array_equal(
+      nn::UpsamplingBilinear2d{.size = {6, 5}}(x),
+      nn::interpolate(
+          x, {.size = {6, 5}, .mode = nn::InterpolateMode::kBilinear, .align_corners = true})));
   EXPECT_EQ(nn::interpolate(x, {.scale_factor = {2, 1.5}}).shape(), (sp::Shape{1, 2, 6, 6}));
 }
 
@@ -80,6 +86,11 @@ TEST(GridSample, OfTheIdentityIsTheImage) {
     const Array grid = nn::affine_grid(theta, x.shape(), {.align_corners = corners});
     EXPECT_TRUE(sp::allclose(nn::grid_sample(x, grid, {.align_corners = corners}), x));
   }
+}
+
+TEST(GridSample, OfNoImages) {
+  EXPECT_EQ(nn::grid_sample(sp::ones({0, 2, 3, 4}), sp::zeros({0, 5, 6, 2})).shape(),
+            (sp::Shape{0, 2, 5, 6}));
 }
 
 TEST(GridSample, BadInput) {

@@ -352,8 +352,42 @@ def tables():
             flat, w, offsets, mode="sum", padding_idx=padding, per_sample_weights=s))
 
 
+def fractional():
+    """Input 1 becomes the random samples, which are no part of the gradient."""
+    for axes, shape, k, size, ratio in ((2, (1, 2, 6, 7), 2, (3, 4), None), (2, (2, 2, 5, 5), (1, 2), None, 0.6),
+                                        (2, (2, 5, 4), 3, 1, None), (3, (1, 2, 4, 4, 5), 2, (2, 2, 3), None),
+                                        (3, (1, 1, 4, 4, 4), (2, 1, 2), None, 0.5)):
+        spell = lambda v: "x".join(map(str, v if isinstance(v, tuple) else (v,)))
+        n = (*(shape[:2] if len(shape) == axes + 2 else (1, shape[0])), axes)
+        f = getattr(F, f"fractional_max_pool{axes}d")
+        o = {"k": spell(k)} | ({"size": spell(size)} if size else {"ratio": ratio})
+        def run(x, u):
+            samples = (u * u / 20).detach()
+            ratios = [ratio] * axes if ratio else None
+            y, i = f(x, k, size, ratios, True, _random_samples=samples)
+            return torch.cat([y.flatten(), i.flatten().double(), 0 * u.flatten()])
+        emit(f"fractional_max_pool{axes}d", o, [(shape, 1.7), (n, 0.4)], run)
+    for bias in (0, 1):
+        emit("linear_cross_entropy", {}, [((4, 3), 0.7), ((5, 3), 0.4)] + [((5,), 0.9)] * bias,
+             lambda x, w, b=None: F.linear_cross_entropy(x, w, torch.tensor([0, 4, 2, 1]), linear_bias=b,
+                                                         label_smoothing=0.1))
+
+
+def adaptive_softmax():
+    """Inputs: x, then the parameters in PyTorch's order; the result is the output, then the loss."""
+    target = torch.tensor([0, 7, 2, 4])
+    for bias in (0, 1):
+        layer = torch.nn.AdaptiveLogSoftmaxWithLoss(8, 9, [3, 6], div_value=2.0, head_bias=bool(bias))
+        names = [n for n, _ in layer.named_parameters()]
+        def f(x, *values):
+            y = torch.func.functional_call(layer, dict(zip(names, values)), (x, target))
+            return torch.cat([y.output, y.loss.reshape(1)])
+        shapes = [(tuple(p.shape), 0.4 + i / 7) for i, p in enumerate(layer.parameters())]
+        emit("adaptive_softmax", {"bias": bias}, [((4, 8), 0.7)] + shapes, f)
+
+
 PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools, activations, rearrangements,
-         convolutions, resampling, tables)
+         convolutions, resampling, tables, fractional, adaptive_softmax)
 
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
