@@ -52,14 +52,12 @@ struct Windows {
     }
     return array(out);
   }
-  // f[count, longest]: 1 / length for the elements of each window, 0 for what is repeated.
-  Array weights(Dtype dtype) const {
-    std::vector<double> out;
-    for (const int64_t length : lengths) {
-      for (int64_t k = 0; k < longest; ++k)
-        out.push_back(k < length ? 1 / static_cast<double>(length) : 0);
-    }
-    return astype(array(out, {count, longest}), dtype);
+  // i64[count]: element k of each window, or its last one.
+  Array element(int64_t k) const {
+    std::vector<int64_t> out;
+    for (size_t i = 0; i < starts.size(); ++i)
+      out.push_back(starts[i] + std::min(k, lengths[i] - 1));
+    return array(out);
   }
 };
 
@@ -107,21 +105,35 @@ Array cut(const Array& x, const std::vector<Windows>& windows) {
   return reshape(y, shape);
 }
 
-Array average(const Array& x, const std::vector<Windows>& windows) {
-  Array y = cut(x, windows);
-  Axes within;
-  const int lead = x.rank() - static_cast<int>(windows.size());
-  for (size_t i = 0; i < windows.size(); ++i) within.push_back(lead + 2 * static_cast<int>(i) + 1);
-  if (all_even(windows)) return mean(y, within);
-  for (size_t i = 0; i < windows.size(); ++i) {
-    Shape shape = Shape::filled(2 * static_cast<int>(windows.size() - i), 1);
-    shape[0] = windows[i].count;
-    shape[1] = windows[i].longest;
-    const Array weights = reshape(windows[i].weights(x.dtype()), shape);
-    // What is repeated counts for nothing, even where it is not finite.
-    y = where(weights != 0, y * weights, 0);
+// The mean of the windows of one axis, an element of each at a time.
+Array average_of_axis(const Array& x, int axis, const Windows& w) {
+  Shape along = Shape::filled(x.rank() - axis, 1);
+  along[0] = w.count;
+  const Array lengths = reshape(array(w.lengths), along);
+  Array total;
+  for (int64_t k = 0; k < w.longest; ++k) {
+    Array part = rules::take_axis(x, w.element(k), axis);
+    const bool all =
+        std::all_of(w.lengths.begin(), w.lengths.end(), [&](int64_t length) { return k < length; });
+    if (!all) part = where(lengths > k, part, 0);
+    total = total.defined() ? total + part : part;
   }
-  return sum(y, within);
+  return total / astype(lengths, x.dtype());
+}
+
+Array average(const Array& x, const std::vector<Windows>& windows) {
+  const int lead = x.rank() - static_cast<int>(windows.size());
+  if (all_even(windows)) {
+    Axes within;
+    for (size_t i = 0; i < windows.size(); ++i)
+      within.push_back(lead + 2 * static_cast<int>(i) + 1);
+    return mean(cut(x, windows), within);
+  }
+  const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
+  Array y = half ? astype(x, float32) : x;
+  for (size_t i = 0; i < windows.size(); ++i)
+    y = average_of_axis(y, lead + static_cast<int>(i), windows[i]);
+  return half ? astype(y, x.dtype()) : y;
 }
 
 WindowArg even_kernel(const std::vector<Windows>& windows) {
@@ -147,13 +159,14 @@ MaxPoolResult uneven_max(const Array& x, const std::vector<Windows>& windows) {
   const Array y = reshape(transpose(cut(x, windows), order), shape);
   const Array which = argmax(y, -1, {.keepdims = true});
   // Of equal elements the first was taken, so none that is repeated.
-  Array rest = squeeze(which, -1), places = zeros({}, int32);
+  const Dtype dtype = internal::place_dtype(x, axes);
+  Array rest = squeeze(which, -1), places = zeros({}, dtype);
   int64_t stride = 1;
   for (int i = axes - 1; i >= 0; --i) {
     const Windows& w = windows[static_cast<size_t>(i)];
     Shape along = Shape::filled(axes, 1);
     along[i] = w.count;
-    const Array starts = reshape(astype(array(w.starts), int32), along);
+    const Array starts = reshape(astype(array(w.starts), dtype), along);
     places = places + (starts + rest % w.longest) * stride;
     rest = floor_divide(rest, w.longest);
     stride *= w.size;

@@ -87,7 +87,7 @@ MaxPoolResult pooled(const char* op, int axes, const Array& x, const WindowArg& 
   samples = reshape(samples, {planes, axes});
   // Flat places i[planes, out..., kernel...], axis by axis. PyTorch's samples of two axes are the
   // other way round.
-  Array places = zeros({}, int32);
+  Array places = zeros({}, internal::place_dtype(x, axes));
   int64_t stride = 1;
   for (int i = axes - 1; i >= 0; --i) {
     const int64_t in = x.shape()[x.rank() - axes + i];

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/max_unpool.h"
 
-#include <limits>
-
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/create.h"
@@ -33,7 +31,7 @@ int64_t spatial_size(const Array& x, int axes) {
 // Which tap of each window is the largest -> its place in the flattened spatial axes of x.
 Array places_of(const Array& taps, const internal::PoolWindows& w, const Array& x) {
   const int axes = w.kernel.rank(), lead = x.rank() - axes;
-  const Dtype dtype = spatial_size(x, axes) <= std::numeric_limits<int32_t>::max() ? int32 : int64;
+  const Dtype dtype = internal::place_dtype(x, axes);
   Array rest = astype(taps, dtype), places;
   int64_t stride = 1;
   for (int i = axes - 1; i >= 0; --i) {

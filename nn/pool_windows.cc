@@ -2,8 +2,15 @@
 #include "spruce/nn/pool_windows.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace spruce::nn::internal {
+
+Dtype place_dtype(const Array& x, int axes) {
+  int64_t n = 1;
+  for (int i = x.rank() - axes; i < x.rank(); ++i) n *= x.shape()[i];
+  return n <= std::numeric_limits<int32_t>::max() ? int32 : int64;
+}
 
 void require_pool_rank(const char* op, int rank, const Array& x) {
   if (x.rank() != rank + 1 && x.rank() != rank + 2) {

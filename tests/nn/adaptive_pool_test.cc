@@ -49,9 +49,12 @@ TEST(AdaptivePool, FunctionsAndLayersAreOne) {
 // What a window does not hold does not reach it, and a NaN is the largest.
 TEST(AdaptivePool, WindowsAreApart) {
   const float inf = std::numeric_limits<float>::infinity();
-  const Array x = sp::reshape(sp::array({inf, 1.0f, 2.0f, 3.0f, 4.0f}), {1, 1, 5});
+  const Array x = sp::reshape(sp::array({inf, 1.0f, 2.0f, 3.0f, 4.0f}), {1, 1, 5}),
+              flipped = sp::flip(x);
   const std::vector<float> means = nn::adaptive_avg_pool1d(x, 3).to_vector<float>();
   EXPECT_EQ(means, (std::vector<float>{inf, 2, 3.5}));
+  EXPECT_EQ(nn::adaptive_avg_pool1d(flipped, 3).to_vector<float>(),
+            (std::vector<float>{3.5, 2, inf}));
   const Array y = sp::reshape(sp::array({1.0f, std::nanf(""), 2.0f, 3.0f, 4.0f}), {1, 1, 5});
   const nn::MaxPoolResult r = nn::adaptive_max_pool1d_with_indices(y, 3);
   const std::vector<float> largest = r.output.to_vector<float>();

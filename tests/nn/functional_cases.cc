@@ -69,6 +69,10 @@ void compare(const Case& c, const Function& f) {
 
   const auto at_options = [&](const Inputs& in) { return f(in, options); };
   expect_same(sp::jit(at_options)(in), result.second, what + " jit");
+  const auto loss = [&](const Inputs& in) { return weighted(in).first; };
+  const Inputs compiled = sp::jit(sp::grad(loss))(in);
+  for (size_t i = 0; i < in.size(); ++i)
+    expect_same(compiled[i], gradients[i], what + " jit of gradient " + std::to_string(i));
   Inputs both, flipped, narrow;
   for (const Array& x : in) {
     flipped.push_back(sp::flip(x));
