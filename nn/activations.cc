@@ -87,6 +87,10 @@ Array logsigmoid(const Array& x) {
   const OpScope at("logsigmoid");
   return -bind1(softplus_p, {-floating(x)});
 }
+Array log_sigmoid(const Array& x) {
+  const OpScope at("log_sigmoid");
+  return logsigmoid(x);
+}
 Array tanhshrink(const Array& x) {
   const OpScope at("tanhshrink");
   return x - spruce::tanh(x);
@@ -136,6 +140,11 @@ Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc l
     return bind1(softplus_p, {f});
   const Array scaled = options.beta * f;
   return where(scaled > options.threshold, f, bind1(softplus_p, {scaled}) / options.beta);
+}
+
+Array ThresholdFunction::operator()(const Array& x, double threshold, double value, Loc loc) const {
+  const OpScope at("threshold", loc);
+  return where(x > threshold, x, value);
 }
 
 Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {

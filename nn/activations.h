@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "spruce/core/axis_arg.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/core/ops/unary.h"
 
 namespace spruce::nn {
@@ -30,6 +31,7 @@ Array hardsigmoid(const Array& x);
 Array hardswish(const Array& x);
 Array softsign(const Array& x);
 Array logsigmoid(const Array& x);
+Array log_sigmoid(const Array& x);
 Array tanhshrink(const Array& x);
 }  // namespace internal
 
@@ -55,6 +57,8 @@ inline constexpr Activation hardswish{internal::hardswish};
 inline constexpr Activation softsign{internal::softsign};
 /// log(sigmoid(x)), without overflow.
 inline constexpr Activation logsigmoid{internal::logsigmoid};
+/// logsigmoid under JAX's name.
+inline constexpr Activation log_sigmoid{internal::log_sigmoid};
 /// x - tanh(x).
 inline constexpr Activation tanhshrink{internal::tanhshrink};
 
@@ -137,6 +141,22 @@ struct Softplus {
 /// The function of type Softplus.
 inline constexpr Softplus softplus{};
 
+/// x where x > threshold, value elsewhere; of the shape of x.
+inline constexpr struct ThresholdFunction {
+  Array operator()(const Array& x, double threshold, double value, Loc loc = Loc::current()) const;
+} threshold{};
+/// threshold as a layer without parameters.
+struct Threshold {
+  double threshold = 0;  ///< up to which x is replaced
+  double value = 0;      ///< by this
+
+  /// The result of threshold().
+  Array operator()(const Array& x, Loc loc = Loc::current()) const {
+    const OpScope at("Threshold", loc);
+    return nn::threshold(x, threshold, value);
+  }
+};
+
 /// Options of hardshrink and softshrink.
 struct ShrinkOptions {
   double lambd = 0.5;  ///< half the width of what becomes 0; not negative
@@ -157,6 +177,12 @@ struct Softshrink {
 };
 /// The function of type Softshrink.
 inline constexpr Softshrink softshrink{};
+
+/// x itself, as a layer: where a part of a net is to be left out.
+struct Identity {
+  /// x.
+  Array operator()(const Array& x, Loc = Loc::current()) const { return x; }
+};
 
 /// Options of softmax, log_softmax, softmin and glu.
 struct SoftmaxOptions {

@@ -10,12 +10,12 @@
 
 namespace spruce::nn {
 
-Shape WindowArg::resolve(const char* op, const char* what, int rank, int64_t least) const {
+Shape WindowArg::resolve(const char* op, const char* what, int rank, int64_t least,
+                         const char* each) const {
   Shape out = single_ ? Shape::filled(rank, values_[0]) : values_;
   if (out.rank() != rank) {
     throw ShapeError(std::string(op) + ": " + what + " has " + std::to_string(out.rank()) +
-                     " entries, " + std::to_string(rank) +
-                     " are needed, one for each spatial axis");
+                     " entries, " + std::to_string(rank) + " are needed, " + each);
   }
   for (const int64_t v : out) {
     if (v < least) {
@@ -101,11 +101,15 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
   }
   ConvParams p;
   p.strides = c.stride;
-  p.padding_low = c.padding_low;
-  p.padding_high = c.padding_high;
+  const bool zeros = c.padding_mode == PaddingMode::kZeros;
+  if (zeros) {
+    p.padding_low = c.padding_low;
+    p.padding_high = c.padding_high;
+  }
+  const Array wide = zeros ? x : padded(op, x, c.padding_low, c.padding_high, c.padding_mode, 0);
   p.rhs_dilation = c.dilation;
   p.feature_group_count = c.groups;
-  Array y = conv_general(single ? expand_dims(x, 0) : x, weight, p);
+  Array y = conv_general(single ? expand_dims(wide, 0) : wide, weight, p);
   if (bias.defined()) {
     Shape shape = Shape::filled(rank + 1, 1);
     shape[0] = bias.size();
@@ -119,6 +123,7 @@ ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_
   const Shape kernel = kernel_arg.resolve(op, "kernel", rank, 1);
   ConvParts parts;
   parts.config = config_of(op, rank, kernel, o.stride, o.padding, o.dilation, o.groups);
+  parts.config.padding_mode = o.padding_mode;
   if (in < 1 || out < 1 || in % o.groups != 0 || out % o.groups != 0) {
     throw ShapeError(
         std::string(op) + ": " + std::to_string(in) + " input and " + std::to_string(out) +
@@ -170,6 +175,17 @@ Conv2d Conv2d::init(const Key& key, int64_t in, int64_t out, const WindowArg& ke
 Array Conv2d::operator()(const Array& x, Loc loc) const {
   const OpScope at("Conv2d", loc);
   return internal::run_conv("Conv2d", x, weight, bias.value_or(Array()), config);
+}
+
+Conv3d Conv3d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+                    const ConvLayerOptions& options, Loc loc) {
+  const OpScope at("Conv3d::init", loc);
+  internal::ConvParts p = internal::init_conv("Conv3d", 3, key, in, out, kernel, options);
+  return {std::move(p.weight), std::move(p.bias), p.config};
+}
+Array Conv3d::operator()(const Array& x, Loc loc) const {
+  const OpScope at("Conv3d", loc);
+  return internal::run_conv("Conv3d", x, weight, bias.value_or(Array()), config);
 }
 
 }  // namespace spruce::nn

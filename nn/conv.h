@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "spruce/nn/factory.h"
+#include "spruce/nn/pad.h"
 #include "spruce/nn/window_arg.h"
 
 namespace spruce::nn {
@@ -39,7 +40,7 @@ inline constexpr struct Conv3dFunction {
                    const ConvOptions& options = {}, Loc loc = Loc::current()) const;
 } conv3d{};
 
-/// Options of Conv1d, Conv2d and their factories.
+/// Options of Conv1d, Conv2d, Conv3d and their factories.
 struct ConvLayerOptions {
   WindowArg stride = 1;    ///< steps of the window
   PaddingArg padding = 0;  ///< zeros on both sides
@@ -47,6 +48,7 @@ struct ConvLayerOptions {
   int64_t groups = 1;      ///< parts of the channels that do not see each other
   bool bias = true;        ///< whether there is one
   Dtype dtype = float32;   ///< of the parameters
+  PaddingMode padding_mode = PaddingMode::kZeros;  ///< what the padding is
 };
 
 namespace internal {
@@ -55,6 +57,7 @@ namespace internal {
 struct ConvConfig {
   Shape stride, padding_low, padding_high, dilation;
   int64_t groups = 1;
+  PaddingMode padding_mode = PaddingMode::kZeros;
 };
 struct ConvParts {
   Array weight;
@@ -99,6 +102,21 @@ struct Conv2d {
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 
+/// Convolution layer over three spatial axes: f[n, in, d, h, w] -> f[n, out, d', h', w'].
+///
+/// Parameters: weight f32[out, in / groups, k, k, k], bias f32[out].
+struct Conv3d {
+  Array weight;                 ///< the kernels
+  std::optional<Array> bias;    ///< f32[out]
+  internal::ConvConfig config;  ///< what is static
+
+  /// As Conv1d::init.
+  static Conv3d init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+                     const ConvLayerOptions& options = {}, Loc loc = Loc::current());
+  /// As conv3d.
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+};
+
 /// A factory of Conv1d layers; the number of input channels is that of the example f[n, in, d].
 inline auto conv1d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
@@ -110,6 +128,14 @@ inline auto conv1d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options
 inline auto conv2d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
     return Conv2d::init(key, x.shape(-3), out, kernel, options);
+  });
+}
+
+/// A factory of Conv3d layers; the number of input channels is that of the example f[n, in, d, h,
+/// w].
+inline auto conv3d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
+  return LayerFactory([=](const Key& key, const Array& x) {
+    return Conv3d::init(key, x.shape(-4), out, kernel, options);
   });
 }
 /// conv2d_layer under a shorter name.

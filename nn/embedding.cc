@@ -2,14 +2,15 @@
 #include "spruce/nn/embedding.h"
 
 #include <limits>
-#include <utility>
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
+#include "spruce/core/ops/index.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/known_indices.h"
+#include "spruce/transforms/stop_gradient.h"
 
 namespace spruce::nn {
 namespace {
@@ -18,18 +19,6 @@ NanOutsideParams row_range(int64_t rows, Dtype dtype) {
   return {"embedding", "the input holds",
           "the table has " + (rows > 0 ? "rows 0.." + std::to_string(rows - 1) : "no rows"), rows,
           dtype};
-}
-
-// Negative numbers are a mistake here, as in PyTorch, while take() counts them from the end.
-void check_rows(const Array& input, int64_t rows, Dtype dtype) {
-  visit_dtype(input.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      for (const T i : input.data<T>()) {
-        if (std::cmp_greater_equal(i, 0) && std::cmp_less(i, rows)) continue;
-        rules::throw_outside(row_range(rows, dtype), std::to_string(i));
-      }
-    }
-  });
 }
 
 // What integers hold for a row that is not there: the smallest number of a signed dtype, the
@@ -47,7 +36,20 @@ Array missing_row(Dtype dtype) {
 
 }  // namespace
 
-Array EmbeddingFunction::operator()(const Array& input, const Array& weight, Loc loc) const {
+namespace internal {
+
+int64_t padding_row(const char* op, int64_t padding_idx, int64_t rows) {
+  if (padding_idx < -rows || padding_idx >= rows) {
+    throw IndexError(std::string(op) + ": padding_idx is " + std::to_string(padding_idx) +
+                     ", the table has " + std::to_string(rows) + " rows");
+  }
+  return padding_idx < 0 ? padding_idx + rows : padding_idx;
+}
+
+}  // namespace internal
+
+Array EmbeddingFunction::operator()(const Array& input, const Array& weight,
+                                    const EmbeddingLookupOptions& o, Loc loc) const {
   const OpScope at("embedding", loc);
   spruce::internal::require_defined("embedding", "input", input, "weight", weight);
   if (!is_integer(input.dtype())) {
@@ -57,8 +59,13 @@ Array EmbeddingFunction::operator()(const Array& input, const Array& weight, Loc
   if (weight.rank() != 2)
     throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
   const int64_t rows = weight.shape()[0];
+  if (o.padding_idx.has_value()) {
+    const int64_t row = internal::padding_row("embedding", *o.padding_idx, rows);
+    const Array taken = (*this)(input, weight, {}, loc);
+    return where(expand_dims(input == row, -1), stop_gradient(taken), taken);
+  }
   if (has_known_values(input)) {
-    check_rows(input, rows, weight.dtype());
+    check_known(input, row_range(rows, weight.dtype()));
     return rules::take_axis(weight, input, 0);
   }
   if (rows == 0 && input.size() > 0)
@@ -73,7 +80,12 @@ Array EmbeddingFunction::operator()(const Array& input, const Array& weight, Loc
 Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,
                           Loc loc) {
   const OpScope at("Embedding::init", loc);
-  return {random::normal(key, {n, d}, {.dtype = options.dtype})};
+  Embedding layer{random::normal(key, {n, d}, {.dtype = options.dtype}), options.padding_idx};
+  if (options.padding_idx.has_value()) {
+    const int64_t row = internal::padding_row("Embedding::init", *options.padding_idx, n);
+    layer.weight = std::move(layer.weight).at(row).set(0);
+  }
+  return layer;
 }
 
 }  // namespace spruce::nn

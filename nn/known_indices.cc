@@ -2,6 +2,8 @@
 #include "spruce/nn/known_indices.h"
 
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
@@ -10,6 +12,33 @@ namespace spruce::nn {
 
 bool has_known_values(const Array& x) {
   return x.impl()->concrete() != nullptr && &x.device() == &cpu_device();
+}
+
+void check_known(const Array& index, const NanOutsideParams& p) {
+  if (!has_known_values(index)) return;
+  visit_dtype(index.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      for (const T i : index.data<T>()) {
+        if (std::cmp_greater_equal(i, 0) && std::cmp_less(i, p.size)) continue;
+        rules::throw_outside(p, std::to_string(i));
+      }
+    }
+  });
+}
+
+bool may_be_within(const Array& x, double low, double high) {
+  if (!has_known_values(x)) return true;
+  // Of a value with a tangent, those numbers are read that the transform was given.
+  using Impl = spruce::internal::ArrayImpl;
+  const Array values{Ref<Impl>(const_cast<Impl*>(x.impl()->concrete()))};
+  bool within = true;
+  visit_dtype(x.dtype(), [&]<class T>(T) {
+    for (const T v : values.data<T>()) {
+      const auto number = static_cast<double>(v);
+      within = within && !(number < low) && !(number > high);
+    }
+  });
+  return within;
 }
 
 Array widened(const Array& index, int64_t n) {

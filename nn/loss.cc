@@ -13,42 +13,14 @@
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/known_indices.h"
+#include "spruce/nn/loss_parts.h"
 
 namespace spruce::nn {
 
+using internal::reduced, internal::require_floating, internal::require_same_shape;
 using spruce::internal::check_range, spruce::internal::Range;
 
 namespace {
-
-Array reduced(const Array& losses, Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kMean:
-      return mean(losses);
-    case Reduction::kSum:
-      return sum(losses);
-    case Reduction::kBatchMean:
-      throw ValueError("loss: Reduction::kBatchMean is of kl_div only; use kMean, kSum or kNone");
-    default:
-      return losses;
-  }
-}
-
-void require_floating(const char* op, const Array& input) {
-  if (!is_floating(input.dtype())) {
-    throw DtypeError(std::string(op) + ": the input must be floating, got " +
-                     to_string(input.aval()) + "; convert with astype");
-  }
-}
-
-void require_same_shape(const char* op, const Array& input, const Array& target) {
-  spruce::internal::require_defined(op, "input", input, "target", target);
-  require_floating(op, input);
-  if (!(input.shape() == target.shape())) {
-    throw ShapeError(std::string(op) + ": input is " + to_string(input.aval()) + ", target is " +
-                     to_string(target.aval()) +
-                     "; they must have one shape (broadcasting here is nearly always a mistake)");
-  }
-}
 
 // Classes go last: f[classes], f[n, d..., classes].
 Array classes_last(const Array& input) {

@@ -6,74 +6,29 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/pool_windows.h"
 
 namespace spruce::nn {
 namespace {
 
-struct Windows {
-  Shape kernel, stride, padding, dilation, extra;  // extra: further padding behind, for ceil_mode
-};
-
-Windows windows_of(const char* op, int rank, const Array& x, const WindowArg& kernel,
-                   const WindowArg& stride, const WindowArg& padding, const WindowArg& dilation,
-                   bool ceil_mode) {
-  if (x.rank() != rank + 1 && x.rank() != rank + 2) {
-    throw ShapeError(std::string(op) + ": takes f[n, c, " + std::to_string(rank) +
-                     " sizes] or f[c, ...], got " + to_string(x.aval()));
-  }
-  Windows w;
-  w.kernel = kernel.resolve(op, "kernel", rank, 1);
-  w.stride = stride.empty() ? w.kernel : stride.resolve(op, "stride", rank, 1);
-  w.padding = padding.resolve(op, "padding", rank, 0);
-  w.dilation = dilation.resolve(op, "dilation", rank, 1);
-  w.extra = Shape::filled(rank, 0);
-  for (int i = 0; i < rank; ++i) {
-    if (2 * w.padding[i] > w.kernel[i]) {
-      throw ShapeError(std::string(op) + ": padding " + to_string(w.padding) +
-                       " is more than half of the window " + to_string(w.kernel));
-    }
-    const int64_t size = x.shape()[x.rank() - rank + i],
-                  reach = w.dilation[i] * (w.kernel[i] - 1) + 1;
-    const int64_t free = size + 2 * w.padding[i] - reach;
-    if (free < 0) {
-      throw ShapeError(std::string(op) + ": the window " + to_string(w.kernel) +
-                       " is larger than the padded input " + to_string(x.aval()));
-    }
-    if (ceil_mode) {
-      int64_t count = (free + w.stride[i] - 1) / w.stride[i] + 1;
-      if ((count - 1) * w.stride[i] >= size + w.padding[i]) --count;  // a window must begin inside
-      w.extra[i] = std::max<int64_t>(0, (count - 1) * w.stride[i] - free);
-    }
-  }
-  return w;
-}
-
-WindowParams params_of(const Windows& w, int rank, bool padded) {
-  WindowParams p;
-  const int lead = rank - w.kernel.rank();
-  p.window = p.strides = p.window_dilation = p.base_dilation = Shape::filled(rank, 1);
-  p.padding_low = p.padding_high = Shape::filled(rank, 0);
-  for (int i = 0; i < w.kernel.rank(); ++i) {
-    p.window[lead + i] = w.kernel[i];
-    p.strides[lead + i] = w.stride[i];
-    p.window_dilation[lead + i] = w.dilation[i];
-    p.padding_low[lead + i] = padded ? w.padding[i] : 0;
-    p.padding_high[lead + i] = (padded ? w.padding[i] : 0) + w.extra[i];
-  }
-  return p;
-}
-
 Array max_pool(const char* op, int rank, const Array& x, const WindowArg& kernel,
                const MaxPoolOptions& o) {
   return reduce_window_max(
-      x, params_of(windows_of(op, rank, x, kernel, o.stride, o.padding, o.dilation, o.ceil_mode),
-                   x.rank(), true));
+      x, internal::window_params(internal::pool_windows(op, rank, x, kernel, o.stride, o.padding,
+                                                        o.dilation, o.ceil_mode),
+                                 x.rank(), true));
 }
 
 Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel,
                const AvgPoolOptions& o) {
-  const Windows w = windows_of(op, rank, x, kernel, o.stride, o.padding, 1, o.ceil_mode);
-  const Array total = reduce_window_sum(x, params_of(w, x.rank(), true));
+  const internal::PoolWindows w =
+      internal::pool_windows(op, rank, x, kernel, o.stride, o.padding, 1, o.ceil_mode);
+  const Array total = reduce_window_sum(x, internal::window_params(w, x.rank(), true));
+  if (o.divisor_override.has_value()) {
+    if (*o.divisor_override == 0)
+      throw ValueError(std::string(op) + ": divisor_override is 0, it must be another number");
+    return total / static_cast<double>(*o.divisor_override);
+  }
   bool extra = false;
   for (const int64_t e : w.extra) extra = extra || e > 0;
   if (!extra && (o.count_include_pad || w.padding == Shape::filled(rank, 0))) {
@@ -85,8 +40,8 @@ Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel
     shape[x.rank() - rank + i] =
         x.shape()[x.rank() - rank + i] + (o.count_include_pad ? 2 * w.padding[i] : 0);
   }
-  return total /
-         reduce_window_sum(ones(shape, x.dtype()), params_of(w, x.rank(), !o.count_include_pad));
+  return total / reduce_window_sum(ones(shape, x.dtype()),
+                                   internal::window_params(w, x.rank(), !o.count_include_pad));
 }
 
 template <class Layer>
@@ -95,7 +50,7 @@ MaxPoolOptions max_options(const Layer& l) {
 }
 template <class Layer>
 AvgPoolOptions avg_options(const Layer& l) {
-  return {l.stride, l.padding, l.ceil_mode, l.count_include_pad};
+  return {l.stride, l.padding, l.ceil_mode, l.count_include_pad, l.divisor_override};
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // Pooling over windows.
 #pragma once
 
+#include <optional>
+
 #include "spruce/nn/factory.h"
 #include "spruce/nn/window_arg.h"
 
@@ -33,12 +35,14 @@ inline constexpr struct MaxPool3dFunction {
 
 /// Options of avg_pool1d, avg_pool2d and avg_pool3d.
 struct AvgPoolOptions {
-  WindowArg stride = Shape{};     ///< empty: the size of the window
-  WindowArg padding = 0;          ///< at most half of the window
-  bool ceil_mode = false;         ///< windows may begin inside and end outside
-  bool count_include_pad = true;  ///< whether padding counts in the divisor
+  WindowArg stride = Shape{};                    ///< empty: the size of the window
+  WindowArg padding = 0;                         ///< at most half of the window
+  bool ceil_mode = false;                        ///< windows may begin inside and end outside
+  bool count_include_pad = true;                 ///< whether padding counts in the divisor
+  std::optional<int64_t> divisor_override = {};  ///< the divisor, whatever the window holds
 };
-/// The mean of each window over the last axis of f[n, c, d] or f[c, d]. Throws ShapeError.
+/// The mean of each window over the last axis of f[n, c, d] or f[c, d]. Throws ShapeError,
+/// and ValueError for a divisor_override of 0.
 inline constexpr struct AvgPool1dFunction {
   Array operator()(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
                    Loc loc = Loc::current()) const;
@@ -89,33 +93,36 @@ struct MaxPool3d {
 };
 /// avg_pool1d as a layer without parameters.
 struct AvgPool1d {
-  WindowArg kernel = 2;           ///< sizes of the window
-  WindowArg stride = Shape{};     ///< empty: the size of the window
-  WindowArg padding = 0;          ///< at most half of the window
-  bool ceil_mode = false;         ///< windows may begin inside and end outside
-  bool count_include_pad = true;  ///< whether padding counts in the divisor
+  WindowArg kernel = 2;                          ///< sizes of the window
+  WindowArg stride = Shape{};                    ///< empty: the size of the window
+  WindowArg padding = 0;                         ///< at most half of the window
+  bool ceil_mode = false;                        ///< windows may begin inside and end outside
+  bool count_include_pad = true;                 ///< whether padding counts in the divisor
+  std::optional<int64_t> divisor_override = {};  ///< the divisor, whatever the window holds
 
   /// The result of avg_pool1d.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 /// avg_pool2d as a layer without parameters.
 struct AvgPool2d {
-  WindowArg kernel = 2;           ///< sizes of the window
-  WindowArg stride = Shape{};     ///< empty: the size of the window
-  WindowArg padding = 0;          ///< at most half of the window
-  bool ceil_mode = false;         ///< windows may begin inside and end outside
-  bool count_include_pad = true;  ///< whether padding counts in the divisor
+  WindowArg kernel = 2;                          ///< sizes of the window
+  WindowArg stride = Shape{};                    ///< empty: the size of the window
+  WindowArg padding = 0;                         ///< at most half of the window
+  bool ceil_mode = false;                        ///< windows may begin inside and end outside
+  bool count_include_pad = true;                 ///< whether padding counts in the divisor
+  std::optional<int64_t> divisor_override = {};  ///< the divisor, whatever the window holds
 
   /// The result of avg_pool2d.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };
 /// avg_pool3d as a layer without parameters.
 struct AvgPool3d {
-  WindowArg kernel = 2;           ///< sizes of the window
-  WindowArg stride = Shape{};     ///< empty: the size of the window
-  WindowArg padding = 0;          ///< at most half of the window
-  bool ceil_mode = false;         ///< windows may begin inside and end outside
-  bool count_include_pad = true;  ///< whether padding counts in the divisor
+  WindowArg kernel = 2;                          ///< sizes of the window
+  WindowArg stride = Shape{};                    ///< empty: the size of the window
+  WindowArg padding = 0;                         ///< at most half of the window
+  bool ceil_mode = false;                        ///< windows may begin inside and end outside
+  bool count_include_pad = true;                 ///< whether padding counts in the divisor
+  std::optional<int64_t> divisor_override = {};  ///< the divisor, whatever the window holds
 
   /// The result of avg_pool3d.
   Array operator()(const Array& x, Loc loc = Loc::current()) const;

@@ -22,8 +22,10 @@ class WindowArg {
   /// The same from a list.
   constexpr WindowArg(const Shape& each) : values_(each) {}
 
-  /// `rank` numbers, none below `least`. Throws ShapeError naming `op` and `what`.
-  Shape resolve(const char* op, const char* what, int rank, int64_t least) const;
+  /// `rank` numbers, none below `least`. Throws ShapeError naming `op` and `what`, and how many are
+  /// needed by `each`.
+  Shape resolve(const char* op, const char* what, int rank, int64_t least,
+                const char* each = "one for each spatial axis") const;
   /// True where nothing is given.
   bool empty() const { return values_.empty(); }
 

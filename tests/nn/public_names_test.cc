@@ -155,5 +155,141 @@ TEST(Names, OfLayersAndTheirFunctions) {
   });
 }
 
+TEST(Names, OfLossesOfDistributionsAndMargins) {
+  const Array x = ones({2, 3}), y = ones({2, 2}), i = array({0, 1});
+  check({
+      {"binary_cross_entropy", [&] { binary_cross_entropy(x, y); }},
+      {"poisson_nll_loss", [&] { poisson_nll_loss(x, y); }},
+      {"gaussian_nll_loss", [&] { gaussian_nll_loss(x, x, y); }},
+      {"gaussian_nll_loss", [&] { gaussian_nll_loss(x, x, nothing()); }},
+      {"sigmoid_focal_loss", [&] { sigmoid_focal_loss(x, y); }},
+      {"dice_loss", [&] { dice_loss(x, y); }},
+      {"hinge_embedding_loss", [&] { hinge_embedding_loss(x, y); }},
+      {"margin_ranking_loss", [&] { margin_ranking_loss(x, x, y); }},
+      {"cosine_embedding_loss", [&] { cosine_embedding_loss(x, x, y); }},
+      {"triplet_margin_loss", [&] { triplet_margin_loss(x, y, x); }},
+      {"triplet_margin_with_distance_loss",
+       [&] { triplet_margin_with_distance_loss(x, x, nothing()); }},
+      {"linear_cross_entropy", [&] { linear_cross_entropy(x, y, i); }},
+      {"soft_margin_loss", [&] { soft_margin_loss(x, y); }},
+      {"multi_margin_loss", [&] { multi_margin_loss(x, x); }},
+      {"multi_margin_loss", [&] { multi_margin_loss(x, i + 2); }},
+      {"multilabel_margin_loss", [&] { multilabel_margin_loss(x, i); }},
+      {"multilabel_soft_margin_loss", [&] { multilabel_soft_margin_loss(x, y); }},
+      {"ctc_loss", [&] { ctc_loss(x, i, i, i); }},
+  });
+}
+
+TEST(Names, OfNormsAndSimilarities) {
+  const Array x = ones({3, 4}), v = ones({5});
+  check({
+      {"group_norm", [&] { group_norm(x, 3); }},
+      {"GroupNorm", [&] { GroupNorm::init(2, 4)(v); }},
+      {"GroupNorm::init", [&] { GroupNorm::init(3, 4); }},
+      {"instance_norm", [&] { instance_norm(x); }},
+      {"InstanceNorm1d", [&] { InstanceNorm1d::init(4)(v); }},
+      {"InstanceNorm2d", [&] { InstanceNorm2d::init(4)(x); }},
+      {"InstanceNorm3d", [&] { InstanceNorm3d::init(-4, {.affine = true}); }},
+      {"rms_norm", [&] { rms_norm(x, {5}); }},
+      {"RMSNorm", [&] { RMSNorm::init({5})(x); }},
+      {"RMSNorm::init", [&] { RMSNorm::init({-5}); }},
+      {"local_response_norm", [&] { local_response_norm(v, 3); }},
+      {"LocalResponseNorm", [&] { LocalResponseNorm{0}(x); }},
+      {"normalize", [&] { normalize(v); }},
+      {"cosine_similarity", [&] { cosine_similarity(x, v); }},
+      {"CosineSimilarity", [&] { CosineSimilarity{}(x, v); }},
+      {"pairwise_distance", [&] { pairwise_distance(x, v); }},
+      {"PairwiseDistance", [&] { PairwiseDistance{}(x, v); }},
+      {"pdist", [&] { pdist(v); }},
+  });
+}
+
+TEST(Names, OfPoolsAndResampling) {
+  const Array x = ones({3, 4}), image = ones({1, 1, 4, 4});
+  Context training{.training = true};
+  check({
+      {"adaptive_avg_pool1d", [&] { adaptive_avg_pool1d(image, 2); }},
+      {"adaptive_max_pool2d", [&] { adaptive_max_pool2d(image, 0); }},
+      {"adaptive_max_pool3d_with_indices", [&] { adaptive_max_pool3d_with_indices(x, 2); }},
+      {"AdaptiveAvgPool2d", [&] { AdaptiveAvgPool2d{0}(image); }},
+      {"AdaptiveMaxPool1d", [&] { AdaptiveMaxPool1d{0}(x); }},
+      {"lp_pool1d", [&] { lp_pool1d(x, 0, 2); }},
+      {"LPPool3d", [&] { LPPool3d{}(x); }},
+      {"max_pool2d_with_indices", [&] { max_pool2d_with_indices(x, 2); }},
+      {"fractional_max_pool2d", [&] { fractional_max_pool2d(image, 2, {}); }},
+      {"fractional_max_pool3d_with_indices",
+       [&] { fractional_max_pool3d_with_indices(image, 2, {.output_size = 9}); }},
+      {"FractionalMaxPool2d", [&] { FractionalMaxPool2d{}(image, training); }},
+      {"UpsamplingBilinear2d", [&] { UpsamplingBilinear2d{}(image); }},
+      {"UpsamplingNearest2d", [&] { UpsamplingNearest2d{}(image); }},
+      {"max_unpool1d", [&] { max_unpool1d(x, x, 2); }},
+      {"MaxUnpool2d", [&] { MaxUnpool2d{}(image, x); }},
+      {"interpolate", [&] { interpolate(image, {}); }},
+      {"Upsample", [&] { Upsample{}(image); }},
+      {"grid_sample", [&] { grid_sample(image, x); }},
+      {"affine_grid",
+       [&] {
+         affine_grid(x, {1, 1, 2, 2});
+       }},
+      {"unfold", [&] { unfold(x, 2); }},
+      {"Unfold", [&] { Unfold{}(x); }},
+      {"fold", [&] { fold(x, 4, 2); }},
+      {"Fold", [&] { Fold{}(x); }},
+      {"pad", [&] { nn::pad(x, {1}); }},
+      {"ZeroPad1d", [&] { ZeroPad1d{{1}}(x); }},
+      {"ReflectionPad2d", [&] { ReflectionPad2d{9}(image); }},
+      {"ReplicationPad3d", [&] { ReplicationPad3d{1}(x); }},
+      {"CircularPad1d", [&] { CircularPad1d{9}(x); }},
+      {"ConstantPad2d", [&] { ConstantPad2d{-9}(image); }},
+      {"pixel_shuffle", [&] { pixel_shuffle(image, 2); }},
+      {"PixelShuffle", [&] { PixelShuffle{}(image); }},
+      {"pixel_unshuffle", [&] { pixel_unshuffle(image, 3); }},
+      {"PixelUnshuffle", [&] { PixelUnshuffle{3}(image); }},
+      {"channel_shuffle", [&] { channel_shuffle(image, 2); }},
+      {"ChannelShuffle", [&] { ChannelShuffle{2}(image); }},
+      {"unflatten", [&] { unflatten(x, 1, {3}); }},
+      {"Unflatten", [&] { Unflatten{}(x); }},
+  });
+}
+
+TEST(Names, OfTheOtherLayers) {
+  const Array x = ones({3, 4}), image = ones({1, 1, 4, 4});
+  const Key key(0);
+  Context training{.training = true};
+  check({
+      {"Conv3d", [&] { Conv3d::init(key, 1, 2, 3)(x); }},
+      {"conv_transpose1d", [&] { conv_transpose1d(x, x); }},
+      {"ConvTranspose2d", [&] { ConvTranspose2d::init(key, 1, 2, 3)(x); }},
+      {"ConvTranspose3d", [&] { ConvTranspose3d::init(key, 1, 2, 0); }},
+      {"bilinear", [&] { bilinear(x, x, x); }},
+      {"Bilinear", [&] { Bilinear::init(key, 4, 3, 2)(x, x); }},
+      {"Bilinear::init", [&] { Bilinear::init(key, -4, 3, 2); }},
+      {"Embedding::init", [&] { Embedding::init(key, 3, 2, {.padding_idx = 3}); }},
+      {"embedding_bag", [&] { embedding_bag(arange(4), x); }},
+      {"EmbeddingBag", [&] { EmbeddingBag{x}(arange(4)); }},
+      {"EmbeddingBag::init", [&] { EmbeddingBag::init(key, -3, 2); }},
+      {"dropout2d", [&] { dropout2d(image); }},
+      {"Dropout1d", [&] { Dropout1d{}(image, training); }},
+      {"Dropout3d", [&] { Dropout3d{2}(image); }},
+      {"alpha_dropout", [&] { alpha_dropout(x, {.training = true}); }},
+      {"AlphaDropout", [&] { AlphaDropout{2}(x); }},
+      {"feature_alpha_dropout", [&] { feature_alpha_dropout(x, {.p = 2}); }},
+      {"FeatureAlphaDropout", [&] { FeatureAlphaDropout{}(x, training); }},
+      {"threshold", [&] { threshold(nothing(), 0, 0); }},
+      {"Threshold", [&] { Threshold{}(nothing()); }},
+      {"log_sigmoid", [&] { log_sigmoid(nothing()); }},
+      {"prelu", [&] { prelu(x, x); }},
+      {"PReLU", [&] { PReLU::init(3)(x); }},
+      {"PReLU::init", [&] { PReLU::init(-3); }},
+      {"AdaptiveLogSoftmaxWithLoss::init",
+       [&] { AdaptiveLogSoftmaxWithLoss::init(key, 4, 5, {5}); }},
+      {"AdaptiveLogSoftmaxWithLoss",
+       [&] { AdaptiveLogSoftmaxWithLoss::init(key, 5, 5, {3})(x, arange(3)); }},
+      {"rrelu", [&] { rrelu(x, {.training = true}); }},
+      {"RReLU", [&] { RReLU{}(x, training); }},
+      {"gumbel_softmax", [&] { gumbel_softmax(x, {}); }},
+  });
+}
+
 }  // namespace
 }  // namespace spruce::nn

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/ctc_loss.h"
+
+#include <limits>
+
+#include "spruce/core/op_scope.h"
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/function.h"
+#include "spruce/core/ops/index.h"
+#include "spruce/core/ops/join.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/gather.h"
+#include "spruce/nn/known_indices.h"
+#include "spruce/nn/loss_parts.h"
+#include "spruce/transforms/control/scan.h"
+
+namespace spruce::nn {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+void check_lengths(const char* name, const Array& lengths, int64_t most) {
+  if (!may_be_within(lengths, 0, static_cast<double>(most))) {
+    throw ValueError(std::string("ctc_loss: ") + name + " is " + to_string(lengths) +
+                     ", lengths must be within 0.." + std::to_string(most));
+  }
+}
+
+void check_types(const Array& log_probs, const Array& targets, const Array& input_lengths,
+                 const Array& target_lengths, int64_t blank) {
+  internal::require_floating("ctc_loss", log_probs);
+  for (const Array* a : {&targets, &input_lengths, &target_lengths}) {
+    if (!is_integer(a->dtype())) {
+      throw DtypeError("ctc_loss: targets and lengths must be integers, got " +
+                       to_string(a->aval()) + "; convert with astype");
+    }
+  }
+  const bool fits = log_probs.rank() == 3 && targets.rank() == 2 &&
+                    targets.shape()[0] == log_probs.shape()[1] &&
+                    input_lengths.shape() == Shape{log_probs.shape()[1]} &&
+                    target_lengths.shape() == input_lengths.shape();
+  if (!fits) {
+    throw ShapeError("ctc_loss: log_probs is " + to_string(log_probs.aval()) + ", targets is " +
+                     to_string(targets.aval()) + ", the lengths are " +
+                     to_string(input_lengths.aval()) + " and " + to_string(target_lengths.aval()) +
+                     "; they must be f[t, n, classes], i[n, s], i[n] and i[n], or for one example "
+                     "f[t, classes], i[s], i[] and i[]");
+  }
+  if (blank < 0 || blank >= log_probs.shape()[2]) {
+    throw ValueError("ctc_loss: blank is " + std::to_string(blank) + ", log_probs has classes 0.." +
+                     std::to_string(log_probs.shape()[2] - 1));
+  }
+  check_lengths("input_lengths", input_lengths, log_probs.shape()[0]);
+  check_lengths("target_lengths", target_lengths, targets.shape()[1]);
+}
+
+// x[..., i - by], minus infinity in front.
+Array delayed(const Array& x, int64_t by) {
+  const int64_t n = x.shape()[0], size = x.shape()[1];
+  if (size <= by) return full({n, size}, kMinusInfinity, x.dtype());
+  return concatenate({full({n, by}, kMinusInfinity, x.dtype()), x[{slice(), slice(size - by)}]}, 1);
+}
+
+// f[n] from f[t, n, classes], i[n, s], i[n], i[n].
+Array losses_of(const Array& log_probs, const Array& targets, const Array& input_lengths,
+                const Array& target_lengths, int64_t blank) {
+  const int64_t steps = log_probs.shape()[0], n = targets.shape()[0], labels = targets.shape()[1],
+                states = 2 * labels + 1;
+  const Dtype dtype = log_probs.dtype();
+  // blank, label, blank, label, ..., blank.
+  const Array blanks = full({n, labels}, blank, int32);
+  const Array pairs = reshape(stack({blanks, astype(targets, int32)}, 2), {n, 2 * labels});
+  const Array path = concatenate({pairs, full({n, 1}, blank, int32)}, 1);
+  // A label can follow another one directly where they differ; never a blank a blank.
+  Array skips = zeros({n, states}, bool_);
+  if (labels > 1) {
+    const Array differ = (path[{slice(), slice(2, none)}] != path[{slice(), slice(states - 2)}]) &
+                         (path[{slice(), slice(2, none)}] != blank);
+    skips = concatenate({zeros({n, 2}, bool_), differ}, 1);
+  }
+  const Array emitted =
+      rules::take_along(log_probs, broadcast_to(path, {steps, n, states}), 2);  // f[t, n, states]
+  // Before the first step: in front of state 0, from where states 0 and 1 can be reached.
+  const Array start =
+      concatenate({zeros({n, 1}, dtype), full({n, states - 1}, kMinusInfinity, dtype)}, 1);
+  const auto step = [skips, input_lengths](const Array& before,
+                                           const std::pair<Array, Array>& now) {
+    const auto& [probabilities, t] = now;
+    const Array moves =
+        stack({before, delayed(before, 1), where(skips, delayed(before, 2), kMinusInfinity)});
+    const Array after = logsumexp(moves, 0) + probabilities;
+    return std::pair{where(expand_dims(t < input_lengths, -1), after, before), none};
+  };
+  const Array last = scan(step, start, std::pair{emitted, arange(steps)}).first;
+  // The end is the last label or the blank behind it.
+  const Array end = expand_dims(2 * astype(target_lengths, int32), -1);
+  const Array ends = concatenate({end, maximum(end - 1, 0)}, 1);
+  const Array is_end = concatenate({end >= 0, end > 0}, 1);
+  return -logsumexp(where(is_end, rules::take_along(last, ends, 1), kMinusInfinity), 1);
+}
+
+}  // namespace
+
+Array CtcLossFunction::operator()(const Array& log_probs, const Array& targets,
+                                  const Array& input_lengths, const Array& target_lengths,
+                                  const CtcOptions& o, Loc loc) const {
+  const OpScope at("ctc_loss", loc);
+  spruce::internal::require_defined("ctc_loss", "log_probs", log_probs, "targets", targets,
+                                    "input_lengths", input_lengths, "target_lengths",
+                                    target_lengths);
+  const bool single = log_probs.rank() == 2 && targets.rank() == 1 && input_lengths.rank() == 0 &&
+                      target_lengths.rank() == 0;
+  const auto batched = [&](const Array& x, int axis) { return single ? expand_dims(x, axis) : x; };
+  const Array probabilities = batched(log_probs, 1), labels = batched(targets, 0),
+              steps = batched(input_lengths, 0), lengths = batched(target_lengths, 0);
+  check_types(probabilities, labels, steps, lengths, o.blank);
+  Array losses = losses_of(probabilities, labels, steps, lengths, o.blank);
+  if (o.zero_infinity) losses = where(isinf(losses), 0, losses);
+  if (o.reduction == Reduction::kMean)
+    losses = losses / astype(maximum(lengths, 1), losses.dtype());
+  return internal::reduced(single ? squeeze(losses, 0) : losses, o.reduction);
+}
+
+}  // namespace spruce::nn

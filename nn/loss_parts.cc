@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/loss_parts.h"
+
+#include "spruce/core/ops/function.h"
+#include "spruce/core/ops/reduce.h"
+
+namespace spruce::nn::internal {
+
+Array reduced(const Array& losses, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kMean:
+      return mean(losses);
+    case Reduction::kSum:
+      return sum(losses);
+    case Reduction::kBatchMean:
+      throw ValueError("loss: Reduction::kBatchMean is of kl_div only; use kMean, kSum or kNone");
+    default:
+      return losses;
+  }
+}
+
+void require_floating(const char* op, const Array& input) {
+  if (!is_floating(input.dtype())) {
+    throw DtypeError(std::string(op) + ": the input must be floating, got " +
+                     to_string(input.aval()) + "; convert with astype");
+  }
+}
+
+void require_same_shape(const char* op, const Array& input, const Array& target) {
+  spruce::internal::require_defined(op, "input", input, "target", target);
+  require_floating(op, input);
+  if (!(input.shape() == target.shape())) {
+    throw ShapeError(std::string(op) + ": input is " + to_string(input.aval()) + ", target is " +
+                     to_string(target.aval()) +
+                     "; they must have one shape (broadcasting here is nearly always a mistake)");
+  }
+}
+
+void require_broadcast(const char* op, const char* name, const Array& given, const Array& input) {
+  const int lead = input.rank() - given.rank();
+  bool fits = lead >= 0;
+  for (int i = 0; fits && i < given.rank(); ++i)
+    fits = given.shape()[i] == 1 || given.shape()[i] == input.shape()[lead + i];
+  if (!fits) {
+    throw ShapeError(std::string(op) + ": " + name + " is " + to_string(given.aval()) +
+                     ", it must broadcast to the input, which is " + to_string(input.aval()));
+  }
+}
+
+}  // namespace spruce::nn::internal

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What losses share: their checks, and how many numbers become one.
+#pragma once
+
+#include "spruce/nn/loss.h"
+
+namespace spruce::nn::internal {
+
+/// The mean, the sum, or the losses themselves. Throws ValueError for Reduction::kBatchMean.
+Array reduced(const Array& losses, Reduction reduction);
+/// Throws DtypeError naming `op` unless the input is floating.
+void require_floating(const char* op, const Array& input);
+/// Throws ShapeError naming `op` and both unless input and target have one shape and the input is
+/// floating.
+void require_same_shape(const char* op, const Array& input, const Array& target);
+/// Throws ShapeError naming `op` unless `shape` broadcasts to that of the input: the weight of a
+/// loss must not make it larger.
+void require_broadcast(const char* op, const char* name, const Array& given, const Array& input);
+
+}  // namespace spruce::nn::internal
