@@ -28,7 +28,8 @@ void check_rate(const char* name, const char* argument, float rate) {
 }
 
 Array progress(const Array& count, int64_t steps) {
-  return clip(astype(count, float32), 0.0f, static_cast<float>(steps)) / static_cast<float>(steps);
+  return spruce::clip(astype(count, float32), 0.0f, static_cast<float>(steps)) /
+         static_cast<float>(steps);
 }
 
 Array half_cosine(const Array& at) { return 0.5f * (1.0f + cos(std::numbers::pi_v<float> * at)); }
