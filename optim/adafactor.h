@@ -115,14 +115,15 @@ class Adafactor {
       internal::throw_part("adafactor", "mean of updates", state.mean.has_value(),
                            "momentum is " + options_.momentum.text());
     }
-    auto [updates, factored] = moments_.update(grads, state.factored, params);
+    auto moments = moments_.update(grads, state.factored, params);
+    G updates = std::move(moments.first);
     const auto through = [&](const auto& part) {
       updates = part.update(updates, EmptyState{}, params).first;
     };
     if (options_.clipping_threshold) through(ClipByBlockRms{*options_.clipping_threshold});
     through(Scale{options_.learning_rate.at(state.factored.count)});
     if (options_.multiply_by_parameter_scale) through(ScaleByParamBlockRms{});
-    AdafactorState<G> next{std::move(factored), std::nullopt};
+    AdafactorState<G> next{std::move(moments.second), std::nullopt};
     if (state.mean.has_value()) {
       auto [mean, after] = Ema{options_.momentum, false}.update(updates, *state.mean, params);
       updates = std::move(mean);

@@ -41,7 +41,7 @@ struct ScaleByAdam {
   /// Count 0, and moments of zeros with the shapes and dtypes of the parameters.
   template <class T>
   AdamState<T> init(const T& params) const {
-    return internal::zero_moments(params);
+    return {zero_count(), zeros_like_tree(params), zeros_like_tree(params)};
   }
   /// {updates, next state}. Throws TreeError where trees differ in form, ShapeError where arrays do
   /// in shape, DtypeError where gradients and moments do in dtype. The parameters are not looked

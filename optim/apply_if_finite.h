@@ -29,7 +29,8 @@ class ApplyIfFinite : public internal::Wrapper<ApplyIfFinite<T>> {
 
   /// Counts 0, and the state of the inner transformation.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     return ApplyIfFiniteState<decltype(inner_.init(params))>{zero_count(), ones({}, bool_),
                                                              zero_count(), inner_.init(params)};
   }

@@ -65,7 +65,8 @@ class Chain : public internal::Wrapper<Chain<T...>> {
 
   /// The states of all parts: std::tuple{part.init(params)...}.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     return std::apply([&](const auto&... part) { return std::tuple{part.init(params)...}; },
                       parts_);
   }

@@ -54,7 +54,8 @@ class InjectHyperparams : public internal::Wrapper<InjectHyperparams<F>> {
 
   /// Count 0, the values at update 0, and the state of the optimizer that is made of them.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     std::map<std::string, Array> values;
     internal::put_hyperparams(values_, zero_count(), internal::widest_dtype(params), false, values);
     auto inner = make_(Hyperparams(values)).init(params);

@@ -37,7 +37,8 @@ class Lookahead : public internal::Wrapper<Lookahead<T>> {
 
   /// The state of the fast optimizer, the parameters as slow weights, count 0.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     return LookaheadState<P, decltype(fast_.init(params))>{fast_.init(params), params,
                                                            zero_count()};
   }

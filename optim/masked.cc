@@ -13,7 +13,7 @@ int place_of_label(const std::vector<std::string>& labels, const std::string& la
   for (const std::string& l : labels) known += (known.empty() ? "\"" : ", \"") + l + "\"";
   throw ValueError("partition: the label of " + path + " is \"" + label +
                    "\", and there are transformations for " + known +
-                   "; give one more, such as {\"" + label + "\", set_to_zero()}");
+                   "; give one more, such as std::pair{\"" + label + "\", set_to_zero()}");
 }
 
 }  // namespace spruce::optim::internal

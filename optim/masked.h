@@ -24,7 +24,8 @@ class Masked : public internal::Wrapper<Masked<T>> {
 
   /// The state of the inner transformation for the leaves that it sees.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     const P seen = internal::only(internal::selection(mask_, params), params);
     return MaskedState<decltype(inner_.init(params))>{inner_.init(seen)};
   }
@@ -94,7 +95,8 @@ class Partition : public internal::Wrapper<Partition<T...>> {
   /// std::tuple{MaskedState{part.init(its leaves)}...}. Throws ValueError for a label that no
   /// transformation has.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     const std::vector<int> places = internal::places(label_of_, labels_, params);
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple{MaskedState<decltype(std::get<I>(parts_).init(params))>{

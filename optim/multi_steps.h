@@ -66,7 +66,8 @@ class MultiSteps : public internal::Wrapper<MultiSteps<T>> {
   /// Counts 0, the state of the inner transformation, and zeros for the gradients; those of f16
   /// and bf16 parameters are f32.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     using S = decltype(inner_.init(params));
     return MultiStepsState<P, S>{zero_count(), zero_count(), inner_.init(params),
                                  map_trainable(wide, zeros_like_tree(params))};

@@ -25,11 +25,4 @@ ScaleByPolyak scale_by_polyak(ScaleByPolyak o, Loc loc) {
   return o;
 }
 
-ScaleByOptimisticGradient scale_by_optimistic_gradient(ScaleByOptimisticGradient o, Loc loc) {
-  const LocScope at(loc);
-  o.alpha.check("scale_by_optimistic_gradient", "alpha", Range::kFinite);
-  o.beta.check("scale_by_optimistic_gradient", "beta", Range::kFinite);
-  return o;
-}
-
 }  // namespace spruce::optim

@@ -37,7 +37,8 @@ class Sam {
 
   /// Both states, and the parameters unless the mode is opaque.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     SamState<P, decltype(optimizer_.init(params)), decltype(adversary_.init(params))> state{
         zero_count(), optimizer_.init(params), adversary_.init(params), std::nullopt};
     if (!options_.opaque_mode) state.cache = params;

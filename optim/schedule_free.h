@@ -54,7 +54,8 @@ class ScheduleFree : public internal::Wrapper<ScheduleFree<T>> {
 
   /// The parameters as z, and the state of the base optimizer.
   template <class P>
-  auto init(const P& params) const {
+  auto init(const P& params, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
     const Dtype wide = internal::widest_dtype(params);
     return ScheduleFreeState<P, decltype(base_.init(params))>{options_.b1.in(wide), zeros({}, wide),
                                                               zero_count() + 1,     zeros({}, wide),

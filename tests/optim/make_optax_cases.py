@@ -49,6 +49,25 @@ def factored(**options):
     )
 
 
+def of_two_examples(optimizer):
+    """For the gradients g and 2 g of two examples."""
+
+    def update(grads, state, params):
+        return optimizer.update(jax.tree.map(lambda g: jnp.stack([g, 2 * g]), grads), state, params)
+
+    return optax.GradientTransformation(optimizer.init, update)
+
+
+def with_wide_count(optimizer):
+    """madgrad whose count is f64: of i32, JAX takes the root in f32."""
+
+    def init(params):
+        decay, state = optimizer.init(params)
+        return decay, state._replace(count=jnp.zeros([], jnp.float64))
+
+    return optax.GradientTransformation(init, optimizer.update)
+
+
 CASES = {}
 WITH_LOSS = ("polyak", "reduce_on_plateau")
 
@@ -133,6 +152,22 @@ case("novograd_options", optax.novograd(0.01, 0.5, 0.75, 0.25, 0.125, 0.25))
 case("polyak_sgd", optax.polyak_sgd(0.5, 0.25, -1.0, 0.125))
 case("polyak_sgd_plus", optax.polyak_sgd(f_min=4.0, variant="sps+"))
 case("optimistic_gradient_descent", optax.optimistic_gradient_descent(0.1, 0.5, 0.25))
+case("optimistic_adam", optax.optimistic_adam_v2(0.1, alpha=0.5, beta=0.25))
+case("acprop", contrib.acprop(0.01, eps=0.125))
+case("acprop_options", contrib.acprop(0.1, 0.5, 0.75, 0.25, 0.125, 0.25, is_matrix))
+case("dog", contrib.dog())
+case("dog_distance", contrib.dog(0.5, ("distance", 0.125), 0.25, 0.25, is_matrix))
+case("dog_learning_rate", contrib.dog(1.0, ("learning_rate", 0.125)))
+case("dowg", contrib.dowg())
+case("dowg_options", contrib.dowg(0.5, 0.125, 0.25, 0.25, is_matrix))
+case("madgrad", with_wide_count(contrib.madgrad(0.1)))
+case("madgrad_options", with_wide_count(contrib.madgrad(lambda c: 1.0 / (c + 8.0), 0.5, 0.25, 0.125)))
+case("cocob", contrib.cocob())
+case("cocob_options", contrib.cocob(0.5, 4.0, 0.125, 0.25, is_matrix))
+case("dadapt_adamw", contrib.dadapt_adamw())
+case("dadapt_adamw_options", contrib.dadapt_adamw(0.5, (0.5, 0.75), 0.125, 0.01, 0.25))
+case("dpsgd", of_two_examples(contrib.dpsgd(0.1, 0.75, 0.125, 3)))
+case("dpsgd_options", of_two_examples(contrib.dpsgd(0.1, 8.0, 0.25, 4, 0.5, True)))
 case("prodigy", contrib.prodigy(0.5))
 case("prodigy_options", contrib.prodigy(0.5, (0.5, 0.75), 0.25, 0.125, 0.01, 2.0, 0.25, True))
 case("schedule_free", contrib.schedule_free(optax.sgd(0.1), 0.1))

@@ -130,13 +130,11 @@ TEST(Trajectories, Novograd) {
                                       .weight_decay = 0.25}));
 }
 
-TEST(Trajectories, PolyakAndOptimistic) {
+TEST(Trajectories, Polyak) {
   check_with_loss(
       "polyak_sgd",
       polyak_sgd({.max_learning_rate = 0.5, .scaling = 0.25, .f_min = -1, .eps = 0.125}));
   check_with_loss("polyak_sgd_plus", polyak_sgd({.f_min = 4, .only_down = true}));
-  check("optimistic_gradient_descent",
-        optimistic_gradient_descent({.learning_rate = 0.1, .alpha = 0.5, .beta = 0.25}));
 }
 
 TEST(Trajectories, Prodigy) {

@@ -39,18 +39,24 @@ std::vector<double> numbers_of(const std::string& name);
 /// What besides gradients and parameters an optimizer is given.
 struct Nothing {};
 
+template <class F, class E>
+auto with_extra(const F& step, const E& extra, const Params& params) {
+  if constexpr (std::is_same_v<E, Nothing>)
+    return step();
+  else
+    return step(extra(params));
+}
+
 template <class O, class E = Nothing>
 Erased erase(const O& optimizer, const E& extra = {}) {
   const auto form = optimizer.init(start());
   return {[form] { return tree::leaves(form); },
           [=](const Params& grads, const std::vector<Array>& leaves, const Params& params) {
             const auto state = tree::unflatten(form, leaves);
-            const auto [updates, next] = [&] {
-              if constexpr (std::is_same_v<E, Nothing>)
-                return optimizer.update(grads, state, params);
-              else
-                return optimizer.update(grads, state, params, extra(params));
-            }();
+            const auto step = [&](const auto&... more) {
+              return optimizer.update(grads, state, params, more...);
+            };
+            const auto [updates, next] = with_extra(step, extra, params);
             if (!(tree::structure(next) == tree::structure(form)))
               throw TreeError("the state changed its form");
             return std::pair{updates, tree::leaves(next)};
@@ -64,7 +70,7 @@ void check(const std::string& name, const O& optimizer) {
 /// The same for optimizers that take the loss.
 template <class O>
 void check_with_loss(const std::string& name, const O& optimizer) {
-  expect_trajectory(name, erase(optimizer, loss));
+  expect_trajectory(name, erase(optimizer, [](const Params& p) { return loss(p); }));
 }
 
 /// A predicate that is true of the matrix alone.
