@@ -41,10 +41,9 @@ std::array<Shape, 3> ScaleByFactoredRms::shapes(const Array& p) const {
   return {without(p.shape(), d0), without(p.shape(), d1), one};
 }
 
-Array ScaleByFactoredRms::next_part(int part, const Array& g, const Array& v,
+Array ScaleByFactoredRms::next_part(size_t part, const Array& g, const Array& v,
                                     const Array& count) const {
-  internal::check_shape("scale_by_factored_rms", kParts[part], g, v,
-                        shapes(g)[static_cast<size_t>(part)]);
+  internal::check_shape("scale_by_factored_rms", kParts[part], g, v, shapes(g)[part]);
   if (v.dtype() != g.dtype()) internal::throw_leaves({}, g, astype(zeros_like(g), v.dtype()));
   const bool split = is_factored(*this, g.shape());
   if (split == (part == 2)) return zeros({1}, g.dtype());

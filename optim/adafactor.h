@@ -31,7 +31,7 @@ struct ScaleByFactoredRms {
   /// Count 0 and zeros.
   template <class T>
   FactoredState<T> init(const T& params) const {
-    const auto part = [&](int i) {
+    const auto part = [&](size_t i) {
       return map_trainable([&](const Array& p) { return zeros(shapes(p)[i], p.dtype()); },
                            zeros_like_tree(params));
     };
@@ -45,7 +45,7 @@ struct ScaleByFactoredRms {
                                         Loc loc = Loc::current()) const {
     const OpScope at("scale_by_factored_rms", loc);
     check_count("scale_by_factored_rms", state.count);
-    const auto part = [&](int i, const G& before) {
+    const auto part = [&](size_t i, const G& before) {
       return internal::map_any_shape(
           [&](const Array& g, const Array& v) { return next_part(i, g, v, state.count); }, grads,
           before);
@@ -61,7 +61,7 @@ struct ScaleByFactoredRms {
  private:
   // Of v_row, v_col and v.
   std::array<Shape, 3> shapes(const Array& p) const;
-  Array next_part(int part, const Array& g, const Array& v, const Array& count) const;
+  Array next_part(size_t part, const Array& g, const Array& v, const Array& count) const;
   Array scaled(const Array& g, const Array& row, const Array& col, const Array& v) const;
 };
 /// Factored second moments as a part of chain(). Throws ValueError for numbers that are negative or
