@@ -79,7 +79,10 @@ class DadaptAdamW {
     next.numerator_weighted =
         running_mean(rate * astype(along, wide), astype(state.numerator_weighted, wide), slow);
     const Array size = internal::total([](const Array& s) { return sum(abs(s)); }, next.grad_sum);
-    next.estim_lr = maximum(before, next.numerator_weighted / ((1 - slow) * astype(size, wide)));
+    // Before the first gradient that is not 0 there is nothing to estimate from.
+    const Array none = size == 0;
+    const Array by = (1 - slow) * astype(where(none, ones_like(size), size), wide);
+    next.estim_lr = where(none, before, maximum(before, next.numerator_weighted / by));
     G updates =
         map_trainable([&](const Array& m, const Array& v) { return -m / (sqrt(v) + o.eps); },
                       next.exp_avg, next.exp_avg_sq);

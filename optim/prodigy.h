@@ -79,7 +79,11 @@ class Prodigy {
         [&](const Array& x, const Array& s) { return b3 * s + share * x; }, dg, state.grad_sum);
     next.numerator_weighted = b3 * astype(state.numerator_weighted, wide) + (d / d0 * rate) * along;
     const Array size = internal::total([](const Array& s) { return sum(abs(s)); }, next.grad_sum);
-    next.estim_lr = maximum(before, o.estim_lr_coef * next.numerator_weighted / size);
+    // Before the first gradient that is not 0 there is nothing to estimate from.
+    const Array none = size == 0;
+    const Array estimate =
+        o.estim_lr_coef * next.numerator_weighted / where(none, ones_like(size), size);
+    next.estim_lr = where(none, before, maximum(before, estimate));
     const Hyperparam scaled_eps(o.eps * next.estim_lr);
     G updates = map_trainable(
         [&](const Array& m, const Array& v) { return -rate * m / (sqrt(v) + scaled_eps); },

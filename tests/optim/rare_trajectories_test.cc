@@ -71,6 +71,17 @@ TEST(Trajectories, DadaptAdamW) {
                                               .weight_decay = 0.25}));
 }
 
+TEST(Estimates, StayWhileGradientsAreZero) {
+  const Array p = ones({2}), zero = zeros({2});
+  const auto stays = [&](const auto& optimizer) {
+    const auto [updates, state] = optimizer.update(zero, optimizer.init(p), p);
+    EXPECT_TRUE(array_equal(updates, zero));
+    EXPECT_TRUE(array_equal(state.estim_lr, optimizer.init(p).estim_lr));
+  };
+  stays(prodigy());
+  stays(dadapt_adamw());
+}
+
 // For the gradients g and 2 g of two examples.
 template <class T>
 struct OfTwoExamples {
