@@ -1,52 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam (Kingma and Ba 2015, https://arxiv.org/abs/1412.6980) and AdamW (Loshchilov and Hutter 2019,
-// https://arxiv.org/abs/1711.05101).
+// Adam (Kingma and Ba 2015, https://arxiv.org/abs/1412.6980), AdamW (Loshchilov and Hutter 2019,
+// https://arxiv.org/abs/1711.05101) and their forms with Nesterov's momentum (Dozat 2016,
+// https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ).
 #pragma once
 
-#include "spruce/core/rules/optimizer.h"
-#include "spruce/optim/transformation.h"
+#include "spruce/optim/moments.h"
 
 namespace spruce::optim {
 
-/// Options of adam.
+/// Options of adam and nadam.
 struct AdamOptions {
-  Schedule learning_rate = 1e-3f;  ///< constant, or a function of the number of updates
-  double b1 = 0.9;                 ///< decay of the mean of gradients
-  double b2 = 0.999;               ///< decay of the mean of squared gradients
-  double eps = 1e-8;               ///< added to the root, outside of it
-  double eps_root = 0;             ///< added under the root
+  Schedule learning_rate = 1e-3;  ///< constant, or a function of the number of updates
+  Hyperparam b1 = 0.9;            ///< decay of the mean of gradients
+  Hyperparam b2 = 0.999;          ///< decay of the mean of squared gradients
+  Hyperparam eps = 1e-8;          ///< added to the root, outside of it
+  Hyperparam eps_root = 0;        ///< added under the root
+  bool nesterov = false;          ///< Nesterov's form of the mean of gradients
 };
 
-/// Options of adamw.
+/// Options of adamw and nadamw.
 struct AdamWOptions {
-  Schedule learning_rate = 1e-3f;  ///< constant, or a function of the number of updates
-  double b1 = 0.9;                 ///< decay of the mean of gradients
-  double b2 = 0.999;               ///< decay of the mean of squared gradients
-  double eps = 1e-8;               ///< added to the root, outside of it
-  double eps_root = 0;             ///< added under the root
-  double weight_decay = 1e-4;      ///< decoupled: params lose learning_rate * weight_decay * params
-};
-
-/// State of Adam: the number of updates and two moments of the parameters' form.
-template <class T>
-struct AdamState {
-  Array count;  ///< i32[]
-  T mu;         ///< running mean of the gradients, before the correction of its bias
-  T nu;         ///< the same of their squares
+  Schedule learning_rate = 1e-3;   ///< constant, or a function of the number of updates
+  Hyperparam b1 = 0.9;             ///< decay of the mean of gradients
+  Hyperparam b2 = 0.999;           ///< decay of the mean of squared gradients
+  Hyperparam eps = 1e-8;           ///< added to the root, outside of it
+  Hyperparam eps_root = 0;         ///< added under the root
+  Hyperparam weight_decay = 1e-4;  ///< decoupled: params lose learning_rate * weight_decay * params
+  Mask mask = {};                  ///< which parameters decay; empty: all of them
+  bool nesterov = false;           ///< Nesterov's form of the mean of gradients
 };
 
 /// The moments of Adam without a learning rate: updates = mu_hat / (sqrt(nu_hat + eps_root) + eps).
 struct ScaleByAdam {
-  double b1 = 0.9;      ///< decay of the mean of gradients
-  double b2 = 0.999;    ///< decay of the mean of squared gradients
-  double eps = 1e-8;    ///< added to the root, outside of it
-  double eps_root = 0;  ///< added under the root
+  Hyperparam b1 = 0.9;      ///< decay of the mean of gradients
+  Hyperparam b2 = 0.999;    ///< decay of the mean of squared gradients
+  Hyperparam eps = 1e-8;    ///< added to the root, outside of it
+  Hyperparam eps_root = 0;  ///< added under the root
+  bool nesterov = false;    ///< mu_hat looks one step ahead
 
   /// Count 0, and moments of zeros with the shapes and dtypes of the parameters.
   template <class T>
   AdamState<T> init(const T& params) const {
-    return {internal::zero_count(), internal::zeros_like_tree(params),
-            internal::zeros_like_tree(params)};
+    return {zero_count(), zeros_like_tree(params), zeros_like_tree(params)};
   }
   /// {updates, next state}. Throws TreeError where trees differ in form, ShapeError where arrays do
   /// in shape, DtypeError where gradients and moments do in dtype. The parameters are not looked
@@ -55,21 +50,20 @@ struct ScaleByAdam {
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&,
                                     Loc loc = Loc::current()) const {
     const OpScope at("scale_by_adam", loc);
-    internal::check_count("scale_by_adam", state.count);
-    AdamState<G> next{internal::next_count(state.count), {}, {}};
-    next.mu = internal::map_with_state(
-        [&](const Array& g, const Array& m) { return scaled_add(g, 1 - b1, m, b1); }, grads,
-        state.mu);
-    next.nu = internal::map_with_state(
-        [&](const Array& g, const Array& v) { return scaled_add(square(g), 1 - b2, v, b2); }, grads,
-        state.nu);
-    G updates = internal::map_floating(
-        [&](const Array& m, const Array& v) {
-          return adam_direction(m, v, internal::bias_correction(b1, next.count, m.dtype()),
-                                internal::bias_correction(b2, next.count, v.dtype()),
-                                {eps, eps_root});
+    check_count("scale_by_adam", state.count);
+    AdamState<G> next{next_count(state.count), update_moment(grads, state.mu, b1),
+                      update_second_moment(grads, state.nu, b2)};
+    G updates = map_trainable(
+        [&](const Array& g, const Array& m, const Array& v) {
+          const Array c2 = bias_correction(b2, next.count, v.dtype());
+          if (!nesterov) {
+            return internal::direction(m, v, bias_correction(b1, next.count, m.dtype()), c2, eps,
+                                       eps_root);
+          }
+          const Array mean = internal::unbiased_mean(g, m, b1, next.count, true);
+          return internal::direction(mean, v, ones({}, m.dtype()), c2, eps, eps_root);
         },
-        next.mu, next.nu);
+        grads, next.mu, next.nu);
     return {std::move(updates), std::move(next)};
   }
 };
@@ -87,7 +81,7 @@ class Adam {
   /// The state before the first update: count 0 and moments of zeros.
   template <class T>
   AdamState<T> init(const T& params) const {
-    return moments().init(params);
+    return moments_.init(params);
   }
   /// {updates, next state}; the updates are to be added to the parameters. The schedule sees the
   /// number of updates made before, from 0. Throws TreeError where trees differ in form, ShapeError
@@ -96,33 +90,37 @@ class Adam {
   std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P& params,
                                     Loc loc = Loc::current()) const {
     const OpScope at(op_, loc);
-    auto [updates, next] = moments().update(grads, state, params);
-    if (options_.weight_decay != 0) {
-      updates =
-          AddDecayedWeights{options_.weight_decay}.update(updates, EmptyState{}, params).first;
-    }
-    updates = ScaleByLearningRate{options_.learning_rate}
-                  .update(updates, CountState{state.count}, params)
-                  .first;
+    auto [updates, next] = moments_.update(grads, state, params);
+    updates = decay_.update(updates, EmptyState{}, params).first;
+    updates = rate_.update(updates, CountState{state.count}, params).first;
     return {std::move(updates), std::move(next)};
   }
 
  private:
-  ScaleByAdam moments() const {
-    return {options_.b1, options_.b2, options_.eps, options_.eps_root};
-  }
-
-  AdamWOptions options_;
+  ScaleByAdam moments_;
+  AddDecayedWeights decay_;
+  ScaleByLearningRate rate_;
   const char* op_;  // a literal
 };
-/// Adam without weight decay: adam({.learning_rate = 3e-4f}). Throws as Adam's constructor.
+/// Adam without weight decay: adam({.learning_rate = 3e-4}). Throws as Adam's constructor.
 inline Adam adam(AdamOptions o = {}, Loc loc = Loc::current()) {
-  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0}, "adam", loc);
+  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0, {}, o.nesterov},
+              "adam", loc);
 }
-/// Adam with decoupled weight decay on all parameters, by default 1e-4. Throws as Adam's
+/// Adam with decoupled weight decay, by default 1e-4 on all parameters. Throws as Adam's
 /// constructor.
 inline Adam adamw(AdamWOptions options = {}, Loc loc = Loc::current()) {
   return Adam(std::move(options), "adamw", loc);
+}
+/// Adam with Nesterov's momentum, whatever the option says. Throws as Adam's constructor.
+inline Adam nadam(AdamOptions o = {}, Loc loc = Loc::current()) {
+  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0, {}, true}, "nadam",
+              loc);
+}
+/// AdamW with Nesterov's momentum, whatever the option says. Throws as Adam's constructor.
+inline Adam nadamw(AdamWOptions options = {}, Loc loc = Loc::current()) {
+  options.nesterov = true;
+  return Adam(std::move(options), "nadamw", loc);
 }
 
 }  // namespace spruce::optim

@@ -11,18 +11,12 @@ namespace spruce::optim {
 template <class T>
 Array global_norm(const T& x, Loc loc = Loc::current()) {
   const LocScope at(loc);
-  Array total = 0.0f;
-  tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) {
-    if (kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype())) {
-      total = total + sum(square(a.dtype() == float64 ? a : astype(a, float32)));
-    }
-  });
-  return sqrt(total);
+  return sqrt(internal::total([](const Array& a) { return sum(square(a)); }, x));
 }
 
 /// Scales the gradients down so that their global_norm is at most `max_norm` (Pascanu et al. 2013).
 struct ClipByGlobalNorm {
-  float max_norm;  ///< the largest global_norm that stays as it is, above 0
+  Hyperparam max_norm;  ///< the largest global_norm that stays as it is, above 0
 
   /// No state.
   template <class T>
@@ -35,9 +29,9 @@ struct ClipByGlobalNorm {
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
     const OpScope at("clip_by_global_norm", loc);
-    const Array norm = global_norm(grads), small = norm < max_norm;
+    const Array norm = global_norm(grads), small = norm < max_norm.in(norm.dtype());
     return {
-        internal::map_floating(
+        map_trainable(
             [&](const Array& g) { return where(small, g, g / astype(norm, g.dtype()) * max_norm); },
             grads),
         {}};
@@ -45,11 +39,165 @@ struct ClipByGlobalNorm {
 };
 /// Clipping as a part of chain(), in front of the optimizer. Throws ValueError unless max_norm is
 /// positive.
-inline ClipByGlobalNorm clip_by_global_norm(float max_norm, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  spruce::internal::check_range("clip_by_global_norm", "max_norm", max_norm,
-                                spruce::internal::Range::kPositive);
-  return {max_norm};
-}
+ClipByGlobalNorm clip_by_global_norm(Hyperparam max_norm, Loc loc = Loc::current());
+
+/// Clips each element of the gradients to -max_delta..max_delta.
+struct Clip {
+  Hyperparam max_delta;  ///< the largest absolute value that stays as it is, above 0
+
+  /// No state.
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  /// {gradients within -max_delta..max_delta, no state}. The parameters are not looked at.
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
+                                  Loc loc = Loc::current()) const {
+    const OpScope at("clip", loc);
+    return {map_trainable(
+                [&](const Array& g) {
+                  const Array most = max_delta.in(g.dtype());
+                  return spruce::clip(g, -most, most);
+                },
+                grads),
+            {}};
+  }
+};
+/// Clipping by value as a part of chain(), in front of the optimizer. Throws ValueError unless
+/// max_delta is positive.
+Clip clip(Hyperparam max_delta, Loc loc = Loc::current());
+
+/// Scales each array of the gradients down so that the root of its mean square is at most
+/// `threshold` (Shazeer and Stern 2018, https://arxiv.org/abs/1804.04235).
+struct ClipByBlockRms {
+  Hyperparam threshold;  ///< the largest root mean square that stays as it is, above 0
+
+  /// No state.
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  /// {gradients / max(1, rms / threshold), no state}. The parameters are not looked at.
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
+                                  Loc loc = Loc::current()) const {
+    const OpScope at("clip_by_block_rms", loc);
+    return {
+        map_trainable(
+            [&](const Array& g) { return g / maximum(1.0f, sqrt(mean(square(g))) / threshold); },
+            grads),
+        {}};
+  }
+};
+/// Clipping of each array by itself as a part of chain(). Throws ValueError unless threshold is
+/// positive.
+ClipByBlockRms clip_by_block_rms(Hyperparam threshold, Loc loc = Loc::current());
+
+/// Scales the gradients of each unit down where their norm is above `clipping` times the norm of
+/// its weights (Brock et al. 2021, https://arxiv.org/abs/2102.06171). A unit is one output of an
+/// array: all elements of f[n] and f[]; one column of f[i,o] and f[a,i,o], by the norm along axis
+/// 0; one output channel of f[h,w,i,o] and f[d,h,w,i,o], by the norm along all axes but the last.
+struct AdaptiveGradClip {
+  Hyperparam clipping;    ///< the largest ratio of the norms that stays as it is, above 0
+  Hyperparam eps = 1e-3;  ///< the least norm of weights that counts
+  AxisArg axes = none;    ///< axes of the norm for all arrays; none: by rank, as above
+
+  /// No state.
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  /// {clipped gradients, no state}. Throws TreeError where trees differ in form, ShapeError where
+  /// arrays do in shape and, without axes, for an array of rank 6 or more.
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params,
+                                  Loc loc = Loc::current()) const {
+    const OpScope at("adaptive_grad_clip", loc);
+    return {
+        map_trainable([&](const Array& g, const Array& p) { return clipped(g, p); }, grads, params),
+        {}};
+  }
+
+ private:
+  Array clipped(const Array& g, const Array& p) const;
+};
+
+/// Clipping unit by unit as a part of chain(), in front of the optimizer. Throws ValueError unless
+/// clipping is positive and eps finite and not negative.
+AdaptiveGradClip adaptive_grad_clip(AdaptiveGradClip options, Loc loc = Loc::current());
+/// The same with the other options at their defaults.
+AdaptiveGradClip adaptive_grad_clip(Hyperparam clipping, Loc loc = Loc::current());
+
+/// Updates of norm `scale_factor`: grads * scale_factor / (global_norm + eps).
+struct NormalizeByUpdateNorm {
+  Hyperparam scale_factor = 1;  ///< the norm of the updates
+  Hyperparam eps = 1e-6;        ///< added to the norm
+
+  /// No state.
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  /// {normalized gradients, no state}. The parameters are not looked at.
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
+                                  Loc loc = Loc::current()) const {
+    const OpScope at("normalize_by_update_norm", loc);
+    const Array norm = (global_norm(grads) + eps) / scale_factor;
+    return {map_trainable([&](const Array& g) { return g / astype(norm, g.dtype()); }, grads), {}};
+  }
+};
+/// Normalized gradients as a part of chain(). Throws ValueError unless scale_factor is positive and
+/// eps finite and not negative.
+NormalizeByUpdateNorm normalize_by_update_norm(NormalizeByUpdateNorm options = {},
+                                               Loc loc = Loc::current());
+
+/// Updates whose mean over all axes but the first is 0, for arrays of rank 2 or more (gradient
+/// centralization, Yong et al. 2020, https://arxiv.org/abs/2004.01461). For weights f[in, out] that
+/// is each input's mean, as Optax has it.
+struct Centralize {
+  /// No state.
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  /// {gradients less their means, no state}. The parameters are not looked at.
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
+                                  Loc loc = Loc::current()) const {
+    const OpScope at("centralize", loc);
+    return {map_trainable(
+                [](const Array& g) {
+                  if (g.rank() < 2) return g;
+                  std::vector<int64_t> axes;
+                  for (int64_t i = 1; i < g.rank(); ++i) axes.push_back(i);
+                  return g - mean(g, axes, {.keepdims = true});
+                },
+                grads),
+            {}};
+  }
+};
+/// Gradient centralization as a part of chain(), in front of the optimizer.
+inline Centralize centralize() { return {}; }
+
+/// Gradients with 0 in place of each NaN.
+struct ZeroNans {
+  /// No state.
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  /// {gradients without NaN, no state}. The parameters are not looked at.
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
+                                  Loc loc = Loc::current()) const {
+    const OpScope at("zero_nans", loc);
+    return {map_trainable([](const Array& g) { return where(isnan(g), zeros_like(g), g); }, grads),
+            {}};
+  }
+};
+/// NaN replaced by 0 as a part of chain(), in front of the optimizer. Infinity stays.
+inline ZeroNans zero_nans() { return {}; }
 
 }  // namespace spruce::optim

@@ -3,15 +3,24 @@
 
 namespace spruce::optim {
 
-using spruce::internal::check_range, spruce::internal::Range;
+using spruce::internal::Range;
 
-Rmsprop::Rmsprop(RmspropOptions options, Loc loc) : options_(std::move(options)) {
+ScaleByRms scale_by_rms(ScaleByRms o, Loc loc) {
   const LocScope at(loc);
-  options_.learning_rate.check("rmsprop");
-  check_range("rmsprop", "decay", options_.decay, Range::kDecay);
-  check_range("rmsprop", "eps", options_.eps, Range::kNotNegative);
-  check_range("rmsprop", "initial_scale", options_.initial_scale, Range::kNotNegative);
-  check_range("rmsprop", "momentum", options_.momentum, Range::kShare);
+  o.decay.check("scale_by_rms", "decay", Range::kDecay);
+  o.eps.check("scale_by_rms", "eps", Range::kNotNegative);
+  o.initial_scale.check("scale_by_rms", "initial_scale", Range::kNotNegative);
+  return o;
+}
+
+Rmsprop::Rmsprop(RmspropOptions o, Loc loc) {
+  const OpScope at("rmsprop", loc);
+  o.learning_rate.check("rmsprop");
+  o.momentum.check("rmsprop", "momentum", Range::kShare);
+  rms_ =
+      scale_by_rms({o.decay, o.eps, o.initial_scale, o.eps_in_sqrt, o.bias_correction, o.centered});
+  rate_.learning_rate = std::move(o.learning_rate);
+  trace_ = {o.momentum, o.nesterov};
 }
 
 }  // namespace spruce::optim

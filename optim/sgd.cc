@@ -3,18 +3,20 @@
 
 namespace spruce::optim {
 
-using spruce::internal::check_range, spruce::internal::Range;
+using spruce::internal::Range;
 
-Trace trace(float decay, bool nesterov, Loc loc) {
+Trace trace(Hyperparam decay, bool nesterov, Loc loc) {
   const LocScope at(loc);
-  check_range("trace", "decay", decay, Range::kShare);
-  return {decay, nesterov};
+  decay.check("trace", "decay", Range::kShare);
+  return {std::move(decay), nesterov};
 }
 
 Sgd::Sgd(SgdOptions options, Loc loc) : options_(std::move(options)) {
   const LocScope at(loc);
   options_.learning_rate.check("sgd");
-  check_range("sgd", "momentum", options_.momentum, Range::kShare);
+  options_.momentum.check("sgd", "momentum", Range::kShare);
+  options_.dampening.check("sgd", "dampening", Range::kShare);
+  options_.weight_decay.check("sgd", "weight_decay", Range::kNotNegative);
 }
 
 }  // namespace spruce::optim

@@ -92,5 +92,39 @@ Section optimizer_mistakes() {
            CODE(optim::piecewise_constant_schedule(0.1f, {100, 200}, {0.5f, 0.1f})), "ValueError",
            "piecewise_constant_schedule: 2 boundaries and 1 scales; give one scale for each "
            "boundary" HERE},
+          {"A label that no transformation has",
+           CODE(const auto label = [](const std::string& path, const Array&) { return path; };
+                optim::partition(label, std::pair{"0.weight", optim::adam()}).init(layers(1))),
+           CODE(const auto label = [](const std::string&, const Array&) { return "all"; };
+                optim::partition(label, std::pair{"all", optim::adam()}).init(layers(1))),
+           "ValueError",
+           "partition: the label of 0.bias is \"0.bias\", and there are transformations for "
+           "\"0.weight\"; give one more, such as std::pair{\"0.bias\", set_to_zero()}" HERE},
+          {"A hyperparameter without a value",
+           CODE(const auto make =
+                    [](const optim::Hyperparams& h) {
+                      return optim::sgd({.learning_rate = h["learning_rate"]});
+                    };
+                optim::inject_hyperparams(make, {{"rate", 0.1}}).init(sp::ones({2}))),
+           CODE(const auto make =
+                    [](const optim::Hyperparams& h) {
+                      return optim::sgd({.learning_rate = h["rate"]});
+                    };
+                optim::inject_hyperparams(make, {{"rate", 0.1}}).init(sp::ones({2}))),
+           "ValueError",
+           "inject_hyperparams: no hyperparameter \"learning_rate\" among \"rate\"; give it a "
+           "value, such as {\"learning_rate\", 1e-3}" HERE},
+          {"A learning rate for each element", CODE(optim::sgd({.learning_rate = sp::ones({2})})),
+           CODE(optim::sgd({.learning_rate = sp::array(0.1f)})), "ShapeError",
+           "optim: a hyperparameter is f32[2], it must be a number or an array of rank 0, such as "
+           "f32[]" HERE},
+          {"Updates of no gradients", CODE(optim::multi_steps(optim::adam(), 0)),
+           CODE(optim::multi_steps(optim::adam(), 4)), "ValueError",
+           "multi_steps: k is 0, it must be within 1..2147483647" HERE},
+          {"Schedules without a boundary between them",
+           CODE(optim::join_schedules({0.1f, 0.01f}, {})),
+           CODE(optim::join_schedules({0.1f, 0.01f}, {100})), "ValueError",
+           "join_schedules: 2 schedules and 0 boundaries; give one boundary between each two "
+           "schedules" HERE},
       }};
 }

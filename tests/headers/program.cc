@@ -89,6 +89,30 @@ void train(Block block, const Array& x) {
       "block.spruce", [](const Block& b, const Array& in) { return b(in); }, block, x);
 }
 
+template <class Optimizer, class... More>
+void update(const Optimizer& optimizer, const Block& block, const More&... more) {
+  auto state = optimizer.init(block);
+  std::tie(std::ignore, state) = optimizer.update(block, state, block, more...);
+}
+
+void optimize(const Block& block) {
+  const auto mask = [](const std::string&, const Array& p) { return p.rank() > 1; };
+  const auto label = [](const std::string& path, const Array&) { return path.substr(0, 2); };
+  const auto make = [](const optim::Hyperparams& h) { return optim::sgd({.momentum = h["m"]}); };
+  update(optim::chain(optim::masked(optim::clip(1), mask), optim::adan(), optim::freeze(mask)),
+         block);
+  update(optim::partition(label, std::pair{"in", optim::muon()}, std::pair{"re", optim::lamb()}),
+         block);
+  update(optim::multi_steps(optim::apply_if_finite(optim::adafactor(), 3), 2), block);
+  update(optim::inject_hyperparams(make, {{"m", 0.5}}), block);
+  update(optim::lookahead(optim::prodigy()), block);
+  update(optim::schedule_free_adamw(), block);
+  update(optim::sam(optim::novograd(), optim::sign_sgd()), block);
+  update(optim::chain(optim::noisy_sgd(), optim::reduce_on_plateau()), block, Array(1.0f));
+  update(optim::sophia(), block, [](const Block& b) { return sp::sum(b.in.weight); });
+  update(optim::chain(optim::dog(), optim::fromage(), optim::adopt(), optim::rprop()), block);
+}
+
 }  // namespace
 
 int main() {
@@ -97,6 +121,7 @@ int main() {
   differentiate(block, x);
   control(x);
   train(block, x);
+  optimize(block);
   Net net;
   const auto [apply, params, buffers] = nn::functionalize(net);
   const auto factory = nn::sequential(nn::dense(8), nn::relu, nn::Linear::init(sp::Key(0), 8, 3));

@@ -1,72 +1,317 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes optax_cases.inc: parameters along seven steps of Optax's optimizers, and values of its schedules, in f64.
+"""Writes optax_cases.inc: parameters along 200 steps of Optax's and PyTorch's optimizers, in f64.
 
-    python tests/optim/make_optax_cases.py > tests/optim/optax_cases.inc     (optax 0.2.8, jax 0.10.2)
+    python tests/optim/make_optax_cases.py > tests/optim/optax_cases.inc
+    (optax 0.2.8, jax 0.10.2, torch 2.15.0)
 
-The parameters are two arrays, a f64[3] and b f64[]; the gradient at step t of element i is
-sin(1.3 t + i) + 0.1 p, where b is element 3. One line a case: name, the four numbers after each step.
+The parameters are three arrays, a f64[3], b f64[] and w f64[2,3]; the gradient at step t of element i
+is sin(1.3 t + i) + 0.1 p, where b is element 3 and w has 4..9. The loss that some optimizers ask for
+is half the sum of squares of the parameters. One line a case: its name, and the ten numbers after
+each step of STEPS.
 """
+
+import warnings
 
 import jax
 
 jax.config.update("jax_enable_x64", True)
+warnings.filterwarnings("ignore")
 import jax.numpy as jnp
+import numpy as np
 import optax
+import torch
+from optax import contrib
 
-OPTIMIZERS = {
-    "sgd": optax.sgd(0.1),
-    "momentum": optax.sgd(0.1, momentum=0.75),
-    "nesterov": optax.sgd(0.1, momentum=0.75, nesterov=True),
-    "adam": optax.adam(0.1),
-    "adam_options": optax.adam(0.1, b1=0.5, b2=0.75, eps=0.25, eps_root=0.125),
-    "adamw": optax.adamw(0.1, weight_decay=0.25),
-    "rmsprop": optax.rmsprop(0.1),
-    "rmsprop_centered": optax.rmsprop(0.1, centered=True, initial_scale=1.0),
-    "rmsprop_momentum": optax.rmsprop(0.1, decay=0.75, momentum=0.5),
-    "rmsprop_nesterov": optax.rmsprop(
-        0.1, decay=0.75, momentum=0.5, nesterov=True, centered=True, eps=0.125
-    ),
-    "clip_sgd": optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1)),
-    "clip_off": optax.chain(optax.clip_by_global_norm(50.0), optax.sgd(0.1)),
-    "chain": optax.chain(
-        optax.scale_by_adam(), optax.add_decayed_weights(0.5), optax.scale(-0.25)
-    ),
-    "trace": optax.chain(optax.trace(0.5, nesterov=True), optax.scale_by_learning_rate(0.1)),
-    "schedule": optax.adam(optax.linear_schedule(0.5, 0.125, 4)),
+STEPS = (1, 2, 5, 20, 200)
+START = {
+    "a": np.array([1.0, -2.0, 0.5]),
+    "b": np.array(3.0),
+    "w": np.array([[0.5, -1.5, 2.5], [-0.25, 1.25, 0.75]]),
 }
-SCHEDULES = {
-    "constant": optax.constant_schedule(0.25),
-    "linear": optax.linear_schedule(0.5, 0.125, 10),
-    "exponential": optax.exponential_decay(0.5, 10, 0.75),
-    "staircase": optax.exponential_decay(0.5, 10, 0.75, staircase=True),
-    "cosine": optax.cosine_decay_schedule(0.5, 20),
-    "cosine_alpha": optax.cosine_decay_schedule(0.5, 20, alpha=0.25),
-    "warmup": optax.warmup_cosine_decay_schedule(0.125, 1.0, 5, 25, 0.25),
-    "piecewise": optax.piecewise_constant_schedule(1.0, {5: 0.5, 15: 0.25}),
-}
-COUNTS = (0, 1, 4, 5, 6, 9, 10, 15, 16, 20, 25, 40)
+
+
+def is_matrix(params):
+    return jax.tree.map(lambda p: p.ndim > 1, params)
+
+
+def label_of(params):
+    return {"a": "first", "b": "first", "w": "second"}
+
+
+def every_k(step):
+    return jnp.where(step < 3, 2, 3)
+
+
+def factored(**options):
+    """scale_by_factored_rms with a decay rate in f64."""
+    return optax.scale_by_factored_rms(
+        decay_rate_fn=lambda i, exponent: 1.0 - (jnp.float64(i) + 1.0) ** (-exponent), **options
+    )
+
+
+def of_two_examples(optimizer):
+    """For the gradients g and 2 g of two examples."""
+
+    def update(grads, state, params):
+        return optimizer.update(jax.tree.map(lambda g: jnp.stack([g, 2 * g]), grads), state, params)
+
+    return optax.GradientTransformation(optimizer.init, update)
+
+
+def with_wide_count(optimizer):
+    """madgrad whose count is f64: of i32, JAX takes the root in f32."""
+
+    def init(params):
+        decay, state = optimizer.init(params)
+        return decay, state._replace(count=jnp.zeros([], jnp.float64))
+
+    return optax.GradientTransformation(init, optimizer.update)
+
+
+CASES = {}
+WITH_LOSS = ("polyak", "reduce_on_plateau")
+
+
+def case(name, optimizer):
+    assert name not in CASES, name
+    CASES[name] = optimizer
+
+
+case("sgd", optax.sgd(0.1))
+case("momentum", optax.sgd(0.1, momentum=0.75))
+case("nesterov", optax.sgd(0.1, momentum=0.75, nesterov=True))
+case("adam", optax.adam(0.1))
+case("adam_options", optax.adam(0.1, b1=0.5, b2=0.75, eps=0.25, eps_root=0.125))
+case("adamw", optax.adamw(0.1, weight_decay=0.25))
+case("adamw_mask", optax.adamw(0.1, weight_decay=0.25, mask=is_matrix))
+case("nadam", optax.nadam(0.1))
+case("nadam_options", optax.nadam(0.01, b1=0.5, b2=0.75, eps=0.25, eps_root=0.125))
+case("nadamw", optax.nadamw(0.1, weight_decay=0.25))
+case("nadamw_mask", optax.nadamw(0.1, b1=0.5, weight_decay=0.25, mask=is_matrix))
+case("rmsprop", optax.rmsprop(0.1))
+case("rmsprop_centered", optax.rmsprop(0.1, centered=True, initial_scale=1.0))
+case("rmsprop_momentum", optax.rmsprop(0.1, decay=0.75, momentum=0.5))
+case(
+    "rmsprop_nesterov",
+    optax.rmsprop(0.1, decay=0.75, momentum=0.5, nesterov=True, centered=True, eps=0.125),
+)
+case("rmsprop_outside", optax.rmsprop(0.1, eps=0.125, eps_in_sqrt=False, bias_correction=True))
+case(
+    "rmsprop_outside_centered",
+    optax.rmsprop(0.1, eps=0.125, initial_scale=1.0, eps_in_sqrt=False, centered=True),
+)
+case("amsgrad", optax.amsgrad(0.1))
+case("amsgrad_options", optax.amsgrad(0.1, b1=0.5, b2=0.75, eps=0.25, eps_root=0.125))
+case(
+    "amsgrad_plain",
+    optax.amsgrad(0.1, b2=0.75, bias_correction_mu=False, bias_correction_nu=False),
+)
+case("adamax", optax.adamax(0.1))
+case("adamax_options", optax.adamax(0.1, b1=0.5, b2=0.75, eps=0.25))
+case("adamaxw", optax.adamaxw(0.1, weight_decay=0.25))
+case("adamaxw_mask", optax.adamaxw(0.1, b1=0.5, weight_decay=0.25, mask=is_matrix))
+case("radam", optax.radam(0.1))
+case("radam_options", optax.radam(0.1, b1=0.5, b2=0.75, eps=0.25, eps_root=0.125, threshold=4.5))
+case("radam_nesterov", optax.radam(0.1, b2=0.9, nesterov=True))
+case("adabelief", optax.adabelief(0.1))
+case("adabelief_options", optax.adabelief(0.1, b1=0.5, b2=0.75, eps=0.25, eps_root=0.125))
+case("adabelief_nesterov", optax.adabelief(0.1, eps=1e-4, nesterov=True))
+case("yogi", optax.yogi(0.1))
+case("yogi_options", optax.yogi(0.1, b1=0.5, b2=0.75, eps=0.25))
+case("lion", optax.lion(0.01))
+case("lion_options", optax.lion(0.01, b1=0.5, b2=0.75, weight_decay=0.25, mask=is_matrix))
+case("adan", optax.adan(0.1))
+case("adan_options", optax.adan(0.1, 0.5, 0.75, 0.25, 0.5, 0.125, 0.25, is_matrix))
+case("ademamix", contrib.ademamix(0.1))
+case(
+    "ademamix_options",
+    contrib.ademamix(0.01, 0.5, 0.75, 0.625, 2.0, 0.25, 0.125, weight_decay=0.25, mask=is_matrix),
+)
+case("ademamix_schedules", contrib.ademamix(0.1, b3=lambda c: c / (c + 8.0), alpha=lambda c: c / 64.0))
+case("adopt", contrib.adopt(0.1))
+case("adopt_options", contrib.adopt(0.1, b1=0.5, b2=0.75, eps=0.25, use_clipping=False))
+case("adopt_nesterov", contrib.adopt(0.1, nesterov=True))
+case("adagrad", optax.adagrad(0.1))
+case("adagrad_options", optax.adagrad(0.5, initial_accumulator_value=0.0, eps=0.25))
+case("adadelta", optax.adadelta(1.0))
+case("adadelta_options", optax.adadelta(0.5, 0.75, 0.125, 0.25, is_matrix))
+case("adafactor", optax.chain(factored(), optax.clip_by_block_rms(1.0), optax.scale_by_learning_rate(0.1, flip_sign=False), optax.scale_by_param_block_rms(), optax.scale(-1)))
+case("adafactor_factored", optax.chain(factored(min_dim_size_to_factor=2), optax.clip_by_block_rms(1.0), optax.scale_by_learning_rate(0.1, flip_sign=False), optax.scale_by_param_block_rms(), optax.scale(-1)))
+case("adafactor_options", optax.chain(factored(min_dim_size_to_factor=2, decay_rate=0.5, epsilon=0.125), optax.clip_by_block_rms(0.5), optax.scale_by_learning_rate(0.1, flip_sign=False), optax.ema(0.5, debias=False), optax.add_decayed_weights(0.25, is_matrix), optax.scale(-1)))
+case("sign_sgd", optax.sign_sgd(0.01))
+case("signum", optax.signum(0.01))
+case("signum_options", optax.signum(0.01, beta=0.5))
+case("lars", optax.lars(0.1))
+case("lars_options", optax.lars(0.5, 0.25, is_matrix, 0.25, 0.125, is_matrix, 0.5, True))
+case("lamb", optax.lamb(0.1))
+case("lamb_options", optax.lamb(0.1, 0.5, 0.75, 0.25, 0.125, 0.25, is_matrix))
+case("fromage", optax.fromage(0.1))
+case("fromage_schedule", optax.fromage(lambda c: 1.0 / (c + 4.0), 0.25))
+case("novograd", optax.novograd(0.1))
+case("novograd_options", optax.novograd(0.01, 0.5, 0.75, 0.25, 0.125, 0.25))
+case("polyak_sgd", optax.polyak_sgd(0.5, 0.25, -1.0, 0.125))
+case("polyak_sgd_plus", optax.polyak_sgd(f_min=4.0, variant="sps+"))
+case("optimistic_gradient_descent", optax.optimistic_gradient_descent(0.1, 0.5, 0.25))
+case("optimistic_adam", optax.optimistic_adam_v2(0.1, alpha=0.5, beta=0.25))
+case("acprop", contrib.acprop(0.01, eps=0.125))
+case("acprop_options", contrib.acprop(0.1, 0.5, 0.75, 0.25, 0.125, 0.25, is_matrix))
+case("dog", contrib.dog())
+case("dog_distance", contrib.dog(0.5, ("distance", 0.125), 0.25, 0.25, is_matrix))
+case("dog_learning_rate", contrib.dog(1.0, ("learning_rate", 0.125)))
+case("dowg", contrib.dowg())
+case("dowg_options", contrib.dowg(0.5, 0.125, 0.25, 0.25, is_matrix))
+case("madgrad", with_wide_count(contrib.madgrad(0.1)))
+case("madgrad_options", with_wide_count(contrib.madgrad(lambda c: 1.0 / (c + 8.0), 0.5, 0.25, 0.125)))
+case("cocob", contrib.cocob())
+case("cocob_options", contrib.cocob(0.5, 4.0, 0.125, 0.25, is_matrix))
+case("dadapt_adamw", contrib.dadapt_adamw())
+case("dadapt_adamw_options", contrib.dadapt_adamw(0.5, (0.5, 0.75), 0.125, 0.01, 0.25))
+case("dpsgd", of_two_examples(contrib.dpsgd(0.1, 0.75, 0.125, 3)))
+case("dpsgd_options", of_two_examples(contrib.dpsgd(0.1, 8.0, 0.25, 4, 0.5, True)))
+case("prodigy", contrib.prodigy(0.5))
+case("prodigy_options", contrib.prodigy(0.5, (0.5, 0.75), 0.25, 0.125, 0.01, 2.0, 0.25, True))
+case("schedule_free", contrib.schedule_free(optax.sgd(0.1), 0.1))
+case("schedule_free_options", contrib.schedule_free(optax.adam(0.1), lambda c: 1.0 / (c + 8.0), 0.5, 1.0))
+case("schedule_free_sgd", contrib.schedule_free_sgd(0.1, b1=0.75, weight_decay=0.25))
+case("schedule_free_adamw", contrib.schedule_free_adamw(0.1, weight_decay=0.25))
+case("muon", contrib.muon(0.1))
+case("muon_options", contrib.muon(0.1, ns_steps=3, beta=0.5, nesterov=False, weight_decay=0.25, adam_b1=0.5, adam_learning_rate=0.2, consistent_rms=0.25))
+case("muon_adaptive", contrib.muon(0.1, adaptive=True, preconditioning="schatten"))
+case("muon_aol", contrib.muon(0.05, preconditioning="aol", beta=0.75))
+case("muon_dion", contrib.muon(0.1, ns_coeffs="dion"))
+case("sam", contrib.sam(optax.sgd(0.1), optax.chain(contrib.normalize(), optax.sgd(0.05))))
+case("sam_options", contrib.sam(optax.adam(0.1), optax.adam(0.05), sync_period=3, reset_state=False))
+
+case("clip_sgd", optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1)))
+case("clip_off", optax.chain(optax.clip_by_global_norm(50.0), optax.sgd(0.1)))
+case("clip_value", optax.chain(optax.clip(0.5), optax.sgd(0.1, momentum=0.5)))
+case("clip_block", optax.chain(optax.clip_by_block_rms(0.5), optax.sgd(0.1)))
+case("adaptive_grad_clip", optax.chain(optax.adaptive_grad_clip(0.125), optax.sgd(0.1)))
+case("adaptive_grad_clip_axis", optax.chain(optax.masked(optax.adaptive_grad_clip(0.25, 0.5, axis=-1), is_matrix), optax.sgd(0.1)))
+case("normalize", optax.chain(optax.normalize_by_update_norm(2.0, 0.125), optax.sgd(0.1)))
+case("centralize", optax.chain(optax.centralize(), optax.adam(0.1)))
+case("chain", optax.chain(optax.scale_by_adam(), optax.add_decayed_weights(0.5), optax.scale(-0.25)))
+case("trace", optax.chain(optax.trace(0.5, nesterov=True), optax.scale_by_learning_rate(0.1)))
+case("schedule", optax.adam(lambda c: 1.0 / (c + 2.0)))
+case("scale_by_schedule", optax.chain(optax.sgd(0.5), optax.scale_by_schedule(lambda c: 1.0 / (c + 2.0))))
+case("ema", optax.chain(optax.ema(0.75), optax.sgd(0.1)))
+case("ema_plain", optax.chain(optax.ema(0.75, debias=False), optax.sgd(0.1)))
+case("masked", optax.chain(optax.masked(optax.scale_by_adam(), is_matrix), optax.scale(-0.1)))
+case("masked_clip", optax.chain(optax.masked(optax.clip_by_global_norm(0.5), is_matrix), optax.sgd(0.1)))
+case("partition", optax.partition({"first": optax.adam(0.1), "second": optax.sgd(0.1, momentum=0.5)}, label_of))
+case("partition_freeze", optax.partition({"first": optax.adamw(0.1), "second": optax.set_to_zero()}, label_of))
+case("freeze", optax.chain(optax.adam(0.1), optax.masked(optax.set_to_zero(), is_matrix)))
+case("multi_steps", optax.MultiSteps(optax.adam(0.1), 4, accumulator_dtype=jnp.float64))
+case("multi_steps_sum", optax.MultiSteps(optax.sgd(0.1, momentum=0.5), every_k, use_grad_mean=False, accumulator_dtype=jnp.float64))
+case("multi_steps_skip", optax.MultiSteps(optax.adam(0.1), 2, should_skip_update_fn=lambda u, s, p: optax.skip_large_updates(u, s, p, 5.5), accumulator_dtype=jnp.float64))
+case("apply_every", optax.chain(optax.adam(0.1), optax.apply_every(3)))
+case("add_noise", optax.chain(optax.add_noise(0.25, 0.5, 7), optax.sgd(0.1)))
+case("noisy_sgd", optax.noisy_sgd(0.1, key=1))
+case("reduce_on_plateau", optax.chain(optax.sgd(0.5), contrib.reduce_on_plateau(patience=3)))
+case("reduce_on_plateau_options", optax.chain(optax.adam(0.5), contrib.reduce_on_plateau(0.5, 2, 0.0, 0.01, 3, 2, 0.125)))
+case("inject_hyperparams", optax.inject_hyperparams(optax.adamw)(learning_rate=lambda c: 1.0 / (c + 2.0), b1=0.75, weight_decay=0.25))
+case("accumulated_masked", optax.MultiSteps(optax.chain(optax.masked(optax.trace(0.5), is_matrix), optax.sgd(0.1)), 3, accumulator_dtype=jnp.float64))
 
 
 def text(values):
-    return ",".join("%.13g" % float(v) for v in values)
+    return ",".join("%.16g" % float(v) for v in values)
 
 
-def trajectory(optimizer):
-    params = {"a": jnp.array([1.0, -2.0, 0.5]), "b": jnp.array(3.0)}
+def numbers(params):
+    return [float(v) for name in "abw" for v in np.asarray(params[name]).reshape(-1)]
+
+
+def gradient(params, t):
+    return {
+        "a": jnp.sin(1.3 * t + jnp.arange(3.0)) + 0.1 * params["a"],
+        "b": jnp.sin(1.3 * t + 3.0) + 0.1 * params["b"],
+        "w": jnp.sin(1.3 * t + 4.0 + jnp.arange(6.0).reshape(2, 3)) + 0.1 * params["w"],
+    }
+
+
+def loss(params):
+    return 0.5 * sum(jnp.sum(p**2) for p in jax.tree.leaves(params))
+
+
+def trajectory(optimizer, of=lambda params: params, start=lambda params: params, with_loss=False, **extra):
+    if isinstance(optimizer, optax.MultiSteps):
+        optimizer = optimizer.gradient_transformation()
+    optimizer = optax.with_extra_args_support(optimizer)
+    params = start(jax.tree.map(jnp.asarray, START))
     state = optimizer.init(params)
-    for t in range(7):
-        grads = {
-            "a": jnp.sin(1.3 * t + jnp.arange(3.0)) + 0.1 * params["a"],
-            "b": jnp.sin(1.3 * t + 3.0) + 0.1 * params["b"],
-        }
-        updates, state = optimizer.update(grads, state, params)
-        params = optax.apply_updates(params, updates)
-        yield from (*params["a"], params["b"])
+
+    @jax.jit
+    def step(params, state, t):
+        p = of(params)
+        more = extra | ({"value": loss(p)} if with_loss else {})
+        updates, state = optimizer.update(gradient(p, t), state, params, **more)
+        return optax.apply_updates(params, updates), state
+
+    for t in range(max(STEPS)):
+        params, state = step(params, state, jnp.float64(t))
+        if t + 1 in STEPS:
+            yield from numbers(of(params))
+
+
+def torch_trajectory(make):
+    params = {n: torch.tensor(p, dtype=torch.float64, requires_grad=True) for n, p in START.items()}
+    optimizer = make(list(params.values()))
+    for t in range(max(STEPS)):
+        grads = gradient({n: jnp.asarray(p.detach().numpy()) for n, p in params.items()}, float(t))
+        for n, p in params.items():
+            p.grad = torch.tensor(np.array(grads[n]))
+        optimizer.step()
+        if t + 1 in STEPS:
+            yield from numbers({n: p.detach().numpy() for n, p in params.items()})
+
+
+TORCH = {
+    "torch_sgd": lambda p: torch.optim.SGD(p, 0.1, momentum=0.75, dampening=0.25),
+    "torch_sgd_decay": lambda p: torch.optim.SGD(p, 0.1, weight_decay=0.25),
+    "torch_sgd_nesterov": lambda p: torch.optim.SGD(
+        p, 0.1, momentum=0.75, nesterov=True, weight_decay=0.25
+    ),
+    "torch_adam_l2": lambda p: torch.optim.Adam(p, 0.1, weight_decay=0.25),
+    "torch_adamw": lambda p: torch.optim.AdamW(p, 0.1, betas=(0.5, 0.75), weight_decay=0.25),
+    "torch_rmsprop": lambda p: torch.optim.RMSprop(p, 0.1, alpha=0.75, eps=0.125, momentum=0.5),
+    "torch_rmsprop_centered": lambda p: torch.optim.RMSprop(p, 0.1, eps=0.125, centered=True),
+    "torch_adadelta": lambda p: torch.optim.Adadelta(p, 0.5, rho=0.75, eps=0.125, weight_decay=0.25),
+    # Optax 0.2.8 applies each update of rprop one step late.
+    "torch_rprop": lambda p: torch.optim.Rprop(p, 0.1),
+    "torch_rprop_options": lambda p: torch.optim.Rprop(
+        p, 0.05, etas=(0.25, 1.5), step_sizes=(0.01, 0.5)
+    ),
+    "torch_adamax": lambda p: torch.optim.Adamax(p, 0.1, betas=(0.5, 0.75), eps=0.25),
+}
 
 
 print("// SPDX-License-Identifier: Apache-2.0")
-print(f"// Made by make_optax_cases.py with optax {optax.__version__}, jax {jax.__version__}.")
-for name, optimizer in OPTIMIZERS.items():
-    print(f'{{"{name}", "{text(trajectory(optimizer))}"}},')
-for name, schedule in SCHEDULES.items():
-    print(f'{{"{name}", "{text(schedule(jnp.int32(c)) for c in COUNTS)}"}},')
+print(
+    f"// Made by make_optax_cases.py with optax {optax.__version__}, jax {jax.__version__}, "
+    f"torch {torch.__version__.split('+')[0]}."
+)
+for name, optimizer in CASES.items():
+    print(f'{{"{name}", "{text(trajectory(optimizer, with_loss=name.startswith(WITH_LOSS)))}"}},', flush=True)
+
+
+def objective(params):
+    return sum(jnp.sum(jnp.cosh(p)) for p in jax.tree.leaves(params))
+
+
+for name, optimizer in {
+    "sophia": contrib.sophia(0.05),
+    "sophia_options": contrib.sophia(
+        0.05, 0.5, 0.75, 0.125, 0.25, is_matrix, 0.5, 0.5, update_interval=3
+    ),
+}.items():
+    print(f'{{"{name}", "{text(trajectory(optimizer, obj_fn=objective))}"}},')
+for name, optimizer in {
+    "lookahead": optax.lookahead(optax.adam(0.1), 5, 0.5),
+    "lookahead_options": optax.lookahead(optax.sgd(0.1, momentum=0.5), 3, 0.25, reset_state=True),
+}.items():
+    numbers_of = trajectory(
+        optimizer, of=lambda p: p.fast, start=optax.LookaheadParams.init_synced
+    )
+    print(f'{{"{name}", "{text(numbers_of)}"}},')
+for name, make in TORCH.items():
+    print(f'{{"{name}", "{text(torch_trajectory(make))}"}},')

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/optim/clip.h"
+
+namespace spruce::optim {
+namespace {
+
+using spruce::internal::Range;
+
+// |x| over a unit, with axes of size 1 that broadcast to x.
+Array unit_norm(const Array& x, const AxisArg& axes) {
+  const auto norm = [&](const AxisArg& over) {
+    return sqrt(sum(square(x), over, {.keepdims = true}));
+  };
+  if (!axes.all()) return norm(axes);
+  int longer = 0;  // axes that are not of size 1
+  for (int i = 0; i < x.rank(); ++i) longer += x.shape()[i] != 1;
+  if (longer <= 1) return norm(none);
+  if (x.rank() <= 3) return norm(0);
+  if (x.rank() == 4) return norm({0, 1, 2});
+  if (x.rank() == 5) return norm({0, 1, 2, 3});
+  throw ShapeError("adaptive_grad_clip: " + to_string(x.aval()) +
+                   " has rank 6 or more; say by .axes along which axes the norm is");
+}
+
+}  // namespace
+
+ClipByGlobalNorm clip_by_global_norm(Hyperparam max_norm, Loc loc) {
+  const LocScope at(loc);
+  max_norm.check("clip_by_global_norm", "max_norm", Range::kPositive);
+  return {std::move(max_norm)};
+}
+
+Clip clip(Hyperparam max_delta, Loc loc) {
+  const LocScope at(loc);
+  max_delta.check("clip", "max_delta", Range::kPositive);
+  return {std::move(max_delta)};
+}
+
+ClipByBlockRms clip_by_block_rms(Hyperparam threshold, Loc loc) {
+  const LocScope at(loc);
+  threshold.check("clip_by_block_rms", "threshold", Range::kPositive);
+  return {std::move(threshold)};
+}
+
+Array AdaptiveGradClip::clipped(const Array& g, const Array& p) const {
+  const Array norm = unit_norm(g, axes);
+  const Array most = clipping * maximum(unit_norm(p, axes), eps.in(p.dtype()));
+  return where(norm < most, g, g * (most / maximum(norm, 1e-6)));
+}
+
+AdaptiveGradClip adaptive_grad_clip(AdaptiveGradClip options, Loc loc) {
+  const LocScope at(loc);
+  options.clipping.check("adaptive_grad_clip", "clipping", Range::kPositive);
+  options.eps.check("adaptive_grad_clip", "eps", Range::kNotNegative);
+  return options;
+}
+
+AdaptiveGradClip adaptive_grad_clip(Hyperparam clipping, Loc loc) {
+  return adaptive_grad_clip(AdaptiveGradClip{.clipping = std::move(clipping)}, loc);
+}
+
+NormalizeByUpdateNorm normalize_by_update_norm(NormalizeByUpdateNorm options, Loc loc) {
+  const LocScope at(loc);
+  options.scale_factor.check("normalize_by_update_norm", "scale_factor", Range::kPositive);
+  options.eps.check("normalize_by_update_norm", "eps", Range::kNotNegative);
+  return options;
+}
+
+}  // namespace spruce::optim

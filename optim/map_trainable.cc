@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/optim/map_trainable.h"
+
+#include <limits>
+
+#include "spruce/core/ops/ops.h"
+#include "spruce/core/rules/optimizer.h"
+
+namespace spruce::optim {
+namespace internal {
+namespace {
+
+constexpr const char* kOneModel = "; gradients, parameters and state must come from one model";
+
+}  // namespace
+
+void throw_leaves(const std::vector<tree::Entry>& entries, const Array& a, const Array& b) {
+  std::string path;
+  for (const tree::Entry& e : entries) {
+    if (e.value.impl() == a.impl()) path = e.path;
+  }
+  const std::string where = path.empty() ? "" : " at " + path;
+  if (!b.defined()) {
+    throw TreeError("optim: " + to_string(a.aval()) + " meets an empty array" + where + kOneModel);
+  }
+  const std::string both =
+      "optim: " + to_string(a.aval()) + " meets " + to_string(b.aval()) + where;
+  if (!(a.shape() == b.shape())) throw ShapeError(both + kOneModel);
+  throw DtypeError(both +
+                   "; gradients and state must have one dtype: convert the gradients with astype, "
+                   "or keep the parameters in f32 and compute in half precision by nn::mixed");
+}
+
+void check_shape(const char* op, const char* part, const Array& a, const Array& in_state,
+                 const Shape& expected) {
+  if (in_state.shape() == expected) return;
+  throw ShapeError(std::string(op) + ": the " + part + " for " + to_string(a.aval()) + " is " +
+                   to_string(in_state.aval()) + ", its shape must be " + to_string(expected) +
+                   "; make the state by init(params) of this optimizer");
+}
+
+Array all_finite(const std::vector<Array>& grads) {
+  Array finite = ones({}, bool_);
+  for (const Array& g : grads) finite = finite & all(isfinite(g));
+  return finite;
+}
+
+void check_steps(const char* op, const char* name, int64_t value, int64_t least) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (value >= least && value <= kMost) return;
+  throw ValueError(std::string(op) + ": " + name + " is " + std::to_string(value) +
+                   ", it must be within " + std::to_string(least) + ".." + std::to_string(kMost));
+}
+
+void throw_part(const char* op, const char* part, bool in_state, const std::string& option) {
+  throw TreeError(std::string(op) + ": " + option + ", and the state has " +
+                  (in_state ? "a " : "no ") + part +
+                  "; make the state by init(params) of this optimizer");
+}
+
+}  // namespace internal
+
+Array zero_count() { return zeros({}, int32); }
+
+Array next_count(const Array& count) {
+  return minimum(count, std::numeric_limits<int32_t>::max() - 1) + 1;
+}
+
+void check_count(const char* op, const Array& count) {
+  if (count.defined() && count.dtype() == int32 && count.rank() == 0) return;
+  throw TreeError(std::string(op) + ": the count of the state is " +
+                  (count.defined() ? to_string(count.aval()) : "an empty array") +
+                  ", it must be i32[]; make the state by init(params) of this optimizer");
+}
+
+Array bias_correction(const Hyperparam& decay, const Array& count, Dtype dtype) {
+  const Dtype wide = dtype == float64 ? float64 : float32;
+  return astype(1.0f - power(decay.in(wide), astype(count, wide)), dtype);
+}
+
+Array running_mean(const Array& x, const Array& mean, const Hyperparam& decay) {
+  if (decay.is_constant()) return scaled_add(x, 1 - decay.constant(), mean, decay.constant());
+  return (1 - decay) * x + decay * mean;
+}
+
+}  // namespace spruce::optim
