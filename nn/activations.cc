@@ -144,7 +144,7 @@ Array Softplus::operator()(const Array& x, const SoftplusOptions& options, Loc l
 
 Array ThresholdFunction::operator()(const Array& x, double threshold, double value, Loc loc) const {
   const OpScope at("threshold", loc);
-  return where(x > threshold, x, value);
+  return where(x <= threshold, value, x);
 }
 
 Array Hardshrink::operator()(const Array& x, const ShrinkOptions& options, Loc loc) const {

@@ -141,7 +141,7 @@ struct Softplus {
 /// The function of type Softplus.
 inline constexpr Softplus softplus{};
 
-/// x where x > threshold, value elsewhere; of the shape of x.
+/// value where x <= threshold, x elsewhere (NaN stays); of the shape of x.
 inline constexpr struct ThresholdFunction {
   Array operator()(const Array& x, double threshold, double value, Loc loc = Loc::current()) const;
 } threshold{};

@@ -130,7 +130,7 @@ Array average(const Array& x, const std::vector<Windows>& windows) {
     return mean(cut(x, windows), within);
   }
   const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
-  Array y = half ? astype(x, float32) : x;
+  Array y = half || !is_floating(x.dtype()) ? astype(x, float32) : x;
   for (size_t i = 0; i < windows.size(); ++i)
     y = average_of_axis(y, lead + static_cast<int>(i), windows[i]);
   return half ? astype(y, x.dtype()) : y;

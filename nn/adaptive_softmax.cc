@@ -2,6 +2,7 @@
 #include "spruce/nn/adaptive_softmax.h"
 
 #include <cmath>
+#include <limits>
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/index.h"
@@ -38,8 +39,15 @@ AdaptiveLogSoftmaxWithLoss AdaptiveLogSoftmaxWithLoss::init(const Key& key, int6
   const LinearOptions plain{.bias = false, .dtype = o.dtype};
   for (int64_t i = 0; i < clusters; ++i) {
     const auto n = static_cast<size_t>(i);
-    const auto width = static_cast<int64_t>(std::floor(
-        static_cast<double>(in_features) / std::pow(o.div_value, static_cast<double>(i + 1))));
+    const double wanted = std::floor(static_cast<double>(in_features) /
+                                     std::pow(o.div_value, static_cast<double>(i + 1)));
+    if (!(wanted >= 1 && wanted <= std::numeric_limits<int32_t>::max())) {
+      throw ValueError("AdaptiveLogSoftmaxWithLoss::init: div_value " +
+                       spruce::internal::number_text(o.div_value) + " leaves cluster " +
+                       std::to_string(i) + " a width of " + spruce::internal::number_text(wanted) +
+                       "; it must be at least 1 and fit i32");
+    }
+    const auto width = static_cast<int64_t>(wanted);
     const int64_t classes = (n + 1 < cutoffs.size() ? cutoffs[n + 1] : n_classes) - cutoffs[n];
     layer.tail.push_back({Linear::init(keys[1 + 2 * i], in_features, width, plain),
                           Linear::init(keys[2 + 2 * i], width, classes, plain)});

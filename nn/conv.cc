@@ -17,10 +17,15 @@ Shape WindowArg::resolve(const char* op, const char* what, int rank, int64_t lea
     throw ShapeError(std::string(op) + ": " + what + " has " + std::to_string(out.rank()) +
                      " entries, " + std::to_string(rank) + " are needed, " + each);
   }
+  constexpr int64_t kMost = int64_t{1} << 31;  // products of two of them fit into i64
   for (const int64_t v : out) {
     if (v < least) {
       throw ShapeError(std::string(op) + ": " + what + " is " + to_string(out) +
                        "; entries must be at least " + std::to_string(least));
+    }
+    if (v > kMost || v < -kMost) {
+      throw ShapeError(std::string(op) + ": " + what + " is " + to_string(out) +
+                       "; entries must be at most " + std::to_string(kMost));
     }
   }
   return out;
@@ -79,8 +84,8 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
   spruce::internal::require_defined(op, "x", x, "weight", weight);
   const int rank = weight.rank() - 2;
   const bool single = x.rank() == rank + 1;
-  if ((!single && x.rank() != rank + 2) ||
-      x.shape()[single ? 0 : 1] != weight.shape()[1] * c.groups ||
+  if ((!single && x.rank() != rank + 2) || x.shape()[single ? 0 : 1] % c.groups != 0 ||
+      x.shape()[single ? 0 : 1] / c.groups != weight.shape()[1] ||
       weight.shape()[0] % c.groups != 0) {
     throw ShapeError(std::string(op) + ": x " + to_string(x.aval()) + " and weight " +
                      to_string(weight.aval()) + " with groups " + std::to_string(c.groups) +

@@ -116,7 +116,16 @@ Array CtcLossFunction::operator()(const Array& log_probs, const Array& targets,
   const Array probabilities = batched(log_probs, 1), labels = batched(targets, 0),
               steps = batched(input_lengths, 0), lengths = batched(target_lengths, 0);
   check_types(probabilities, labels, steps, lengths, o.blank);
+  const int64_t classes = probabilities.shape()[2];
+  const Array counted =
+      where(arange(labels.shape()[1]) < expand_dims(lengths, -1), labels, zeros_like(labels));
+  const NanOutsideParams range{"ctc_loss", "the targets hold class",
+                               "log_probs has classes 0.." + std::to_string(classes - 1), classes,
+                               probabilities.dtype()};
+  check_known(counted, range);
   Array losses = losses_of(probabilities, labels, steps, lengths, o.blank);
+  if (!has_known_values(counted))
+    losses = losses * prod(nan_outside(widened(counted, classes), range), 1);
   if (o.zero_infinity) losses = where(isinf(losses), 0, losses);
   if (o.reduction == Reduction::kMean)
     losses = losses / astype(maximum(lengths, 1), losses.dtype());

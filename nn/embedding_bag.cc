@@ -41,8 +41,8 @@ void check_shapes(const Array& input, const Array& offsets, const Array& weights
   }
 }
 
-// Offsets rise from 0 to at most the number of indices.
-void check_offsets(const Array& offsets, int64_t count) {
+// Offsets rise from 0 to at most the number of indices; to just that where the last one ends.
+void check_offsets(const Array& offsets, int64_t count, bool ends) {
   if (!has_known_values(offsets) || offsets.size() == 0) return;
   int64_t before = 0;
   bool first = true, rises = true;
@@ -56,10 +56,10 @@ void check_offsets(const Array& offsets, int64_t count) {
       }
     }
   });
+  rises = rises && (!ends || before == count);
   if (!rises) {
-    throw ValueError("embedding_bag: the offsets " + to_string(offsets) +
-                     " must rise from 0 to at most the number of indices, " +
-                     std::to_string(count));
+    throw ValueError("embedding_bag: the offsets " + to_string(offsets) + " must rise from 0 to " +
+                     (ends ? "" : "at most ") + "the number of indices, " + std::to_string(count));
   }
 }
 
@@ -118,11 +118,12 @@ Array EmbeddingBagFunction::operator()(const Array& input, const Array& weight,
     rows.values = rows.values * expand_dims(astype(per_sample_weights, weight.dtype()), -1);
   if (input.rank() == 2) return joined(rows, o.mode);
   const int64_t count = input.size();
-  check_offsets(offsets, count);
+  check_offsets(offsets, count, o.include_last_offset);
   const int64_t n = offsets.size() - (o.include_last_offset ? 1 : 0);
   const Array starts = o.include_last_offset ? offsets[slice(n)] : offsets;
   if (n == 0) return zeros({0, weight.shape()[1]}, weight.dtype());
-  const Array behind = searchsorted(starts, astype(arange(count), starts.dtype()), {.right = true});
+  const Array rising = widened(starts, count + 1);
+  const Array behind = searchsorted(rising, arange(count, rising.dtype()), {.right = true});
   // What stands in front of the first bag is of none; so it is where offsets are not known.
   return scattered(rows, where(behind == 0, n, behind - 1), n, o.mode);
 }

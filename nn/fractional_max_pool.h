@@ -18,8 +18,8 @@ struct FractionalMaxPoolOptions {
   WindowArg output_size = Shape{};  ///< of the spatial axes of the result
   ScaleArg output_ratio = {};       ///< or its share of the input, between 0 and 1
   Key key = {};                     ///< draws the samples
-  Array random_samples =
-      {};  ///< f[n, c, axes] in [0, 1): where windows begin, given instead of a key
+  Array random_samples = {};  ///< f[n, c, axes] in [0, 1), f[1, c, axes] without a batch: where
+                              ///< windows begin, given instead of a key
 };
 /// The largest elements of windows whose steps are random: on the average the input's size divided
 /// by the output's, which need not be whole (Graham 2014).

@@ -14,6 +14,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
+#include "spruce/transforms/stop_gradient.h"
 
 namespace spruce::nn {
 namespace {
@@ -34,7 +35,11 @@ Array reflected(const Array& x, int64_t twice_low, int64_t twice_high) {
   return where(remainder(turns, 2) == 0, rest + low, span - rest + low);
 }
 
-Array clipped(const Array& x, int64_t size) { return clip(x, 0, static_cast<double>(size - 1)); }
+// With PyTorch's derivative: borders count as outside.
+Array clipped(const Array& x, int64_t size) {
+  const auto most = static_cast<double>(size - 1);
+  return clip(where((x > 0) & (x < most), x, stop_gradient(x)), 0, most);
+}
 
 Array padded(const Array& place, int64_t size, const GridSampleOptions& o) {
   if (o.padding_mode == GridSamplePadding::kBorder) return clipped(place, size);

@@ -176,7 +176,7 @@ std::vector<AxisSizes> sizes_of(const Array& x, int axes, const InterpolateOptio
     } else {
       n = size[i];
     }
-    if (n < 1 || in < 1) {
+    if (n < 1 || n >= 1000000000 || in < 1) {
       throw ShapeError("interpolate: x " + to_string(x.aval()) + " would have " +
                        std::to_string(n) + " elements along axis " + std::to_string(2 + i) +
                        "; sizes before and after must be at least 1");

@@ -31,7 +31,9 @@ Array LpPoolFunction<kAxes>::operator()(const Array& x, double norm_type, const 
     throw ValueError(std::string(kName<kAxes>) +
                      ": norm_type must be finite and not 0; max_pool gives the largest element");
   }
-  const auto size = static_cast<double>(kernel.resolve(kName<kAxes>, "kernel", kAxes, 1).numel());
+  double size = 1;
+  for (const int64_t n : kernel.resolve(kName<kAxes>, "kernel", kAxes, 1))
+    size *= static_cast<double>(n);
   const AvgPoolOptions windows{.stride = o.stride, .ceil_mode = o.ceil_mode};
   Array means = powered(x, norm_type);
   if constexpr (kAxes == 1) means = avg_pool1d(means, kernel, windows);

@@ -155,6 +155,8 @@ Array MultiMarginLossFunction::operator()(const Array& input, const Array& targe
                                "the input has classes 0.." + std::to_string(classes - 1), classes,
                                input.dtype()};
   check_known(target, range);
+  if (classes == 0)
+    throw ShapeError("multi_margin_loss: the input " + to_string(input.aval()) + " has no classes");
   const Array index = widened(target, classes), inside = nan_outside(index, range);
   const Array lead = rules::take_along(input, expand_dims(index, -1), input.rank() - 1);
   Array terms = relu(o.margin - lead + input);

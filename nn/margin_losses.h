@@ -27,7 +27,7 @@ struct MarginOptions {
   Reduction reduction = Reduction::kMean;  ///< of the examples
 };
 /// max(0, -target (input1 - input2) + margin): target 1 where input1 should be the larger, else -1.
-/// The three broadcast. Throws ShapeError where they do not.
+/// Throws ShapeError unless input1 and input2 have one shape, with which the target broadcasts.
 inline constexpr struct MarginRankingLossFunction {
   Array operator()(const Array& input1, const Array& input2, const Array& target,
                    const MarginOptions& options = {}, Loc loc = Loc::current()) const;

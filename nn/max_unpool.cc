@@ -72,6 +72,7 @@ Array unpooled(const char* op, int axes, const Array& x, const Array& indices,
     sizes.push_back(size);
   }
   if (!o.output_size.empty()) sizes = o.output_size.resolve(op, "output_size", axes, 0);
+  check_shape(op, sizes, size_of(x.dtype()));
   const int64_t places = sizes.numel(), within = spatial_size(x, axes);
   check_known(indices,
               {op, "the indices hold place",
@@ -83,9 +84,11 @@ Array unpooled(const char* op, int axes, const Array& x, const Array& indices,
     shape.push_back(x.shape()[i]);
   }
   for (const int64_t n : sizes) shape.push_back(n);
-  const Array flat =
-      put_along_axis(zeros({rows, places}, x.dtype()), reshape(indices, {rows, within}),
-                     reshape(x, {rows, within}), 1);
+  // A place that is not known to be outside is left out, a negative one too.
+  Array index = widened(indices, places);
+  if (!has_known_values(index)) index = where(index < 0, places, index);
+  const Array flat = put_along_axis(zeros({rows, places}, x.dtype()),
+                                    reshape(index, {rows, within}), reshape(x, {rows, within}), 1);
   return reshape(flat, shape);
 }
 

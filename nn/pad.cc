@@ -30,7 +30,7 @@ void check_axis(const char* op, const Array& x, int64_t low, int64_t high, int a
                      "; only constant padding may be negative");
   }
   if (mode == PaddingMode::kConstant &&
-      size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0) < 0)
+      size + std::clamp<int64_t>(low, -size - 1, 0) + std::clamp<int64_t>(high, -size - 1, 0) < 0)
     throw_padding(op, x, low, high, axis, "it takes away more than there is");
   if (mode == PaddingMode::kReflect && larger >= size && larger > 0)
     throw_padding(op, x, low, high, axis, "a mirror must be smaller than its axis");

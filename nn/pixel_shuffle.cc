@@ -46,10 +46,10 @@ Array PixelShuffleFunction::operator()(const Array& x, int64_t r, Loc loc) const
   const OpScope at("pixel_shuffle", loc);
   require_image("pixel_shuffle", x);
   const int64_t channels = x.shape(-3), h = x.shape(-2), w = x.shape(-1);
-  if (r < 1 || channels % (r * r) != 0)
+  if (r < 1 || channels % r != 0 || channels / r % r != 0)
     throw_factor("pixel_shuffle", "upscale_factor", r, x, "its square must divide the channels");
   const Shape lead = lead_of(x);
-  const int64_t c = channels / (r * r);
+  const int64_t c = channels / r / r;
   const Array parts = reshape(x, joined(lead, {c, r, r, h, w}));
   return reshape(permuted(parts, lead.rank(), {0, 3, 1, 4, 2}), joined(lead, {c, h * r, w * r}));
 }
@@ -85,15 +85,16 @@ Array UnflattenFunction::operator()(const Array& x, Axis dim, const Shape& sizes
   spruce::internal::require_defined("unflatten", "x", x);
   const int axis = normalize_axis("unflatten", dim, x.rank());
   int64_t known = 1, open = 0;
+  bool countable = true;
   for (const int64_t n : sizes) {
     if (n == -1)
       ++open;
     else
-      known *= n;
+      countable = countable && n >= 0 && !__builtin_mul_overflow(known, n, &known);
   }
   const int64_t size = x.shape()[axis];
   const bool fits = open == 0 ? known == size : open == 1 && known > 0 && size % known == 0;
-  if (!fits || sizes.empty()) {
+  if (!countable || !fits || sizes.empty()) {
     throw ShapeError("unflatten: axis " + std::to_string(int64_t{dim}) + " of " +
                      to_string(x.aval()) + " cannot be cut into " + to_string(sizes) +
                      "; the sizes must multiply to that of the axis, one may be -1");

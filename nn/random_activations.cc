@@ -41,14 +41,14 @@ Array RreluFunction::operator()(const Array& x, const RreluOptions& o, Loc loc) 
   const OpScope at("rrelu", loc);
   require_floating("rrelu", "x", x);
   check_slopes("rrelu", o.lower, o.upper);
-  if (!o.training) return where(x >= 0, x, (o.lower + o.upper) / 2 * x);
+  if (!o.training) return where(x > 0, x, (o.lower + o.upper) / 2 * x);
   if (!o.key.defined()) {
     throw ValueError(
         "rrelu: training needs a key; give one as {.key = key}, or set .training = false");
   }
   const Array slopes =
       random::uniform(o.key, x.shape(), {.low = o.lower, .high = o.upper, .dtype = x.dtype()});
-  return where(x >= 0, x, slopes * x);
+  return where(x > 0, x, slopes * x);
 }
 
 Array RReLU::operator()(const Array& x, Loc loc) const {

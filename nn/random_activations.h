@@ -14,7 +14,7 @@ struct RreluOptions {
   bool training = false;   ///< whether slopes are drawn; else all are (lower + upper) / 2
   Key key = {};            ///< needed in training
 };
-/// x where x >= 0, a x elsewhere with a slope a of its own for each element, uniform in
+/// x where x > 0, a x elsewhere with a slope a of its own for each element, uniform in
 /// [lower, upper) (Xu et al. 2015). Of the shape of x, which must be floating. Throws ValueError
 /// for lower above upper, or without a key in training.
 inline constexpr struct RreluFunction {

@@ -48,7 +48,7 @@ Array ScaleByFactoredRms::next_part(size_t part, const Array& g, const Array& v,
   const bool split = is_factored(*this, g.shape());
   if (split == (part == 2)) return zeros({1}, g.dtype());
   const Dtype wide = g.dtype() == float64 ? float64 : float32;
-  const Array t = astype(count, wide) - static_cast<double>(step_offset) + 1.0;
+  const Array t = maximum(astype(count, wide) - static_cast<double>(step_offset) + 1.0, 1.0);
   const Hyperparam decay(1.0 - power(t, -decay_rate.in(wide)));
   const Array squares = square(g) + epsilon;
   if (!split) return running_mean(squares, v, decay);

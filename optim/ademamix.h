@@ -58,6 +58,8 @@ inline ScaleByAdemamix scale_by_ademamix(ScaleByAdemamix o = {}, Loc loc = Loc::
   const LocScope at(loc);
   internal::check_moments("scale_by_ademamix", o.b1, o.b2, o.eps, o.eps_root);
   o.b3.check("scale_by_ademamix", "b3");
+  if (o.b3.is_constant())
+    o.b3.at(Array()).check("scale_by_ademamix", "b3", spruce::internal::Range::kDecay);
   o.alpha.check("scale_by_ademamix", "alpha");
   return o;
 }

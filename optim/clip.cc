@@ -15,11 +15,9 @@ Array unit_norm(const Array& x, const AxisArg& axes) {
   int longer = 0;  // axes that are not of size 1
   for (int i = 0; i < x.rank(); ++i) longer += x.shape()[i] != 1;
   if (longer <= 1) return norm(none);
-  if (x.rank() <= 3) return norm(0);
-  if (x.rank() == 4) return norm({0, 1, 2});
-  if (x.rank() == 5) return norm({0, 1, 2, 3});
-  throw ShapeError("adaptive_grad_clip: " + to_string(x.aval()) +
-                   " has rank 6 or more; say by .axes along which axes the norm is");
+  Axes behind;  // the weights of nn are f[out, in, ...]
+  for (int i = 1; i < x.rank(); ++i) behind.push_back(i);
+  return norm(behind);
 }
 
 }  // namespace

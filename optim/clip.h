@@ -96,8 +96,8 @@ ClipByBlockRms clip_by_block_rms(Hyperparam threshold, Loc loc = Loc::current())
 
 /// Scales the gradients of each unit down where their norm is above `clipping` times the norm of
 /// its weights (Brock et al. 2021, https://arxiv.org/abs/2102.06171). A unit is one output of an
-/// array: all elements of f[n] and f[]; one column of f[i,o] and f[a,i,o], by the norm along axis
-/// 0; one output channel of f[h,w,i,o] and f[d,h,w,i,o], by the norm along all axes but the last.
+/// array: all elements of f[n] and f[]; of the weights f[out, in, ...] of nn all that belong to one
+/// index of the first axis. (Optax takes weights of Flax, f[..., in, out].)
 struct AdaptiveGradClip {
   Hyperparam clipping;    ///< the largest ratio of the norms that stays as it is, above 0
   Hyperparam eps = 1e-3;  ///< the least norm of weights that counts
@@ -109,7 +109,7 @@ struct AdaptiveGradClip {
     return {};
   }
   /// {clipped gradients, no state}. Throws TreeError where trees differ in form, ShapeError where
-  /// arrays do in shape and, without axes, for an array of rank 6 or more.
+  /// arrays do in shape.
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params,
                                   Loc loc = Loc::current()) const {
@@ -154,8 +154,8 @@ NormalizeByUpdateNorm normalize_by_update_norm(NormalizeByUpdateNorm options = {
                                                Loc loc = Loc::current());
 
 /// Updates whose mean over all axes but the first is 0, for arrays of rank 2 or more (gradient
-/// centralization, Yong et al. 2020, https://arxiv.org/abs/2004.01461). For weights f[in, out] that
-/// is each input's mean, as Optax has it.
+/// centralization, Yong et al. 2020, https://arxiv.org/abs/2004.01461). For weights f[out, in] that
+/// is the mean over the inputs of each output.
 struct Centralize {
   /// No state.
   template <class T>

@@ -70,7 +70,7 @@ ScaleByMuon scale_by_muon(ScaleByMuon o, Loc loc) {
 
 Array ScaleByShape::scaled(const Array& g) const {
   check_matrix("scale_by_shape", g);
-  const auto in = static_cast<double>(g.shape()[0]), out = static_cast<double>(g.shape()[1]);
+  const auto out = static_cast<double>(g.shape()[0]), in = static_cast<double>(g.shape()[1]);
   if (consistent_rms) return std::sqrt(std::max(in, out)) * (*consistent_rms * g);
   return in > 0 ? std::sqrt(std::max(1.0, out / in)) * g : g;
 }

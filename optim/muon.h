@@ -60,8 +60,9 @@ struct ScaleByMuon {
 /// of steps below 1, and for no coefficients or more than there are steps.
 ScaleByMuon scale_by_muon(ScaleByMuon options = {}, Loc loc = Loc::current());
 
-/// updates * sqrt(max(1, n / m)) for matrices f[m,n], or with `consistent_rms` updates *
-/// sqrt(max(m, n)) * consistent_rms (Liu et al. 2025, https://arxiv.org/abs/2502.16982).
+/// updates * sqrt(max(1, m / n)) for matrices f[m,n], the weights f[out, in] of nn::Linear, or with
+/// `consistent_rms` updates * sqrt(max(m, n)) * consistent_rms (Liu et al. 2025,
+/// https://arxiv.org/abs/2502.16982).
 struct ScaleByShape {
   std::optional<Hyperparam> consistent_rms = {};  ///< the root mean square of updates; or none
 

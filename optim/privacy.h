@@ -36,8 +36,10 @@ struct PrivateAggregate {
     const OpScope at("differentially_private_aggregate", loc);
     const std::vector<Array> leaves = internal::trainable_leaves(grads);
     const int64_t batch = batch_of(leaves);
+    const Dtype wide = internal::widest_dtype(grads);
     Array squares = 0.0f;
-    for (const Array& g : leaves) squares = squares + sum(square(reshape(g, {batch, -1})), 1);
+    for (const Array& g : leaves)
+      squares = squares + sum(square(astype(reshape(g, {batch, -1}), wide)), 1);
     const Array norms = sqrt(squares);
     const Array share = where(norms > l2_norm_clip.in(norms.dtype()),
                               l2_norm_clip.in(norms.dtype()) / norms, ones_like(norms));

@@ -25,6 +25,11 @@ ScaleByRadam scale_by_radam(ScaleByRadam o, Loc loc) {
   const LocScope at(loc);
   internal::check_moments("scale_by_radam", o.b1, o.b2, o.eps, o.eps_root);
   o.threshold.check("scale_by_radam", "threshold", spruce::internal::Range::kPositive);
+  // Below 4 the variance of the adaptive rate has no closed form.
+  if (o.threshold.is_constant() && o.threshold.constant() < 4) {
+    throw ValueError("scale_by_radam: threshold is " + o.threshold.text() +
+                     ", it must be at least 4");
+  }
   return o;
 }
 

@@ -55,7 +55,7 @@ ReduceOnPlateau reduce_on_plateau(ReduceOnPlateau o, Loc loc) {
   if (o.factor.is_zero()) {
     throw ValueError(std::string(name) + ": factor is 0, it must be above 0 and below 1");
   }
-  o.rtol.check(name, "rtol", Range::kShare);
+  o.rtol.check(name, "rtol", Range::kDecay);
   o.atol.check(name, "atol", Range::kNotNegative);
   o.min_scale.check(name, "min_scale", Range::kNotNegative);
   if (o.rtol.is_zero() && o.atol.is_zero()) {

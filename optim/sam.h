@@ -54,16 +54,17 @@ class Sam {
     const Array first = state.steps_since_sync == 0;
     const Array last = state.steps_since_sync >= static_cast<int32_t>(options_.sync_period) - 1;
     auto [up, adversary] = adversary_.update(grads, state.adversary, params);
-    auto [down, optimizer] = optimizer_.update(grads, state.optimizer, *state.cache);
+    P from = map_trainable([&](const Array& p, const Array& c) { return where(first, p, c); },
+                           params, *state.cache);
+    auto [down, optimizer] = optimizer_.update(grads, state.optimizer, from);
     G updates = map_trainable([&](const Array& c, const Array& p, const Array& d,
                                   const Array& u) { return where(last, c - p + d, -u); },
-                              *state.cache, params, down, up);
+                              from, params, down, up);
     S next{where(last, 0, next_count(state.steps_since_sync)),
            internal::where_tree(last, optimizer, state.optimizer),
            internal::where_tree(
                last, options_.reset_state ? adversary_.init(params) : state.adversary, adversary),
-           map_trainable([&](const Array& p, const Array& c) { return where(first, p, c); }, params,
-                         *state.cache)};
+           std::move(from)};
     return {std::move(updates), std::move(next)};
   }
   /// Opaque mode: {updates, next state} from the gradients at `params` and grad_fn(params), which

@@ -16,7 +16,7 @@ Array root_above(const Array& squares, const Hyperparam& least) {
 namespace internal {
 
 Array safe_norm(const Array& x, const Hyperparam& least) {
-  return root_above(sum(square(x)), least);
+  return root_above(sum(square(x.dtype() == float64 ? x : astype(x, float32))), least);
 }
 
 Array safe_rms(const Array& x, const Hyperparam& least) {
@@ -26,12 +26,12 @@ Array safe_rms(const Array& x, const Hyperparam& least) {
 }  // namespace internal
 
 Array ScaleByTrustRatio::scaled(const Array& g, const Array& p) const {
-  const Array of_param = astype(internal::safe_norm(p, min_norm), g.dtype());
+  const Array of_param = internal::safe_norm(p, min_norm);
   const Array of_update = internal::safe_norm(g, min_norm);
   const Array zero = (of_param == 0) | (of_update == 0);
   const Array ratio =
       trust_coefficient * of_param / (where(zero, ones_like(of_update), of_update) + eps);
-  return g * where(zero, ones_like(ratio), ratio);
+  return g * astype(where(zero, ones_like(ratio), ratio), g.dtype());
 }
 
 ScaleByTrustRatio scale_by_trust_ratio(ScaleByTrustRatio o, Loc loc) {

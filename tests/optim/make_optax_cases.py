@@ -58,6 +58,19 @@ def of_two_examples(optimizer):
     return optax.GradientTransformation(optimizer.init, update)
 
 
+def of_transposed(optimizer):
+    """For matrices f[out, in], where Optax takes f[in, out]."""
+
+    def turned(tree):
+        return None if tree is None else jax.tree.map(jnp.transpose, tree)
+
+    def update(grads, state, params=None):
+        updates, state = optimizer.update(turned(grads), state, turned(params))
+        return turned(updates), state
+
+    return optax.GradientTransformation(lambda params: optimizer.init(turned(params)), update)
+
+
 def with_wide_count(optimizer):
     """madgrad whose count is f64: of i32, JAX takes the root in f32."""
 
@@ -174,11 +187,11 @@ case("schedule_free", contrib.schedule_free(optax.sgd(0.1), 0.1))
 case("schedule_free_options", contrib.schedule_free(optax.adam(0.1), lambda c: 1.0 / (c + 8.0), 0.5, 1.0))
 case("schedule_free_sgd", contrib.schedule_free_sgd(0.1, b1=0.75, weight_decay=0.25))
 case("schedule_free_adamw", contrib.schedule_free_adamw(0.1, weight_decay=0.25))
-case("muon", contrib.muon(0.1))
-case("muon_options", contrib.muon(0.1, ns_steps=3, beta=0.5, nesterov=False, weight_decay=0.25, adam_b1=0.5, adam_learning_rate=0.2, consistent_rms=0.25))
-case("muon_adaptive", contrib.muon(0.1, adaptive=True, preconditioning="schatten"))
-case("muon_aol", contrib.muon(0.05, preconditioning="aol", beta=0.75))
-case("muon_dion", contrib.muon(0.1, ns_coeffs="dion"))
+case("muon", of_transposed(contrib.muon(0.1)))
+case("muon_options", of_transposed(contrib.muon(0.1, ns_steps=3, beta=0.5, nesterov=False, weight_decay=0.25, adam_b1=0.5, adam_learning_rate=0.2, consistent_rms=0.25)))
+case("muon_adaptive", of_transposed(contrib.muon(0.1, adaptive=True, preconditioning="schatten")))
+case("muon_aol", of_transposed(contrib.muon(0.05, preconditioning="aol", beta=0.75)))
+case("muon_dion", of_transposed(contrib.muon(0.1, ns_coeffs="dion")))
 case("sam", contrib.sam(optax.sgd(0.1), optax.chain(contrib.normalize(), optax.sgd(0.05))))
 case("sam_options", contrib.sam(optax.adam(0.1), optax.adam(0.05), sync_period=3, reset_state=False))
 
@@ -186,7 +199,7 @@ case("clip_sgd", optax.chain(optax.clip_by_global_norm(0.5), optax.sgd(0.1)))
 case("clip_off", optax.chain(optax.clip_by_global_norm(50.0), optax.sgd(0.1)))
 case("clip_value", optax.chain(optax.clip(0.5), optax.sgd(0.1, momentum=0.5)))
 case("clip_block", optax.chain(optax.clip_by_block_rms(0.5), optax.sgd(0.1)))
-case("adaptive_grad_clip", optax.chain(optax.adaptive_grad_clip(0.125), optax.sgd(0.1)))
+case("adaptive_grad_clip", of_transposed(optax.chain(optax.adaptive_grad_clip(0.125), optax.sgd(0.1))))
 case("adaptive_grad_clip_axis", optax.chain(optax.masked(optax.adaptive_grad_clip(0.25, 0.5, axis=-1), is_matrix), optax.sgd(0.1)))
 case("normalize", optax.chain(optax.normalize_by_update_norm(2.0, 0.125), optax.sgd(0.1)))
 case("centralize", optax.chain(optax.centralize(), optax.adam(0.1)))
