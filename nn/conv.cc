@@ -6,7 +6,7 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/nn/init.h"
+#include "spruce/nn/conv_parts.h"
 
 namespace spruce::nn {
 
@@ -92,10 +92,7 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
                      " do not fit: x must be f[n, in, " + std::to_string(rank) +
                      " sizes], weight f[out, in / groups, ...] with out divisible by groups");
   }
-  if (bias.defined() && !(bias.shape() == Shape{weight.shape()[0]})) {
-    throw ShapeError(std::string(op) + ": weight " + to_string(weight.aval()) + " needs bias f[" +
-                     std::to_string(weight.shape()[0]) + "], got " + to_string(bias.aval()));
-  }
+  check_bias(op, weight, bias, weight.shape()[0]);
   for (int i = 0; i < rank; ++i) {
     const int64_t size = x.shape()[x.rank() - rank + i], window = weight.shape()[2 + i];
     if (c.dilation[i] * (window - 1) >= size + c.padding_low[i] + c.padding_high[i]) {
@@ -114,13 +111,8 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
   const Array wide = zeros ? x : padded(op, x, c.padding_low, c.padding_high, c.padding_mode, 0);
   p.rhs_dilation = c.dilation;
   p.feature_group_count = c.groups;
-  Array y = conv_general(single ? expand_dims(wide, 0) : wide, weight, p);
-  if (bias.defined()) {
-    Shape shape = Shape::filled(rank + 1, 1);
-    shape[0] = bias.size();
-    y = y + reshape(bias, shape);
-  }
-  return single ? squeeze(y, 0) : y;
+  const Array y = conv_general(single ? expand_dims(wide, 0) : wide, weight, p);
+  return with_bias(y, bias, rank, single);
 }
 
 ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_t out,
@@ -129,17 +121,10 @@ ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_
   ConvParts parts;
   parts.config = config_of(op, rank, kernel, o.stride, o.padding, o.dilation, o.groups);
   parts.config.padding_mode = o.padding_mode;
-  if (in < 1 || out < 1 || in % o.groups != 0 || out % o.groups != 0) {
-    throw ShapeError(
-        std::string(op) + ": " + std::to_string(in) + " input and " + std::to_string(out) +
-        " output channels must be positive and divisible by groups " + std::to_string(o.groups));
-  }
-  Shape shape{out, in / o.groups};
-  for (const int64_t k : kernel) shape.push_back(k);
-  const int64_t fan_in = in / o.groups * kernel.numel();
-  const auto [kw, kb] = random::split<2>(key);
-  parts.weight = init::uniform_fan_in(kw, shape, fan_in, o.dtype);
-  if (o.bias) parts.bias = init::uniform_fan_in(kb, {out}, fan_in, o.dtype);
+  check_channels(op, in, out, o.groups);
+  Weights made = init_weights(key, out, in / o.groups, kernel, out, o.bias, o.dtype);
+  parts.weight = std::move(made.weight);
+  parts.bias = std::move(made.bias);
   return parts;
 }
 

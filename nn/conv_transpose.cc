@@ -9,7 +9,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/axes_name.h"
-#include "spruce/nn/init.h"
+#include "spruce/nn/conv_parts.h"
 
 namespace spruce::nn {
 namespace {
@@ -63,10 +63,7 @@ Array run(const char* op, int axes, const Array& x, const Array& weight, const A
                      " sizes], weight f[in, out / groups, ...] with in divisible by groups");
   }
   const int64_t out = weight.shape()[1] * o.groups;
-  if (bias.defined() && !(bias.shape() == Shape{out})) {
-    throw ShapeError(std::string(op) + ": weight " + to_string(weight.aval()) + " needs bias f[" +
-                     std::to_string(out) + "], got " + to_string(bias.aval()));
-  }
+  internal::check_bias(op, weight, bias, out);
   Shape kernel;
   for (int i = 2; i < weight.rank(); ++i) kernel.push_back(weight.shape()[i]);
   const ConvParams p = params_of(op, kernel, o);
@@ -78,13 +75,8 @@ Array run(const char* op, int axes, const Array& x, const Array& weight, const A
                        to_string(x.aval()) + " and weight " + to_string(weight.aval()));
     }
   }
-  Array y = conv_general(single ? expand_dims(x, 0) : x, weight, p);
-  if (bias.defined()) {
-    Shape shape = Shape::filled(axes + 1, 1);
-    shape[0] = out;
-    y = y + reshape(bias, shape);
-  }
-  return single ? squeeze(y, 0) : y;
+  const Array y = conv_general(single ? expand_dims(x, 0) : x, weight, p);
+  return internal::with_bias(y, bias, axes, single);
 }
 
 }  // namespace
@@ -105,18 +97,12 @@ ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& key, int64_t in, int6
   const OpScope at(op, loc);
   const Shape kernel = kernel_arg.resolve(op, "kernel", kAxes, 1);
   params_of(op, kernel, {o.stride, o.padding, o.output_padding, o.groups, o.dilation});
-  if (in < 1 || out < 1 || in % o.groups != 0 || out % o.groups != 0) {
-    throw ShapeError(
-        std::string(op) + ": " + std::to_string(in) + " input and " + std::to_string(out) +
-        " output channels must be positive and divisible by groups " + std::to_string(o.groups));
-  }
-  Shape shape{in, out / o.groups};
-  for (const int64_t k : kernel) shape.push_back(k);
-  const int64_t fan_in = out / o.groups * kernel.numel();
-  const auto [kw, kb] = random::split<2>(key);
+  internal::check_channels(op, in, out, o.groups);
+  internal::Weights made =
+      internal::init_weights(key, in, out / o.groups, kernel, out, o.bias, o.dtype);
   ConvTranspose layer;
-  layer.weight = nn::init::uniform_fan_in(kw, shape, fan_in, o.dtype);
-  if (o.bias) layer.bias = nn::init::uniform_fan_in(kb, {out}, fan_in, o.dtype);
+  layer.weight = std::move(made.weight);
+  layer.bias = std::move(made.bias);
   layer.stride = o.stride;
   layer.padding = o.padding;
   layer.output_padding = o.output_padding;
