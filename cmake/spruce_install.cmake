@@ -8,7 +8,8 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
 get_property(parts GLOBAL PROPERTY SPRUCE_PARTS)
 
 install(TARGETS spruce EXPORT spruce_targets)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/spruce" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/include/spruce/spruce.h"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce")
 foreach(part IN LISTS parts)
   install(
     DIRECTORY "${PROJECT_SOURCE_DIR}/${part}"

@@ -16,8 +16,6 @@ target_include_directories(spruce PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR
                                          "$<INSTALL_INTERFACE:include>")
 foreach(part IN LISTS parts)
   target_sources(spruce PRIVATE $<TARGET_OBJECTS:spruce_${part}>)
-  target_include_directories(
-    spruce PUBLIC "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include/${part}>")
 endforeach()
 target_link_libraries(spruce PRIVATE ${SPRUCE_LINKED_LIBRARIES})
 # The names of local functions, which only debuggers read, would be a tenth of the file; the other

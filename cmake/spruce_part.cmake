@@ -3,13 +3,9 @@
 # spruce_add_part(<name> [<part below> ...])
 #
 # Makes the folder that calls it a part of the library: the object library spruce_<name> of every
-# .cc file in it. Its headers are reached as "spruce/<name>/..." through a link in the build tree,
-# one include root a part, so that a part cannot include what is not below it.
+# .cc file in it. Its headers are reached as "spruce/<name>/..." through the link to the part in
+# include/spruce; tests/house/layers.sh sees to it that a part includes only what is below it.
 function(spruce_add_part name)
-  set(root "${PROJECT_BINARY_DIR}/include/${name}")
-  file(MAKE_DIRECTORY "${root}/spruce")
-  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/spruce/${name}" SYMBOLIC)
-
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   if(NOT sources)  # a part of headers alone
@@ -20,7 +16,7 @@ function(spruce_add_part name)
   add_library(spruce_${name} OBJECT ${sources} ${headers})
   target_compile_features(spruce_${name} PUBLIC cxx_std_20)
   set_target_properties(spruce_${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(spruce_${name} PUBLIC "${root}")
+  target_include_directories(spruce_${name} PUBLIC "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(spruce_${name} PRIVATE spruce_flags spruce_dependencies)
   foreach(below IN LISTS ARGN)
     target_link_libraries(spruce_${name} PUBLIC spruce_${below})

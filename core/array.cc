@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/escaped.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
@@ -16,8 +17,9 @@ namespace internal {
 void* ArrayImpl::operator new(size_t bytes) { return pool_allocate(bytes); }
 void ArrayImpl::operator delete(void* p, size_t bytes) noexcept { pool_release(p, bytes); }
 
-Array make_array(const Aval& aval, Device& device) {
+Array make_array(const Aval& aval) {
   check_shape("array", aval.shape, size_of(aval.dtype));
+  Device& device = device_at(aval.device);
   try {
     return Array(Ref<ArrayImpl>(
         new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), device))));
@@ -31,8 +33,25 @@ Array make_array(const Aval& aval, Device& device) {
 
 Array make_array(const Aval& aval, const void* data) {
   Array a = make_array(aval);
-  if (aval.bytes() > 0) std::memcpy(mutable_data(a), data, static_cast<size_t>(aval.bytes()));
+  const auto bytes = static_cast<size_t>(aval.bytes());
+  if (aval.device != 0)
+    a.device().copy_from_host(mutable_data(a), data, bytes);
+  else if (bytes > 0)
+    std::memcpy(mutable_data(a), data, bytes);
   return a;
+}
+
+Array on_host(const Array& a) {
+  const ArrayImpl* c = a.impl()->concrete();
+  if (c == nullptr) return {};
+  if (c->aval.device == 0)
+    return c == a.impl() ? a : Array(Ref<ArrayImpl>(const_cast<ArrayImpl*>(c)));
+  Aval aval = c->aval;
+  aval.device = 0;
+  const Array out = make_array(aval);
+  c->buffer->device().copy_to_host(mutable_data(out), c->buffer->data(),
+                                   static_cast<size_t>(aval.bytes()));
+  return out;
 }
 
 Array from_host(Dtype from, const void* data, int64_t count, const Shape& shape, Dtype to,
@@ -44,7 +63,9 @@ Array from_host(Dtype from, const void* data, int64_t count, const Shape& shape,
                      to_string(shape) + ", which has " + std::to_string(shape.numel()) +
                      " elements");
   }
-  const Array a = make_array(Aval{from, false, shape}, data);
+  // Numbers stay on the host: they go along with arrays of any device.
+  const uint8_t device = shape.rank() > 0 ? DefaultDevice::index() : uint8_t{0};
+  const Array a = make_array(Aval{from, false, shape, device}, data);
   if (from == to) return a;
   const InterpreterScope now(nullptr);  // it is a constant, also where a function is traced
   return rules::convert(a, to);
@@ -83,30 +104,21 @@ void Array::throw_undefined() {
       "is used");
 }
 
-Device& Array::device() const {
-  (void)aval();
-  const internal::ArrayImpl* c = impl_->concrete();
-  return c != nullptr && c->buffer ? c->buffer->device() : cpu_device();
-}
+Device& Array::device() const { return device_at(aval().device); }
 
-const internal::ArrayImpl& Array::concrete(const char* op) const {
+Array Array::host_value(const char* op) const {
   (void)aval();
-  const internal::ArrayImpl* c = impl_->concrete();
-  if (c == nullptr && !Interpreter::is_running(impl_->interpreter))
+  Array value = internal::on_host(*this);
+  if (!value.defined() && !Interpreter::is_running(impl_->interpreter))
     internal::throw_escaped(op, *this);
-  if (c == nullptr) {
+  if (!value.defined()) {
     throw TracerError(std::string(op) + ": " + impl_->describe() + " of type " +
                       to_string(impl_->aval) +
                       " has no value while its function is traced; use where or another array "
                       "operation instead, or hand the value out "
                       "as a result");
   }
-  if (&c->buffer->device() != &cpu_device()) {
-    throw DeviceError(std::string(op) + ": the array stands on " +
-                      std::string(c->buffer->device().name()) +
-                      "; move it to the CPU with to_device first");
-  }
-  return *c;
+  return value;
 }
 
 namespace {
@@ -123,7 +135,8 @@ void check_no_tangent(const char* op, const Array& a) {
 }  // namespace
 
 void Array::read_item(Dtype as, void* out) const {
-  const internal::ArrayImpl& c = concrete("item");
+  const Array host = host_value("item");
+  const internal::ArrayImpl& c = *host.impl();
   check_no_tangent("item", *this);
   if (c.aval.numel() != 1) {
     throw ShapeError("item: an array of type " + to_string(c.aval) + " has " +
@@ -163,7 +176,8 @@ void Array::read_item(Dtype as, void* out) const {
 }
 
 void Array::read(Dtype as, void* out, size_t element_bytes) const {
-  const internal::ArrayImpl& c = concrete("to_vector");
+  const Array host = host_value("to_vector");
+  const internal::ArrayImpl& c = *host.impl();
   check_no_tangent("to_vector", *this);
   if (c.aval.dtype != as) {
     throw DtypeError("to_vector: an array of type " + to_string(c.aval) + " does not read as " +
@@ -174,7 +188,8 @@ void Array::read(Dtype as, void* out, size_t element_bytes) const {
 }
 
 Ref<internal::Buffer> Array::host_memory(Dtype as) const {
-  const internal::ArrayImpl& c = concrete("data");
+  const Array host = host_value("data");
+  const internal::ArrayImpl& c = *host.impl();
   check_no_tangent("data", *this);
   if (c.aval.dtype != as) {
     throw DtypeError("data: an array of type " + to_string(c.aval) + " does not read as " +
@@ -184,7 +199,8 @@ Ref<internal::Buffer> Array::host_memory(Dtype as) const {
 }
 
 bool Array::truth() const {
-  const internal::ArrayImpl& c = concrete("bool");
+  const Array host = host_value("bool");
+  const internal::ArrayImpl& c = *host.impl();
   if (c.aval.numel() != 1) {
     throw ShapeError("bool: an array of type " + to_string(c.aval) + " has " +
                      std::to_string(c.aval.numel()) + " elements; reduce it with any or all first");

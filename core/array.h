@@ -108,7 +108,7 @@ class Array {
   int64_t size() const { return aval().shape.numel(); }
   /// Bytes of the elements.
   int64_t nbytes() const { return aval().bytes(); }
-  /// The device of a concrete array; that of the CPU for a traced one.
+  /// Where the elements are; of a traced value, where they will be.
   Device& device() const;
 
   /// The only element. T must be the C++ type of the dtype, or a wider one of the same kind: f16
@@ -133,8 +133,7 @@ class Array {
   }
   /// The elements where they are, without a copy, in row-major order. The span keeps the memory, of
   /// a temporary too, and shows the same elements whatever becomes of the array: updates that would
-  /// be in place copy meanwhile. Throws as to_vector(), and DeviceError for memory that the CPU
-  /// cannot read.
+  /// be in place copy meanwhile. Of an array on another device it is a copy. Throws as to_vector().
   template <Element T>
   HostSpan<T> data(Loc loc = Loc::current()) const {
     const LocScope at(loc);
@@ -205,7 +204,7 @@ class Array {
  private:
   static Array scalar(Dtype dtype, const void* value, bool weak);
   [[noreturn]] static void throw_undefined();
-  const internal::ArrayImpl& concrete(const char* op) const;
+  Array host_value(const char* op) const;
   void read_item(Dtype as, void* out) const;
   void read(Dtype as, void* out, size_t element_bytes) const;
   Ref<internal::Buffer> host_memory(Dtype as) const;
@@ -275,10 +274,14 @@ std::string to_string(const Array& a);
 
 namespace internal {
 
-/// A new array of that type with memory that is not initialised, for a kernel to fill.
-Array make_array(const Aval& aval, Device& device = cpu_device());
-/// A new array with the bytes of `data`.
+/// A new array of that type, on the device that the type names, with memory that is not
+/// initialised, for a kernel to fill.
+Array make_array(const Aval& aval);
+/// A new array with the bytes of `data`, which are on the host.
 Array make_array(const Aval& aval, const void* data);
+/// The array, without tangents, in memory that the host can read: a copy where it is on a device
+/// whose memory it cannot. Undefined where the value is not known.
+Array on_host(const Array& a);
 /// The memory of an array that nobody else has seen yet.
 inline void* mutable_data(const Array& a) { return a.impl()->buffer->data(); }
 

@@ -8,7 +8,7 @@
 namespace spruce::internal {
 
 Ref<Buffer> Buffer::allocate(size_t bytes, Device& device) {
-  const bool cpu = &device == &cpu_device();
+  const bool cpu = device.index() == 0;
   void* block = pool_allocate(sizeof(Buffer) + (cpu ? bytes : 0));
   auto* buffer = new (block) Buffer;
   Ref<Buffer> ref(buffer);
@@ -25,7 +25,7 @@ Ref<Buffer> Buffer::allocate(size_t bytes, Device& device) {
 
 void Buffer::destroy(const Buffer* buffer) {
   count_live(-static_cast<int64_t>(buffer->bytes_));
-  const bool cpu = buffer->device_ == &cpu_device();
+  const bool cpu = buffer->device_->index() == 0;
   if (!cpu && buffer->data_ != nullptr) buffer->device_->deallocate(buffer->data_, buffer->bytes_);
   const size_t block = sizeof(Buffer) + (cpu ? buffer->bytes_ : 0);
   buffer->~Buffer();

@@ -15,15 +15,16 @@ std::atomic<bool>& flag() {
   return on;
 }
 
-bool has_nan(const Array& a) {
-  if (!is_floating(a.dtype()) || &a.device() != &cpu_device()) return false;
+bool has_nan(const Array& x) {
+  if (!is_floating(x.dtype())) return false;
+  const Array a = internal::on_host(x);
   return visit_dtype(a.dtype(), [&]<class T>(T) {
-    const T* x = static_cast<const T*>(internal::mutable_data(a));
+    const T* elements = static_cast<const T*>(internal::mutable_data(a));
     for (int64_t i = 0, n = a.size(); i < n; ++i) {
       if constexpr (std::is_same_v<T, double>) {
-        if (std::isnan(x[i])) return true;
+        if (std::isnan(elements[i])) return true;
       } else {
-        if (std::isnan(static_cast<float>(x[i]))) return true;
+        if (std::isnan(static_cast<float>(elements[i]))) return true;
       }
     }
     return false;

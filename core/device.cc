@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/device.h"
 
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "spruce/core/error.h"
@@ -11,8 +14,22 @@
 namespace spruce {
 namespace {
 
+constexpr size_t kMost = 256;
+
+struct Registry {
+  std::array<std::atomic<Device*>, kMost> devices{};
+  std::mutex mutex;  // of registration
+  size_t count = 1;  // the CPU has its place
+};
+
+Registry& registry() {
+  static Registry* r = new Registry;
+  return *r;
+}
+
 class CpuDevice final : public Device {
  public:
+  CpuDevice() : Device(nullptr) {}
   std::string_view name() const override { return "cpu"; }
   void* allocate(size_t bytes) override { return internal::pool_allocate(bytes); }
   void deallocate(void* data, size_t bytes) noexcept override {
@@ -35,9 +52,45 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
+Device::Device(std::nullptr_t) : index_(0) { registry().devices[0] = this; }
+
+Device::Device() : index_(0) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  if (r.count == kMost) {
+    throw DeviceError("Device: there are " + std::to_string(kMost) +
+                      " devices already; make each once and keep it for the whole program");
+  }
+  index_ = static_cast<uint8_t>(r.count++);
+  r.devices[index_] = this;
+}
+
+Device::~Device() { registry().devices[index_] = nullptr; }
+
+std::unique_ptr<const Executable> Device::compile(const Graph&) { return nullptr; }
+
 Device& cpu_device() {
   static CpuDevice* device = new CpuDevice;
   return *device;
+}
+
+Device& device_at(uint8_t index) {
+  if (index == 0) return cpu_device();
+  Device* device = registry().devices[index].load(std::memory_order_acquire);
+  if (device == nullptr) {
+    throw DeviceError("device_at: the device with the number " + std::to_string(index) +
+                      " is gone; keep a device as long as arrays are on it");
+  }
+  return *device;
+}
+
+Device* find_device(std::string_view name) {
+  if (name == cpu_device().name()) return &cpu_device();
+  for (const std::atomic<Device*>& place : registry().devices) {
+    Device* device = place.load(std::memory_order_acquire);
+    if (device != nullptr && device->name() == name) return device;
+  }
+  return nullptr;
 }
 
 }  // namespace spruce

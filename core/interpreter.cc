@@ -8,7 +8,9 @@
 #include <cstring>
 
 #include "spruce/core/debug.h"
+#include "spruce/core/default_device.h"
 #include "spruce/core/escaped.h"
+#include "spruce/core/rules/public_name.h"
 
 namespace spruce {
 
@@ -70,23 +72,6 @@ class LentArrays {
   };
 };
 
-Device* device_of(const Primitive& p, std::span<const Array> in) {
-  Device* device = nullptr;
-  const Array* first = nullptr;
-  for (const Array& a : in) {
-    if (a.impl()->interpreter != 0) internal::throw_escaped(std::string(p.name), a);
-    Device* d = &a.impl()->buffer->device();
-    if (device == nullptr || (d != device && first->rank() == 0 && first->weak())) {
-      device = d;
-      first = &a;
-    } else if (d != device && !(a.rank() == 0 && a.weak())) {
-      throw DeviceError(std::string(p.name) + ": inputs stand on " + std::string(device->name()) +
-                        " and on " + std::string(d->name()) + "; move one with to_device");
-    }
-  }
-  return device == nullptr ? &cpu_device() : device;
-}
-
 Array view_of(const Array& x, const Aval& aval) {
   return Array(Ref<internal::ArrayImpl>(new internal::ArrayImpl(aval, x.impl()->buffer)));
 }
@@ -94,6 +79,51 @@ Array view_of(const Array& x, const Aval& aval) {
 }  // namespace
 
 namespace internal {
+
+uint8_t device_among(std::span<const Array> arrays) {
+  for (const Array& a : arrays) {
+    if (a.defined() && is_placed(a.aval())) return a.aval().device;
+  }
+  return DefaultDevice::index();
+}
+
+uint8_t device_among(std::span<const Aval> types) {
+  for (const Aval& a : types) {
+    if (is_placed(a)) return a.device;
+  }
+  return DefaultDevice::index();
+}
+
+namespace {
+
+[[noreturn]] void throw_two_devices(const Primitive& p, const Aval& a, const Aval& b) {
+  throw DeviceError(rules::public_name(p.name) + ": " + to_string(a) + " is on " +
+                    std::string(device_at(a.device).name()) + " and " + to_string(b) + " on " +
+                    std::string(device_at(b.device).name()) +
+                    "; move one to the device of the other with to_device(x, device)");
+}
+
+// Gives the results of an operation the device where it runs: that of the inputs. Without any that
+// says where, numbers stay on the host, and arrays are made on the default device.
+void place(const Primitive& p, Avals in, std::span<Aval> out) {
+  if (p.call != nullptr) return;  // its operations are placed one by one
+  const Aval* where = nullptr;
+  for (const Aval* a : in) {
+    if (!is_placed(*a)) continue;
+    if (where == nullptr)
+      where = a;
+    else if (a->device != where->device)
+      throw_two_devices(p, *where, *a);
+  }
+  for (Aval& a : out) {
+    if (where != nullptr)
+      a.device = where->device;
+    else
+      a.device = in.empty() || a.shape.rank() > 0 ? DefaultDevice::index() : uint8_t{0};
+  }
+}
+
+}  // namespace
 
 std::string describe_call(const Primitive& p, std::span<const Array> in) {
   std::string s = std::string(p.name) + "(";
@@ -108,16 +138,25 @@ const Array* reusable(const Primitive& p, std::span<const Array> in, const Aval&
   if (!p.in_place) return nullptr;
   for (const Array& a : in) {
     const ArrayImpl& x = *a.impl();
-    if (x.aval.shape == out.shape && size_of(x.aval.dtype) == size_of(out.dtype) && x.unique() &&
-        x.buffer->unique())
+    if (x.aval.shape == out.shape && size_of(x.aval.dtype) == size_of(out.dtype) &&
+        x.aval.device == out.device && x.unique() && x.buffer->unique())
       return &a;
   }
   return nullptr;
 }
 
+// The elements of `x` as an array of that type. A number of the host that becomes an array of a
+// device is copied there.
+Array view_or_copy(const Array& x, const Aval& aval) {
+  if (aval.device == x.impl()->aval.device) return view_of(x, aval);
+  return make_array(aval, x.impl()->buffer->data());
+}
+
 void compute(const Primitive& p, std::span<const Array> in, const Params& params,
              std::span<Array> out, bool reuse) {
-  Device* device = device_of(p, in);
+  for (const Array& a : in) {
+    if (a.impl()->interpreter != 0) throw_escaped(std::string(p.name), a);
+  }
   if (p.call != nullptr) {
     std::vector<Array> results = p.call(in, params);
     for (size_t k = 0; k < out.size(); ++k) out[k] = std::move(results[k]);
@@ -126,15 +165,17 @@ void compute(const Primitive& p, std::span<const Array> in, const Params& params
   Scratch<const Aval*> avals(in.size());
   for (size_t i = 0; i < in.size(); ++i) avals[i] = &in[i].impl()->aval;
   if (p.shape != nullptr) {
-    const Aval aval = p.shape({p.name, avals.span(), params});
+    Aval aval = p.shape({p.name, avals.span(), params});
+    place(p, avals.span(), {&aval, 1});
     const Array* taken = reuse && p.kind != PrimitiveKind::kView ? reusable(p, in, aval) : nullptr;
     if (p.kind == PrimitiveKind::kView)
-      out[0] = view_of(in[0], aval);
+      out[0] = view_or_copy(in[0], aval);
     else
-      out[0] = taken != nullptr ? view_of(*taken, aval) : make_array(aval, *device);
+      out[0] = taken != nullptr ? view_of(*taken, aval) : make_array(aval);
   } else {
-    const std::vector<Aval> types = p.shapes({p.name, avals.span(), params});
-    for (size_t k = 0; k < out.size(); ++k) out[k] = make_array(types[k], *device);
+    std::vector<Aval> types = p.shapes({p.name, avals.span(), params});
+    place(p, avals.span(), types);
+    for (size_t k = 0; k < out.size(); ++k) out[k] = make_array(types[k]);
   }
   if (p.kind != PrimitiveKind::kView) {
     Scratch<View> in_views(in.size()), out_views(out.size());
@@ -142,10 +183,11 @@ void compute(const Primitive& p, std::span<const Array> in, const Params& params
     for (size_t k = 0; k < out.size(); ++k)
       out_views[k] = {out[k].impl()->buffer->data(), &out[k].impl()->aval};
     const KernelArgs args{in_views.span(), out_views.span(), params};
-    if (device == &cpu_device() && p.cpu != nullptr) {
+    const uint8_t device = out.empty() ? uint8_t{0} : out[0].impl()->aval.device;
+    if (device == 0 && p.cpu != nullptr) {
       p.cpu(args);
     } else {
-      device->run(p, args);
+      device_at(device).run(p, args);
     }
   }
   if (debug_nans()) check_nans(p, in, out);
@@ -195,8 +237,13 @@ size_t output_count(const Primitive& p, std::span<const Array> in, const Params&
 }  // namespace internal
 
 std::vector<Aval> output_avals(const Primitive& p, Avals in, const Params& params) {
-  if (p.shape != nullptr) return {p.shape({p.name, in, params})};
-  return p.shapes({p.name, in, params});
+  std::vector<Aval> out;
+  if (p.shape != nullptr)
+    out.push_back(p.shape({p.name, in, params}));
+  else
+    out = p.shapes({p.name, in, params});
+  internal::place(p, in, out);
+  return out;
 }
 
 Array bind1(const Primitive& p, std::span<const Array> in, const Params& params) {

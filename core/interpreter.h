@@ -73,7 +73,8 @@ class InterpreterScope {
 
 namespace internal {
 
-/// Computes now, on the device of the inputs. All inputs are concrete.
+/// Computes now, on the device of the inputs; where they are numbers alone, on the default device.
+/// All inputs are concrete.
 void evaluate(const Primitive& p, std::span<const Array> in, const Params& params,
               std::span<Array> out);
 /// The same, and an output may take over the memory of an input that only `in` holds.

@@ -147,11 +147,20 @@ enum class PrimitiveKind : uint8_t {
   kView,         ///< the output is the memory of input 0 with another shape
 };
 
+/// What one element of a primitive costs, beside keeping it.
+enum class ElementCost : uint8_t {
+  kHigh,  ///< more than to read it from memory, or not known
+  kLow,   ///< less than to read it from memory
+  kLeast  ///< no more than to store it in the cache and load it again
+};
+
 /// A primitive operation. Rules that are null do not exist; using one is an error that says so.
 struct Primitive {
   /// As graphs print it: that of the file and of the variable without `_p`; lives as long as the
   /// program.
   const char* name;
+  /// The function that users call, for messages; null where it has the primitive's name.
+  const char* public_name = nullptr;
   /// The type of the only output. Throws ShapeError or DtypeError. Exactly one of `shape` and
   /// `shapes` is set.
   Aval (*shape)(const ShapeArgs&) = nullptr;
@@ -172,6 +181,10 @@ struct Primitive {
   ParamsParser params = nullptr;
   /// What passes may take for granted.
   PrimitiveKind kind = PrimitiveKind::kOther;
+  /// Of an elementwise primitive: what it costs to compute it again instead of keeping it.
+  ElementCost cost = ElementCost::kHigh;
+  /// Two inputs, whose order makes no difference.
+  bool commutative = false;
   /// An output may be written over an input with as many bytes.
   bool in_place = false;
   /// Runs on arrays of any device by calling public operations (custom rules, nested graphs)

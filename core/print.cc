@@ -332,14 +332,8 @@ std::string print_values(const Shape& shape, const char* data) {
 std::string to_string(const Array& a) {
   if (!a.defined()) return "(an empty Array)";
   if (a.is_tracer()) return to_string(a.aval()) + " (" + a.impl()->describe() + ")";
-  const internal::Buffer& buffer = *a.impl()->buffer;
-  const char* data = static_cast<const char*>(buffer.data());
-  std::vector<char> copied;
-  if (&buffer.device() != &cpu_device()) {
-    copied.resize(static_cast<size_t>(a.nbytes()));
-    buffer.device().copy_to_host(copied.data(), data, copied.size());
-    data = copied.data();
-  }
+  const Array host = internal::on_host(a);
+  const char* data = static_cast<const char*>(internal::mutable_data(host));
   return visit_dtype(a.dtype(), [&]<class T>(T) { return print_values<T>(a.shape(), data); });
 }
 

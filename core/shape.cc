@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "spruce/core/axis_arg.h"
+#include "spruce/core/device.h"
 #include "spruce/core/error.h"
 
 namespace spruce {
@@ -52,7 +53,10 @@ std::string to_string(const Shape& shape) {
 }
 
 std::string to_string(const Aval& aval) {
-  return std::string(short_name(aval.dtype)) + (aval.weak ? "*" : "") + to_string(aval.shape);
+  std::string s =
+      std::string(short_name(aval.dtype)) + (aval.weak ? "*" : "") + to_string(aval.shape);
+  if (aval.device != 0) s += "@" + std::string(device_at(aval.device).name());
+  return s;
 }
 
 void check_shape(const char* op, const Shape& shape, int64_t element_bytes) {

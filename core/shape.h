@@ -146,6 +146,7 @@ struct Aval {
   Dtype dtype = Dtype::kFloat32;  ///< of the elements
   bool weak = false;              ///< whether the dtype gives way
   Shape shape;                    ///< sizes of the axes; rank 0 by default
+  uint8_t device = 0;             ///< where it is or will be: Device::index(), 0 for the CPU
 
   /// Number of elements.
   int64_t numel() const { return shape.numel(); }
@@ -156,7 +157,8 @@ struct Aval {
   friend std::ostream& operator<<(std::ostream& out, const Aval& aval);
 };
 
-/// "f32[64,784]"; weak values print with a star, "f32*[]".
+/// "f32[64,784]"; weak values print with a star, "f32*[]", those that are not on the CPU with their
+/// device, "f32[64,784]@cuda:0".
 std::string to_string(const Aval& aval);
 
 /// Throws ShapeError, naming `op`, if a size is negative or the number of bytes does not fit in

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -180,6 +181,7 @@ template <int kAxes>
 Array AdaptiveAvgPoolFunction<kAxes>::operator()(const Array& x, const WindowArg& output_size,
                                                  Loc loc) const {
   const OpScope at(kAvgName<kAxes>, loc);
+  const spruce::internal::SameDevice here(x);
   return average(x, windows_of(kAvgName<kAxes>, kAxes, x, output_size));
 }
 
@@ -187,6 +189,7 @@ template <int kAxes>
 Array AdaptiveMaxPoolFunction<kAxes>::operator()(const Array& x, const WindowArg& output_size,
                                                  Loc loc) const {
   const OpScope at(kMaxName<kAxes>, loc);
+  const spruce::internal::SameDevice here(x);
   const std::vector<Windows> windows = windows_of(kMaxName<kAxes>, kAxes, x, output_size);
   if (!all_even(windows)) return uneven_max(x, windows).output;
   const internal::PoolWindows w =
@@ -199,6 +202,7 @@ MaxPoolResult AdaptiveMaxPoolWithIndicesFunction<kAxes>::operator()(const Array&
                                                                     const WindowArg& output_size,
                                                                     Loc loc) const {
   const OpScope at(kIndicesName<kAxes>, loc);
+  const spruce::internal::SameDevice here(x);
   const std::vector<Windows> windows = windows_of(kIndicesName<kAxes>, kAxes, x, output_size);
   if (!all_even(windows)) return uneven_max(x, windows);
   return MaxPoolWithIndicesFunction<kAxes>{}(x, even_kernel(windows));

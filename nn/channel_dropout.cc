@@ -8,6 +8,7 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
 
 namespace spruce::nn {
@@ -40,7 +41,7 @@ Array alpha(const char* op, const Array& x, const Shape& noise, const AlphaDropo
   if (o.p == 1) return zeros_like(x);
   constexpr double kLimit = -1.7580993408473766;  // of selu far below 0
   const double p = o.p, a = 1 / std::sqrt((kLimit * kLimit * p + 1) * (1 - p));
-  const Array keep = random::bernoulli(o.key, 1 - o.p, noise);
+  const Array keep = random::bernoulli(random::internal::key_beside(o.key, x), 1 - o.p, noise);
   return where(keep, a * x, a * kLimit) + -a * kLimit * p;
 }
 
@@ -59,7 +60,8 @@ Array ChannelDropoutFunction<kAxes>::operator()(const Array& x, const DropoutOpt
   if (!o.training || o.p == 0) return x;
   require_key(kName<kAxes>, o.key);
   if (o.p == 1) return zeros_like(x);
-  const Array keep = random::bernoulli(o.key, 1 - o.p, of_channels(x, x.rank() - kAxes));
+  const Array keep = random::bernoulli(random::internal::key_beside(o.key, x), 1 - o.p,
+                                       of_channels(x, x.rank() - kAxes));
   return where(keep, x / (1 - o.p), zeros_like(x));
 }
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -107,6 +108,7 @@ Array CtcLossFunction::operator()(const Array& log_probs, const Array& targets,
                                   const Array& input_lengths, const Array& target_lengths,
                                   const CtcOptions& o, Loc loc) const {
   const OpScope at("ctc_loss", loc);
+  const spruce::internal::SameDevice here(log_probs);
   spruce::internal::require_defined("ctc_loss", "log_probs", log_probs, "targets", targets,
                                     "input_lengths", input_lengths, "target_lengths",
                                     target_lengths);

@@ -4,6 +4,7 @@
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
 
 namespace spruce::nn {
@@ -19,7 +20,7 @@ Array DropoutFunction::operator()(const Array& x, const DropoutOptions& o, Loc l
         "dropout: training needs a key; give one as {.key = key}, or set .training = false");
   }
   if (o.p == 1) return zeros_like(x);
-  const Array keep = random::bernoulli(o.key, 1 - o.p, x.shape());
+  const Array keep = random::bernoulli(random::internal::key_beside(o.key, x), 1 - o.p, x.shape());
   return where(keep, x / (1 - o.p), zeros_like(x));
 }
 

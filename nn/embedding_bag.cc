@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -103,6 +104,7 @@ Array EmbeddingBagFunction::operator()(const Array& input, const Array& weight,
                                        const Array& offsets, const Array& per_sample_weights,
                                        const EmbeddingBagOptions& o, Loc loc) const {
   const OpScope at("embedding_bag", loc);
+  const spruce::internal::SameDevice here(weight);
   spruce::internal::require_defined("embedding_bag", "input", input, "weight", weight);
   check_shapes(input, offsets, per_sample_weights, o);
   Rows rows{embedding(input, weight), Array()};

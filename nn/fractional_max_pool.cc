@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -11,6 +12,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/random/check.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/axes_name.h"
 #include "spruce/nn/pool_windows.h"
@@ -67,6 +69,7 @@ Array elements_of(const Array& sample, int64_t in, int64_t out, int64_t kernel) 
 MaxPoolResult pooled(const char* op, int axes, const Array& x, const WindowArg& kernel_arg,
                      const FractionalMaxPoolOptions& o) {
   spruce::internal::require_defined(op, "x", x);
+  const spruce::internal::SameDevice here(x);
   internal::require_pool_rank(op, axes, x);
   const Shape kernel = kernel_arg.resolve(op, "kernel", axes, 1),
               out = output_of(op, axes, x, kernel, o);
@@ -79,7 +82,7 @@ MaxPoolResult pooled(const char* op, int axes, const Array& x, const WindowArg& 
     if (!o.key.defined())
       throw ValueError(std::string(op) + ": needs a key; give one as {.key = key}");
     const Dtype dtype = x.dtype() == float64 ? float64 : float32;
-    samples = random::uniform(o.key, wanted, {.dtype = dtype});
+    samples = random::uniform(random::internal::key_beside(o.key, x), wanted, {.dtype = dtype});
   }
   if (!(samples.shape() == wanted))
     throw ShapeError(std::string(op) + ": random_samples must be f" + to_string(wanted) + ", got " +

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -146,6 +147,7 @@ void check_grid(const Array& x, const Array& grid, const GridSampleOptions& o) {
 Array GridSampleFunction::operator()(const Array& x, const Array& grid, const GridSampleOptions& o,
                                      Loc loc) const {
   const OpScope at("grid_sample", loc);
+  const spruce::internal::SameDevice here(x);
   check_grid(x, grid, o);
   const int axes = x.rank() - 2;
   Shape shape{x.shape()[0], x.shape()[1]};
@@ -180,6 +182,7 @@ Array GridSampleFunction::operator()(const Array& x, const Array& grid, const Gr
 Array AffineGridFunction::operator()(const Array& theta, const Shape& size,
                                      const AffineGridOptions& o, Loc loc) const {
   const OpScope at("affine_grid", loc);
+  const spruce::internal::SameDevice here(theta);
   spruce::internal::require_defined("affine_grid", "theta", theta);
   const int axes = size.rank() - 2;
   const bool fits = (axes == 2 || axes == 3) && theta.shape() == Shape{size[0], axes, axes + 1};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
@@ -205,6 +206,7 @@ Array area(const Array& x, const std::vector<AxisSizes>& sizes) {
 
 Array InterpolateFunction::operator()(const Array& x, const InterpolateOptions& o, Loc loc) const {
   const OpScope at("interpolate", loc);
+  const spruce::internal::SameDevice here(x);
   spruce::internal::require_defined("interpolate", "x", x);
   if (x.rank() < 3 || x.rank() > 5) {
     throw ShapeError("interpolate: takes f[n, c, d...] with one to three spatial axes, got " +

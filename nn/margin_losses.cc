@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/cumulative.h"
@@ -146,6 +147,7 @@ double classes_of(const Array& input) { return static_cast<double>(input.shape()
 Array MultiMarginLossFunction::operator()(const Array& input, const Array& target,
                                           const MultiMarginOptions& o, Loc loc) const {
   const OpScope at("multi_margin_loss", loc);
+  const spruce::internal::SameDevice here(input);
   require_classes("multi_margin_loss", input, target, 1);
   if (o.p != 1 && o.p != 2) {
     throw ValueError("multi_margin_loss: p is " + std::to_string(o.p) + ", it must be 1 or 2");
@@ -176,6 +178,7 @@ Array MultiMarginLossFunction::operator()(const Array& input, const Array& targe
 Array MultilabelMarginLossFunction::operator()(const Array& input, const Array& target,
                                                const LossOptions& o, Loc loc) const {
   const OpScope at("multilabel_margin_loss", loc);
+  const spruce::internal::SameDevice here(input);
   require_classes("multilabel_margin_loss", input, target, 0);
   const int64_t classes = input.shape().back();
   const Array index = widened(target, classes);

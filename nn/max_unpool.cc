@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/max_unpool.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/create.h"
@@ -99,6 +100,7 @@ MaxPoolResult MaxPoolWithIndicesFunction<kAxes>::operator()(const Array& x, cons
                                                             const MaxPoolOptions& o,
                                                             Loc loc) const {
   const OpScope at(kPoolName<kAxes>, loc);
+  const spruce::internal::SameDevice here(x);
   spruce::internal::require_defined(kPoolName<kAxes>, "x", x);
   const internal::PoolWindows w = internal::pool_windows(
       kPoolName<kAxes>, kAxes, x, kernel, o.stride, o.padding, o.dilation, o.ceil_mode);
@@ -112,6 +114,7 @@ Array MaxUnpoolFunction<kAxes>::operator()(const Array& x, const Array& indices,
                                            const WindowArg& kernel, const MaxUnpoolOptions& o,
                                            Loc loc) const {
   const OpScope at(kUnpoolName<kAxes>, loc);
+  const spruce::internal::SameDevice here(x);
   return unpooled(kUnpoolName<kAxes>, kAxes, x, indices, kernel, o);
 }
 

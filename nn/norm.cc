@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/norm.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
@@ -17,6 +18,7 @@ using spruce::internal::check_range, spruce::internal::Range;
 Array LayerNormFunction::operator()(const Array& x, const Shape& normalized, const Array& weight,
                                     const Array& bias, const LayerNormOptions& o, Loc loc) const {
   const OpScope at("layer_norm", loc);
+  const spruce::internal::SameDevice here(x);
   check_range("layer_norm", "eps", o.eps, Range::kNotNegative);
   const int lead = x.rank() - normalized.rank();
   bool fits = normalized.rank() > 0 && lead >= 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/pool.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/create.h"
@@ -35,6 +36,7 @@ Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel
     return total / astype(Array(static_cast<float>(w.kernel.numel())), x.dtype());
   }
   // How many elements each window holds: with padding counted, ones over the padded input.
+  const spruce::internal::SameDevice here(x);
   Shape shape = Shape::filled(x.rank(), 1);
   for (int i = 0; i < rank; ++i) {
     shape[x.rank() - rank + i] =

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/random_activations.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
 #include "spruce/transforms/stop_gradient.h"
@@ -46,8 +48,8 @@ Array RreluFunction::operator()(const Array& x, const RreluOptions& o, Loc loc) 
     throw ValueError(
         "rrelu: training needs a key; give one as {.key = key}, or set .training = false");
   }
-  const Array slopes =
-      random::uniform(o.key, x.shape(), {.low = o.lower, .high = o.upper, .dtype = x.dtype()});
+  const Array slopes = random::uniform(random::internal::key_beside(o.key, x), x.shape(),
+                                       {.low = o.lower, .high = o.upper, .dtype = x.dtype()});
   return where(x > 0, x, slopes * x);
 }
 
@@ -65,11 +67,13 @@ Array RReLU::operator()(const Array& x, Context& ctx, Loc loc) const {
 Array GumbelSoftmaxFunction::operator()(const Array& logits, const GumbelSoftmaxOptions& o,
                                         Loc loc) const {
   const OpScope at("gumbel_softmax", loc);
+  const spruce::internal::SameDevice here(logits);
   require_floating("gumbel_softmax", "logits", logits);
   check_range("gumbel_softmax", "tau", o.tau, Range::kPositive);
   if (!o.key.defined()) throw ValueError("gumbel_softmax: needs a key; give one as {.key = key}");
   const int axis = normalize_axis("gumbel_softmax", o.dim, logits.rank());
-  const Array noise = random::gumbel(o.key, logits.shape(), {.dtype = logits.dtype()});
+  const Array noise = random::gumbel(random::internal::key_beside(o.key, logits), logits.shape(),
+                                     {.dtype = logits.dtype()});
   const Array soft = softmax((logits + noise) / o.tau, {.axis = axis});
   if (!o.hard) return soft;
   Shape along = Shape::filled(logits.rank() - axis, 1);

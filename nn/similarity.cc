@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
@@ -48,6 +49,7 @@ Array PairwiseDistanceFunction::operator()(const Array& x1, const Array& x2,
 
 Array Pdist::operator()(const Array& x, const PdistOptions& o, Loc loc) const {
   const OpScope at("pdist", loc);
+  const spruce::internal::SameDevice here(x);
   if (x.rank() != 2) throw ShapeError("pdist: takes f[n, d], got " + to_string(x.aval()));
   const auto n = static_cast<int32_t>(x.shape()[0]);
   std::vector<int32_t> first, second;

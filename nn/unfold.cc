@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -57,6 +58,7 @@ Columns columns_of(const char* op, const Shape& image, const WindowArg& kernel,
 Array UnfoldFunction::operator()(const Array& x, const WindowArg& kernel, const UnfoldOptions& o,
                                  Loc loc) const {
   const OpScope at("unfold", loc);
+  const spruce::internal::SameDevice here(x);
   spruce::internal::require_defined("unfold", "x", x);
   if (x.rank() != 3 && x.rank() != 4) {
     throw ShapeError("unfold: takes f[n, c, h, w] or f[c, h, w], got " + to_string(x.aval()));
@@ -75,6 +77,7 @@ Array UnfoldFunction::operator()(const Array& x, const WindowArg& kernel, const 
 Array FoldFunction::operator()(const Array& x, const WindowArg& output_size,
                                const WindowArg& kernel, const UnfoldOptions& o, Loc loc) const {
   const OpScope at("fold", loc);
+  const spruce::internal::SameDevice here(x);
   spruce::internal::require_defined("fold", "x", x);
   const Columns c = columns_of("fold", output_size.resolve("fold", "output_size", 2, 1), kernel, o);
   const bool fits = (x.rank() == 2 || x.rank() == 3) && x.shape(-2) % c.per_channel() == 0 &&

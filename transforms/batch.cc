@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "spruce/core/default_device.h"
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/derive.h"
 
@@ -67,6 +68,7 @@ void BatchInterpreter::process(const Primitive& p, std::span<const Array> in, co
   for (size_t k = 0; k < out.size(); ++k) out_batched[k] = true;
   {
     const InterpreterScope scope(parent());
+    const SameDevice here(values);
     const BatchArgs args{p,      values, {batched.get(), in.size()},     size_, axis_name_,
                          params, out,    {out_batched.get(), out.size()}};
     if (p.batch != nullptr && !p.expands(params)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/dual.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/escaped.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/transforms/derive.h"
@@ -65,6 +66,7 @@ void DualInterpreter::process(const Primitive& p, std::span<const Array> in, con
   if (!any) return bind_into(parent(), p, in, params, out);
   {
     const InterpreterScope scope(rules_);
+    const SameDevice here(primals);
     const JvpArgs args{p, primals, tangents, params, out, out_tangents};
     if (p.jvp != nullptr && !p.expands(params)) {
       p.jvp(args);
@@ -96,6 +98,7 @@ std::vector<Array> DualInterpreter::process_custom(const std::shared_ptr<const C
   }
   {
     const InterpreterScope scope(rules_);
+    const SameDevice here(primals);
     f->jvp(primals, tangents, out, out_tangents);
   }
   for (size_t k = 0; k < out.size(); ++k) out[k] = make(out[k], out_tangents[k]);

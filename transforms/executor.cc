@@ -4,8 +4,10 @@
 #include <new>
 
 #include "spruce/core/debug.h"
+#include "spruce/core/default_device.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
+#include "spruce/core/rules/to_device.h"
 #include "spruce/transforms/compile_log.h"
 #include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/plan.h"
@@ -28,7 +30,7 @@ struct Executor::Frame {
 };
 
 Executor::Executor(Graph source, std::string name)
-    : source_(std::move(source)), name_(std::move(name)) {}
+    : source_(std::move(source)), device_(device_of(source_)), name_(std::move(name)) {}
 
 Executor::~Executor() {
   for (auto& f : frames_) delete f.load();
@@ -42,13 +44,27 @@ const Plan& Executor::plan() const {
   p = plan_.load(std::memory_order_relaxed);
   if (p == nullptr) {
     const CompileScope scope(name_);
-    Graph runnable = passes::optimize(source_);
+    const DefaultDevice here(0);
+    Graph runnable =
+        passes::optimize(device_.any && device_.index != 0 ? without_devices(source_) : source_);
     const CompilePhase phase("plan");
     p = new Plan(std::move(runnable));
     phase.done(p->graph());
     plan_.store(p, std::memory_order_release);
   }
   return *p;
+}
+
+const Executable* Executor::compiled_by(uint8_t device) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [index, executable] : compiled_) {
+    if (index == device) return executable.get();
+  }
+  const CompileScope scope(name_);
+  const DefaultDevice here(0);
+  compiled_.emplace_back(device,
+                         device_at(device).compile(passes::optimize(without_devices(source_))));
+  return compiled_.back().second.get();
 }
 
 Executor::Frame* Executor::take() const {
@@ -92,18 +108,25 @@ Array new_result(const Aval& aval) {
       new ArrayImpl(aval, Buffer::allocate(static_cast<size_t>(aval.bytes()), cpu_device()))));
 }
 
-bool on_cpu(std::span<const Array> args) {
-  for (const Array& a : args) {
-    if (a.is_tracer() || &a.impl()->buffer->device() != &cpu_device()) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 void Executor::run(Frame& f) const {
-  if (Interpreter::current() != nullptr || debug_nans() || !on_cpu(f.args)) {
-    std::vector<Array> out = apply_graph(source_, f.args);
+  GraphDevice device = device_;
+  if (!device.any || device.index == 0) {  // it follows its arguments
+    device = {};
+    for (const Array& a : f.args) device.add(a.aval());
+  }
+  bool by_operation = Interpreter::current() != nullptr || debug_nans() || device.several;
+  for (const Array& a : f.args) by_operation = by_operation || a.is_tracer();
+  if (!by_operation && device.index != 0) {
+    if (const Executable* compiled = compiled_by(device.index))
+      return run_on(f, device.index, *compiled);
+    by_operation = true;
+  }
+  if (by_operation) {
+    const bool follows = !device.several && device.index != device_.index;
+    std::vector<Array> out =
+        apply_graph(follows ? on_device(source_, device.index) : source_, f.args);
     for (size_t k = 0; k < out.size(); ++k) f.results[k] = std::move(out[k]);
     return;
   }
@@ -129,6 +152,21 @@ void Executor::throw_no_memory(const Plan& plan) const {
                     std::to_string(results) +
                     " bytes for results; lower().memory() "
                     "says which values these are");
+}
+
+void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) const {
+  std::vector<View> in, out;
+  for (Array& a : f.args) {
+    a = rules::to_device(a, device);
+    in.push_back({mutable_data(a), &a.aval()});
+  }
+  for (size_t k = 0; k < f.results.size(); ++k) {
+    Aval aval = source_.avals[static_cast<size_t>(source_.outputs[k])];
+    aval.device = device;
+    f.results[k] = make_array(aval);
+    out.push_back({mutable_data(f.results[k]), &f.results[k].aval()});
+  }
+  compiled.run(in, out);
 }
 
 void Executor::run_plan(Frame& f, const Plan& plan) const {

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "spruce/core/array.h"
 #include "spruce/core/graph/graph.h"
+#include "spruce/transforms/placement.h"
 
 namespace spruce::internal {
 
@@ -25,7 +27,7 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
 
   const Graph& source() const { return source_; }
-  /// Made on first use.
+  /// How it runs on the CPU. Made on first use.
   const Plan& plan() const;
 
   /// What one call needs: places for its arguments and results, and a scratch block. Kept for later
@@ -40,12 +42,18 @@ class Executor {
   void give(Frame* frame) const noexcept;
   void run(Frame& frame) const;
   void run_plan(Frame& frame, const Plan& plan) const;
+  void run_on(Frame& frame, uint8_t device, const Executable& compiled) const;
+  // What another device has compiled, on first use; null where it runs operation by operation.
+  const Executable* compiled_by(uint8_t device) const;
   [[noreturn]] void throw_no_memory(const Plan& plan) const;
 
   Graph source_;
+  GraphDevice device_;        // of the source
   std::string name_;          // for the log of compile times and messages
   mutable std::mutex mutex_;  // of making the plan
   mutable std::atomic<const Plan*> plan_{nullptr};
+  // By other devices than the CPU; under the mutex.
+  mutable std::vector<std::pair<uint8_t, std::unique_ptr<const Executable>>> compiled_;
   mutable std::array<std::atomic<Frame*>, kKept> frames_{};
 };
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <typeinfo>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/checked_function.h"
 #include "spruce/transforms/compile_log.h"
@@ -70,7 +71,9 @@ class KeyMemory {
 // All that tells one form of arguments from another, as bytes.
 struct KeyVisitor : tree::internal::Ignore {
   std::string& bytes;
-  explicit KeyVisitor(std::string& b) : bytes(b) {}
+  uint8_t numbers;          // the device that numbers of the host are taken to
+  GraphDevice device = {};  // that of the leaves
+  explicit KeyVisitor(std::string& b, uint8_t numbers_to = 0) : bytes(b), numbers(numbers_to) {}
   void leaf(const Array& a, tree::Leaf) {
     if (!a.defined()) {
       bytes += '\xff';
@@ -79,7 +82,9 @@ struct KeyVisitor : tree::internal::Ignore {
     const Aval& aval = a.aval();
     bytes += static_cast<char>(aval.dtype);
     bytes += static_cast<char>(aval.weak);
+    bytes += static_cast<char>(is_placed(aval) ? aval.device : numbers);
     bytes += static_cast<char>(aval.shape.rank());
+    device.add(aval);
     bytes.append(reinterpret_cast<const char*>(aval.shape.data()),
                  aval.shape.size() * sizeof(int64_t));
   }
@@ -110,16 +115,32 @@ using Kept = std::conditional_t<std::is_lvalue_reference_v<T>, const std::remove
 /// was traced.
 Array placeholder(tree::Leaf kind);
 
+/// The device to which a compiled function takes numbers of the host among its arguments: the one
+/// of all its other arguments, or the CPU where these are on several.
+template <class... Args>
+uint8_t device_of_numbers(const Args&... args) {
+  GraphDevice device;
+  const auto add = [&](const Array& leaf, tree::Leaf) {
+    if (leaf.defined()) device.add(leaf.aval());
+  };
+  (tree::internal::for_each_leaf(args, add), ...);
+  return device.several ? uint8_t{0} : device.index;
+}
+
 /// Stages f on values with the types of args. `out` gets the form of the result.
 template <class F, class... Args>
 auto stage(const char* name, const F& f, const Args&... args) {
   StageInterpreter interpreter(name);
   std::tuple<Args...> traced(args...);
+  const uint8_t numbers = device_of_numbers(args...);
   std::apply(
       [&](auto&... a) {
         (tree::internal::for_each_leaf(a,
                                        [&](Array& leaf, tree::Leaf) {
-                                         if (leaf.defined()) leaf = interpreter.input(leaf.aval());
+                                         if (!leaf.defined()) return;
+                                         Aval type = leaf.aval();
+                                         if (!is_placed(type)) type.device = numbers;
+                                         leaf = interpreter.input(type);
                                        }),
          ...);
       },
@@ -216,6 +237,12 @@ class Jitted {
     const char* types = typeid(std::tuple<Args...>).name();
     key.bytes.append(reinterpret_cast<const char*>(&types), sizeof types);
     (tree::internal::walk(args, key), ...);
+    if (key.device.index != 0 && !key.device.several) {
+      key.bytes.resize(sizeof types);
+      internal::KeyVisitor again(key.bytes, key.device.index);
+      (tree::internal::walk(args, again), ...);
+    }
+    key.bytes += static_cast<char>(DefaultDevice::index());
     if (const internal::Compiled* found = cache_->find(key.bytes)) return found;
     using Out = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
     const internal::CompileScope scope(cache_->log().name());

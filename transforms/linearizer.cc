@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/linearizer.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/rules/elementwise.h"
 
@@ -95,7 +96,10 @@ void check_tangent(const char* op, const char* what, size_t index, const Aval& v
   }
 }
 
-Array one_of(const Array& value) { return ones(value.shape(), value.dtype(), Loc::none()); }
+Array one_of(const Array& value) {
+  const DefaultDevice here(value.aval().device);
+  return ones(value.shape(), value.dtype(), Loc::none());
+}
 
 Array zero_tangent(const Array& value) { return rules::zeros_of(value.aval()); }
 

@@ -81,9 +81,9 @@ Graph without_rules(const Graph& graph) {
 
 void save_staged(const std::string& path, Graph graph, std::vector<io::FormLine> arguments,
                  std::vector<io::FormLine> result) {
-  io::save_function_file(
-      path, {std::move(arguments), std::move(result),
-             passes::dead_code(passes::common_subexpressions(passes::inline_calls(graph)))});
+  io::save_function_file(path, {std::move(arguments), std::move(result),
+                                passes::dead_code(passes::common_subexpressions(
+                                    without_devices(passes::inline_calls(graph))))});
 }
 
 Array FormCursor::leaf(const char* kind) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/tape.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/transforms/batch.h"
 
@@ -43,11 +44,7 @@ void Tape::process(const Primitive& p, std::span<const Array> in, const Params& 
   std::vector<const Aval*> types(in.size());
   for (size_t i = 0; i < in.size(); ++i) types[i] = &in[i].impl()->aval;
   const size_t first_operand = operands_.size(), first_result = avals_.size();
-  if (p.shape != nullptr) {
-    avals_.push_back(p.shape({p.name, types, params}));
-  } else {
-    for (const Aval& a : p.shapes({p.name, types, params})) avals_.push_back(a);
-  }
+  for (const Aval& a : output_avals(p, types, params)) avals_.push_back(a);
   for (const Array& a : in) {
     if (owns(a))
       operands_.push_back({Array(), number_of(a)});
@@ -105,6 +102,7 @@ std::vector<Array> Tape::transpose(std::span<const Array> outputs,
                             ": reverse mode meets an operation on tangents that has no transpose "
                             "rule; it is not linear in them");
     }
+    const DefaultDevice here(device_among(in_avals));
     op.p->transpose({*op.p,
                      results,
                      in,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/default_device.h"
 #include "spruce/core/graph/arity.h"
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/graph/print.h"
@@ -60,6 +61,7 @@ void check(const Graph& graph, Loc loc) {
         if (g != nullptr) check(*g, Loc::none());
       });
     }
+    const DefaultDevice here(internal::device_of(graph, e));
     const std::vector<Aval> results = output_avals(*e.primitive, types, e.params);
     if (results.size() != e.outputs.size()) {
       fail(graph, n,

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/default_device.h"
 #include "spruce/core/graph/graph.h"
 
 namespace spruce {
+
+uint8_t internal::device_of(const Graph& graph, const Equation& e) {
+  for (const ValueId v : e.outputs) {
+    const auto at = static_cast<size_t>(v);
+    if (at < graph.avals.size() && graph.avals[at].device != 0) return graph.avals[at].device;
+  }
+  return 0;
+}
 
 std::vector<Array> internal::apply_graph(const Graph& graph, std::span<const Array> args) {
   if (args.size() != graph.inputs.size()) {
@@ -30,6 +39,7 @@ std::vector<Array> internal::apply_graph(const Graph& graph, std::span<const Arr
   const LocReset reset;
   for (const Equation& e : graph.equations) {
     const LocScope place(e.place.empty() ? caller : Loc::text(e.place.c_str()));
+    const DefaultDevice here(device_of(graph, e));
     in.clear();
     for (const ValueId i : e.inputs) {
       Array& a = env[static_cast<size_t>(i)];

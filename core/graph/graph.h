@@ -63,6 +63,8 @@ Graph parse_graph(std::string_view text, Loc loc = Loc::current());
 void check(const Graph& graph, Loc loc = Loc::current());
 
 namespace internal {
+/// The number of the device where an equation makes what follows none of its inputs.
+uint8_t device_of(const Graph& graph, const Equation& e);
 /// evaluate() without a place of its own: operations are at the places of their equations, or where
 /// the caller is.
 std::vector<Array> apply_graph(const Graph& graph, std::span<const Array> args);

@@ -193,7 +193,17 @@ class Parser final : public internal::ParamReader {
     } catch (const ShapeError& e) {
       fail_at(start, internal::without_place(e));
     }
+    if (text_.substr(pos_, 1) == "@") a.device = device();
     return a;
+  }
+  /// "@cuda:0" behind a type.
+  uint8_t device() {
+    const size_t start = ++pos_;
+    pos_ = std::min(text_.find_first_of(" ,)]\n", pos_), text_.size());
+    const std::string_view name = text_.substr(start, pos_ - start);
+    const Device* found = find_device(name);
+    if (found == nullptr) fail_at(start, "there is no device `" + std::string(name) + "` here");
+    return found->index();
   }
 
   /// Goes to the value of the parameter, which is the next one.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "spruce/core/graph/text.h"
-#include "spruce/core/to_device.h"
 
 namespace spruce {
 namespace {
@@ -142,12 +141,13 @@ std::string constant_text(const Array& a, bool full) {
   if (a.is_tracer()) return "{traced}";
   if (sink != nullptr && a.size() > kShown) {
     const auto [it, added] = sink->places.try_emplace(a.impl(), sink->constants.size());
-    if (added) sink->constants.push_back(to_device(a, cpu_device()));
+    if (added) sink->constants.push_back(internal::on_host(a));
     return "{@" + std::to_string(it->second) + "}";
   }
-  if (&a.device() != &cpu_device() || (!full && a.size() > kShown)) return "{...}";
+  if (!full && a.size() > kShown) return "{...}";
+  const Array host = on_host(a);
   std::string s = "{";
-  for (int64_t i = 0; i < a.size(); ++i) s += (i > 0 ? " " : "") + element(a, i);
+  for (int64_t i = 0; i < a.size(); ++i) s += (i > 0 ? " " : "") + element(host, i);
   return s + "}";
 }
 

@@ -192,7 +192,7 @@ void save_function_file(const std::string& path, const FunctionFile& function) {
     for (const Array& a : constants) {
       give(kZeros, aligned(at) - at);
       const auto n = static_cast<uint64_t>(a.nbytes());
-      give(internal::saved_bytes(kOp, "a constant", a), n);
+      give(internal::bytes_of(internal::saved_array(kOp, "a constant", a)), n);
       at = aligned(at) + n;
     }
   };

@@ -96,10 +96,10 @@ Array load_npy(const std::string& path, Loc loc) {
 
 void save_npy(const std::string& path, const Array& array, Loc loc) {
   const LocScope at(loc);
-  const void* bytes = internal::saved_bytes("save_npy", path, array);
+  const Array saved = internal::saved_array("save_npy", path, array);
   internal::AtomicFile file("save_npy", path);
   file.write(internal::npy_head(array.aval()));
-  file.write(bytes, static_cast<uint64_t>(array.nbytes()));
+  file.write(internal::bytes_of(saved), static_cast<uint64_t>(array.nbytes()));
   file.commit();
 }
 

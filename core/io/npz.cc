@@ -31,7 +31,7 @@ NamedArrays load_npz(const std::string& path, Loc loc) {
 void save_npz(const std::string& path, const NamedArrays& arrays, Loc loc) {
   const LocScope at(loc);
   for (const auto& entry : arrays) {
-    internal::saved_bytes("save_npz", entry.first, entry.second);
+    internal::check_saved("save_npz", entry.first, entry.second);
     if (entry.first.size() + kEnding.size() > UINT16_MAX) {
       throw ValueError("save_npz: a name of " + std::to_string(entry.first.size()) +
                        " letters is too long for a zip archive");
@@ -40,8 +40,8 @@ void save_npz(const std::string& path, const NamedArrays& arrays, Loc loc) {
   internal::AtomicFile file("save_npz", path);
   internal::ZipWriter zip(file);
   for (const auto& entry : arrays) {
-    const Array& array = entry.second;
-    const void* bytes = internal::saved_bytes("save_npz", entry.first, array);
+    const Array array = internal::saved_array("save_npz", entry.first, entry.second);
+    const void* bytes = internal::bytes_of(array);
     const std::string head = internal::npy_head(array.aval());
     const auto n = static_cast<uint64_t>(array.nbytes());
     const uint32_t crc = internal::crc32(internal::crc32(0, head.data(), head.size()), bytes, n);

@@ -79,7 +79,7 @@ void save_safetensors(const std::string& path, const NamedArrays& arrays,
                       const SafetensorsOptions& options, Loc loc) {
   const LocScope at(loc);
   for (const auto& entry : arrays) {
-    internal::saved_bytes("save_safetensors", entry.first, entry.second);
+    internal::check_saved("save_safetensors", entry.first, entry.second);
     if (entry.first == kMetadata)
       throw ValueError(
           "save_safetensors: an array cannot have the name __metadata__; the format keeps it");
@@ -91,9 +91,8 @@ void save_safetensors(const std::string& path, const NamedArrays& arrays,
   file.write(&length, sizeof length);
   file.write(header);
   for (const size_t i : order) {
-    const Array& a = arrays.value(i);
-    file.write(internal::saved_bytes("save_safetensors", arrays.name(i), a),
-               static_cast<uint64_t>(a.nbytes()));
+    const Array a = internal::saved_array("save_safetensors", arrays.name(i), arrays.value(i));
+    file.write(internal::bytes_of(a), static_cast<uint64_t>(a.nbytes()));
   }
   file.commit();
 }

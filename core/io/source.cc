@@ -119,22 +119,21 @@ void swap_bytes(const Array& a) {
   for (int64_t i = 0, n = a.size(); i < n; ++i, at += width) std::reverse(at, at + width);
 }
 
-const void* saved_bytes(const char* op, const std::string& name, const Array& a) {
+void check_saved(const char* op, const std::string& name, const Array& a) {
   if (!a.defined()) {
     throw ValueError(std::string(op) + ": the array '" + name +
                      "' is empty (default-constructed); give it a value before it is saved");
   }
-  const auto* known = a.impl()->concrete();
-  if (known == nullptr) {
+  if (a.impl()->concrete() == nullptr) {
     throw TracerError(std::string(op) + ": the array '" + name + "' of type " +
                       to_string(a.aval()) +
                       " has no value while its function is traced; return it and save it outside");
   }
-  // What is saved under grad is the value, without its tangent.
-  using spruce::internal::ArrayImpl;
-  const Array value(Ref<ArrayImpl>(new ArrayImpl(known->aval, known->buffer)));
-  return visit_dtype(a.dtype(),
-                     [&]<class T>(T) { return static_cast<const void*>(value.data<T>().data()); });
+}
+
+Array saved_array(const char* op, const std::string& name, const Array& a) {
+  check_saved(op, name, a);
+  return spruce::internal::on_host(a);
 }
 
 }  // namespace spruce::io::internal

@@ -89,8 +89,13 @@ void swap_bytes(const Array& a);
 /// Throws IoError, as Source::fail, for a bool that is neither 0 nor 1.
 void check_bools(const Source& source, uint64_t offset, const Array& a);
 
-/// The memory of an array that is to be saved. Throws ValueError for an undefined array,
-/// TracerError for a traced one; `name` stands in the message.
-const void* saved_bytes(const char* op, const std::string& name, const Array& a);
+/// Throws ValueError for an undefined array, TracerError for one whose value is not known; `name`
+/// is in the message.
+void check_saved(const char* op, const std::string& name, const Array& a);
+/// An array that is to be saved, where the host can read it; under grad its value, without the
+/// tangent. Throws as check_saved().
+Array saved_array(const char* op, const std::string& name, const Array& a);
+/// The bytes of an array that the host can read.
+inline const void* bytes_of(const Array& a) { return spruce::internal::mutable_data(a); }
 
 }  // namespace spruce::io::internal

@@ -6,6 +6,7 @@
 
 #include "spruce/core/io/npy.h"
 #include "spruce/core/io/safetensors_header.h"
+#include "spruce/core/rules/to_device.h"
 #include "spruce/core/tree/path_finder.h"
 
 namespace spruce::io::internal {
@@ -128,6 +129,7 @@ std::vector<Array> matched_leaves(const std::string& path, const NamedArrays& fi
     if (!(got.shape == want.shape)) throw ShapeError(both);
     if (got.dtype != want.dtype)
       throw DtypeError(both + "; load the file with load_safetensors and convert with astype");
+    out[i] = rules::to_device(out[i], want.device);
   }
   return out;
 }

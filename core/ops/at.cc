@@ -9,6 +9,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/to_device.h"
 
 namespace spruce {
 namespace {
@@ -46,7 +47,7 @@ bool owned(const Array& x) {
 }
 
 bool stands_with(const Array& a, const Array& x) {
-  return !a.is_tracer() && &a.device() == &x.device();
+  return !a.is_tracer() && a.aval().device == x.aval().device;
 }
 
 void run_over(const Primitive& p, const Array& x, const Shape& base, const Array& indices,
@@ -56,10 +57,7 @@ void run_over(const Primitive& p, const Array& x, const Shape& base, const Array
                      {internal::mutable_data(indices), &indices.aval()},
                      {internal::mutable_data(updates), &updates.aval()}};
   const KernelArgs args{in, {in, 1}, params};
-  if (&x.device() == &cpu_device())
-    p.cpu(args);
-  else
-    x.device().run(p, args);
+  x.device().run(p, args);
 }
 
 // Takes the array over: on the way in, `x` is the only reference that the caller gives up, or one
@@ -67,9 +65,11 @@ void run_over(const Primitive& p, const Array& x, const Shape& base, const Array
 Array update(const char* op, const Primitive& p, Array x, std::span<const Index> indices,
              const Array& v) {
   internal::require_defined(op, "x", x, "v", v);
+  const internal::SameDevice here(x);
   const internal::IndexPlan plan = internal::plan_index(op, x.aval(), indices);
   const Array updates = fitted(op, v, x.aval(), plan);
-  const internal::ScatterPlan scatter = internal::plan_scatter(plan);
+  internal::ScatterPlan scatter = internal::plan_scatter(plan);
+  scatter.indices = rules::beside(scatter.indices, x);
   const Params params = Params::make(scatter.params);
   if (owned(x) && stands_with(scatter.indices, x) && stands_with(updates, x)) {
     run_over(p, x, scatter.base, scatter.indices, updates, params);

@@ -10,6 +10,7 @@
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/to_device.h"
 
 namespace spruce {
 namespace {
@@ -17,9 +18,10 @@ namespace {
 // `value`, of rank 0, repeated. Where nothing is traced the elements are written at once.
 Array repeated(const char* op, const Shape& shape, const Array& value) {
   check_shape(op, shape, size_of(value.dtype()));
-  if (Interpreter::current() != nullptr || value.is_tracer() || &value.device() != &cpu_device()) {
-    return rules::broadcast_in_dim(value, shape, {});
-  }
+  const uint8_t device =
+      internal::is_placed(value.aval()) ? value.aval().device : DefaultDevice::index();
+  if (Interpreter::current() != nullptr || value.is_tracer() || device != 0)
+    return rules::to_device(rules::broadcast_in_dim(value, shape, {}), device);
   Array out = internal::make_array(Aval{value.dtype(), value.weak(), shape});
   cpu::fill(internal::mutable_data(out), value.impl()->buffer->data(), shape.numel(),
             size_of(value.dtype()));
@@ -61,21 +63,25 @@ Array FullFunction::operator()(const Shape& shape, const Array& value, Loc loc) 
 
 Array FullFunction::operator()(const Shape& shape, const Array& value, Dtype dtype, Loc loc) const {
   const OpScope at("full", loc);
+  const internal::SameDevice here(value);
   const Array v = rules::convert(value, dtype);
   return v.rank() == 0 ? repeated("full", shape, v) : broadcast_to(v, shape);
 }
 
 Array ZerosLikeFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("zeros_like", loc);
+  const internal::SameDevice here(x);
   return zeros(x.shape(), written_dtype(x), loc);
 }
 Array OnesLikeFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("ones_like", loc);
+  const internal::SameDevice here(x);
   return ones(x.shape(), written_dtype(x), loc);
 }
 Array FullLikeFunction::operator()(const Array& x, const Array& value, Loc loc) const {
   const OpScope at("full_like", loc);
   internal::require_defined("full_like", "x", x, "value", value);
+  const internal::SameDevice here(x, value);
   return full(x.shape(), value, written_dtype(x), loc);
 }
 
@@ -113,6 +119,7 @@ Array LinspaceFunction::operator()(const Array& start, const Array& stop, int64_
                                    const LinspaceOptions& options, Loc loc) const {
   const OpScope at("linspace", loc);
   internal::require_defined("linspace", "start", start, "stop", stop);
+  const internal::SameDevice here(start, stop);
   if (n < 0)
     throw_count("linspace", std::to_string(n) + " numbers cannot be made; n must not be negative");
   const Dtype common =
@@ -191,12 +198,14 @@ Array TriFunction::operator()(int64_t n, const EyeOptions& options, Loc loc) con
 Array TrilFunction::operator()(const Array& x, int64_t offset, Loc loc) const {
   const OpScope at("tril", loc);
   const auto [rows, columns] = last_two("tril", x);
+  const internal::SameDevice here(x);
   return where(diagonals(greater_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
 }
 
 Array TriuFunction::operator()(const Array& x, int64_t offset, Loc loc) const {
   const OpScope at("triu", loc);
   const auto [rows, columns] = last_two("triu", x);
+  const internal::SameDevice here(x);
   return where(diagonals(less_equal, rows, columns, offset), x, rules::scalar_of(x.dtype(), 0));
 }
 

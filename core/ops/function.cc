@@ -72,8 +72,7 @@ const Aval& aval_of(const Primitive& p, const char* operand, const Array& x) {
 bool is_weak_constant(const Array& x) {
   const Aval& aval = x.aval();
   const ArrayImpl* impl = x.impl();
-  return aval.weak && aval.shape.rank() == 0 && impl->interpreter == 0 &&
-         &impl->buffer->device() == &cpu_device();
+  return aval.weak && aval.shape.rank() == 0 && impl->interpreter == 0 && aval.device == 0;
 }
 
 Array converted(const char* op, const Array& x, Dtype dtype) {

@@ -13,7 +13,7 @@ namespace {
 // x[i] where nothing is traced: one copy of a part of the memory.
 bool copies(const Array& x, const Index& index) {
   return index.kind() == Index::Kind::kInteger && Interpreter::current() == nullptr &&
-         !x.is_tracer() && x.rank() > 0 && &x.device() == &cpu_device();
+         !x.is_tracer() && x.rank() > 0 && x.aval().device == 0;
 }
 
 Array copied(const Array& x, int64_t i) {

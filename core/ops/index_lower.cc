@@ -9,6 +9,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/core/rules/sort.h"
+#include "spruce/core/rules/to_device.h"
 
 namespace spruce {
 
@@ -223,8 +224,8 @@ Array copy_piece(const Array& x, const IndexPlan& plan, int64_t first) {
 
 Array read(const Array& x, const IndexPlan& plan) {
   int64_t first = 0;
-  const bool computes =
-      Interpreter::current() == nullptr && !x.is_tracer() && &x.device() == &cpu_device();
+  const bool computes = Interpreter::current() == nullptr && !x.is_tracer() && x.aval().device == 0;
+  const SameDevice here(x);
   if (computes && !plan.arrays && in_one_piece(plan, first)) return copy_piece(x, plan, first);
   Array y = read_slices(with_shape(x, plan.base), plan);
   if (!plan.arrays) return with_shape(y, plan.result());
@@ -260,7 +261,8 @@ Array read(const Array& x, const IndexPlan& plan) {
     if (k == plan.group_at) place += plan.group.rank();
     if (plan.kept[k] != IndexPlan::kNew) p.offset_dims.push_back(place++);
   }
-  const Array indices = index_vectors(plan.group, keys, index_dtype(plan), p.clip);
+  const Array indices =
+      rules::beside(index_vectors(plan.group, keys, index_dtype(plan), p.clip), x);
   return with_shape(bind1(gather_p, {with_shape(y, dense), indices}, Params::make(p)),
                     plan.result());
 }

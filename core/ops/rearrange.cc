@@ -46,7 +46,7 @@ Array rolled(const Array& x, int64_t shift, int axis) {
   const int64_t by = n == 0 ? 0 : (shift % n + n) % n;
   if (by == 0) return x;
   const bool traced = Interpreter::current() != nullptr || x.is_tracer();
-  if (!traced && &x.device() == &cpu_device() && x.size() > 0) return rolled_at_once(x, by, axis);
+  if (!traced && x.aval().device == 0 && x.size() > 0) return rolled_at_once(x, by, axis);
   const Array parts[] = {rules::slice_axis(x, axis, n - by, n),
                          rules::slice_axis(x, axis, 0, n - by)};
   return rules::concatenate_axis(parts, axis);

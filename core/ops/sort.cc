@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/index_plan.h"
@@ -36,6 +37,7 @@ std::vector<Array> ordered(std::vector<Array> operands, int axis, int64_t num_ke
 }
 
 Array places(const Array& x, int axis) {
+  const internal::SameDevice here(x);
   return rules::iota(x.shape(), rules::count_dtype(x.shape()[axis]), axis);
 }
 
@@ -102,8 +104,7 @@ Array SearchsortedFunction::operator()(const Array& sorted, const Array& values,
 Array UniqueFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("unique", loc);
   const Aval& type = x.aval();
-  const Array values = internal::known(x);
-  if (!values.defined()) {
+  if (!internal::on_host(x).defined()) {
     throw TracerError("unique: the shape of the result depends on the values of " +
                       x.impl()->describe() + " of type " + to_string(type) +
                       ", which are not known while its function is traced; call it outside");

@@ -9,6 +9,7 @@
 #include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/core/rules/sort.h"
+#include "spruce/core/rules/to_device.h"
 
 namespace spruce {
 namespace {
@@ -33,7 +34,7 @@ Along along(const char* op, const Array& x, const Array& indices, int axis) {
     throw ShapeError(std::string(op) + ": " + to_string(x.aval()) + " and the indices " +
                      to_string(indices.aval()) + " differ in rank; add axes with expand_dims");
   }
-  const Array i = internal::wrapped(op, indices, axis, x.aval());
+  const Array i = rules::beside(internal::wrapped(op, indices, axis, x.aval()), x);
   Shape of_x = x.shape(), of_i = i.shape();
   of_x[axis] = of_i[axis] = 1;
   const Shape common = broadcast_shapes(op, of_x, of_i);
@@ -53,7 +54,7 @@ Array TakeFunction::operator()(const Array& x, const Array& indices, const AxisA
   internal::require_defined("take", "x", x, "indices", indices);
   if (axis.all() && x.rank() != 1) return take(flat(x), indices, 0, loc);
   const int k = one_axis("take", axis, x.rank());
-  const Array i = internal::wrapped("take", indices, k, x.aval());
+  const Array i = rules::beside(internal::wrapped("take", indices, k, x.aval()), x);
   return rules::take_axis(x, i, k);
 }
 
@@ -108,7 +109,10 @@ Array ChooseFunction::operator()(const Array& indices, const std::vector<Array>&
     dtype = promote(dtype, weak, c.dtype(), c.weak());
     weak = weak && c.weak();
   }
-  const Array i = internal::wrapped("choose", indices, 0, Aval{dtype, false, Shape{n}});
+  const internal::SameDevice here(choices);
+  const Array i =
+      rules::to_device(internal::wrapped("choose", indices, 0, Aval{dtype, false, Shape{n}}),
+                       DefaultDevice::index());
   std::vector<Array> layers;
   for (const Array& c : choices)
     layers.push_back(expand_dims(broadcast_to(rules::convert(c, dtype), shape), 0));
@@ -127,6 +131,7 @@ Array OneHotFunction::operator()(const Array& labels, int64_t n, Dtype dtype, Lo
                      "; it cannot be negative");
   Shape shape = labels.shape();
   shape.push_back(1);
+  const internal::SameDevice here(labels);
   // Counted in i64, so that no class number wraps around in a narrow dtype of labels.
   const Array wide = rules::convert(reshape(labels, shape), int64);
   return astype(equal(wide, rules::iota({n}, int64, 0)), dtype);
@@ -142,6 +147,7 @@ Array count_into(const char* op, const Array& labels, int64_t length, const Arra
   if (length < 0)
     throw ValueError(std::string(op) + ": the length is " + std::to_string(length) +
                      "; it cannot be negative");
+  const internal::SameDevice here(labels);
   GatherParams p = rules::take_params({length}, 0, 1);
   p.clip = false;
   return bind1(scatter_add_p,
@@ -153,6 +159,7 @@ Array count_into(const char* op, const Array& labels, int64_t length, const Arra
 
 Array BincountFunction::operator()(const Array& labels, int64_t length, Loc loc) const {
   const OpScope at("bincount", loc);
+  const internal::SameDevice here(labels);
   return count_into("bincount", labels, length,
                     ones({labels.size()}, rules::count_dtype(labels.size())));
 }
@@ -170,10 +177,11 @@ Array BincountFunction::operator()(const Array& labels, int64_t length, const Ar
 
 Array ArgwhereFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("argwhere", loc);
+  const internal::SameDevice here(x);
   if (x.rank() == 0) {
     return zeros({argwhere(reshape(x, {1}), loc).shape()[0], 0}, int32);
   }
-  const Array mask = internal::known(is_bool(x.dtype()) ? x : x != 0);
+  const Array mask = internal::on_host(is_bool(x.dtype()) ? x : x != 0);
   if (!mask.defined()) {
     throw TracerError(
         "argwhere: the shape of the result depends on the values of " + x.impl()->describe() +
@@ -196,7 +204,7 @@ Array ArgwhereFunction::operator()(const Array& x, Loc loc) const {
       }
     }
   });
-  return out;
+  return rules::beside(out, x);
 }
 
 std::vector<Array> NonzeroFunction::operator()(const Array& x, Loc loc) const {

@@ -35,6 +35,7 @@ extern constinit const Primitive abs_p = {
                                rules::integer_unary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
     .in_place = true,
 };
 

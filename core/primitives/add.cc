@@ -42,6 +42,8 @@ extern constinit const Primitive add_p = {
                                rules::integer_binary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
+    .commutative = true,
     .in_place = true,
 };
 

@@ -18,12 +18,15 @@ struct And {
 
 extern constinit const Primitive and_p = {
     .name = "and",
+    .public_name = "bitwise_and",
     .shape = rules::broadcast_integral,
     .cpu = cpu::binary_kernel<And, cpu::Types::kIntegral>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-9, 9>,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
+    .commutative = true,
     .in_place = true,
 };
 

@@ -91,6 +91,7 @@ extern constinit const Primitive broadcast_in_dim_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<BroadcastInDimParams>,
+    .cost = ElementCost::kLow,
     .flops = rules::no_flops,
 };
 

@@ -71,12 +71,14 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive clamp_p = {
     .name = "clamp",
+    .public_name = "clip",
     .shape = rules::broadcast,
     .cpu = kernel,
     .jvp = jvp,
     .batch = rules::batch_elementwise,
     .samples = samples,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
     .in_place = true,
 };
 

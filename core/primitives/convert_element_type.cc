@@ -132,6 +132,7 @@ extern constinit const Primitive convert_element_type_p = {
     .samples = samples,
     .params = kParamsOf<ConvertParams>,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
 };
 
 }  // namespace spruce

@@ -31,6 +31,7 @@ void transpose(const TransposeArgs& a) {
 
 extern constinit const Primitive div_p = {
     .name = "div",
+    .public_name = "divide",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Div, cpu::Types::kNumeric>,
     .jvp = rules::jvp_binary<
@@ -44,6 +45,7 @@ extern constinit const Primitive div_p = {
                                rules::integer_binary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
     .in_place = true,
 };
 

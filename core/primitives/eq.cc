@@ -18,6 +18,7 @@ struct Eq {
 
 extern constinit const Primitive eq_p = {
     .name = "eq",
+    .public_name = "equal",
     .shape = rules::broadcast_compare,
     .cpu = cpu::binary_kernel<Eq, cpu::Types::kAll, bool>,
     .jvp = rules::jvp_zero,
@@ -28,6 +29,8 @@ extern constinit const Primitive eq_p = {
                                rules::integer_binary_samples<-2, 2>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
+    .commutative = true,
 };
 
 }  // namespace spruce

@@ -18,6 +18,7 @@ struct Ge {
 
 extern constinit const Primitive ge_p = {
     .name = "ge",
+    .public_name = "greater_equal",
     .shape = rules::broadcast_compare,
     .cpu = cpu::binary_kernel<Ge, cpu::Types::kAll, bool>,
     .jvp = rules::jvp_zero,
@@ -28,6 +29,7 @@ extern constinit const Primitive ge_p = {
                                rules::integer_binary_samples<-2, 2>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
 };
 
 }  // namespace spruce

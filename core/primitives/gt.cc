@@ -18,6 +18,7 @@ struct Gt {
 
 extern constinit const Primitive gt_p = {
     .name = "gt",
+    .public_name = "greater",
     .shape = rules::broadcast_compare,
     .cpu = cpu::binary_kernel<Gt, cpu::Types::kAll, bool>,
     .jvp = rules::jvp_zero,
@@ -28,6 +29,7 @@ extern constinit const Primitive gt_p = {
                                rules::integer_binary_samples<-2, 2>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
 };
 
 }  // namespace spruce

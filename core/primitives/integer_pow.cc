@@ -140,6 +140,7 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive integer_pow_p = {
     .name = "integer_pow",
+    .public_name = "power",
     .shape = shape,
     .cpu = kernel,
     .jvp = jvp,

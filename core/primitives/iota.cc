@@ -64,6 +64,7 @@ extern constinit const Primitive iota_p = {
     .cpu = kernel,
     .samples = samples,
     .params = kParamsOf<IotaParams>,
+    .cost = ElementCost::kLow,
     .flops = rules::no_flops,
 };
 

@@ -31,6 +31,7 @@ extern constinit const Primitive is_finite_p = {
           return rules::valued_samples({-1.7, 0.3, HUGE_VAL, -HUGE_VAL, NAN});
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
 };
 
 }  // namespace spruce

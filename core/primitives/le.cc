@@ -18,6 +18,7 @@ struct Le {
 
 extern constinit const Primitive le_p = {
     .name = "le",
+    .public_name = "less_equal",
     .shape = rules::broadcast_compare,
     .cpu = cpu::binary_kernel<Le, cpu::Types::kAll, bool>,
     .jvp = rules::jvp_zero,
@@ -28,6 +29,7 @@ extern constinit const Primitive le_p = {
                                rules::integer_binary_samples<-2, 2>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
 };
 
 }  // namespace spruce

@@ -18,6 +18,7 @@ struct Lt {
 
 extern constinit const Primitive lt_p = {
     .name = "lt",
+    .public_name = "less",
     .shape = rules::broadcast_compare,
     .cpu = cpu::binary_kernel<Lt, cpu::Types::kAll, bool>,
     .jvp = rules::jvp_zero,
@@ -28,6 +29,7 @@ extern constinit const Primitive lt_p = {
                                rules::integer_binary_samples<-2, 2>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
 };
 
 }  // namespace spruce

@@ -27,6 +27,7 @@ Array share(const Array& a, const Array& b) {
 
 extern constinit const Primitive max_p = {
     .name = "max",
+    .public_name = "maximum",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Max, cpu::Types::kAll>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
@@ -42,6 +43,7 @@ extern constinit const Primitive max_p = {
                                rules::integer_binary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
     .in_place = true,
 };
 

@@ -27,6 +27,7 @@ Array share(const Array& a, const Array& b) {
 
 extern constinit const Primitive min_p = {
     .name = "min",
+    .public_name = "minimum",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Min, cpu::Types::kAll>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
@@ -42,6 +43,7 @@ extern constinit const Primitive min_p = {
                                rules::integer_binary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
     .in_place = true,
 };
 

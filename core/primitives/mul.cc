@@ -28,6 +28,7 @@ void transpose(const TransposeArgs& a) {
 
 extern constinit const Primitive mul_p = {
     .name = "mul",
+    .public_name = "multiply",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Mul, cpu::Types::kAll>,
     .jvp = rules::jvp_binary<
@@ -41,6 +42,8 @@ extern constinit const Primitive mul_p = {
                                rules::integer_binary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
+    .commutative = true,
     .in_place = true,
 };
 

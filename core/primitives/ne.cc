@@ -18,6 +18,7 @@ struct Ne {
 
 extern constinit const Primitive ne_p = {
     .name = "ne",
+    .public_name = "not_equal",
     .shape = rules::broadcast_compare,
     .cpu = cpu::binary_kernel<Ne, cpu::Types::kAll, bool>,
     .jvp = rules::jvp_zero,
@@ -28,6 +29,8 @@ extern constinit const Primitive ne_p = {
                                rules::integer_binary_samples<-2, 2>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
+    .commutative = true,
 };
 
 }  // namespace spruce

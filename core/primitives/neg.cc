@@ -23,6 +23,7 @@ void transpose(const TransposeArgs& a) { a.out[0] = -a.cts[0]; }
 
 extern constinit const Primitive neg_p = {
     .name = "neg",
+    .public_name = "negative",
     .shape = rules::same_numeric,
     .cpu = cpu::unary_kernel<Neg, cpu::Types::kNumeric>,
     .jvp = rules::jvp_unary<[](const Array&, const Array&, const Array& t) { return -t; }>,
@@ -34,6 +35,7 @@ extern constinit const Primitive neg_p = {
                                rules::integer_unary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
     .in_place = true,
 };
 

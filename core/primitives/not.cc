@@ -21,12 +21,14 @@ struct Not {
 
 extern constinit const Primitive not_p = {
     .name = "not",
+    .public_name = "bitwise_not",
     .shape = rules::same_integral,
     .cpu = cpu::unary_kernel<Not, cpu::Types::kIntegral>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_unary_samples<-9, 9>,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
     .in_place = true,
 };
 

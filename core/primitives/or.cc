@@ -18,12 +18,15 @@ struct Or {
 
 extern constinit const Primitive or_p = {
     .name = "or",
+    .public_name = "bitwise_or",
     .shape = rules::broadcast_integral,
     .cpu = cpu::binary_kernel<Or, cpu::Types::kIntegral>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-9, 9>,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
+    .commutative = true,
     .in_place = true,
 };
 

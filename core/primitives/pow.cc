@@ -51,6 +51,7 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive pow_p = {
     .name = "pow",
+    .public_name = "power",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Pow, cpu::Types::kNumeric>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {

@@ -33,6 +33,7 @@ extern constinit const Primitive relu_p = {
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
     .in_place = true,
     .expand = expand,
 };

@@ -41,6 +41,7 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive rem_p = {
     .name = "rem",
+    .public_name = "fmod",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Rem, cpu::Types::kNumeric>,
     .jvp = rules::jvp_binary<[](const Array&, const Array&, const Array&, const Array& t) {

@@ -49,6 +49,7 @@ extern constinit const Primitive reshape_p = {
     .samples = samples,
     .params = kParamsOf<ReshapeParams>,
     .kind = PrimitiveKind::kView,
+    .cost = ElementCost::kLow,
     .flops = rules::no_flops,
 };
 

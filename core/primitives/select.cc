@@ -89,6 +89,7 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive select_p = {
     .name = "select",
+    .public_name = "where",
     .shape = shape,
     .cpu = kernel,
     .jvp = jvp,
@@ -96,6 +97,7 @@ extern constinit const Primitive select_p = {
     .batch = rules::batch_elementwise,
     .samples = samples,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
     .in_place = true,
 };
 

@@ -25,6 +25,7 @@ struct ShiftLeft {
 
 extern constinit const Primitive shift_left_p = {
     .name = "shift_left",
+    .public_name = "left_shift",
     .shape = rules::broadcast_integer,
     .cpu = cpu::binary_kernel<ShiftLeft, cpu::Types::kIntegral>,
     .jvp = rules::jvp_zero,

@@ -25,6 +25,7 @@ struct ShiftRightArithmetic {
 
 extern constinit const Primitive shift_right_arithmetic_p = {
     .name = "shift_right_arithmetic",
+    .public_name = "right_shift",
     .shape = rules::broadcast_integer,
     .cpu = cpu::binary_kernel<ShiftRightArithmetic, cpu::Types::kIntegral>,
     .jvp = rules::jvp_zero,

@@ -25,6 +25,7 @@ struct ShiftRightLogical {
 
 extern constinit const Primitive shift_right_logical_p = {
     .name = "shift_right_logical",
+    .public_name = "right_shift_logical",
     .shape = rules::broadcast_integer,
     .cpu = cpu::binary_kernel<ShiftRightLogical, cpu::Types::kIntegral>,
     .jvp = rules::jvp_zero,

@@ -32,6 +32,7 @@ extern constinit const Primitive sign_p = {
                                rules::integer_unary_samples<-2, 2>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
     .in_place = true,
 };
 

@@ -26,6 +26,7 @@ void transpose(const TransposeArgs& a) {
 
 extern constinit const Primitive sub_p = {
     .name = "sub",
+    .public_name = "subtract",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Sub, cpu::Types::kNumeric>,
     .jvp = rules::jvp_binary<
@@ -39,6 +40,7 @@ extern constinit const Primitive sub_p = {
                                rules::integer_binary_samples<-9, 9>());
         },
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
     .in_place = true,
 };
 

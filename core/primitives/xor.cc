@@ -18,12 +18,15 @@ struct Xor {
 
 extern constinit const Primitive xor_p = {
     .name = "xor",
+    .public_name = "bitwise_xor",
     .shape = rules::broadcast_integral,
     .cpu = cpu::binary_kernel<Xor, cpu::Types::kIntegral>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-9, 9>,
     .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
+    .commutative = true,
     .in_place = true,
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/cumulative.h"
@@ -60,6 +61,7 @@ Array ChoiceFunction::operator()(const Key& key, int64_t n, const Shape& shape,
                                  const ChoiceOptions& options, Loc loc) const {
   const OpScope at("choice", loc);
   check_choice(key, n, shape, options);
+  const spruce::internal::SameDevice here(key.data());
   return draw(key, n, shape, options);
 }
 

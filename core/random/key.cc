@@ -3,13 +3,15 @@
 
 #include <ostream>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/ops/index.h"
 
 namespace spruce {
 
 Key::Key(uint64_t seed, Seed) {
   const uint32_t words[2] = {static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(seed)};
-  data_ = internal::make_array(Aval{Dtype::kUint32, false, Shape{2}}, words);
+  data_ =
+      internal::make_array(Aval{Dtype::kUint32, false, Shape{2}, DefaultDevice::index()}, words);
 }
 
 Key Key::wrap(Array data, Loc loc) {

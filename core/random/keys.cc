@@ -7,6 +7,7 @@
 #include "spruce/core/random/check.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/random/random.h"
+#include "spruce/core/rules/to_device.h"
 
 namespace spruce::random {
 namespace internal {
@@ -29,6 +30,8 @@ void require_floating(const char* op, Dtype dtype) {
                      std::string(short_name(dtype)) + "; use randint or bits for integers");
   }
 }
+
+Key key_beside(const Key& key, const Array& x) { return Key::wrap(rules::beside(key.data(), x)); }
 
 void split_into(const Key& key, int64_t n, Key* out) {
   const Array keys = split(key, n).data();

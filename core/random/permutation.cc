@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/take.h"
@@ -37,7 +38,7 @@ Array shuffled_places(Key key, const Shape& shape, int axis) {
 
 Array PermutationFunction::operator()(const Key& key, int64_t n, Loc loc) const {
   const OpScope at("permutation", loc);
-  internal::one_key("permutation", key);
+  const spruce::internal::SameDevice here(internal::one_key("permutation", key));
   if (n < 0) throw ValueError("permutation: cannot order " + std::to_string(n) + " numbers");
   const Array places = shuffled_places(key, Shape{n}, 0);
   return places.defined() ? places : arange(n, int32);
@@ -46,7 +47,7 @@ Array PermutationFunction::operator()(const Key& key, int64_t n, Loc loc) const 
 Array PermutationFunction::operator()(const Key& key, const Array& x,
                                       const PermutationOptions& options, Loc loc) const {
   const OpScope at("permutation", loc);
-  internal::one_key("permutation", key);
+  const spruce::internal::SameDevice here(internal::one_key("permutation", key));
   const int axis = normalize_axis("permutation", options.axis, x.rank());
   if (options.independent) {
     const Array places = shuffled_places(key, x.shape(), axis);

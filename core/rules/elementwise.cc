@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
@@ -38,35 +39,8 @@ void require(const ShapeArgs& a, bool ok, const char* wanted) {
 }  // namespace
 
 std::string public_name(std::string_view op) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"and", "bitwise_and"},
-      {"clamp", "clip"},
-      {"div", "divide"},
-      {"eq", "equal"},
-      {"ge", "greater_equal"},
-      {"gt", "greater"},
-      {"integer_pow", "power"},
-      {"le", "less_equal"},
-      {"lt", "less"},
-      {"max", "maximum"},
-      {"min", "minimum"},
-      {"mul", "multiply"},
-      {"ne", "not_equal"},
-      {"neg", "negative"},
-      {"not", "bitwise_not"},
-      {"or", "bitwise_or"},
-      {"pow", "power"},
-      {"rem", "fmod"},
-      {"select", "where"},
-      {"shift_left", "left_shift"},
-      {"shift_right_arithmetic", "right_shift"},
-      {"shift_right_logical", "right_shift_logical"},
-      {"sub", "subtract"},
-      {"xor", "bitwise_xor"}};
-  for (const auto& [primitive, name] : kNames) {
-    if (primitive == op) return std::string(name);
-  }
-  return std::string(op);
+  const Primitive* p = find_primitive(op);
+  return std::string(p != nullptr && p->public_name != nullptr ? p->public_name : op);
 }
 
 Aval same(const ShapeArgs& a) { return *a.in[0]; }
@@ -162,7 +136,10 @@ Array scalar_like(double value, const Array& x) {
   return spruce::internal::converted("constant", Array(value), x.dtype());
 }
 
-Array zeros_of(const Aval& aval) { return zeros(aval.shape, aval.dtype); }
+Array zeros_of(const Aval& aval) {
+  const DefaultDevice here(aval.device);
+  return zeros(aval.shape, aval.dtype);
+}
 
 void jvp_zero(const JvpArgs& a) {
   const std::vector<Array> out = bind_all(a.p, a.in, a.params);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/body.h"
 
-#include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/to_device.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/stage.h"
 
@@ -25,9 +25,7 @@ class OperationScope {
   Loc saved_;
 };
 
-bool stays(const Array& a) {
-  return !a.is_tracer() && a.size() <= kSmall && &a.device() == &cpu_device();
-}
+bool stays(const Array& a) { return !a.is_tracer() && a.size() <= kSmall && a.aval().device == 0; }
 
 bool takes(const Aval& wide, const Aval& narrow) {
   return wide.shape == narrow.shape &&
@@ -37,11 +35,22 @@ bool takes(const Aval& wide, const Aval& narrow) {
 }  // namespace
 
 void convert_output(Graph& graph, size_t k, const Aval& to) {
-  const ValueId from = graph.outputs[k];
-  if (graph.avals[static_cast<size_t>(from)] == to) return;
-  const ValueId v = graph.add_value(to);
-  graph.equations.push_back(
-      {&convert_element_type_p, Params::make(ConvertParams{to.dtype, to.weak}), {from}, {v}, {}});
+  ValueId v = graph.outputs[k];
+  Aval type = graph.avals[static_cast<size_t>(v)];
+  const auto apply = [&](const Primitive& p, Params params) {
+    const ValueId out = graph.add_value(type);
+    graph.equations.push_back({&p, std::move(params), {v}, {out}, {}});
+    v = out;
+  };
+  if (type.dtype != to.dtype || type.weak != to.weak) {
+    type.dtype = to.dtype;
+    type.weak = to.weak;
+    apply(convert_element_type_p, Params::make(ConvertParams{to.dtype, to.weak}));
+  }
+  if (type.device != to.device) {
+    type.device = to.device;
+    apply(to_device_p, Params::make(ToDeviceParams{std::string(device_at(to.device).name())}));
+  }
   graph.outputs[k] = v;
 }
 
@@ -122,8 +131,27 @@ Body settle_carry(const char* op, std::vector<Array>& init, const std::vector<st
     const std::vector<Aval> results = body.results();
     bool again = false;
     for (size_t i = 0; i < types.size(); ++i) {
-      const Aval &before = types[i], &after = results[i];
+      Aval& before = types[i];
+      Aval after = results[i];
       if (before == after) continue;
+      if (before.device != after.device) {
+        if (is_placed(before) && is_placed(after)) {
+          throw DeviceError(std::string(op) + ": " + paths[i] + " is " + to_string(before) +
+                            " before the body and " + to_string(after) +
+                            " after it; a carry stays on its device: move one of them with "
+                            "to_device");
+        }
+        if (!is_placed(before)) {  // a number that the body computes with on a device
+          before.device = after.device;
+          again = true;
+          continue;
+        }
+        after.device = before.device;
+        if (before == after) {
+          convert_output(body.graph, i, before);
+          continue;
+        }
+      }
       if (before.weak && takes(after, before) && (!after.weak || after.dtype != before.dtype)) {
         types[i] = after;
         again = true;
@@ -140,7 +168,8 @@ Body settle_carry(const char* op, std::vector<Array>& init, const std::vector<st
     if (again) continue;
     for (size_t i = 0; i < init.size(); ++i) {
       if (!(init[i].aval() == types[i]))
-        init[i] = rules::convert(init[i], types[i].dtype, types[i].weak);
+        init[i] = rules::to_device(rules::convert(init[i], types[i].dtype, types[i].weak),
+                                   types[i].device);
     }
     return body;
   }

@@ -77,8 +77,9 @@ void check_carry_form(const char* op, const T& before, const T& after) {
 /// Settles the types of a carry. `init` are the leaves that the loop starts from, `paths` name
 /// them; `stage` stages the body on a carry of the given types and returns it, with the carry first
 /// among its outputs. A weakly typed leaf of init takes the type that the body gives it; what the
-/// body gives weakly takes that of init. Throws ShapeError or DtypeError naming the leaf where the
-/// types differ otherwise.
+/// body gives weakly takes that of init. A number of the host goes to the device where the other of
+/// the two is. Throws ShapeError, DtypeError or DeviceError naming the leaf where the types differ
+/// otherwise.
 Body settle_carry(const char* op, std::vector<Array>& init, const std::vector<std::string>& paths,
                   const std::function<Body(std::span<const Aval>)>& stage);
 

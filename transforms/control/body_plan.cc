@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/body_plan.h"
 
+#include <algorithm>
+
 #include "spruce/transforms/passes/pipeline.h"
 
 namespace spruce::internal {
@@ -30,6 +32,21 @@ void BodyPlan::move_carry(const Frame& f, bool first, bool to_outputs, std::span
     f.in[consts_ + i] = first ? init[i].data : f.out[i];
     f.out[i] = c.in_place || to_outputs ? outputs[i].data : static_cast<char*>(scratch) + c.buffer;
   }
+}
+
+bool on_cpu(std::span<const Array> arrays) {
+  return std::all_of(arrays.begin(), arrays.end(),
+                     [](const Array& a) { return a.aval().device == 0; });
+}
+
+std::vector<Array> StepFunction::operator()(std::vector<Array> args) const {
+  Call call(executor_);
+  for (Array& a : args) call.add(std::move(a));
+  call.run();
+  std::vector<Array> out;
+  for (size_t k = 0; k < executor_.source().outputs.size(); ++k)
+    out.push_back(std::move(call.result(k)));
+  return out;
 }
 
 std::vector<Array> run_prepared(

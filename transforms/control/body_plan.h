@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spruce/core/primitive.h"
+#include "spruce/transforms/executor.h"
 #include "spruce/transforms/plan.h"
 
 namespace spruce::internal {
@@ -74,6 +75,20 @@ inline void copy_views(std::span<const View> from, std::span<const View> to) {
     if (bytes > 0 && to[i].data != from[i].data) std::memcpy(to[i].data, from[i].data, bytes);
   }
 }
+
+/// True if all of them are in memory of the CPU.
+bool on_cpu(std::span<const Array> arrays);
+
+/// A body that is run step by step: on the CPU one checked operation after the other, on another
+/// device as that device has compiled it.
+class StepFunction {
+ public:
+  explicit StepFunction(const Graph& body) : executor_(body) {}
+  std::vector<Array> operator()(std::vector<Array> args) const;
+
+ private:
+  Executor executor_;
+};
 
 /// Runs a primitive with a kernel for its parameters on arrays: `prepare` makes the kernel. The
 /// graphs in `params` are optimised first.

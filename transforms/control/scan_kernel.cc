@@ -81,19 +81,20 @@ class ScanKernel final : public PreparedKernel {
   int64_t steps_of_a_thread_;
 };
 
-// One operation after the other, each checked.
+// For devices other than the CPU, and where each operation is to be checked.
 std::vector<Array> run_by_steps(std::span<const Array> in, const ScanParams& p) {
   const auto consts = static_cast<ptrdiff_t>(p.consts), carry = static_cast<ptrdiff_t>(p.carry);
   std::vector<Array> last(in.begin() + consts, in.begin() + consts + carry);
   const std::vector<Aval> types = output_avals(*p.body);
   std::vector<std::vector<Array>> ys(types.size() - last.size());
+  const StepFunction body(*p.body);
   for (int64_t n = 0; n < p.length; ++n) {
     const int64_t step = p.reverse ? p.length - 1 - n : n;
     std::vector<Array> args(in.begin(), in.begin() + consts);
     args.insert(args.end(), last.begin(), last.end());
     for (auto x = in.begin() + consts + carry; x != in.end(); ++x)
       args.push_back((*x)[Index(step)]);
-    const std::vector<Array> out = apply_graph(*p.body, args);
+    const std::vector<Array> out = body(std::move(args));
     std::copy(out.begin(), out.begin() + carry, last.begin());
     for (size_t k = 0; k < ys.size(); ++k) ys[k].push_back(out[last.size() + k]);
   }
@@ -115,7 +116,7 @@ std::unique_ptr<const PreparedKernel> prepare_scan(const PrepareArgs& args) {
 }
 
 std::vector<Array> run_scan(std::span<const Array> in, const Params& params) {
-  if (debug_nans()) return run_by_steps(in, params.get<ScanParams>());
+  if (debug_nans() || !on_cpu(in)) return run_by_steps(in, params.get<ScanParams>());
   return run_prepared(scan_p, in, params, prepare_scan);
 }
 

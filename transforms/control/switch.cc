@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control/primitives.h"
@@ -15,7 +16,8 @@ bool agree(const Aval& a, const Aval& b, Aval* both) {
   if (!(a.shape == b.shape)) return false;
   const Dtype dtype = promote(a.dtype, a.weak, b.dtype, b.weak);
   if ((!a.weak && dtype != a.dtype) || (!b.weak && dtype != b.dtype)) return false;
-  *both = {dtype, a.weak && b.weak, a.shape};
+  if (a.device != b.device && is_placed(a) && is_placed(b)) return false;
+  *both = {dtype, a.weak && b.weak, a.shape, is_placed(a) ? a.device : b.device};
   return true;
 }
 
@@ -38,6 +40,8 @@ void settle_results(const char* op, std::vector<Body>& bodies,
       const std::string message = std::string(op) + ": " + paths[k] + " is " + to_string(first) +
                                   " " + origin(op, 0) + " and " + to_string(other[k]) + " " +
                                   origin(op, b) + "; ";
+      if (first.device != other[k].device && is_placed(first) && is_placed(other[k]))
+        throw DeviceError(message + "move one of them with to_device");
       if (first.shape == other[k].shape)
         throw DtypeError(message + "convert one of them with astype");
       throw ShapeError(message + "all branches give results of one shape");

@@ -56,19 +56,20 @@ class WhileKernel final : public PreparedKernel {
   BodyPlan condition_, body_;
 };
 
-// One operation after the other, each checked.
+// For devices other than the CPU, and where each operation is to be checked.
 std::vector<Array> run_by_steps(std::span<const Array> in, const WhileParams& p) {
   const auto first = in.begin() + static_cast<ptrdiff_t>(p.condition_consts),
              second = first + static_cast<ptrdiff_t>(p.body_consts);
   std::vector<Array> carry(second, in.end());
-  const auto applied = [&](const Graph& g, auto begin, auto end) {
+  const StepFunction condition(*p.condition), body(*p.body);
+  const auto applied = [&](const StepFunction& f, auto begin, auto end) {
     std::vector<Array> args(begin, end);
     args.insert(args.end(), carry.begin(), carry.end());
-    return apply_graph(g, args);
+    return f(std::move(args));
   };
   for (int64_t n = 0; n != p.max_steps; ++n) {
-    if (!applied(*p.condition, in.begin(), first)[0].item<bool>()) break;
-    carry = applied(*p.body, first, second);
+    if (!applied(condition, in.begin(), first)[0].item<bool>()) break;
+    carry = applied(body, first, second);
   }
   return carry;
 }
@@ -80,7 +81,7 @@ std::unique_ptr<const PreparedKernel> prepare_while(const PrepareArgs& args) {
 }
 
 std::vector<Array> run_while(std::span<const Array> in, const Params& params) {
-  if (debug_nans()) return run_by_steps(in, params.get<WhileParams>());
+  if (debug_nans() || !on_cpu(in)) return run_by_steps(in, params.get<WhileParams>());
   return run_prepared(while_loop_p, in, params, prepare_while);
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "spruce/core/ops/math.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -17,7 +16,7 @@ namespace {
 std::string constant_key(const Array& a) {
   constexpr int64_t kSmall = 64;
   std::string key = to_string(a.aval());
-  if (a.is_tracer() || a.nbytes() > kSmall || &a.device() != &cpu_device()) {
+  if (a.is_tracer() || a.nbytes() > kSmall || a.aval().device != 0) {
     const void* p = a.impl();
     key += '@';
     key.append(reinterpret_cast<const char*>(&p), sizeof p);
@@ -27,11 +26,6 @@ std::string constant_key(const Array& a) {
                static_cast<size_t>(a.nbytes()));
   }
   return key;
-}
-
-bool commutes(const Primitive& p) {
-  return &p == &add_p || &p == &mul_p || &p == &eq_p || &p == &ne_p || &p == &and_p ||
-         &p == &or_p || &p == &xor_p;
 }
 
 // The equations so far, to find equal ones.
@@ -45,7 +39,7 @@ class Seen {
     const Equation& e = equations_[n];
     std::string key(reinterpret_cast<const char*>(&e.primitive), sizeof e.primitive);
     std::vector<ValueId> in = e.inputs;
-    if (commutes(*e.primitive)) std::sort(in.begin(), in.end());
+    if (e.primitive->commutative) std::sort(in.begin(), in.end());
     key.append(reinterpret_cast<const char*>(in.data()), in.size() * sizeof(ValueId));
     const auto [first, added] = first_.try_emplace(key, n);
     if (added) return nullptr;

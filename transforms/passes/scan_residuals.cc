@@ -19,26 +19,13 @@ constexpr size_t kMostWork = 12;  // elementwise operations that are cheaper tha
 
 size_t at(ValueId v) { return static_cast<size_t>(v); }
 
-// Nothing that takes much longer than a trip to memory.
+// Nothing that takes longer than a trip to memory.
 bool is_cheap(const Equation& e) {
-  static const Primitive* const cheap[] = {&abs_p,    &add_p,
-                                           &and_p,    &broadcast_in_dim_p,
-                                           &clamp_p,  &convert_element_type_p,
-                                           &div_p,    &eq_p,
-                                           &ge_p,     &gt_p,
-                                           &iota_p,   &is_finite_p,
-                                           &le_p,     &lt_p,
-                                           &max_p,    &min_p,
-                                           &mul_p,    &ne_p,
-                                           &neg_p,    &not_p,
-                                           &or_p,     &reshape_p,
-                                           &select_p, &sign_p,
-                                           &sub_p,    &xor_p};
   if (e.primitive == &integer_pow_p) {
     const int64_t n = e.params.get<IntegerPowParams>().n;
     return n >= 0 && n <= 4;
   }
-  return std::find(std::begin(cheap), std::end(cheap), e.primitive) != std::end(cheap);
+  return e.primitive->cost != ElementCost::kHigh;
 }
 
 // How a stacked value comes from others of its step.

@@ -18,13 +18,6 @@ constexpr int64_t kMostPieces = 16;
 constexpr int64_t kMostGathered = 1 << 22;  // bytes of accumulators in all pieces
 constexpr int kMostRepeated = 3;            // operations that a later stage does again
 
-// Operations that take no longer than to store and load their result.
-bool is_cheap(const Primitive& p) {
-  constexpr std::string_view kCheap[] = {"abs", "add", "eq", "ge",  "gt",   "le",     "lt", "max",
-                                         "min", "mul", "ne", "neg", "relu", "select", "sub"};
-  return std::find(std::begin(kCheap), std::end(kCheap), p.name) != std::end(kCheap);
-}
-
 std::shared_ptr<const StageKernel> make_kernel(const Stage& stage) {
   std::shared_ptr<const StageKernel> kernel = make_stage_x64(stage);
   if (kernel == nullptr) kernel = make_stage_tape(stage);
@@ -106,7 +99,7 @@ bool NestBuilder::again(ValueId v) {
   count = 0;
   const int e = s_.producer[static_cast<size_t>(v)];
   if (!is_own(v) || is_reduction(e) || form_of(e) != Form::kAll || has_home(v) ||
-      !is_cheap(*eq(e).primitive))
+      eq(e).primitive->cost != ElementCost::kLeast)
     return false;
   int total = 1;
   for (const ValueId x : eq(e).inputs) {

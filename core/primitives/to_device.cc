@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same elements on another device.
+#include "spruce/core/rules/to_device.h"
+
+#include <string>
+#include <vector>
+
+#include "spruce/core/rules/cost.h"
+
+namespace spruce {
+namespace {
+
+Device& target(const Params& params) {
+  const auto& p = params.get<ToDeviceParams>();
+  Device* device = find_device(p.device);
+  if (device == nullptr)
+    throw DeviceError("to_device: there is no device '" + p.device + "' on this machine");
+  return *device;
+}
+
+Aval shape(const ShapeArgs& a) {
+  Aval out = *a.in[0];
+  out.device = target(a.params).index();
+  return out;
+}
+
+// Between two devices by way of the host.
+std::vector<Array> run(std::span<const Array> in, const Params& params) {
+  const Array& x = in[0];
+  Device& device = target(params);
+  if (x.aval().device == device.index()) return {x};
+  const auto bytes = static_cast<size_t>(x.nbytes());
+  Aval aval = x.aval();
+  aval.device = device.index();
+  const Array out = internal::make_array(aval);
+  if (x.aval().device == 0) {
+    device.copy_from_host(internal::mutable_data(out), internal::mutable_data(x), bytes);
+  } else if (device.index() == 0) {
+    x.device().copy_to_host(internal::mutable_data(out), internal::mutable_data(x), bytes);
+  } else {
+    std::vector<char> host(bytes);
+    x.device().copy_to_host(host.data(), internal::mutable_data(x), bytes);
+    device.copy_from_host(internal::mutable_data(out), host.data(), bytes);
+  }
+  return {out};
+}
+
+void jvp(const JvpArgs& a) {
+  a.out[0] = bind1(a.p, a.in, a.params);
+  a.out_tangents[0] = bind1(a.p, a.tangents, a.params);
+}
+
+void transpose(const TransposeArgs& a) { a.out[0] = rules::to_device(a.cts[0], a.avals[0].device); }
+
+void batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
+
+std::vector<Sample> samples() {
+  return {rules::sample_of({{2, 3}}, Params::make(ToDeviceParams{"cpu"}))};
+}
+
+}  // namespace
+
+extern constinit const Primitive to_device_p = {
+    .name = "to_device",
+    .shape = shape,
+    .jvp = jvp,
+    .transpose = transpose,
+    .batch = batch,
+    .samples = samples,
+    .params = kParamsOf<ToDeviceParams>,
+    .call = run,
+    .flops = rules::no_flops,
+};
+
+namespace rules {
+
+Array to_device(const Array& x, uint8_t device) {
+  if (x.aval().device == device) return x;
+  return bind1(to_device_p, {x},
+               Params::make(ToDeviceParams{std::string(device_at(device).name())}));
+}
+
+Array beside(const Array& x, const Array& other) {
+  return internal::is_placed(other.aval()) ? to_device(x, other.aval().device) : x;
+}
+
+}  // namespace rules
+}  // namespace spruce
