@@ -45,8 +45,8 @@ const Plan& Executor::plan() const {
   if (p == nullptr) {
     const CompileScope scope(name_);
     const DefaultDevice here(0);
-    Graph runnable =
-        passes::optimize(device_.any && device_.index != 0 ? without_devices(source_) : source_);
+    Graph runnable = passes::optimize(
+        device_.several || device_.index != 0 ? without_devices(source_) : source_);
     const CompilePhase phase("plan");
     p = new Plan(std::move(runnable));
     phase.done(p->graph());
@@ -112,7 +112,7 @@ Array new_result(const Aval& aval) {
 
 void Executor::run(Frame& f) const {
   GraphDevice device = device_;
-  if (!device.any || device.index == 0) {  // it follows its arguments
+  if (!device.several && device.index == 0) {  // it follows its arguments
     device = {};
     for (const Array& a : f.args) device.add(a.aval());
   }

@@ -107,7 +107,7 @@ Array traced_entry(const Entry& e, const Shape& positions, Dtype dtype) {
   Shape shape = Shape::filled(positions.rank(), 1);
   if (e.array.defined()) {
     for (int i = 0; i < e.array.rank(); ++i) shape[e.dim + i] = e.array.shape()[i];
-    const Array x = rules::convert(e.array, dtype);
+    const Array x = rules::to_device(rules::convert(e.array, dtype), DefaultDevice::index());
     return x.shape() == shape ? x : reshape(x, shape);
   }
   if (e.step == 0) return rules::convert(reshape(Array(e.start), shape), dtype);

@@ -144,7 +144,7 @@ class Planner {
   }
 
   void add_mask(const Array& mask) {
-    const Array values = known(mask);
+    const Array values = on_host(mask);
     if (!values.defined()) {
       throw TracerError(std::string(op_) +
                         ": the shape of x[mask] depends on the values of the mask, " +

@@ -71,7 +71,7 @@ TEST_F(DevicePlacement, ResultsAreWhereTheInputsAre) {
                          argsort(x_),
                          cumsum(x_, 0),
                          roll(x_, 1, 0),
-                         softmax(x_),
+                         nn::softmax(x_),
                          where(x_ > 2.0f, x_, 0.0f),
                          zeros_like(x_),
                          ones_like(x_),
@@ -137,7 +137,7 @@ TEST_F(DevicePlacement, IndicesOfTheHostAreTaken) {
 TEST_F(DevicePlacement, TreesAreMoved) {
   const Net net = to_device(new_net(), locked_device());
   EXPECT_TRUE(is_here(net.first.weight));
-  EXPECT_TRUE(is_here(net.last.bias));
+  EXPECT_TRUE(is_here(*net.last.bias));
   EXPECT_TRUE(allclose(to_device(net(x_), cpu_device()), new_net()(host_)));
   const Net back = to_device(net, cpu_device());
   EXPECT_TRUE(array_equal(back.first.weight, new_net().first.weight));
@@ -169,7 +169,7 @@ TEST_F(DeviceReads, FilesOfArraysAndTrees) {
       std::filesystem::temp_directory_path() / ("spruce_device_" + std::to_string(::getpid()));
   io::save_npy(path + ".npy", x_);
   EXPECT_TRUE(array_equal(io::load_npy(path + ".npy"), host_));
-  io::save_npz(path + ".npz", io::NamedArrays{{"x", x_}});
+  io::save_npz(path + ".npz", NamedArrays{{"x", x_}});
   EXPECT_TRUE(array_equal(io::load_npz(path + ".npz").at("x"), host_));
   const Net net = to_device(new_net(), locked_device());
   io::save_tree(path + ".safetensors", net);
