@@ -2,10 +2,10 @@
 
 # spruce_add_primitives(<folder>)
 #
-# Makes the folder a part of the registry: each name.cc in it is the primitive `name`. Any part of
-# the library may have such a folder.
+# Makes the folder a part of the registry: each name.cc in it or in a folder of it is the primitive
+# `name`. Any part of the library may have such a folder.
 function(spruce_add_primitives folder)
-  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
     set_property(GLOBAL APPEND PROPERTY SPRUCE_PRIMITIVES ${name})

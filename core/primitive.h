@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A primitive is data: a name, a shape rule, a CPU kernel, and the rules that the transforms need.
-// Each stands in one file of core/primitives/ as `extern constinit const Primitive <name>_p`; the
-// folder is the registry.
+// Each is one file in a folder of core/primitives/, `extern constinit const Primitive <name>_p`;
+// the folders are the registry.
 #pragma once
 
 #include <memory>

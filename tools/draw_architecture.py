@@ -6,7 +6,7 @@
 
 Folders that include each other, directly or around a circle, stand in one frame. An arrow says
 that something in one frame includes something in the other; what follows from other arrows is left
-out.
+out. The folders of core/primitives, none of which includes another, are one.
 """
 
 import pathlib
@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
 PARTS = ("core", "transforms", "nn", "optim")
 BEGIN, END = "<!-- picture -->\n", "<!-- end of picture -->\n"
+ONE = "core/primitives"
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]spruce/(.*)/[^/]*[">]', re.MULTILINE)
 
 
@@ -28,6 +29,7 @@ def arrows():
             if source.suffix not in (".h", ".cc", ".inc"):
                 continue
             folder = str(source.parent.relative_to(ROOT))
+            folder = ONE if folder.startswith(ONE + "/") else folder
             seen = set(INCLUDE.findall(source.read_text()))
             out.setdefault(folder, set()).update(seen - {folder})
     return {folder: {to for to in seen if to in out} for folder, seen in out.items()}

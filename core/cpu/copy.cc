@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "spruce/core/cpu/index/runs.h"
 #include "spruce/core/cpu/parallel.h"
-#include "spruce/core/cpu/runs.h"
 #include "spruce/core/cpu/transpose.h"
 
 namespace spruce::cpu {

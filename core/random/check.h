@@ -11,8 +11,8 @@ const Array& one_key(const char* op, const Key& key);
 /// Throws DtypeError, naming `op`, unless the dtype is floating.
 void require_floating(const char* op, Dtype dtype);
 
-/// The key on the device of `x`, for random numbers that meet its elements. The numbers are the same
-/// on every device.
+/// The key on the device of `x`, for random numbers that meet its elements. The numbers are the
+/// same on every device.
 Key key_beside(const Key& key, const Array& x);
 
 }  // namespace spruce::random::internal

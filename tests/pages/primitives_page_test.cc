@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kIntroduction = R"(# Primitives
 
-The operations that all others are made of; one file each in [core/primitives](../core/primitives).
+The operations that all others are made of; one file each in a folder of [core/primitives](../core/primitives).
 This table is made from the registry by `SPRUCE_UPDATE_DOCS=1 pages_tests`, and a test
 checks that it is current.
 

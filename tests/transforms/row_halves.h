@@ -2,7 +2,7 @@
 // Blocks of rows forced on graphs of any size.
 #pragma once
 
-#include "spruce/transforms/passes/row_blocks.h"
+#include "spruce/transforms/passes/fusion/row_blocks.h"
 
 namespace spruce {
 

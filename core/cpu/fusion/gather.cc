@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "spruce/core/cpu/extremum.h"
+#include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/rules/reduce.h"
 
 namespace spruce::cpu {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
-#include "spruce/core/cpu/half.h"
 #include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 

@@ -3,11 +3,11 @@
 // and what passes between them.
 #pragma once
 
+#include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/fusion/home.h"
 #include "spruce/core/cpu/fusion/pieced_rows.h"
 #include "spruce/core/cpu/fusion/schedule.h"
 #include "spruce/core/cpu/fusion/stage.h"
-#include "spruce/core/cpu/loops.h"
 
 namespace spruce::cpu {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/fusion/short_rows.h"
 
-#include "spruce/core/cpu/extremum.h"
+#include "spruce/core/cpu/reduce/extremum.h"
 
 namespace spruce::cpu {
 namespace {

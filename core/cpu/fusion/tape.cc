@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "spruce/core/cpu/copy.h"
-#include "spruce/core/cpu/extremum.h"
+#include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/fusion/stage.h"
-#include "spruce/core/cpu/loops.h"
+#include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/gather.h"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "spruce/core/cpu/extremum.h"
+#include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/cpu/x64/code.h"
 #include "spruce/core/cpu/x64/half.h"
 #include "spruce/core/cpu/x64/lower.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions with one sample, group or summand a lane, against the kernel of f64 by small
 // integers, whose sums are exact in both.
-#include "spruce/core/cpu/conv_lanes.h"
+#include "spruce/core/cpu/conv/conv_lanes.h"
 
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>

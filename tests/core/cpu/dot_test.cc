@@ -10,7 +10,7 @@
 #include <cstring>
 #include <random>
 
-#include "spruce/core/cpu/gemm.h"
+#include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/parallel.h"
 
 namespace spruce {

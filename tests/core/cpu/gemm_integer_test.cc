@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of integers of random sizes and strides wrap as sums of products do, and nothing beyond
 // the result is written.
-#include "spruce/core/cpu/gemm_integer.h"
+#include "spruce/core/cpu/gemm/gemm_integer.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "spruce/core/cpu/gemm.h"
+#include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/parallel.h"
 
 namespace spruce {

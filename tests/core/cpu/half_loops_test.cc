@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "spruce/core/cpu/half.h"
+#include "spruce/core/cpu/elementwise/half.h"
 
 namespace spruce {
 namespace {

@@ -11,7 +11,7 @@
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control/primitives.h"
 #include "spruce/transforms/jit.h"
-#include "spruce/transforms/passes/algebra.h"
+#include "spruce/transforms/passes/simplify/algebra.h"
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {

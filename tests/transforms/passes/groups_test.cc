@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/passes/groups.h"
+#include "spruce/transforms/passes/fusion/groups.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/passes/row_blocks.h"
+#include "spruce/transforms/passes/fusion/row_blocks.h"
 
 #include <algorithm>
 #include <cmath>

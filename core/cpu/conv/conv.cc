@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/conv/conv.h"
+
+#include <algorithm>
+
+#include "spruce/core/cpu/conv/conv_features.h"
+#include "spruce/core/cpu/conv/conv_lanes.h"
+#include "spruce/core/cpu/elementwise/half.h"
+#include "spruce/core/cpu/gemm/lane_tiles.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+
+namespace spruce::cpu {
+namespace {
+
+// The plain sum, for integers (which wrap) and bool.
+template <class T>
+void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
+  const int64_t cells = c.out_size(), taps = c.window_size();
+  parallel_for(c.groups * c.batch * c.out_features, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t o = item % c.out_features, n = item / c.out_features % c.batch,
+                    g = item / c.out_features / c.batch;
+      for (int64_t cell = 0; cell < cells; ++cell) {
+        const int64_t p[3] = {cell / c.out[2] / c.out[1], cell / c.out[2] % c.out[1],
+                              cell % c.out[2]};
+        uint64_t sum = 0;
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          const int64_t k[3] = {tap / c.window[2] / c.window[1], tap / c.window[2] % c.window[1],
+                                tap % c.window[2]};
+          int64_t offset = 0;
+          bool inside = true;
+          for (int d = 0; d < 3; ++d) {
+            const int64_t at = p[d] * c.stride[d] - c.low[d] +
+                               (c.reversed ? c.window[d] - 1 - k[d] : k[d]) * c.window_dilation[d];
+            inside = inside && at >= 0 && at % c.dilation[d] == 0 && at / c.dilation[d] < c.in[d];
+            offset = offset * c.in[d] + at / c.dilation[d];
+          }
+          if (!inside) continue;
+          const T* x = lhs + g * c.lhs_group + n * c.lhs_batch + offset;
+          const T* w = rhs + g * c.rhs_group + o * c.rhs_out + tap;
+          for (int64_t i = 0; i < c.in_features; ++i) {
+            const auto product = static_cast<uint64_t>(x[i * c.lhs_feature]) *
+                                 static_cast<uint64_t>(w[i * c.rhs_in]);
+            sum = std::is_same_v<T, bool> ? sum | product : sum + product;
+          }
+        }
+        out[g * c.out_group + n * c.out_batch + o * c.out_feature + cell] = static_cast<T>(sum);
+      }
+    }
+  });
+}
+
+void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
+  if (!c.pointwise() && (conv_in_lanes(c, lhs, rhs, out) || conv_in_features(c, lhs, rhs, out)))
+    return;
+  conv_by_gemm(c, lhs, rhs, out);
+}
+
+size_t float_conv_scratch(const Conv& c) {
+  if (!c.pointwise()) {
+    if (const size_t bytes = conv_in_lanes_scratch(c)) return bytes;
+    if (const size_t bytes = conv_in_features_scratch(c)) return bytes;
+  }
+  return conv_by_gemm_scratch<float>(c);
+}
+
+size_t conv_scratch(const Conv& c, const Aval& lhs, const Aval& rhs, const Aval& out) {
+  if (!is_floating(out.dtype)) return 0;
+  if (out.dtype == Dtype::kFloat64) return conv_by_gemm_scratch<double>(c);
+  size_t bytes = float_conv_scratch(c);
+  if (out.dtype == Dtype::kFloat32) return bytes;
+  for (const Aval* copied : {&lhs, &rhs, &out}) bytes += scratch_size(bytes_of(copied->numel()));
+  return bytes;
+}
+
+void run_conv(const Conv& c, const KernelArgs& args) {
+  const View &lhs = args.in[0], &rhs = args.in[1], &out = args.out[0];
+  visit_dtype(out.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      conv_plain(c, lhs.as<T>(), rhs.as<T>(), out.as<T>());
+    } else if constexpr (std::is_same_v<T, float>) {
+      float_conv(c, lhs.as<float>(), rhs.as<float>(), out.as<float>());
+    } else if constexpr (std::is_same_v<T, double>) {
+      conv_by_gemm(c, lhs.as<double>(), rhs.as<double>(), out.as<double>());
+    } else {
+      const Scratch x(bytes_of(lhs.numel())), w(bytes_of(rhs.numel())), y(bytes_of(out.numel()));
+      widen(lhs.as<T>(), x.as<float>(), lhs.numel());
+      widen(rhs.as<T>(), w.as<float>(), rhs.numel());
+      float_conv(c, x.as<float>(), w.as<float>(), y.as<float>());
+      narrow(y.as<float>(), out.as<T>(), out.numel());
+    }
+  });
+}
+
+class PreparedConv final : public PreparedKernel {
+ public:
+  PreparedConv(const Conv& c, size_t scratch) : conv_(c), scratch_(scratch) {}
+  void run(const KernelArgs& args) const override {
+    const ScratchRegion region(args.scratch, scratch_);
+    run_conv(conv_, args);
+  }
+  size_t scratch_bytes() const override { return scratch_; }
+  bool in_place(size_t, size_t) const override { return false; }
+
+ private:
+  Conv conv_;
+  size_t scratch_;
+};
+
+}  // namespace
+
+bool same_bits(const Conv& whole, const Conv& part) {
+  const bool gradient = !whole.reversed && whole.window_size() > whole.out_size();
+  if (whole.groups != 1 || gradient || whole.pointwise()) return false;
+  const bool lanes = conv_in_lanes_scratch(whole) > 0;
+  if (lanes != (conv_in_lanes_scratch(part) > 0)) return false;
+  if (lanes) return part.batch % lane_tiles().lanes == 0;
+  return conv_in_features_scratch(whole) > 0 && conv_in_features_scratch(part) > 0;
+}
+
+std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {
+  const Aval &lhs = *args.in[0], &rhs = *args.in[1], &out = *args.out[0];
+  if (out.numel() == 0) return nullptr;
+  const Conv c = make_conv(lhs.shape, rhs.shape, out.shape, args.params.get<ConvParams>());
+  return std::make_unique<const PreparedConv>(c, conv_scratch(c, lhs, rhs, out));
+}
+
+Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvParams& p) {
+  const int spatial = lhs.rank() - 2;
+  Conv c{};
+  for (int d = 0; d < Conv::kDims; ++d) {
+    const int i = d - (Conv::kDims - spatial);
+    const bool there = i >= 0;
+    c.in[d] = there ? lhs[2 + i] : 1;
+    c.window[d] = there ? rhs[2 + i] : 1;
+    c.out[d] = there ? out[2 + i] : 1;
+    c.stride[d] = there ? p.strides[i] : 1;
+    c.low[d] = there ? p.padding_low[i] : 0;
+    c.dilation[d] = there ? p.lhs_dilation[i] : 1;
+    c.window_dilation[d] = there ? p.rhs_dilation[i] : 1;
+  }
+  c.reversed = p.reversed;
+  const Shape l = row_major_strides(lhs), r = row_major_strides(rhs), y = row_major_strides(out);
+  const int n_axis = p.lhs_swapped ? 1 : 0, o_axis = p.rhs_swapped ? 1 : 0,
+            y_axis = p.out_swapped ? 1 : 0;
+  const int64_t f = p.feature_group_count, b = p.batch_group_count;
+  c.groups = f * b;
+  c.batch = lhs[n_axis] / b;
+  c.in_features = lhs[1 - n_axis] / f;
+  c.out_features = out[1 - y_axis] / c.groups;
+  c.lhs_batch = l[n_axis], c.lhs_feature = l[1 - n_axis];
+  c.lhs_group = f > 1 ? c.in_features * c.lhs_feature : c.batch * c.lhs_batch;
+  c.rhs_out = r[o_axis], c.rhs_in = r[1 - o_axis];
+  c.rhs_group = f > 1 && p.rhs_swapped ? c.in_features * c.rhs_in : c.out_features * c.rhs_out;
+  c.out_batch = y[y_axis], c.out_feature = y[1 - y_axis];
+  c.out_group = c.out_features * c.out_feature;
+  return c;
+}
+
+void conv_kernel(const KernelArgs& args) {
+  const Shape& out = args.out[0].shape();
+  if (out.numel() == 0) return;
+  run_conv(make_conv(args.in[0].shape(), args.in[1].shape(), out, args.params.get<ConvParams>()),
+           args);
+}
+
+}  // namespace spruce::cpu

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/cpu/elementwise/half.h"
+#include "spruce/core/cpu/index/windows.h"
+#include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/rules/scatter_add_rows.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int64_t kGrain = 131072;    // elements that are worth a thread of their own
+constexpr int64_t kRowGrain = 32768;  // the same where windows have at least kRow elements
+constexpr int64_t kRow = 16;
+constexpr int64_t kBlock = 512;  // positions that are located at once
+
+struct Set {
+  template <class T>
+  static SPRUCE_INLINE T call(T, T update) {
+    return update;
+  }
+};
+struct Add {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>)
+      return a || b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else
+      return a + b;
+  }
+};
+struct Mul {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>)
+      return a && b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
+  }
+};
+// NaN wins over every number.
+struct Min {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    return b < a || b != b ? b : a;
+  }
+};
+struct Max {
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    return a < b || b != b ? b : a;
+  }
+};
+
+// The type in which Op computes T: sums and products of integers wrap, so that both signs have the
+// same bits.
+template <class Op, class T>
+constexpr auto computed_as() {
+  constexpr bool wraps = std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>;
+  if constexpr (wraps && std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    return std::make_unsigned_t<T>();
+  else
+    return T();
+}
+
+// One of 1, 2, 4, ... shares of the windows: those whose first element lies in its blocks of the
+// operand. All updates of an element are in the same share.
+struct Share {
+  int part = 0;
+  int bits = 0;   // log2 of the number of shares
+  int block = 0;  // log2 of the elements of a block
+
+  bool whole() const { return bits == 0; }
+  bool owns(int64_t place) const {
+    // The high bits of the product are as good as random.
+    const uint64_t mixed = static_cast<uint64_t>(place >> block) * 0x9E3779B97F4A7C15u;
+    return static_cast<int>(mixed >> (64 - bits)) == part;
+  }
+};
+
+// Runs of elements that are changed: `count` of them, of n elements each.
+struct Runs {
+  const int64_t *to, *from;  // where each begins
+  int64_t count, n;
+  int64_t to_step, from_step;  // from element to element
+  int64_t lines;               // of a run of the operand that are asked for early
+  bool apart;                  // the runs of updates do not follow each other
+};
+
+// The loop of one operation on the elements of one type.
+using Loop = void (*)(const Runs& runs, void* operand, const void* updates);
+// The loop of single elements of an operand with one axis, at one index each.
+using PlainLoop = void (*)(const Windows& w, const Share& share, void* operand,
+                           const void* updates);
+
+// The operations that have a PlainLoop; the others would be as much code again for little use.
+template <class Op>
+constexpr bool kFrequent = std::is_same_v<Op, Set> || std::is_same_v<Op, Add>;
+
+template <class Op, class T, class U>
+struct Combine {
+  static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
+
+  static void single(const Runs& r, T* x, const U* u) {
+    constexpr int64_t kAhead = 24;
+    const int64_t early = r.lines > 0 ? r.count - kAhead : 0;
+    int64_t i = 0;
+    for (; i < early; ++i) {
+      __builtin_prefetch(x + r.to[i + kAhead], 1);
+      element(x[r.to[i]], u[r.from[i]]);
+    }
+    for (; i < r.count; ++i) element(x[r.to[i]], u[r.from[i]]);
+  }
+
+  static void run(const Runs& r, void* operand, const void* updates) {
+    constexpr int64_t kAhead = 8, kLine = 64 / sizeof(T), kUpdates = 64 / sizeof(U);
+    T* const x = static_cast<T*>(operand);
+    const U* const u = static_cast<const U*>(updates);
+    if (r.n == 1) return single(r, x, u);
+    for (int64_t i = 0; i < r.count; ++i) {
+      if (i + kAhead < r.count) {
+        for (int64_t k = 0; k < r.lines; ++k)
+          __builtin_prefetch(x + r.to[i + kAhead] + k * kLine, 1);
+        for (int64_t k = 0; r.apart && k * kUpdates < r.lines * kLine; ++k)
+          __builtin_prefetch(u + r.from[i + kAhead] + k * kUpdates);
+      }
+      T* const y = x + r.to[i];
+      const U* const v = u + r.from[i];
+      if (r.to_step == 1 && r.from_step == 1) {
+        SPRUCE_INDEPENDENT
+        for (int64_t j = 0; j < r.n; ++j) element(y[j], v[j]);
+      } else {
+        for (int64_t j = 0; j < r.n; ++j) element(y[j * r.to_step], v[j * r.from_step]);
+      }
+    }
+  }
+};
+
+// Single elements of an operand with one axis, in their order.
+template <class Op, class T, class U>
+struct CombinePlain {
+  template <bool kShared, class I>
+  static void loop(const Windows& w, const Share& share, T* x, const U* u) {
+    constexpr int64_t kElsewhere = 16;  // so many that none waits for the one before it
+    T elsewhere[kElsewhere] = {};
+    const I* index = w.indices().as<I>();
+    const int64_t n = w.positions.size(), last = w.last_place();
+    const bool clip = w.clip();
+    for (int64_t i = 0; i < n; ++i) {
+      auto at = static_cast<int64_t>(index[i]);
+      bool mine = true;
+      if (at < 0 || at > last) {
+        if (!clip) continue;
+        at = at < 0 ? 0 : last;
+      }
+      // Those of others are not left out by a branch, which nobody could predict.
+      if constexpr (kShared) mine = share.owns(at);
+      T* const to = mine ? x + at : elsewhere + i % kElsewhere;
+      *to = Op::call(*to, static_cast<T>(u[i]));
+    }
+  }
+
+  template <class I>
+  static void at(const Windows& w, const Share& share, T* x, const U* u) {
+    share.whole() ? loop<false, I>(w, share, x, u) : loop<true, I>(w, share, x, u);
+  }
+
+  static void run(const Windows& w, const Share& share, void* operand, const void* updates) {
+    T* x = static_cast<T*>(operand);
+    const U* u = static_cast<const U*>(updates);
+    w.indices().dtype() == Dtype::kInt32 ? at<int32_t>(w, share, x, u)
+                                         : at<int64_t>(w, share, x, u);
+  }
+  static constexpr PlainLoop best() {
+    if constexpr (kFrequent<Op>)
+      return &run;
+    else
+      return nullptr;
+  }
+};
+
+// Where a scatter works, and how.
+struct Work {
+  Loop loop;
+  PlainLoop plain;  // or null
+  char* operand;
+  int64_t operand_bytes;  // of an element
+  int64_t numel;
+  const char* updates;
+  int64_t update_bytes;
+  const Windows* source;  // of the rows that are the updates; null where each has its own
+
+  void run(const Runs& runs, int64_t to, int64_t from) const {
+    loop(runs, operand + to * operand_bytes, updates + from * update_bytes);
+  }
+};
+
+// The positions that are within the operand and belong to the share, in their order; how many.
+int64_t keep_owned(const Share& share, int64_t* to, int64_t* from, int64_t count) {
+  int64_t kept = 0;
+  if (share.whole()) {
+    int64_t lowest = 0;
+    for (int64_t i = 0; i < count; ++i) lowest |= to[i];
+    if (lowest >= 0) return count;
+    for (int64_t i = 0; i < count; ++i) {
+      to[kept] = to[i], from[kept] = from[i];
+      kept += to[i] >= 0;
+    }
+    return kept;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = to[i];
+    to[kept] = at, from[kept] = from[i];
+    kept += static_cast<int64_t>(at >= 0) & static_cast<int64_t>(share.owns(at));
+  }
+  return kept;
+}
+
+// True for single elements of an operand with one axis, at one index each, i32 or i64.
+bool is_plain(const Windows& w, const Work& work) {
+  return work.plain != nullptr && work.source == nullptr && w.window.size() == 1 && w.one_key() &&
+         !w.overlapping && w.last_place() >= 0 && w.positions.one_run() &&
+         w.positions.operand_step() == 0 && w.key_stride() == 1 && w.positions.result_step() == 1 &&
+         (w.indices().dtype() == Dtype::kInt32 || w.indices().dtype() == Dtype::kInt64);
+}
+
+constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache soon
+
+// The positions of a share in their order, and of their windows the steps begin..end.
+void scatter_part(const Windows& w, const Share& share, const Work& work, int64_t begin,
+                  int64_t end) {
+  constexpr int64_t kMostLines = 16;  // of a window that are asked for
+  if (is_plain(w, work)) return work.plain(w, share, work.operand, work.updates);
+  const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
+  const int64_t positions = w.positions.size();
+  const bool far = work.numel * work.operand_bytes > kNear;
+  int64_t to[kBlock], from[kBlock], unread[kBlock];
+  const auto runs = [&](const auto& f) { w.window.runs(begin, end, f); };
+  for (int64_t at = 0; at < positions; at += kBlock) {
+    const int64_t located = std::min(kBlock, positions - at);
+    w.locate(at, at + located, to, from);
+    if (work.source != nullptr) work.source->locate(at, at + located, from, unread);
+    const bool apart = !share.whole() || work.source != nullptr;
+    Runs r{to,          from, keep_owned(share, to, from, located), 1, to_step, from_step,
+           far ? 1 : 0, apart};
+    if (w.overlapping) {  // one position after the other
+      const int64_t count = r.count;
+      r.count = 1;
+      for (int64_t i = 0; i < count; ++i, ++r.to, ++r.from)
+        runs([&](int64_t to_run, int64_t from_run, int64_t n) {
+          r.n = n;
+          work.run(r, to_run, from_run);
+        });
+    } else if (w.window.rows()) {
+      runs([&](int64_t to_run, int64_t from_run, int64_t n) {
+        r.n = n;
+        r.lines = to_step == 1 ? std::min(kMostLines, ceil_div(n * work.operand_bytes, 64)) : 0;
+        work.run(r, to_run, from_run);
+      });
+    } else {
+      runs([&](int64_t to_run, int64_t from_run, int64_t n) {
+        for (int64_t j = 0; j < n; ++j) work.run(r, to_run + j * to_step, from_run + j * from_step);
+      });
+    }
+  }
+}
+
+// How many shares of the windows are worth a thread each, as a power of two.
+int share_bits(int64_t work, int64_t window) {
+  // Each thread looks at all indices: of rows that takes little beside the rows.
+  const int64_t grain = window >= kRow ? kRowGrain : kGrain;
+  int bits = 0;
+  while ((2 << bits) <= threads() && (work >> bits) > grain) ++bits;
+  return bits;
+}
+
+// Threads share out the operand or the window, never the updates of one element: their order is
+// always the same.
+void scatter_all(const Windows& w, const Work& work) {
+  const int64_t positions = w.positions.size(), window = w.window.size();
+  if (positions == 0 || window == 0) return;
+  if (w.overlapping && positions > 1) return scatter_part(w, {}, work, 0, window);
+  const int bits = positions >= window ? share_bits(positions * window, window) : 0;
+  // Two threads that look at every index of single elements are no faster than one.
+  if (bits > 1 || (bits > 0 && !is_plain(w, work))) {
+    constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
+    int block = kLeast;
+    while (block < kMost && (work.numel >> (block + bits)) > kBlocks) ++block;
+    parallel_pieces(int64_t{1} << bits, 1, [&](int64_t first, int64_t last) {
+      for (int64_t part = first; part < last; ++part)
+        scatter_part(w, {static_cast<int>(part), bits, block}, work, 0, window);
+    });
+    return;
+  }
+  parallel_for(window, std::max<int64_t>(64, kGrain / positions),
+               [&](int64_t begin, int64_t end) { scatter_part(w, {}, work, begin, end); });
+}
+
+template <class Op, class T, class U>
+void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
+                const Windows* source) {
+  scatter_all(
+      w, {&Combine<Op, T, U>::run, CombinePlain<Op, T, U>::best(), reinterpret_cast<char*>(operand),
+          sizeof(T), numel, reinterpret_cast<const char*>(updates), sizeof(U), source});
+}
+
+// Halves are combined in f32, so that many small updates of one element are not lost.
+template <class T>
+size_t wide_bytes(const Shape& out) {
+  return kIsHalf<T> ? bytes_of(out.numel()) : 0;
+}
+
+template <class Op, class T>
+void combine_as(const Windows& w, const View& out, const void* updates, const Windows* source) {
+  const T* u = static_cast<const T*>(updates);
+  if constexpr (kIsHalf<T>) {
+    T* const y = out.as<T>();
+    const Scratch memory(wide_bytes<T>(out.shape()));
+    float* const wide = memory.as<float>();
+    const int64_t n = out.numel();
+    widen(y, wide, n);
+    scatter_as<Op>(w, wide, n, u, source);
+    narrow(wide, y, n);
+  } else {
+    scatter_as<Op>(w, out.as<T>(), out.numel(), u, source);
+  }
+}
+
+template <class Op>
+void combine(const Windows& w, const View& out, const void* updates,
+             const Windows* source = nullptr) {
+  visit_dtype(out.dtype(), [&]<class T>(T) {
+    combine_as<Op, decltype(computed_as<Op, T>())>(w, out, updates, source);
+  });
+}
+
+template <class T>
+void set_as(const Windows& w, const View& out, const void* updates) {
+  scatter_as<Set>(w, out.as<T>(), out.numel(), static_cast<const T*>(updates), nullptr);
+}
+
+void set(const Windows& w, const View& out, const void* updates) {
+  switch (size_of(out.dtype())) {
+    case 1:
+      return set_as<uint8_t>(w, out, updates);
+    case 2:
+      return set_as<uint16_t>(w, out, updates);
+    case 4:
+      return set_as<uint32_t>(w, out, updates);
+    default:
+      return set_as<uint64_t>(w, out, updates);
+  }
+}
+
+// An input, in memory of its own if the output is about to overwrite it.
+class Apart {
+ public:
+  Apart(const View& in, const View& out)
+      : copy_(in.data == out.data ? static_cast<size_t>(in.aval->bytes()) : 0), view_(in) {
+    if (copy_.data() == nullptr) return;
+    std::memcpy(copy_.data(), in.data, static_cast<size_t>(in.aval->bytes()));
+    view_.data = copy_.data();
+  }
+  const View& view() const { return view_; }
+
+ private:
+  Scratch copy_;
+  View view_;
+};
+
+// The output begins as the operand.
+void copy_operand(const View& operand, const View& out) {
+  if (operand.data == out.data) return;
+  parallel_for(operand.aval->bytes(), kGrain * 8, [&](int64_t begin, int64_t end) {
+    std::memcpy(out.as<char>() + begin, operand.as<char>() + begin,
+                static_cast<size_t>(end - begin));
+  });
+}
+
+class Prepared final : public PreparedKernel {
+ public:
+  Prepared(const PrepareArgs& args, void (*kernel)(const KernelArgs&), bool sets)
+      : kernel_(kernel) {
+    if (sets) return;
+    visit_dtype(args.out[0]->dtype,
+                [&]<class T>(T) { bytes_ = scratch_size(wide_bytes<T>(args.out[0]->shape)); });
+  }
+  void run(const KernelArgs& args) const override {
+    const ScratchRegion region(args.scratch, bytes_);
+    kernel_(args);
+  }
+  size_t scratch_bytes() const override { return bytes_; }
+  // In the memory of the others it would take copies of them.
+  bool in_place(size_t in, size_t) const override { return in == 0; }
+
+ private:
+  void (*kernel_)(const KernelArgs&);
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<const PreparedKernel> prepare_scatter(const PrepareArgs& args,
+                                                      void (*kernel)(const KernelArgs&),
+                                                      bool sets) {
+  return std::make_unique<const Prepared>(args, kernel, sets);
+}
+
+void scatter(const KernelArgs& args, ScatterOp op) {
+  const View &operand = args.in[0], &out = args.out[0];
+  const Apart indices_apart(args.in[1], out), updates_apart(args.in[2], out);
+  const View &indices = indices_apart.view(), &updates = updates_apart.view();
+  copy_operand(operand, out);
+  const Windows w(args.params.get<GatherParams>(), operand.shape(), indices, updates.shape());
+  switch (op) {
+    case ScatterOp::kSet:
+      return set(w, out, updates.data);
+    case ScatterOp::kAdd:
+      return combine<Add>(w, out, updates.data);
+    case ScatterOp::kMul:
+      return combine<Mul>(w, out, updates.data);
+    case ScatterOp::kMin:
+      return combine<Min>(w, out, updates.data);
+    case ScatterOp::kMax:
+      return combine<Max>(w, out, updates.data);
+  }
+}
+
+void scatter_add_rows_kernel(const KernelArgs& args) {
+  const View &operand = args.in[0], &out = args.out[0];
+  const Apart indices_apart(args.in[1], out), source_apart(args.in[2], out),
+      places_apart(args.in[3], out);
+  const View &indices = indices_apart.view(), &source = source_apart.view();
+  copy_operand(operand, out);
+  const auto& p = args.params.get<ScatterAddRowsParams>();
+  const Shape updates = p.updates(operand.shape(), indices.shape());
+  const Windows w(p.scatter(operand.shape(), indices.shape()), operand.shape(), indices, updates);
+  const Windows from(p.gather(source.shape(), indices.shape()), source.shape(), places_apart.view(),
+                     updates);
+  combine<Add>(w, out, source.data, &from);
+}
+
+}  // namespace spruce::cpu

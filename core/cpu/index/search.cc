@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of searchsorted: several queries at once, so that their loads do not wait for each
+// other, and without branches, which nothing could predict.
+#include <algorithm>
+
+#include "spruce/core/cpu/elementwise/half.h"
+#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/sort/sort.h"
+#include "spruce/core/rules/sort.h"
+
+namespace spruce::cpu {
+namespace {
+
+constexpr int64_t kGrain = 1024;  // queries
+constexpr int kTogether = 16;
+
+// Elements that stand before the query; a query that is not a number is no business of theirs.
+struct Smaller {
+  template <class T>
+  static SPRUCE_INLINE bool before(T x, T query) {
+    return x < query;
+  }
+};
+struct NotLarger {
+  template <class T>
+  static SPRUCE_INLINE bool before(T x, T query) {
+    return x <= query;
+  }
+};
+// NaN stand behind all numbers.
+struct Number {
+  template <class T>
+  static SPRUCE_INLINE bool before(T x, T) {
+    return x == x;
+  }
+};
+
+// places[j] = how many elements of x[0..n), n > 0, stand before queries[j].
+template <class Order, int kCount, class T>
+SPRUCE_INLINE void count_before(const T* x, int64_t n, const T* queries, int64_t* places) {
+  int64_t low[kCount] = {};
+  int64_t left = n;
+  while (left > 1) {
+    const int64_t half = left / 2;
+    left -= half;
+#pragma GCC unroll 16
+    for (int j = 0; j < kCount; ++j)
+      low[j] += Order::before(x[low[j] + half - 1], queries[j]) ? half : 0;
+  }
+  for (int j = 0; j < kCount; ++j)
+    places[j] = low[j] + (Order::before(x[low[j]], queries[j]) ? 1 : 0);
+}
+
+template <class Order, class T, class Place>
+void search_row(const T* x, int64_t n, const T* queries, int64_t count, Place* places) {
+  int64_t found[kTogether];
+  int64_t i = 0;
+  for (; i + kTogether <= count; i += kTogether) {
+    count_before<Order, kTogether>(x, n, queries + i, found);
+    for (int j = 0; j < kTogether; ++j) places[i + j] = static_cast<Place>(found[j]);
+  }
+  for (; i < count; ++i) {
+    count_before<Order, 1>(x, n, queries + i, found);
+    places[i] = static_cast<Place>(found[0]);
+  }
+  // Before a NaN stand all numbers, and behind the other NaN it goes to the end.
+  for (i = 0; i < count; ++i) {
+    if (queries[i] == queries[i]) continue;
+    found[0] = n;
+    if constexpr (std::is_same_v<Order, Smaller>) count_before<Number, 1>(x, n, queries + i, found);
+    places[i] = static_cast<Place>(found[0]);
+  }
+}
+
+// `n` elements and `per_row` queries in each of the rows.
+template <class T, class Place>
+void search_rows(const T* sorted, int64_t n, const T* queries, int64_t per_row, int64_t rows,
+                 Place* out, bool right) {
+  parallel_for(rows * per_row, kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {
+      const int64_t row = i / per_row, stop = std::min(end, (row + 1) * per_row);
+      if (right)
+        search_row<NotLarger>(sorted + row * n, n, queries + i, stop - i, out + i);
+      else
+        search_row<Smaller>(sorted + row * n, n, queries + i, stop - i, out + i);
+      i = stop;
+    }
+  });
+}
+
+struct Sizes {
+  Sizes(const Shape& sorted, const Shape& queries)
+      : n(sorted.back()), count(queries.numel()), rows(n == 0 ? 0 : sorted.numel() / n) {}
+  // Halves become floats first where an element is read more often than once.
+  template <class T>
+  bool widened() const {
+    constexpr bool half = kIsHalf<T>;
+    return half && count > 0 && n > 0 && count / rows > n / kTogether;
+  }
+  size_t sorted_bytes() const { return bytes_of(rows * n); }
+  size_t queries_bytes() const { return bytes_of(count); }
+
+  int64_t n, count, rows;
+};
+
+template <class T, class Place>
+void searchsorted_as(const KernelArgs& args, bool right) {
+  const View &sorted = args.in[0], &queries = args.in[1];
+  const Sizes sizes(sorted.shape(), queries.shape());
+  const int64_t n = sizes.n, count = sizes.count;
+  if (count == 0) return;
+  Place* const out = args.out[0].as<Place>();
+  if (n == 0) {
+    std::fill_n(out, count, Place{0});
+    return;
+  }
+  const int64_t rows = sizes.rows, per_row = count / rows;
+  if constexpr (kIsHalf<T>) {
+    if (sizes.widened<T>()) {
+      const Scratch x(sizes.sorted_bytes()), q(sizes.queries_bytes());
+      widen(sorted.as<T>(), x.as<float>(), rows * n);
+      widen(queries.as<T>(), q.as<float>(), count);
+      return search_rows(x.as<float>(), n, q.as<float>(), per_row, rows, out, right);
+    }
+  }
+  search_rows(sorted.as<T>(), n, queries.as<T>(), per_row, rows, out, right);
+}
+
+}  // namespace
+
+size_t searchsorted_scratch(const PrepareArgs& args) {
+  const Sizes sizes(args.in[0]->shape, args.in[1]->shape);
+  bool widened = false;
+  visit_dtype(args.in[0]->dtype, [&]<class T>(T) { widened = sizes.widened<T>(); });
+  return widened ? scratch_size(sizes.sorted_bytes()) + scratch_size(sizes.queries_bytes()) : 0;
+}
+
+void searchsorted_kernel(const KernelArgs& args) {
+  const bool right = args.params.get<SearchSortedParams>().right;
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    if (args.out[0].dtype() == Dtype::kInt32)
+      searchsorted_as<T, int32_t>(args, right);
+    else
+      searchsorted_as<T, int64_t>(args, right);
+  });
+}
+
+}  // namespace spruce::cpu

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/reduce/cumulative.h"
+
+namespace spruce::cpu::internal {
+
+void run_cumulative(const KernelArgs& args, CumulativeLoop loop) {
+  const View &x = args.in[0], &y = args.out[0];
+  if (x.numel() == 0) return;
+  const auto& p = args.params.get<CumulativeParams>();
+  const auto axis = static_cast<int>(p.axis);
+  const int64_t n = x.shape()[axis], inner = row_major_strides(x.shape())[axis],
+                outer = x.numel() / (n * inner);
+  const int64_t bytes = size_of(x.dtype()), step = p.reverse ? -inner : inner,
+                first = p.reverse ? (n - 1) * inner : 0;
+  const auto run = [&](int64_t at, int64_t columns, int64_t column_step) {
+    loop(x.as<char>() + (at + first) * bytes, y.as<char>() + (at + first) * bytes, n, step, columns,
+         column_step);
+  };
+  if (inner == 1) {
+    const int64_t groups = (outer + kCumulativeRows - 1) / kCumulativeRows;
+    parallel_pieces(groups, std::max<int64_t>(1, 1024 / n), [&](int64_t begin, int64_t end) {
+      for (int64_t first = begin * kCumulativeRows; first < std::min(outer, end * kCumulativeRows);
+           first += kCumulativeRows)
+        run(first * n, std::min(kCumulativeRows, outer - first), n);
+    });
+    return;
+  }
+  const int64_t width = std::min(inner, kCumulativeColumns), tiles = (inner + width - 1) / width;
+  parallel_pieces(outer * tiles, std::max<int64_t>(1, 16384 / (n * width)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t piece = begin; piece < end; ++piece) {
+                      const int64_t column = piece % tiles * width;
+                      run(piece / tiles * n * inner + column, std::min(width, inner - column), 1);
+                    }
+                  });
+}
+
+}  // namespace spruce::cpu::internal

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running results along one axis. An operation is a struct with
+//   template <class T> struct State { void start(); T next(T x); }     T: float for f16 and bf16
+// whose state may be wider than T.
+#pragma once
+
+#include <algorithm>
+
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/transpose.h"
+#include "spruce/core/rules/reduce.h"
+
+namespace spruce::cpu {
+
+/// What sums and products of T run in: floats in f64, integers without a sign, so that they wrap.
+template <class T>
+using RunningTotal = std::conditional_t<std::is_floating_point_v<T>, double,
+                                        std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
+
+namespace internal {
+
+/// y[k, j] for j < columns <= kCumulativeColumns, from x[k, j]; rows are `step` elements apart
+/// (negative for running backwards), columns `column_step`.
+using CumulativeLoop = void (*)(const void* x, void* y, int64_t n, int64_t step, int64_t columns,
+                                int64_t column_step);
+
+inline constexpr int64_t kCumulativeColumns = 64;
+/// Dense rows that run side by side, since each waits for its last result.
+inline constexpr int64_t kCumulativeRows = 16;
+
+void run_cumulative(const KernelArgs& args, CumulativeLoop loop);
+
+template <class State, class X>
+SPRUCE_INLINE void advance(State* states, const X* x, X* y, int64_t n, int64_t step,
+                           int64_t columns) {
+  using T = std::conditional_t<kIsHalf<X>, float, X>;
+  for (int64_t k = 0; k < n; ++k, x += step, y += step) {
+    SPRUCE_INDEPENDENT
+    for (int64_t j = 0; j < columns; ++j)
+      y[j] = static_cast<X>(states[j].next(static_cast<T>(x[j])));
+  }
+}
+
+template <class Op, class X>
+SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, int64_t columns,
+                                   int64_t column_step) {
+  using State = typename Op::template State<std::conditional_t<kIsHalf<X>, float, X>>;
+  State states[kCumulativeColumns];
+  for (int64_t j = 0; j < columns; ++j) states[j].start();
+  if (column_step == 1) return advance(states, x, y, n, step, columns);
+  if (columns < 4) {
+    for (int64_t j = 0; j < columns; ++j)
+      advance(states + j, x + j * column_step, y + j * column_step, n, step, 1);
+    return;
+  }
+  // Rows, turned into columns piece by piece.
+  constexpr int64_t kPiece = 64, kWidth = kCumulativeRows;
+  alignas(64) X turned[kPiece * kWidth];
+  static const TransposeLoop transpose = transpose_loop(sizeof(X));
+  for (int64_t k = 0; k < n; k += kPiece) {
+    const int64_t count = std::min(kPiece, n - k);
+    const int64_t first = step > 0 ? k : -(k + count - 1);  // of the piece in memory
+    transpose(x + first, column_step, turned, kWidth, count, columns);
+    X* const start = step > 0 ? turned : turned + (count - 1) * kWidth;
+    advance(states, start, start, count, step * kWidth, columns);
+    transpose(turned, kWidth, y + first, column_step, columns, count);
+  }
+}
+
+template <class Op, class X>
+struct Cumulative {
+  static void base(const void* x, void* y, int64_t n, int64_t step, int64_t columns,
+                   int64_t column_step) {
+    cumulative_body<Op>(static_cast<const X*>(x), static_cast<X*>(y), n, step, columns,
+                        column_step);
+  }
+  SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t n, int64_t step, int64_t columns,
+                                  int64_t column_step) {
+    cumulative_body<Op>(static_cast<const X*>(x), static_cast<X*>(y), n, step, columns,
+                        column_step);
+  }
+  SPRUCE_TARGET_V4 static void v4(const void* x, void* y, int64_t n, int64_t step, int64_t columns,
+                                  int64_t column_step) {
+    cumulative_body<Op>(static_cast<const X*>(x), static_cast<X*>(y), n, step, columns,
+                        column_step);
+  }
+  static CumulativeLoop best() { return pick<CumulativeLoop>(&base, &v3, &v4); }
+};
+
+}  // namespace internal
+
+/// The kernel of a cumulative primitive over numbers, or over floats alone.
+template <class Op, bool kFloatingOnly = false>
+void cumulative_kernel(const KernelArgs& args) {
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, bool> && !(kFloatingOnly && std::is_integral_v<T>)) {
+      static const internal::CumulativeLoop loop = internal::Cumulative<Op, T>::best();
+      internal::run_cumulative(args, loop);
+    }
+  });
+}
+
+}  // namespace spruce::cpu

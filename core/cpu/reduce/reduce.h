@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions with one associative operation, in an order that the shape alone fixes: blocks are
+// reduced, then their results in the same way, so that rounding errors grow with the logarithm of
+// the length. An operation is a struct with
+//   template <class T> static constexpr T identity()
+//   template <class T> static SPRUCE_INLINE T call(T a, T b)
+#pragma once
+
+#include <limits>
+
+#include "spruce/core/cpu/elementwise/half.h"
+#include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/primitive.h"
+#include "spruce/core/rules/reduce.h"
+
+namespace spruce::cpu {
+
+/// For each of `outer` blocks of n rows of `step` elements: to[j] = the reduction over k of from[k,
+/// j], for j < columns. Blocks of `to` are `step` accumulators apart.
+using ReduceLoop = void (*)(const void* from, void* to, int64_t outer, int64_t n, int64_t step,
+                            int64_t columns);
+
+/// The loops of one operation and dtype: from elements to accumulators, and from accumulators to
+/// accumulators.
+struct ReduceLoops {
+  ReduceLoop first;
+  ReduceLoop next;
+  int64_t accumulator_bytes;
+};
+
+/// How many rows a loop reduces at once; the results of more are reduced in the same way. Of rows
+/// with more than 16 elements: it takes shorter ones together.
+inline constexpr int64_t kReducedRows = 64;
+
+/// Reduces over `axes`, which rise, of `from`; `to` holds accumulators.
+void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops);
+/// Bytes of Scratch that reduce_kernel takes.
+size_t reduce_scratch(const PrepareArgs& args);
+
+namespace internal {
+
+/// Of the results of halves, which are reduced as floats.
+inline size_t wide_bytes(int64_t results) { return static_cast<size_t>(results) * sizeof(float); }
+
+// Loops over elements X that are reduced as A: the same type, or float for the 16-bit floats. Lanes
+// are plain arrays that compilers keep in vector registers: vector types would be split up before
+// they reach a function with its instructions.
+template <class Op, class X, class A>
+struct Reduce {
+  static constexpr int kNarrow = 64 / static_cast<int>(sizeof(A)), kWide = 4 * kNarrow;
+  static constexpr int64_t kAhead = 2048 / sizeof(A);  // elements that are fetched ahead
+  static constexpr int64_t kBuffer = 8192;             // elements that are widened at a time
+
+  template <int kFrom, int kTo>
+  static SPRUCE_INLINE void fold(A* lanes) {
+    for (int width = kFrom / 2; width >= kTo; width /= 2) {
+      for (int l = 0; l < width; ++l) lanes[l] = Op::call(lanes[l], lanes[l + width]);
+    }
+  }
+
+  static SPRUCE_INLINE A dense(const A* x, int64_t n) {
+    A result = Op::template identity<A>();
+    int64_t i = 0;
+    if (n >= kNarrow) {
+      A lanes[kWide];
+      if (n >= kWide) {
+        for (int l = 0; l < kWide; ++l) lanes[l] = x[l];
+        for (i = kWide; i + kWide <= n; i += kWide) {
+#pragma GCC unroll 4
+          for (int l = 0; l < kWide; l += kNarrow) __builtin_prefetch(x + i + l + kAhead);
+          for (int l = 0; l < kWide; ++l) lanes[l] = Op::call(lanes[l], x[i + l]);
+        }
+        fold<kWide, kNarrow>(lanes);
+      } else {
+        for (int l = 0; l < kNarrow; ++l) lanes[l] = x[l];
+        i = kNarrow;
+      }
+      for (; i + kNarrow <= n; i += kNarrow) {
+        for (int l = 0; l < kNarrow; ++l) lanes[l] = Op::call(lanes[l], x[i + l]);
+      }
+      fold<kNarrow, 1>(lanes);
+      result = lanes[0];
+    }
+    for (; i < n; ++i) result = Op::call(result, x[i]);
+    return result;
+  }
+
+  // y[j] takes in rows that are `step` apart.
+  static SPRUCE_INLINE void columns(const A* x, A* y, int64_t n, int64_t step, int64_t count) {
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+      const A *r = x + k * step, *r1 = r + step, *r2 = r1 + step, *r3 = r2 + step;
+      SPRUCE_INDEPENDENT
+      for (int64_t j = 0; j < count; ++j)
+        y[j] = Op::call(y[j], Op::call(Op::call(r[j], r1[j]), Op::call(r2[j], r3[j])));
+    }
+    for (; k < n; ++k) {
+      const A* r = x + k * step;
+      SPRUCE_INDEPENDENT
+      for (int64_t j = 0; j < count; ++j) y[j] = Op::call(y[j], r[j]);
+    }
+  }
+
+  // The same where rows are short and follow each other: several of them are one row for the
+  // vectors.
+  static SPRUCE_INLINE void narrow_columns(const A* x, A* y, int64_t n, int64_t width) {
+    const int64_t together = 64 / width, rows = n / together;
+    if (rows < 8) return columns(x, y, n, width, width);
+    A wide[64];
+    for (int64_t j = 0; j < width * together; ++j) wide[j] = Op::template identity<A>();
+    columns(x, wide, rows, width * together, width * together);
+    columns(wide, y, together, width, width);
+    columns(x + rows * together * width, y, n - rows * together, width, width);
+  }
+
+  static SPRUCE_INLINE void block(const A* x, A* y, int64_t n, int64_t step, int64_t count) {
+    if (step <= 16 && count == step)
+      narrow_columns(x, y, n, step);
+    else
+      columns(x, y, n, step, count);
+  }
+
+  static SPRUCE_INLINE void widened_block(const X* x, A* y, int64_t n, int64_t step,
+                                          int64_t count) {
+    A buffer[kBuffer];
+    const int64_t rows = kBuffer / count;  // count is at most a tile
+    for (int64_t k = 0; k < n; k += rows) {
+      const int64_t now = rows < n - k ? rows : n - k;
+      if (count == step)
+        widen(x + k * step, buffer, now * count);
+      else
+        for (int64_t r = 0; r < now; ++r) widen(x + (k + r) * step, buffer + r * count, count);
+      block(buffer, y, now, count, count);
+    }
+  }
+
+  static SPRUCE_INLINE void body(const void* from, void* to, int64_t outer, int64_t n, int64_t step,
+                                 int64_t count) {
+    const X* x = static_cast<const X*>(from);
+    A* y = static_cast<A*>(to);
+    for (int64_t o = 0; o < outer; ++o, x += n * step, y += step) {
+      if constexpr (std::is_same_v<X, A>) {
+        if (step == 1) {
+          *y = dense(x, n);
+          continue;
+        }
+      } else if (step == 1) {
+        A buffer[kBuffer];
+        widen(x, buffer, n);  // a dense block is shorter than the buffer
+        *y = dense(buffer, n);
+        continue;
+      }
+      for (int64_t j = 0; j < count; ++j) y[j] = Op::template identity<A>();
+      if constexpr (std::is_same_v<X, A>)
+        block(x, y, n, step, count);
+      else
+        widened_block(x, y, n, step, count);
+    }
+  }
+
+  static void base(const void* x, void* y, int64_t outer, int64_t n, int64_t step, int64_t count) {
+    body(x, y, outer, n, step, count);
+  }
+  SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t outer, int64_t n, int64_t step,
+                                  int64_t count) {
+    body(x, y, outer, n, step, count);
+  }
+  SPRUCE_TARGET_V4 static void v4(const void* x, void* y, int64_t outer, int64_t n, int64_t step,
+                                  int64_t count) {
+    body(x, y, outer, n, step, count);
+  }
+  // The 8-byte and 4-byte floats are what programs wait for: the others have no loop of their own
+  // for AVX-512.
+  static ReduceLoop best() {
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0)
+      return &base;
+    else if constexpr (std::is_floating_point_v<X>)
+      return pick<ReduceLoop>(&base, &v3, &v4);
+    else
+      return pick<ReduceLoop>(&base, &v3, &v3);
+  }
+};
+
+// The elements as they are reduced: bool as bytes; where kUnsigned, signed integers as unsigned
+// ones, which wrap.
+template <class T, bool kUnsigned>
+struct ReduceElement {
+  using type = T;
+};
+template <>
+struct ReduceElement<bool, false> {
+  using type = uint8_t;
+};
+template <class T>
+requires std::is_integral_v<T>
+struct ReduceElement<T, true> {
+  using type = std::make_unsigned_t<T>;
+};
+template <>
+struct ReduceElement<bool, true> {
+  using type = uint8_t;
+};
+
+}  // namespace internal
+
+/// The kernel of a reduction whose params are ReduceParams. Op::kUnsigned: signed integers are
+/// reduced as unsigned ones; Op::accepts<T>(): the dtypes that the shape rule lets through.
+template <class Op>
+void reduce_kernel(const KernelArgs& args) {
+  const View &x = args.in[0], &y = args.out[0];
+  const Axes& axes = args.params.get<ReduceParams>().axes;
+  visit_dtype(x.dtype(), [&]<class T>(T) {
+    if constexpr (Op::template accepts<T>()) {
+      if constexpr (kIsHalf<T>) {
+        static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(),
+                                       internal::Reduce<Op, float, float>::best(), sizeof(float)};
+        const Scratch wide(internal::wide_bytes(y.numel()));
+        run_reduce(x, axes, wide.data(), loops);
+        narrow(wide.as<float>(), y.as<T>(), y.numel());
+      } else {
+        using X = typename internal::ReduceElement<T, Op::kUnsigned>::type;
+        static const ReduceLoop loop = internal::Reduce<Op, X, X>::best();
+        run_reduce(x, axes, y.data, {loop, loop, sizeof(X)});
+      }
+    }
+  });
+}
+
+}  // namespace spruce::cpu

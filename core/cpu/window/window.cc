@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/window/window.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/index/places.h"
+#include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/window/window_quads.h"
+
+namespace spruce::cpu {
+
+WindowPlan::WindowPlan(const Shape& in, const Shape& out, const WindowParams& w) {
+  const Shape steps = row_major_strides(in);
+  int64_t front = 1;
+  int d = 0;
+  // Where there are no windows, their size does not matter, however large.
+  const bool none = out.numel() == 0;
+  const auto trivial = [&](int i) {
+    return w.window[i] == 1 && w.strides[i] == 1 && w.padding_low[i] == 0 && in[i] == out[i] &&
+           w.base_dilation[i] == 1;
+  };
+  for (; d < in.rank() - 1 && trivial(d); ++d) front *= in[d];
+  if (d > 0 || in.rank() == 0) {
+    axes[rank++] = {front, front, 1, 1, 0, 1, 1, d > 0 ? steps[d - 1] : 1};
+    plain = true;
+  }
+  for (; d < in.rank(); ++d) {
+    axes[rank++] = {in[d],
+                    out[d],
+                    none ? 1 : w.window[d],
+                    w.strides[d],
+                    w.padding_low[d],
+                    w.base_dilation[d],
+                    w.window_dilation[d],
+                    steps[d]};
+  }
+}
+
+int64_t WindowPlan::rows() const {
+  int64_t n = 1;
+  for (int d = 0; d + 1 < rank; ++d) n *= axes[d].out;
+  return n;
+}
+
+int64_t WindowPlan::taps() const {
+  int64_t n = 1;
+  for (int d = 0; d < rank; ++d) n *= axes[d].window;
+  return n;
+}
+
+namespace {
+
+constexpr int64_t kThread = 1 << 15;  // elements read that are worth a thread
+
+using internal::Compute;
+
+// One tap of the last axis: which cells it reads for, and the place of the first cell.
+struct LineTap {
+  Run run;
+  int64_t first;
+};
+
+size_t line_taps_bytes(const WindowPlan& w) {
+  return static_cast<size_t>(w.last().window) * sizeof(LineTap);
+}
+
+void fill_line_taps(const WindowPlan& w, LineTap* taps) {
+  const WindowPlan::Axis& a = w.last();
+  for (int64_t k = 0; k < a.window; ++k) {
+    const int64_t first = k * a.window_dilation - a.low;
+    taps[k] = {run_of(first, a.stride, dilated(a.in, a.dilation), a.out), first};
+  }
+}
+
+// Calls f(tap, offset of the line of the input, tap of the last axis) for the taps of one line of
+// windows that have anything on the other axes, in row-major order.
+template <class F>
+void each_tap(const WindowPlan& w, int64_t row, const F& f) {
+  int64_t first[kMaxRank], tap[kMaxRank] = {};
+  int64_t outer = 1;
+  for (int d = w.rank - 2; d >= 0; --d) {
+    first[d] = row % w.axes[d].out * w.axes[d].stride - w.axes[d].low;
+    row /= w.axes[d].out;
+    outer *= w.axes[d].window;
+  }
+  const int64_t inner = w.last().window;
+  for (int64_t t = 0; t < outer; ++t) {
+    int64_t offset = 0;
+    bool inside = true;
+    for (int d = 0; d + 1 < w.rank && inside; ++d) {
+      const WindowPlan::Axis& a = w.axes[d];
+      const int64_t at = element_at(first[d] + tap[d] * a.window_dilation, a.dilation, a.in);
+      inside = at >= 0;
+      offset += at * a.step;
+    }
+    for (int64_t k = 0; k < inner && inside; ++k) f(t * inner + k, offset, k);
+    for (int d = w.rank - 2; d >= 0 && ++tap[d] == w.axes[d].window; --d) tap[d] = 0;
+  }
+}
+
+// A line of results on the way; nothing where they need none.
+template <class C>
+size_t line_bytes(const WindowPlan& w, bool needed) {
+  return needed ? static_cast<size_t>(w.last().out) * sizeof(C) : 0;
+}
+
+// What reduce and arg_reduce take of a region; the one has lines on the way for halves only.
+size_t scratch_of(const PrepareArgs& a, bool always_lines) {
+  if (a.out[0]->shape.numel() == 0) return 0;
+  const WindowPlan w(a.in[0]->shape, a.out[0]->shape, a.params.get<WindowParams>());
+  size_t bytes = 0;
+  visit_dtype(a.in[0]->dtype, [&]<class T>(T) {
+    bytes = scratch_size(line_taps_bytes(w)) +
+            scratch_size(line_bytes<Compute<T>>(w, always_lines || kIsHalf<T>));
+  });
+  return bytes;
+}
+
+Line line_of(const WindowPlan& w) {
+  return {w.last().in, w.last().dilation, w.last().out, w.last().stride};
+}
+
+// f(first row, last row), split over threads.
+template <class F>
+void over_rows(const WindowPlan& w, const F& f) {
+  const int64_t each = std::max<int64_t>(1, w.taps() * w.last().out);
+  parallel_for(w.rows() * 64, std::max<int64_t>(64, 64 * kThread / each),
+               [&](int64_t begin, int64_t end) { f(begin / 64, (end + 63) / 64); });
+}
+
+// True for windows of two neighbours on the last axis, side by side, that lie within the input:
+// both are read at once.
+bool pairs(const WindowPlan& w) {
+  for (int d = 0; d + 1 < w.rank; ++d) {
+    const WindowPlan::Axis& a = w.axes[d];
+    if (a.low != 0 || a.dilation != 1 ||
+        (a.out - 1) * a.stride + (a.window - 1) * a.window_dilation >= a.in)
+      return false;
+  }
+  const WindowPlan::Axis& a = w.last();
+  return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 &&
+         a.window_dilation == 1 && a.in >= 2 * a.out;
+}
+
+struct Sum {
+  template <class T>
+  static constexpr T kNothing = T{};
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T x) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
+    else
+      return a + x;
+  }
+};
+
+struct Max {
+  template <class T>
+  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
+                                    ? -std::numeric_limits<T>::infinity()
+                                    : std::numeric_limits<T>::lowest();
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T x) {
+    return better(x, a) ? x : a;
+  }
+  template <class T>
+  static SPRUCE_INLINE bool better(T x, T a) {
+    return (x > a) | ((x != x) & (a == a));
+  }
+};
+
+struct Min {
+  template <class T>
+  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
+                                    ? std::numeric_limits<T>::infinity()
+                                    : std::numeric_limits<T>::max();
+  template <class T>
+  static SPRUCE_INLINE T call(T a, T x) {
+    return better(x, a) ? x : a;
+  }
+  template <class T>
+  static SPRUCE_INLINE bool better(T x, T a) {
+    return (x < a) | ((x != x) & (a == a));
+  }
+};
+
+// A step that stands for pairs().
+constexpr int64_t kPairs = 0;
+
+// y[i] = op(y[i], x[i * step]); for pairs, op of both.
+template <class Op, class T>
+struct Combine {
+  using C = Compute<T>;
+  static SPRUCE_INLINE void body(C* y, const T* x, int64_t step, int64_t n) {
+    if (step == kPairs) {
+      SPRUCE_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i)
+        y[i] = Op::call(Op::call(y[i], static_cast<C>(x[2 * i])), static_cast<C>(x[2 * i + 1]));
+    } else if (step == 1) {
+      SPRUCE_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i]));
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i * step]));
+    }
+  }
+  static void base(C* y, const T* x, int64_t step, int64_t n) { body(y, x, step, n); }
+  SPRUCE_TARGET_V3 static void v3(C* y, const T* x, int64_t step, int64_t n) {
+    body(y, x, step, n);
+  }
+  using Loop = void (*)(C*, const T*, int64_t, int64_t);
+  static Loop best() {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      return pick<Loop>(&base, &v3, &v3);
+    else
+      return &base;
+  }
+};
+
+template <class Op>
+void reduce(const KernelArgs& args) {
+  if (args.out[0].numel() == 0) return;
+  const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    using C = Compute<T>;
+    static const typename Combine<Op, T>::Loop combine = Combine<Op, T>::best();
+    const Line line = line_of(w);
+    const Scratch line_taps(line_taps_bytes(w));
+    LineTap* const taps = line_taps.as<LineTap>();
+    fill_line_taps(w, taps);
+    const bool both = pairs(w);
+    over_rows(w, [&](int64_t begin, int64_t end) {
+      const Scratch wide(line_bytes<C>(w, kIsHalf<T>));
+      for (int64_t row = begin; row < end; ++row) {
+        T* const out = args.out[0].as<T>() + row * line.cells;
+        C* y;
+        if constexpr (kIsHalf<T>)
+          y = wide.as<C>();
+        else
+          y = out;
+        std::fill(y, y + line.cells, Op::template kNothing<C>);
+        each_tap(w, row, [&](int64_t, int64_t offset, int64_t k) {
+          const T* x = args.in[0].as<T>() + offset;
+          const auto& [run, first] = taps[k];
+          if (both) {
+            if (k == 0) combine(y, x, kPairs, line.cells);
+          } else if (line.dilation == 1) {
+            combine(y + run.begin, x + first + run.begin * line.step, line.step,
+                    run.end - run.begin);
+          } else {
+            each_place(line, first, [&](int64_t cell, int64_t at) {
+              y[cell] = Op::call(y[cell], static_cast<C>(x[at]));
+            });
+          }
+        });
+        if constexpr (kIsHalf<T>) {
+          for (int64_t i = 0; i < line.cells; ++i) out[i] = static_cast<T>(y[i]);
+        }
+      }
+    });
+  });
+}
+
+// Keeps the best of best[i] and x[i * step] (or of both of a pair), and which tap it is of;
+// index[i] is -1 before the first.
+template <class Op, class T>
+struct Choose {
+  using C = Compute<T>;
+  static SPRUCE_INLINE void one(C* best, int32_t* index, C v, int32_t tap) {
+    const bool take = (*index < 0) | Op::better(v, *best);
+    *best = take ? v : *best;
+    *index = take ? tap : *index;
+  }
+  static SPRUCE_INLINE void body(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+                                 int32_t tap) {
+    if (step == 1) {
+      SPRUCE_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i]), tap);
+    } else {
+      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i * step]), tap);
+    }
+  }
+  // The pairs x[2 i], x[2 i + 1], of taps `tap` and tap + 1. Each bool is computed from floats
+  // alone, so that the loop becomes one of vectors.
+  static SPRUCE_INLINE void pair_body(C* best, int32_t* index, const T* x, int64_t n, int32_t tap) {
+    if (tap == 0) {
+      SPRUCE_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) {
+        const C a = static_cast<C>(x[2 * i]), b = static_cast<C>(x[2 * i + 1]);
+        best[i] = Op::better(b, a) ? b : a;
+        index[i] = Op::better(b, a) ? 1 : 0;
+      }
+      return;
+    }
+    // In two steps: compilers do not make vectors of one choice after another.
+    constexpr int64_t kBlock = 64;
+    C v[kBlock];
+    int32_t t[kBlock];
+    for (int64_t i0 = 0; i0 < n; i0 += kBlock) {
+      const int64_t m = std::min(kBlock, n - i0);
+      for (int64_t i = 0; i < m; ++i) {
+        const C a = static_cast<C>(x[2 * (i0 + i)]), b = static_cast<C>(x[2 * (i0 + i) + 1]);
+        v[i] = Op::better(b, a) ? b : a;
+        t[i] = Op::better(b, a) ? tap + 1 : tap;
+      }
+      SPRUCE_INDEPENDENT
+      for (int64_t i = 0; i < m; ++i) {
+        const C known = best[i0 + i];
+        best[i0 + i] = Op::better(v[i], known) ? v[i] : known;
+        index[i0 + i] = Op::better(v[i], known) ? t[i] : index[i0 + i];
+      }
+    }
+  }
+  using Loop = void (*)(C*, int32_t*, const T*, int64_t, int64_t, int32_t);
+  static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
+    if (step == kPairs)
+      pair_body(best, index, x, n, tap);
+    else
+      body(best, index, x, step, n, tap);
+  }
+  SPRUCE_TARGET_V3 static void v3(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+                                  int32_t tap) {
+    if (step == kPairs)
+      pair_body(best, index, x, n, tap);
+    else
+      body(best, index, x, step, n, tap);
+  }
+  static Loop best_loop() {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      return pick<Loop>(&base, &v3, &v3);
+    else
+      return &base;
+  }
+};
+
+template <class Op>
+void arg_reduce(const KernelArgs& args) {
+  if (args.out[0].numel() == 0) return;
+  const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    using C = Compute<T>;
+    static const typename Choose<Op, T>::Loop choose = Choose<Op, T>::best_loop();
+    const Line line = line_of(w);
+    const Scratch line_taps(line_taps_bytes(w));
+    LineTap* const taps = line_taps.as<LineTap>();
+    fill_line_taps(w, taps);
+    const bool both = pairs(w);
+    over_rows(w, [&](int64_t begin, int64_t end) {
+      const Scratch memory(line_bytes<C>(w, true));
+      C* const best = memory.as<C>();
+      std::fill(best, best + line.cells, C{});
+      for (int64_t row = begin; row < end; ++row) {
+        int32_t* const index = args.out[0].as<int32_t>() + row * line.cells;
+        std::fill(index, index + line.cells, -1);
+        each_tap(w, row, [&](int64_t tap, int64_t offset, int64_t k) {
+          const T* x = args.in[0].as<T>() + offset;
+          const auto& [run, first] = taps[k];
+          const auto number = static_cast<int32_t>(tap);
+          if (both) {
+            if (k == 0) choose(best, index, x, kPairs, line.cells, number);
+          } else if (line.dilation == 1) {
+            choose(best + run.begin, index + run.begin, x + first + run.begin * line.step,
+                   line.step, run.end - run.begin, number);
+          } else {
+            each_place(line, first, [&](int64_t cell, int64_t at) {
+              Choose<Op, T>::one(best + cell, index + cell, static_cast<C>(x[at]), number);
+            });
+          }
+        });
+      }
+    });
+  });
+}
+
+}  // namespace
+
+size_t window_reduce_scratch(const PrepareArgs& args) { return scratch_of(args, false); }
+size_t window_arg_reduce_scratch(const PrepareArgs& args) { return scratch_of(args, true); }
+
+void window_sum_kernel(const KernelArgs& args) { reduce<Sum>(args); }
+void window_max_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kMax, args, args.params.get<WindowParams>())) reduce<Max>(args);
+}
+void window_min_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kMin, args, args.params.get<WindowParams>())) reduce<Min>(args);
+}
+void window_argmax_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kArgMax, args, args.params.get<WindowParams>())) arg_reduce<Max>(args);
+}
+void window_argmin_kernel(const KernelArgs& args) {
+  if (!quad_kernel(QuadOp::kArgMin, args, args.params.get<WindowParams>())) arg_reduce<Min>(args);
+}
+
+}  // namespace spruce::cpu

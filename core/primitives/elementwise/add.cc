@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// a + b; for bool, logical or.
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct Add {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>)
+      return a || b;
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else
+      return a + b;
+  }
+};
+
+void transpose(const TransposeArgs& a) {
+  for (size_t i = 0; i < 2; ++i) {
+    if (a.linear(i)) a.out[i] = rules::unbroadcast(a.cts[0], a.avals[i].shape);
+  }
+}
+
+}  // namespace
+
+extern constinit const Primitive add_p = {
+    .name = "add",
+    .shape = rules::broadcast,
+    .cpu = cpu::binary_kernel<Add, cpu::Types::kAll>,
+    .jvp = rules::jvp_binary<
+        [](const Array&, const Array&, const Array&, const Array& t) { return t; },
+        [](const Array&, const Array&, const Array&, const Array& t) { return t; }>,
+    .transpose = transpose,
+    .batch = rules::batch_elementwise,
+    .samples =
+        [] {
+          return rules::joined(rules::binary_samples<-20, 20>(),
+                               rules::integer_binary_samples<-9, 9>());
+        },
+    .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
+    .commutative = true,
+    .in_place = true,
+};
+
+}  // namespace spruce

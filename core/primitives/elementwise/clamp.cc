@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inputs (x, low, high): x limited to [low, high]; high where low > high. NaN if one of the
+// three is.
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct Clamp {
+  template <class I, class X>
+  static SPRUCE_INLINE X call(X stored, X stored_low, X stored_high) {
+    using T = cpu::internal::Compute<X>;
+    const T x = static_cast<T>(stored), low = static_cast<T>(stored_low),
+            high = static_cast<T>(stored_high);
+    // A comparison with NaN is false, and x != x is only true for NaN.
+    const T above = ((x < low) | (low != low)) ? low : x;
+    return static_cast<X>(((above > high) | (high != high)) ? high : above);
+  }
+};
+
+void kernel(const KernelArgs& args) {
+  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
+    static const cpu::TernaryLoop loop = cpu::internal::Ternary<Clamp, T, T, T>::best();
+    cpu::run_ternary(args, loop);
+  });
+}
+
+void jvp(const JvpArgs& a) {
+  const Array &x = a.in[0], &low = a.in[1], &high = a.in[2];
+  a.out[0] = bind1(a.p, a.in);
+  Array sum;
+  const auto add_where = [&](const Array& chosen, const Array& t) {
+    sum = rules::add_tangents(sum, where(chosen, t, rules::scalar_like(0, t)));
+  };
+  if (a.tangents[0].defined()) add_where(logical_and(low <= x, x <= high), a.tangents[0]);
+  if (a.tangents[1].defined()) add_where(logical_and(x < low, low <= high), a.tangents[1]);
+  if (a.tangents[2].defined()) add_where(logical_or(x > high, low > high), a.tangents[2]);
+  if (sum.defined()) a.out_tangents[0] = rules::broadcast_tangent(sum, a.out[0].shape());
+}
+
+Sample sample(Dtype dtype, const Shape& x, const Shape& low, const Shape& high) {
+  Sample s;
+  for (const auto& [shape, from, to] :
+       {std::tuple(x, -3.0, 3.0), std::tuple(low, -2.0, -0.5), std::tuple(high, 0.5, 2.0)}) {
+    SampleInput in;
+    in.aval = Aval{dtype, false, shape};
+    in.low = from;
+    in.high = to;
+    in.distinct = true;
+    s.in.push_back(in);
+  }
+  return s;
+}
+
+std::vector<Sample> samples() {
+  constexpr Dtype kFloat = Dtype::kFloat32;
+  return {sample(kFloat, {}, {}, {}),
+          sample(kFloat, {7}, {}, {}),
+          sample(kFloat, {2, 3}, {3}, {2, 1}),
+          sample(kFloat, {2, 3}, {2, 3}, {}),
+          sample(kFloat, {2, 3}, {}, {2, 3}),
+          sample(kFloat, {}, {4}, {}),
+          sample(kFloat, {0, 3}, {3}, {}),
+          sample(kFloat, {5}, {5}, {5}),
+          sample(Dtype::kInt32, {2, 4}, {}, {4})};
+}
+
+}  // namespace
+
+extern constinit const Primitive clamp_p = {
+    .name = "clamp",
+    .public_name = "clip",
+    .shape = rules::broadcast,
+    .cpu = kernel,
+    .jvp = jvp,
+    .batch = rules::batch_elementwise,
+    .samples = samples,
+    .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLow,
+    .in_place = true,
+};
+
+}  // namespace spruce

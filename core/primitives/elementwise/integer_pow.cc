@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// x^n for a fixed integer n: the square, the reciprocal and other powers by multiplication.
+
+#include <cmath>
+
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+// Small powers have loops of their own, rounded at each multiplication.
+template <int kN>
+struct SmallPow {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T x) {
+    if constexpr (kN < 0)
+      return T{1} / SmallPow<-kN>::template call<I>(x);
+    else if constexpr (kN == 1)
+      return x;
+    else if constexpr (kN == 2)
+      return product(x, x);
+    else if constexpr (kN == 3)
+      return product(product(x, x), x);
+    else
+      return product(product(x, x), product(x, x));
+  }
+
+  template <class T>
+  static SPRUCE_INLINE T product(T a, T b) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
+  }
+};
+
+template <class T>
+T power(T x, uint64_t n) {
+  T y = 1;
+  for (; n != 0; n >>= 1) {
+    if ((n & 1) != 0) y *= x;
+    x *= x;
+  }
+  return y;
+}
+
+// Floats are multiplied in double, where long products round less and do not overflow early;
+// doubles use std::pow.
+template <class X>
+X general_power(X x, int64_t n) {
+  if constexpr (std::is_integral_v<X>)
+    return static_cast<X>(power(static_cast<uint64_t>(x), static_cast<uint64_t>(n)));
+  else if constexpr (std::is_same_v<X, double>)
+    return std::pow(x, static_cast<double>(n));
+  else {
+    const uint64_t magnitude =
+        n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
+    const double p = power(static_cast<double>(static_cast<float>(x)), magnitude);
+    return static_cast<X>(static_cast<float>(n < 0 ? 1 / p : p));
+  }
+}
+
+void general_kernel(const KernelArgs& args, int64_t n) {
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, bool>) {
+      const T* x = args.in[0].as<const T>();
+      T* y = args.out[0].as<T>();
+      cpu::parallel_for(args.out[0].numel(), 4096, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) y[i] = general_power(x[i], n);
+      });
+    }
+  });
+}
+
+void kernel(const KernelArgs& args) {
+  const int64_t n = args.params.get<IntegerPowParams>().n;
+  switch (n) {
+    case -2:
+      return cpu::unary_kernel<SmallPow<-2>, cpu::Types::kFloating>(args);
+    case -1:
+      return cpu::unary_kernel<SmallPow<-1>, cpu::Types::kFloating>(args);
+    case 1:
+      return cpu::unary_kernel<SmallPow<1>, cpu::Types::kNumeric>(args);
+    case 2:
+      return cpu::unary_kernel<SmallPow<2>, cpu::Types::kNumeric>(args);
+    case 3:
+      return cpu::unary_kernel<SmallPow<3>, cpu::Types::kNumeric>(args);
+    case 4:
+      return cpu::unary_kernel<SmallPow<4>, cpu::Types::kNumeric>(args);
+    default:
+      return general_kernel(args, n);
+  }
+}
+
+Aval shape(const ShapeArgs& a) {
+  const int64_t n = a.params.get<IntegerPowParams>().n;
+  if (n < 0 && is_integer(a.in[0]->dtype)) {
+    throw ValueError("power: " + to_string(*a.in[0]) + " to the power of " + std::to_string(n) +
+                     " is no integer; convert it to a floating dtype with astype first");
+  }
+  return rules::same_numeric(a);
+}
+
+void jvp(const JvpArgs& a) {
+  const int64_t n = a.params.get<IntegerPowParams>().n;
+  const Array &x = a.in[0], &t = a.tangents[0];
+  a.out[0] = bind1(a.p, a.in, a.params);
+  if (n == 0) return;
+  if (n == 1) {
+    a.out_tangents[0] = t;
+  } else if (n == 2) {
+    a.out_tangents[0] = t * (x + x);
+  } else {
+    const Array slope = bind1(a.p, {x}, Params::make(IntegerPowParams{n - 1}));
+    a.out_tangents[0] = t * (static_cast<double>(n) * slope);
+  }
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> all;
+  for (const int64_t n : {-5, -2, -1, 0, 1, 2, 3, 4, 7}) {
+    const bool pole = n < 0;
+    for (Sample s : pole ? rules::unary_samples<5, 20>() : rules::unary_samples<-20, 20>()) {
+      s.params = Params::make(IntegerPowParams{n});
+      all.push_back(s);
+    }
+    if (pole) continue;
+    for (Sample s : rules::integer_unary_samples<-4, 4>()) {
+      s.params = Params::make(IntegerPowParams{n});
+      all.push_back(s);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+extern constinit const Primitive integer_pow_p = {
+    .name = "integer_pow",
+    .public_name = "power",
+    .shape = shape,
+    .cpu = kernel,
+    .jvp = jvp,
+    .batch = rules::batch_elementwise,
+    .samples = samples,
+    .params = kParamsOf<IntegerPowParams>,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+};
+
+}  // namespace spruce

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// a - b * trunc(a / b), with the sign of a. Of integers, rem(a, 0) is a.
+#include <cmath>
+
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct Rem {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::fmod(a, b);
+    } else {
+      if (b == 0) return a;
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) return T{0};
+      }
+      return static_cast<T>(a % b);
+    }
+  }
+};
+
+// Away from the jumps, where both may be non-zero.
+std::vector<Sample> samples() {
+  Sample s;
+  for (const std::vector<double>& values :
+       {std::vector<double>{-1.9, -0.7, 0.4, 1.7, 2.9, 3.3}, {0.6, -0.5, 1.5, 1.2, 0.7, -2.1}}) {
+    SampleInput in;
+    in.aval = Aval{Dtype::kFloat32, false, Shape{2, 3}};
+    in.values = values;
+    s.in.push_back(in);
+  }
+  return rules::joined({s}, rules::integer_binary_samples<-9, 9>());
+}
+
+}  // namespace
+
+extern constinit const Primitive rem_p = {
+    .name = "rem",
+    .public_name = "fmod",
+    .shape = rules::broadcast_numeric,
+    .cpu = cpu::binary_kernel<Rem, cpu::Types::kNumeric>,
+    .jvp = rules::jvp_binary<[](const Array&, const Array&, const Array&, const Array& t) {
+      return t;
+    },
+                             [](const Array& a, const Array& b, const Array&, const Array& t) {
+                               return t * -trunc(a / b);
+                             }>,
+    .batch = rules::batch_elementwise,
+    .samples = samples,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+};
+
+}  // namespace spruce

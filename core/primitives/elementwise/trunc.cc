@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The integer part of x.
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct Trunc {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T x) {
+    if constexpr (std::is_same_v<T, double>)
+      return __builtin_trunc(x);
+    else
+      return __builtin_truncf(x);
+  }
+};
+
+}  // namespace
+
+extern constinit const Primitive trunc_p = {
+    .name = "trunc",
+    .shape = rules::same_floating,
+    .cpu = cpu::unary_kernel<Trunc, cpu::Types::kFloating>,
+    .jvp = rules::jvp_zero,
+    .batch = rules::batch_elementwise,
+    .samples =
+        [] {
+          return rules::valued_samples({-1.7, -0.4, 0.3, 1.6, 2.9});
+        },
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+};
+
+}  // namespace spruce

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// a <= b, as bool.
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct Le {
+  template <class I, class T>
+  static SPRUCE_INLINE bool call(T a, T b) {
+    return a <= b;
+  }
+};
+
+}  // namespace
+
+extern constinit const Primitive le_p = {
+    .name = "le",
+    .public_name = "less_equal",
+    .shape = rules::broadcast_compare,
+    .cpu = cpu::binary_kernel<Le, cpu::Types::kAll, bool>,
+    .jvp = rules::jvp_zero,
+    .batch = rules::batch_elementwise,
+    .samples =
+        [] {
+          return rules::joined(rules::binary_samples<-20, 20>(),
+                               rules::integer_binary_samples<-2, 2>());
+        },
+    .kind = PrimitiveKind::kElementwise,
+    .cost = ElementCost::kLeast,
+};
+
+}  // namespace spruce

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// a >> b, filled with 0; 0 where b is not in 0 .. bits - 1.
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct ShiftRightLogical {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return a;
+    } else {
+      using U = std::make_unsigned_t<T>;
+      constexpr U kBits = sizeof(T) * 8;
+      const U by = static_cast<U>(b);
+      return by < kBits ? static_cast<T>(static_cast<U>(a) >> by) : T{0};
+    }
+  }
+};
+
+}  // namespace
+
+extern constinit const Primitive shift_right_logical_p = {
+    .name = "shift_right_logical",
+    .public_name = "right_shift_logical",
+    .shape = rules::broadcast_integer,
+    .cpu = cpu::binary_kernel<ShiftRightLogical, cpu::Types::kIntegral>,
+    .jvp = rules::jvp_zero,
+    .batch = rules::batch_elementwise,
+    .samples = rules::integer_binary_samples<-2, 9>,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+};
+
+}  // namespace spruce

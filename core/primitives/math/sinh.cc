@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hyperbolic sine.
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/math/hyperbolic.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct Sinh {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T x) {
+    return cpu::math::sinh<I>(x);
+  }
+};
+
+}  // namespace
+
+extern constinit const Primitive sinh_p = {
+    .name = "sinh",
+    .shape = rules::same_floating,
+    .cpu = cpu::unary_kernel<Sinh, cpu::Types::kFloating>,
+    .jvp =
+        rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * cosh(x); }>,
+    .batch = rules::batch_elementwise,
+    .samples = rules::unary_samples<-30, 30>,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+};
+
+}  // namespace spruce

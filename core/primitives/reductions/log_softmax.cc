@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// x - max - log(sum(exp(x - max))) over the last axis.
+#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/cpu/reduce/rows.h"
+#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/rules/cost.h"
+#include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/rows.h"
+
+namespace spruce {
+namespace {
+
+struct LogSoftmax {
+  template <class I, class T>
+  static SPRUCE_INLINE void row(const rules::NoExtra<T>&, const T* x, T* y, int64_t n, int64_t) {
+    const T m = cpu::row_max(x, n);
+    const T total = cpu::exp_sum<I, T>(x, m, nullptr, n);
+    const T log_total = cpu::math::log<I>(total);
+    SPRUCE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) - log_total;
+  }
+
+  template <class I, class T>
+  static SPRUCE_INLINE void columns(T* v, int64_t n) {
+    T m[cpu::kColumns], total[cpu::kColumns];
+    cpu::column_max(v, n, m);
+    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < cpu::kColumns; ++r)
+        total[r] += cpu::math::exp<I>(v[i * cpu::kColumns + r] - m[r]);
+    }
+    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = cpu::math::log<I>(total[r]);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t r = 0; r < cpu::kColumns; ++r)
+        v[i * cpu::kColumns + r] = (v[i * cpu::kColumns + r] - m[r]) - total[r];
+    }
+  }
+};
+
+void kernel(const KernelArgs& a) {
+  cpu::run_rows<LogSoftmax, rules::NoExtra>(a.in[0], a.out[0],
+                                            []<class T>(T) { return rules::NoExtra<T>{}; });
+}
+
+std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
+  return cpu::with_scratch_in_place(kernel, cpu::rows_scratch(*a.in[0]));
+}
+
+std::vector<Array> expand(std::span<const Array> in, const Params&) {
+  if (in[0].size() == 0) return {in[0]};
+  const Array shifted = in[0] - max(in[0], -1, {.keepdims = true});
+  return {shifted - log(sum(exp(shifted), -1, {.keepdims = true}))};
+}
+
+}  // namespace
+
+extern constinit const Primitive log_softmax_p = {
+    .name = "log_softmax",
+    .shape = rules::rows_floating,
+    .cpu = kernel,
+    .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
+      return t - sum(t * exp(y), -1, {.keepdims = true});
+    }>,
+    .batch = rules::batch_elementwise,
+    .samples = rules::row_samples,
+    .in_place = true,
+    .expand = expand,
+    .prepare = prepare,
+    .flops = rules::flops_per_output<5>,
+};
+
+}  // namespace spruce

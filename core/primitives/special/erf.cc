@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The error function.
+#include "spruce/core/cpu/math/erf.h"
+
+#include <numbers>
+
+#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/elementwise/unary_v4.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+namespace {
+
+struct Erf {
+  template <class I, class T>
+  static SPRUCE_INLINE T call(T x) {
+    return cpu::math::erf<I>(x);
+  }
+};
+
+}  // namespace
+
+extern constinit const Primitive erf_p = {
+    .name = "erf",
+    .shape = rules::same_floating,
+    .cpu = cpu::kernel_with_v4<Erf, cpu::erf_v4>,
+    .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
+      return t * (2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
+    }>,
+    .batch = rules::batch_elementwise,
+    .samples = rules::unary_samples<-20, 20>,
+    .kind = PrimitiveKind::kElementwise,
+    .in_place = true,
+};
+
+}  // namespace spruce

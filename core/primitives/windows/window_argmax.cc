@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tap of each window holds its largest element: the first one in row-major order, -1 where
+// there is none.
+#include "spruce/core/cpu/window/window.h"
+#include "spruce/core/rules/cost.h"
+#include "spruce/core/rules/elementwise.h"
+
+namespace spruce {
+
+extern constinit const Primitive window_argmax_p = {
+    .name = "window_argmax",
+    .shape = rules::window_indices,
+    .cpu = cpu::window_argmax_kernel,
+    .jvp = rules::jvp_zero,
+    .batch = rules::batch_window,
+    .samples = rules::window_samples,
+    .params = kParamsOf<WindowParams>,
+    .prepare = cpu::prepare_with_scratch<cpu::window_argmax_kernel, cpu::window_arg_reduce_scratch>,
+    .flops = rules::window_flops,
+};
+
+}  // namespace spruce
