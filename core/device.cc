@@ -6,10 +6,9 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "spruce/core/error.h"
-#include "spruce/core/memory.h"
-#include "spruce/core/primitive.h"
 
 namespace spruce {
 namespace {
@@ -26,29 +25,6 @@ Registry& registry() {
   static Registry* r = new Registry;
   return *r;
 }
-
-class CpuDevice final : public Device {
- public:
-  CpuDevice() : Device(nullptr) {}
-  std::string_view name() const override { return "cpu"; }
-  void* allocate(size_t bytes) override { return internal::pool_allocate(bytes); }
-  void deallocate(void* data, size_t bytes) noexcept override {
-    internal::pool_release(data, bytes);
-  }
-  void copy_from_host(void* to, const void* from, size_t bytes) override {
-    if (bytes > 0) std::memcpy(to, from, bytes);
-  }
-  void copy_to_host(void* to, const void* from, size_t bytes) override {
-    if (bytes > 0) std::memcpy(to, from, bytes);
-  }
-  void run(const Primitive& primitive, const KernelArgs& args) override {
-    if (primitive.cpu == nullptr) {
-      throw DeviceError(std::string(primitive.name) +
-                        ": this operation has no CPU kernel; it only exists inside of a transform");
-    }
-    primitive.cpu(args);
-  }
-};
 
 }  // namespace
 
@@ -69,9 +45,11 @@ Device::~Device() { registry().devices[index_] = nullptr; }
 
 std::unique_ptr<const Executable> Device::compile(const Graph&) { return nullptr; }
 
-Device& cpu_device() {
-  static CpuDevice* device = new CpuDevice;
-  return *device;
+void Device::fill(void* device_data, const void* element, int64_t n, int64_t element_bytes) {
+  const auto one = static_cast<size_t>(element_bytes);
+  std::vector<char> host(static_cast<size_t>(n) * one);
+  for (size_t at = 0; at < host.size(); at += one) std::memcpy(host.data() + at, element, one);
+  copy_from_host(device_data, host.data(), host.size());
 }
 
 Device& device_at(uint8_t index) {

@@ -46,6 +46,8 @@ class Device {
   virtual void copy_from_host(void* device_data, const void* host_data, size_t bytes) = 0;
   /// Copies `bytes` bytes from memory of the device, which can be read on the host afterwards.
   virtual void copy_to_host(void* host_data, const void* device_data, size_t bytes) = 0;
+  /// Writes one element, of which `element` is a copy on the host, `n` times.
+  virtual void fill(void* device_data, const void* element, int64_t n, int64_t element_bytes);
   /// Runs the primitive's kernel on memory of this device. Inputs of rank 0 whose type says the CPU
   /// (`aval->device == 0`) are in host memory. Throws DeviceError where the device has no kernel.
   virtual void run(const Primitive& primitive, const KernelArgs& args) = 0;

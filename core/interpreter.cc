@@ -10,7 +10,7 @@
 #include "spruce/core/debug.h"
 #include "spruce/core/default_device.h"
 #include "spruce/core/escaped.h"
-#include "spruce/core/rules/public_name.h"
+#include "spruce/core/public_name.h"
 
 namespace spruce {
 
@@ -97,7 +97,7 @@ uint8_t device_among(std::span<const Aval> types) {
 namespace {
 
 [[noreturn]] void throw_two_devices(const Primitive& p, const Aval& a, const Aval& b) {
-  throw DeviceError(rules::public_name(p.name) + ": " + to_string(a) + " is on " +
+  throw DeviceError(internal::public_name(p.name) + ": " + to_string(a) + " is on " +
                     std::string(device_at(a.device).name()) + " and " + to_string(b) + " on " +
                     std::string(device_at(b.device).name()) +
                     "; move one to the device of the other with to_device(x, device)");

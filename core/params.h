@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "spruce/core/dtype.h"
+#include "spruce/core/fields.h"
 #include "spruce/core/ref.h"
 #include "spruce/core/shape.h"
-#include "spruce/core/tree/fields.h"
 
 namespace spruce {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/primitive.h"
+#include "spruce/core/public_name.h"
 
 namespace spruce {
 
@@ -28,6 +29,11 @@ const Primitive* find_primitive(std::string_view name) {
     if (name == p->name) return p;
   }
   return nullptr;
+}
+
+std::string internal::public_name(std::string_view op) {
+  const Primitive* p = find_primitive(op);
+  return std::string(p != nullptr && p->public_name != nullptr ? p->public_name : op);
 }
 
 }  // namespace spruce

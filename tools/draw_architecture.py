@@ -18,7 +18,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 PARTS = ("core", "transforms", "nn", "optim")
 BEGIN, END = "<!-- picture -->\n", "<!-- end of picture -->\n"
 ONE = "core/primitives"
-INCLUDE = re.compile(r'^\s*#\s*include\s*["<]spruce/(.*)/[^/]*[">]', re.MULTILINE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]spruce/([^"<>\n]*)/[^/"<>\n]*[">]', re.MULTILINE)
 
 
 def arrows():

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "spruce/core/custom.h"
-#include "spruce/core/custom_call.h"
+#include "spruce/core/graph/custom_call.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/grad.h"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "spruce/core/custom_call.h"
 #include "spruce/core/escaped.h"
-#include "spruce/core/rules/public_name.h"
+#include "spruce/core/graph/custom_call.h"
+#include "spruce/core/public_name.h"
 
 namespace spruce::internal {
 namespace {
@@ -35,7 +35,7 @@ std::string place_text(Loc loc) {
   std::string user = "jit", place;
   for (const Equation& e : graph.equations) {
     if (std::find(e.inputs.begin(), e.inputs.end(), c.id) == e.inputs.end()) continue;
-    user = rules::public_name(e.primitive->name);
+    user = internal::public_name(e.primitive->name);
     place = e.place;
     break;
   }

@@ -2,7 +2,7 @@
 // Which of the loops compiled for several instruction sets this processor runs.
 #pragma once
 
-#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/isa.h"
 
 namespace spruce::cpu {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/inline.h"
 
 #if SPRUCE_HAS_X86_TARGETS
 #include <immintrin.h>

@@ -9,7 +9,7 @@
 #include "spruce/core/graph/text.h"
 #include "spruce/core/io/atomic_file.h"
 #include "spruce/core/io/inflate.h"
-#include "spruce/core/to_device.h"
+#include "spruce/core/ops/to_device.h"
 #include "spruce/core/tree/path.h"
 
 namespace spruce::io {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "spruce/core/cpu/copy.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/binary.h"
@@ -20,11 +19,11 @@ Array repeated(const char* op, const Shape& shape, const Array& value) {
   check_shape(op, shape, size_of(value.dtype()));
   const uint8_t device =
       internal::is_placed(value.aval()) ? value.aval().device : DefaultDevice::index();
-  if (Interpreter::current() != nullptr || value.is_tracer() || device != 0)
+  if (Interpreter::current() != nullptr || value.is_tracer() || value.aval().device != 0)
     return rules::to_device(rules::broadcast_in_dim(value, shape, {}), device);
-  Array out = internal::make_array(Aval{value.dtype(), value.weak(), shape});
-  cpu::fill(internal::mutable_data(out), value.impl()->buffer->data(), shape.numel(),
-            size_of(value.dtype()));
+  const Array out = internal::make_array(Aval{value.dtype(), value.weak(), shape, device});
+  out.device().fill(internal::mutable_data(out), value.impl()->buffer->data(), shape.numel(),
+                    size_of(value.dtype()));
   return out;
 }
 

@@ -6,8 +6,8 @@
 
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/public_name.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/core/rules/public_name.h"
 
 namespace spruce {
 namespace internal {
@@ -39,7 +39,7 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
 [[noreturn]] void throw_number(const char* op, const Array& x, Dtype dtype) {
   const std::string number = is_signed_integer(x.dtype()) ? std::to_string(x.item<int64_t>())
                                                           : std::to_string(x.item<uint64_t>());
-  throw ValueError(rules::public_name(op) + ": the number " + number + " does not fit in " +
+  throw ValueError(internal::public_name(op) + ": the number " + number + " does not fit in " +
                    std::string(name(dtype)) +
                    ", the dtype of the array; convert the array with astype, or pass array(" +
                    number + ")");
@@ -63,7 +63,7 @@ namespace {
 // The type of an operand of a primitive.
 const Aval& aval_of(const Primitive& p, const char* operand, const Array& x) {
   if (!x.defined()) [[unlikely]]
-    throw_undefined(rules::public_name(p.name), operand);
+    throw_undefined(internal::public_name(p.name), operand);
   return x.impl()->aval;
 }
 
@@ -114,7 +114,7 @@ Array promoted_floating(const Primitive& p, const Array& a, const Array& b) {
 Array UnaryFunction::operator()(Array x, Loc loc) const {
   const LocScope at(loc);
   if (!x.defined()) [[unlikely]]
-    internal::throw_undefined(name != nullptr ? name : rules::public_name(primitive.name), "x");
+    internal::throw_undefined(name != nullptr ? name : internal::public_name(primitive.name), "x");
   if (!is_floating(x.dtype())) {
     if (keeps_integers) return x;
     if (primitive.shape == rules::same_floating || primitive.shape == rules::predicate_floating) {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {

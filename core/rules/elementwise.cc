@@ -8,7 +8,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/core/rules/public_name.h"
+#include "spruce/core/public_name.h"
 
 namespace spruce::rules {
 namespace {
@@ -23,25 +23,20 @@ std::string list(Avals in) {
   const auto size = [](const Shape& s, int i) { return s[s.rank() - i]; };
   int i = 1;
   while (size(x, i) == size(y, i) || size(x, i) == 1 || size(y, i) == 1) ++i;
-  throw ShapeError(public_name(a.op) + ": " + list(a.in) + " do not broadcast: axis " +
-                   std::to_string(-i) + " has sizes " + std::to_string(size(x, i)) + " and " +
-                   std::to_string(size(y, i)) +
+  throw ShapeError(spruce::internal::public_name(a.op) + ": " + list(a.in) +
+                   " do not broadcast: axis " + std::to_string(-i) + " has sizes " +
+                   std::to_string(size(x, i)) + " and " + std::to_string(size(y, i)) +
                    "; sizes must be equal or 1, aligned at the last axis");
 }
 
 void require(const ShapeArgs& a, bool ok, const char* wanted) {
   if (!ok) {
-    throw DtypeError(public_name(a.op) + ": takes " + wanted + ", got " + list(a.in) +
-                     "; convert with astype");
+    throw DtypeError(spruce::internal::public_name(a.op) + ": takes " + wanted + ", got " +
+                     list(a.in) + "; convert with astype");
   }
 }
 
 }  // namespace
-
-std::string public_name(std::string_view op) {
-  const Primitive* p = find_primitive(op);
-  return std::string(p != nullptr && p->public_name != nullptr ? p->public_name : op);
-}
 
 Aval same(const ShapeArgs& a) { return *a.in[0]; }
 
@@ -65,7 +60,7 @@ Aval broadcast(const ShapeArgs& a) {
   for (size_t i = 1; i < a.in.size(); ++i) {
     const Aval& x = *a.in[i];
     if (x.dtype != out.dtype) {
-      throw DtypeError(public_name(a.op) + ": the dtypes differ: " + list(a.in) +
+      throw DtypeError(spruce::internal::public_name(a.op) + ": the dtypes differ: " + list(a.in) +
                        "; convert one with astype");
     }
     if (!(x.shape == out.shape)) {

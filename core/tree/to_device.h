@@ -2,7 +2,7 @@
 // Moving trees of arrays between devices.
 #pragma once
 
-#include "spruce/core/to_device.h"
+#include "spruce/core/ops/to_device.h"
 #include "spruce/core/tree/tree.h"
 
 namespace spruce {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "spruce/core/array.h"
+#include "spruce/core/fields.h"
 #include "spruce/core/random/key.h"
-#include "spruce/core/tree/fields.h"
 #include "spruce/core/tree/path.h"
 #include "spruce/core/tree/static_text.h"
 

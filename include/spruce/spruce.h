@@ -3,7 +3,6 @@
 #pragma once
 
 #include "spruce/core/array.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/debug.h"
 #include "spruce/core/default_device.h"
 #include "spruce/core/graph/dot.h"
@@ -11,6 +10,7 @@
 #include "spruce/core/io/io.h"
 #include "spruce/core/memory.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/core/tree/to_device.h"
 #include "spruce/core/tree/tree.h"

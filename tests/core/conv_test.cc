@@ -9,8 +9,8 @@
 #include <limits>
 #include <random>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce {
 namespace {

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <random>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
 #include "tests/core/message.h"
 
 namespace spruce {

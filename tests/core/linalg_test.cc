@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce {
 namespace {

@@ -7,13 +7,13 @@
 #include <limits>
 #include <sstream>
 
-#include "spruce/core/cpu/parallel.h"
-#include "spruce/core/cpu/threefry.h"
+#include "spruce/core/cpu/random/threefry.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/primitives.h"
 
 namespace spruce {

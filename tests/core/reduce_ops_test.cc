@@ -5,13 +5,13 @@
 #include <limits>
 #include <random>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/cumulative.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/norm.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/core/message.h"

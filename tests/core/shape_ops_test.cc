@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/join.h"
@@ -13,6 +12,7 @@
 #include "spruce/core/ops/rearrange.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/core/message.h"

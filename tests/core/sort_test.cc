@@ -9,13 +9,13 @@
 #include <numeric>
 #include <random>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
+#include "spruce/core/parallel.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/core/message.h"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <functional>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/nn/nn.h"
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/memory.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce {
 

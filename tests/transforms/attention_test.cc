@@ -9,8 +9,8 @@
 #include <limits>
 #include <string>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {

@@ -6,9 +6,9 @@
 #include <random>
 #include <set>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/memory.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/nn/nn.h"
 #include "spruce/transforms/passes/pipeline.h"

@@ -10,9 +10,9 @@
 
 #include "spruce/core/cpu/fusion/fused_kernel.h"
 #include "spruce/core/cpu/fusion/schedule.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/jit.h"

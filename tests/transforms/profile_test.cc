@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {

@@ -2,12 +2,12 @@
 // Runs a scan: the plan of its body once a step, on slices where they stand.
 #include <algorithm>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
+#include "spruce/core/parallel.h"
 #include "spruce/transforms/control/body_plan.h"
 #include "spruce/transforms/control/scan_rules.h"
 #include "spruce/transforms/cost.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan whose body is a tiny graph runs as one piece of machine code.
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 #include "spruce/core/graph/build.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"

@@ -7,7 +7,7 @@
 #include "spruce/core/cpu/gemm/gemm_pack.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/math/math.h"
-#include "spruce/core/cpu/reduce/rows.h"
+#include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/cpu/scratch.h"
 
 namespace spruce::cpu {

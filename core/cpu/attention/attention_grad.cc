@@ -7,9 +7,9 @@
 #include "spruce/core/cpu/gemm/gemm_pack.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/math/math.h"
-#include "spruce/core/cpu/parallel.h"
-#include "spruce/core/cpu/reduce/rows.h"
+#include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

@@ -7,8 +7,8 @@
 #include "spruce/core/cpu/conv/conv_lanes.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/gemm/lane_tiles.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

@@ -14,8 +14,8 @@
 #include "spruce/core/cpu/conv/conv_to_window.h"
 #include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/gemm/lane_tiles.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

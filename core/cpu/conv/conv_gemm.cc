@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "spruce/core/cpu/conv/conv.h"
-#include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/gemm/gemm.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/index/places.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

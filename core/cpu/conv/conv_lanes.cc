@@ -8,9 +8,9 @@
 
 #include "spruce/core/cpu/gemm/lane_tiles.h"
 #include "spruce/core/cpu/index/places.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "spruce/core/cpu/conv/conv_places.h"
 #include "spruce/core/cpu/gemm/lane_tiles.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "spruce/core/cpu/elementwise/loops.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {
@@ -94,7 +94,7 @@ char* out_at(const View& v, int64_t offset) {
 
 void run_unary(const KernelArgs& args, UnaryLoop loop) {
   if (internal::loop_recorder != nullptr) {
-    internal::loop_recorder->element.unary = loop;
+    internal::loop_recorder->unary = loop;
     return;
   }
   const int64_t n = args.out[0].numel();
@@ -109,7 +109,7 @@ void run_unary(const KernelArgs& args, UnaryLoop loop) {
 
 void run_binary(const KernelArgs& args, BinaryLoop loop) {
   if (internal::loop_recorder != nullptr) {
-    internal::loop_recorder->element.binary = loop;
+    internal::loop_recorder->binary = loop;
     return;
   }
   const int64_t n = args.out[0].numel();
@@ -134,7 +134,7 @@ void run_binary(const KernelArgs& args, BinaryLoop loop) {
 
 void run_ternary(const KernelArgs& args, TernaryLoop loop) {
   if (internal::loop_recorder != nullptr) {
-    internal::loop_recorder->element.ternary = loop;
+    internal::loop_recorder->ternary = loop;
     return;
   }
   const int64_t n = args.out[0].numel();

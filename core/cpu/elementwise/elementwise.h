@@ -4,8 +4,8 @@
 // that is compiled into loops per dtype and instruction set. f16 and bf16 are computed in float.
 #pragma once
 
-#include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/primitive.h"
 
 namespace spruce::cpu {

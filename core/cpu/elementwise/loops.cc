@@ -4,7 +4,7 @@
 namespace spruce::cpu {
 namespace internal {
 
-thread_local LoopRecorder* loop_recorder = nullptr;
+thread_local ElementLoop* loop_recorder = nullptr;
 
 }  // namespace internal
 
@@ -12,7 +12,7 @@ namespace {
 
 class Recording {
  public:
-  explicit Recording(internal::LoopRecorder* r) { internal::loop_recorder = r; }
+  explicit Recording(ElementLoop* r) { internal::loop_recorder = r; }
   ~Recording() { internal::loop_recorder = nullptr; }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -30,20 +30,10 @@ ElementLoop element_loop(const Primitive& p, std::span<const Dtype> in, Dtype ou
   std::vector<View> views;
   for (const Aval& a : avals) views.push_back({&none, &a});
   const View to{&none, &result};
-  internal::LoopRecorder recorder;
-  const Recording recording(&recorder);
+  ElementLoop recorded;
+  const Recording recording(&recorded);
   p.cpu({views, {&to, 1}, params});
-  return recorder.element;
-}
-
-ReduceLoops reduce_loops(const Primitive& p, Dtype dtype) {
-  const Aval from{dtype, false, Shape{0, 1}}, to{dtype, false, Shape{0}};
-  int64_t none = 0;
-  const View in{&none, &from}, out{&none, &to};
-  internal::LoopRecorder recorder;
-  const Recording recording(&recorder);
-  p.cpu({{&in, 1}, {&out, 1}, Params::make(ReduceParams{Axes{1}})});
-  return recorder.reduce;
+  return recorded;
 }
 
 }  // namespace spruce::cpu

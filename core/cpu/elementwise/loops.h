@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops inside of the kernels of primitives, for callers that run them over runs of their own.
+// The loops inside of the kernels of elementwise primitives, for callers that run them over runs of
+// their own.
 #pragma once
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/reduce/reduce.h"
 
 namespace spruce::cpu {
 
@@ -18,17 +18,10 @@ struct ElementLoop {
 ElementLoop element_loop(const Primitive& p, std::span<const Dtype> in, Dtype out,
                          const Params& params);
 
-/// The loops of a reduction over elements of that dtype.
-ReduceLoops reduce_loops(const Primitive& p, Dtype dtype);
-
 namespace internal {
 
-// What run_unary and its like report to, instead of running, while element_loop asks for it.
-struct LoopRecorder {
-  ElementLoop element;
-  ReduceLoops reduce{};
-};
-extern thread_local LoopRecorder* loop_recorder;
+/// What run_unary and its like report to, instead of running, while element_loop asks for it.
+extern thread_local ElementLoop* loop_recorder;
 
 }  // namespace internal
 }  // namespace spruce::cpu

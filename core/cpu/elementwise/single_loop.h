@@ -4,7 +4,7 @@
 #pragma once
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 

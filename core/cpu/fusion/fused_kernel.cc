@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/fusion/nest.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::cpu {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/fusion/pieced_rows.h"
 #include "spruce/core/cpu/fusion/schedule.h"
 #include "spruce/core/cpu/fusion/stage.h"
+#include "spruce/core/cpu/reduce/loops.h"
 
 namespace spruce::cpu {
 

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/fusion/stage.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/reduce/extremum.h"
+#include "spruce/core/cpu/reduce/loops.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/gather.h"
 

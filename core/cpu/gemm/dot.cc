@@ -9,8 +9,8 @@
 #include "spruce/core/cpu/gemm/dot_gathered.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

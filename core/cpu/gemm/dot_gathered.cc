@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "spruce/core/cpu/copy.h"
 #include "spruce/core/cpu/gemm/gemm.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/rules/dot.h"
 

@@ -15,8 +15,8 @@
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
 #include "spruce/core/cpu/gemm/onednn.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

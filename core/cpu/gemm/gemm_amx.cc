@@ -4,7 +4,7 @@
 // a pass by it, packed 32 rows high, which stay in the first.
 #include "spruce/core/cpu/gemm/gemm_amx.h"
 
-#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/inline.h"
 
 #if SPRUCE_HAS_X86_TARGETS && defined(__linux__)
 #define SPRUCE_HAS_AMX 1

@@ -20,9 +20,9 @@
 #include "spruce/core/cpu/gemm/gemm_parts.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

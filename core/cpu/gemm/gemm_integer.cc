@@ -7,7 +7,7 @@
 
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

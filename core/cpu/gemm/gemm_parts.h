@@ -12,7 +12,7 @@
 
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/gemm/gemm.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 

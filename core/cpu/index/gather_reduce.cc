@@ -7,8 +7,9 @@
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/index/row_places.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/reduce/loops.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

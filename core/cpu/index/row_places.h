@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "spruce/core/cpu/index/row_copy.h"
 #include "spruce/core/cpu/index/windows.h"
+#include "spruce/core/cpu/row_copy.h"
 
 namespace spruce::cpu {
 

@@ -6,8 +6,8 @@
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/scatter_add_rows.h"
 
 namespace spruce::cpu {

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/elementwise/half.h"
-#include "spruce/core/cpu/inline.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort/sort.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
 
 namespace spruce::cpu {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/math/coefficients.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/cpu/math/log.h"
 

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <limits>
 
-#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/inline.h"
 
 /// Elementwise mathematics that the compiler vectorises.
 ///
 /// Every function of `float` is a branch-free template over an `Isa`; a loop over it in a function
-/// with a target attribute (core/cpu/inline.h) becomes a vector loop of that instruction set. All
-/// that stands between that loop and the call must be SPRUCE_INLINE: a function without the
+/// with a target attribute (core/cpu/math/inline.h) becomes a vector loop of that instruction set.
+/// All that stands between that loop and the call must be SPRUCE_INLINE: a function without the
 /// target's attribute has no fused multiply-add instruction and would call one from libm.
 namespace spruce::cpu::math {
 

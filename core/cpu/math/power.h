@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/math/coefficients.h"
 #include "spruce/core/cpu/math/exp.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/cpu/math/log.h"
 

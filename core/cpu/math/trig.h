@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "spruce/core/cpu/inline.h"
 #include "spruce/core/cpu/math/coefficients.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/isa.h"
 
 namespace spruce::cpu::math {

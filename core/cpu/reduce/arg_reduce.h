@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/reduce/reduce.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 

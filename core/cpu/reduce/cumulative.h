@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/reduce.h"
 
 namespace spruce::cpu {

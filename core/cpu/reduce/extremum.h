@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/inline.h"
 
 namespace spruce::cpu {
 

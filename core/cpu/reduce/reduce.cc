@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "spruce/core/cpu/elementwise/loops.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/reduce/loops.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {
@@ -132,8 +132,8 @@ struct Passes {
 }  // namespace
 
 void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops) {
-  if (internal::loop_recorder != nullptr) {
-    internal::loop_recorder->reduce = loops;
+  if (internal::reduce_recorder != nullptr) {
+    *internal::reduce_recorder = loops;
     return;
   }
   const Passes passes(from.shape(), axes, loops.accumulator_bytes);

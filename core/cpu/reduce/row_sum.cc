@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/ceil_div.h"
-#include "spruce/core/cpu/index/row_copy.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/row_copy.h"
 
 namespace spruce::cpu {
 namespace {

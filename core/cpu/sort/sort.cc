@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort/ordered_key.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
 
 namespace spruce::cpu {

@@ -2,10 +2,10 @@
 // The kernel of top_k.
 #include <algorithm>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort/ordered_key.h"
 #include "spruce/core/cpu/sort/sort.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
 
 namespace spruce::cpu {

@@ -7,9 +7,9 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/index/places.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/window/window_quads.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 #if SPRUCE_HAS_X86_TARGETS
 #include <immintrin.h>

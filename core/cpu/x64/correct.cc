@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that the code beside them cannot compute: rare ones, for which the library is called.
-#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/trig.h"
 #include "spruce/core/cpu/x64/emitter.h"
 

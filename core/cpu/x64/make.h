@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "spruce/core/cpu/fusion/stage.h"
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 
 namespace spruce::cpu::x64 {
 

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 #include "spruce/core/cpu/x64/program.h"
 
 namespace spruce::cpu::x64 {

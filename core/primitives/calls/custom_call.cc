@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of a function that brings its own derivative rule: a nested graph, and the rule where it
 // is known (text has none: a graph that was parsed is differentiated through its body).
-#include "spruce/core/custom_call.h"
+#include "spruce/core/graph/custom_call.h"
 
 #include "spruce/core/graph/arity.h"
 #include "spruce/core/rules/elementwise.h"

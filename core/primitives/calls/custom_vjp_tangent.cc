@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The linear map whose transpose is the pullback that a user gave to custom_vjp. It cannot be run,
 // only transposed.
-#include "spruce/core/custom_call.h"
+#include "spruce/core/graph/custom_call.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {

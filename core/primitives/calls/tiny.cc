@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 
 namespace spruce {
 namespace {

@@ -2,7 +2,7 @@
 // The same elements in memory of their own.
 #include <cstring>
 
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"

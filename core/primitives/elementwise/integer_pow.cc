@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {

@@ -3,7 +3,7 @@
 #include "spruce/core/cpu/math/exp.h"
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/elementwise/unary_v4.h"
+#include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 

@@ -2,7 +2,7 @@
 // The natural logarithm.
 #include "spruce/core/cpu/math/log.h"
 
-#include "spruce/core/cpu/elementwise/unary_v4.h"
+#include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hyperbolic tangent.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/elementwise/unary_v4.h"
 #include "spruce/core/cpu/math/hyperbolic.h"
+#include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 

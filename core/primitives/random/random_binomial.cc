@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/key_stream.h"
+#include "spruce/core/cpu/random/key_stream.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/random.h"

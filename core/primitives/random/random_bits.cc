@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random bits of a key: the counter of an element is its place in the array, as in JAX's
 // partitionable threefry.
-#include "spruce/core/cpu/threefry.h"
+#include "spruce/core/cpu/random/threefry.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A new key from a key and a number: the encrypted counter (0, number).
-#include "spruce/core/cpu/threefry.h"
+#include "spruce/core/cpu/random/threefry.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

@@ -2,7 +2,7 @@
 // Gamma variates by rejection (Marsaglia and Tsang, "A simple method for generating gamma
 // variables", 2000), one key for each element, with the draws of JAX.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/key_stream.h"
+#include "spruce/core/cpu/random/key_stream.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/elementwise.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "spruce/core/cpu/key_stream.h"
 #include "spruce/core/cpu/math/gamma.h"
+#include "spruce/core/cpu/random/key_stream.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // New keys from a key: key i is the encrypted counter i.
-#include "spruce/core/cpu/threefry.h"
+#include "spruce/core/cpu/random/threefry.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

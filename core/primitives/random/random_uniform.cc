@@ -3,7 +3,7 @@
 // number in [1, 2), which is moved to the range with one rounding (two for bf16), as JAX does.
 #include <cmath>
 
-#include "spruce/core/cpu/threefry.h"
+#include "spruce/core/cpu/random/threefry.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "spruce/core/cpu/reduce/rows.h"
+#include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"

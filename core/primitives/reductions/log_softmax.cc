@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // x - max - log(sum(exp(x - max))) over the last axis.
 #include "spruce/core/cpu/math/math.h"
-#include "spruce/core/cpu/reduce/rows.h"
+#include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/cpu/with_scratch.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"

@@ -2,7 +2,7 @@
 // Repetition along new axes and along axes of size 1.
 #include <algorithm>
 
-#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/index/runs.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

@@ -3,7 +3,7 @@
 // each axis.
 #include "spruce/core/rules/dynamic_slice.h"
 
-#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

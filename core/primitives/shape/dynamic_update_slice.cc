@@ -3,7 +3,7 @@
 // one start for each axis.
 #include <cstring>
 
-#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/dynamic_slice.h"

@@ -3,7 +3,7 @@
 // elements of it.
 #include <algorithm>
 
-#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/reduce.h"

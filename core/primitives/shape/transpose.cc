@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes in another order.
-#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/elementwise/unary_v4.h"
+#include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 

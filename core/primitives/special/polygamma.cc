@@ -6,9 +6,9 @@
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/math/gamma.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {

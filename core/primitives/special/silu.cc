@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // x / (1 + e^-x) (Hendrycks and Gimpel 2016).
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/elementwise/unary_v4.h"
 #include "spruce/core/cpu/math/activation.h"
+#include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"

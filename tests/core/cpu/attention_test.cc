@@ -10,9 +10,9 @@
 #include <string>
 
 #include "spruce/core/array.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/error.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce {
 namespace {

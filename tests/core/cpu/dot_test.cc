@@ -11,7 +11,7 @@
 #include <random>
 
 #include "spruce/core/cpu/gemm/gemm.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce {
 namespace {

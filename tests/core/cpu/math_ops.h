@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "spruce/core/cpu/inline.h"
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/math.h"
 
 namespace spruce::math_ops {

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <random>
 
-#include "spruce/core/cpu/copy.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce {
 namespace {

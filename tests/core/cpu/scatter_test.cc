@@ -5,8 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/core/rules/gather.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiny graphs as machine code against the same graphs, evaluated.
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/transforms/passes/pass_text.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/nn/nn.h"
 #include "spruce/transforms/control/primitives.h"

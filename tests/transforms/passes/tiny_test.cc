@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pass `tiny` makes of small graphs.
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 
 #include <gtest/gtest.h>
 

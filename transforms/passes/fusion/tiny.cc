@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equations over arrays of a few elements become one equation `tiny` where no path leads out of
 // them and back: those with the same number of other equations on the longest path before them.
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "spruce/core/custom_call.h"
 #include "spruce/core/graph/build.h"
+#include "spruce/core/graph/custom_call.h"
 #include "spruce/transforms/checkpoint_rules.h"
 #include "spruce/transforms/implicit/linear_solve_rules.h"
 #include "spruce/transforms/passes/passes.h"

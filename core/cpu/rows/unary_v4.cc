@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/cpu/elementwise/unary_v4.h"
+#include "spruce/core/cpu/rows/unary_v4.h"
 
 #include <cstdint>
 #include <iterator>
@@ -8,7 +8,7 @@
 #include "spruce/core/cpu/math/coefficients.h"
 #include "spruce/core/cpu/math/erf_table.h"
 #include "spruce/core/cpu/math/isa.h"
-#include "spruce/core/cpu/reduce/rows.h"
+#include "spruce/core/cpu/rows/rows.h"
 
 #if SPRUCE_HAS_X86_TARGETS
 #include <immintrin.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/cpu/copy.h"
+#include "spruce/core/cpu/index/copy.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "spruce/core/cpu/index/runs.h"
-#include "spruce/core/cpu/parallel.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {

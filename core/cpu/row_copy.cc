@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/cpu/index/row_copy.h"
+#include "spruce/core/cpu/row_copy.h"
 
 #include <algorithm>
 #include <cstring>

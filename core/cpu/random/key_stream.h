@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "spruce/core/cpu/math/erf.h"
-#include "spruce/core/cpu/threefry.h"
+#include "spruce/core/cpu/random/threefry.h"
 
 namespace spruce::cpu {
 

@@ -8,7 +8,7 @@
 
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/math/isa.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 #include "spruce/core/primitive.h"
 
 namespace spruce::cpu {

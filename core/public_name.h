@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace spruce::rules {
+namespace spruce::internal {
 
 /// What users call a primitive: "subtract" for "sub"; any other name as it is.
 std::string public_name(std::string_view op);
 
-}  // namespace spruce::rules
+}  // namespace spruce::internal

@@ -11,10 +11,10 @@
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/elementwise/half.h"
-#include "spruce/core/cpu/elementwise/unary_v4.h"
 #include "spruce/core/cpu/math/exp.h"
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/cpu/scratch.h"
+#include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 

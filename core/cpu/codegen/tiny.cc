@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/cpu/tiny.h"
+#include "spruce/core/cpu/fusion/tiny.h"
 
 #include "spruce/core/cpu/isa.h"
 

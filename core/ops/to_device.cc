@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/to_device.h"
+#include "spruce/core/ops/to_device.h"
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"

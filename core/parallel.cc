@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/cpu/parallel.h"
+#include "spruce/core/parallel.h"
 
 #include <algorithm>
 #include <atomic>
