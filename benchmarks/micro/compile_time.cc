@@ -6,8 +6,8 @@
 #include <string>
 
 #include "benchmarks/long_programs.h"
+#include "spruce/transforms/compile/plan.h"
 #include "spruce/transforms/passes/pipeline.h"
-#include "spruce/transforms/plan.h"
 
 namespace spruce::bench {
 namespace {

@@ -17,7 +17,7 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/memory.h"
 #include "spruce/core/primitive.h"
-#include "spruce/transforms/plan.h"
+#include "spruce/transforms/compile/plan.h"
 
 namespace spruce::test_device {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "spruce/core/ops/create.h"
-#include "spruce/transforms/plan.h"
+#include "spruce/transforms/compile/plan.h"
 
 namespace spruce {
 

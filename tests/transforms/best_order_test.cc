@@ -7,7 +7,7 @@
 #include "spruce/core/ops/ops.h"
 #include "spruce/nn/nn.h"
 #include "spruce/optim/optim.h"
-#include "spruce/transforms/plan.h"
+#include "spruce/transforms/compile/plan.h"
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {

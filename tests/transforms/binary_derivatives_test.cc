@@ -11,8 +11,8 @@
 #include <set>
 
 #include "spruce/core/ops/ops.h"
+#include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/grad.h"
-#include "spruce/transforms/jit.h"
 #include "spruce/transforms/jvp.h"
 #include "spruce/transforms/vjp.h"
 #include "tests/transforms/properties.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // checkpoint: same values and derivatives, less memory, and a second run that stays one under jit.
-#include "spruce/transforms/checkpoint.h"
+#include "spruce/transforms/checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
 #include "spruce/core/memory.h"
+#include "spruce/transforms/compile/plan.h"
 #include "spruce/transforms/passes/pipeline.h"
-#include "spruce/transforms/plan.h"
 
 namespace spruce {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "benchmarks/long_programs.h"
+#include "spruce/transforms/compile/plan.h"
 #include "spruce/transforms/passes/pipeline.h"
-#include "spruce/transforms/plan.h"
 
 namespace spruce {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/cost.h"
+#include "spruce/transforms/compile/cost.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce {

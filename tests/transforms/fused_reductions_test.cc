@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 
 namespace spruce {
 namespace {

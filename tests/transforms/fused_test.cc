@@ -15,7 +15,7 @@
 #include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 
 namespace spruce {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // jit: when it traces, what it captures, and what it may overwrite.
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 
 #include <gtest/gtest.h>
 

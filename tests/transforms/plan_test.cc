@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a compiled graph: where values stand, what is shared, what is donated.
-#include "spruce/transforms/plan.h"
+#include "spruce/transforms/compile/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "spruce/core/ops/create.h"
-#include "spruce/transforms/memory_plan.h"
+#include "spruce/transforms/compile/memory_plan.h"
 
 namespace spruce::internal {
 namespace {

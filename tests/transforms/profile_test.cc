@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/profile.h"
+#include "spruce/transforms/compile/profile.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of a compiled function allocates its results and nothing else.
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 #include "tests/transforms/allocations.h"
 #include "tests/transforms/properties.h"
 

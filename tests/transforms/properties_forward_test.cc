@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "spruce/core/ops/shape.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a graph is the graph, for every primitive with its parameters.
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // jit gives what evaluation gives, for values and derivatives, and traces once.
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/jvp.h"
 #include "spruce/transforms/vjp.h"
 #include "tests/transforms/properties.h"

@@ -11,8 +11,8 @@
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/grad.h"
-#include "spruce/transforms/jit.h"
 #include "spruce/transforms/vmap.h"
 
 namespace spruce {

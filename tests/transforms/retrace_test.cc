@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why jit traces again, and what it says of what it made.
-#include "spruce/transforms/retrace.h"
+#include "spruce/transforms/compile/retrace.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions as files.
-#include "spruce/transforms/save_function.h"
+#include "spruce/transforms/compile/save_function.h"
 
 #include <gmock/gmock.h>
 #include <zlib.h>

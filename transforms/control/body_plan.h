@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "spruce/core/primitive.h"
-#include "spruce/transforms/executor.h"
-#include "spruce/transforms/plan.h"
+#include "spruce/transforms/compile/executor.h"
+#include "spruce/transforms/compile/plan.h"
 
 namespace spruce::internal {
 

@@ -6,7 +6,7 @@
 
 #include "spruce/core/primitive.h"
 #include "spruce/transforms/control/body_rules.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 
 namespace spruce::internal {
 

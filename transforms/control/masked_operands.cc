@@ -2,7 +2,7 @@
 #include "spruce/transforms/control/masked_operands.h"
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/stop_gradient.h"
 
 namespace spruce::internal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/scan.h"
 
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 
 namespace spruce::internal {
 

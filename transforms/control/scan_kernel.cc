@@ -8,10 +8,10 @@
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/parallel.h"
+#include "spruce/transforms/compile/cost.h"
+#include "spruce/transforms/compile/profiler.h"
 #include "spruce/transforms/control/body_plan.h"
 #include "spruce/transforms/control/scan_rules.h"
-#include "spruce/transforms/cost.h"
-#include "spruce/transforms/profiler.h"
 
 namespace spruce::internal {
 namespace {

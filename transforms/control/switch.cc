@@ -6,7 +6,7 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 
 namespace spruce::internal {
 namespace {

@@ -2,7 +2,7 @@
 #include "spruce/transforms/control/while_loop.h"
 
 #include "spruce/core/ops/logic.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 
 namespace spruce::internal {
 

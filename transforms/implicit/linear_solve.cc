@@ -2,7 +2,7 @@
 #include "spruce/transforms/implicit/linear_solve.h"
 
 #include "spruce/transforms/control/body_rules.h"
-#include "spruce/transforms/implicit/linear_solve_rules.h"
+#include "spruce/transforms/linear_solve_rules.h"
 
 namespace spruce::internal {
 

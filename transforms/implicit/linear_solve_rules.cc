@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/implicit/linear_solve_rules.h"
+#include "spruce/transforms/linear_solve_rules.h"
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"

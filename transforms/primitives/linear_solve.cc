@@ -2,7 +2,7 @@
 // The solution of linear equations, with the map and the ways to solve for it and its transpose as
 // graphs.
 #include "spruce/transforms/control/body_rules.h"
-#include "spruce/transforms/implicit/linear_solve_rules.h"
+#include "spruce/transforms/linear_solve_rules.h"
 
 namespace spruce {
 namespace {

@@ -3,9 +3,9 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/primitives.h"
 #include "spruce/transforms/control/samples.h"
 #include "spruce/transforms/control/scan_rules.h"
+#include "spruce/transforms/control_primitives.h"
 
 namespace spruce {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "spruce/core/cpu/fusion/tiny.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/control/control.h"
 #include "spruce/transforms/grad.h"
 #include "spruce/transforms/jacobian.h"
-#include "spruce/transforms/jit.h"
 
 namespace spruce {
 namespace {

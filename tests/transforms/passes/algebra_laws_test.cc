@@ -9,8 +9,8 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/primitives.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/simplify/algebra.h"
 #include "tests/transforms/passes/pass_text.h"
 

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {

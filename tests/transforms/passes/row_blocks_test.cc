@@ -9,7 +9,7 @@
 #include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
 #include "spruce/nn/nn.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/transforms/as_compiled.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "spruce/transforms/compile/plan.h"
 #include "spruce/transforms/passes/passes.h"
-#include "spruce/transforms/plan.h"
 
 namespace spruce {
 namespace {

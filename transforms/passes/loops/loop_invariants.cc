@@ -11,7 +11,7 @@
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/loops/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"

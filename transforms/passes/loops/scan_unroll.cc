@@ -2,7 +2,7 @@
 // Scans with several steps in one turn. Steps that do not fill a turn are done behind the loop.
 #include "spruce/core/graph/build.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/graph/build.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/loops/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"

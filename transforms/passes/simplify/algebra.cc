@@ -7,7 +7,7 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rules.h"
 #include "spruce/transforms/passes/simplify/match.h"

@@ -4,7 +4,7 @@
 #include "spruce/core/graph/build.h"
 #include "spruce/core/graph/custom_call.h"
 #include "spruce/transforms/checkpoint_rules.h"
-#include "spruce/transforms/implicit/linear_solve_rules.h"
+#include "spruce/transforms/linear_solve_rules.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 

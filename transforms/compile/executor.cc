@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/executor.h"
+#include "spruce/transforms/compile/executor.h"
 
 #include <new>
 
@@ -8,9 +8,9 @@
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
 #include "spruce/core/rules/to_device.h"
+#include "spruce/transforms/compile/plan.h"
 #include "spruce/transforms/compile_log.h"
 #include "spruce/transforms/passes/pipeline.h"
-#include "spruce/transforms/plan.h"
 
 namespace spruce::internal {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/placement.h"
+#include "spruce/transforms/compile/placement.h"
 
 #include <numeric>
 

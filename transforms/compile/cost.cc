@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/cost.h"
+#include "spruce/transforms/compile/cost.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 #include "spruce/core/graph/build.h"
 #include "spruce/core/graph/print.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 
 namespace spruce {
 namespace {

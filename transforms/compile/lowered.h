@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "spruce/transforms/cost.h"
-#include "spruce/transforms/executor.h"
+#include "spruce/transforms/compile/cost.h"
+#include "spruce/transforms/compile/executor.h"
 
 namespace spruce {
 

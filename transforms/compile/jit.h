@@ -10,11 +10,11 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/checked_function.h"
+#include "spruce/transforms/compile/executor.h"
+#include "spruce/transforms/compile/lowered.h"
+#include "spruce/transforms/compile/retrace.h"
 #include "spruce/transforms/compile_log.h"
-#include "spruce/transforms/executor.h"
 #include "spruce/transforms/linearizer.h"
-#include "spruce/transforms/lowered.h"
-#include "spruce/transforms/retrace.h"
 #include "spruce/transforms/stage.h"
 
 namespace spruce {

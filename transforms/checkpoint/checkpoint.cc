@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/checkpoint.h"
+#include "spruce/transforms/checkpoint/checkpoint.h"
 
 #include "spruce/transforms/checkpoint_rules.h"
 

@@ -10,7 +10,7 @@
 
 #include "spruce/core/array.h"
 #include "spruce/core/graph/graph.h"
-#include "spruce/transforms/placement.h"
+#include "spruce/transforms/compile/placement.h"
 
 namespace spruce::internal {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/save_function.h"
+#include "spruce/transforms/compile/save_function.h"
 
 #include <unordered_set>
 
-#include "spruce/transforms/executor.h"
+#include "spruce/transforms/compile/executor.h"
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/plan.h"
+#include "spruce/transforms/compile/plan.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,8 @@
 #include "spruce/core/graph/build.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/memory_plan.h"
-#include "spruce/transforms/profiler.h"
+#include "spruce/transforms/compile/memory_plan.h"
+#include "spruce/transforms/compile/profiler.h"
 
 namespace spruce::internal {
 namespace {

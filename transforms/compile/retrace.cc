@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/retrace.h"
+#include "spruce/transforms/compile/retrace.h"
 
 #include <cxxabi.h>
 

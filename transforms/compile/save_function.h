@@ -6,8 +6,8 @@
 #include <shared_mutex>
 #include <span>
 
+#include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/function_form.h"
-#include "spruce/transforms/jit.h"
 
 namespace spruce {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 
 #include <absl/hash/hash.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/lowered.h"
+#include "spruce/transforms/compile/lowered.h"
 
 #include <cstdio>
 
-#include "spruce/transforms/plan.h"
+#include "spruce/transforms/compile/plan.h"
 
 namespace spruce {
 

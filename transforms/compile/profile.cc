@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/profile.h"
+#include "spruce/transforms/compile/profile.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 #include "spruce/core/graph/print.h"
 #include "spruce/core/io/atomic_file.h"
-#include "spruce/transforms/profiler.h"
+#include "spruce/transforms/compile/profiler.h"
 
 namespace spruce {
 namespace internal {
