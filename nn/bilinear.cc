@@ -7,7 +7,6 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/nn/init.h"
 
 namespace spruce::nn {
 
@@ -37,8 +36,9 @@ Bilinear Bilinear::init(const Key& key, int64_t in1, int64_t in2, int64_t out,
   const OpScope at("Bilinear::init", loc);
   const auto [kw, kb] = random::split<2>(key);
   Bilinear layer;
-  layer.weight = nn::init::uniform_fan_in(kw, {out, in1, in2}, in1, o.dtype);
-  if (o.bias) layer.bias = nn::init::uniform_fan_in(kb, {out}, in1, o.dtype);
+  using nn::init::internal::first_value;
+  layer.weight = first_value(o.init.weight, kw, {out, in1, in2}, in1, o.dtype);
+  if (o.bias) layer.bias = first_value(o.init.bias, kb, {out}, in1, o.dtype);
   return layer;
 }
 

@@ -122,7 +122,7 @@ ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_
   parts.config = config_of(op, rank, kernel, o.stride, o.padding, o.dilation, o.groups);
   parts.config.padding_mode = o.padding_mode;
   check_channels(op, in, out, o.groups);
-  Weights made = init_weights(key, out, in / o.groups, kernel, out, o.bias, o.dtype);
+  Weights made = init_weights(key, out, in / o.groups, kernel, out, o.bias, o.dtype, o.init);
   parts.weight = std::move(made.weight);
   parts.bias = std::move(made.bias);
   return parts;

@@ -99,7 +99,7 @@ ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& key, int64_t in, int6
   params_of(op, kernel, {o.stride, o.padding, o.output_padding, o.groups, o.dilation});
   internal::check_channels(op, in, out, o.groups);
   internal::Weights made =
-      internal::init_weights(key, in, out / o.groups, kernel, out, o.bias, o.dtype);
+      internal::init_weights(key, in, out / o.groups, kernel, out, o.bias, o.dtype, o.init);
   ConvTranspose layer;
   layer.weight = std::move(made.weight);
   layer.bias = std::move(made.bias);

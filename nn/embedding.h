@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "spruce/nn/factory.h"
+#include "spruce/nn/initializer.h"
 
 namespace spruce::nn {
 
@@ -12,6 +13,7 @@ namespace spruce::nn {
 struct EmbeddingOptions {
   Dtype dtype = float32;                    ///< of the table
   std::optional<int64_t> padding_idx = {};  ///< a row that begins with zeros and is not learned
+  init::LayerInit init = {};                ///< how the table begins, if not as PyTorch's
 };
 /// Options of embedding.
 struct EmbeddingLookupOptions {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/rnn_cells.h"
+
+#include "spruce/core/op_scope.h"
+#include "spruce/nn/recurrence.h"
+
+namespace spruce::nn {
+namespace {
+
+// The four parameters that cells of all kinds have, with `gates` parts.
+template <class Cell, class Options>
+Cell init_cell(const Key& key, int64_t gates, int64_t in, int64_t hidden, const Options& o) {
+  const auto [k_ih, k_hh, k_bias_ih, k_bias_hh] = random::split<4>(key);
+  const auto uniform = [&](const init::Initializer& chosen, const Key& k, const Shape& shape) {
+    return init::internal::first_value(chosen, k, shape, hidden, o.dtype);
+  };
+  Cell cell;
+  cell.weight_ih = uniform(o.init.weight, k_ih, {gates * hidden, in});
+  cell.weight_hh = uniform(o.init.weight, k_hh, {gates * hidden, hidden});
+  if (o.bias) {
+    cell.bias_ih = uniform(o.init.bias, k_bias_ih, {gates * hidden});
+    cell.bias_hh = uniform(o.init.bias, k_bias_hh, {gates * hidden});
+  }
+  return cell;
+}
+
+}  // namespace
+
+RNNCell RNNCell::init(const Key& key, int64_t in, int64_t hidden, const RNNCellOptions& o,
+                      Loc loc) {
+  const OpScope at("RNNCell::init", loc);
+  auto cell = init_cell<RNNCell>(key, 1, in, hidden, o);
+  cell.nonlinearity = o.nonlinearity;
+  return cell;
+}
+
+LSTMCell LSTMCell::init(const Key& key, int64_t in, int64_t hidden, const LSTMCellOptions& o,
+                        Loc loc) {
+  const OpScope at("LSTMCell::init", loc);
+  return init_cell<LSTMCell>(key, 4, in, hidden, o);
+}
+
+GRUCell GRUCell::init(const Key& key, int64_t in, int64_t hidden, const GRUCellOptions& o,
+                      Loc loc) {
+  const OpScope at("GRUCell::init", loc);
+  return init_cell<GRUCell>(key, 3, in, hidden, o);
+}
+
+Array RNNCell::operator()(const Array& x, const Array& h, Loc loc) const {
+  const OpScope at("RNNCell", loc);
+  return internal::run_cell("RNNCell", internal::arrays_of(*this), x, {h})[0];
+}
+
+LSTMState LSTMCell::operator()(const Array& x, const LSTMState& state, Loc loc) const {
+  const OpScope at("LSTMCell", loc);
+  std::vector<Array> next =
+      internal::run_cell("LSTMCell", internal::arrays_of(*this), x, {state.h, state.c});
+  return {std::move(next[0]), std::move(next[1])};
+}
+
+Array GRUCell::operator()(const Array& x, const Array& h, Loc loc) const {
+  const OpScope at("GRUCell", loc);
+  return internal::run_cell("GRUCell", internal::arrays_of(*this), x, {h})[0];
+}
+
+}  // namespace spruce::nn
