@@ -32,11 +32,11 @@ Inputs inputs_of(const std::string& text) {
   return out;
 }
 
-// What make_layer_cases.py writes for a long list: sums of g[i] cos(k i + k), k = 1..8.
+// What make_layer_cases.py writes for a long list: sums of g[i] cos(k i + k), k = 1..4.
 std::vector<double> sums_of(const std::vector<double>& g) {
-  std::vector<double> out(8, 0);
+  std::vector<double> out(4, 0);
   for (size_t i = 0; i < g.size(); ++i) {
-    for (size_t k = 1; k <= 8; ++k) out[k - 1] += g[i] * std::cos(static_cast<double>(k * i + k));
+    for (size_t k = 1; k <= 4; ++k) out[k - 1] += g[i] * std::cos(static_cast<double>(k * i + k));
   }
   return out;
 }

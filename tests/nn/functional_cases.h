@@ -28,6 +28,17 @@ sp::Shape list_of(const Options& o, const std::string& name);
 /// The same as one number for all axes, where there is one, or one for each.
 nn::WindowArg sizes_of(const Options& o, const std::string& name);
 
+/// Fails unless f throws an E whose message has `message` in it.
+template <class E, class F>
+void expect_error(const F& f, const std::string& message) {
+  try {
+    f();
+    ADD_FAILURE() << "no error: " << message;
+  } catch (const E& e) {
+    EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+  }
+}
+
 /// All results in a row.
 inline Array joined(const std::vector<Array>& parts) {
   std::vector<Array> flat;

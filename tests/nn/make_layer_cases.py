@@ -6,7 +6,7 @@
 One line a case: operation, options, inputs, result, gradients of sum(result * cos(0, 1, ...)) to each
 input: first the arguments, then the parameters, sorted by PyTorch's name, each divided by 4. An input
 is "shape@step": wave(shape, step), which the test computes as well. A list that begins with # does not
-hold the numbers g themselves but the sums of g[i] cos(k i + k) for k = 1..8.
+hold the numbers g themselves but the sums of g[i] cos(k i + k) for k = 1..4.
 """
 
 import itertools
@@ -20,9 +20,9 @@ torch.set_default_dtype(torch.float64)
 
 def text(values):
     flat = values.detach().reshape(-1)
-    if flat.numel() > 24:
+    if flat.numel() > 8:
         i = torch.arange(flat.numel(), dtype=torch.float64)
-        flat = torch.stack([(flat * torch.cos(k * i + k)).sum() for k in range(1, 9)])
+        flat = torch.stack([(flat * torch.cos(k * i + k)).sum() for k in range(1, 5)])
         return "#" + ",".join("%.14g" % v for v in flat.tolist())
     return ",".join("%.12g" % v for v in flat.tolist())
 
@@ -106,8 +106,114 @@ def cells():
              lambda call, x, *s: list(call(x, s if s else None)))
 
 
+PADDING = torch.tensor([[0, 0, 0, 1], [0, 1, 0, 0]], dtype=torch.bool)  # [n, s]
+CAUSAL = torch.ones(4, 4, dtype=torch.bool).triu(1)
+
+
+def masks_of(kind, t, s, heads):
+    """Keyword arguments of MultiheadAttention; the test makes the same of the name."""
+    out = {}
+    if kind in ("padding", "both"):
+        out["key_padding_mask"] = PADDING[:, :s]
+    if kind in ("bool", "both"):
+        out["attn_mask"] = torch.ones(t, s, dtype=torch.bool).triu(2)
+    if kind == "float":
+        out["attn_mask"] = wave(t, s)
+    if kind == "heads":
+        out["attn_mask"] = wave(2 * heads, t, s)
+    return out
+
+
+def multihead():
+    heads, e, t, s = 2, 4, 3, 4
+    for kdim, vdim, bias, kv, zero, first in ((4, 4, 1, 0, 0, 0), (3, 4, 1, 0, 0, 1), (3, 5, 0, 1, 0, 0),
+                                              (4, 4, 1, 1, 1, 0), (4, 4, 0, 0, 1, 1), (4, 2, 1, 1, 1, 1)):
+        for mask, weights in itertools.product(("none", "padding", "bool", "float", "heads", "both", "causal"),
+                                               ("no", "mean", "all")):
+            layer = nn.MultiheadAttention(e, heads, 0.0, bool(bias), bool(kv), bool(zero), kdim, vdim, bool(first))
+            m = masks_of(mask, t, s, heads)
+            if mask == "causal":
+                m["attn_mask"] = torch.ones(t, s, dtype=torch.bool).triu(1)
+            shapes = [(2, t, e), (2, s, kdim), (2, s, vdim)]
+            if not first:
+                shapes = [(a[1], a[0], a[2]) for a in shapes]
+
+            def f(call, q, k, v):
+                out = call(q, k, v, need_weights=weights != "no", average_attn_weights=weights == "mean", **m)
+                return [out[0]] + [out[1]] * (weights != "no")
+
+            o = {"kdim": kdim, "vdim": vdim, "bias": bias, "kv": kv, "zero": zero, "first": first,
+                 "mask": mask, "weights": weights}
+            emit("multihead_layer", o, shapes, layer, f)
+    for weights in ("no", "mean", "all"):
+        layer = nn.MultiheadAttention(e, heads, 0.0, add_bias_kv=True)
+        emit("multihead_single", {"weights": weights}, [(t, e), (s, e), (s, e)], layer,
+             lambda call, q, k, v: [a for a in call(q, k, v, need_weights=weights != "no",
+                                                    average_attn_weights=weights == "mean",
+                                                    key_padding_mask=PADDING[0]) if a is not None])
+
+
+def grouped():
+    for q, k, e, mask in (((2, 4, 3, 4), (2, 2, 5, 4), 3, "none"), ((4, 3, 4), (1, 3, 4), 4, "causal"),
+                          ((1, 6, 2, 3), (1, 3, 4, 3), 3, "bool"), ((2, 3, 2, 3), (2, 3, 4, 3), 2, "float"),
+                          ((2, 4, 3, 2), (2, 1, 4, 2), 2, "heads")):
+        t, s = q[-2], k[-2]
+        m = {"none": None, "causal": None, "bool": torch.ones(t, s, dtype=torch.bool).tril(),
+             "float": wave(t, s), "heads": wave(*q[:-2], t, s)}[mask]
+        emit("grouped_attention", {"mask": mask}, [q, k, k[:-1] + (e,)], None,
+             lambda call, q, k, v: [torch.nn.functional.scaled_dot_product_attention(
+                 q, k, v, m, 0.0, mask == "causal", enable_gqa=True)])
+
+
+def transformers():
+    """In training mode, where PyTorch takes no short cuts; without dropout."""
+    d, heads, ff, t, s = 4, 2, 3, 3, 4
+    cases = list(itertools.product((0, 1), ("relu", "gelu"), (0, 1)))
+    turned = lambda shape, first: shape if first else (shape[1], shape[0], shape[2])
+    for (norm_first, activation, first), (mask, bias) in zip(
+            cases * 2, itertools.product(("none", "padding", "bool", "causal"), (1, 0, 1, 1))):
+        o = {"norm_first": norm_first, "activation": activation, "first": first, "mask": mask, "bias": bias}
+        options = dict(dim_feedforward=ff, dropout=0.0, activation=activation, layer_norm_eps=1e-3,
+                       batch_first=bool(first), norm_first=bool(norm_first), bias=bool(bias))
+        own = {}
+        if mask == "padding":
+            own = {"src_key_padding_mask": PADDING[:, :t]}
+        if mask == "bool":
+            own = {"src_mask": torch.ones(t, t, dtype=torch.bool).triu(2)}
+        if mask == "causal":
+            own = {"src_mask": nn.Transformer.generate_square_subsequent_mask(t), "is_causal": True}
+        emit("encoder_layer", o, [turned((2, t, d), first)], nn.TransformerEncoderLayer(d, heads, **options),
+             lambda call, x: [call(x, **own)])
+        tgt = {k.replace("src", "tgt").replace("is_causal", "tgt_is_causal"): v for k, v in own.items()}
+        memory = {"memory_key_padding_mask": PADDING} if mask in ("padding", "causal") else {}
+        if mask == "bool":
+            memory = {"memory_mask": torch.ones(t, s, dtype=torch.bool).triu(2)}
+        shapes = [turned((2, t, d), first), turned((2, s, d), first)]
+        emit("decoder_layer", o, shapes, nn.TransformerDecoderLayer(d, heads, **options),
+             lambda call, x, m: [call(x, m, **tgt, **memory)])
+        for norm in (0, 1):
+            final = nn.LayerNorm(d, eps=1e-3) if norm else None
+            own_stack = {k.replace("src_mask", "mask"): v for k, v in own.items()}
+            emit("encoder", o | {"norm": norm}, shapes[:1], nn.TransformerEncoder(
+                nn.TransformerEncoderLayer(d, heads, **options), 2, final), lambda call, x: [call(x, **own_stack)])
+            emit("decoder", o | {"norm": norm}, shapes, nn.TransformerDecoder(
+                nn.TransformerDecoderLayer(d, heads, **options), 2, final),
+                lambda call, x, m: [call(x, m, **tgt, **memory)])
+        both = {k: v for k, v in tgt.items()} | memory
+        if mask == "padding":
+            both["src_key_padding_mask"] = PADDING
+        emit("transformer", o, [shapes[1], shapes[0]], nn.Transformer(
+            d, heads, 2, 1, **options), lambda call, src, x: [call(src, x, **both)])
+    for single in ((t, d),):
+        emit("encoder_layer_single", {}, [single], nn.TransformerEncoderLayer(d, heads, ff, 0.0),
+             lambda call, x: [call(x)])
+
+
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
     print(f"// Made by make_layer_cases.py with torch {torch.__version__.split('+')[0]}.")
     recurrent()
     cells()
+    multihead()
+    grouped()
+    transformers()

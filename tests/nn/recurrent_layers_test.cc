@@ -129,16 +129,6 @@ TEST(Recurrent, InitialValues) {
   EXPECT_FALSE(sp::array_equal(*ones.cells[0].bias_ih, sp::ones({4})));
 }
 
-template <class E, class F>
-void expect_error(const F& f, const std::string& message) {
-  try {
-    f();
-    ADD_FAILURE() << "no error: " << message;
-  } catch (const E& e) {
-    EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
-  }
-}
-
 TEST(Recurrent, BadInput) {
   const nn::GRU net = nn::GRU::init(sp::Key(0), 3, 4);
   const Array x = sp::ones({5, 2, 3});
