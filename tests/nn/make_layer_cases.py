@@ -209,6 +209,72 @@ def transformers():
              lambda call, x: [call(x)])
 
 
+def positions():
+    """By complex numbers, and by halves as transformers' rotate_half."""
+    for shape, base, interleaved, offset in (((2, 5, 4), 1e4, 1, 0), ((2, 2, 3, 6), 100.0, 0, 0), ((3, 4), 1e4, 0, 7),
+                                             ((1, 3, 2), 10.0, 1, 3)):
+        t, d = shape[-2:]
+        places = torch.arange(t, dtype=torch.float64) + offset
+        angles = places[:, None] * base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+
+        def f(call, x):
+            if interleaved:
+                pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+                return [torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)]
+            both = torch.cat([angles, angles], -1)
+            turned = torch.cat([-x[..., d // 2:], x[..., : d // 2]], -1)
+            return [x * both.cos() + turned * both.sin()]
+
+        emit("rotary", {"base": base, "interleaved": interleaved, "offset": offset}, [shape], None, f)
+
+
+def parametrized():
+    import torch.nn.utils.parametrizations as P
+
+    for shape, dim in (((3, 4), 0), ((3, 4), 1), ((2, 3, 2), 1), ((4, 2), None), ((2, 2, 3), -1)):
+        axis = None if dim is None else dim % len(shape)
+        norms = tuple(n if i == axis else 1 for i, n in enumerate(shape))
+        emit("weight_norm", {} if dim is None else {"dim": dim}, [norms, shape], None,
+             lambda call, a, v: [v * (a / (v.norm() if dim is None else torch.norm_except_dim(v, 2, axis)))])
+    for shape, dim, steps, training in (((3, 4), 0, 1, 1), ((4, 3, 2), 0, 2, 1), ((2, 3, 2, 2), 1, 3, 1), ((3, 4), 0, 1, 0)):
+        def f(call, w):
+            torch.manual_seed(0)
+            p = P._SpectralNorm(w.detach(), steps, dim, 1e-12)
+            rows = shape[dim]
+            p._u = nn.functional.normalize(wave(rows, step=0.9), dim=0)
+            p._v = nn.functional.normalize(wave(math.prod(shape) // rows, step=1.1), dim=0)
+            p.train(bool(training))
+            out = p(w)
+            return [out, p._u, p._v]
+        emit("spectral_norm", {"dim": dim, "steps": steps, "training": training}, [shape], None, f)
+    for shape in ((3, 3), (5, 5), (4, 3), (2, 5), (1, 1), (4, 1), (3, 2)):
+        for name in ("matrix_exp", "householder"):
+            kinds = {"matrix_exp": P._OrthMaps.matrix_exp, "householder": P._OrthMaps.householder}
+            def f(call, w):
+                layer = nn.Linear(shape[1], shape[0], bias=False)
+                p = P._Orthogonal(layer.weight, kinds[name], use_trivialization=False)
+                if name == "householder":  # without the signs on the diagonal
+                    w = w.tril(-1) if shape[0] >= shape[1] else w.triu(1)
+                    w = w + torch.eye(*shape)
+                return [p(w)]
+            emit("orthogonal", {"map": name}, [shape], None, f)
+
+
+def fused():
+    for kind, norm, shape, make in (
+        ("conv1d", nn.BatchNorm1d, (2, 2, 5), lambda b: nn.Conv1d(2, 3, 2, bias=b)),
+        ("conv2d", nn.BatchNorm2d, (1, 4, 4, 5), lambda b: nn.Conv2d(4, 6, (2, 3), 2, 1, groups=2, bias=b)),
+        ("conv_transpose2d", nn.BatchNorm2d, (1, 4, 3, 2), lambda b: nn.ConvTranspose2d(4, 6, 2, 2, groups=2, bias=b)),
+        ("linear", nn.BatchNorm1d, (3, 4), lambda b: nn.Linear(4, 5, bias=b)),
+    ):
+        for bias, affine in ((1, 1), (0, 1), (1, 0)):
+            layer, bn = make(bool(bias)), None
+            bn = norm(layer.weight.shape[0] if kind != "conv_transpose2d" else 6, eps=1e-3, affine=bool(affine))
+            bn.running_mean, bn.running_var = wave(len(bn.running_mean), step=0.8), wave(len(bn.running_mean), step=0.6) ** 2
+            net = nn.Sequential(layer, bn).eval()
+            emit("fused", {"kind": kind, "bias": bias, "affine": affine}, [shape], net, lambda call, x: [call(x)])
+
+
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
     print(f"// Made by make_layer_cases.py with torch {torch.__version__.split('+')[0]}.")
@@ -217,3 +283,6 @@ if __name__ == "__main__":
     multihead()
     grouped()
     transformers()
+    positions()
+    parametrized()
+    fused()
