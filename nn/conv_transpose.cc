@@ -10,6 +10,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/axes_name.h"
 #include "spruce/nn/conv_parts.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 namespace {
@@ -114,8 +115,10 @@ ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& key, int64_t in, int6
 template <int kAxes>
 Array ConvTranspose<kAxes>::operator()(const Array& x, Loc loc) const {
   const OpScope at(kLayerName<kAxes>, loc);
-  return run(kLayerName<kAxes>, kAxes, x, weight, bias.value_or(Array()),
-             {stride, padding, output_padding, groups, dilation});
+  const Array y = run(kLayerName<kAxes>, kAxes, x, weight, bias.value_or(Array()),
+                      {stride, padding, output_padding, groups, dilation});
+  return internal::observed(*this, kLayerName<kAxes>, y,
+                            [&] { return x.size() / weight.shape(0) * weight.size(); });
 }
 
 template struct ConvTransposeFunction<1>;

@@ -6,6 +6,7 @@
 
 #include "spruce/nn/factory.h"
 #include "spruce/nn/initializer.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -51,7 +52,8 @@ struct Embedding {
 
   /// i[...] -> f[..., d]. Throws as embedding().
   Array operator()(const Array& input, Loc loc = Loc::current()) const {
-    return embedding(input, weight, {.padding_idx = padding_idx}, loc);
+    return internal::observed(*this, "Embedding",
+                              embedding(input, weight, {.padding_idx = padding_idx}, loc));
   }
 };
 

@@ -6,6 +6,7 @@
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -39,7 +40,8 @@ Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions
 
 Array Linear::operator()(const Array& x, Loc loc) const {
   const OpScope at("linear", loc);
-  return linear(x, weight, bias.value_or(Array()));
+  return internal::observed(*this, "Linear", linear(x, weight, bias.value_or(Array())),
+                            [&] { return x.size() * weight.shape(0); });
 }
 
 }  // namespace spruce::nn

@@ -8,6 +8,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/dropout.h"
+#include "spruce/nn/observe.h"
 #include "spruce/transforms/stop_gradient.h"
 
 namespace spruce::nn {
@@ -37,8 +38,12 @@ Array LoRA::operator()(const Array& x, Context& ctx, Loc loc) const {
                             ? nn::dropout(x, {.p = dropout, .key = ctx.next_key("LoRA")})
                             : x;
   const Array bias = base.bias ? stop_gradient(*base.bias) : Array();
-  return linear(x, stop_gradient(base.weight), bias) +
-         linear(linear(dropped, lora_A), lora_B) * scale;
+  const Array y =
+      linear(x, stop_gradient(base.weight), bias) + linear(linear(dropped, lora_A), lora_B) * scale;
+  return internal::observed(*this, "LoRA", y, [&] {
+    const int64_t weights = base.weight.size() + lora_A.size() + lora_B.size();
+    return x.size() / base.weight.shape(1) * weights;
+  });
 }
 
 Linear LoRA::merged(Loc loc) const {

@@ -19,6 +19,7 @@
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
 #include "spruce/nn/known_indices.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 namespace {
@@ -166,6 +167,15 @@ void check_inputs(const MultiheadAttention& layer, const Sizes& z, const Array& 
   }
 }
 
+// The output of a call, and what it cost but for out_proj.
+Array observed_output(const MultiheadAttention& layer, const Sizes& z, const Array& q,
+                      const Array& k, const Array& attended, int rank) {
+  return internal::observed(layer, kOp, output_of(layer, attended, rank), [&] {
+    const int64_t n = q.shape(0), t = q.shape(2), s = k.shape(2), g = z.kv_heads * z.d;
+    return n * (t * z.e * z.e + s * g * (z.kdim + z.vdim) + 2 * t * s * z.e);
+  });
+}
+
 // The call; `weights`, where it is not null, takes those of each head, f[n, heads, t, s].
 Array attend(const MultiheadAttention& layer, const Array& query, const Array& key,
              const Array& value, Context& ctx, const MultiheadMasks& masks, Array* weights) {
@@ -194,8 +204,10 @@ Array attend(const MultiheadAttention& layer, const Array& query, const Array& k
     options.dropout_p = layer.dropout;
     options.dropout_key = ctx.next_key(kOp);
   }
-  if (weights == nullptr)
-    return output_of(layer, scaled_dot_product_attention(q, k, v, options), query.rank());
+  if (weights == nullptr) {
+    return observed_output(layer, z, q, k, scaled_dot_product_attention(q, k, v, options),
+                           query.rank());
+  }
 
   const int64_t times = z.heads / z.kv_heads;
   const Array keys = repeat(k, times, 1), values = repeat(v, times, 1);
@@ -204,7 +216,7 @@ Array attend(const MultiheadAttention& layer, const Array& query, const Array& k
                                       options.is_causal);
   if (options.dropout_p != 0)
     *weights = nn::dropout(*weights, {.p = options.dropout_p, .key = options.dropout_key});
-  return output_of(layer, matmul(*weights, values), query.rank());
+  return observed_output(layer, z, q, k, matmul(*weights, values), query.rank());
 }
 
 }  // namespace

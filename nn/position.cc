@@ -11,6 +11,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 namespace {
@@ -102,7 +103,7 @@ Array LearnedPositions::operator()(const Array& x, Loc loc) const {
                      " do not fit: x must be f[..., t, e] and weight f[max_length, e], with t up "
                      "to max_length");
   }
-  return x + weight[slice(x.shape(-2))];
+  return internal::observed(*this, "LearnedPositions", x + weight[slice(x.shape(-2))]);
 }
 
 }  // namespace spruce::nn

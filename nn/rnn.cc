@@ -2,6 +2,7 @@
 #include "spruce/nn/rnn.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/nn/observe.h"
 #include "spruce/nn/recurrence.h"
 
 namespace spruce::nn {
@@ -23,14 +24,28 @@ Layer init_layers(const char* op, const Key& key, int64_t in, int64_t out, const
   return layer;
 }
 
+// The multiply-adds of a step of a cell, for one example.
+template <class Cell>
+int64_t products(const Cell& cell) {
+  int64_t count = cell.weight_ih.size() + cell.weight_hh.size();
+  if constexpr (requires { cell.weight_hr; }) count += cell.weight_hr ? cell.weight_hr->size() : 0;
+  return count;
+}
+
 template <class Layer>
 internal::SequenceResult run(const char* op, const Layer& layer, const Array& x,
                              std::vector<Array> state, Context& ctx, const SequenceOptions& o) {
   std::vector<internal::CellArrays> cells;
   for (const auto& cell : layer.cells) cells.push_back(internal::arrays_of(cell));
-  return internal::run_cells(
+  internal::SequenceResult r = internal::run_cells(
       cells, {op, layer.batch_first, layer.bidirectional, layer.dropout, o.lengths, o.mask}, x,
       std::move(state), ctx);
+  internal::observed(layer, op, r.output, [&] {
+    int64_t count = 0;
+    for (const auto& cell : layer.cells) count += products(cell);
+    return x.size() / std::max<int64_t>(x.shape(-1), 1) * count;
+  });
+  return r;
 }
 
 // Calls visit(name, array) for each parameter that there is, by PyTorch's name.

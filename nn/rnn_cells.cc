@@ -2,6 +2,7 @@
 #include "spruce/nn/rnn_cells.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/nn/observe.h"
 #include "spruce/nn/recurrence.h"
 
 namespace spruce::nn {
@@ -46,21 +47,37 @@ GRUCell GRUCell::init(const Key& key, int64_t in, int64_t hidden, const GRUCellO
   return init_cell<GRUCell>(key, 3, in, hidden, o);
 }
 
+namespace {
+
+// Products of both weights with each row.
+template <class Cell>
+Array observed_cell(const Cell& cell, const char* type, const Array& h) {
+  return internal::observed(cell, type, h, [&] {
+    const int64_t rows = h.size() / std::max<int64_t>(h.shape(-1), 1);
+    return rows * (cell.weight_ih.size() + cell.weight_hh.size());
+  });
+}
+
+}  // namespace
+
 Array RNNCell::operator()(const Array& x, const Array& h, Loc loc) const {
   const OpScope at("RNNCell", loc);
-  return internal::run_cell("RNNCell", internal::arrays_of(*this), x, {h})[0];
+  return observed_cell(*this, "RNNCell",
+                       internal::run_cell("RNNCell", internal::arrays_of(*this), x, {h})[0]);
 }
 
 LSTMState LSTMCell::operator()(const Array& x, const LSTMState& state, Loc loc) const {
   const OpScope at("LSTMCell", loc);
   std::vector<Array> next =
       internal::run_cell("LSTMCell", internal::arrays_of(*this), x, {state.h, state.c});
+  observed_cell(*this, "LSTMCell", next[0]);
   return {std::move(next[0]), std::move(next[1])};
 }
 
 Array GRUCell::operator()(const Array& x, const Array& h, Loc loc) const {
   const OpScope at("GRUCell", loc);
-  return internal::run_cell("GRUCell", internal::arrays_of(*this), x, {h})[0];
+  return observed_cell(*this, "GRUCell",
+                       internal::run_cell("GRUCell", internal::arrays_of(*this), x, {h})[0]);
 }
 
 }  // namespace spruce::nn

@@ -11,6 +11,7 @@
 #include "spruce/nn/activations.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 namespace {
@@ -122,8 +123,9 @@ Array TransformerEncoderLayer::operator()(const Array& src, Context& ctx, const 
   const Array x = with_residual(src, norm1, norm_first, [&](const Array& y) {
     return dropped(self_attn(y, y, y, ctx, own), dropout, ctx, op);
   });
-  return with_residual(x, norm2, norm_first,
-                       [&](const Array& y) { return feed_forward(*this, y, ctx, op); });
+  return internal::observed(*this, op, with_residual(x, norm2, norm_first, [&](const Array& y) {
+    return feed_forward(*this, y, ctx, op);
+  }));
 }
 
 TransformerDecoderLayer TransformerDecoderLayer::init(const Key& key, int64_t d_model,
@@ -158,8 +160,9 @@ Array TransformerDecoderLayer::operator()(const Array& tgt, const Array& memory,
   x = with_residual(x, norm2, norm_first, [&](const Array& y) {
     return dropped(multihead_attn(y, memory, memory, ctx, other), dropout, ctx, op);
   });
-  return with_residual(x, norm3, norm_first,
-                       [&](const Array& y) { return feed_forward(*this, y, ctx, op); });
+  return internal::observed(*this, op, with_residual(x, norm3, norm_first, [&](const Array& y) {
+    return feed_forward(*this, y, ctx, op);
+  }));
 }
 
 TransformerEncoder TransformerEncoder::init(const Key& key, int64_t d_model, int64_t nhead,
