@@ -7,24 +7,23 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/transforms/control/scan.h"
+#include "spruce/nn/array_loop.h"
 
 namespace spruce::nn::internal {
 
 Array orthonormal_columns(const Array& x) {
   const int64_t n = x.shape(0), m = x.shape(1);
   // Row i of the carry is column i of the result; rows that are not reached yet are zeros.
-  const auto step = [](const Array& rows, const std::pair<Array, Array>& in) {
-    const auto& [column, place] = in;
-    Array v = column;
+  const auto step = [](std::span<const Array> in) {
+    const Array &rows = in[0], &place = in[2];
+    Array v = in[1];
     for (int pass = 0; pass < 2; ++pass) v = v - matmul(matmul(rows, v), rows);
     v = v / sqrt(sum(square(v)));
-    return std::pair{rows + expand_dims(place, 1) * v, none};
+    return std::vector<Array>{rows + expand_dims(place, 1) * v};
   };
-  const Array rows =
-      scan(step, zeros({m, n}, x.dtype()), std::pair{transpose(x), eye(m, {.dtype = x.dtype()})})
-          .first;
-  return transpose(rows);
+  const std::vector<Array> rows = scan_arrays(
+      {zeros({m, n}, x.dtype())}, {transpose(x), eye(m, {.dtype = x.dtype()})}, false, step);
+  return transpose(rows[0]);
 }
 
 }  // namespace spruce::nn::internal

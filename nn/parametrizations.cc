@@ -14,8 +14,8 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/array_loop.h"
 #include "spruce/nn/similarity.h"
-#include "spruce/transforms/control/scan.h"
 #include "spruce/transforms/stop_gradient.h"
 
 namespace spruce::nn {
@@ -66,14 +66,15 @@ Array matrix_exp(const Array& a) {
   const Array s = clip(ceil(log2(maximum(norm, 1))), 0, static_cast<double>(kSquarings));
   const Array small = a * exp2(-s), unit = eye(a.shape(0), {.dtype = dtype});
   // 1 + x (1 + x / 2 (1 + x / 3 (...)))
-  const auto term = [&](const Array& inner, const Array& n) {
-    return std::pair{unit + matmul(small, inner) / n, none};
+  const auto term = [&](std::span<const Array> in) {
+    return std::vector<Array>{unit + matmul(small, in[0]) / in[1]};
   };
-  const Array series = scan(term, unit, arange(kTerms, int64_t{0}, int64_t{-1}, dtype)).first;
-  const auto squared = [&](const Array& power, const Array& n) {
-    return std::pair{where(less(n, s), matmul(power, power), power), none};
+  const std::vector<Array> series =
+      internal::scan_arrays({unit}, {arange(int64_t{1}, kTerms + 1, dtype)}, true, term);
+  const auto squared = [&](std::span<const Array> in) {
+    return std::vector<Array>{where(less(in[1], s), matmul(in[0], in[0]), in[0])};
   };
-  return scan(squared, series, arange(kSquarings, dtype)).first;
+  return internal::scan_arrays(series, {arange(kSquarings, dtype)}, false, squared)[0];
 }
 
 // The first columns of H_0 H_1 ... with H_i = 1 - tau_i v_i v_i^T, where v_i is 1 at i and column i
@@ -82,11 +83,11 @@ Array reflections(const Array& x) {
   const int64_t n = x.shape(0), m = x.shape(1);
   const Array unit = eye(n, {.columns = m, .dtype = x.dtype()});
   const Array rows = transpose(tril(x, -1) + unit);
-  const auto step = [](const Array& q, const Array& v) {
-    const Array tau = 2 / sum(square(v));
-    return std::pair{q - expand_dims(v * tau, 1) * matmul(v, q), none};
+  const auto step = [](std::span<const Array> in) {
+    const Array &q = in[0], &v = in[1], tau = 2 / sum(square(v));
+    return std::vector<Array>{q - expand_dims(v * tau, 1) * matmul(v, q)};
   };
-  return scan(step, unit, rows, {.reverse = true}).first;
+  return internal::scan_arrays({unit}, {rows}, true, step)[0];
 }
 
 }  // namespace
@@ -126,8 +127,8 @@ SpectralNormResult SpectralNormFunction::operator()(const Array& weight,
     throw ValueError("spectral_norm: n_power_iterations is " +
                      std::to_string(o.n_power_iterations) + ", it must be at least 1");
   }
-  const SpectralNormState next = stop_gradient(
-      o.training ? iterate(stop_gradient(w), state, o.n_power_iterations, o.eps) : state);
+  SpectralNormState next{stop_gradient(state.u), stop_gradient(state.v)};
+  if (o.training) next = iterate(stop_gradient(w), std::move(next), o.n_power_iterations, o.eps);
   return {weight / sum(next.u * matmul(w, next.v)), next};
 }
 

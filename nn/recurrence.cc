@@ -11,10 +11,10 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
+#include "spruce/nn/array_loop.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/linear.h"
-#include "spruce/transforms/control/scan.h"
 
 namespace spruce::nn::internal {
 namespace {
@@ -129,17 +129,19 @@ Array run_direction(const CellArrays& cell, const Array& sequence, const Array& 
   // The inputs of all steps are projected by one product, outside of the loop.
   std::vector<Array> xs = {project(cell, sequence, arrays)};
   if (counts.defined()) xs.push_back(counts);
-  const auto step = [&](const std::vector<Array>& s, const std::vector<Array>& x) {
-    std::vector<Array> next = advance(arrays, x[0], s);
-    if (x.size() == 1) {
-      Array out = next[0];
-      return std::pair{std::move(next), std::move(out)};
-    }
-    Array out = where(x[1], next[0], 0);
-    for (size_t i = 0; i < next.size(); ++i) next[i] = where(x[1], next[i], s[i]);
-    return std::pair{std::move(next), std::move(out)};
-  };
-  auto [end, all] = scan(step, state, xs, {.reverse = reverse});
+  const size_t carried = state.size();
+  std::vector<Array> end =
+      scan_arrays(std::move(state), xs, reverse, [&](std::span<const Array> in) {
+        const std::span<const Array> s = in.first(carried), x = in.subspan(carried);
+        std::vector<Array> next = advance(arrays, x[0], s);
+        Array out = x.size() == 1 ? next[0] : where(x[1], next[0], 0);
+        if (x.size() > 1)
+          for (size_t i = 0; i < carried; ++i) next[i] = where(x[1], next[i], s[i]);
+        next.push_back(std::move(out));
+        return next;
+      });
+  Array all = std::move(end.back());
+  end.pop_back();
   state = std::move(end);
   return all;
 }
@@ -236,6 +238,15 @@ SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceCon
   SequenceResult result{swapped ? swapaxes(sequence, 0, 1) : sequence, {}};
   for (const std::vector<Array>& arrays : last) result.state.push_back(stack(arrays));
   return result;
+}
+
+int64_t products(const std::vector<CellArrays>& cells, const Array& x) {
+  int64_t count = 0;
+  for (const CellArrays& c : cells) {
+    count += c.weight_ih.size() + c.weight_hh.size();
+    if (c.weight_hr.defined()) count += c.weight_hr.size();
+  }
+  return x.size() / std::max<int64_t>(x.shape(-1), 1) * count;
 }
 
 std::string parameter_name(const char* name, size_t k, bool bidirectional) {

@@ -48,6 +48,9 @@ struct SequenceResult {
 SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceConfig& config,
                          const Array& x, std::vector<Array> state, Context& ctx);
 
+/// The multiply-adds of all cells over x.
+int64_t products(const std::vector<CellArrays>& cells, const Array& x);
+
 /// PyTorch's name of parameter `name` of cell k: weight_ih_l1_reverse.
 std::string parameter_name(const char* name, size_t k, bool bidirectional);
 

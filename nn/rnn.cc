@@ -24,14 +24,6 @@ Layer init_layers(const char* op, const Key& key, int64_t in, int64_t out, const
   return layer;
 }
 
-// The multiply-adds of a step of a cell, for one example.
-template <class Cell>
-int64_t products(const Cell& cell) {
-  int64_t count = cell.weight_ih.size() + cell.weight_hh.size();
-  if constexpr (requires { cell.weight_hr; }) count += cell.weight_hr ? cell.weight_hr->size() : 0;
-  return count;
-}
-
 template <class Layer>
 internal::SequenceResult run(const char* op, const Layer& layer, const Array& x,
                              std::vector<Array> state, Context& ctx, const SequenceOptions& o) {
@@ -40,63 +32,62 @@ internal::SequenceResult run(const char* op, const Layer& layer, const Array& x,
   internal::SequenceResult r = internal::run_cells(
       cells, {op, layer.batch_first, layer.bidirectional, layer.dropout, o.lengths, o.mask}, x,
       std::move(state), ctx);
-  internal::observed(layer, op, r.output, [&] {
-    int64_t count = 0;
-    for (const auto& cell : layer.cells) count += products(cell);
-    return x.size() / std::max<int64_t>(x.shape(-1), 1) * count;
-  });
+  internal::observed(layer, op, r.output, [&] { return internal::products(cells, x); });
   return r;
 }
 
-// Calls visit(name, array) for each parameter that there is, by PyTorch's name.
-template <class Layer, class Visit>
-void each_parameter(Layer& layer, const Visit& visit) {
+// A parameter that there is, and PyTorch's name for it.
+template <class A>
+struct Named {
+  std::string name;
+  A* array;
+};
+
+template <class A, class Layer>
+std::vector<Named<A>> parameters_of(Layer& layer) {
+  std::vector<Named<A>> out;
   for (size_t k = 0; k < layer.cells.size(); ++k) {
     auto& cell = layer.cells[k];
-    const auto one = [&](const char* name, auto& array) {
-      visit(internal::parameter_name(name, k, layer.bidirectional), array);
+    const auto add = [&](const char* name, A* array) {
+      if (array != nullptr)
+        out.push_back({internal::parameter_name(name, k, layer.bidirectional), array});
     };
-    const auto perhaps = [&](const char* name, auto& array) {
-      if (array) one(name, *array);
-    };
-    one("weight_ih", cell.weight_ih);
-    one("weight_hh", cell.weight_hh);
-    perhaps("bias_ih", cell.bias_ih);
-    perhaps("bias_hh", cell.bias_hh);
-    if constexpr (requires { cell.weight_hr; }) perhaps("weight_hr", cell.weight_hr);
+    const auto perhaps = [](auto& array) -> A* { return array ? &*array : nullptr; };
+    add("weight_ih", &cell.weight_ih);
+    add("weight_hh", &cell.weight_hh);
+    add("bias_ih", perhaps(cell.bias_ih));
+    add("bias_hh", perhaps(cell.bias_hh));
+    if constexpr (requires { cell.weight_hr; }) add("weight_hr", perhaps(cell.weight_hr));
   }
-}
-
-template <class Layer>
-std::map<std::string, Array> dict_of(const Layer& layer) {
-  std::map<std::string, Array> out;
-  each_parameter(layer, [&](const std::string& name, const Array& a) { out.emplace(name, a); });
   return out;
 }
 
-template <class Layer>
-Layer with_dict(const char* op, Layer layer, const std::map<std::string, Array>& state) {
-  size_t found = 0;
-  each_parameter(layer, [&](const std::string& name, Array& a) {
-    const auto at = state.find(name);
-    if (at == state.end()) {
-      throw TreeError(std::string(op) + "::load_state_dict: there is no '" + name +
+std::map<std::string, Array> dict_of(const std::vector<Named<const Array>>& parameters) {
+  std::map<std::string, Array> out;
+  for (const auto& [name, array] : parameters) out.emplace(name, *array);
+  return out;
+}
+
+// Replaces all of `parameters`.
+void load(const char* op, const std::vector<Named<Array>>& parameters,
+          const std::map<std::string, Array>& state) {
+  const std::string where = std::string(op) + "::load_state_dict: ";
+  std::map<std::string, Array> rest = state;
+  for (const auto& [name, array] : parameters) {
+    const auto at = rest.find(name);
+    if (at == rest.end()) {
+      throw TreeError(where + "there is no '" + name +
                       "'; the layer has the names of its state_dict()");
     }
-    if (!at->second.defined() || at->second.shape() != a.shape()) {
-      throw ShapeError(
-          std::string(op) + "::load_state_dict: '" + name + "' must be f" + to_string(a.shape()) +
-          ", got " + (at->second.defined() ? to_string(at->second.aval()) : "an undefined array"));
+    const Array& value = at->second;
+    if (!value.defined() || value.shape() != array->shape()) {
+      throw ShapeError(where + "'" + name + "' must be f" + to_string(array->shape()) + ", got " +
+                       (value.defined() ? to_string(value.aval()) : "an undefined array"));
     }
-    a = at->second;
-    ++found;
-  });
-  if (found == state.size()) return layer;
-  const std::map<std::string, Array> known = dict_of(layer);
-  std::string extra;
-  for (const auto& [name, array] : state)
-    if (known.count(name) == 0) extra += (extra.empty() ? "'" : ", '") + name + "'";
-  throw TreeError(std::string(op) + "::load_state_dict: the layer has no " + extra);
+    *array = value;
+    rest.erase(at);
+  }
+  if (!rest.empty()) throw TreeError(where + "the layer has no '" + rest.begin()->first + "'");
 }
 
 }  // namespace
@@ -123,11 +114,15 @@ RecurrentResult RNN::operator()(const Array& x, const Array& h, Context& ctx,
   return {std::move(r.output), std::move(r.state[0])};
 }
 
-std::map<std::string, Array> RNN::state_dict() const { return dict_of(*this); }
+std::map<std::string, Array> RNN::state_dict() const {
+  return dict_of(parameters_of<const Array>(*this));
+}
 
 RNN RNN::load_state_dict(const std::map<std::string, Array>& state, Loc loc) const {
   const LocScope at(loc);
-  return with_dict("RNN", *this, state);
+  RNN layer = *this;
+  load("RNN", parameters_of<Array>(layer), state);
+  return layer;
 }
 
 LSTM LSTM::init(const Key& key, int64_t in, int64_t hidden, const LSTMOptions& o, Loc loc) {
@@ -175,11 +170,15 @@ LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, Context& ctx
   return {std::move(r.output), {std::move(r.state[0]), std::move(r.state[1])}};
 }
 
-std::map<std::string, Array> LSTM::state_dict() const { return dict_of(*this); }
+std::map<std::string, Array> LSTM::state_dict() const {
+  return dict_of(parameters_of<const Array>(*this));
+}
 
 LSTM LSTM::load_state_dict(const std::map<std::string, Array>& state, Loc loc) const {
   const LocScope at(loc);
-  return with_dict("LSTM", *this, state);
+  LSTM layer = *this;
+  load("LSTM", parameters_of<Array>(layer), state);
+  return layer;
 }
 
 GRU GRU::init(const Key& key, int64_t in, int64_t hidden, const GRUOptions& o, Loc loc) {
@@ -202,11 +201,15 @@ RecurrentResult GRU::operator()(const Array& x, const Array& h, Context& ctx,
   return {std::move(r.output), std::move(r.state[0])};
 }
 
-std::map<std::string, Array> GRU::state_dict() const { return dict_of(*this); }
+std::map<std::string, Array> GRU::state_dict() const {
+  return dict_of(parameters_of<const Array>(*this));
+}
 
 GRU GRU::load_state_dict(const std::map<std::string, Array>& state, Loc loc) const {
   const LocScope at(loc);
-  return with_dict("GRU", *this, state);
+  GRU layer = *this;
+  load("GRU", parameters_of<Array>(layer), state);
+  return layer;
 }
 
 }  // namespace spruce::nn

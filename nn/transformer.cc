@@ -220,12 +220,25 @@ Transformer Transformer::init(const Key& key, int64_t d_model, int64_t nhead,
   model.encoder.norm = model.decoder.norm = norm_of(d_model, o.layer);
   if (o.layer.init.weight) return model;
   int64_t matrices = 0;
-  return tree::map(
-      [&](const Array& a) {
-        if (a.rank() < 2) return a;
-        return init::glorot_uniform(random::fold_in(key, 2 + matrices++), a.shape(), a.dtype());
-      },
-      model);
+  const auto again = [&](Array& a) {
+    a = init::glorot_uniform(random::fold_in(key, 2 + matrices++), a.shape(), a.dtype());
+  };
+  const auto attention = [&](MultiheadAttention& a) {
+    again(a.in_proj_weight);
+    again(a.out_proj.weight);
+  };
+  for (TransformerEncoderLayer& l : model.encoder.layers) {
+    attention(l.self_attn);
+    again(l.linear1.weight);
+    again(l.linear2.weight);
+  }
+  for (TransformerDecoderLayer& l : model.decoder.layers) {
+    attention(l.self_attn);
+    attention(l.multihead_attn);
+    again(l.linear1.weight);
+    again(l.linear2.weight);
+  }
+  return model;
 }
 
 Array Transformer::operator()(const Array& src, const Array& tgt, const TransformerMasks& masks,
