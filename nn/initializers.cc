@@ -24,7 +24,8 @@ void check_rank(const char* name, const Shape& shape, int low, int high) {
   const std::string range = low == high   ? "rank " + std::to_string(low)
                             : high > 1000 ? "rank " + std::to_string(low) + " or more"
                                           : "rank 3 to 5, [out, in, window...]";
-  throw ShapeError(std::string(name) + ": needs a shape of " + range + ", got " + to_string(shape));
+  throw ShapeError(std::string(name) + ": the initialiser " + name + " needs a shape of " + range +
+                   ", got " + to_string(shape));
 }
 constexpr int kAnyRank = 10000;
 

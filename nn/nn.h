@@ -9,6 +9,7 @@
 #include "spruce/nn/bilinear.h"
 #include "spruce/nn/capture.h"
 #include "spruce/nn/channel_dropout.h"
+#include "spruce/nn/classes.h"
 #include "spruce/nn/context.h"
 #include "spruce/nn/conv.h"
 #include "spruce/nn/conv_transpose.h"

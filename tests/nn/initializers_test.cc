@@ -148,14 +148,16 @@ TEST(Initializers, UnderJitAndVmap) {
 
 TEST(Initializers, BadInput) {
   const sp::Key key(0);
-  expect_error<ShapeError>([&] { init::orthogonal()(key, {3}); },
-                           "orthogonal: needs a shape of rank 2 or more, got [3]");
-  expect_error<ShapeError>([&] { init::eye()(key, {3}); }, "eye: needs a shape of rank 2, got [3]");
+  expect_error<ShapeError>(
+      [&] { init::orthogonal()(key, {3}); },
+      "orthogonal: the initialiser orthogonal needs a shape of rank 2 or more, got [3]");
+  expect_error<ShapeError>([&] { init::eye()(key, {3}); },
+                           "eye: the initialiser eye needs a shape of rank 2, got [3]");
   expect_error<ShapeError>(
       [&] {
         init::dirac()(key, {3, 3});
       },
-      "dirac: needs a shape of rank 3 to 5, [out, in, window...], got [3,3]");
+      "dirac: the initialiser dirac needs a shape of rank 3 to 5, [out, in, window...], got [3,3]");
   expect_error<ShapeError>(
       [&] {
         init::dirac({.groups = 2})(key, {3, 3, 1});
