@@ -160,8 +160,9 @@ template <class Layer>
 Array observed_conv(const Layer& layer, const char* type, const Array& x) {
   const Array y =
       internal::run_conv(type, x, layer.weight, layer.bias.value_or(Array()), layer.config);
-  return internal::observed(layer, type, y,
-                            [&] { return y.size() / layer.weight.shape(0) * layer.weight.size(); });
+  return internal::observed(layer, type, y, [&] {
+    return y.size() / std::max<int64_t>(layer.weight.shape(0), 1) * layer.weight.size();
+  });
 }
 
 }  // namespace

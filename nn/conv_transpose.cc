@@ -117,8 +117,9 @@ Array ConvTranspose<kAxes>::operator()(const Array& x, Loc loc) const {
   const OpScope at(kLayerName<kAxes>, loc);
   const Array y = run(kLayerName<kAxes>, kAxes, x, weight, bias.value_or(Array()),
                       {stride, padding, output_padding, groups, dilation});
-  return internal::observed(*this, kLayerName<kAxes>, y,
-                            [&] { return x.size() / weight.shape(0) * weight.size(); });
+  return internal::observed(*this, kLayerName<kAxes>, y, [&] {
+    return x.size() / std::max<int64_t>(weight.shape(0), 1) * weight.size();
+  });
 }
 
 template struct ConvTransposeFunction<1>;

@@ -155,9 +155,9 @@ Initializer sparse(const SparseOptions& o) {
     check_rank("sparse", shape, 2, 2);
     const auto [k_values, k_places] = random::split<2>(key);
     const auto zeros = static_cast<int64_t>(std::ceil(o.sparsity * static_cast<double>(shape[0])));
-    const Array order = argsort(random::bits(k_places, shape), {.axis = 0});
+    const Array order = argsort(random::bits(k_places, shape), 0);
     const Array values = random::normal(k_values, shape, {.dtype = dtype}) * o.std;
-    return where(less(argsort(order, {.axis = 0}), zeros), spruce::zeros({}, dtype), values);
+    return where(less(argsort(order, 0), zeros), spruce::zeros({}, dtype), values);
   };
 }
 

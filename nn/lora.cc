@@ -42,7 +42,7 @@ Array LoRA::operator()(const Array& x, Context& ctx, Loc loc) const {
       linear(x, stop_gradient(base.weight), bias) + linear(linear(dropped, lora_A), lora_B) * scale;
   return internal::observed(*this, "LoRA", y, [&] {
     const int64_t weights = base.weight.size() + lora_A.size() + lora_B.size();
-    return x.size() / base.weight.shape(1) * weights;
+    return x.size() / std::max<int64_t>(base.weight.shape(1), 1) * weights;
   });
 }
 

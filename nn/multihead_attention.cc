@@ -91,8 +91,18 @@ Sizes sizes_of(const MultiheadAttention& layer) {
   const auto last = [](const std::optional<Array>& w, int64_t otherwise) {
     return w ? w->shape(-1) : otherwise;
   };
+  if (layer.in_proj_weight.rank() != 2) {
+    throw ShapeError("MultiheadAttention: in_proj_weight must be f[e + 2 g, e], got " +
+                     to_string(layer.in_proj_weight.aval()));
+  }
   const int64_t e = layer.in_proj_weight.shape(1);
   const int64_t kv_heads = layer.num_kv_heads > 0 ? layer.num_kv_heads : layer.num_heads;
+  if (layer.num_heads < 1 || e % layer.num_heads != 0 || layer.num_heads % kv_heads != 0) {
+    throw ValueError("MultiheadAttention: num_heads is " + std::to_string(layer.num_heads) +
+                     ", it must divide e, which is " + std::to_string(e) +
+                     ", and be divisible by num_kv_heads, which is " +
+                     std::to_string(layer.num_kv_heads));
+  }
   return {e,        last(layer.k_proj_weight, e), last(layer.v_proj_weight, e), layer.num_heads,
           kv_heads, e / layer.num_heads};
 }
@@ -224,6 +234,7 @@ Array attend(const MultiheadAttention& layer, const Array& query, const Array& k
 MultiheadAttention MultiheadAttention::init(const Key& key, int64_t e, int64_t num_heads,
                                             const MultiheadAttentionOptions& o, Loc loc) {
   const OpScope at("MultiheadAttention::init", loc);
+  check_shape("MultiheadAttention", {e});
   if (num_heads < 1 || e % num_heads != 0) {
     throw ValueError("MultiheadAttention: num_heads is " + std::to_string(num_heads) +
                      ", it must divide embed_dim, which is " + std::to_string(e));
@@ -311,7 +322,10 @@ MultiheadAttentionResult MultiheadAttention::with_weights(const Array& query, co
 }
 
 KeyValueCache MultiheadAttention::init_cache(int64_t batch, int64_t capacity, Loc loc) const {
-  const OpScope at("MultiheadAttention::init_cache", loc);
+  const char* op = "MultiheadAttention::init_cache";
+  const OpScope at(op, loc);
+  spruce::internal::require_defined(op, "in_proj_weight", in_proj_weight, "out_proj.weight",
+                                    out_proj.weight);
   const Sizes z = sizes_of(*this);
   const Array empty = zeros({batch, z.kv_heads, capacity, z.d}, out_proj.weight.dtype());
   return {empty, empty, zeros({}, int32)};
@@ -321,8 +335,9 @@ DecodeResult MultiheadAttention::decode(const Array& query, const KeyValueCache&
                                         Loc loc) const {
   const char* op = "MultiheadAttention::decode";
   const OpScope at(op, loc);
-  spruce::internal::require_defined(op, "query", query, "cache.key", cache.key, "cache.value",
-                                    cache.value, "cache.length", cache.length);
+  spruce::internal::require_defined(op, "query", query, "in_proj_weight", in_proj_weight,
+                                    "cache.key", cache.key, "cache.value", cache.value,
+                                    "cache.length", cache.length);
   if (add_zero_attn || bias_k) {
     throw ValueError(std::string(op) +
                      ": takes no layer with bias_k or add_zero_attn, whose keys would have to stay "

@@ -10,7 +10,9 @@ namespace {
 
 // The four parameters that cells of all kinds have, with `gates` parts.
 template <class Cell, class Options>
-Cell init_cell(const Key& key, int64_t gates, int64_t in, int64_t hidden, const Options& o) {
+Cell init_cell(const char* op, const Key& key, int64_t gates, int64_t in, int64_t hidden,
+               const Options& o) {
+  check_shape(op, {hidden});  // so that gates * hidden is a number
   const auto [k_ih, k_hh, k_bias_ih, k_bias_hh] = random::split<4>(key);
   const auto uniform = [&](const init::Initializer& chosen, const Key& k, const Shape& shape) {
     return init::internal::first_value(chosen, k, shape, hidden, o.dtype);
@@ -30,7 +32,7 @@ Cell init_cell(const Key& key, int64_t gates, int64_t in, int64_t hidden, const 
 RNNCell RNNCell::init(const Key& key, int64_t in, int64_t hidden, const RNNCellOptions& o,
                       Loc loc) {
   const OpScope at("RNNCell::init", loc);
-  auto cell = init_cell<RNNCell>(key, 1, in, hidden, o);
+  auto cell = init_cell<RNNCell>("RNNCell::init", key, 1, in, hidden, o);
   cell.nonlinearity = o.nonlinearity;
   return cell;
 }
@@ -38,13 +40,13 @@ RNNCell RNNCell::init(const Key& key, int64_t in, int64_t hidden, const RNNCellO
 LSTMCell LSTMCell::init(const Key& key, int64_t in, int64_t hidden, const LSTMCellOptions& o,
                         Loc loc) {
   const OpScope at("LSTMCell::init", loc);
-  return init_cell<LSTMCell>(key, 4, in, hidden, o);
+  return init_cell<LSTMCell>("LSTMCell::init", key, 4, in, hidden, o);
 }
 
 GRUCell GRUCell::init(const Key& key, int64_t in, int64_t hidden, const GRUCellOptions& o,
                       Loc loc) {
   const OpScope at("GRUCell::init", loc);
-  return init_cell<GRUCell>(key, 3, in, hidden, o);
+  return init_cell<GRUCell>("GRUCell::init", key, 3, in, hidden, o);
 }
 
 namespace {

@@ -132,6 +132,13 @@ TEST(MultiheadAttention, WeightsAreThoseAfterDropout) {
 
 TEST(MultiheadAttention, MessagesOfBadInput) {
   using sp::ShapeError, sp::ValueError;
+  expect_error<ValueError>(
+      [] { nn::MultiheadAttention{}.init_cache(1, 2); },
+      "MultiheadAttention::init_cache: this Array is empty, the argument in_proj_weight");
+  auto odd = nn::MultiheadAttention::init(sp::Key(0), 8, 4);
+  odd.num_heads = 0;
+  const Array y = sp::ones({3, 8});
+  expect_error<ValueError>([&] { odd(y, y, y); }, "MultiheadAttention: num_heads is 0, it must");
   const auto init = [](const nn::MultiheadAttentionOptions& o) {
     return nn::MultiheadAttention::init(sp::Key(0), 8, 4, o);
   };

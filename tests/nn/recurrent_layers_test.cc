@@ -182,6 +182,10 @@ TEST(Recurrent, BadInput) {
       "GRU: an odd number of cells");
   expect_error<ValueError>([] { nn::RNN::init(sp::Key(0), 3, 4, {.num_layers = 0}); },
                            "RNN: num_layers is 0, there must be at least one");
+  const int64_t huge = std::numeric_limits<int64_t>::max() / 2;
+  expect_error<ShapeError>([&] { nn::LSTM::init(sp::Key(0), 3, huge); }, "LSTM");
+  expect_error<ShapeError>([&] { nn::GRUCell::init(sp::Key(0), 3, huge); }, "GRUCell::init");
+  expect_error<ShapeError>([&] { nn::RNN::init(sp::Key(0), 3, 4, {.num_layers = huge}); }, "RNN");
   expect_error<ValueError>([] { nn::GRU::init(sp::Key(0), 3, 4, {.dropout = 2}); },
                            "GRU::init: dropout is 2");
   expect_error<ValueError>([] { nn::LSTM::init(sp::Key(0), 3, 4, {.proj_size = 4}); },
