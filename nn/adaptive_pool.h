@@ -5,6 +5,7 @@
 #include "spruce/core/op_scope.h"
 #include "spruce/nn/axes_name.h"
 #include "spruce/nn/max_unpool.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -68,10 +69,10 @@ struct AdaptiveAvgPool {
 
   /// The result of AdaptiveAvgPoolFunction.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    const OpScope at(
-        internal::axes_name<kAxes>("AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d"),
-        loc);
-    return AdaptiveAvgPoolFunction<kAxes>{}(x, output_size);
+    const char* name =
+        internal::axes_name<kAxes>("AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d");
+    const OpScope at(name, loc);
+    return internal::observed(*this, name, AdaptiveAvgPoolFunction<kAxes>{}(x, output_size));
   }
 };
 /// Over the last axis.
@@ -88,10 +89,10 @@ struct AdaptiveMaxPool {
 
   /// The result of AdaptiveMaxPoolFunction.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    const OpScope at(
-        internal::axes_name<kAxes>("AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"),
-        loc);
-    return AdaptiveMaxPoolFunction<kAxes>{}(x, output_size);
+    const char* name =
+        internal::axes_name<kAxes>("AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d");
+    const OpScope at(name, loc);
+    return internal::observed(*this, name, AdaptiveMaxPoolFunction<kAxes>{}(x, output_size));
   }
 };
 /// Over the last axis.

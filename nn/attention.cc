@@ -38,6 +38,30 @@ void check_mask(const char* op, const char* name, const Array& mask) {
                    to_string(mask.aval()));
 }
 
+// x f[..., heads, s, d] with each head `times` times.
+Array repeat_heads(const Array& x, int64_t times) {
+  if (times == 1) return x;
+  Shape wide, joined;
+  for (int i = 0; i < x.rank(); ++i) {
+    wide.push_back(x.shape(i));
+    if (i == x.rank() - 3) wide.push_back(times);
+    joined.push_back(x.shape(i) * (i == x.rank() - 3 ? times : 1));
+  }
+  return reshape(broadcast_to(expand_dims(x, -3), wide), joined);
+}
+
+// How many heads of the query share one of key and value.
+int64_t heads_for_one(const Array& q, const Array& k, const Array& v) {
+  const bool ranks = q.rank() >= 3 && k.rank() >= 3 && v.rank() >= 3;
+  const int64_t heads = ranks ? k.shape(-3) : 0;
+  if (heads < 1 || v.shape(-3) != heads || q.shape(-3) % heads != 0) {
+    throw ShapeError("scaled_dot_product_attention: " + text(q, k, v) +
+                     " do not fit for enable_gqa: key and value must have as many heads as each "
+                     "other, f[..., heads, s, d], and they must divide those of the query");
+  }
+  return q.shape(-3) / heads;
+}
+
 void check_attention(const Array& q, const Array& k, const Array& v, const AttentionOptions& o) {
   const char* op = "scaled_dot_product_attention: ";
   const bool ranks = q.rank() >= 2 && k.rank() >= 2 && v.rank() >= 2;
@@ -86,6 +110,12 @@ Array ScaledDotProductAttentionFunction::operator()(const Array& query, const Ar
   spruce::internal::require_defined("scaled_dot_product_attention", "query", query, "key", key,
                                     "value", value);
   check_attention(query, key, value, o);
+  if (o.enable_gqa) {
+    const int64_t times = heads_for_one(query, key, value);
+    AttentionOptions options = o;
+    options.enable_gqa = false;
+    return (*this)(query, repeat_heads(key, times), repeat_heads(value, times), options);
+  }
   const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape(-1))));
   if (is_single(query, key, value, o)) {
     std::vector<Array> in = {query, key, value};
@@ -96,118 +126,6 @@ Array ScaledDotProductAttentionFunction::operator()(const Array& query, const Ar
   Array weights = rules::attention_weights(scores, o.attn_mask, o.is_causal);
   if (o.dropout_p != 0) weights = nn::dropout(weights, {.p = o.dropout_p, .key = o.dropout_key});
   return matmul(weights, value);
-}
-
-MultiheadAttention MultiheadAttention::init(const Key& key, int64_t e, int64_t num_heads,
-                                            const MultiheadAttentionOptions& o, Loc loc) {
-  const OpScope at("MultiheadAttention::init", loc);
-  if (num_heads < 1 || e % num_heads != 0) {
-    throw ValueError("MultiheadAttention: num_heads is " + std::to_string(num_heads) +
-                     ", it must divide embed_dim, which is " + std::to_string(e));
-  }
-  check_range("MultiheadAttention", "dropout", o.dropout, Range::kShare);
-  const auto [k_in, k_out] = random::split<2>(key);
-  MultiheadAttention layer;
-  layer.in_proj_weight = init::glorot_uniform(k_in, {3 * e, e}, o.dtype);
-  layer.out_proj = Linear::init(k_out, e, e, {.bias = false, .dtype = o.dtype});
-  if (o.bias) {
-    layer.in_proj_bias = zeros({3 * e}, o.dtype);
-    layer.out_proj.bias = zeros({e}, o.dtype);
-  }
-  layer.num_heads = num_heads;
-  layer.dropout = o.dropout;
-  layer.batch_first = o.batch_first;
-  return layer;
-}
-
-namespace {
-
-// A mask as something to add to the scores; true forbids.
-Array additive(const Array& mask, Dtype dtype) {
-  if (mask.dtype() != bool_) return astype(mask, dtype);
-  return where(mask, full({}, kMinusInfinity, dtype), zeros({}, dtype));
-}
-
-// What `masks` adds to the scores [n, heads, t, s], shaped to broadcast; undefined where they say
-// nothing.
-Array joined_mask(const MultiheadMasks& masks, int64_t n, int64_t heads, int64_t t, int64_t s,
-                  Dtype dtype) {
-  check_mask("MultiheadAttention", "attn_mask", masks.attn_mask);
-  check_mask("MultiheadAttention", "key_padding_mask", masks.key_padding_mask);
-  Array total;
-  const auto add = [&](const Array& m) { total = total.defined() ? total + m : m; };
-  if (const Array& m = masks.attn_mask; m.defined()) {
-    const bool by_head = m.shape() == Shape{n * heads, t, s};
-    if (!by_head && m.shape() != Shape{t, s}) {
-      throw ShapeError("MultiheadAttention: attn_mask is " + to_string(m.aval()) + ", it must be " +
-                       to_string(Shape{t, s}) + " or " + to_string(Shape{n * heads, t, s}));
-    }
-    add(additive(by_head ? reshape(m, {n, heads, t, s}) : m, dtype));
-  }
-  if (const Array& m = masks.key_padding_mask; m.defined()) {
-    if (m.shape() != Shape{n, s} && !(n == 1 && m.shape() == Shape{s})) {
-      throw ShapeError("MultiheadAttention: key_padding_mask is " + to_string(m.aval()) +
-                       ", it must be " + to_string(Shape{n, s}));
-    }
-    add(reshape(additive(m, dtype), {n, 1, 1, s}));
-  }
-  if (masks.is_causal && total.defined())
-    add(additive(logical_not(tri(t, {.columns = s, .dtype = bool_})), dtype));
-  return total;
-}
-
-}  // namespace
-
-Array MultiheadAttention::operator()(const Array& query, const Array& key, const Array& value,
-                                     const MultiheadMasks& masks, Loc loc) const {
-  Context evaluation;
-  return (*this)(query, key, value, evaluation, masks, loc);
-}
-
-Array MultiheadAttention::operator()(const Array& query, const Array& key, const Array& value,
-                                     Context& ctx, const MultiheadMasks& masks, Loc loc) const {
-  const OpScope at("MultiheadAttention", loc);
-  spruce::internal::require_defined("MultiheadAttention", "query", query, "key", key, "value",
-                                    value, "in_proj_weight", in_proj_weight);
-  const int64_t e = in_proj_weight.shape(1), d = e / num_heads;
-  const int rank = query.rank();
-  const auto fits = [&](const Array& a) { return a.rank() == rank && a.shape(-1) == e; };
-  if ((rank != 2 && rank != 3) || !fits(query) || !fits(key) || !fits(value)) {
-    throw ShapeError("MultiheadAttention: " + text(query, key, value) + " must all be " +
-                     (batch_first ? "f[n, t, " : "f[t, n, ") + std::to_string(e) +
-                     "] or all f[t, " + std::to_string(e) + "]");
-  }
-  const int batch_axis = batch_first ? 0 : 1;
-  const bool one_batch = rank == 2 || (query.shape(batch_axis) == key.shape(batch_axis) &&
-                                       key.shape(batch_axis) == value.shape(batch_axis));
-  const int time_axis = rank == 3 && batch_first ? 1 : 0;
-  if (!one_batch || key.shape(time_axis) != value.shape(time_axis)) {
-    throw ShapeError("MultiheadAttention: " + text(query, key, value) +
-                     " do not fit: " + (rank == 3 ? "all must have one batch size, and " : "") +
-                     "key and value one length");
-  }
-  // f[t, n, e] -> f[n, heads, t, d] of one third of the projection.
-  const bool time_first = rank == 3 && !batch_first;
-  const std::vector<Array> weights = split(in_proj_weight, 3);
-  const std::vector<Array> biases = in_proj_bias ? split(*in_proj_bias, 3) : std::vector<Array>(3);
-  const auto heads = [&](const Array& x, size_t part) {
-    const Array y = linear(x, weights[part], biases[part]);
-    const Array batched = rank == 2 ? expand_dims(y, 0) : time_first ? swapaxes(y, 0, 1) : y;
-    const int64_t n = batched.shape(0), t = batched.shape(1);
-    return transpose(reshape(batched, {n, t, num_heads, d}), {0, 2, 1, 3});
-  };
-  const Array q = heads(query, 0), k = heads(key, 1), v = heads(value, 2);
-  const int64_t n = q.shape(0), t = q.shape(2);
-  AttentionOptions options{.attn_mask = joined_mask(masks, n, num_heads, t, k.shape(2), q.dtype())};
-  options.is_causal = masks.is_causal && !options.attn_mask.defined();
-  if (ctx.training && dropout != 0) {
-    options.dropout_p = dropout;
-    options.dropout_key = ctx.next_key("MultiheadAttention");
-  }
-  const Array attended = scaled_dot_product_attention(q, k, v, options);
-  const Array joined = reshape(transpose(attended, {0, 2, 1, 3}), {n, t, e});
-  const Array y = out_proj(joined);
-  return rank == 2 ? squeeze(y, 0) : time_first ? swapaxes(y, 0, 1) : y;
 }
 
 }  // namespace spruce::nn

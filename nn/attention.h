@@ -17,6 +17,9 @@ struct AttentionOptions {
   std::optional<double> scale = {};  ///< of the scores; 1 / sqrt(d) where it is left out
   float dropout_p = 0;               ///< probability that a weight becomes zero
   Key dropout_key = {};              ///< needed where dropout_p is not 0
+  /// Whether key and value may have fewer heads, on the axis before the last two: head i of the
+  /// query attends to head i / (heads of the query / heads of the key) (Ainslie et al. 2023).
+  bool enable_gqa = false;
 };
 
 /// softmax(query key^T * scale) value (Vaswani et al. 2017). A query that may attend to no key
@@ -26,7 +29,8 @@ struct AttentionOptions {
 ///          broadcast.
 /// Throws:  ShapeError, naming all three, where they do not fit; ValueError for attn_mask together
 ///          with is_causal, and for dropout_p outside of 0..1 or without a key; DtypeError for a
-///          mask of integers.
+///          mask of integers. With enable_gqa ShapeError unless all have rank 3 or more, key and
+///          value as many heads as each other, and these divide the heads of the query.
 inline constexpr struct ScaledDotProductAttentionFunction {
   Array operator()(const Array& query, const Array& key, const Array& value,
                    const AttentionOptions& options = {}, Loc loc = Loc::current()) const;
@@ -34,10 +38,16 @@ inline constexpr struct ScaledDotProductAttentionFunction {
 
 /// Options of MultiheadAttention.
 struct MultiheadAttentionOptions {
-  bool bias = true;          ///< whether there are in_proj_bias and out_proj.bias
-  float dropout = 0;         ///< of the attention weights, in training
-  bool batch_first = false;  ///< f[n, t, e] in place of f[t, n, e]
-  Dtype dtype = float32;     ///< of the parameters
+  bool bias = true;            ///< whether there are in_proj_bias and out_proj.bias
+  float dropout = 0;           ///< of the attention weights, in training
+  bool batch_first = false;    ///< f[n, t, e] in place of f[t, n, e]
+  Dtype dtype = float32;       ///< of the parameters
+  int64_t kdim = 0;            ///< last size of the key; 0: embed_dim
+  int64_t vdim = 0;            ///< last size of the value; 0: embed_dim
+  bool add_bias_kv = false;    ///< whether there are bias_k and bias_v
+  bool add_zero_attn = false;  ///< whether every query may also attend to a key and value of zeros
+  int64_t num_kv_heads = 0;    ///< heads of key and value, which divides num_heads; 0: num_heads
+  init::LayerInit init = {};   ///< how they begin, if not as PyTorch's
 };
 
 /// Masks of one call of MultiheadAttention. As in PyTorch's layer, true means: may not attend.
@@ -47,23 +57,56 @@ struct MultiheadMasks {
   bool is_causal = false;       ///< query i attends to keys 0 to i
 };
 
-/// Multi-head attention: query f[t, n, e], key and value f[s, n, e] -> f[t, n, e], or without n;
-/// with batch_first n comes first.
+/// The attention with its weights.
+struct MultiheadAttentionResult {
+  Array output;   ///< as the call alone gives it
+  Array weights;  ///< f[n, t, s], or f[n, num_heads, t, s] where they are not averaged; without n
+                  ///< for unbatched input; the keys of bias_k and of add_zero_attn come last
+};
+
+/// The projected keys and values of the steps so far: what decoding step by step keeps. Made by
+/// MultiheadAttention::init_cache, and given on from call to call of decode.
+struct KeyValueCache {
+  Array key;     ///< f[n, heads, capacity, d]
+  Array value;   ///< f[n, heads, capacity, d]
+  Array length;  ///< i32[]: how many of the steps are there
+};
+
+/// What MultiheadAttention::decode gives.
+struct DecodeResult {
+  Array output;         ///< f[n, t, e], or f[t, n, e] as the query
+  KeyValueCache cache;  ///< with the t steps of this call
+};
+
+/// Multi-head attention (Vaswani et al. 2017): query f[t, n, e], key f[s, n, kdim] and value
+/// f[s, n, vdim] -> f[t, n, e], or without n; with batch_first n comes first.
 ///
-/// Parameters: in_proj_weight f32[3 e, e] (rows for query, key, value), in_proj_bias f32[3 e],
-///             out_proj a Linear from e to e.
+/// Parameters: in_proj_weight f32[e + 2 g, e] (rows for query, key, value), where g = e, or
+///             num_kv_heads * e / num_heads with fewer heads of key and value; in_proj_bias
+///             f32[e + 2 g]; out_proj a Linear from e to e. Where kdim or vdim are not e,
+///             in_proj_weight is f32[0, e] and q_proj_weight f32[e, e], k_proj_weight f32[g, kdim]
+///             and v_proj_weight f32[g, vdim] stand for it.
 /// State:      none.
 struct MultiheadAttention {
-  Array in_proj_weight;               ///< f32[3 e, e]
-  std::optional<Array> in_proj_bias;  ///< f32[3 e]
-  Linear out_proj;                    ///< from e to e
-  int64_t num_heads = 1;              ///< divides e
-  float dropout = 0;                  ///< of the attention weights, in training
-  bool batch_first = false;           ///< f[n, t, e] in place of f[t, n, e]
+  Array in_proj_weight;                     ///< f32[e + 2 g, e], or f32[0, e]
+  std::optional<Array> in_proj_bias;        ///< f32[e + 2 g]
+  Linear out_proj;                          ///< from e to e
+  int64_t num_heads = 1;                    ///< divides e
+  float dropout = 0;                        ///< of the attention weights, in training
+  bool batch_first = false;                 ///< f[n, t, e] in place of f[t, n, e]
+  std::optional<Array> q_proj_weight = {};  ///< f32[e, e], where kdim or vdim are not e
+  std::optional<Array> k_proj_weight = {};  ///< f32[g, kdim], there too
+  std::optional<Array> v_proj_weight = {};  ///< f32[g, vdim], there too
+  std::optional<Array> bias_k = {};         ///< f32[1, 1, g]: one more key for all
+  std::optional<Array> bias_v = {};         ///< f32[1, 1, g]: and its value
+  bool add_zero_attn = false;               ///< as in MultiheadAttentionOptions
+  int64_t num_kv_heads = 0;                 ///< heads of key and value; 0: num_heads
 
   /// in_proj_weight uniform by Glorot from the first of split(key), out_proj from the second,
-  /// biases zero, as PyTorch's default. Throws ValueError unless num_heads divides embed_dim, and
-  /// for a dropout outside of 0..1.
+  /// biases zero, as PyTorch's default; q, k and v_proj_weight, each by Glorot, from split(first,
+  /// 3) and bias_k and bias_v, normal by Glorot, from fold_in(first, 3) and fold_in(first, 4).
+  /// Throws ValueError unless num_heads divides embed_dim and num_kv_heads divides num_heads, for
+  /// negative kdim and vdim, and for a dropout outside of 0..1.
   static MultiheadAttention init(const Key& key, int64_t embed_dim, int64_t num_heads,
                                  const MultiheadAttentionOptions& options = {},
                                  Loc loc = Loc::current());
@@ -75,6 +118,28 @@ struct MultiheadAttention {
   /// In training the context gives the key for dropout.
   Array operator()(const Array& query, const Array& key, const Array& value, Context& ctx,
                    const MultiheadMasks& masks = {}, Loc loc = Loc::current()) const;
+
+  /// The attention weights too, PyTorch's need_weights: their mean over the heads, or each head's.
+  MultiheadAttentionResult with_weights(const Array& query, const Array& key, const Array& value,
+                                        const MultiheadMasks& masks = {},
+                                        bool average_attn_weights = true,
+                                        Loc loc = Loc::current()) const;
+  /// In training the context gives the key for dropout; the weights are those after dropout.
+  MultiheadAttentionResult with_weights(const Array& query, const Array& key, const Array& value,
+                                        Context& ctx, const MultiheadMasks& masks = {},
+                                        bool average_attn_weights = true,
+                                        Loc loc = Loc::current()) const;
+
+  /// An empty cache for `batch` sequences of up to `capacity` steps, in the dtype of the
+  /// parameters. Throws ShapeError for negative sizes.
+  KeyValueCache init_cache(int64_t batch, int64_t capacity, Loc loc = Loc::current()) const;
+  /// Self-attention of the next t steps, f[n, t, e] (f[t, n, e] without batch_first), each to
+  /// itself and to all steps before it, those in the cache included. The same as the rows of one
+  /// causal call over all steps, in evaluation mode. Throws ShapeError where query or cache do not
+  /// fit, ValueError where the cache is known to be too short for t more steps (where its length is
+  /// not known, under jit, the output is NaN), and for layers with bias_k or add_zero_attn.
+  DecodeResult decode(const Array& query, const KeyValueCache& cache,
+                      Loc loc = Loc::current()) const;
 };
 
 }  // namespace spruce::nn

@@ -7,7 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/nn/init.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -37,14 +37,16 @@ Bilinear Bilinear::init(const Key& key, int64_t in1, int64_t in2, int64_t out,
   const OpScope at("Bilinear::init", loc);
   const auto [kw, kb] = random::split<2>(key);
   Bilinear layer;
-  layer.weight = nn::init::uniform_fan_in(kw, {out, in1, in2}, in1, o.dtype);
-  if (o.bias) layer.bias = nn::init::uniform_fan_in(kb, {out}, in1, o.dtype);
+  using nn::init::internal::first_value;
+  layer.weight = first_value(o.init.weight, kw, {out, in1, in2}, in1, o.dtype);
+  if (o.bias) layer.bias = first_value(o.init.bias, kb, {out}, in1, o.dtype);
   return layer;
 }
 
 Array Bilinear::operator()(const Array& x1, const Array& x2, Loc loc) const {
   const OpScope at("Bilinear", loc);
-  return bilinear(x1, x2, weight, bias.value_or(Array()));
+  return internal::observed(*this, "Bilinear", bilinear(x1, x2, weight, bias.value_or(Array())),
+                            [&] { return x1.size() * weight.shape(0) * (1 + x2.shape(-1)); });
 }
 
 }  // namespace spruce::nn

@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/conv_parts.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -122,7 +123,7 @@ ConvParts init_conv(const char* op, int rank, const Key& key, int64_t in, int64_
   parts.config = config_of(op, rank, kernel, o.stride, o.padding, o.dilation, o.groups);
   parts.config.padding_mode = o.padding_mode;
   check_channels(op, in, out, o.groups);
-  Weights made = init_weights(key, out, in / o.groups, kernel, out, o.bias, o.dtype);
+  Weights made = init_weights(key, out, in / o.groups, kernel, out, o.bias, o.dtype, o.init);
   parts.weight = std::move(made.weight);
   parts.bias = std::move(made.bias);
   return parts;
@@ -152,9 +153,23 @@ Conv1d Conv1d::init(const Key& key, int64_t in, int64_t out, const WindowArg& ke
   internal::ConvParts p = internal::init_conv("Conv1d", 1, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};
 }
+namespace {
+
+// Each element of the output takes one kernel.
+template <class Layer>
+Array observed_conv(const Layer& layer, const char* type, const Array& x) {
+  const Array y =
+      internal::run_conv(type, x, layer.weight, layer.bias.value_or(Array()), layer.config);
+  return internal::observed(layer, type, y, [&] {
+    return y.size() / std::max<int64_t>(layer.weight.shape(0), 1) * layer.weight.size();
+  });
+}
+
+}  // namespace
+
 Array Conv1d::operator()(const Array& x, Loc loc) const {
   const OpScope at("Conv1d", loc);
-  return internal::run_conv("Conv1d", x, weight, bias.value_or(Array()), config);
+  return observed_conv(*this, "Conv1d", x);
 }
 Conv2d Conv2d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
                     const ConvLayerOptions& options, Loc loc) {
@@ -164,7 +179,7 @@ Conv2d Conv2d::init(const Key& key, int64_t in, int64_t out, const WindowArg& ke
 }
 Array Conv2d::operator()(const Array& x, Loc loc) const {
   const OpScope at("Conv2d", loc);
-  return internal::run_conv("Conv2d", x, weight, bias.value_or(Array()), config);
+  return observed_conv(*this, "Conv2d", x);
 }
 
 Conv3d Conv3d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
@@ -175,7 +190,7 @@ Conv3d Conv3d::init(const Key& key, int64_t in, int64_t out, const WindowArg& ke
 }
 Array Conv3d::operator()(const Array& x, Loc loc) const {
   const OpScope at("Conv3d", loc);
-  return internal::run_conv("Conv3d", x, weight, bias.value_or(Array()), config);
+  return observed_conv(*this, "Conv3d", x);
 }
 
 }  // namespace spruce::nn

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "spruce/nn/factory.h"
+#include "spruce/nn/initializer.h"
 #include "spruce/nn/pad.h"
 #include "spruce/nn/window_arg.h"
 
@@ -49,6 +50,7 @@ struct ConvLayerOptions {
   bool bias = true;        ///< whether there is one
   Dtype dtype = float32;   ///< of the parameters
   PaddingMode padding_mode = PaddingMode::kZeros;  ///< what the padding is
+  init::LayerInit init = {};                       ///< how parameters begin, if not as PyTorch's
 };
 
 namespace internal {

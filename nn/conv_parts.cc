@@ -3,7 +3,6 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/nn/init.h"
 
 namespace spruce::nn::internal {
 
@@ -31,13 +30,14 @@ void check_channels(const char* op, int64_t in, int64_t out, int64_t groups) {
 }
 
 Weights init_weights(const Key& key, int64_t first, int64_t second, const Shape& kernel,
-                     int64_t out, bool bias, Dtype dtype) {
+                     int64_t out, bool bias, Dtype dtype, const init::LayerInit& init) {
   Shape shape{first, second};
   for (const int64_t k : kernel) shape.push_back(k);
   const int64_t fan_in = second * kernel.numel();
   const auto [kw, kb] = random::split<2>(key);
-  Weights made{init::uniform_fan_in(kw, shape, fan_in, dtype), {}};
-  if (bias) made.bias = init::uniform_fan_in(kb, {out}, fan_in, dtype);
+  using nn::init::internal::first_value;
+  Weights made{first_value(init.weight, kw, shape, fan_in, dtype), {}};
+  if (bias) made.bias = first_value(init.bias, kb, {out}, fan_in, dtype);
   return made;
 }
 

@@ -22,8 +22,8 @@ struct Weights {
   Array weight;
   std::optional<Array> bias;
 };
-/// Both uniform by the fan-in second * kernel.
+/// Both by `init`, or else uniform by the fan-in second * kernel.
 Weights init_weights(const Key& key, int64_t first, int64_t second, const Shape& kernel,
-                     int64_t out, bool bias, Dtype dtype);
+                     int64_t out, bool bias, Dtype dtype, const init::LayerInit& init);
 
 }  // namespace spruce::nn::internal

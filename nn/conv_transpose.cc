@@ -10,6 +10,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/axes_name.h"
 #include "spruce/nn/conv_parts.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 namespace {
@@ -99,7 +100,7 @@ ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& key, int64_t in, int6
   params_of(op, kernel, {o.stride, o.padding, o.output_padding, o.groups, o.dilation});
   internal::check_channels(op, in, out, o.groups);
   internal::Weights made =
-      internal::init_weights(key, in, out / o.groups, kernel, out, o.bias, o.dtype);
+      internal::init_weights(key, in, out / o.groups, kernel, out, o.bias, o.dtype, o.init);
   ConvTranspose layer;
   layer.weight = std::move(made.weight);
   layer.bias = std::move(made.bias);
@@ -114,8 +115,11 @@ ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& key, int64_t in, int6
 template <int kAxes>
 Array ConvTranspose<kAxes>::operator()(const Array& x, Loc loc) const {
   const OpScope at(kLayerName<kAxes>, loc);
-  return run(kLayerName<kAxes>, kAxes, x, weight, bias.value_or(Array()),
-             {stride, padding, output_padding, groups, dilation});
+  const Array y = run(kLayerName<kAxes>, kAxes, x, weight, bias.value_or(Array()),
+                      {stride, padding, output_padding, groups, dilation});
+  return internal::observed(*this, kLayerName<kAxes>, y, [&] {
+    return x.size() / std::max<int64_t>(weight.shape(0), 1) * weight.size();
+  });
 }
 
 template struct ConvTransposeFunction<1>;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "spruce/nn/factory.h"
+#include "spruce/nn/initializer.h"
 #include "spruce/nn/window_arg.h"
 
 namespace spruce::nn {
@@ -43,6 +44,7 @@ struct ConvTransposeLayerOptions {
   bool bias = true;              ///< whether there is one
   WindowArg dilation = 1;        ///< distance of the elements under the window
   Dtype dtype = float32;         ///< of the parameters
+  init::LayerInit init = {};     ///< how they begin, if not as PyTorch's
 };
 
 /// Transposed convolution over kAxes spatial axes: f[n, in, d...] -> f[n, out, d'...].

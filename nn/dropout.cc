@@ -6,6 +6,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -27,14 +28,15 @@ Array DropoutFunction::operator()(const Array& x, const DropoutOptions& o, Loc l
 Array Dropout::operator()(const Array& x, Loc loc) const {
   const OpScope at("Dropout", loc);
   check_range("Dropout", "p", p, Range::kShare);
-  return x;
+  return internal::observed(*this, "Dropout", x);
 }
 
 Array Dropout::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("Dropout", loc);
   check_range("Dropout", "p", p, Range::kShare);
-  if (!ctx.training || p == 0) return x;
-  return dropout(x, {.p = p, .training = true, .key = ctx.next_key("dropout")});
+  if (!ctx.training || p == 0) return internal::observed(*this, "Dropout", x);
+  return internal::observed(*this, "Dropout",
+                            dropout(x, {.p = p, .training = true, .key = ctx.next_key("dropout")}));
 }
 
 }  // namespace spruce::nn

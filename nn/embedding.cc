@@ -80,7 +80,10 @@ Array EmbeddingFunction::operator()(const Array& input, const Array& weight,
 Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,
                           Loc loc) {
   const OpScope at("Embedding::init", loc);
-  Embedding layer{random::normal(key, {n, d}, {.dtype = options.dtype}), options.padding_idx};
+  const auto normal = [&] { return random::normal(key, {n, d}, {.dtype = options.dtype}); };
+  Embedding layer{
+      init::internal::first_value(options.init.weight, key, {n, d}, options.dtype, normal),
+      options.padding_idx};
   if (options.padding_idx.has_value()) {
     const int64_t row = internal::padding_row("Embedding::init", *options.padding_idx, n);
     layer.weight = std::move(layer.weight).at(row).set(0);

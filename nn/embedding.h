@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "spruce/nn/factory.h"
+#include "spruce/nn/initializer.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -12,6 +14,7 @@ namespace spruce::nn {
 struct EmbeddingOptions {
   Dtype dtype = float32;                    ///< of the table
   std::optional<int64_t> padding_idx = {};  ///< a row that begins with zeros and is not learned
+  init::LayerInit init = {};                ///< how the table begins, if not as PyTorch's
 };
 /// Options of embedding.
 struct EmbeddingLookupOptions {
@@ -49,7 +52,8 @@ struct Embedding {
 
   /// i[...] -> f[..., d]. Throws as embedding().
   Array operator()(const Array& input, Loc loc = Loc::current()) const {
-    return embedding(input, weight, {.padding_idx = padding_idx}, loc);
+    return internal::observed(*this, "Embedding",
+                              embedding(input, weight, {.padding_idx = padding_idx}, loc));
   }
 };
 

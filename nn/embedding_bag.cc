@@ -133,8 +133,9 @@ Array EmbeddingBagFunction::operator()(const Array& input, const Array& weight,
 EmbeddingBag EmbeddingBag::init(const Key& key, int64_t n, int64_t d,
                                 const EmbeddingBagLayerOptions& o, Loc loc) {
   const OpScope at("EmbeddingBag::init", loc);
-  return {Embedding::init(key, n, d, {.dtype = o.dtype, .padding_idx = o.padding_idx}).weight,
-          o.mode, o.include_last_offset, o.padding_idx};
+  const Embedding table =
+      Embedding::init(key, n, d, {.dtype = o.dtype, .padding_idx = o.padding_idx, .init = o.init});
+  return {table.weight, o.mode, o.include_last_offset, o.padding_idx};
 }
 
 }  // namespace spruce::nn

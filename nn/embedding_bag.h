@@ -4,6 +4,7 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/nn/embedding.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -41,6 +42,7 @@ struct EmbeddingBagLayerOptions {
   bool include_last_offset = false;         ///< as in EmbeddingBagOptions
   std::optional<int64_t> padding_idx = {};  ///< as in EmbeddingBagOptions
   Dtype dtype = float32;                    ///< of the table
+  init::LayerInit init = {};                ///< how the table begins, if not as PyTorch's
 };
 
 /// embedding_bag as a layer.
@@ -59,8 +61,9 @@ struct EmbeddingBag {
   Array operator()(const Array& input, const Array& offsets = {},
                    const Array& per_sample_weights = {}, Loc loc = Loc::current()) const {
     const OpScope at("EmbeddingBag", loc);
-    return embedding_bag(input, weight, offsets, per_sample_weights,
-                         {mode, include_last_offset, padding_idx});
+    return internal::observed(*this, "EmbeddingBag",
+                              embedding_bag(input, weight, offsets, per_sample_weights,
+                                            {mode, include_last_offset, padding_idx}));
   }
 };
 

@@ -12,6 +12,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/axes_name.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -106,7 +107,9 @@ GroupNorm GroupNorm::init(int64_t num_groups, int64_t num_channels, const NormLa
 
 Array GroupNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("GroupNorm", loc);
-  return group_norm(x, num_groups, weight.value_or(Array()), bias.value_or(Array()), {.eps = eps});
+  return internal::observed(
+      *this, "GroupNorm",
+      group_norm(x, num_groups, weight.value_or(Array()), bias.value_or(Array()), {.eps = eps}));
 }
 
 namespace {
@@ -161,7 +164,7 @@ Array InstanceNorm<kAxes>::operator()(const Array& x, Context& ctx, Loc loc) con
     ctx.update(*running_mean, r.running_mean);
     ctx.update(*running_var, r.running_var);
   }
-  return single ? squeeze(r.output, 0) : r.output;
+  return internal::observed(*this, kInstanceNorm<kAxes>, single ? squeeze(r.output, 0) : r.output);
 }
 
 template struct InstanceNorm<1>;

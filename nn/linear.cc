@@ -6,7 +6,7 @@
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/nn/init.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -32,14 +32,16 @@ Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions
   const OpScope at("Linear::init", loc);
   const auto [kw, kb] = random::split<2>(key);
   Linear layer;
-  layer.weight = init::uniform_fan_in(kw, {out, in}, in, options.dtype);
-  if (options.bias) layer.bias = init::uniform_fan_in(kb, {out}, in, options.dtype);
+  layer.weight = init::internal::first_value(options.init.weight, kw, {out, in}, in, options.dtype);
+  if (options.bias)
+    layer.bias = init::internal::first_value(options.init.bias, kb, {out}, in, options.dtype);
   return layer;
 }
 
 Array Linear::operator()(const Array& x, Loc loc) const {
   const OpScope at("linear", loc);
-  return linear(x, weight, bias.value_or(Array()));
+  return internal::observed(*this, "Linear", linear(x, weight, bias.value_or(Array())),
+                            [&] { return x.size() * weight.shape(0); });
 }
 
 }  // namespace spruce::nn

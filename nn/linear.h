@@ -6,6 +6,7 @@
 
 #include "spruce/core/random/random.h"
 #include "spruce/nn/factory.h"
+#include "spruce/nn/initializer.h"
 
 namespace spruce::nn {
 
@@ -20,8 +21,9 @@ inline constexpr struct LinearFunction {
 
 /// Options of Linear and dense.
 struct LinearOptions {
-  bool bias = true;       ///< whether there is one
-  Dtype dtype = float32;  ///< of the parameters
+  bool bias = true;           ///< whether there is one
+  Dtype dtype = float32;      ///< of the parameters
+  init::LayerInit init = {};  ///< how they begin, if not as PyTorch's
 };
 
 /// Fully connected layer: f[..., in] -> f[..., out].

@@ -10,6 +10,7 @@
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/deviations.h"
 #include "spruce/core/rules/layer_norm.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -140,8 +141,9 @@ LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions&
 
 Array LayerNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("LayerNorm", loc);
-  return layer_norm(x, normalized_shape, weight.value_or(Array()), bias.value_or(Array()),
-                    {.eps = eps}, loc);
+  return internal::observed(*this, "LayerNorm",
+                            layer_norm(x, normalized_shape, weight.value_or(Array()),
+                                       bias.value_or(Array()), {.eps = eps}, loc));
 }
 
 BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o, Loc loc) {
@@ -171,11 +173,14 @@ Array BatchNorm::operator()(const Array& x, Loc loc) const {
 
 Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("BatchNorm", loc);
+  const auto given = [&](const BatchNormResult& r) {
+    return internal::observed(*this, "BatchNorm", r.output);
+  };
   const Array w = weight.value_or(Array()), b = bias.value_or(Array());
   if (!running_mean.has_value() || !running_var.has_value())
-    return batch_norm_with(x, Array(), Array(), w, b, true, Array(), eps).output;
+    return given(batch_norm_with(x, Array(), Array(), w, b, true, Array(), eps));
   const Array &m = ctx.latest(*running_mean), &v = ctx.latest(*running_var);
-  if (!ctx.training) return batch_norm_with(x, m, v, w, b, false, Array(), eps).output;
+  if (!ctx.training) return given(batch_norm_with(x, m, v, w, b, false, Array(), eps));
   Array tracked, share = momentum.value_or(0.0);
   if (num_batches_tracked.has_value()) {
     tracked = ctx.latest(*num_batches_tracked) + 1;
@@ -185,7 +190,7 @@ Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
   ctx.update(*running_mean, r.running_mean);
   ctx.update(*running_var, r.running_var);
   if (tracked.defined()) ctx.update(*num_batches_tracked, tracked);
-  return r.output;
+  return given(r);
 }
 
 }  // namespace spruce::nn

@@ -7,6 +7,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/observe.h"
 #include "spruce/nn/pool_windows.h"
 
 namespace spruce::nn {
@@ -90,27 +91,27 @@ Array AvgPool3dFunction::operator()(const Array& x, const WindowArg& kernel,
 
 Array MaxPool1d::operator()(const Array& x, Loc loc) const {
   const OpScope at("MaxPool1d", loc);
-  return max_pool1d(x, kernel, max_options(*this), loc);
+  return internal::observed(*this, "MaxPool1d", max_pool1d(x, kernel, max_options(*this), loc));
 }
 Array MaxPool2d::operator()(const Array& x, Loc loc) const {
   const OpScope at("MaxPool2d", loc);
-  return max_pool2d(x, kernel, max_options(*this), loc);
+  return internal::observed(*this, "MaxPool2d", max_pool2d(x, kernel, max_options(*this), loc));
 }
 Array MaxPool3d::operator()(const Array& x, Loc loc) const {
   const OpScope at("MaxPool3d", loc);
-  return max_pool3d(x, kernel, max_options(*this), loc);
+  return internal::observed(*this, "MaxPool3d", max_pool3d(x, kernel, max_options(*this), loc));
 }
 Array AvgPool1d::operator()(const Array& x, Loc loc) const {
   const OpScope at("AvgPool1d", loc);
-  return avg_pool1d(x, kernel, avg_options(*this), loc);
+  return internal::observed(*this, "AvgPool1d", avg_pool1d(x, kernel, avg_options(*this), loc));
 }
 Array AvgPool2d::operator()(const Array& x, Loc loc) const {
   const OpScope at("AvgPool2d", loc);
-  return avg_pool2d(x, kernel, avg_options(*this), loc);
+  return internal::observed(*this, "AvgPool2d", avg_pool2d(x, kernel, avg_options(*this), loc));
 }
 Array AvgPool3d::operator()(const Array& x, Loc loc) const {
   const OpScope at("AvgPool3d", loc);
-  return avg_pool3d(x, kernel, avg_options(*this), loc);
+  return internal::observed(*this, "AvgPool3d", avg_pool3d(x, kernel, avg_options(*this), loc));
 }
 
 }  // namespace spruce::nn

@@ -6,6 +6,7 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -31,7 +32,7 @@ PReLU PReLU::init(int64_t num_parameters, const PReluOptions& o, Loc loc) {
 
 Array PReLU::operator()(const Array& x, Loc loc) const {
   const OpScope at("PReLU", loc);
-  return prelu(x, weight);
+  return internal::observed(*this, "PReLU", prelu(x, weight));
 }
 
 }  // namespace spruce::nn

@@ -11,6 +11,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -82,7 +83,8 @@ RMSNorm RMSNorm::init(const Shape& normalized_shape, const RmsNormLayerOptions& 
 
 Array RMSNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("RMSNorm", loc);
-  return rms_norm(x, normalized_shape, weight.value_or(Array()), {.eps = eps});
+  return internal::observed(*this, "RMSNorm",
+                            rms_norm(x, normalized_shape, weight.value_or(Array()), {.eps = eps}));
 }
 
 }  // namespace spruce::nn

@@ -2,144 +2,216 @@
 #include "spruce/nn/rnn.h"
 
 #include "spruce/core/op_scope.h"
-#include "spruce/core/ops/create.h"
-#include "spruce/core/ops/function.h"
-#include "spruce/core/ops/index.h"
-#include "spruce/core/ops/join.h"
-#include "spruce/core/ops/math.h"
-#include "spruce/core/ops/shape.h"
-#include "spruce/core/ranges.h"
-#include "spruce/nn/activations.h"
-#include "spruce/nn/dropout.h"
-#include "spruce/nn/init.h"
-#include "spruce/nn/linear.h"
-#include "spruce/transforms/control/scan.h"
+#include "spruce/nn/observe.h"
+#include "spruce/nn/recurrence.h"
 
 namespace spruce::nn {
 namespace {
 
-void check_state(const char* op, const LSTMState& state, const Shape& shape) {
-  for (const Array* a : {&state.h, &state.c}) {
-    if (!a->defined() || a->shape() != shape) {
-      throw ShapeError(std::string(op) + ": the state must be f" + to_string(shape) + ", got " +
-                       (a->defined() ? to_string(a->aval()) : "an undefined array"));
-    }
-  }
-}
-
-// The part of the gates that does not depend on the state: f[..., in] -> f[..., 4 hidden].
-Array project(const LSTMCell& cell, const Array& x) {
-  Array bias;
-  if (cell.bias_ih && cell.bias_hh) bias = *cell.bias_ih + *cell.bias_hh;
-  return linear(x, cell.weight_ih, bias);
-}
-
-LSTMState advance(const Array& projected, const Array& weight_hh, const LSTMState& state) {
-  const std::vector<Array> gates = split(projected + linear(state.h, weight_hh), 4, -1);
-  const Array c = sigmoid(gates[1]) * state.c + sigmoid(gates[0]) * tanh(gates[2]);
-  return {sigmoid(gates[3]) * tanh(c), c};
-}
-
-}  // namespace
-
-LSTMCell LSTMCell::init(const Key& key, int64_t in, int64_t hidden, const LSTMCellOptions& o,
-                        Loc loc) {
-  const OpScope at("LSTMCell::init", loc);
-  const auto [k_ih, k_hh, k_bias_ih, k_bias_hh] = random::split<4>(key);
-  LSTMCell cell;
-  cell.weight_ih = init::uniform_fan_in(k_ih, {4 * hidden, in}, hidden, o.dtype);
-  cell.weight_hh = init::uniform_fan_in(k_hh, {4 * hidden, hidden}, hidden, o.dtype);
-  if (o.bias) {
-    cell.bias_ih = init::uniform_fan_in(k_bias_ih, {4 * hidden}, hidden, o.dtype);
-    cell.bias_hh = init::uniform_fan_in(k_bias_hh, {4 * hidden}, hidden, o.dtype);
-  }
-  return cell;
-}
-
-LSTMState LSTMCell::operator()(const Array& x, const LSTMState& state, Loc loc) const {
-  const OpScope at("LSTMCell", loc);
-  spruce::internal::require_defined("LSTMCell", "x", x, "weight_ih", weight_ih, "weight_hh",
-                                    weight_hh);
-  const Array projected = project(*this, x);
-  Shape shape = x.shape();
-  shape[x.rank() - 1] = hidden_size();
-  check_state("LSTMCell", state, shape);
-  return advance(projected, weight_hh, state);
-}
-
-LSTM LSTM::init(const Key& key, int64_t in, int64_t hidden, const LSTMOptions& o, Loc loc) {
-  const OpScope at("LSTM::init", loc);
-  if (o.num_layers < 1) {
-    throw ValueError("LSTM: num_layers is " + std::to_string(o.num_layers) +
-                     ", there must be at least one");
-  }
-  spruce::internal::check_range("LSTM::init", "dropout", o.dropout,
-                                spruce::internal::Range::kShare);
+// Cells for all layers and directions; `make(key, inputs)` makes one.
+template <class Layer, class Options, class Make>
+Layer init_layers(const char* op, const Key& key, int64_t in, int64_t out, const Options& o,
+                  const Make& make) {
+  internal::check_layers(op, o.num_layers, o.dropout);
+  check_shape(op, {out});
+  check_shape(op, {o.num_layers});
   const int64_t directions = o.bidirectional ? 2 : 1, count = o.num_layers * directions;
   const Key keys = random::split(key, count);
-  LSTM layer;
-  for (int64_t k = 0; k < count; ++k) {
-    const int64_t inputs = k < directions ? in : hidden * directions;
-    layer.cells.push_back(
-        LSTMCell::init(keys[k], inputs, hidden, {.bias = o.bias, .dtype = o.dtype}));
-  }
+  Layer layer;
+  for (int64_t k = 0; k < count; ++k)
+    layer.cells.push_back(make(keys[k], k < directions ? in : out * directions));
   layer.batch_first = o.batch_first;
   layer.bidirectional = o.bidirectional;
   layer.dropout = o.dropout;
   return layer;
 }
 
-LSTMResult LSTM::operator()(const Array& x, Loc loc) const {
-  const OpScope at("LSTM", loc);
-  if (cells.empty()) throw ValueError("LSTM: there are no cells; make them with LSTM::init");
-  const auto count = static_cast<int64_t>(cells.size()), hidden = cells[0].hidden_size();
-  Shape shape{count, hidden};
-  if (x.rank() == 3) shape = {count, x.shape(batch_first ? 0 : 1), hidden};
-  const Array start = zeros(shape, x.dtype());
-  return (*this)(x, {start, start}, loc);
+template <class Layer>
+internal::SequenceResult run(const char* op, const Layer& layer, const Array& x,
+                             std::vector<Array> state, Context& ctx, const SequenceOptions& o) {
+  std::vector<internal::CellArrays> cells;
+  for (const auto& cell : layer.cells) cells.push_back(internal::arrays_of(cell));
+  internal::SequenceResult r = internal::run_cells(
+      cells, {op, layer.batch_first, layer.bidirectional, layer.dropout, o.lengths, o.mask}, x,
+      std::move(state), ctx);
+  internal::observed(layer, op, r.output, [&] { return internal::products(cells, x); });
+  return r;
 }
 
-LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, Loc loc) const {
+// A parameter that there is, and PyTorch's name for it.
+template <class A>
+struct Named {
+  std::string name;
+  A* array;
+};
+
+template <class A, class Layer>
+std::vector<Named<A>> parameters_of(Layer& layer) {
+  std::vector<Named<A>> out;
+  for (size_t k = 0; k < layer.cells.size(); ++k) {
+    auto& cell = layer.cells[k];
+    const auto add = [&](const char* name, A* array) {
+      if (array != nullptr)
+        out.push_back({internal::parameter_name(name, k, layer.bidirectional), array});
+    };
+    const auto perhaps = [](auto& array) -> A* { return array ? &*array : nullptr; };
+    add("weight_ih", &cell.weight_ih);
+    add("weight_hh", &cell.weight_hh);
+    add("bias_ih", perhaps(cell.bias_ih));
+    add("bias_hh", perhaps(cell.bias_hh));
+    if constexpr (requires { cell.weight_hr; }) add("weight_hr", perhaps(cell.weight_hr));
+  }
+  return out;
+}
+
+std::map<std::string, Array> dict_of(const std::vector<Named<const Array>>& parameters) {
+  std::map<std::string, Array> out;
+  for (const auto& [name, array] : parameters) out.emplace(name, *array);
+  return out;
+}
+
+// Replaces all of `parameters`.
+void load(const char* op, const std::vector<Named<Array>>& parameters,
+          const std::map<std::string, Array>& state) {
+  const std::string where = std::string(op) + "::load_state_dict: ";
+  std::map<std::string, Array> rest = state;
+  for (const auto& [name, array] : parameters) {
+    const auto at = rest.find(name);
+    if (at == rest.end()) {
+      throw TreeError(where + "there is no '" + name +
+                      "'; the layer has the names of its state_dict()");
+    }
+    const Array& value = at->second;
+    if (!value.defined() || value.shape() != array->shape()) {
+      throw ShapeError(where + "'" + name + "' must be f" + to_string(array->shape()) + ", got " +
+                       (value.defined() ? to_string(value.aval()) : "an undefined array"));
+    }
+    *array = value;
+    rest.erase(at);
+  }
+  if (!rest.empty()) throw TreeError(where + "the layer has no '" + rest.begin()->first + "'");
+}
+
+}  // namespace
+
+RNN RNN::init(const Key& key, int64_t in, int64_t hidden, const RNNOptions& o, Loc loc) {
+  const OpScope at("RNN::init", loc);
+  return init_layers<RNN>("RNN", key, in, hidden, o, [&](const Key& k, int64_t inputs) {
+    return RNNCell::init(
+        k, inputs, hidden,
+        {.bias = o.bias, .nonlinearity = o.nonlinearity, .dtype = o.dtype, .init = o.init});
+  });
+}
+
+RecurrentResult RNN::operator()(const Array& x, const Array& h, const SequenceOptions& o,
+                                Loc loc) const {
   Context evaluation;
-  return (*this)(x, state, evaluation, loc);
+  return (*this)(x, h, evaluation, o, loc);
+}
+
+RecurrentResult RNN::operator()(const Array& x, const Array& h, Context& ctx,
+                                const SequenceOptions& o, Loc loc) const {
+  const OpScope at("RNN", loc);
+  internal::SequenceResult r = run("RNN", *this, x, {h}, ctx, o);
+  return {std::move(r.output), std::move(r.state[0])};
+}
+
+std::map<std::string, Array> RNN::state_dict() const {
+  return dict_of(parameters_of<const Array>(*this));
+}
+
+RNN RNN::load_state_dict(const std::map<std::string, Array>& state, Loc loc) const {
+  const LocScope at(loc);
+  RNN layer = *this;
+  load("RNN", parameters_of<Array>(layer), state);
+  return layer;
+}
+
+LSTM LSTM::init(const Key& key, int64_t in, int64_t hidden, const LSTMOptions& o, Loc loc) {
+  const OpScope at("LSTM::init", loc);
+  if (o.proj_size < 0 || (o.proj_size > 0 && o.proj_size >= hidden)) {
+    throw ValueError("LSTM::init: proj_size is " + std::to_string(o.proj_size) +
+                     ", it must be from 0, for none, to below hidden_size, which is " +
+                     std::to_string(hidden));
+  }
+  const int64_t out = o.proj_size > 0 ? o.proj_size : hidden;
+  return init_layers<LSTM>("LSTM", key, in, out, o, [&](const Key& k, int64_t inputs) {
+    LSTMCell cell =
+        LSTMCell::init(k, inputs, hidden, {.bias = o.bias, .dtype = o.dtype, .init = o.init});
+    if (o.proj_size > 0) {
+      const auto uniform = [&](const Key& from, const Shape& shape) {
+        return init::internal::first_value(o.init.weight, from, shape, hidden, o.dtype);
+      };
+      cell.weight_hh = uniform(random::split<4>(k)[1], {4 * hidden, out});
+      cell.weight_hr = uniform(random::fold_in(k, 4), {out, hidden});
+    }
+    return cell;
+  });
+}
+
+LSTMResult LSTM::operator()(const Array& x, Loc loc) const { return (*this)(x, LSTMState{}, loc); }
+
+LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, Loc loc) const {
+  return (*this)(x, state, SequenceOptions{}, loc);
+}
+
+LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, const SequenceOptions& o,
+                            Loc loc) const {
+  Context evaluation;
+  return (*this)(x, state, evaluation, o, loc);
 }
 
 LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, Context& ctx, Loc loc) const {
-  const OpScope at("LSTM", loc);
-  if (x.rank() != 2 && x.rank() != 3) {
-    throw ShapeError(std::string("LSTM: takes ") + (batch_first ? "f[n, t, in]" : "f[t, n, in]") +
-                     " or f[t, in], got " + to_string(x.aval()));
-  }
-  const bool swapped = batch_first && x.rank() == 3;
-  Array sequence = swapped ? swapaxes(x, 0, 1) : x;
-  Shape shape{static_cast<int64_t>(cells.size())};
-  for (int i = 1; i + 1 < x.rank(); ++i) shape.push_back(sequence.shape(i));
-  shape.push_back(cells.empty() ? 0 : cells[0].hidden_size());
-  check_state("LSTM", state, shape);
+  return (*this)(x, state, ctx, SequenceOptions{}, loc);
+}
 
-  const size_t directions = bidirectional ? 2 : 1;
-  std::vector<Array> last_h, last_c;
-  for (size_t k = 0; k < cells.size(); k += directions) {
-    if (k > 0 && ctx.training && dropout != 0)
-      sequence = nn::dropout(sequence, {.p = dropout, .key = ctx.next_key("LSTM")});
-    std::vector<Array> outputs;
-    for (size_t d = 0; d < directions; ++d) {
-      const LSTMCell& cell = cells[k + d];
-      const auto at_cell = static_cast<int64_t>(k + d);
-      const auto step = [&](const LSTMState& s, const Array& projected) {
-        const LSTMState next = advance(projected, cell.weight_hh, s);
-        return std::pair{next, next.h};
-      };
-      // The inputs of all steps are projected by one product, outside of the loop.
-      const auto [end, all] = scan(step, LSTMState{state.h[at_cell], state.c[at_cell]},
-                                   project(cell, sequence), {.reverse = d == 1});
-      outputs.push_back(all);
-      last_h.push_back(end.h);
-      last_c.push_back(end.c);
-    }
-    sequence = directions == 1 ? outputs[0] : concatenate(outputs, -1);
-  }
-  return {swapped ? swapaxes(sequence, 0, 1) : sequence, {stack(last_h), stack(last_c)}};
+LSTMResult LSTM::operator()(const Array& x, const LSTMState& state, Context& ctx,
+                            const SequenceOptions& o, Loc loc) const {
+  const OpScope at("LSTM", loc);
+  internal::SequenceResult r = run("LSTM", *this, x, {state.h, state.c}, ctx, o);
+  return {std::move(r.output), {std::move(r.state[0]), std::move(r.state[1])}};
+}
+
+std::map<std::string, Array> LSTM::state_dict() const {
+  return dict_of(parameters_of<const Array>(*this));
+}
+
+LSTM LSTM::load_state_dict(const std::map<std::string, Array>& state, Loc loc) const {
+  const LocScope at(loc);
+  LSTM layer = *this;
+  load("LSTM", parameters_of<Array>(layer), state);
+  return layer;
+}
+
+GRU GRU::init(const Key& key, int64_t in, int64_t hidden, const GRUOptions& o, Loc loc) {
+  const OpScope at("GRU::init", loc);
+  return init_layers<GRU>("GRU", key, in, hidden, o, [&](const Key& k, int64_t inputs) {
+    return GRUCell::init(k, inputs, hidden, {.bias = o.bias, .dtype = o.dtype, .init = o.init});
+  });
+}
+
+RecurrentResult GRU::operator()(const Array& x, const Array& h, const SequenceOptions& o,
+                                Loc loc) const {
+  Context evaluation;
+  return (*this)(x, h, evaluation, o, loc);
+}
+
+RecurrentResult GRU::operator()(const Array& x, const Array& h, Context& ctx,
+                                const SequenceOptions& o, Loc loc) const {
+  const OpScope at("GRU", loc);
+  internal::SequenceResult r = run("GRU", *this, x, {h}, ctx, o);
+  return {std::move(r.output), std::move(r.state[0])};
+}
+
+std::map<std::string, Array> GRU::state_dict() const {
+  return dict_of(parameters_of<const Array>(*this));
+}
+
+GRU GRU::load_state_dict(const std::map<std::string, Array>& state, Loc loc) const {
+  const LocScope at(loc);
+  GRU layer = *this;
+  load("GRU", parameters_of<Array>(layer), state);
+  return layer;
 }
 
 }  // namespace spruce::nn

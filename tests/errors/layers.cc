@@ -247,6 +247,32 @@ Section layer_mistakes() {
            CODE(nn::Precision{.compute = sp::int32}.to_compute(sp::ones({2}))),
            CODE(nn::Precision{.compute = sp::float16}.to_compute(sp::ones({2}))), "DtypeError",
            "Precision: casts to i32; parameters, computation and output are of floating dtypes"},
+          {"More steps than a cache has room for",
+           CODE(const auto layer = nn::MultiheadAttention::init(sp::Key(0), 8, 2);
+                layer.decode(sp::ones({5, 1, 8}), layer.init_cache(1, 4))),
+           CODE(const auto layer = nn::MultiheadAttention::init(sp::Key(0), 8, 2);
+                layer.decode(sp::ones({5, 1, 8}), layer.init_cache(1, 8))),
+           "ValueError",
+           "MultiheadAttention::decode: there is no room for 5 more steps in a cache for 4 that "
+           "holds 0; make it longer with init_cache" HERE},
+          {"A sequence that is longer than its steps",
+           CODE(const auto layer = nn::GRU::init(sp::Key(0), 3, 4);
+                layer(sp::ones({5, 2, 3}), {}, {.lengths = sp::array({5, 6})})),
+           CODE(const auto layer = nn::GRU::init(sp::Key(0), 3, 4);
+                layer(sp::ones({5, 2, 3}), {}, {.lengths = sp::array({5, 4})})),
+           "ValueError", "GRU: lengths must be within 0..5, the number of steps; got [5 6]" HERE},
+          {"A state of another batch",
+           CODE(const auto layer = nn::LSTM::init(sp::Key(0), 3, 4, {.batch_first = true});
+                const Array h = sp::zeros({1, 5, 4}); layer(sp::ones({2, 5, 3}), {h, h})),
+           CODE(const auto layer = nn::LSTM::init(sp::Key(0), 3, 4, {.batch_first = true});
+                const Array h = sp::zeros({1, 2, 4}); layer(sp::ones({2, 5, 3}), {h, h})),
+           "ShapeError", "LSTM: h of the state must be f[1,2,4], got f32[1,5,4]" HERE},
+          {"An initialiser for weights of another rank",
+           CODE(nn::Linear::init(sp::Key(0), 3, 4, {.init = {.weight = nn::init::dirac()}})),
+           CODE(nn::Linear::init(sp::Key(0), 3, 4, {.init = {.weight = nn::init::eye()}})),
+           "ShapeError",
+           "Linear::init: the initialiser dirac needs a shape of rank 3 to 5, [out, in, "
+           "window...], got [4,3]" HERE},
           {"Heads that do not divide the width",
            CODE(nn::MultiheadAttention::init(sp::Key(0), 10, 4)),
            CODE(nn::MultiheadAttention::init(sp::Key(0), 12, 4)), "ValueError",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values and gradients of torch.nn.functional (make_functional_cases.py), and how to compare with
-// them: eager, compiled, mapped and in f32.
+// Values and gradients of torch.nn.functional (make_functional_cases.py) and of torch.nn's layers
+// (make_layer_cases.py), and how to compare with them: eager, compiled, mapped and in f32.
 #pragma once
 
 #include "tests/nn/torch_cases.h"
@@ -27,5 +27,49 @@ Array weight_of(const Options& o, const Array& x);
 sp::Shape list_of(const Options& o, const std::string& name);
 /// The same as one number for all axes, where there is one, or one for each.
 nn::WindowArg sizes_of(const Options& o, const std::string& name);
+
+/// Fails unless f throws an E whose message has `message` in it.
+template <class E, class F>
+void expect_error(const F& f, const std::string& message) {
+  try {
+    f();
+    ADD_FAILURE() << "no error: " << message;
+  } catch (const E& e) {
+    EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+  }
+}
+
+/// All results in a row.
+inline Array joined(const std::vector<Array>& parts) {
+  std::vector<Array> flat;
+  for (const Array& a : parts) flat.push_back(sp::ravel(a));
+  return sp::concatenate(flat);
+}
+
+/// The layer with the parameters in[at], in[at + 1], ..., each divided by 4, in the order of
+/// PyTorch's sorted names.
+template <class L>
+L filled(const L& layer, const Inputs& in, size_t at) {
+  std::map<std::string, Array> parameters;
+  const auto fill = [&](const auto& names) {
+    for (const auto& [name, value] : names)
+      if (value.size() > 0) parameters[name] = {};
+    EXPECT_EQ(parameters.size(), in.size() - at);
+    for (auto& [name, value] : parameters) value = at < in.size() ? in[at++] / 4.0 : sp::zeros({});
+  };
+  if constexpr (requires { layer.state_dict(); }) {
+    fill(layer.state_dict());
+    return layer.load_state_dict(parameters);
+  } else {
+    std::map<std::string, Array> names;
+    for (const auto& entry : sp::tree::entries(layer)) names[entry.path] = entry.value;
+    fill(names);
+    return sp::tree::map_with_path(
+        [&](const std::string& path, const Array& a) {
+          return parameters.count(path) != 0 ? parameters.at(path) : a;
+        },
+        layer);
+  }
+}
 
 }  // namespace functional_cases

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// How layers tell what they gave: to capture() and summary(), which know the paths of a model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spruce/core/tree/tree.h"
+
+namespace spruce::nn::internal {
+
+/// Collects the calls of the layers of a model while it lives, on this thread; one further out
+/// collects them too.
+class LayerObserver {
+ public:
+  /// One call of a layer.
+  struct Call {
+    std::string path;       ///< where the layer stands in the model
+    const char* type;       ///< "Linear"
+    Array output;           ///< the first one
+    int64_t multiply_adds;  ///< of the layer itself, without those of layers inside
+  };
+
+  /// Observes the parts of `model`, which has to live as long.
+  template <class T>
+  explicit LayerObserver(const T& model) : outer_(current_) {
+    PlaceVisitor visitor;
+    tree::internal::walk(model, visitor);
+    places_ = std::move(visitor.places);
+    current_ = this;
+  }
+  ~LayerObserver() { current_ = outer_; }
+  LayerObserver(const LayerObserver&) = delete;
+  LayerObserver& operator=(const LayerObserver&) = delete;
+
+  /// Whether there is one on this thread.
+  static bool exists() { return current_ != nullptr; }
+  /// Notes a call of the layer that is `size` bytes long.
+  static void called(const void* layer, size_t size, const char* type, const Array& output,
+                     int64_t multiply_adds);
+
+  /// In the order of their ends.
+  std::vector<Call> calls;
+
+ private:
+  // An array or a static value of the model, and the path of the struct or container it stands in.
+  struct Place {
+    uintptr_t address;
+    std::string parent;
+  };
+  struct PlaceVisitor : tree::internal::PathKeeper {
+    std::vector<Place> places;
+    std::vector<bool> opaque;  // components that are within one value, such as a WindowArg
+    bool next_is_opaque = false;
+
+    void key(std::string_view) { next_is_opaque = true; }
+    template <class Name>
+    void enter(Name name) {
+      PathKeeper::enter(name);
+      opaque.push_back(next_is_opaque);
+      next_is_opaque = false;
+    }
+    void leave() {
+      PathKeeper::leave();
+      opaque.pop_back();
+    }
+    void leaf(const Array& a, tree::Leaf) { note(&a); }
+    template <class S>
+    void fixed(const S& s) {
+      note(&s);
+    }
+    void size(size_t) {}
+    void note(const void* address);
+  };
+
+  std::string path_of(const void* layer, size_t size) const;
+
+  std::vector<Place> places_;
+  LayerObserver* outer_;
+  static inline thread_local LayerObserver* current_ = nullptr;
+};
+
+/// `output`, which the layer gave, told to the observer where there is one.
+template <class L>
+Array observed(const L& layer, const char* type, Array output) {
+  if (LayerObserver::exists()) [[unlikely]]
+    LayerObserver::called(&layer, sizeof(L), type, output, 0);
+  return output;
+}
+/// The same with a function that counts the multiply-adds of the call.
+template <class L, class Count>
+Array observed(const L& layer, const char* type, Array output, const Count& count) {
+  if (LayerObserver::exists()) [[unlikely]]
+    LayerObserver::called(&layer, sizeof(L), type, output, count());
+  return output;
+}
+
+}  // namespace spruce::nn::internal
