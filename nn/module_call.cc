@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/module_call.h"
+
+#include "spruce/nn/module_ref.h"
+
+namespace spruce::nn::internal {
+namespace {
+
+thread_local Call* current_call = nullptr;
+
+std::string name_of(Node& root, const Variable& v) {
+  for (const Place& p : places(root)) {
+    if (&p.variable() == &v) return p.name;
+  }
+  return "";
+}
+
+}  // namespace
+
+Call::Call(Node& of_module) : root(&of_module) {
+  for (const Node* n : nodes(of_module)) listed_.insert(n);
+}
+
+bool Call::lists(const Node& node) {
+  if (listed_.count(&node) > 0) return true;
+  for (const Node* n : nodes(*root)) listed_.insert(n);  // a part that forward has registered
+  return listed_.count(&node) > 0;
+}
+
+const Array& Call::value(const Variable& v) const {
+  const auto it = values_.find(&v);
+  return it == values_.end() ? v.value : it->second;
+}
+
+std::vector<Array> Call::values(const Node& node) const {
+  std::vector<Array> out;
+  out.reserve(node.slots.size());
+  for (const Node::Slot& s : node.slots) out.push_back(value(*s.variable));
+  return out;
+}
+
+void Call::set(const Variable& v, const Array& value) {
+  values_[&v] = value;
+  changed_.insert(&v);
+}
+
+Key Call::next_key() const {
+  // A number that Context::next_key never reaches.
+  return key.data().defined() && keys_used > 0 ? random::fold_in(key, 0xffffffffu) : key;
+}
+
+void Call::commit(Loc loc) {
+  for (const Variable* v : changed_) {
+    if (!values_.at(v).is_tracer()) continue;
+    const LocScope at(loc);
+    throw TracerError("Module: '" + name_of(*root, *v) +
+                      "' would become a traced value; inside of grad, vmap or jit use "
+                      "functionalize(module), which hands new buffers out");
+  }
+  for (const Place& p : places(*root)) {
+    if (changed(p.variable())) p.variable().value = values_.at(&p.variable());
+  }
+  root->key = next_key();
+}
+
+CallScope::CallScope(Call& call) : saved_(current_call) { current_call = &call; }
+CallScope::~CallScope() { current_call = saved_; }
+Call* CallScope::current() { return current_call; }
+
+Call* call_around(const Node& node) {
+  Call* call = current_call;
+  if (call == nullptr || call->lists(node)) return call;
+  if (call->depth > 0) throw_not_registered();
+  return nullptr;
+}
+
+void throw_not_registered() {
+  throw ValueError(
+      "Module: a part that is not registered is called, so that its arrays are in no list; set it "
+      "in the constructor, as in out_ = register_module(\"out\", layer)");
+}
+
+void throw_no_layer() {
+  throw ValueError(
+      "Stateful: it holds no layer yet; give it one, as in out_ = register_module(\"out\", "
+      "nn::Linear::init(key, 4, 2))");
+}
+
+void run_pre_hooks(Node& node, std::vector<Array>& inputs) {
+  const auto hooks = node.pre_hooks;  // one may take itself away
+  for (const auto& h : hooks) h.hook(ModuleRef(node.shared_from_this()), inputs);
+}
+
+void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>& outputs) {
+  const auto hooks = node.hooks;
+  for (const auto& h : hooks) h.hook(ModuleRef(node.shared_from_this()), inputs, outputs);
+}
+
+}  // namespace spruce::nn::internal

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a module is called: the arrays that stand in for its own, its hooks, and what becomes of new
+// buffers. Of the library.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "spruce/core/named_arrays.h"
+#include "spruce/nn/context.h"
+#include "spruce/nn/module_node.h"
+
+namespace spruce::nn::internal {
+
+/// A call of a module: the context, and the arrays that stand in for the modules' own.
+class Call {
+ public:
+  /// The call of `root`, whose nodes it may use.
+  explicit Call(Node& root);
+
+  Node* root;
+  std::optional<bool> mode;  // of all modules; without it each has its own
+  Key key;
+  int64_t keys_used = 0;
+  int depth = 0;  // how many forwards of nodes below the root are running
+
+  /// Whether the node is below the root, also where it has been registered since.
+  bool lists(const Node& node);
+  bool training(const Node& node) const { return mode.value_or(node.training); }
+  /// The array in this call.
+  const Array& value(const Variable& v) const;
+  /// The arrays of a node in this call.
+  std::vector<Array> values(const Node& node) const;
+  /// Puts an array in place of the variable's own.
+  void bind(const Variable& v, const Array& value) { values_[&v] = value; }
+  /// A new value of a buffer.
+  void set(const Variable& v, const Array& value);
+  bool changed(const Variable& v) const { return changed_.count(&v) > 0; }
+  /// Gives the modules the new buffers, and the root its next key. Throws TracerError, and changes
+  /// nothing, where one is a traced value.
+  void commit(Loc loc);
+  /// The key of the next call.
+  Key next_key() const;
+
+ private:
+  std::unordered_map<const Variable*, Array> values_;
+  std::unordered_set<const Variable*> changed_;
+  std::unordered_set<const Node*> listed_;
+};
+
+/// Makes a call the current one of this thread while it lives.
+class CallScope {
+ public:
+  explicit CallScope(Call& call);
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+  static Call* current();
+
+ private:
+  Call* saved_;
+};
+
+/// While a forward runs.
+class ForwardScope {
+ public:
+  explicit ForwardScope(Call& call) : call_(call) { ++call_.depth; }
+  ~ForwardScope() { --call_.depth; }
+  ForwardScope(const ForwardScope&) = delete;
+  ForwardScope& operator=(const ForwardScope&) = delete;
+
+ private:
+  Call& call_;
+};
+
+/// The call that a module belongs to which is called now: the current one, or null where it begins
+/// one of its own. Throws ValueError in the forward of a module that does not list it.
+Call* call_around(const Node& node);
+[[noreturn]] void throw_not_registered();
+[[noreturn]] void throw_no_layer();
+
+void run_pre_hooks(Node& node, std::vector<Array>& inputs);
+void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>& outputs);
+
+template <class T>
+inline constexpr bool kIsTree =
+    std::is_same_v<decltype(tree::internal::find_culprit<T>()), tree::internal::NoCulprit>;
+
+template <class T>
+void gather(const T& x, std::vector<Array>& out) {
+  if constexpr (kIsTree<T>)
+    tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf) { out.push_back(a); });
+}
+template <class T>
+void refill(T& x, const std::vector<Array>& from, size_t& at) {
+  if constexpr (kIsTree<T>)
+    tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf) { a = from[at++]; });
+}
+
+/// f(args...) between the hooks of the node.
+template <class F, class... Args>
+auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
+  const ForwardScope inside(call);
+  using Result = std::decay_t<std::invoke_result_t<F&, const Args&...>>;
+  static_assert(!std::is_void_v<Result>, "spruce: the forward of a module returns its result");
+  if (node.pre_hooks.empty() && node.hooks.empty()) return Result(f(args...));
+  std::tuple<Args...> copies(args...);
+  std::vector<Array> inputs, outputs;
+  std::apply([&](const auto&... a) { (gather(a, inputs), ...); }, copies);
+  run_pre_hooks(node, inputs);
+  size_t at = 0;
+  std::apply([&](auto&... a) { (refill(a, inputs, at), ...); }, copies);
+  Result result = std::apply(f, std::as_const(copies));
+  gather(result, outputs);
+  run_hooks(node, inputs, outputs);
+  at = 0;
+  refill(result, outputs, at);
+  return result;
+}
+
+/// f(args...) as a part of the call around it, or as a call of its own.
+template <class F, class... Args>
+auto call_module(Node& node, Loc loc, F&& f, const Args&... args) {
+  const FunctionScope within(loc);
+  if (Call* around = call_around(node)) return run_hooked(*around, node, f, args...);
+  Call call(node);
+  call.key = node.key;
+  auto result = [&] {
+    const CallScope scope(call);
+    return run_hooked(call, node, f, args...);
+  }();
+  call.commit(loc);
+  return result;
+}
+
+/// Calls a layer or any other function, with the context and the line where it takes them: behind
+/// the arguments, or the context in front of a last argument with options.
+template <class L, class... A>
+decltype(auto) call_with_context(const L& layer, Context& ctx, Loc loc, const A&... args) {
+  if constexpr (std::is_invocable_v<const L&, const A&..., Context&, Loc>) {
+    return layer(args..., ctx, loc);
+  } else if constexpr (std::is_invocable_v<const L&, const A&..., Context&>) {
+    return layer(args..., ctx);
+  } else if constexpr (sizeof...(A) > 1 && [] {
+                         using All = std::tuple<const A&...>;
+                         return []<size_t... I>(std::index_sequence<I...>) {
+                           return std::is_invocable_v<const L&, std::tuple_element_t<I, All>...,
+                                                      Context&,
+                                                      std::tuple_element_t<sizeof...(I), All>>;
+                         }(std::make_index_sequence<sizeof...(A) == 0 ? 0 : sizeof...(A) - 1>());
+                       }()) {
+    const std::tuple<const A&...> all(args...);
+    return [&]<size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+      return layer(std::get<I>(all)..., ctx, std::get<sizeof...(I)>(all));
+    }(std::make_index_sequence<sizeof...(A) - 1>());
+  } else if constexpr (std::is_invocable_v<const L&, const A&..., Loc>) {
+    return layer(args..., loc);
+  } else if constexpr (requires { layer(args..., {}, loc); }) {  // options between them
+    return layer(args..., {}, loc);
+  } else {
+    return layer(args...);
+  }
+}
+
+}  // namespace spruce::nn::internal
