@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/module_ref.h"
 
+#include <map>
 #include <ostream>
 #include <set>
 
@@ -123,7 +124,7 @@ void ModuleRef::tie(const std::string& path, const std::string& of, Loc loc) con
   a.node->slots[a.slot].variable = b.node->slots[b.slot].variable;
 }
 
-ModuleRef ModuleRef::requires_grad(bool on) const {
+ModuleRef ModuleRef::set_requires_grad(bool on) const {
   for (const Place& p : internal::places(*node_)) p.variable().requires_grad = on;
   return *this;
 }

@@ -2,8 +2,7 @@
 // What all modules have, whatever their forward takes: names, arrays, parts, mode, hooks, files.
 #pragma once
 
-#include <map>
-#include <optional>
+#include <concepts>
 
 #include "spruce/core/named_arrays.h"
 #include "spruce/core/ops/function.h"
@@ -99,7 +98,10 @@ class ModuleRef {
   void tie(const std::string& path, const std::string& of, Loc loc = Loc::current()) const;
   /// Freezes all parameters (false) or lets them be trained: in gradients frozen ones are
   /// constants, and optimizers of modules leave them alone.
-  ModuleRef requires_grad(bool on = true) const;
+  template <std::same_as<bool> Bool = bool>
+  ModuleRef requires_grad(Bool on = true) const {
+    return set_requires_grad(on);
+  }
   /// The same for the parameter, or all parameters of the part, of that path. Throws TreeError.
   ModuleRef requires_grad(const std::string& path, bool on = true, Loc loc = Loc::current()) const;
 
@@ -174,6 +176,9 @@ class ModuleRef {
 
  protected:
   std::shared_ptr<internal::Node> node_;
+
+ private:
+  ModuleRef set_requires_grad(bool on) const;
 };
 
 namespace internal {
