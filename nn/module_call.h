@@ -155,6 +155,9 @@ decltype(auto) call_with_context(const L& layer, Context& ctx, Loc loc, const A&
       return layer(std::get<I>(all)..., ctx, std::get<sizeof...(I)>(all));
     }(std::make_index_sequence<sizeof...(A) - 1>());
   } else if constexpr (std::is_invocable_v<const L&, const A&..., Loc>) {
+    if constexpr (requires { layer(args..., {}, ctx, loc); }) {  // a state that is left out
+      if (ctx.training) return layer(args..., {}, ctx, loc);
+    }
     return layer(args..., loc);
   } else if constexpr (requires { layer(args..., {}, loc); }) {  // options between them
     return layer(args..., {}, loc);

@@ -35,6 +35,9 @@ struct LoadOptions {
 /// Options of state_dict.
 struct StateOptions {
   std::string prefix{};  ///< what each name begins with: "backbone."
+  /// Recurrent layers under PyTorch's names, rnn.weight_ih_l0 for rnn.cells.0.weight_ih, so that it
+  /// loads there; load_state_dict knows both. All other names are PyTorch's anyway.
+  bool torch_names = false;
 };
 
 /// Takes a hook away again. Copies are of the same hook.

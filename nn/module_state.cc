@@ -28,6 +28,23 @@ NamedArrays selected(const NamedArrays& state, const LoadOptions& options) {
   return out;
 }
 
+// The array of a recurrent layer under PyTorch's name, or null. That the layer goes both ways is seen
+// from the names that there are.
+const Array* find_torch(const NamedArrays& state, const std::string& path) {
+  const std::string name = torch_name(path, false);
+  if (name == path) return nullptr;
+  const bool both = state.contains(name.substr(0, name.rfind("_l")) + "_l0_reverse");
+  return state.find(both ? torch_name(path, true) : name);
+}
+
+// Whether a path in a layer is that of a cell of a recurrent layer that goes both ways.
+bool is_bidirectional(const AnyLayer* layer, const std::string& path) {
+  if (layer == nullptr) return false;
+  const size_t cells = path.starts_with("cells.") ? 0 : path.rfind(".cells.") + 1;
+  return ('\n' + layer->form()).find('\n' + path.substr(0, cells) + "bidirectional: true") !=
+         std::string::npos;
+}
+
 }  // namespace
 
 LoadReport load(const std::vector<Place>& places, const NamedArrays& given_state,
@@ -38,10 +55,9 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& given_state
   std::set<const Array*> used;
   const NamedArrays state = selected(given_state, options);
   tree::internal::PathFinder finder(state);
-  const TorchNames torch(state);
   for (const Place& p : places) {
     const Array* found = finder.find(p.name);
-    if (found == nullptr) found = state.find(torch.of(p.name));
+    if (found == nullptr) found = find_torch(state, p.name);
     if (found == nullptr) {
       report.missing.push_back(p.name);
       continue;
@@ -83,7 +99,13 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& given_state
 NamedArrays ModuleRef::state_dict(const StateOptions& options) const {
   NamedArrays out;
   for (const internal::Place& p : internal::places(*node_, internal::Names::kAll)) {
-    if (p.variable().persistent) out.insert(options.prefix + p.name, p.variable().value);
+    if (!p.variable().persistent) continue;
+    std::string name = p.name;
+    if (options.torch_names && torch_name(name, false) != name) {
+      name = torch_name(
+          name, internal::is_bidirectional(p.node->layer.get(), p.node->slots[p.slot].name));
+    }
+    out.insert(options.prefix + name, p.variable().value);
   }
   return out;
 }

@@ -217,6 +217,25 @@ TEST(TorchFile, WhatIsWrittenReadsBack) {
   std::remove("torch_file_test.pt");
 }
 
+TEST(TorchFile, RecurrentLayersHavePyTorchsNamesOnRequest) {
+  const NamedArrays pt = load_torch(file("lstm.pt"));
+  LstmNet net;
+  net.load_state_dict(pt, {.prefix = "model."});
+  NamedArrays wanted;
+  for (const auto& [name, value] : pt) {
+    if (name.starts_with("model.")) wanted.insert(name.substr(6), value);
+  }
+  const NamedArrays got = net.state_dict({.torch_names = true});
+  EXPECT_EQ(got.size(), wanted.size());
+  for (const auto& [name, value] : wanted) EXPECT_TRUE(array_equal(got.at(name), value)) << name;
+  EXPECT_TRUE(net.state_dict().contains("rnn.cells.3.weight_hh"));
+  Stateful<LSTM> one(LSTM::init(Key(0), 3, 4, {.num_layers = 2}));
+  EXPECT_TRUE(one.state_dict({.torch_names = true}).contains("bias_ih_l1"));
+  EXPECT_EQ(torch_name("a.cells.x.w", false), "a.cells.x.w");
+  EXPECT_EQ(torch_name("a.cells.1", false), "a.cells.1");
+  EXPECT_EQ(torch_name("cellsx.1.w", true), "cellsx.1.w");
+}
+
 TEST(TorchFile, ACheckpointOfAnotherNetChangesNothing) {
   Lenet net;
   const NamedArrays before = net.state_dict();
