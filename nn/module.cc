@@ -36,6 +36,7 @@ void ModuleBase::add_child(const std::string& name, std::shared_ptr<internal::No
                        "' is this module or holds it; modules form a tree");
   }
   node_->children.push_back({name, std::move(node)});
+  internal::note_structure_change();
 }
 
 size_t ModuleBase::child_index(const std::string& name) const {
@@ -57,6 +58,7 @@ internal::Node::Child ModuleBase::take_child(size_t place) {
 void ModuleBase::put_child(size_t place, internal::Node::Child child) {
   node_->children.insert(node_->children.begin() + static_cast<ptrdiff_t>(place),
                          std::move(child));
+  internal::note_structure_change();
 }
 
 void ModuleBase::move_last_child(size_t place) {
@@ -72,6 +74,7 @@ void ModuleBase::add_slot(const std::string& name, const Array& value, bool buff
   while (!buffer && place != slots.begin() && std::prev(place)->variable->buffer) --place;
   slots.insert(place, {name, std::make_shared<internal::Variable>(internal::Variable{
                                  .value = value, .buffer = buffer, .persistent = persistent})});
+  internal::note_structure_change();
 }
 
 void ModuleBase::register_parameter(const std::string& name, const Array& value, Loc loc) {

@@ -15,6 +15,7 @@ void add_part(Node& list, const std::string& name, const std::shared_ptr<Node>& 
       throw ValueError(list.type + ": '" + name + "' holds this list; modules form a tree");
   }
   list.children.push_back({name, part});
+  note_structure_change();
 }
 
 void throw_null_part(const char* op) {

@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <set>
 
@@ -94,6 +95,13 @@ std::string layer_text(const std::type_info& type, const std::vector<tree::Entry
   }
   return type_name(type) + "(" + inside + ")";
 }
+
+namespace {
+std::atomic<uint64_t> version{1};
+}  // namespace
+
+uint64_t structure_version() { return version.load(std::memory_order_relaxed); }
+void note_structure_change() { version.fetch_add(1, std::memory_order_relaxed); }
 
 std::string form_text(Node& root) {
   std::string out;

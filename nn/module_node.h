@@ -106,6 +106,11 @@ std::string layer_text(const std::type_info& type, const std::vector<tree::Entry
 /// hooks.
 std::string form_text(Node& root);
 
+/// A number that grows when the structure of some module changes: what form_text() shows.
+uint64_t structure_version();
+/// Makes it grow.
+void note_structure_change();
+
 template <class L>
 class LayerOf final : public AnyLayer {
  public:
@@ -128,6 +133,7 @@ void set_layer(Node& node, L layer) {
   }
   node.layer = std::make_shared<const LayerOf<L>>(std::move(layer));
   node.slots = std::move(slots);
+  note_structure_change();
 }
 
 }  // namespace internal

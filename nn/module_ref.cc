@@ -55,13 +55,18 @@ HookHandle add_hook(const char* op, const std::shared_ptr<Node>& node,
   if (!hook)
     throw ValueError(std::string(op) + ": the hook is an empty function; give it a lambda");
   hooks.push_back({node->next_hook, std::move(hook)});
+  internal::note_structure_change();
   return {node, node->next_hook++};
 }
 
 }  // namespace
 
 ModuleRef ModuleRef::train(bool on) const {
-  for (Node* n : internal::nodes(*node_)) n->training = on;
+  for (Node* n : internal::nodes(*node_)) {
+    if (n->training == on) continue;
+    n->training = on;
+    internal::note_structure_change();
+  }
   return *this;
 }
 
@@ -122,10 +127,12 @@ void ModuleRef::tie(const std::string& path, const std::string& of, Loc loc) con
                      spruce::to_string(y) + "; only arrays of one type and use can be one");
   }
   a.node->slots[a.slot].variable = b.node->slots[b.slot].variable;
+  internal::note_structure_change();
 }
 
 ModuleRef ModuleRef::set_requires_grad(bool on) const {
   for (const Place& p : internal::places(*node_)) p.variable().requires_grad = on;
+  internal::note_structure_change();
   return *this;
 }
 
@@ -138,6 +145,7 @@ ModuleRef ModuleRef::requires_grad(const std::string& path, bool on, Loc loc) co
     found = true;
   }
   if (!found) (void)find_place("requires_grad", *node_, path);
+  internal::note_structure_change();
   return *this;
 }
 
@@ -215,6 +223,7 @@ void HookHandle::remove() {
   if (node == nullptr) return;
   std::erase_if(node->pre_hooks, [this](const auto& h) { return h.id == id_; });
   std::erase_if(node->hooks, [this](const auto& h) { return h.id == id_; });
+  internal::note_structure_change();
 }
 
 HookHandle ModuleRef::register_forward_pre_hook(ForwardPreHook hook, Loc loc) const {
