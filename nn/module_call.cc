@@ -2,6 +2,7 @@
 #include "spruce/nn/module_call.h"
 
 #include "spruce/nn/module_ref.h"
+#include "spruce/transforms/custom.h"
 
 namespace spruce::nn::internal {
 namespace {
@@ -94,6 +95,62 @@ void run_pre_hooks(Node& node, std::vector<Array>& inputs) {
 void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>& outputs) {
   const auto hooks = node.hooks;
   for (const auto& h : hooks) h.hook(ModuleRef(node.shared_from_this()), inputs, outputs);
+}
+
+namespace {
+
+struct NoResiduals {};
+
+// x, with gradients that are what `change` makes of them. Only floating arrays have any.
+template <class Change>
+void watch(std::vector<Array>& x, const Change& change) {
+  using Arrays = std::vector<Array>;
+  std::vector<size_t> places;
+  Arrays floating;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!x[i].defined() || !is_floating(x[i].dtype())) continue;
+    places.push_back(i);
+    floating.push_back(x[i]);
+  }
+  if (places.empty()) return;
+  const Arrays watched = custom_vjp([](const Arrays& a) { return a; },
+                                    [](const Arrays& a) { return std::pair{a, NoResiduals()}; },
+                                    [change](const NoResiduals&, const Arrays& gradients) {
+                                      Arrays out = gradients;
+                                      change(out);
+                                      return std::tuple{std::move(out)};
+                                    })(floating);
+  for (size_t i = 0; i < places.size(); ++i) x[places[i]] = watched[i];
+}
+
+}  // namespace
+
+void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link) {
+  const auto hooks = node.backward_hooks;
+  const auto self = node.shared_from_this();
+  watch(inputs, [hooks, self, link](std::vector<Array>& gradients) {
+    for (const auto& h : hooks) h.hook(ModuleRef(self), gradients, *link);
+  });
+}
+
+void watch_outputs(std::vector<Array>& outputs, const GradientLink& link) {
+  watch(outputs, [link](std::vector<Array>& gradients) { *link = gradients; });
+}
+
+void make_lazy(Node& node, const Array& x) {
+  Node made;
+  node.make(made, x);
+  for (const Node::Slot& s : made.slots) {
+    if (s.variable->value.is_tracer()) {
+      throw TracerError(
+          "Stateful: a lazy layer is called for the first time inside of a transform, and its "
+          "arrays would be traced; call the module once before, at an example");
+    }
+  }
+  node.slots = std::move(made.slots);
+  node.layer = std::move(made.layer);
+  node.make = nullptr;
+  note_structure_change();
 }
 
 }  // namespace spruce::nn::internal

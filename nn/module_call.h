@@ -80,6 +80,13 @@ Call* call_around(const Node& node);
 [[noreturn]] void throw_not_registered();
 [[noreturn]] void throw_no_layer();
 
+/// The arrays as they are, with the backward hooks of the node in the way of their gradients. Those of
+/// the outputs are kept in `link` for those of the inputs.
+using GradientLink = std::shared_ptr<std::vector<Array>>;
+void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link);
+void watch_outputs(std::vector<Array>& outputs, const GradientLink& link);
+/// Makes a lazy layer for inputs like x. Throws TracerError inside of a transform.
+void make_lazy(Node& node, const Array& x);
 void run_pre_hooks(Node& node, std::vector<Array>& inputs);
 void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>& outputs);
 
@@ -104,16 +111,20 @@ auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
   const ForwardScope inside(call);
   using Result = std::decay_t<std::invoke_result_t<F&, const Args&...>>;
   static_assert(!std::is_void_v<Result>, "spruce: the forward of a module returns its result");
-  if (node.pre_hooks.empty() && node.hooks.empty()) return Result(f(args...));
+  const bool backward = !node.backward_hooks.empty();
+  if (node.pre_hooks.empty() && node.hooks.empty() && !backward) return Result(f(args...));
   std::tuple<Args...> copies(args...);
   std::vector<Array> inputs, outputs;
   std::apply([&](const auto&... a) { (gather(a, inputs), ...); }, copies);
+  const GradientLink link = backward ? std::make_shared<std::vector<Array>>() : nullptr;
   run_pre_hooks(node, inputs);
+  if (backward) watch_inputs(node, inputs, link);
   size_t at = 0;
   std::apply([&](auto&... a) { (refill(a, inputs, at), ...); }, copies);
   Result result = std::apply(f, std::as_const(copies));
   gather(result, outputs);
   run_hooks(node, inputs, outputs);
+  if (backward) watch_outputs(outputs, link);
   at = 0;
   refill(result, outputs, at);
   return result;

@@ -115,6 +115,7 @@ std::string form_text(Node& root) {
     if (node->layer != nullptr) out += type_name(node->layer->type()) + '\n' + node->layer->form();
     for (const auto& h : node->pre_hooks) out += " pre_hook " + std::to_string(h.id);
     for (const auto& h : node->hooks) out += " hook " + std::to_string(h.id);
+    for (const auto& h : node->backward_hooks) out += " backward_hook " + std::to_string(h.id);
     out += '\n';
   }
   return out;

@@ -24,6 +24,13 @@ using ForwardPreHook = std::function<void(const ModuleRef& module, std::span<Arr
 using ForwardHook = std::function<void(const ModuleRef& module, std::span<const Array> inputs,
                                        std::span<Array> outputs)>;
 
+/// A function that runs where a gradient goes back through a module: it sees the module, the
+/// gradients by the floating arrays of its arguments, which it may replace, and those by the floating
+/// arrays of its result.
+using BackwardHook =
+    std::function<void(const ModuleRef& module, std::span<Array> grad_inputs,
+                       std::span<const Array> grad_outputs)>;
+
 namespace internal {
 
 /// One array of a module. Where weights are tied, several names have one.
@@ -77,6 +84,8 @@ struct Node : std::enable_shared_from_this<Node> {
   std::string type;                       // what is printed for a node without layer and owner
   std::vector<HookEntry<ForwardPreHook>> pre_hooks;
   std::vector<HookEntry<ForwardHook>> hooks;
+  std::vector<HookEntry<BackwardHook>> backward_hooks;
+  std::function<void(Node&, const Array&)> make;  // of a lazy layer, until it is called
   uint64_t next_hook = 1;
 };
 

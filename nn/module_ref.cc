@@ -223,6 +223,7 @@ void HookHandle::remove() {
   if (node == nullptr) return;
   std::erase_if(node->pre_hooks, [this](const auto& h) { return h.id == id_; });
   std::erase_if(node->hooks, [this](const auto& h) { return h.id == id_; });
+  std::erase_if(node->backward_hooks, [this](const auto& h) { return h.id == id_; });
   internal::note_structure_change();
 }
 
@@ -234,6 +235,11 @@ HookHandle ModuleRef::register_forward_pre_hook(ForwardPreHook hook, Loc loc) co
 HookHandle ModuleRef::register_forward_hook(ForwardHook hook, Loc loc) const {
   const LocScope at(loc);
   return add_hook("register_forward_hook", node_, node_->hooks, std::move(hook));
+}
+
+HookHandle ModuleRef::register_backward_hook(BackwardHook hook, Loc loc) const {
+  const LocScope at(loc);
+  return add_hook("register_backward_hook", node_, node_->backward_hooks, std::move(hook));
 }
 
 std::string ModuleRef::name() const {

@@ -164,6 +164,10 @@ class ModuleRef {
   HookHandle register_forward_pre_hook(ForwardPreHook hook, Loc loc = Loc::current()) const;
   /// The same behind each forward.
   HookHandle register_forward_hook(ForwardHook hook, Loc loc = Loc::current()) const;
+  /// Runs `hook` where a gradient goes back through the module to its arguments, PyTorch's
+  /// register_full_backward_hook. In a compiled function it runs while that is traced. A module with
+  /// such hooks has no derivatives in forward mode.
+  HookHandle register_backward_hook(BackwardHook hook, Loc loc = Loc::current()) const;
 
   /// "Linear": the type of the layer or of the user's module.
   std::string name() const;

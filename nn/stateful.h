@@ -51,7 +51,7 @@ class Stateful : public ModuleRef {
   /// ValueError without a layer.
   L layer(Loc loc = Loc::current()) const {
     const LocScope at(loc);
-    if (node_ == nullptr) internal::throw_no_layer();
+    if (node_ == nullptr || node_->layer == nullptr) internal::throw_no_layer();
     const internal::Call* call = internal::CallScope::current();
     return tree::unflatten(original(), call != nullptr ? call->values(*node_) : own_values());
   }
@@ -62,6 +62,11 @@ class Stateful : public ModuleRef {
     if (node_ == nullptr) {
       const LocScope at(loc);
       internal::throw_no_layer();
+    }
+    if (node_->make) {
+      const LocScope at(loc);
+      if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args...>>, Array>)
+        internal::make_lazy(*node_, std::get<0>(std::tie(args...)));
     }
     return internal::call_module(
         *node_, loc, [&](const Args&... a) { return run(loc, a...); }, args...);
@@ -97,6 +102,20 @@ class Stateful : public ModuleRef {
     return out;
   }
 };
+
+/// A layer that is made when it is called for the first time, for inputs like the first argument: by
+/// the factory with that key. Until then it has no arrays, and no transform may run the call.
+///   nn::Stateful<nn::Linear> fc = register_module("fc", nn::lazy(key, nn::dense(64)));
+template <class F>
+auto lazy(const Key& key, F factory) {
+  using L = decltype(factory.init(key, std::declval<const Array&>()));
+  const auto node = std::make_shared<internal::Node>();
+  node->type = "Lazy" + internal::type_name(typeid(L));
+  node->make = [key, factory](internal::Node& n, const Array& x) {
+    internal::set_layer(n, factory.init(key, x));
+  };
+  return Stateful<L>(node);
+}
 
 template <class L>
 Stateful<L> ModuleRef::get_layer(const std::string& path, Loc loc) const {

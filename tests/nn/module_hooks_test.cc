@@ -77,6 +77,51 @@ TEST(ModuleHooks, SeeAllArraysOfTuplesAndMayRemoveThemselves) {
             1);
 }
 
+TEST(ModuleHooks, SeeAndReplaceGradients) {
+  Net net(Key(0));
+  const auto f = functionalize(net);
+  const Array x = random::normal(Key(1), {5, 4});
+  const auto loss = [&](const NamedArrays& p) { return sum(f.apply(p, f.buffers, {}, x).first); };
+  const NamedArrays before = grad(loss)(f.params);
+  int runs = 0;
+  HookHandle h = net.out.register_backward_hook(
+      [&](const ModuleRef& m, std::span<Array> in, std::span<const Array> out) {
+        ++runs;
+        EXPECT_EQ(m.name(), "Linear");
+        ASSERT_EQ(in.size(), 1u);
+        ASSERT_EQ(out.size(), 1u);
+        EXPECT_EQ(in[0].shape(), (Shape{5, 8}));
+        EXPECT_TRUE(allclose(out[0], full({5, 2}, 2.0f)));
+        in[0] = 10.0f * in[0];
+      });
+  EXPECT_TRUE(array_equal(loss(f.params), loss(f.params)));
+  EXPECT_EQ(runs, 0);
+  const NamedArrays after = grad(loss)(f.params);
+  EXPECT_EQ(runs, 1);
+  EXPECT_TRUE(allclose(after.at("out.weight"), before.at("out.weight")));
+  EXPECT_TRUE(allclose(after.at("block.fc.weight"), 10.0f * before.at("block.fc.weight"),
+                       {.rtol = 1e-4}));
+  h.remove();
+  EXPECT_TRUE(allclose(grad(loss)(f.params).at("block.fc.weight"), before.at("block.fc.weight")));
+}
+
+TEST(LazyLayers, AreMadeAtTheirFirstCall) {
+  struct Lazy : Module {
+    Lazy() { fc = register_module("fc", lazy(Key(3), dense(2))); }
+    Array forward(const Array& x) override { return fc(x); }
+    Stateful<Linear> fc;
+  } net;
+  EXPECT_TRUE(net.named_parameters().empty());
+  EXPECT_THAT(net.to_string(), HasSubstr("(fc): LazyLinear()"));
+  EXPECT_THROW(net.fc.layer(), ValueError);
+  EXPECT_THROW(jit([&](const Array& x) { return net(x); })(ones({3, 5})), TracerError);
+  const Linear expected = Linear::init(Key(3), 5, 2);
+  EXPECT_TRUE(array_equal(net(ones({3, 5})), expected(ones({3, 5}))));
+  EXPECT_EQ(net.get_parameter("fc.weight").shape(), (Shape{2, 5}));
+  EXPECT_TRUE(tree::equal(net.fc.layer(), expected));
+  EXPECT_THROW(net(ones({3, 4})), ShapeError);
+}
+
 TEST(StackModules, AreAnEnsembleUnderVmap) {
   const auto a = std::make_shared<Net>(Key(0)), b = std::make_shared<Net>(Key(1)),
              c = std::make_shared<Net>(Key(2));
