@@ -99,27 +99,29 @@ void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>&
 
 namespace {
 
-struct NoResiduals {};
-
 // x, with gradients that are what `change` makes of them. Only floating arrays have any.
-template <class Change>
-void watch(std::vector<Array>& x, const Change& change) {
-  using Arrays = std::vector<Array>;
+void watch(std::vector<Array>& x, std::function<void(std::vector<Array>&)> change) {
+  using spruce::internal::FlatFunction;
   std::vector<size_t> places;
-  Arrays floating;
+  std::vector<Array> floating;
   for (size_t i = 0; i < x.size(); ++i) {
     if (!x[i].defined() || !is_floating(x[i].dtype())) continue;
     places.push_back(i);
     floating.push_back(x[i]);
   }
   if (places.empty()) return;
-  const Arrays watched = custom_vjp([](const Arrays& a) { return a; },
-                                    [](const Arrays& a) { return std::pair{a, NoResiduals()}; },
-                                    [change](const NoResiduals&, const Arrays& gradients) {
-                                      Arrays out = gradients;
-                                      change(out);
-                                      return std::tuple{std::move(out)};
-                                    })(floating);
+  const FlatFunction same = [](std::span<const Array> in) {
+    return std::vector<Array>(in.begin(), in.end());
+  };
+  const FlatFunction backward = [change = std::move(change)](std::span<const Array> cotangents) {
+    std::vector<Array> out(cotangents.begin(), cotangents.end());
+    change(out);
+    return out;
+  };
+  const std::vector<Array> watched = bind_custom(
+      spruce::internal::make_custom_vjp(same, same, backward,
+                                        std::make_shared<std::atomic<size_t>>(places.size())),
+      floating);
   for (size_t i = 0; i < places.size(); ++i) x[places[i]] = watched[i];
 }
 

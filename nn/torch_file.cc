@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
+#include <optional>
 
 #include "spruce/core/io/zip.h"
 #include "spruce/nn/pickle.h"
@@ -26,17 +26,18 @@ constexpr uint64_t kMostPickle = uint64_t{1} << 26;  // state_dicts take 100 byt
 constexpr uint64_t kSpare = uint64_t{1} << 26;  // bytes that views may take beyond those of the file
 
 std::optional<Dtype> dtype_of_name(const std::string& name) {
-  static const std::map<std::string, Dtype> known{
-      {"torch FloatStorage", float32},     {"torch DoubleStorage", float64},
-      {"torch HalfStorage", float16},      {"torch BFloat16Storage", bfloat16},
-      {"torch LongStorage", int64},        {"torch IntStorage", int32},
-      {"torch ShortStorage", int16},       {"torch CharStorage", int8},
-      {"torch ByteStorage", uint8},        {"torch BoolStorage", bool_},
-      {"torch uint16", uint16},            {"torch uint32", uint32},
+  static constexpr std::pair<std::string_view, Dtype> kKnown[] = {
+      {"torch FloatStorage", float32}, {"torch DoubleStorage", float64},
+      {"torch HalfStorage", float16},  {"torch BFloat16Storage", bfloat16},
+      {"torch LongStorage", int64},    {"torch IntStorage", int32},
+      {"torch ShortStorage", int16},   {"torch CharStorage", int8},
+      {"torch ByteStorage", uint8},    {"torch BoolStorage", bool_},
+      {"torch uint16", uint16},        {"torch uint32", uint32},
       {"torch uint64", uint64}};
-  const auto it = known.find(name);
-  if (it == known.end()) return std::nullopt;
-  return it->second;
+  for (const auto& [known, dtype] : kKnown) {
+    if (known == name) return dtype;
+  }
+  return std::nullopt;
 }
 
 class TorchReader {
@@ -89,7 +90,7 @@ class TorchReader {
       uint32_t value;
     };
     std::vector<Item> stack{{"", pickle.root()}};
-    std::set<uint32_t> entered;
+    std::vector<bool> entered(pickle.size(), false);
     while (!stack.empty()) {
       const Item item = std::move(stack.back());
       stack.pop_back();
@@ -102,7 +103,8 @@ class TorchReader {
       }
       const bool dict = kind == PickleKind::kDict;
       if (!dict && kind != PickleKind::kList && kind != PickleKind::kTuple) continue;
-      if (!entered.insert(item.value).second) continue;
+      if (entered[item.value]) continue;
+      entered[item.value] = true;
       const std::vector<uint32_t>& items = pickle.items(item.value);
       const size_t n = dict ? items.size() / 2 : items.size();
       for (size_t i = n; i-- > 0;) {
@@ -137,7 +139,12 @@ class TorchReader {
     const std::optional<Dtype> dtype = dtype_of_name(type);
     if (!dtype)
       source_.fail(0, "'" + name + "' has elements of type '" + type + "', which Spruce lacks");
-    Array& known = arrays_[{storage.key, type, t.offset, t.sizes, t.strides}];
+    std::string view = storage.key + ' ' + type + ' ' + std::to_string(t.offset);
+    for (const auto* numbers : {&t.sizes, &t.strides}) {
+      view += ';';
+      for (const int64_t n : *numbers) view += ' ' + std::to_string(n);
+    }
+    Array& known = arrays_[view];
     if (known.defined()) return known;
     if (t.sizes.size() != t.strides.size() || t.offset < 0)
       source_.fail(0, "the shape and the strides of '" + name + "' do not fit");
@@ -217,9 +224,7 @@ class TorchReader {
   bool swap_ = false;
   uint64_t taken_ = 0;
   std::map<std::string, std::vector<uint8_t>> storages_;
-  std::map<std::tuple<std::string, std::string, int64_t, std::vector<int64_t>, std::vector<int64_t>>,
-           Array>
-      arrays_;
+  std::map<std::string, Array> arrays_;  // by the view that they are
 };
 
 }  // namespace
