@@ -110,7 +110,7 @@ class CompiledModule {
     const FunctionScope within(loc);
     const std::shared_ptr<internal::Node>& node = state_->bound.node();
     using Result = std::decay_t<decltype(state_->module.get().call_at(loc, args...))>;
-    if (internal::call_around(*node) != nullptr)
+    if (internal::call_around(*node, loc) != nullptr)
       return Result(state_->module.get().call_at(loc, args...));
     state_->bound.refresh();
     auto [y, next, key] =

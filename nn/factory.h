@@ -348,15 +348,11 @@ class Sequential : public Factory<Sequential<Parts...>> {
       auto own = internal::with_arguments(value, [&](const auto&... x) {
         return internal::init_part(part, keys[static_cast<int64_t>(I)], loc, x...);
       });
-      if constexpr (I + 1 == sizeof...(Parts)) {
-        return std::tuple<decltype(own)>(std::move(own));
-      } else {
-        const auto next = internal::with_arguments(value, [&](const auto&... x) {
-          return internal::run_part(part, own, ctx, loc, x...);
-        });
-        auto rest = init_from<I + 1>(keys, ctx, loc, next);
-        return std::tuple_cat(std::tuple<decltype(own)>(std::move(own)), std::move(rest));
-      }
+      const auto next = internal::with_arguments(value, [&](const auto&... x) {
+        return internal::run_part(part, own, ctx, loc, x...);
+      });
+      auto rest = init_from<I + 1>(keys, ctx, loc, next);
+      return std::tuple_cat(std::tuple<decltype(own)>(std::move(own)), std::move(rest));
     }
   }
   template <size_t I, class P, class V>

@@ -68,11 +68,12 @@ CallScope::CallScope(Call& call) : saved_(current_call) { current_call = &call; 
 CallScope::~CallScope() { current_call = saved_; }
 Call* CallScope::current() { return current_call; }
 
-Call* call_around(const Node& node) {
+Call* call_around(const Node& node, Loc loc) {
   Call* call = current_call;
   if (call == nullptr || call->lists(node)) return call;
-  if (call->depth > 0) throw_not_registered();
-  return nullptr;
+  if (call->depth == 0) return nullptr;
+  const LocScope at(loc);
+  throw_not_registered();
 }
 
 void throw_not_registered() {

@@ -75,8 +75,9 @@ class ForwardScope {
 };
 
 /// The call that a module belongs to which is called now: the current one, or null where it begins
-/// one of its own. Throws ValueError in the forward of a module that does not list it.
-Call* call_around(const Node& node);
+/// one of its own. Throws ValueError, naming the line, in the forward of a module that does not list
+/// it.
+Call* call_around(const Node& node, Loc loc);
 [[noreturn]] void throw_not_registered();
 [[noreturn]] void throw_no_layer();
 
@@ -134,7 +135,7 @@ auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
 template <class F, class... Args>
 auto call_module(Node& node, Loc loc, F&& f, const Args&... args) {
   const FunctionScope within(loc);
-  if (Call* around = call_around(node)) return run_hooked(*around, node, f, args...);
+  if (Call* around = call_around(node, loc)) return run_hooked(*around, node, f, args...);
   Call call(node);
   call.key = node.key;
   auto result = [&] {
