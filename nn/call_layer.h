@@ -20,12 +20,14 @@ decltype(auto) call_with_context(const L& layer, Context& ctx, Loc loc, const A&
                            return std::is_invocable_v<const L&, std::tuple_element_t<I, All>...,
                                                       Context&,
                                                       std::tuple_element_t<sizeof...(I), All>>;
-                         }(std::make_index_sequence<sizeof...(A) == 0 ? 0 : sizeof...(A) - 1>());
+                         }
+                         (std::make_index_sequence < sizeof...(A) == 0 ? 0 : sizeof...(A) - 1 > ());
                        }()) {
     const std::tuple<const A&...> all(args...);
-    return [&]<size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
+    return [&]<size_t... I>(std::index_sequence<I...>)->decltype(auto) {
       return layer(std::get<I>(all)..., ctx, std::get<sizeof...(I)>(all));
-    }(std::make_index_sequence<sizeof...(A) - 1>());
+    }
+    (std::make_index_sequence<sizeof...(A) - 1>());
   } else if constexpr (std::is_invocable_v<const L&, const A&..., Loc>) {
     if constexpr (requires { layer(args..., {}, ctx, loc); }) {  // a state that is left out
       if (ctx.training) return layer(args..., {}, ctx, loc);

@@ -28,8 +28,8 @@ std::string object_bytes(const M& object) {
 /// ValueError where it is no pure function of its arguments, parameters, buffers, mode and key:
 /// where fields of the object change that are not registered (a counter, an Array that is kept),
 /// where two equal calls give different results, or where the module's own arrays change. `key` is
-/// what dropout draws from. What a forward changes outside of the object, and does not read back, is
-/// not seen. The module's arrays stay what they are.
+/// what dropout draws from. What a forward changes outside of the object, and does not read back,
+/// is not seen. The module's arrays stay what they are.
 template <class M, class... Args>
 void check_pure(M& module, const Key& key, const Args&... args) {
   const auto f = functionalize(module);
@@ -52,8 +52,7 @@ void check_pure(M& module, const Key& key, const Args&... args) {
   }
   internal::check_same_arrays(module, tree::leaves(module.named_parameters()),
                               tree::leaves(f.params), "changes parameters of the module");
-  internal::check_same_arrays(module, tree::leaves(module.named_buffers()),
-                              tree::leaves(f.buffers),
+  internal::check_same_arrays(module, tree::leaves(module.named_buffers()), tree::leaves(f.buffers),
                               "changes buffers of the module without update_buffer");
 }
 /// The same with Key(0).

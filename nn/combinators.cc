@@ -20,7 +20,8 @@ void check_residual(const Array& x, const Array& y) {
 void check_no_updates(const Context& ctx) {
   if (!ctx.updates.empty()) {
     throw ValueError(
-        "repeat: a stacked block updates buffers in training, which the loop cannot hand out; leave "
+        "repeat: a stacked block updates buffers in training, which the loop cannot hand out; "
+        "leave "
         "out `stacked`");
   }
 }

@@ -26,7 +26,8 @@ class Repeat : public Factory<Repeat<Block>> {
   /// `n` blocks. Throws ValueError for a negative n.
   Repeat(int64_t n, Block block) : n_(internal::checked_repeats(n)), block_(std::move(block)) {}
 
-  /// Block i gets the i-th of split(key, n), and an example that has gone through the blocks before.
+  /// Block i gets the i-th of split(key, n), and an example that has gone through the blocks
+  /// before.
   template <class A>
   auto init(const Key& key, const A& example, Loc loc = Loc::current()) const {
     const FunctionScope within(loc);
@@ -55,8 +56,8 @@ class Repeat : public Factory<Repeat<Block>> {
   Block block_;
 };
 
-/// The same with parameters that are stacked along axis 0, and a loop (scan) over them: the block is
-/// traced and compiled once. It keeps the shape and dtype of its input, and has no buffers that
+/// The same with parameters that are stacked along axis 0, and a loop (scan) over them: the block
+/// is traced and compiled once. It keeps the shape and dtype of its input, and has no buffers that
 /// training updates.
 template <class Block>
 class StackedRepeat : public Factory<StackedRepeat<Block>> {
@@ -87,10 +88,9 @@ class StackedRepeat : public Factory<StackedRepeat<Block>> {
       return std::pair{std::move(next), none};
     };
     if (random) {
-      return scan([&](const A& y, const std::pair<P, Key>& part) {
-               return step(y, part.first, part.second);
-             },
-             x, std::pair{parameters, keys}, {}, loc)
+      return scan([&](const A& y,
+                      const std::pair<P, Key>& part) { return step(y, part.first, part.second); },
+                  x, std::pair{parameters, keys}, {}, loc)
           .first;
     }
     return scan([&](const A& y, const P& part) { return step(y, part, Key()); }, x, parameters, {},
@@ -174,8 +174,9 @@ class Parallel : public Factory<Parallel<Parts...>> {
     const Key keys = random::split(key, static_cast<int64_t>(sizeof...(Parts)));
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<decltype(internal::init_part(std::get<I>(parts_), key, Loc::none(),
-                                                     examples...))...>{internal::init_part(
-          std::get<I>(parts_), keys[static_cast<int64_t>(I)], Loc::none(), examples...)...};
+                                                     examples...))...>{
+          internal::init_part(std::get<I>(parts_), keys[static_cast<int64_t>(I)], Loc::none(),
+                              examples...)...};
     }
     (std::index_sequence_for<Parts...>());
   }
@@ -185,8 +186,8 @@ class Parallel : public Factory<Parallel<Parts...>> {
     const FunctionScope within(loc);
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<decltype(internal::run_part(std::get<I>(parts_), std::get<I>(parameters),
-                                                    ctx, loc, args...))...>{internal::run_part(
-          std::get<I>(parts_), std::get<I>(parameters), ctx, loc, args...)...};
+                                                    ctx, loc, args...))...>{
+          internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, args...)...};
     }
     (std::index_sequence_for<Parts...>());
   }

@@ -9,8 +9,9 @@
 namespace spruce::nn {
 namespace internal {
 
-/// The arrays of a module in a fixed order, and a number for its form: names, modes, options, hooks,
-/// what is frozen. Both are looked up again only where some module has changed in more than values.
+/// The arrays of a module in a fixed order, and a number for its form: names, modes, options,
+/// hooks, what is frozen. Both are looked up again only where some module has changed in more than
+/// values.
 class Bound {
  public:
   explicit Bound(std::shared_ptr<Node> node) : node_(std::move(node)) {}
@@ -61,8 +62,8 @@ class CompiledModule {
       : state_(std::make_shared<State>(State{module, internal::Bound(module.node())})),
         function_(Trace{state_}, {.name = "module"}) {}
 
-  /// What the module gives. Throws what it throws, and TracerError where new buffers would be traced
-  /// values.
+  /// What the module gives. Throws what it throws, and TracerError where new buffers would be
+  /// traced values.
   template <class A>
   auto operator()(const A& a, Loc loc = Loc::current()) const {
     return run(loc, a);
@@ -148,22 +149,21 @@ class CompiledStep {
 
   /// Of the library: made by compile_step().
   CompiledStep(internal::Held<M> module, Optimizer optimizer, Loss loss)
-      : shared_(std::make_shared<Shared>(Shared{module, internal::Bound(module.node()),
-                                                std::move(optimizer), std::move(loss)})),
+      : shared_(std::make_shared<Shared>(
+            Shared{module, internal::Bound(module.node()), std::move(optimizer), std::move(loss)})),
         function_(Trace{shared_}, {.name = "module step"}) {
     shared_->bound.refresh();
     state_ = shared_->optimizer.init(shared_->bound.trainable(shared_->bound.values()));
   }
 
-  /// One step on these arguments of the loss: what loss(module, args...) gives, before the step. The
-  /// module has new parameters and buffers afterwards. Throws what the loss throws; nothing is
+  /// One step on these arguments of the loss: what loss(module, args...) gives, before the step.
+  /// The module has new parameters and buffers afterwards. Throws what the loss throws; nothing is
   /// changed then.
   template <class... Args>
   Array operator()(const Args&... args) {
     shared_->bound.refresh();
-    auto [value, next, key, state] =
-        function_(shared_->bound.values(), shared_->bound.node()->key, shared_->bound.form(),
-                  state_, args...);
+    auto [value, next, key, state] = function_(shared_->bound.values(), shared_->bound.node()->key,
+                                               shared_->bound.form(), state_, args...);
     shared_->bound.keep(next, key);
     state_ = std::move(state);
     return value;
@@ -218,8 +218,8 @@ class CompiledStep {
 /// }); then value = step(x, y). It refers to the module as functionalize() does. The numbers are
 /// those of the pure loop.
 template <class M, class Optimizer, class Loss>
-requires(std::derived_from<M, ModuleRef>) CompiledStep<M, Optimizer, Loss> compile_step(
-    M& module, Optimizer optimizer, Loss loss) {
+requires(std::derived_from<M, ModuleRef>)
+    CompiledStep<M, Optimizer, Loss> compile_step(M& module, Optimizer optimizer, Loss loss) {
   return CompiledStep<M, Optimizer, Loss>(internal::Held<M>(module), std::move(optimizer),
                                           std::move(loss));
 }

@@ -92,7 +92,11 @@ class Fitted {
     auto [params, state, loss] = (*step_)(parameters(), state_, own, x, y);
     History history = history_;
     history.loss.push_back(loss.astype(float32).template item<float>());
-    return {model_.factory()(std::move(params)), std::move(state), next, std::move(history), step_,
+    return {model_.factory()(std::move(params)),
+            std::move(state),
+            next,
+            std::move(history),
+            step_,
             predict_};
   }
 
@@ -147,9 +151,8 @@ class Estimator {
     for (int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
       double total = 0, seen = 0;
       for (const Array& rows : internal::batches(options_, random::fold_in(k_order, epoch), n)) {
-        auto [next, next_state, loss] =
-            (*step)(params, state, random::fold_in(k_step, count++), take(x, rows, 0),
-                    take(y, rows, 0));
+        auto [next, next_state, loss] = (*step)(params, state, random::fold_in(k_step, count++),
+                                                take(x, rows, 0), take(y, rows, 0));
         params = std::move(next);
         state = std::move(next_state);
         const auto size = static_cast<double>(rows.size());

@@ -289,8 +289,7 @@ using AsFactory = decltype(as_factory(std::declval<std::decay_t<P>>()));
 /// What sequential, repeat and the others ask of their parts.
 template <class... Parts>
 constexpr bool check_parts() {
-  constexpr bool kFit =
-      ((IsFactory<std::decay_t<Parts>> || IsLayer<std::decay_t<Parts>>)&&...);
+  constexpr bool kFit = ((IsFactory<std::decay_t<Parts>> || IsLayer<std::decay_t<Parts>>)&&...);
   static_assert(kFit,
                 "spruce: a part of sequential is a factory such as dense(8), or a layer or "
                 "function; a Module has to be called by a lambda");
@@ -348,9 +347,8 @@ class Sequential : public Factory<Sequential<Parts...>> {
       auto own = internal::with_arguments(value, [&](const auto&... x) {
         return internal::init_part(part, keys[static_cast<int64_t>(I)], loc, x...);
       });
-      const auto next = internal::with_arguments(value, [&](const auto&... x) {
-        return internal::run_part(part, own, ctx, loc, x...);
-      });
+      const auto next = internal::with_arguments(
+          value, [&](const auto&... x) { return internal::run_part(part, own, ctx, loc, x...); });
       auto rest = init_from<I + 1>(keys, ctx, loc, next);
       return std::tuple_cat(std::tuple<decltype(own)>(std::move(own)), std::move(rest));
     }

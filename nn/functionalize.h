@@ -25,8 +25,8 @@ NamedArrays next_buffers(const Call& call);
 void check_alive(const Node& node);
 [[noreturn]] void throw_null_module();
 
-/// The object that stands behind a module: a layer by itself, or the class of a user, which is found
-/// through its node, wherever it has been moved to.
+/// The object that stands behind a module: a layer by itself, or the class of a user, which is
+/// found through its node, wherever it has been moved to.
 template <class M>
 class Held {
  public:
@@ -146,8 +146,8 @@ Functional<M> functionalize(std::shared_ptr<M> module, Loc loc = Loc::current())
 }
 /// The same, taking the module over.
 template <class M>
-requires(std::derived_from<M, ModuleRef> && !std::is_reference_v<M>) Functional<M> functionalize(
-    M&& module) {
+requires(std::derived_from<M, ModuleRef> &&
+         !std::is_reference_v<M>) Functional<M> functionalize(M&& module) {
   if constexpr (std::derived_from<M, ModuleBase>)
     return functionalize(std::make_shared<M>(std::move(module)));
   else

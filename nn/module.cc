@@ -56,8 +56,7 @@ internal::Node::Child ModuleBase::take_child(size_t place) {
 }
 
 void ModuleBase::put_child(size_t place, internal::Node::Child child) {
-  node_->children.insert(node_->children.begin() + static_cast<ptrdiff_t>(place),
-                         std::move(child));
+  node_->children.insert(node_->children.begin() + static_cast<ptrdiff_t>(place), std::move(child));
   internal::note_structure_change();
 }
 

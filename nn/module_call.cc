@@ -119,10 +119,10 @@ void watch(std::vector<Array>& x, std::function<void(std::vector<Array>&)> chang
     change(out);
     return out;
   };
-  const std::vector<Array> watched = bind_custom(
-      spruce::internal::make_custom_vjp(same, same, backward,
-                                        std::make_shared<std::atomic<size_t>>(places.size())),
-      floating);
+  const std::vector<Array> watched =
+      bind_custom(spruce::internal::make_custom_vjp(
+                      same, same, backward, std::make_shared<std::atomic<size_t>>(places.size())),
+                  floating);
   for (size_t i = 0; i < places.size(); ++i) x[places[i]] = watched[i];
 }
 

@@ -75,14 +75,14 @@ class ForwardScope {
 };
 
 /// The call that a module belongs to which is called now: the current one, or null where it begins
-/// one of its own. Throws ValueError, naming the line, in the forward of a module that does not list
-/// it.
+/// one of its own. Throws ValueError, naming the line, in the forward of a module that does not
+/// list it.
 Call* call_around(const Node& node, Loc loc);
 [[noreturn]] void throw_not_registered();
 [[noreturn]] void throw_no_layer();
 
-/// The arrays as they are, with the backward hooks of the node in the way of their gradients. Those of
-/// the outputs are kept in `link` for those of the inputs.
+/// The arrays as they are, with the backward hooks of the node in the way of their gradients. Those
+/// of the outputs are kept in `link` for those of the inputs.
 using GradientLink = std::shared_ptr<std::vector<Array>>;
 void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link);
 void watch_outputs(std::vector<Array>& outputs, const GradientLink& link);

@@ -21,10 +21,10 @@ void bind_some(Call& call, const NamedArrays& values);
 // The function of functions stays reachable beside the one of modules.
 using spruce::value_and_grad;
 
-/// {what loss() returns, its gradient by the trainable parameters of the module, by name}. loss is a
-/// function without arguments that calls the module as often as it likes, and returns a number, or a
-/// pair or tuple that begins with it. New buffers are kept in the module, as by calling it, once
-/// loss has returned. Inside of jit or grad use functionalize(). Throws as sp::value_and_grad;
+/// {what loss() returns, its gradient by the trainable parameters of the module, by name}. loss is
+/// a function without arguments that calls the module as often as it likes, and returns a number,
+/// or a pair or tuple that begins with it. New buffers are kept in the module, as by calling it,
+/// once loss has returned. Inside of jit or grad use functionalize(). Throws as sp::value_and_grad;
 /// nothing is changed then.
 template <std::derived_from<ModuleRef> M, class F>
 auto value_and_grad(M& module, const F& loss, Loc loc = Loc::current()) {

@@ -24,8 +24,7 @@ void throw_null_part(const char* op) {
 
 void throw_no_part(const char* op, const Node& list, const std::string& name) {
   std::string names;
-  for (const Node::Child& c : list.children)
-    names += (names.empty() ? "'" : ", '") + c.name + "'";
+  for (const Node::Child& c : list.children) names += (names.empty() ? "'" : ", '") + c.name + "'";
   throw TreeError(std::string(op) + ": there is no part '" + name + "'; it has " +
                   (names.empty() ? std::string("none") : names));
 }

@@ -58,7 +58,8 @@ class ModuleList : public ModuleRef {
   ModuleList(std::initializer_list<Given> parts = {}, Loc loc = Loc::current())
       : ModuleList(std::vector<Given>(parts), loc) {}
   explicit ModuleList(std::vector<Given> parts, Loc loc = Loc::current())
-      : ModuleRef(std::make_shared<internal::Node>()), parts_(std::make_shared<std::vector<Part>>()) {
+      : ModuleRef(std::make_shared<internal::Node>()),
+        parts_(std::make_shared<std::vector<Part>>()) {
     node_->type = "ModuleList";
     for (Given& p : parts) append(std::move(p), loc);
   }

@@ -107,8 +107,11 @@ std::string form_text(Node& root) {
   std::string out;
   for (const Place& p : places(root, Names::kAll)) {
     const Variable& v = p.variable();
-    out += p.name + (v.buffer ? " buffer" : v.requires_grad ? " parameter" : " constant") + ' ' +
-           std::to_string(reinterpret_cast<uintptr_t>(&v)) + '\n';
+    out += p.name +
+           (v.buffer          ? " buffer"
+            : v.requires_grad ? " parameter"
+                              : " constant") +
+           ' ' + std::to_string(reinterpret_cast<uintptr_t>(&v)) + '\n';
   }
   for (const Node* node : nodes(root)) {
     out += node->training ? "training " : "evaluation ";

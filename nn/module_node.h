@@ -25,11 +25,10 @@ using ForwardHook = std::function<void(const ModuleRef& module, std::span<const 
                                        std::span<Array> outputs)>;
 
 /// A function that runs where a gradient goes back through a module: it sees the module, the
-/// gradients by the floating arrays of its arguments, which it may replace, and those by the floating
-/// arrays of its result.
-using BackwardHook =
-    std::function<void(const ModuleRef& module, std::span<Array> grad_inputs,
-                       std::span<const Array> grad_outputs)>;
+/// gradients by the floating arrays of its arguments, which it may replace, and those by the
+/// floating arrays of its result.
+using BackwardHook = std::function<void(const ModuleRef& module, std::span<Array> grad_inputs,
+                                        std::span<const Array> grad_outputs)>;
 
 namespace internal {
 
@@ -137,8 +136,8 @@ template <class L>
 void set_layer(Node& node, L layer) {
   std::vector<Node::Slot> slots;
   for (const tree::Entry& e : tree::entries(layer)) {
-    slots.push_back({e.path, std::make_shared<Variable>(
-                                 Variable{.value = e.value, .buffer = e.kind != tree::Leaf::kArray})});
+    slots.push_back({e.path, std::make_shared<Variable>(Variable{
+                                 .value = e.value, .buffer = e.kind != tree::Leaf::kArray})});
   }
   node.layer = std::make_shared<const LayerOf<L>>(std::move(layer));
   node.slots = std::move(slots);

@@ -35,15 +35,16 @@ Place find_place(const std::string& op, Node& root, const std::string& path) {
   const std::vector<std::string> close = spruce::internal::close_names(path, names);
   for (size_t i = 0; i < close.size(); ++i)
     text += (i == 0 ? "; did you mean '" : "' or '") + close[i];
-  throw TreeError(text + (close.empty() ? "; look at named_parameters() and named_buffers()" : "'"));
+  throw TreeError(text +
+                  (close.empty() ? "; look at named_parameters() and named_buffers()" : "'"));
 }
 
 Array find_array(const std::string& op, Node& root, const std::string& path, bool buffer) {
   const Variable& v = find_place(op, root, path).variable();
   if (v.buffer != buffer) {
-    throw TreeError(op + ": '" + path + "' is a " +
-                    (v.buffer ? "buffer; read it with get_buffer"
-                              : "parameter; read it with get_parameter"));
+    throw TreeError(
+        op + ": '" + path + "' is a " +
+        (v.buffer ? "buffer; read it with get_buffer" : "parameter; read it with get_parameter"));
   }
   const internal::Call* call = internal::CallScope::current();
   return call != nullptr ? call->value(v) : v.value;

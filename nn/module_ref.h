@@ -55,8 +55,8 @@ class HookHandle {
   uint64_t id_ = 0;
 };
 
-/// A module, or a layer or list in one. It refers to it: copies are of the same module, and keep its
-/// arrays alive. The base of Module, ModuleOf, Stateful, ModuleList and ModuleDict.
+/// A module, or a layer or list in one. It refers to it: copies are of the same module, and keep
+/// its arrays alive. The base of Module, ModuleOf, Stateful, ModuleList and ModuleDict.
 class ModuleRef {
  public:
   /// Of the library: the module whose arrays and parts these are.
@@ -92,8 +92,8 @@ class ModuleRef {
   /// The same for a buffer.
   Array get_buffer(const std::string& path, Loc loc = Loc::current()) const;
   /// Gives parameters or buffers new values by path, all or none. Throws TreeError for an unknown
-  /// path, ShapeError or DtypeError where an array has another shape or dtype than the module's, and
-  /// TracerError for traced ones.
+  /// path, ShapeError or DtypeError where an array has another shape or dtype than the module's,
+  /// and TracerError for traced ones.
   void set_arrays(const NamedArrays& values, Loc loc = Loc::current()) const;
   /// Lets parameter `path` be the one of path `of` from now on, as `a.weight = b.weight` does in
   /// PyTorch: one array with two names. Throws TreeError for unknown paths, ShapeError where they
@@ -124,8 +124,8 @@ class ModuleRef {
   /// The same as a layer that can be called and read. Throws TreeError also if the part is no L.
   template <class L>
   Stateful<L> get_layer(const std::string& path, Loc loc = Loc::current()) const;
-  /// Puts another layer of the same type, with sizes and options of its own, in the place of the one
-  /// of that path; what refers to it calls the new one. Throws TreeError if the part is no L.
+  /// Puts another layer of the same type, with sizes and options of its own, in the place of the
+  /// one of that path; what refers to it calls the new one. Throws TreeError if the part is no L.
   template <class L>
   void set_layer(const std::string& path, L layer, Loc loc = Loc::current()) const;
   /// f(part) for each part, the children before the module that holds them, as in PyTorch.
@@ -165,8 +165,8 @@ class ModuleRef {
   /// The same behind each forward.
   HookHandle register_forward_hook(ForwardHook hook, Loc loc = Loc::current()) const;
   /// Runs `hook` where a gradient goes back through the module to its arguments, PyTorch's
-  /// register_full_backward_hook. In a compiled function it runs while that is traced. A module with
-  /// such hooks has no derivatives in forward mode.
+  /// register_full_backward_hook. In a compiled function it runs while that is traced. A module
+  /// with such hooks has no derivatives in forward mode.
   HookHandle register_backward_hook(BackwardHook hook, Loc loc = Loc::current()) const;
 
   /// "Linear": the type of the layer or of the user's module.

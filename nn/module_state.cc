@@ -28,8 +28,8 @@ NamedArrays selected(const NamedArrays& state, const LoadOptions& options) {
   return out;
 }
 
-// The array of a recurrent layer under PyTorch's name, or null. That the layer goes both ways is seen
-// from the names that there are.
+// The array of a recurrent layer under PyTorch's name, or null. That the layer goes both ways is
+// seen from the names that there are.
 const Array* find_torch(const NamedArrays& state, const std::string& path) {
   const std::string name = torch_name(path, false);
   if (name == path) return nullptr;
@@ -74,8 +74,8 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& given_state
                   ", the state has " + to_string(given.aval());
     } else {
       if (own.dtype() != given.dtype()) {
-        report.converted.push_back(p.name + ": " + std::string(short_name(given.dtype())) +
-                                   " to " + std::string(short_name(own.dtype())));
+        report.converted.push_back(p.name + ": " + std::string(short_name(given.dtype())) + " to " +
+                                   std::string(short_name(own.dtype())));
       }
       loaded.emplace_back(p, astype(given, own.dtype()));
     }

@@ -9,7 +9,8 @@ namespace spruce::nn::internal {
 namespace {
 
 constexpr const char* kUnknown =
-    "; only tensors, numbers, text and containers of them are read, and nothing in the file is run. "
+    "; only tensors, numbers, text and containers of them are read, and nothing in the file is "
+    "run. "
     "Save state_dict() of a module, not the module itself";
 
 }  // namespace
@@ -136,13 +137,14 @@ class PickleReader {
   }
 
   void persistent(uint32_t id) {
-    if (!is(id, PickleKind::kTuple) || out_.items(id).size() < 5) fail("a storage is no tuple of 5");
+    if (!is(id, PickleKind::kTuple) || out_.items(id).size() < 5)
+      fail("a storage is no tuple of 5");
     const std::vector<uint32_t>& parts = out_.items(id);
     if (!is(parts[0], PickleKind::kText) || out_.text(parts[0]) != "storage" ||
         !is(parts[1], PickleKind::kGlobal) || !is(parts[2], PickleKind::kText))
       fail("a storage is not what PyTorch writes");
-    out_.storages_.push_back({out_.text(parts[2]), out_.text(parts[1]),
-                              integer(parts[4], "the size of a storage")});
+    out_.storages_.push_back(
+        {out_.text(parts[2]), out_.text(parts[1]), integer(parts[4], "the size of a storage")});
     push(make(PickleKind::kStorage, out_.storages_.size() - 1));
   }
 

@@ -11,26 +11,24 @@ namespace {
 // All but the values of arrays, without what is of one module alone.
 std::string class_text(Node& root) {
   std::string out;
-  for (const Node* n : nodes(root)) out += ModuleRef(const_cast<Node*>(n)->shared_from_this()).name() + ' ';
+  for (const Node* n : nodes(root))
+    out += ModuleRef(const_cast<Node*>(n)->shared_from_this()).name() + ' ';
   return out;
 }
 
 }  // namespace
 
 void check_stackable(const std::vector<Node*>& roots) {
-  if (roots.empty())
-    throw ValueError("stack_modules: there are no modules; give it at least one");
+  if (roots.empty()) throw ValueError("stack_modules: there are no modules; give it at least one");
   const auto fail = [](size_t i, const std::string& what) {
     throw ValueError("stack_modules: module " + std::to_string(i) + " differs from module 0 in " +
                      what);
   };
   for (size_t i = 1; i < roots.size(); ++i) {
-    if (class_text(*roots[i]) != class_text(*roots[0]))
-      fail(i, "the classes of its parts");
+    if (class_text(*roots[i]) != class_text(*roots[0])) fail(i, "the classes of its parts");
     const std::vector<Node*> a = nodes(*roots[0]), b = nodes(*roots[i]);
     for (size_t k = 0; k < a.size(); ++k) {
-      if (a[k]->training != b[k]->training)
-        fail(i, "its mode; call train() or eval() on both");
+      if (a[k]->training != b[k]->training) fail(i, "its mode; call train() or eval() on both");
       if (a[k]->layer != nullptr && a[k]->layer->form() != b[k]->layer->form())
         fail(i, "the options of a layer " + type_name(a[k]->layer->type()));
     }

@@ -22,8 +22,8 @@ class Stateful : public ModuleRef {
   explicit Stateful(std::shared_ptr<internal::Node> node) : ModuleRef(std::move(node)) {}
 
   /// The layer's result with the present arrays, as a part of the module whose forward runs, or as
-  /// a call of its own, in its own mode, which updates its buffers in training. Throws ValueError in
-  /// the forward of a module that does not list the layer.
+  /// a call of its own, in its own mode, which updates its buffers in training. Throws ValueError
+  /// in the forward of a module that does not list the layer.
   template <class A>
   auto operator()(const A& a, Loc loc = Loc::current()) const {
     return call_at(loc, a);
@@ -103,8 +103,8 @@ class Stateful : public ModuleRef {
   }
 };
 
-/// A layer that is made when it is called for the first time, for inputs like the first argument: by
-/// the factory with that key. Until then it has no arrays, and no transform may run the call.
+/// A layer that is made when it is called for the first time, for inputs like the first argument:
+/// by the factory with that key. Until then it has no arrays, and no transform may run the call.
 ///   nn::Stateful<nn::Linear> fc = register_module("fc", nn::lazy(key, nn::dense(64)));
 template <class F>
 auto lazy(const Key& key, F factory) {

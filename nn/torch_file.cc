@@ -23,7 +23,8 @@ using io::internal::ZipEntry;
 constexpr const char* kOp = "load_torch";
 constexpr const char* kPickle = "data.pkl";
 constexpr uint64_t kMostPickle = uint64_t{1} << 26;  // state_dicts take 100 bytes for each tensor
-constexpr uint64_t kSpare = uint64_t{1} << 26;  // bytes that views may take beyond those of the file
+constexpr uint64_t kSpare = uint64_t{1}
+                            << 26;  // bytes that views may take beyond those of the file
 
 std::optional<Dtype> dtype_of_name(const std::string& name) {
   static constexpr std::pair<std::string_view, Dtype> kKnown[] = {
@@ -47,9 +48,10 @@ class TorchReader {
       char mark[2];
       source_.read(0, mark, 2, "the first bytes");
       if (mark[0] != 'P' || mark[1] != 'K') {
-        source_.fail(0,
-                     "this is no zip archive, as torch.save writes since PyTorch 1.6; load an older "
-                     "file in PyTorch and save it again");
+        source_.fail(
+            0,
+            "this is no zip archive, as torch.save writes since PyTorch 1.6; load an older "
+            "file in PyTorch and save it again");
       }
     }
     for (ZipEntry& e : io::internal::read_zip_directory(source_)) {
@@ -153,8 +155,7 @@ class TorchReader {
     const std::vector<uint8_t>& data = storage_bytes(storage.key);
     const auto width = static_cast<uint64_t>(size_of(*dtype));
     const uint64_t numel = data.size() / width;
-    if (storage.numel < 0 ||
-        static_cast<uint64_t>(storage.numel) > (untyped ? data.size() : numel))
+    if (storage.numel < 0 || static_cast<uint64_t>(storage.numel) > (untyped ? data.size() : numel))
       source_.fail(0, "storage '" + storage.key + "' is smaller than the pickle says");
     check_view(t, bytes / width, numel, name);
     taken_ += bytes;

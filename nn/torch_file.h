@@ -8,8 +8,8 @@
 
 namespace spruce::nn {
 
-/// The tensors in a file of torch.save (PyTorch 1.6 and later): a state_dict, or any dicts, lists and
-/// tuples that hold tensors, whose keys and places from 0 are joined by dots: of {"model":
+/// The tensors in a file of torch.save (PyTorch 1.6 and later): a state_dict, or any dicts, lists
+/// and tuples that hold tensors, whose keys and places from 0 are joined by dots: of {"model":
 /// state_dict, "epoch": 3} it gives "model.fc.weight" and so on. What is no tensor is left out; a
 /// tensor by itself has the name "". Storages that several tensors share are read once.
 ///

@@ -21,8 +21,8 @@ NamedArrays accumulated(const NamedArrays& grads, const NamedArrays& more);
 ///   const Array loss = optimizer.backward([&] { return nn::mse_loss(net(x), y); });
 ///   optimizer.step();
 /// Gradients are those of the trainable parameters by name, and are added up until zero_grad(). The
-/// numbers are those of the pure loop. It refers to the module, which has to live as long; make a new
-/// one after requires_grad() or set_layer().
+/// numbers are those of the pure loop. It refers to the module, which has to live as long; make a
+/// new one after requires_grad() or set_layer().
 ///
 /// `Net` is an nn::Module or anything else with trainable_parameters() and set_arrays(), and a
 /// function value_and_grad_by_name(net, loss, loc) beside it.

@@ -155,8 +155,9 @@ Section module_mistakes() {
            "registered; make them buffers by register_buffer and update_buffer, or return them"},
           {"A step of an optimizer without gradients",
            CODE(Net net; sp::optim::Stateful optimizer(net, sp::optim::adam()); optimizer.step()),
-           CODE(Net net; sp::optim::Stateful optimizer(net, sp::optim::adam());
-                optimizer.step([&] { return sp::sum(net(sp::ones({3, 4}))); })),
+           CODE(Net net; sp::optim::Stateful optimizer(net, sp::optim::adam()); optimizer.step([&] {
+             return sp::sum(net(sp::ones({3, 4})));
+           })),
            "ValueError",
            "step: there are no gradients; call backward(loss) first, or step(loss), which does "
            "both" HERE},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge in both directions: every layer, and random nets of them, give the same as a struct, as a
-// module, as a function and compiled, in both modes, with buffers and random numbers.
+// The bridge in both directions: every layer, and random nets of them, give the same as a struct,
+// as a module, as a function and compiled, in both modes, with buffers and random numbers.
 #include <gtest/gtest.h>
 
 #include "tests/nn/nets.h"

@@ -99,8 +99,8 @@ TEST(Factories, StackedBlocksRunInALoop) {
   EXPECT_TRUE(allclose(loop(s)(x), plain(p)(x), {.rtol = 1e-4, .atol = 1e-5}));
   const auto g = grad([&](const auto& q) { return sum(loop(q)(x)); })(s);
   const auto h = grad([&](const auto& q) { return sum(plain(q)(x)); })(p);
-  EXPECT_TRUE(allclose(std::get<0>(g).weight[2], std::get<0>(h[2]).weight,
-                       {.rtol = 1e-4, .atol = 1e-5}));
+  EXPECT_TRUE(
+      allclose(std::get<0>(g).weight[2], std::get<0>(h[2]).weight, {.rtol = 1e-4, .atol = 1e-5}));
   Context ctx{.training = true, .key = Key(3)};
   const Array trained = loop(s)(x, ctx);
   EXPECT_FALSE(allclose(trained, loop(s)(x)));

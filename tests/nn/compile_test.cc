@@ -44,8 +44,9 @@ TEST(Compile, TracesAgainForAnotherForm) {
   EXPECT_EQ(fast.trace_count(), 2);  // both are known
   fast(ones({6, 4}));
   EXPECT_EQ(fast.trace_count(), 3);
-  HookHandle hook = net.out.register_forward_hook(
-      [](const ModuleRef&, std::span<const Array>, std::span<Array> out) { out[0] = out[0] + 1.0f; });
+  HookHandle hook =
+      net.out.register_forward_hook([](const ModuleRef&, std::span<const Array>,
+                                       std::span<Array> out) { out[0] = out[0] + 1.0f; });
   EXPECT_TRUE(allclose(fast(x), net(x), kClose));
   EXPECT_EQ(fast.trace_count(), 4);
   hook.remove();
@@ -138,10 +139,9 @@ TEST(StatefulLoop, GivesTheNumbersOfThePureOne) {
   }
   expect_state(stateful, wanted);
   compiled.seed(Key(9));
-  auto step = compile_step(compiled, optim::sgd({.learning_rate = 1e-1f, .momentum = 0.9f}),
-                           [](Net& net, const Array& x, const Array& y) {
-                             return mse_loss(net(x), y);
-                           });
+  auto step =
+      compile_step(compiled, optim::sgd({.learning_rate = 1e-1f, .momentum = 0.9f}),
+                   [](Net& net, const Array& x, const Array& y) { return mse_loss(net(x), y); });
   for (int i = 0; i < 3; ++i) step(d.x, d.y);
   expect_state(compiled, wanted);
   EXPECT_EQ(step.trace_count(), 1);
@@ -161,8 +161,8 @@ TEST(StatefulLoop, AccumulatesGradientsByName) {
   EXPECT_TRUE(allclose(optimizer.grads().at("out.weight"), 2.0f * once.at("out.weight"), kClose));
   const Array before = net.get_parameter("out.weight");
   optimizer.step();
-  EXPECT_TRUE(allclose(net.get_parameter("out.weight"), before - 0.2f * once.at("out.weight"),
-                       kClose));
+  EXPECT_TRUE(
+      allclose(net.get_parameter("out.weight"), before - 0.2f * once.at("out.weight"), kClose));
   optimizer.zero_grad();
   EXPECT_TRUE(optimizer.grads().empty());
   const float first = optimizer.step(loss).first.item<float>();
@@ -198,7 +198,9 @@ TEST(StatefulLoop, AThrowingLossChangesNothing) {
   Net other(Key(1));
   other.seed(Key(3));
   other.eval();
-  const auto [value, grads] = value_and_grad(net, [&] { return sum(net(ones({5, 4}) + sum(other(ones({5, 4}))))); });
+  const auto [value, grads] = value_and_grad(net, [&] {
+    return sum(net(ones({5, 4}) + sum(other(ones({5, 4})))));
+  });
   EXPECT_TRUE(grads.same_names(net.named_parameters()));
 }
 

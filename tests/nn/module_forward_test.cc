@@ -65,8 +65,8 @@ TEST(ModuleForward, TheBridgeTakesThemToo) {
   Decoder net(Key(0));
   const Inputs in;
   const auto f = functionalize(net);
-  const auto [pure, buffers] = f.apply(f.params, f.buffers, {.training = true, .key = Key(9)}, in.x,
-                                       in.memory, in.state);
+  const auto [pure, buffers] =
+      f.apply(f.params, f.buffers, {.training = true, .key = Key(9)}, in.x, in.memory, in.state);
   net.seed(Key(9));
   const auto stateful = net(in.x, in.memory, in.state);
   EXPECT_TRUE(array_equal(stateful.first, pure.first));

@@ -40,12 +40,11 @@ TEST(ModuleHooks, WorkInFunctionalizeAndUnderTransforms) {
   Net net(Key(0));
   const auto f = functionalize(net);
   const Array x = random::normal(Key(1), {5, 4});
-  const auto loss = [&](const NamedArrays& p) {
-    return sum(f.apply(p, f.buffers, {}, x).first);
-  };
+  const auto loss = [&](const NamedArrays& p) { return sum(f.apply(p, f.buffers, {}, x).first); };
   const Array before = grad(loss)(f.params).at("out.weight");
-  HookHandle h = net.out.register_forward_hook(
-      [](const ModuleRef&, std::span<const Array>, std::span<Array> out) { out[0] = 3.0f * out[0]; });
+  HookHandle h =
+      net.out.register_forward_hook([](const ModuleRef&, std::span<const Array>,
+                                       std::span<Array> out) { out[0] = 3.0f * out[0]; });
   EXPECT_TRUE(allclose(grad(loss)(f.params).at("out.weight"), 3.0f * before));
   EXPECT_TRUE(allclose(jit(grad(loss))(f.params).at("out.weight"), 3.0f * before, {.rtol = 1e-4}));
   h.remove();
@@ -73,8 +72,9 @@ TEST(ModuleHooks, SeeAllArraysOfTuplesAndMayRemoveThemselves) {
   EXPECT_EQ(outputs, 3u);
   EXPECT_EQ(a.item<float>(), 4);
   EXPECT_EQ(b[1].item<float>(), 7);
-  EXPECT_EQ(net(ones({1}), std::vector<Array>{ones({1}), ones({1})}, int64_t{4}).second[1].item<float>(),
-            1);
+  EXPECT_EQ(
+      net(ones({1}), std::vector<Array>{ones({1}), ones({1})}, int64_t{4}).second[1].item<float>(),
+      1);
 }
 
 TEST(ModuleHooks, SeeAndReplaceGradients) {
@@ -99,8 +99,8 @@ TEST(ModuleHooks, SeeAndReplaceGradients) {
   const NamedArrays after = grad(loss)(f.params);
   EXPECT_EQ(runs, 1);
   EXPECT_TRUE(allclose(after.at("out.weight"), before.at("out.weight")));
-  EXPECT_TRUE(allclose(after.at("block.fc.weight"), 10.0f * before.at("block.fc.weight"),
-                       {.rtol = 1e-4}));
+  EXPECT_TRUE(
+      allclose(after.at("block.fc.weight"), 10.0f * before.at("block.fc.weight"), {.rtol = 1e-4}));
   h.remove();
   EXPECT_TRUE(allclose(grad(loss)(f.params).at("block.fc.weight"), before.at("block.fc.weight")));
 }
@@ -135,8 +135,8 @@ TEST(StackModules, AreAnEnsembleUnderVmap) {
   EXPECT_EQ(all.shape(), (Shape{3, 5, 2}));
   for (Net* net : {a.get(), b.get(), c.get()}) net->seed(Key(4));
   EXPECT_TRUE(allclose(all[1], (*b)(x), {.rtol = 1e-4, .atol = 1e-5}));
-  EXPECT_TRUE(allclose(next.at("block.norm.running_var")[1], b->get_buffer("block.norm.running_var"),
-                       {.rtol = 1e-4}));
+  EXPECT_TRUE(allclose(next.at("block.norm.running_var")[1],
+                       b->get_buffer("block.norm.running_var"), {.rtol = 1e-4}));
   restore(*a, unstack_module(f.params, 2), unstack_module(f.buffers, 2));
   EXPECT_TRUE(array_equal(a->get_parameter("out.weight"), c->get_parameter("out.weight")));
 }

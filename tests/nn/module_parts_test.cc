@@ -145,8 +145,8 @@ TEST(ModuleParts, FrozenParametersAreConstants) {
   EXPECT_EQ(net.named_parameters().size(), 7u);
   const auto f = functionalize(net);
   const Array x = random::normal(Key(1), {5, 4});
-  const auto g = grad([&](const NamedArrays& p) { return sum(f.apply(p, f.buffers, {}, x).first); })(
-      f.params);
+  const auto g =
+      grad([&](const NamedArrays& p) { return sum(f.apply(p, f.buffers, {}, x).first); })(f.params);
   EXPECT_FALSE(any(g.at("block.fc.weight") != 0.0f).item<bool>());
   EXPECT_TRUE(any(g.at("out.weight") != 0.0f).item<bool>());
   net.requires_grad("out.bias", false);
@@ -208,8 +208,9 @@ TEST(ModuleParts, StatesHavePrefixesAndOtherNames) {
   };
   third.load_state_dict(renamed, {.rename = rename});
   EXPECT_TRUE(tree::equal(third.state_dict(), net.state_dict()));
-  EXPECT_THROW(third.load_state_dict(renamed, {.rename = [](const std::string&) { return "gain"; }}),
-               TreeError);
+  EXPECT_THROW(
+      third.load_state_dict(renamed, {.rename = [](const std::string&) { return "gain"; }}),
+      TreeError);
 }
 
 TEST(ModuleParts, DtypesThatDifferAreSaid) {
@@ -237,12 +238,11 @@ TEST(ModuleParts, TypesAreNamedWithoutNamespaces) {
 // A list of layers, and one of modules in a map.
 struct Lists : Module {
   Lists() {
-    layers = register_module("layers", ModuleList<Linear>{Linear::init(Key(0), 4, 4),
-                                                          Linear::init(Key(1), 4, 4)});
+    layers = register_module(
+        "layers", ModuleList<Linear>{Linear::init(Key(0), 4, 4), Linear::init(Key(1), 4, 4)});
     layers.append(Linear::init(Key(2), 4, 4));
-    blocks = register_module(
-        "blocks", ModuleDict<Block>{{"b", std::make_shared<Block>(Key(3))},
-                                    {"a", std::make_shared<Block>(Key(4))}});
+    blocks = register_module("blocks", ModuleDict<Block>{{"b", std::make_shared<Block>(Key(3))},
+                                                         {"a", std::make_shared<Block>(Key(4))}});
   }
   Array forward(const Array& x) override {
     Array y = x;

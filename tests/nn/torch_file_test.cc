@@ -128,9 +128,12 @@ std::string tensor(const std::string& offset, const std::string& sizes,
 }
 
 TEST(TorchFile, HostilePicklesGiveErrorsAndRunNothing) {
-  const std::string fine = "\x80\x02" + tensor(std::string("K\0", 2), "K\x04\x85", "K\x01\x85") + ".";
+  const std::string fine =
+      "\x80\x02" + tensor(std::string("K\0", 2), "K\x04\x85", "K\x01\x85") + ".";
   EXPECT_EQ(load_torch(write(fine)).at("").shape(), (Shape{4}));
-  EXPECT_THAT(of_pickle("\x80\x02" "cos\nsystem\n" + text("true") + "\x85R."),
+  EXPECT_THAT(of_pickle("\x80\x02"
+                        "cos\nsystem\n" +
+                        text("true") + "\x85R."),
               HasSubstr("calls 'os system'"));
   EXPECT_THAT(of_pickle("\x80\x02i.os\nsystem\n."), HasSubstr("opcode 0x69"));
   EXPECT_THAT(of_pickle(""), HasSubstr("ends within"));
@@ -138,7 +141,9 @@ TEST(TorchFile, HostilePicklesGiveErrorsAndRunNothing) {
   EXPECT_THAT(of_pickle("\x80\x02."), HasSubstr("stack is empty"));
   EXPECT_THAT(of_pickle("t."), HasSubstr("no mark"));
   EXPECT_THAT(of_pickle("h\x05."), HasSubstr("memo"));
-  EXPECT_THAT(of_pickle(")K\x01" "a."), HasSubstr("goes to something else"));
+  EXPECT_THAT(of_pickle(")K\x01"
+                        "a."),
+              HasSubstr("goes to something else"));
   EXPECT_THAT(of_pickle(std::string("X\xff\xff\xff\x7f.", 6)), HasSubstr("ends within"));
   EXPECT_THAT(of_pickle("cno_end"), HasSubstr("no end"));
   // Views past the storage, by each of their numbers.
@@ -146,8 +151,8 @@ TEST(TorchFile, HostilePicklesGiveErrorsAndRunNothing) {
     return of_pickle("\x80\x02" + tensor(o, n, s) + ".");
   };
   const std::string zero("K\0", 2), one = "K\x01\x85", four = "K\x04\x85",
-                    minus("J\xff\xff\xff\xff\x85", 6),
-                    huge("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85", 11);
+                                    minus("J\xff\xff\xff\xff\x85", 6),
+                                    huge("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85", 11);
   EXPECT_THAT(view("K\x01", four, one), HasSubstr("past the end"));
   EXPECT_THAT(view(zero, four, "K\x02\x85"), HasSubstr("past the end"));
   EXPECT_THAT(view(zero, four, huge), HasSubstr("past the end"));
@@ -159,7 +164,10 @@ TEST(TorchFile, HostilePicklesGiveErrorsAndRunNothing) {
   EXPECT_THAT(view(zero, four, ")"), HasSubstr("do not fit"));
   EXPECT_THAT(view(huge.substr(0, 10), four, one), HasSubstr("past the end"));
   // A list that holds itself, and one that doubles at each level, end.
-  EXPECT_EQ(load_torch(write("]q\x01h\x01" "a.")).size(), 0u);
+  EXPECT_EQ(load_torch(write("]q\x01h\x01"
+                             "a."))
+                .size(),
+            0u);
   std::string doubles = "]q\x01";
   for (char k = 2; k < 100; ++k)
     doubles += std::string("]q") + k + "h" + static_cast<char>(k - 1) + "ah" +
@@ -198,16 +206,11 @@ TEST(TorchFile, EveryByteOfAPickleMayBeWrong) {
 
 TEST(TorchFile, WhatIsWrittenReadsBack) {
   const Array w = random::normal(Key(0), {3, 2});
-  const NamedArrays arrays{{"encode.weight", w},
-                           {"decode.weight", w},
-                           {"scalar", array(2.5f)},
-                           {"empty", zeros({0, 3})},
-                           {"half", ones({2}, float16)},
-                           {"brain", ones({2}, bfloat16)},
-                           {"double", ones({2}, float64)},
-                           {"count", array(3, int64)},
-                           {"u32", full({2}, 7, uint32)},
-                           {"mask", array({true, false})}};
+  const NamedArrays arrays{{"encode.weight", w},           {"decode.weight", w},
+                           {"scalar", array(2.5f)},        {"empty", zeros({0, 3})},
+                           {"half", ones({2}, float16)},   {"brain", ones({2}, bfloat16)},
+                           {"double", ones({2}, float64)}, {"count", array(3, int64)},
+                           {"u32", full({2}, 7, uint32)},  {"mask", array({true, false})}};
   save_checkpoint("torch_file_test.pt", arrays);
   const NamedArrays back = load_checkpoint("torch_file_test.pt");
   EXPECT_TRUE(tree::equal(back, arrays));

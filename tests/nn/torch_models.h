@@ -51,8 +51,8 @@ struct ResidualNet : Module {
 
 struct LstmNet : Module {
   LstmNet() {
-    rnn = register_module("rnn",
-                          LSTM::init(Key(0), 3, 4, {.num_layers = 2, .bidirectional = true}));
+    rnn =
+        register_module("rnn", LSTM::init(Key(0), 3, 4, {.num_layers = 2, .bidirectional = true}));
     out = register_module("out", Linear::init(Key(0), 8, 2));
   }
   Array forward(const Array& x) override { return out(rnn(x).output); }
@@ -62,8 +62,8 @@ struct LstmNet : Module {
 
 struct EncoderLayer : Module {
   EncoderLayer() {
-    self_attn = register_module("self_attn",
-                                MultiheadAttention::init(Key(0), 8, 2, {.batch_first = true}));
+    self_attn =
+        register_module("self_attn", MultiheadAttention::init(Key(0), 8, 2, {.batch_first = true}));
     linear1 = register_module("linear1", Linear::init(Key(0), 8, 16));
     linear2 = register_module("linear2", Linear::init(Key(0), 16, 8));
     norm1 = register_module("norm1", LayerNorm::init({8}));
@@ -105,8 +105,8 @@ struct GptBlock : Module {
 struct Gpt : Module {
   Gpt() {
     tokens = register_module("tokens", Embedding::init(Key(0), 11, 8));
-    blocks = register_module("blocks", ModuleList<GptBlock>{std::make_shared<GptBlock>(),
-                                                            std::make_shared<GptBlock>()});
+    blocks = register_module(
+        "blocks", ModuleList<GptBlock>{std::make_shared<GptBlock>(), std::make_shared<GptBlock>()});
     head = register_module("head", Linear::init(Key(0), 8, 11, {.bias = false}));
     tie("head.weight", "tokens.weight");
   }
