@@ -2,8 +2,9 @@
 // Factories: descriptions of layers that hold no parameters. init makes parameters, with input
 // sizes taken from an example; factory(parameters) is a model, which is a pure function.
 //
-//   dense(out)  conv1d_layer(out, kernel)  conv2d_layer(out, kernel)  embedding_layer(n, d)
-//   layer_norm_layer()  batch_norm_layer()
+// That of a layer has the layer's name with _layer behind it: linear_layer(out), or dense(out) for
+// short, conv2d_layer(out, kernel), batch_norm_layer(). layer_factories.h has those that do not
+// stand beside their layer. repeat, residual and parallel (combinators.h) make larger ones.
 //
 // Layers without parameters and functions are parts of sequential() as they are: Dropout{0.5f},
 // MaxPool2d{2}, flatten, relu. So are layers that are made already, such as Linear::init(key, 8,
@@ -12,10 +13,40 @@
 
 #include <memory>
 
-#include "spruce/nn/context.h"
+#include "spruce/core/callable.h"
+#include "spruce/nn/call_layer.h"
 #include "spruce/nn/holds_arrays.h"
 
 namespace spruce::nn {
+namespace internal {
+
+// Parts that users write may take no line, and need no more than init and apply.
+template <class Part, class... X>
+auto init_part(const Part& part, const Key& key, Loc loc, const X&... examples) {
+  if constexpr (requires { part.init(key, examples..., loc); })
+    return part.init(key, examples..., loc);
+  else
+    return part.init(key, examples...);
+}
+template <class Part, class P, class... A>
+auto run_part(const Part& part, const P& parameters, Context& ctx, Loc loc, const A&... args) {
+  if constexpr (requires { part.run(parameters, ctx, loc, args...); })
+    return part.run(parameters, ctx, loc, args...);
+  else if constexpr (requires { part.apply(parameters, args..., ctx, loc); })
+    return part.apply(parameters, args..., ctx, loc);
+  else
+    return part.apply(parameters, args..., ctx);
+}
+// What one part gives to the next: the elements of a tuple or pair are its arguments.
+template <class V, class F>
+auto with_arguments(const V& value, F&& f) {
+  if constexpr (tree::internal::IsTuple<V>::value)
+    return std::apply(f, value);
+  else
+    return f(value);
+}
+
+}  // namespace internal
 
 /// A factory and its parameters together: callable like a layer. A value: it holds a copy of both,
 /// whose arrays are shared, and stays what it is when they are assigned to. With a context, the
@@ -36,18 +67,35 @@ class Model {
   requires(std::is_same_v<P, Parameters>) Model(Factory factory, P&& parameters)
       : Model(std::move(factory), std::move(parameters), 0) {}
 
-  /// The model in evaluation mode.
-  Array operator()(const Array& x, Loc loc = Loc::current()) const {
+  /// The model in evaluation mode, at up to three inputs.
+  template <class A>
+  auto operator()(const A& x, Loc loc = Loc::current()) const {
     Context ctx;
-    return factory_.apply(*parameters_, x, ctx, loc);
+    return internal::run_part(factory_, *parameters_, ctx, loc, x);
+  }
+  template <class A, class B>
+  auto operator()(const A& a, const B& b, Loc loc = Loc::current()) const {
+    Context ctx;
+    return internal::run_part(factory_, *parameters_, ctx, loc, a, b);
+  }
+  template <class A, class B, class C>
+  auto operator()(const A& a, const B& b, const C& c, Loc loc = Loc::current()) const {
+    Context ctx;
+    return internal::run_part(factory_, *parameters_, ctx, loc, a, b, c);
   }
   /// The model in the mode of the context, which takes the new values of buffers.
-  Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const {
-    if (!copies_.empty() && (ctx.owners.empty() || ctx.owners.back() != parameters_)) {
-      ctx.copies.insert(ctx.copies.end(), copies_.begin(), copies_.end());
-      ctx.owners.push_back(parameters_);
-    }
-    return factory_.apply(*parameters_, x, ctx, loc);
+  template <class A>
+  auto operator()(const A& x, Context& ctx, Loc loc = Loc::current()) const {
+    return run(ctx, loc, x);
+  }
+  template <class A, class B>
+  auto operator()(const A& a, const B& b, Context& ctx, Loc loc = Loc::current()) const {
+    return run(ctx, loc, a, b);
+  }
+  template <class A, class B, class C>
+  auto operator()(const A& a, const B& b, const C& c, Context& ctx,
+                  Loc loc = Loc::current()) const {
+    return run(ctx, loc, a, b, c);
   }
 
   /// The factory that it was made by.
@@ -64,34 +112,72 @@ class Model {
       if (kind == tree::Leaf::kBuffer) copies_.push_back({&a, &a});
     });
   }
+  template <class... A>
+  auto run(Context& ctx, Loc loc, const A&... args) const {
+    if (!copies_.empty() && (ctx.owners.empty() || ctx.owners.back() != parameters_)) {
+      ctx.copies.insert(ctx.copies.end(), copies_.begin(), copies_.end());
+      ctx.owners.push_back(parameters_);
+    }
+    return internal::run_part(factory_, *parameters_, ctx, loc, args...);
+  }
 
   Factory factory_;
   std::shared_ptr<const Parameters> parameters_;
   std::vector<Context::Copy> copies_;  // one for each buffer
 };
 
-/// The factory of one layer struct: `make(key, example)` builds the layer, which is its own
+/// What factories have in common. A factory has init(key, examples...), which makes parameters, and
+/// run(parameters, context, line, arguments...), which is the model.
+template <class Self>
+class Factory {
+ public:
+  /// run() of one input, as sequential() calls the parts that users write.
+  template <class P>
+  auto apply(const P& parameters, const Array& x, Context& ctx, Loc loc = Loc::current()) const {
+    return self().run(parameters, ctx, loc, x);
+  }
+  /// The model with these parameters: a pure function of its inputs.
+  template <class P>
+  Model<Self, std::remove_cvref_t<P>> operator()(P&& parameters) const {
+    return {self(), std::forward<P>(parameters)};
+  }
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
+
+/// The factory of one layer struct: `make(key, examples...)` builds the layer, which is its own
 /// parameters.
 template <class Make>
-class LayerFactory {
+class LayerFactory : public Factory<LayerFactory<Make>> {
  public:
-  /// `make` is a function (Key, Array) -> layer.
+  /// `make` is a function (Key, examples...) -> layer.
   explicit LayerFactory(Make make) : make_(std::move(make)) {}
 
-  /// The layer for inputs like `example` (only its shape and dtype count).
-  auto init(const Key& key, const Array& example, Loc loc = Loc::current()) const {
+  /// The layer for inputs like the examples (only their shapes and dtypes count).
+  template <class A>
+  requires(std::is_invocable_v<const Make&, const Key&, const A&>) auto init(
+      const Key& key, const A& example, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     return make_(key, example);
   }
-  /// The layer at x.
-  template <class L>
-  Array apply(const L& layer, const Array& x, Context& ctx, Loc loc = Loc::current()) const {
-    return call_layer(layer, x, ctx, loc);
+  template <class A, class B>
+  requires(std::is_invocable_v<const Make&, const Key&, const A&, const B&>) auto init(
+      const Key& key, const A& a, const B& b, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
+    return make_(key, a, b);
   }
-  /// The model with these parameters: a pure function of its input.
-  template <class L>
-  Model<LayerFactory, std::remove_cvref_t<L>> operator()(L&& parameters) const {
-    return {*this, std::forward<L>(parameters)};
+  template <class A, class B, class C>
+  requires(std::is_invocable_v<const Make&, const Key&, const A&, const B&, const C&>) auto init(
+      const Key& key, const A& a, const B& b, const C& c, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
+    return make_(key, a, b, c);
+  }
+  /// The layer's result.
+  template <class L, class... A>
+  auto run(const L& layer, Context& ctx, Loc loc, const A&... args) const {
+    const FunctionScope within(loc);
+    return internal::call_with_context(layer, ctx, loc, args...);
   }
 
  private:
@@ -101,18 +187,23 @@ class LayerFactory {
 /// The parameters of a part that has none.
 struct NoParameters {};
 
-/// A factory without parameters around any function of an array: nn::relu, a lambda.
+/// A factory without parameters around any function: nn::relu, a lambda of one or several inputs.
 template <class F>
-class FunctionFactory {
+class FunctionFactory : public Factory<FunctionFactory<F>> {
  public:
-  /// `f` is a function of an array, or of an array and a Context&.
+  /// `f` takes the inputs, and a Context& behind them if it needs one.
   explicit FunctionFactory(F f) : f_(std::move(f)) {}
 
   /// Nothing.
-  NoParameters init(const Key&, const Array&) const { return {}; }
-  /// The function at x.
-  Array apply(const NoParameters&, const Array& x, Context& ctx, Loc loc = Loc::current()) const {
-    return call_layer(f_, x, ctx, loc);
+  template <class... X>
+  NoParameters init(const Key&, const X&...) const {
+    return {};
+  }
+  /// The function's result.
+  template <class... A>
+  auto run(const NoParameters&, Context& ctx, Loc loc, const A&... args) const {
+    const FunctionScope within(loc);
+    return internal::call_with_context(f_, ctx, loc, args...);
   }
 
  private:
@@ -121,16 +212,21 @@ class FunctionFactory {
 
 /// The factory of a layer that is made already, and is its own initial parameters.
 template <class L>
-class MadeLayer {
+class MadeLayer : public Factory<MadeLayer<L>> {
  public:
   /// Keeps the layer.
   explicit MadeLayer(L layer) : layer_(std::move(layer)) {}
 
   /// The layer as it was given.
-  L init(const Key&, const Array&) const { return layer_; }
-  /// A layer of its type at x.
-  Array apply(const L& layer, const Array& x, Context& ctx, Loc loc = Loc::current()) const {
-    return call_layer(layer, x, ctx, loc);
+  template <class... X>
+  L init(const Key&, const X&...) const {
+    return layer_;
+  }
+  /// The result of a layer of its type.
+  template <class... A>
+  auto run(const L& layer, Context& ctx, Loc loc, const A&... args) const {
+    const FunctionScope within(loc);
+    return internal::call_with_context(layer, ctx, loc, args...);
   }
 
  private:
@@ -139,17 +235,20 @@ class MadeLayer {
 
 /// The factory of a model, whose parameters are the initial ones.
 template <class M>
-class MadeModel {
+class MadeModel : public Factory<MadeModel<M>> {
  public:
   /// Keeps the model.
   explicit MadeModel(M model) : model_(std::move(model)) {}
 
   /// The parameters of the model.
-  auto init(const Key&, const Array&) const { return model_.parameters(); }
-  /// The model at x, with other parameters of its type.
-  template <class P>
-  Array apply(const P& parameters, const Array& x, Context& ctx, Loc loc = Loc::current()) const {
-    return model_.factory().apply(parameters, x, ctx, loc);
+  template <class... X>
+  auto init(const Key&, const X&...) const {
+    return model_.parameters();
+  }
+  /// The model's result, with other parameters of its type.
+  template <class P, class... A>
+  auto run(const P& parameters, Context& ctx, Loc loc, const A&... args) const {
+    return internal::run_part(model_.factory(), parameters, ctx, loc, args...);
   }
 
  private:
@@ -159,13 +258,14 @@ class MadeModel {
 namespace internal {
 
 template <class P>
-concept IsFactory = requires(const P& p, const Key& key, const Array& x) {
+concept IsFactory = std::derived_from<P, Factory<P>> ||
+    requires(const P& p, const Key& key, const Array& x) {
   p.init(key, x);
 };
 
+// A layer or any function, but no Module, whose parameters it would hide.
 template <class P>
-concept IsLayer = std::is_invocable_r_v<Array, const P&, const Array&, Context&> ||
-    std::is_invocable_r_v<Array, const P&, const Array&>;
+concept IsLayer = spruce::internal::is_function<P>() && !std::is_polymorphic_v<P>;
 
 template <class P>
 inline constexpr bool kIsModel = false;
@@ -183,85 +283,97 @@ auto as_factory(P part) {
   else
     return FunctionFactory<P>(std::move(part));
 }
+template <class P>
+using AsFactory = decltype(as_factory(std::declval<std::decay_t<P>>()));
 
-// Parts that users write may take no line.
-template <class Part>
-auto init_part(const Part& part, const Key& key, const Array& example, Loc loc) {
-  if constexpr (requires { part.init(key, example, loc); })
-    return part.init(key, example, loc);
-  else
-    return part.init(key, example);
-}
-template <class Part, class P>
-Array apply_part(const Part& part, const P& parameters, const Array& x, Context& ctx, Loc loc) {
-  if constexpr (requires { part.apply(parameters, x, ctx, loc); })
-    return part.apply(parameters, x, ctx, loc);
-  else
-    return part.apply(parameters, x, ctx);
+/// What sequential, repeat and the others ask of their parts.
+template <class... Parts>
+constexpr bool check_parts() {
+  constexpr bool kFit = ((IsFactory<std::decay_t<Parts>> || IsLayer<std::decay_t<Parts>>)&&...);
+  static_assert(kFit,
+                "spruce: a part of sequential is a factory such as dense(8), or a layer or "
+                "function; a Module has to be called by a lambda");
+  return kFit;
 }
 
 }  // namespace internal
 
-/// Parts one after the other. Parameters are a tuple with one entry for each part.
+/// Parts one after the other. Parameters are a tuple with one entry for each part. Where a part
+/// gives a tuple or pair, its elements are the arguments of the next.
 template <class... Parts>
-class Sequential {
+class Sequential : public Factory<Sequential<Parts...>> {
  public:
   /// The parts, which are factories, in the order in which an input goes through them.
   explicit Sequential(Parts... parts) : parts_(std::move(parts)...) {}
 
-  /// Part i gets the i-th of split(key, number of parts), and an example that has gone through the
+  /// Part i gets the i-th of split(key, number of parts), and examples that have gone through the
   /// parts before it.
-  auto init(const Key& key, const Array& example, Loc loc = Loc::current()) const {
-    const FunctionScope within(loc);
-    const Key keys = random::split(key, static_cast<int64_t>(sizeof...(Parts)), loc);
-    Array x = example;
-    Context ctx;
-    int64_t i = 0;
-    const auto one = [&](const auto& part) {
-      auto parameters = internal::init_part(part, keys[i++], x, loc);
-      x = internal::apply_part(part, parameters, x, ctx, loc);
-      return parameters;
-    };
-    return std::apply(
-        [&](const auto&... part) {
-          return std::tuple<decltype(part.init(key, x))...>{one(part)...};
-        },
-        parts_);
+  template <class A>
+  auto init(const Key& key, const A& example, Loc loc = Loc::current()) const {
+    return init_all(key, loc, example);
   }
-  /// x through all parts.
-  template <class P>
-  Array apply(const P& parameters, const Array& x, Context& ctx, Loc loc = Loc::current()) const {
-    const FunctionScope within(loc);
-    Array y = x;
-    [&]<size_t... I>(std::index_sequence<I...>) {
-      ((y = internal::apply_part(std::get<I>(parts_), std::get<I>(parameters), y, ctx, loc)), ...);
-    }
-    (std::index_sequence_for<Parts...>{});
-    return y;
+  template <class A, class B>
+  auto init(const Key& key, const A& a, const B& b, Loc loc = Loc::current()) const {
+    return init_all(key, loc, std::tuple<A, B>(a, b));
   }
-  /// The model with these parameters: a pure function of its input.
-  template <class P>
-  Model<Sequential, std::remove_cvref_t<P>> operator()(P&& parameters) const {
-    return {*this, std::forward<P>(parameters)};
+  template <class A, class B, class C>
+  auto init(const Key& key, const A& a, const B& b, const C& c, Loc loc = Loc::current()) const {
+    return init_all(key, loc, std::tuple<A, B, C>(a, b, c));
+  }
+  /// The inputs through all parts.
+  template <class P, class... A>
+  auto run(const P& parameters, Context& ctx, Loc loc, const A&... args) const {
+    const FunctionScope within(loc);
+    if constexpr (sizeof...(A) == 1)
+      return run_from<0>(parameters, ctx, loc, args...);
+    else
+      return run_from<0>(parameters, ctx, loc, std::tuple<A...>(args...));
   }
 
  private:
+  template <class V>
+  auto init_all(const Key& key, Loc loc, const V& value) const {
+    const FunctionScope within(loc);
+    const Key keys = random::split(key, static_cast<int64_t>(sizeof...(Parts)), loc);
+    Context ctx;
+    return init_from<0>(keys, ctx, loc, value);
+  }
+  template <size_t I, class V>
+  auto init_from(const Key& keys, Context& ctx, Loc loc, const V& value) const {
+    if constexpr (I == sizeof...(Parts)) {
+      return std::tuple<>();
+    } else {
+      const auto& part = std::get<I>(parts_);
+      auto own = internal::with_arguments(value, [&](const auto&... x) {
+        return internal::init_part(part, keys[static_cast<int64_t>(I)], loc, x...);
+      });
+      const auto next = internal::with_arguments(
+          value, [&](const auto&... x) { return internal::run_part(part, own, ctx, loc, x...); });
+      auto rest = init_from<I + 1>(keys, ctx, loc, next);
+      return std::tuple_cat(std::tuple<decltype(own)>(std::move(own)), std::move(rest));
+    }
+  }
+  template <size_t I, class P, class V>
+  auto run_from(const P& parameters, Context& ctx, Loc loc, const V& value) const {
+    if constexpr (I == sizeof...(Parts)) {
+      return value;
+    } else {
+      return run_from<I + 1>(
+          parameters, ctx, loc, internal::with_arguments(value, [&](const auto&... x) {
+            return internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, x...);
+          }));
+    }
+  }
+
   std::tuple<Parts...> parts_;
 };
 
-/// Factories, layers, models and functions of an array, one after the other.
+/// Factories, layers, models and functions, one after the other.
 template <class... Parts>
 auto sequential(Parts&&... parts) {
-  constexpr bool kFit =
-      ((internal::IsFactory<std::decay_t<Parts>> || internal::IsLayer<std::decay_t<Parts>>)&&...);
-  static_assert(
-      kFit,
-      "spruce: a part of sequential is a factory such as dense(8), or a layer or function "
-      "that takes an Array and returns one; a Module has to be called by a lambda, and "
-      "what returns more than an Array, such as LSTM, as well");
-  if constexpr (kFit) {
-    return Sequential<decltype(internal::as_factory(std::decay_t<Parts>(std::forward<Parts>(
-        parts))))...>(internal::as_factory(std::decay_t<Parts>(std::forward<Parts>(parts)))...);
+  if constexpr (internal::check_parts<Parts...>()) {
+    return Sequential<internal::AsFactory<Parts>...>(
+        internal::as_factory(std::decay_t<Parts>(std::forward<Parts>(parts)))...);
   } else {
     return Sequential<>();
   }

@@ -3,27 +3,28 @@
 
 #include <set>
 
-namespace spruce::nn {
-namespace {
+#include "spruce/transforms/stop_gradient.h"
 
-void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& params,
-                const NamedArrays& buffers) {
+namespace spruce::nn {
+namespace internal {
+
+void bind_names(Call& call, Node& root, const NamedArrays& params, const NamedArrays& buffers) {
   size_t used_params = 0, used_buffers = 0;
-  for (const internal::Place& p : internal::places(root)) {
-    const internal::Node::Slot& slot = p.node->slots[p.slot];
-    const NamedArrays& source = slot.buffer ? buffers : params;
+  const std::vector<Place> all = places(root);
+  for (const Place& p : all) {
+    const Variable& v = p.variable();
+    const NamedArrays& source = v.buffer ? buffers : params;
     const Array& value = source.at(p.name);
-    if (!(value.shape() == slot.value.shape())) {
+    if (!(value.shape() == v.value.shape())) {
       throw ShapeError("apply: " + p.name + " is " + to_string(value.aval()) + ", the module has " +
-                       to_string(slot.value.aval()));
+                       to_string(v.value.aval()));
     }
-    ++(slot.buffer ? used_buffers : used_params);
-    call.of(*p.node)[p.slot] = value;
+    ++(v.buffer ? used_buffers : used_params);
+    call.bind(v, v.buffer || v.requires_grad || !value.is_tracer() ? value : stop_gradient(value));
   }
   if (used_params != params.size() || used_buffers != buffers.size()) {
     std::set<std::string> known[2];
-    for (const internal::Place& p : internal::places(root))
-      known[p.node->slots[p.slot].buffer ? 1 : 0].insert(p.name);
+    for (const Place& p : all) known[p.variable().buffer ? 1 : 0].insert(p.name);
     std::string unknown;
     for (const auto& entry : params) {
       if (known[0].count(entry.first) == 0) unknown += "\n  parameter " + entry.first;
@@ -35,46 +36,30 @@ void bind_names(internal::Call& call, internal::Node& root, const NamedArrays& p
   }
 }
 
-}  // namespace
-
-std::pair<Array, NamedArrays> Apply::operator()(const NamedArrays& params,
-                                                const NamedArrays& buffers,
-                                                const ApplyOptions& options, const Array& x,
-                                                Loc loc) const {
-  const FunctionScope within(loc);
-  internal::Node& root = *module_->node();
-  internal::Call call(root);
-  call.mode = options.training;
-  call.key = options.key;
-  {
-    const LocScope at(loc);
-    bind_names(call, root, params, buffers);
-  }
-  Array y;
-  {
-    const internal::CallScope scope(call);
-    y = module_->forward(x);
-  }
+NamedArrays next_buffers(const Call& call) {
   NamedArrays next;
-  for (const internal::Place& p : internal::places(root)) {
-    if (p.node->slots[p.slot].buffer) next.insert(p.name, call.values.at(p.node)[p.slot]);
+  for (const Place& p : places(*call.root)) {
+    if (p.variable().buffer) next.insert(p.name, call.value(p.variable()));
   }
-  return {std::move(y), std::move(next)};
+  return next;
 }
 
-Functional functionalize(Module& module) {
-  return {Apply(module), module.named_parameters(), module.named_buffers()};
+void check_alive(const Node& node) {
+  if (node.owner == nullptr) {
+    throw ValueError(
+        "functionalize: the module has ended, and with it the code of its forward; let it live as "
+        "long, or hand over a std::shared_ptr to it");
+  }
 }
 
-Functional functionalize(std::shared_ptr<Module> module, Loc loc) {
-  const LocScope at(loc);
-  if (module == nullptr)
-    throw ValueError("functionalize: the module is a null pointer; make the module first");
-  NamedArrays params = module->named_parameters(), buffers = module->named_buffers();
-  return {Apply(std::move(module)), std::move(params), std::move(buffers)};
+void throw_null_module() {
+  throw ValueError("functionalize: the module is a null pointer; make the module first");
 }
 
-void restore(Module& module, const NamedArrays& params, const NamedArrays& buffers, Loc loc) {
+}  // namespace internal
+
+void restore(const ModuleRef& module, const NamedArrays& params, const NamedArrays& buffers,
+             Loc loc) {
   const LocScope at(loc);
   NamedArrays all;
   for (const NamedArrays* given : {&params, &buffers}) {

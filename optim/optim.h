@@ -41,6 +41,7 @@
 #include "spruce/optim/sgd.h"
 #include "spruce/optim/sign.h"
 #include "spruce/optim/sophia.h"
+#include "spruce/optim/stateful.h"
 #include "spruce/optim/transformation.h"
 #include "spruce/optim/trust_ratio.h"
 #include "spruce/optim/yogi.h"

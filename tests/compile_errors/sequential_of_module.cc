@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: spruce: a part of sequential is a factory such as dense(8), or a layer or function that
-// takes an Array and returns one; a Module has to be called by a lambda, and what returns more than
-// an Array, such as LSTM, as well
+// expect: spruce: a part of sequential is a factory such as dense(8), or a layer or function; a
+// Module has to be called by a lambda
 #include <spruce/spruce.h>
 
 struct Net : spruce::nn::Module {

@@ -40,6 +40,16 @@ class Statistics : public nn::Module {
   Array (*f)(const Array&);
 };
 
+// A module that counts its calls in a field.
+class Counter : public nn::Module {
+ public:
+  Array forward(const Array& x) override {
+    ++count;
+    return x;
+  }
+  int count = 0;
+};
+
 void write_file(const char* path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
@@ -86,10 +96,22 @@ Section module_mistakes() {
            CODE(Net net; net.register_module("out", nn::Linear::init(sp::Key(0), 4, 4))),
            CODE(Net net; net.register_module("out2", nn::Linear::init(sp::Key(0), 4, 4))),
            "ValueError", "register_module: the module already has a child 'out'" HERE},
-          {"A layer of a module called by itself", CODE(Net net; net.out(sp::ones({3, 4}))),
-           CODE(Net net; net(sp::ones({3, 4}))), "ValueError",
-           "Stateful: a layer of a module is called outside of it; call the module, as in net(x), "
-           "or keep the plain layer struct" HERE},
+          {"A stateful layer that holds none",
+           CODE(nn::Stateful<nn::Linear> layer; layer(sp::ones({3, 4}))),
+           CODE(nn::Stateful<nn::Linear> layer(nn::Linear::init(sp::Key(0), 4, 2));
+                layer(sp::ones({3, 4}))),
+           "ValueError",
+           "Stateful: it holds no layer yet; give it one, as in out_ = register_module(\"out\", "
+           "nn::Linear::init(key, 4, 2))" HERE},
+          {"A path of no part", CODE(Net net; net.get_submodule("head")),
+           CODE(Net net; net.get_submodule("out")), "TreeError",
+           "get_submodule: the module has no part 'head'; it has 'out'" HERE},
+          {"A path of no parameter", CODE(Net net; net.get_parameter("out.wieght")),
+           CODE(Net net; net.get_parameter("out.weight")), "TreeError",
+           "get_parameter: there is no array 'out.wieght'; did you mean 'out.weight'" HERE},
+          {"A part that is another layer", CODE(Net net; net.get_layer<nn::Conv2d>("out")),
+           CODE(Net net; net.get_layer<nn::Linear>("out")), "TreeError",
+           "get_layer: 'out' is a layer of type Linear, not Conv2d" HERE},
           {"A layer that no module has registered", CODE(Forgetful net; net(sp::ones({3, 4}))),
            CODE(Net net; net(sp::ones({3, 4}))), "ValueError",
            "Module: a part that is not registered is called, so that its arrays are in no list; "
@@ -111,6 +133,34 @@ Section module_mistakes() {
            CODE(nn::functionalize(std::shared_ptr<nn::Module>())),
            CODE(nn::functionalize(std::make_shared<Net>())), "ValueError",
            "functionalize: the module is a null pointer; make the module first" HERE},
+          {"A function of a module that has ended",
+           CODE(auto net = std::make_unique<Net>(); const auto f = nn::functionalize(*net);
+                net.reset(); f.apply(f.params, f.buffers, {}, sp::ones({3, 4}))),
+           CODE(const auto f = nn::functionalize(std::make_shared<Net>());
+                f.apply(f.params, f.buffers, {}, sp::ones({3, 4}))),
+           "ValueError",
+           "functionalize: the module has ended, and with it the code of its forward; let it live "
+           "as long, or hand over a std::shared_ptr to it" HERE},
+          {"An ensemble of different modes",
+           CODE(Net a; Net b; b.eval();
+                nn::stack_modules({nn::functionalize(a), nn::functionalize(b)})),
+           CODE(Net a; Net b; nn::stack_modules({nn::functionalize(a), nn::functionalize(b)})),
+           "ValueError",
+           "stack_modules: module 1 differs from module 0 in its mode; call train() or eval() on "
+           "both" HERE},
+          {"A forward that keeps what is not registered",
+           CODE(Counter net; nn::check_pure(net, sp::ones({3, 4}))),
+           CODE(Net net; nn::check_pure(net, sp::ones({3, 4}))), "ValueError",
+           "check_pure: the forward of Counter changes fields of the object that are not "
+           "registered; make them buffers by register_buffer and update_buffer, or return them"},
+          {"A step of an optimizer without gradients",
+           CODE(Net net; sp::optim::Stateful optimizer(net, sp::optim::adam()); optimizer.step()),
+           CODE(Net net; sp::optim::Stateful optimizer(net, sp::optim::adam()); optimizer.step([&] {
+             return sp::sum(net(sp::ones({3, 4})));
+           })),
+           "ValueError",
+           "step: there are no gradients; call backward(loss) first, or step(loss), which does "
+           "both" HERE},
           {"Parameters without a name that the module has",
            CODE(Net net; nn::functionalize(net).apply({{"out.weight", sp::ones({2, 4})}}, {}, {},
                                                       sp::ones({3, 4}))),
@@ -134,6 +184,13 @@ Section file_mistakes() {
       "Files",
       __FILE__,
       {
+          {"A checkpoint that is no file of PyTorch",
+           CODE(write_file("mistake.pt", "weights"); nn::load_torch("mistake.pt")),
+           CODE(nn::save_torch("mistake.pt", {{"w", sp::ones({2})}}); nn::load_torch("mistake.pt");
+                std::remove("mistake.pt")),
+           "IoError",
+           "load_torch: mistake.pt: at byte 0: this is no zip archive, as torch.save writes since "
+           "PyTorch 1.6; load an older file in PyTorch and save it again" HERE},
           {"A file that is not there", CODE(sp::io::load_npy("no_such_file.npy")),
            CODE(sp::io::save_npy("mistake.npy", sp::ones({2})); sp::io::load_npy("mistake.npy");
                 std::remove("mistake.npy")),

@@ -163,9 +163,16 @@ TEST(Module, SharedModulesCountOnceUnderTheirFirstName) {
   EXPECT_EQ(h.state_dict().name(0), "first.fc.weight");
 }
 
-TEST(Module, LayersCannotBeCalledOutsideOfACall) {
+TEST(Module, LayersCanBeCalledAndReadOutsideOfForward) {
   Net net(Key(0));
-  EXPECT_THROW(net.out(ones({1, 8})), ValueError);
+  const Linear expected = Linear::init(random::split<2>(Key(0))[1], 8, 2);
+  const Array x = random::normal(Key(1), {3, 8});
+  EXPECT_TRUE(array_equal(net.out(x), expected(x)));
+  EXPECT_TRUE(tree::equal(net.out.layer(), expected));
+  net.set_arrays({{"out.bias", full({2}, 3.0f)}});
+  EXPECT_TRUE(array_equal(*net.out.layer().bias, full({2}, 3.0f)));
+  EXPECT_THROW(Stateful<Linear>()(x), ValueError);
+  EXPECT_THROW(Stateful<Linear>().layer(), ValueError);
 }
 
 // A layer and a module that are called, and registered nowhere or elsewhere.

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factories of layers, of those that have none beside them: the name of the layer with _layer
+// behind it, sizes of the input taken from the example, options those of the layer.
+#pragma once
+
+#include "spruce/nn/attention.h"
+#include "spruce/nn/bilinear.h"
+#include "spruce/nn/combinators.h"
+#include "spruce/nn/conv_transpose.h"
+#include "spruce/nn/embedding_bag.h"
+#include "spruce/nn/group_norm.h"
+#include "spruce/nn/linear.h"
+#include "spruce/nn/prelu.h"
+#include "spruce/nn/rnn.h"
+
+namespace spruce::nn {
+
+/// dense() under the name of its layer.
+inline auto linear_layer(int64_t out, LinearOptions options = {}) { return dense(out, options); }
+
+/// A factory of Bilinear layers of two inputs, f[..., in1] and f[..., in2].
+inline auto bilinear_layer(int64_t out, LinearOptions options = {}) {
+  return LayerFactory([=](const Key& key, const Array& x1, const Array& x2) {
+    return Bilinear::init(key, x1.shape(-1), x2.shape(-1), out, options);
+  });
+}
+
+/// A factory of ConvTranspose3d layers; the number of input channels is that of the example
+/// f[n, in, d, h, w].
+inline auto conv_transpose3d_layer(int64_t out, WindowArg kernel,
+                                   ConvTransposeLayerOptions options = {}) {
+  return LayerFactory([=](const Key& key, const Array& x) {
+    return ConvTranspose3d::init(key, x.shape(-4), out, kernel, options);
+  });
+}
+
+/// A factory of EmbeddingBag layers.
+inline auto embedding_bag_layer(int64_t num_embeddings, int64_t embedding_dim,
+                                EmbeddingBagLayerOptions options = {}) {
+  return LayerFactory([=](const Key& key, const Array&, const auto&...) {
+    return EmbeddingBag::init(key, num_embeddings, embedding_dim, options);
+  });
+}
+
+/// A factory of InstanceNorm1d layers over axis -2 of the example f[n, c, d] or f[c, d].
+inline auto instance_norm1d_layer(InstanceNormLayerOptions options = {}) {
+  return LayerFactory(
+      [=](const Key&, const Array& x) { return InstanceNorm1d::init(x.shape(-2), options); });
+}
+/// The same over axis -3 of f[n, c, h, w] or f[c, h, w].
+inline auto instance_norm2d_layer(InstanceNormLayerOptions options = {}) {
+  return LayerFactory(
+      [=](const Key&, const Array& x) { return InstanceNorm2d::init(x.shape(-3), options); });
+}
+/// The same over axis -4 of f[n, c, d, h, w] or f[c, d, h, w].
+inline auto instance_norm3d_layer(InstanceNormLayerOptions options = {}) {
+  return LayerFactory(
+      [=](const Key&, const Array& x) { return InstanceNorm3d::init(x.shape(-4), options); });
+}
+
+/// A factory of PReLU layers.
+inline auto prelu_layer(int64_t num_parameters = 1, PReluOptions options = {}) {
+  return LayerFactory(
+      [=](const Key&, const Array&) { return PReLU::init(num_parameters, options); });
+}
+
+/// A factory of recurrent layers R (LSTM and the like), of the options O of R::init: x f[t, n, in],
+/// and whatever the layer takes behind it.
+template <class R, class O>
+auto recurrent_layer(int64_t hidden_size, O options) {
+  return LayerFactory([=](const Key& key, const Array& x, const auto&...) {
+    return R::init(key, x.shape(-1), hidden_size, options);
+  });
+}
+/// A factory of LSTM layers.
+inline auto lstm_layer(int64_t hidden_size, LSTMOptions options = {}) {
+  return recurrent_layer<LSTM>(hidden_size, options);
+}
+
+/// A factory of MultiheadAttention layers of query, key and value; the width is that of the query.
+inline auto multihead_attention_layer(int64_t num_heads, MultiheadAttentionOptions options = {}) {
+  return LayerFactory([=](const Key& key, const Array& query, const auto&...) {
+    return MultiheadAttention::init(key, query.shape(-1), num_heads, options);
+  });
+}
+
+}  // namespace spruce::nn

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a module is called: the arrays that stand in for its own, its hooks, and what becomes of new
+// buffers. Of the library.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "spruce/core/named_arrays.h"
+#include "spruce/nn/call_layer.h"
+#include "spruce/nn/module_node.h"
+
+namespace spruce::nn::internal {
+
+/// A call of a module: the context, and the arrays that stand in for the modules' own.
+class Call {
+ public:
+  /// The call of `root`, whose nodes it may use.
+  explicit Call(Node& root);
+
+  Node* root;
+  std::optional<bool> mode;  // of all modules; without it each has its own
+  Key key;
+  int64_t keys_used = 0;
+  int depth = 0;  // how many forwards of nodes below the root are running
+
+  /// Whether the node is below the root, also where it has been registered since.
+  bool lists(const Node& node);
+  bool training(const Node& node) const { return mode.value_or(node.training); }
+  /// The array in this call.
+  const Array& value(const Variable& v) const;
+  /// The arrays of a node in this call.
+  std::vector<Array> values(const Node& node) const;
+  /// Puts an array in place of the variable's own.
+  void bind(const Variable& v, const Array& value) { values_[&v] = value; }
+  /// A new value of a buffer.
+  void set(const Variable& v, const Array& value);
+  bool changed(const Variable& v) const { return changed_.count(&v) > 0; }
+  /// Gives the modules the new buffers, and the root its next key. Throws TracerError, and changes
+  /// nothing, where one is a traced value.
+  void commit(Loc loc);
+  /// The key of the next call.
+  Key next_key() const;
+
+ private:
+  std::unordered_map<const Variable*, Array> values_;
+  std::unordered_set<const Variable*> changed_;
+  std::unordered_set<const Node*> listed_;
+};
+
+/// Makes a call the current one of this thread while it lives.
+class CallScope {
+ public:
+  explicit CallScope(Call& call);
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+  static Call* current();
+
+ private:
+  Call* saved_;
+};
+
+/// While a forward runs.
+class ForwardScope {
+ public:
+  explicit ForwardScope(Call& call) : call_(call) { ++call_.depth; }
+  ~ForwardScope() { --call_.depth; }
+  ForwardScope(const ForwardScope&) = delete;
+  ForwardScope& operator=(const ForwardScope&) = delete;
+
+ private:
+  Call& call_;
+};
+
+/// The call that a module belongs to which is called now: the current one, or null where it begins
+/// one of its own. Throws ValueError, naming the line, in the forward of a module that does not
+/// list it.
+Call* call_around(const Node& node, Loc loc);
+[[noreturn]] void throw_not_registered();
+[[noreturn]] void throw_no_layer();
+
+/// The arrays as they are, with the backward hooks of the node in the way of their gradients. Those
+/// of the outputs are kept in `link` for those of the inputs.
+using GradientLink = std::shared_ptr<std::vector<Array>>;
+void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link);
+void watch_outputs(std::vector<Array>& outputs, const GradientLink& link);
+/// Makes a lazy layer for inputs like x. Throws TracerError inside of a transform.
+void make_lazy(Node& node, const Array& x);
+void run_pre_hooks(Node& node, std::vector<Array>& inputs);
+void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>& outputs);
+
+template <class T>
+inline constexpr bool kIsTree =
+    std::is_same_v<decltype(tree::internal::find_culprit<T>()), tree::internal::NoCulprit>;
+
+template <class T>
+void gather(const T& x, std::vector<Array>& out) {
+  if constexpr (kIsTree<T>)
+    tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf) { out.push_back(a); });
+}
+template <class T>
+void refill(T& x, const std::vector<Array>& from, size_t& at) {
+  if constexpr (kIsTree<T>)
+    tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf) { a = from[at++]; });
+}
+
+/// f(args...) between the hooks of the node.
+template <class F, class... Args>
+auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
+  const ForwardScope inside(call);
+  using Result = std::decay_t<std::invoke_result_t<F&, const Args&...>>;
+  static_assert(!std::is_void_v<Result>, "spruce: the forward of a module returns its result");
+  const bool backward = !node.backward_hooks.empty();
+  if (node.pre_hooks.empty() && node.hooks.empty() && !backward) return Result(f(args...));
+  std::tuple<Args...> copies(args...);
+  std::vector<Array> inputs, outputs;
+  std::apply([&](const auto&... a) { (gather(a, inputs), ...); }, copies);
+  const GradientLink link = backward ? std::make_shared<std::vector<Array>>() : nullptr;
+  run_pre_hooks(node, inputs);
+  if (backward) watch_inputs(node, inputs, link);
+  size_t at = 0;
+  std::apply([&](auto&... a) { (refill(a, inputs, at), ...); }, copies);
+  Result result = std::apply(f, std::as_const(copies));
+  gather(result, outputs);
+  run_hooks(node, inputs, outputs);
+  if (backward) watch_outputs(outputs, link);
+  at = 0;
+  refill(result, outputs, at);
+  return result;
+}
+
+/// f(args...) as a part of the call around it, or as a call of its own.
+template <class F, class... Args>
+auto call_module(Node& node, Loc loc, F&& f, const Args&... args) {
+  const FunctionScope within(loc);
+  if (Call* around = call_around(node, loc)) return run_hooked(*around, node, f, args...);
+  Call call(node);
+  call.key = node.key;
+  auto result = [&] {
+    const CallScope scope(call);
+    return run_hooked(call, node, f, args...);
+  }();
+  call.commit(loc);
+  return result;
+}
+
+}  // namespace spruce::nn::internal

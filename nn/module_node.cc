@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/module_node.h"
+
+#include <cxxabi.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <set>
+
+namespace spruce::nn::internal {
+
+std::vector<std::pair<std::string, std::shared_ptr<Node>>> named_nodes(
+    const std::shared_ptr<Node>& root) {
+  std::vector<std::pair<std::string, std::shared_ptr<Node>>> out, stack{{"", root}};
+  std::set<const Node*> seen;
+  while (!stack.empty()) {
+    auto [path, node] = std::move(stack.back());
+    stack.pop_back();
+    if (!seen.insert(node.get()).second) continue;
+    const std::string prefix = path.empty() ? "" : path + ".";
+    for (size_t i = node->children.size(); i-- > 0;)
+      stack.emplace_back(prefix + node->children[i].name, node->children[i].node);
+    out.emplace_back(std::move(path), std::move(node));
+  }
+  return out;
+}
+
+std::vector<Node*> nodes(Node& root) {
+  std::vector<Node*> out, stack{&root};
+  std::set<const Node*> seen;
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    if (!seen.insert(node).second) continue;
+    out.push_back(node);
+    for (size_t i = node->children.size(); i-- > 0;) stack.push_back(node->children[i].node.get());
+  }
+  return out;
+}
+
+std::vector<Place> places(Node& root, Names names) {
+  std::vector<Place> out;
+  std::set<const Node*> seen;
+  std::set<const Variable*> listed;
+  std::vector<std::pair<std::string, Node*>> stack{{"", &root}};
+  while (!stack.empty()) {
+    const auto [prefix, node] = stack.back();
+    stack.pop_back();
+    if (!seen.insert(node).second && names == Names::kFirst) continue;
+    for (size_t i = 0; i < node->slots.size(); ++i) {
+      const bool first = listed.insert(node->slots[i].variable.get()).second;
+      if (first || names == Names::kAll) out.push_back({prefix + node->slots[i].name, node, i});
+    }
+    for (size_t i = node->children.size(); i-- > 0;) {
+      stack.emplace_back(prefix + node->children[i].name + ".", node->children[i].node.get());
+    }
+  }
+  return out;
+}
+
+std::string type_name(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+  std::string name = status == 0 ? text.get() : type.name();
+  // Without the namespaces around it: what stands after the last "::" outside of <...> and (...).
+  size_t begin = 0;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < name.size(); ++i) {
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    if (name[i] == '>' || name[i] == ')') --depth;
+    if (depth == 0 && name[i] == ':' && name[i + 1] == ':') begin = i + 2;
+  }
+  return name.substr(begin);
+}
+
+std::string layer_text(const std::type_info& type, const std::vector<tree::Entry>& entries,
+                       const std::string& form) {
+  std::string inside;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    inside += (inside.empty() ? "" : ", ") + name + "=" + value;
+  };
+  for (const tree::Entry& e : entries)
+    add(e.path, e.value.defined() ? to_string(e.value.aval()) : std::string("none"));
+  // Lines of a structure: "p: 0.25"; leaves, and the lengths of containers, stand above.
+  for (size_t at = 0; at < form.size();) {
+    size_t end = form.find('\n', at);
+    if (end == form.npos) end = form.size();
+    const std::string line = form.substr(at, end - at);
+    at = end + 1;
+    const size_t colon = line.rfind(": ");
+    if (colon == line.npos) continue;
+    const std::string value = line.substr(colon + 2);
+    if (value[0] != '*' && !value.ends_with(" entries")) add(line.substr(0, colon), value);
+  }
+  return type_name(type) + "(" + inside + ")";
+}
+
+namespace {
+std::atomic<uint64_t> version{1};
+}  // namespace
+
+uint64_t structure_version() { return version.load(std::memory_order_relaxed); }
+void note_structure_change() { version.fetch_add(1, std::memory_order_relaxed); }
+
+std::string form_text(Node& root) {
+  std::string out;
+  for (const Place& p : places(root, Names::kAll)) {
+    const Variable& v = p.variable();
+    out += p.name +
+           (v.buffer          ? " buffer"
+            : v.requires_grad ? " parameter"
+                              : " constant") +
+           ' ' + std::to_string(reinterpret_cast<uintptr_t>(&v)) + '\n';
+  }
+  for (const Node* node : nodes(root)) {
+    out += node->training ? "training " : "evaluation ";
+    if (node->layer != nullptr) out += type_name(node->layer->type()) + '\n' + node->layer->form();
+    for (const auto& h : node->pre_hooks) out += " pre_hook " + std::to_string(h.id);
+    for (const auto& h : node->hooks) out += " hook " + std::to_string(h.id);
+    for (const auto& h : node->backward_hooks) out += " backward_hook " + std::to_string(h.id);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace spruce::nn::internal

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What modules are made of: a tree of nodes with arrays under names. Of the library; users see it
+// through ModuleRef.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+#include "spruce/core/tree/tree.h"
+
+namespace spruce::nn {
+
+class ModuleRef;
+
+/// A function that runs before a module's forward: it sees the module and the arrays of the
+/// arguments in their order, and may put others in their place.
+using ForwardPreHook = std::function<void(const ModuleRef& module, std::span<Array> inputs)>;
+/// A function that runs after a module's forward: it sees the module, the arrays of the arguments
+/// and those of the result in their order, and may put others in the place of the results.
+using ForwardHook = std::function<void(const ModuleRef& module, std::span<const Array> inputs,
+                                       std::span<Array> outputs)>;
+
+/// A function that runs where a gradient goes back through a module: it sees the module, the
+/// gradients by the floating arrays of its arguments, which it may replace, and those by the
+/// floating arrays of its result.
+using BackwardHook = std::function<void(const ModuleRef& module, std::span<Array> grad_inputs,
+                                        std::span<const Array> grad_outputs)>;
+
+namespace internal {
+
+/// One array of a module. Where weights are tied, several names have one.
+struct Variable {
+  Array value;
+  bool buffer = false;  // or the data of a key: what is not trained
+  bool persistent = true;
+  bool requires_grad = true;
+};
+
+/// The layer struct of a node, behind one type. Its arrays stand in the node and may have changed.
+class AnyLayer {
+ public:
+  virtual ~AnyLayer() = default;
+  virtual const std::type_info& type() const = 0;
+  /// The static fields, as text.
+  virtual std::string form() const = 0;
+  /// What is printed for it with those arrays in place of its own.
+  virtual std::string text(std::span<const Array> arrays) const = 0;
+};
+
+/// What user code stands behind a node: a base of ModuleBase.
+class NodeOwner {
+ public:
+  virtual ~NodeOwner() = default;
+};
+
+template <class Hook>
+struct HookEntry {
+  uint64_t id;
+  Hook hook;
+};
+
+/// One module in the tree of modules: its own arrays and its children, in the order of
+/// registration.
+struct Node : std::enable_shared_from_this<Node> {
+  struct Slot {
+    std::string name;
+    std::shared_ptr<Variable> variable;
+  };
+  struct Child {
+    std::string name;
+    std::shared_ptr<Node> node;
+  };
+  std::vector<Slot> slots;
+  std::vector<Child> children;
+  bool training = true;
+  Key key;
+  std::shared_ptr<const AnyLayer> layer;  // null for a module of the user's
+  NodeOwner* owner = nullptr;             // null for a layer, and for a module that has ended
+  std::string type;                       // what is printed for a node without layer and owner
+  std::vector<HookEntry<ForwardPreHook>> pre_hooks;
+  std::vector<HookEntry<ForwardHook>> hooks;
+  std::vector<HookEntry<BackwardHook>> backward_hooks;
+  std::function<void(Node&, const Array&)> make;  // of a lazy layer, until it is called
+  uint64_t next_hook = 1;
+};
+
+/// One array of a tree of modules with its full name: "out.weight".
+struct Place {
+  std::string name;
+  Node* node;
+  size_t slot;
+  Variable& variable() const { return *node->slots[slot].variable; }
+};
+/// An array that has several names, in a node that is registered in several places or because it is
+/// tied, counts once, under its first name, or under all its names.
+enum class Names : uint8_t { kFirst, kAll };
+std::vector<Place> places(Node& root, Names names = Names::kFirst);
+/// The node and all below it, each once, in the order of registration.
+std::vector<Node*> nodes(Node& root);
+/// The same with their paths, "" for the root.
+std::vector<std::pair<std::string, std::shared_ptr<Node>>> named_nodes(
+    const std::shared_ptr<Node>& root);
+
+/// "Linear" of spruce::nn::Linear.
+std::string type_name(const std::type_info& type);
+/// "Linear(weight=f32[2,4], bias=f32[2])" of leaves and static fields.
+std::string layer_text(const std::type_info& type, const std::vector<tree::Entry>& entries,
+                       const std::string& form);
+/// All that decides what a call does beside the values of arrays: names, modes, static fields,
+/// hooks.
+std::string form_text(Node& root);
+
+/// A number that grows when the structure of some module changes: what form_text() shows.
+uint64_t structure_version();
+/// Makes it grow.
+void note_structure_change();
+
+template <class L>
+class LayerOf final : public AnyLayer {
+ public:
+  explicit LayerOf(L l) : layer(std::move(l)) {}
+  const std::type_info& type() const override { return typeid(L); }
+  std::string form() const override { return tree::structure(layer).text(); }
+  std::string text(std::span<const Array> arrays) const override {
+    return layer_text(typeid(L), tree::entries(tree::unflatten(layer, arrays)), form());
+  }
+  const L layer;
+};
+
+/// Gives a node the arrays of a layer, and the layer itself.
+template <class L>
+void set_layer(Node& node, L layer) {
+  std::vector<Node::Slot> slots;
+  for (const tree::Entry& e : tree::entries(layer)) {
+    slots.push_back({e.path, std::make_shared<Variable>(Variable{
+                                 .value = e.value, .buffer = e.kind != tree::Leaf::kArray})});
+  }
+  node.layer = std::make_shared<const LayerOf<L>>(std::move(layer));
+  node.slots = std::move(slots);
+  note_structure_change();
+}
+
+}  // namespace internal
+}  // namespace spruce::nn

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules behind compiled functions, and stateful loops that give the numbers of pure ones.
+#include "spruce/nn/compile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/nn/nets.h"
+
+namespace spruce::nn {
+namespace {
+
+constexpr CloseOptions kClose{.rtol = 1e-4, .atol = 1e-5};
+
+TEST(Compile, IsTheModuleWithItsPresentArrays) {
+  Net net(Key(0)), plain(Key(0));
+  const auto fast = compile(net);
+  for (Net* n : {&net, &plain}) n->seed(Key(9));
+  const Array x = random::normal(Key(1), {5, 4});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(allclose(fast(x), plain(x), kClose)) << i;
+  EXPECT_EQ(net.get_buffer("calls").item<float>(), 3);
+  for (const auto& [name, value] : plain.named_buffers())
+    EXPECT_TRUE(allclose(net.get_buffer(name), value, kClose)) << name;
+  EXPECT_EQ(fast.trace_count(), 1);
+  net.set_arrays({{"out.bias", full({2}, 3.0f)}});
+  plain.set_arrays({{"out.bias", full({2}, 3.0f)}});
+  EXPECT_TRUE(allclose(fast(x), plain(x), kClose));
+  EXPECT_EQ(fast.trace_count(), 1);  // a changed value
+}
+
+TEST(Compile, TracesAgainForAnotherForm) {
+  Net net(Key(0));
+  net.seed(Key(9));
+  const auto fast = compile(net);
+  const Array x = random::normal(Key(1), {5, 4});
+  fast(x);
+  net.eval();
+  EXPECT_TRUE(allclose(fast(x), net(x), kClose));
+  EXPECT_EQ(fast.trace_count(), 2);
+  net.train();
+  fast(x);
+  net.eval();
+  fast(x);
+  EXPECT_EQ(fast.trace_count(), 2);  // both are known
+  fast(ones({6, 4}));
+  EXPECT_EQ(fast.trace_count(), 3);
+  HookHandle hook =
+      net.out.register_forward_hook([](const ModuleRef&, std::span<const Array>,
+                                       std::span<Array> out) { out[0] = out[0] + 1.0f; });
+  EXPECT_TRUE(allclose(fast(x), net(x), kClose));
+  EXPECT_EQ(fast.trace_count(), 4);
+  hook.remove();
+  EXPECT_TRUE(allclose(fast(x), net(x), kClose));
+  net.set_layer("out", Linear::init(Key(4), 8, 3));
+  EXPECT_EQ(fast(x).shape(), (Shape{5, 3}));
+  net.to_double();
+  EXPECT_EQ(fast(ones({5, 4}, float64)).dtype(), float64);
+}
+
+TEST(Compile, RefusesToKeepTracedBuffers) {
+  Net net(Key(0));
+  net.seed(Key(9));
+  const auto fast = compile(net);
+  const NamedArrays before = net.state_dict();
+  EXPECT_THROW(grad([&](const Array& x) { return sum(fast(x)); })(ones({5, 4})), TracerError);
+  EXPECT_THROW(fast(ones({5, 3})), ShapeError);
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+}
+
+// Two inputs and a state.
+struct Recurrent : ModuleOf<Recurrent> {
+  Recurrent() { cell = register_module("cell", LSTMCell::init(Key(0), 3, 4)); }
+  std::pair<Array, LSTMState> forward(const Array& x, const LSTMState& s) {
+    const LSTMState next = cell(x, s);
+    return {next.h, next};
+  }
+  Stateful<LSTMCell> cell;
+};
+
+TEST(Compile, TakesAndReturnsAnything) {
+  const auto net = std::make_shared<Recurrent>();
+  const auto fast = compile(net);
+  LSTMState a{zeros({2, 4}), zeros({2, 4})}, b = a;
+  for (int i = 0; i < 3; ++i) {
+    const Array x = random::normal(Key(i), {2, 3});
+    Array y, z;
+    std::tie(y, a) = fast(x, a);
+    std::tie(z, b) = (*net)(x, b);
+    EXPECT_TRUE(allclose(y, z, kClose));
+  }
+  EXPECT_EQ(fast.trace_count(), 1);
+  EXPECT_THROW(compile(std::shared_ptr<Recurrent>()), ValueError);
+}
+
+struct Data {
+  Array x = random::normal(Key(1), {6, 4});
+  Array y = random::normal(Key(2), {6, 2});
+};
+
+// Three steps of the pure loop.
+NamedArrays pure_loop(Net& net, const Data& d) {
+  const auto f = functionalize(net);
+  const auto optimizer = optim::sgd({.learning_rate = 1e-1f, .momentum = 0.9f});
+  NamedArrays params = f.params, buffers = f.buffers;
+  auto state = optimizer.init(params);
+  Key key(9);
+  for (int i = 0; i < 3; ++i) {
+    const auto loss = [&](const NamedArrays& p) {
+      auto [out, next] = f.apply(p, buffers, {.training = true, .key = key}, d.x);
+      return std::pair{mse_loss(out, d.y), next};
+    };
+    auto [result, grads] = value_and_grad(loss)(params);
+    buffers = result.second;
+    auto [updates, next] = optimizer.update(grads, state, params);
+    params = optim::apply_updates(params, updates);
+    state = next;
+    key = random::fold_in(key, 0xffffffffu);
+  }
+  for (const auto& [name, value] : buffers) params.insert(name, value);
+  return params;
+}
+
+void expect_state(const Net& net, const NamedArrays& wanted) {
+  for (const auto& [name, value] : net.state_dict())
+    EXPECT_TRUE(allclose(value, wanted.at(name), kClose)) << name;
+}
+
+TEST(StatefulLoop, GivesTheNumbersOfThePureOne) {
+  const Data d;
+  Net pure(Key(0)), stateful(Key(0)), compiled(Key(0));
+  const NamedArrays wanted = pure_loop(pure, d);
+  stateful.seed(Key(9));
+  optim::Stateful optimizer(stateful, optim::sgd({.learning_rate = 1e-1f, .momentum = 0.9f}));
+  for (int i = 0; i < 3; ++i) {
+    optimizer.zero_grad();
+    const Array loss = optimizer.backward([&] { return mse_loss(stateful(d.x), d.y); });
+    EXPECT_FALSE(loss.is_tracer());
+    optimizer.step();
+  }
+  expect_state(stateful, wanted);
+  compiled.seed(Key(9));
+  auto step =
+      compile_step(compiled, optim::sgd({.learning_rate = 1e-1f, .momentum = 0.9f}),
+                   [](Net& net, const Array& x, const Array& y) { return mse_loss(net(x), y); });
+  for (int i = 0; i < 3; ++i) step(d.x, d.y);
+  expect_state(compiled, wanted);
+  EXPECT_EQ(step.trace_count(), 1);
+}
+
+TEST(StatefulLoop, AccumulatesGradientsByName) {
+  const Data d;
+  Net net(Key(0));
+  net.eval();
+  optim::Stateful optimizer(net, optim::sgd({.learning_rate = 0.1f}));
+  EXPECT_THROW(optimizer.step(), ValueError);
+  const auto loss = [&] { return std::pair{mse_loss(net(d.x), d.y), Array(1.0f)}; };
+  const auto [value, aux] = optimizer.backward(loss);
+  EXPECT_EQ(aux.item<float>(), 1);
+  const NamedArrays once = optimizer.grads();
+  optimizer.backward(loss);
+  EXPECT_TRUE(allclose(optimizer.grads().at("out.weight"), 2.0f * once.at("out.weight"), kClose));
+  const Array before = net.get_parameter("out.weight");
+  optimizer.step();
+  EXPECT_TRUE(
+      allclose(net.get_parameter("out.weight"), before - 0.2f * once.at("out.weight"), kClose));
+  optimizer.zero_grad();
+  EXPECT_TRUE(optimizer.grads().empty());
+  const float first = optimizer.step(loss).first.item<float>();
+  EXPECT_LT(optimizer.step(loss).first.item<float>(), first);
+}
+
+TEST(StatefulLoop, LeavesFrozenParametersAlone) {
+  const Data d;
+  Net net(Key(0));
+  net.seed(Key(9));
+  net.requires_grad(false).requires_grad("out");
+  const NamedArrays before = net.named_parameters();
+  optim::Stateful optimizer(net, optim::adamw({.learning_rate = 0.1f, .weight_decay = 0.1f}));
+  optimizer.step([&] { return mse_loss(net(d.x), d.y); });
+  EXPECT_TRUE(array_equal(net.get_parameter("block.fc.weight"), before.at("block.fc.weight")));
+  EXPECT_FALSE(array_equal(net.get_parameter("out.weight"), before.at("out.weight")));
+  auto step = compile_step(net, optim::adamw({.learning_rate = 0.1f, .weight_decay = 0.1f}),
+                           [&](Net& n, const Array& x) { return mse_loss(n(x), d.y); });
+  step(d.x);
+  EXPECT_TRUE(array_equal(net.get_parameter("gain"), before.at("gain")));
+  EXPECT_EQ(net.get_buffer("calls").item<float>(), 2);
+}
+
+TEST(StatefulLoop, AThrowingLossChangesNothing) {
+  Net net(Key(0));
+  net.seed(Key(9));
+  const NamedArrays before = net.state_dict();
+  optim::Stateful optimizer(net, optim::adam());
+  EXPECT_THROW(optimizer.step([&] { return sum(net(ones({5, 3}))); }), ShapeError);
+  EXPECT_THROW(optimizer.backward([&] { return net(ones({5, 4})); }), DerivativeError);
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+  // Two modules in one loss: the other one is a constant, and keeps its own buffers.
+  Net other(Key(1));
+  other.seed(Key(3));
+  other.eval();
+  const auto [value, grads] = value_and_grad(net, [&] {
+    return sum(net(ones({5, 4}) + sum(other(ones({5, 4})))));
+  });
+  EXPECT_TRUE(grads.same_names(net.named_parameters()));
+}
+
+}  // namespace
+}  // namespace spruce::nn
