@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# spruce_add_part(<name> [<part below> ...])
+# spruce_add_objects(<target> <name> [<part below> ...])
 #
-# Makes the folder that calls it a part of the library: the object library spruce_<name> of every
-# .cc file in it. Its headers are reached as "spruce/<name>/..." through a link in the build tree,
-# one include root a part, so that a part cannot include what is not below it.
-function(spruce_add_part name)
+# Makes an object library of every .cc file in the folder that calls it, the part <name>. Its headers
+# are reached as "spruce/<name>/..." through a link in the build tree, one include root a part, so
+# that a part cannot include what is not below it.
+function(spruce_add_objects target name)
   set(root "${PROJECT_BINARY_DIR}/include/${name}")
   file(MAKE_DIRECTORY "${root}/spruce")
   file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/spruce/${name}" SYMBOLIC)
@@ -17,13 +17,20 @@ function(spruce_add_part name)
     file(CONFIGURE OUTPUT "${sources}" CONTENT "// No sources.\n")
   endif()
 
-  add_library(spruce_${name} OBJECT ${sources} ${headers})
-  target_compile_features(spruce_${name} PUBLIC cxx_std_20)
-  set_target_properties(spruce_${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(spruce_${name} PUBLIC "${root}")
-  target_link_libraries(spruce_${name} PRIVATE spruce_flags spruce_dependencies)
+  add_library(${target} OBJECT ${sources} ${headers})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PUBLIC "${root}")
+  target_link_libraries(${target} PRIVATE spruce_flags spruce_dependencies)
   foreach(below IN LISTS ARGN)
-    target_link_libraries(spruce_${name} PUBLIC spruce_${below})
+    target_link_libraries(${target} PUBLIC spruce_${below})
   endforeach()
+endfunction()
+
+# spruce_add_part(<name> [<part below> ...])
+#
+# Makes the folder that calls it a part of the library spruce: its objects are spruce_<name>.
+function(spruce_add_part name)
+  spruce_add_objects(spruce_${name} ${name} ${ARGN})
   set_property(GLOBAL APPEND PROPERTY SPRUCE_PARTS ${name})
 endfunction()

@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
-PARTS = ("core", "transforms", "nn", "optim")
+PARTS = ("core", "transforms", "nn", "optim", "data")
 BEGIN, END = "<!-- picture -->\n", "<!-- end of picture -->\n"
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]spruce/(.*)/[^/]*[">]', re.MULTILINE)
 
