@@ -4,6 +4,7 @@
 
 #include "spruce/data/augment.h"
 #include "spruce/data/batches.h"
+#include "spruce/data/checkpoints.h"
 #include "spruce/data/collate.h"
 #include "spruce/data/files/csv.h"
 #include "spruce/data/files/image_folder.h"
