@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/io/atomic_file.h"
 #include "spruce/core/io/source.h"
 #include "spruce/core/op_scope.h"
 
@@ -72,6 +73,14 @@ Array load_image(const std::string& path, const LoadImageOptions& options, Loc l
   else
     source.fail(0, "this is neither PNG nor JPEG: it does not begin as they do");
   return with_channels(image, options.channels);
+}
+
+void save_png(const std::string& path, const Array& image, Loc loc) {
+  const OpScope at("save_png", loc);
+  const std::vector<uint8_t> bytes = internal::encode_png("save_png", image);
+  io::internal::AtomicFile file("save_png", path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
 }
 
 }  // namespace spruce::data

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "spruce/core/array.h"
 
@@ -36,6 +37,8 @@ namespace internal {
 /// What the bytes of a file hold, before channels are converted. `name` stands in messages.
 Array read_png(const std::string& name, const std::vector<uint8_t>& bytes, int64_t max_pixels);
 Array read_jpeg(const std::string& name, const std::vector<uint8_t>& bytes, int64_t max_pixels);
+/// The bytes of a PNG file. Throws as save_png(), naming `op`.
+std::vector<uint8_t> encode_png(const char* op, const Array& image);
 /// Throws IoError, naming the picture, if it has more pixels.
 void check_pixels(const std::string& name, int64_t height, int64_t width, int64_t max_pixels);
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "spruce/core/io/atomic_file.h"
-#include "spruce/core/op_scope.h"
 #include "spruce/data/files/image.h"
 
 #ifdef SPRUCE_HAS_PNG
@@ -148,13 +146,10 @@ Array read_png(const std::string& name, const std::vector<uint8_t>& bytes, int64
   return out;
 }
 
-}  // namespace internal
-
-void save_png(const std::string& path, const Array& image, Loc loc) {
-  const OpScope at("save_png", loc);
+std::vector<uint8_t> encode_png(const char* op, const Array& image) {
   const Aval& aval = image.aval();
   if (aval.dtype != Dtype::kUint8) {
-    throw DtypeError("save_png: the picture is " + to_string(aval) +
+    throw DtypeError(std::string(op) + ": the picture is " + to_string(aval) +
                      "; give u8, 0 is black and 255 is white");
   }
   const int rank = aval.shape.rank();
@@ -162,7 +157,7 @@ void save_png(const std::string& path, const Array& image, Loc loc) {
                   rank == 3 ? static_cast<int>(std::min<int64_t>(aval.shape[2], 5)) : 1};
   if (rank < 2 || rank > 3 || size.height < 1 || size.width < 1 || size.height > INT32_MAX ||
       size.width > INT32_MAX || size.channels < 1 || size.channels > 4) {
-    throw ShapeError("save_png: the picture is " + to_string(aval) +
+    throw ShapeError(std::string(op) + ": the picture is " + to_string(aval) +
                      "; give u8[height, width] or u8[height, width, channels], 1 to 4 channels");
   }
   const HostSpan<uint8_t> pixels = image.data<uint8_t>();
@@ -175,12 +170,11 @@ void save_png(const std::string& path, const Array& image, Loc loc) {
   std::vector<png_bytep> rows =
       rows_of(const_cast<uint8_t*>(pixels.data()), size.height, size.width * size.channels);
   if (!write_pixels(png.png, png.info, &size, rows.data()))
-    throw IoError("save_png: " + path + ": " + stream.problem);
-  io::internal::AtomicFile file("save_png", path);
-  file.write(bytes.data(), bytes.size());
-  file.commit();
+    throw IoError(std::string(op) + ": " + stream.problem);
+  return bytes;
 }
 
+}  // namespace internal
 }  // namespace spruce::data
 #else
 namespace spruce::data {
@@ -192,12 +186,10 @@ namespace internal {
 Array read_png(const std::string& name, const std::vector<uint8_t>&, int64_t) {
   throw IoError("load_image: " + name + kAbsent);
 }
-}  // namespace internal
-
-void save_png(const std::string& path, const Array&, Loc loc) {
-  const OpScope at("save_png", loc);
-  throw IoError("save_png: " + path + kAbsent);
+std::vector<uint8_t> encode_png(const char* op, const Array&) {
+  throw IoError(op + std::string(kAbsent));
 }
+}  // namespace internal
 
 }  // namespace spruce::data
 #endif
