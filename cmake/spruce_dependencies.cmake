@@ -10,6 +10,10 @@ if(SPRUCE_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 endif()
 
+# For pictures in files; optional, and used by spruce_data alone.
+find_package(PNG QUIET)
+find_package(JPEG QUIET)
+
 # Headers alone, for machine code on x86-64 (core/cpu/x64); optional.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND UNIX)
   find_path(SPRUCE_XBYAK_INCLUDE xbyak/xbyak.h)

@@ -7,10 +7,11 @@ include(GNUInstallDirs)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
 get_property(parts GLOBAL PROPERTY SPRUCE_PARTS)
 
-install(TARGETS spruce EXPORT spruce_targets)
+install(TARGETS spruce spruce_data EXPORT spruce_targets)
 install(FILES "${PROJECT_SOURCE_DIR}/include/spruce/spruce.h"
+              "${PROJECT_SOURCE_DIR}/include/spruce/data.h"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce")
-foreach(part IN LISTS parts)
+foreach(part IN LISTS parts ITEMS data)
   install(
     DIRECTORY "${PROJECT_SOURCE_DIR}/${part}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce"
@@ -37,9 +38,12 @@ install(FILES "${PROJECT_BINARY_DIR}/generated/spruce-config.cmake"
 # As in the package for CMake: only a static spruce leaves something to be linked by its user.
 set(SPRUCE_PC_REQUIRES "")
 set(SPRUCE_PC_LIBS "")
+set(SPRUCE_DATA_PC_LIBS "")
+get_property(SPRUCE_DATA_LINK_FLAGS GLOBAL PROPERTY SPRUCE_DATA_LINK_FLAGS)
 if(NOT BUILD_SHARED_LIBS)
   set(SPRUCE_PC_LIBS "-ldnnl -lpthread ${OpenMP_CXX_FLAGS}")
   set(SPRUCE_PC_REQUIRES "zlib")
+  set(SPRUCE_DATA_PC_LIBS "${SPRUCE_DATA_LINK_FLAGS}")
   foreach(library IN LISTS SPRUCE_LINKED_LIBRARIES)
     if(library MATCHES "^absl::(.*)")
       string(APPEND SPRUCE_PC_REQUIRES " absl_${CMAKE_MATCH_1}")
@@ -51,5 +55,8 @@ file(RELATIVE_PATH SPRUCE_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
      "${CMAKE_INSTALL_PREFIX}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/spruce.pc.in"
                "${PROJECT_BINARY_DIR}/generated/spruce.pc" @ONLY)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/spruce_data.pc.in"
+               "${PROJECT_BINARY_DIR}/generated/spruce_data.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/generated/spruce.pc"
+              "${PROJECT_BINARY_DIR}/generated/spruce_data.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -43,6 +43,7 @@
 #include "spruce/nn/lp_pool.h"
 #include "spruce/nn/margin_losses.h"
 #include "spruce/nn/max_unpool.h"
+#include "spruce/nn/metrics.h"
 #include "spruce/nn/mixed.h"
 #include "spruce/nn/module.h"
 #include "spruce/nn/module_grad.h"

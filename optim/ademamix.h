@@ -85,4 +85,68 @@ inline Chain<ScaleByAdemamix, AddDecayedWeights, ScaleByLearningRate> ademamix(
                      scale_by_learning_rate(o.learning_rate));
 }
 
+/// updates = (mu + alpha * grads) / (sqrt(nu_hat + eps_root) + eps), where mu = b1 * mu + grads is
+/// a sum (Morwani et al. 2025, https://arxiv.org/abs/2502.02431): AdEMAMix without the fast mean.
+struct ScaleBySimplifiedAdemamix {
+  Hyperparam b1 = 0.99;     ///< decay of the sum of gradients
+  Hyperparam b2 = 0.95;     ///< decay of the mean of squared gradients
+  Schedule alpha = 0;       ///< weight of the gradient; may depend on the number of updates
+  Hyperparam eps = 1e-8;    ///< added to the root, outside of it
+  Hyperparam eps_root = 0;  ///< added under the root
+
+  /// Count 0 and zeros.
+  template <class T>
+  AdamState<T> init(const T& params) const {
+    return internal::zero_moments(params);
+  }
+  /// {updates, next state}. Throws as scale_by_ademamix.
+  template <class G, class P>
+  std::pair<G, AdamState<G>> update(const G& grads, const AdamState<G>& state, const P&,
+                                    Loc loc = Loc::current()) const {
+    const OpScope at("scale_by_simplified_ademamix", loc);
+    check_count("scale_by_simplified_ademamix", state.count);
+    const Hyperparam weight = alpha.at(state.count);
+    AdamState<G> next{
+        next_count(state.count),
+        map_with_state([&](const Array& g, const Array& m) { return b1 * m + g; }, grads, state.mu),
+        update_second_moment(grads, state.nu, b2)};
+    G updates = map_trainable(
+        [&](const Array& g, const Array& m, const Array& v) {
+          return internal::direction(weight * g + m, v, ones({}, v.dtype()),
+                                     bias_correction(b2, next.count, v.dtype()), eps, eps_root);
+        },
+        grads, next.mu, next.nu);
+    return {std::move(updates), std::move(next)};
+  }
+};
+/// Simplified AdEMAMix without a learning rate, as a part of chain(). Throws ValueError unless
+/// 0 <= b1, b2 < 1 and the other numbers are finite and not negative.
+inline ScaleBySimplifiedAdemamix scale_by_simplified_ademamix(ScaleBySimplifiedAdemamix o = {},
+                                                              Loc loc = Loc::current()) {
+  const LocScope at(loc);
+  internal::check_moments("scale_by_simplified_ademamix", o.b1, o.b2, o.eps, o.eps_root);
+  o.alpha.check("scale_by_simplified_ademamix", "alpha");
+  return o;
+}
+
+/// Options of simplified_ademamix.
+struct SimplifiedAdemamixOptions {
+  Schedule learning_rate = 1e-3;  ///< constant, or a function of the number of updates
+  Hyperparam b1 = 0.99;           ///< decay of the sum of gradients
+  Hyperparam b2 = 0.95;           ///< decay of the mean of squared gradients
+  Schedule alpha = 0;             ///< weight of the gradient; may depend on the number of updates
+  Hyperparam eps = 1e-8;          ///< added to the root, outside of it
+  Hyperparam eps_root = 0;        ///< added under the root
+  Hyperparam weight_decay = 0;    ///< decoupled: params lose learning_rate * weight_decay * params
+  Mask mask = {};                 ///< which parameters decay; empty: all of them
+};
+/// Simplified AdEMAMix. Throws as its parts.
+inline Chain<ScaleBySimplifiedAdemamix, AddDecayedWeights, ScaleByLearningRate> simplified_ademamix(
+    SimplifiedAdemamixOptions o = {}, Loc loc = Loc::current()) {
+  const OpScope at("simplified_ademamix", loc);
+  return named_chain(
+      "simplified_ademamix", scale_by_simplified_ademamix({o.b1, o.b2, o.alpha, o.eps, o.eps_root}),
+      add_decayed_weights(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate));
+}
+
 }  // namespace spruce::optim

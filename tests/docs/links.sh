@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$1"
 failed=0
 count=0
-for page in *.md docs/*.md docs/decisions/*.md data/*.md; do
+for page in *.md docs/*.md docs/decisions/*.md data/*.md examples/*.md; do
   while IFS= read -r target; do
     case $target in
       http://* | https://* | '#'* | '') continue ;;

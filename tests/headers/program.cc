@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user writes, so that the templates of our headers are there to be warned of.
+#include <spruce/data.h>
 #include <spruce/spruce.h>
 
 #include <iostream>
@@ -111,6 +112,27 @@ void optimize(const Block& block) {
   update(optim::chain(optim::noisy_sgd(), optim::reduce_on_plateau()), block, Array(1.0f));
   update(optim::sophia(), block, [](const Block& b) { return sp::sum(b.in.weight); });
   update(optim::chain(optim::dog(), optim::fromage(), optim::adopt(), optim::rprop()), block);
+  update(optim::chain(optim::sm3(), optim::shampoo(), optim::scale_by_lbfgs()), block);
+  update(optim::mechanize(optim::momo_adam()), block, Array(1.0f));
+  const auto objective = [](const Block& b) { return sp::sum(b.in.weight); };
+  update(optim::lbfgs(), block, objective);
+  (void)sp::minimize(objective, block, {.max_steps = 3});
+}
+
+void load(const Block& block, const Array& x) {
+  namespace data = spruce::data;
+  const std::pair<Array, Array> set{x, x};
+  for (const auto& batch : data::batches(set, {.batch_size = 2, .prefetch = 1}))
+    (void)data::collate({batch.examples.first, batch.examples.second});
+  const auto rows = [&](std::span<const int64_t> i) { return data::take_examples(set, i); };
+  for (const auto& batch : data::batches_by(rows, data::in_order(2), {})) (void)batch.mask;
+  (void)data::stack_examples(data::split(set, {0.5, 0.5}, sp::Key(0)));
+  (void)sp::vmap([](const sp::Key& k, const Array& image) {
+    return data::random_crop(k, data::random_flip(k, image), {.padding = 1});
+  })(sp::random::split(sp::Key(0), 2), sp::ones({2, 4, 4, 3}));
+  sp::io::Checkpoints checkpoints("checkpoints");
+  checkpoints.save(1, block);
+  if (const auto last = checkpoints.restore(block)) (void)last->step;
 }
 
 }  // namespace
@@ -122,6 +144,7 @@ int main() {
   control(x);
   train(block, x);
   optimize(block);
+  load(block, x);
   Net net;
   const auto [apply, params, buffers] = nn::functionalize(net);
   const auto factory = nn::sequential(nn::dense(8), nn::relu, nn::Linear::init(sp::Key(0), 8, 3));

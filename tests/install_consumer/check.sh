@@ -19,17 +19,17 @@ case $1 in
       -D CMAKE_PREFIX_PATH="$prefix"
 
     export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-    read -ra flags <<<"$(pkg-config --cflags --libs spruce)"
+    read -ra flags <<<"$(pkg-config --cflags --libs spruce_data)"
     c++ -O1 "$here/main.cc" "${flags[@]}" -Wl,-rpath,"$prefix/lib" -o "$folder/consumer"
     "$folder/consumer"
 
     # A shared spruce keeps what it is made of to itself.
     if [[ -e $prefix/lib/libspruce.so ]]; then
-      if pkg-config --cflags --libs spruce | grep -E 'absl|dnnl|openmp|zlib|-lz'; then
+      if pkg-config --cflags --libs spruce_data | grep -E 'absl|dnnl|openmp|zlib|-lz|png|jpeg'; then
         echo "pkg-config hands on what spruce links" >&2
         exit 1
       fi
-      if grep -E 'absl|dnnl|openmp|libz' "$folder/find_package/build.ninja"; then
+      if grep -E 'absl|dnnl|openmp|libz|libpng|libjpeg' "$folder/find_package/build.ninja"; then
         echo "the CMake package hands on what spruce links" >&2
         exit 1
       fi

@@ -81,8 +81,49 @@ def with_wide_count(optimizer):
     return optax.GradientTransformation(init, optimizer.update)
 
 
+def of_vectors(optimizer):
+    """For f[1] where the parameter is f[], which sm3 does not take."""
+
+    def turned(tree):
+        return None if tree is None else jax.tree.map(jnp.atleast_1d, tree)
+
+    def update(grads, state, params=None):
+        updates, state = optimizer.update(turned(grads), state, turned(params))
+        return jax.tree.map(lambda u, g: u.reshape(g.shape), updates, grads), state
+
+    return optax.GradientTransformation(lambda params: optimizer.init(turned(params)), update)
+
+
+def shampoo(learning_rate, decay=1.0, eps=1e-4):
+    """Shampoo as in its paper, its roots by eigenvalues; Adagrad for what is no matrix."""
+
+    def root(a):
+        values, vectors = jnp.linalg.eigh(a)
+        return (vectors * values**-0.25) @ vectors.T
+
+    def init(params):
+        def sums(p):
+            return [eps * jnp.eye(n) for n in p.shape] if p.ndim == 2 else [jnp.full(p.shape, eps)]
+
+        return {name: sums(p) for name, p in params.items()}
+
+    def update(grads, state, params=None):
+        updates, after = {}, {}
+        for name, g in grads.items():
+            if g.ndim == 2:
+                left, right = decay * state[name][0] + g @ g.T, decay * state[name][1] + g.T @ g
+                after[name] = [left, right]
+                updates[name] = -learning_rate * root(left) @ g @ root(right)
+            else:
+                after[name] = [decay * state[name][0] + g**2]
+                updates[name] = -learning_rate * g / jnp.sqrt(after[name][0])
+        return updates, after
+
+    return optax.GradientTransformation(init, update)
+
+
 CASES = {}
-WITH_LOSS = ("polyak", "reduce_on_plateau")
+WITH_LOSS = ("polyak", "reduce_on_plateau", "momo")
 
 
 def case(name, optimizer):
@@ -225,6 +266,25 @@ case("reduce_on_plateau_options", optax.chain(optax.adam(0.5), contrib.reduce_on
 case("inject_hyperparams", optax.inject_hyperparams(optax.adamw)(learning_rate=lambda c: 1.0 / (c + 2.0), b1=0.75, weight_decay=0.25))
 case("accumulated_masked", optax.MultiSteps(optax.chain(optax.masked(optax.trace(0.5), is_matrix), optax.sgd(0.1)), 3, accumulator_dtype=jnp.float64))
 
+case("sm3", of_vectors(optax.sm3(0.1)))
+case("sm3_options", of_vectors(optax.chain(optax.scale_by_sm3(0.5, 0.75, 0.125), optax.scale(-0.05))))
+case("momo", contrib.momo(0.5))
+case("momo_options", contrib.momo(lambda c: 1.0 / (c + 2.0), 0.5, 1.5, 0.25, True))
+case("momo_adam", contrib.momo_adam(0.1))
+case("momo_adam_options", contrib.momo_adam(0.5, 0.5, 0.75, 0.125, -1.0, 0.25, True))
+case("mechanize", contrib.mechanize(optax.adam(1.0)))
+case("mechanize_options", contrib.mechanize(optax.sgd(1.0, momentum=0.5), 0.25, 1e-4, 0.125, 3))
+case("simplified_ademamix", contrib.simplified_ademamix(0.01))
+case("simplified_ademamix_options", contrib.simplified_ademamix(0.01, 0.5, 0.75, lambda c: c / 64.0, 0.25, 0.125, 0.25, is_matrix))
+case("scale_by_lbfgs", optax.chain(optax.scale_by_lbfgs(3), optax.scale(-0.01)))
+case("shampoo", shampoo(0.1))
+case("shampoo_options", shampoo(0.05, 0.75, 0.25))
+case("lamb_clipped", optax.chain(optax.clip_by_global_norm(1.0), optax.lamb(0.05, weight_decay=0.125)))
+case("adagrad_schedule", optax.adagrad(lambda c: 1.0 / (c + 4.0)))
+case("lion_accumulated", optax.MultiSteps(optax.lion(0.05, b1=0.5), 3, accumulator_dtype=jnp.float64))
+case("nadam_masked", optax.chain(optax.masked(optax.add_decayed_weights(0.25), is_matrix), optax.nadam(0.05)))
+case("yogi_schedule", optax.yogi(lambda c: 0.5 / (c + 2.0)))
+
 
 def text(values):
     return ",".join("%.16g" % float(v) for v in values)
@@ -295,6 +355,10 @@ TORCH = {
         p, 0.05, etas=(0.25, 1.5), step_sizes=(0.01, 0.5)
     ),
     "torch_adamax": lambda p: torch.optim.Adamax(p, 0.1, betas=(0.5, 0.75), eps=0.25),
+    "torch_adagrad": lambda p: torch.optim.Adagrad(
+        p, 0.1, initial_accumulator_value=0.125, eps=0.0
+    ),
+    "torch_radam": lambda p: torch.optim.RAdam(p, 0.05, betas=(0.5, 0.75), eps=1e-8),
 }
 
 
@@ -326,5 +390,48 @@ for name, optimizer in {
         optimizer, of=lambda p: p.fast, start=optax.LookaheadParams.init_synced
     )
     print(f'{{"{name}", "{text(numbers_of)}"}},')
+
+
+def valley(params):
+    """Rosenbrock's function along the ten numbers, a quarter of it."""
+    x = jnp.concatenate([params[n].reshape(-1) for n in "abw"])
+    return 0.25 * jnp.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def lbfgs_trajectory(optimizer):
+    params = jax.tree.map(jnp.asarray, START)
+    state = optimizer.init(params)
+
+    @jax.jit
+    def step(params, state):
+        value, grad = jax.value_and_grad(valley)(params)
+        updates, state = optimizer.update(grad, state, params, value=value, grad=grad, value_fn=valley)
+        return optax.apply_updates(params, updates), state
+
+    for t in range(LBFGS_STEPS[-1]):
+        params, state = step(params, state)
+        if t + 1 in LBFGS_STEPS:
+            yield from numbers(params)
+
+
+# Where rounding does not decide yet.
+LBFGS_STEPS = (1, 2, 5, 10, 15)
+for name, optimizer in {
+    "lbfgs": optax.lbfgs(),
+    "lbfgs_options": optax.lbfgs(
+        memory_size=3,
+        scale_init_precond=False,
+        linesearch=optax.scale_by_zoom_linesearch(
+            max_linesearch_steps=15,
+            max_learning_rate=0.75,
+            increase_factor=1.5,
+            slope_rtol=0.01,
+            curv_rtol=0.5,
+            approx_dec_rtol=1e-3,
+            initial_guess_strategy="one",
+        ),
+    ),
+}.items():
+    print(f'{{"{name}", "{text(lbfgs_trajectory(optimizer))}"}},')
 for name, make in TORCH.items():
     print(f'{{"{name}", "{text(torch_trajectory(make))}"}},')
