@@ -35,8 +35,8 @@ class Format {
 };
 
 /// Prints a line on stdout when the values are known: at once in eager code, at each call of a
-/// compiled function, at each step of a loop. print("loss {} at {}", loss, x) puts the values, which
-/// are arrays or C++ numbers, in the places of {}, as `<<` prints them.
+/// compiled function, at each step of a loop. print("loss {} at {}", loss, x) puts the values,
+/// which are arrays or C++ numbers, in the places of {}, as `<<` prints them.
 ///
 /// Lines keep their order within a program. Under vmap there is one for each example, in order, if
 /// a value is mapped, and one in all if none is. Derivatives print the values of their function

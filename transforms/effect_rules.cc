@@ -78,8 +78,7 @@ Array Examples::input(size_t i, int64_t n) const {
 
 std::string Examples::text(int64_t n, size_t first) const {
   std::string s = pieces_[0];
-  for (size_t k = 1; k < pieces_.size(); ++k)
-    s += to_string(input(first + k - 1, n)) + pieces_[k];
+  for (size_t k = 1; k < pieces_.size(); ++k) s += to_string(input(first + k - 1, n)) + pieces_[k];
   return s;
 }
 
@@ -135,9 +134,8 @@ void batch_of_message(const BatchArgs& a) {
 
 bool has_effects(const Params& params) {
   bool found = false;
-  params.base()->visit_graphs([&](const GraphPtr& g) {
-    found = found || (g != nullptr && passes::has_effects(*g));
-  });
+  params.base()->visit_graphs(
+      [&](const GraphPtr& g) { found = found || (g != nullptr && passes::has_effects(*g)); });
   return found;
 }
 

@@ -59,7 +59,8 @@ Out run_host_call(F f, const Out& like, const std::vector<Aval>& types,
   std::vector<Array> in;
   append_leaves(in, given);
   auto function = [f = std::move(f), form = without_leaves(given)](std::span<const Array> leaves) {
-    const Out result(std::apply(f, std::as_const(with_leaves(form, leaves))));
+    const std::tuple<Args...> values = with_leaves(form, leaves);
+    const Out result(std::apply(f, values));
     std::vector<Array> out;
     append_leaves(out, result);
     return out;
@@ -112,8 +113,8 @@ Array host_call(F f, const HostShape& shape, const Args&... args) {
 /// The same with a result like `like`, any tree: its leaves say which shapes and dtypes those of
 /// the result have.
 template <class F, class Like, class... Args>
-  requires(!std::convertible_to<const Like&, HostShape>)
-Like host_call(F f, const Like& like, const HostCallOptions& options, const Args&... args) {
+requires(!std::convertible_to<const Like&, HostShape>) Like
+    host_call(F f, const Like& like, const HostCallOptions& options, const Args&... args) {
   if constexpr (internal::check_host_call<Like, F, Args...>()) {
     std::vector<Array> leaves;
     internal::append_leaves(leaves, like);
@@ -126,8 +127,8 @@ Like host_call(F f, const Like& like, const HostCallOptions& options, const Args
   }
 }
 template <class F, class Like, class... Args>
-  requires(!std::convertible_to<const Like&, HostShape>)
-Like host_call(F f, const Like& like, const Args&... args) {
+requires(!std::convertible_to<const Like&, HostShape>) Like
+    host_call(F f, const Like& like, const Args&... args) {
   return host_call(std::move(f), like, HostCallOptions{}, args...);
 }
 

@@ -15,8 +15,7 @@ bool is_host_work(const Equation& e) {
 }
 
 bool is_effect(const Equation& e) {
-  return is_host_work(e) &&
-         (e.primitive != &host_call_p || e.params.get<HostCallParams>().effects);
+  return is_host_work(e) && (e.primitive != &host_call_p || e.params.get<HostCallParams>().effects);
 }
 
 const Equation* find(const Graph& graph, bool (*test)(const Equation&));

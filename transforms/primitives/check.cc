@@ -38,8 +38,7 @@ std::vector<Array> call(std::span<const Array> in, const Params& params) {
     for (int64_t n = 0; n < examples.count(); ++n) {
       const Array one = examples.input(0, n);
       const bool* of_one = static_cast<const bool*>(internal::mutable_data(one));
-      if (!std::all_of(of_one, of_one + one.size(), [](bool b) { return b; }))
-        fail(p, examples, n);
+      if (!std::all_of(of_one, of_one + one.size(), [](bool b) { return b; })) fail(p, examples, n);
     }
   }
   return {internal::make_array({Dtype::kBool, false, Shape{0}})};

@@ -17,7 +17,8 @@ using internal::HostFunction;
 const HostFunction& function_of(const Params& params) {
   const Opaque& f = params.get<HostCallParams>().function;
   if (f == nullptr)
-    throw GraphError("host_call: the function is C++ code, which the text of a graph does not hold");
+    throw GraphError(
+        "host_call: the function is C++ code, which the text of a graph does not hold");
   return *static_cast<const HostFunction*>(f.get());
 }
 
