@@ -85,8 +85,9 @@ void refuse_effects(const Graph& graph) {
   const Equation* e = passes::find_host_work(graph);
   if (e == nullptr) return;
   const std::string name = e->primitive == &debug_print_p ? "debug::print" : e->primitive->name;
+  const LocReset reset;
+  const LocScope at(e->place.empty() ? Loc::none() : Loc::text(e->place.c_str()));
   throw ValueError("save_function: the function calls " + name +
-                   (e->place.empty() ? "" : " at " + e->place) +
                    ", which a file cannot hold; leave it out of what is saved");
 }
 
