@@ -53,6 +53,7 @@ Section transform_mistakes();
 Section derivative_mistakes();
 Section loop_mistakes();
 Section tracer_mistakes();
+Section debugging_mistakes();
 Section tree_mistakes();
 Section random_mistakes();
 Section layer_mistakes();

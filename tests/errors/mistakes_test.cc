@@ -27,7 +27,8 @@ const char* type_name(const sp::Error& e) {
       {&typeid(sp::DerivativeError), "DerivativeError"},
       {&typeid(sp::GraphError), "GraphError"},
       {&typeid(sp::IoError), "IoError"},
-      {&typeid(sp::DeviceError), "DeviceError"}};
+      {&typeid(sp::DeviceError), "DeviceError"},
+      {&typeid(sp::CheckError), "CheckError"}};
   for (const auto& [type, name] : types) {
     if (*type == typeid(e)) return name;
   }
@@ -94,9 +95,9 @@ TEST(Mistakes, EveryErrorTypeHasOne) {
   for (const Section& section : all_sections()) {
     for (const Mistake& m : section.mistakes) types.insert(m.error);
   }
-  EXPECT_EQ(types, (std::set<std::string>{"DerivativeError", "DeviceError", "DtypeError",
-                                          "GraphError", "IndexError", "IoError", "ShapeError",
-                                          "TracerError", "TreeError", "ValueError"}));
+  EXPECT_EQ(types, (std::set<std::string>{"CheckError", "DerivativeError", "DeviceError",
+                                          "DtypeError", "GraphError", "IndexError", "IoError",
+                                          "ShapeError", "TracerError", "TreeError", "ValueError"}));
 }
 
 TEST(Mistakes, NameTheOperation) {

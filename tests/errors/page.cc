@@ -44,6 +44,7 @@ Nothing is left half-changed: arguments are what they were.
 | `GraphError` | a graph that is not well formed, or text that is no graph |
 | `IoError` | a file that cannot be read or written, or does not hold what it says |
 | `DeviceError` | arrays on devices that do not fit |
+| `CheckError` | a condition of `check()` that does not hold |
 
 With `SPRUCE_DEBUG_NANS=1` in the environment, or after `sp::set_debug_nans(true)`, each result is
 checked, and the operation that makes the first NaN throws `ValueError`.
@@ -59,11 +60,11 @@ right.
 }  // namespace
 
 std::vector<Section> all_sections() {
-  return {array_mistakes(),     empty_mistakes(),     axis_mistakes(),       product_mistakes(),
-          index_mistakes(),     transform_mistakes(), derivative_mistakes(), loop_mistakes(),
-          tracer_mistakes(),    tree_mistakes(),      random_mistakes(),     layer_mistakes(),
-          loss_mistakes(),      module_mistakes(),    optimizer_mistakes(),  file_mistakes(),
-          tree_file_mistakes(), machine_mistakes()};
+  return {array_mistakes(),  empty_mistakes(),     axis_mistakes(),       product_mistakes(),
+          index_mistakes(),  transform_mistakes(), derivative_mistakes(), loop_mistakes(),
+          tracer_mistakes(), debugging_mistakes(), tree_mistakes(),       random_mistakes(),
+          layer_mistakes(),  loss_mistakes(),      module_mistakes(),     optimizer_mistakes(),
+          file_mistakes(),   tree_file_mistakes(), machine_mistakes()};
 }
 
 std::string errors_page() {

@@ -90,17 +90,14 @@ std::string Case::text() const {
 }
 
 const std::vector<Covered>& covered_elsewhere() {
-  static const std::vector<Covered> all = {{"axis_index", "Collectives"},
-                                           {"custom_call", "CustomRules"},
-                                           {"custom_vjp_tangent", "CustomRules"},
-                                           {"fused", "Fused"},
-                                           {"linear_solve", "Implicit"},
-                                           {"psum", "Collectives"},
-                                           {"random_binomial", "Variates"},
-                                           {"random_gamma", "Variates"},
-                                           {"random_gamma_grad", "Variates"},
-                                           {"random_poisson", "Variates"},
-                                           {"tiny", "Tiny"}};
+  static const std::vector<Covered> all = {
+      {"axis_index", "Collectives"},  {"check", "Debugging"},
+      {"custom_call", "CustomRules"}, {"custom_vjp_tangent", "CustomRules"},
+      {"debug_print", "Debugging"},   {"fused", "Fused"},
+      {"host_call", "HostCall"},      {"linear_solve", "Implicit"},
+      {"psum", "Collectives"},        {"random_binomial", "Variates"},
+      {"random_gamma", "Variates"},   {"random_gamma_grad", "Variates"},
+      {"random_poisson", "Variates"}, {"tiny", "Tiny"}};
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "spruce/transforms/control/body_rules.h"
 #include "spruce/transforms/dual.h"
 #include "spruce/transforms/linearizer.h"
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/stage.h"
 #include "spruce/transforms/tape.h"
@@ -87,7 +88,8 @@ TangentBody tangent_body(const Graph& body, const std::vector<ValueId>& saved, c
       if (t.defined()) stage.output(t);
     }
   }
-  result.graph = passes::dead_code(passes::common_subexpressions(stage.take()));
+  result.graph =
+      passes::dead_code(passes::common_subexpressions(passes::without_effects(stage.take())));
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "spruce/core/rules/to_device.h"
 #include "spruce/transforms/compile/plan.h"
 #include "spruce/transforms/compile_log.h"
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/pipeline.h"
 
 namespace spruce::internal {
@@ -59,6 +60,10 @@ const Executable* Executor::compiled_by(uint8_t device) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [index, executable] : compiled_) {
     if (index == device) return executable.get();
+  }
+  if (passes::has_effects(source_)) {  // they are the host's
+    compiled_.emplace_back(device, nullptr);
+    return nullptr;
   }
   const CompileScope scope(name_);
   const DefaultDevice here(0);

@@ -4,6 +4,9 @@
 #include <unordered_set>
 
 #include "spruce/transforms/compile/executor.h"
+#include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/executor.h"
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce {
@@ -77,13 +80,26 @@ Graph without_rules(const Graph& graph) {
   return out;
 }
 
+// What prints, checks or calls C++ is not a function of its arguments alone, and a file cannot hold
+// the C++ that is called.
+void refuse_effects(const Graph& graph) {
+  const Equation* e = passes::find_host_work(graph);
+  if (e == nullptr) return;
+  const std::string name = e->primitive == &debug_print_p ? "debug::print" : e->primitive->name;
+  const LocReset reset;
+  const LocScope at(e->place.empty() ? Loc::none() : Loc::text(e->place.c_str()));
+  throw ValueError("save_function: the function calls " + name +
+                   ", which a file cannot hold; leave it out of what is saved");
+}
+
 }  // namespace
 
 void save_staged(const std::string& path, Graph graph, std::vector<io::FormLine> arguments,
                  std::vector<io::FormLine> result) {
-  io::save_function_file(path, {std::move(arguments), std::move(result),
-                                passes::dead_code(passes::common_subexpressions(
-                                    without_devices(passes::inline_calls(graph))))});
+  graph = passes::dead_code(
+      passes::common_subexpressions(without_devices(passes::inline_calls(graph))));
+  refuse_effects(graph);
+  io::save_function_file(path, {std::move(arguments), std::move(result), std::move(graph)});
 }
 
 Array FormCursor::leaf(const char* kind) {

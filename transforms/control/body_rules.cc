@@ -9,6 +9,7 @@
 #include "spruce/transforms/batch.h"
 #include "spruce/transforms/dual.h"
 #include "spruce/transforms/linearizer.h"
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/stage.h"
 #include "spruce/transforms/tape.h"
@@ -221,7 +222,7 @@ LinearBody make_relinear(const Graph& body, const Mask& varies) {
     const LocReset reset;
     (void)linearize_into(body, varies, primals, stage, result.out_varies);
   }
-  result.linear = tidy(stage.take());
+  result.linear = tidy(passes::without_effects(stage.take()));
   // Inputs of the body that nothing there needs are no residuals.
   Graph& g = result.linear;
   std::vector<uint8_t> used(g.avals.size(), 0);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "spruce/transforms/control/cond_rules.h"
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce::internal {
@@ -162,7 +163,7 @@ class Picks {
     if (f == nullptr) return v;
     Graph only = f->graph;
     only.outputs = {v};
-    only = passes::outermost_dead_code(only);
+    only = passes::outermost_dead_code(passes::without_effects(std::move(only)));
     std::vector<uint8_t> used(only.avals.size(), 0);
     used[at(only.outputs[0])] = 1;
     for (const Equation& e : only.equations) {

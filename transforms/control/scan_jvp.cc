@@ -4,6 +4,7 @@
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/transforms/control/cond_rules.h"
 #include "spruce/transforms/control/scan_rules.h"
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/tape.h"
 
@@ -150,7 +151,8 @@ Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
   if (!invariant.empty()) {
     Graph outside = with_outputs(g, std::move(invariant));
     outside.inputs.resize(at.consts);
-    r.constants = apply_graph(passes::outermost_dead_code(outside), a.in.first(at.consts));
+    r.constants = apply_graph(passes::outermost_dead_code(passes::without_effects(outside)),
+                              a.in.first(at.consts));
   }
   p.body = std::make_shared<const Graph>(
       passes::outermost_dead_code(with_outputs(g, std::move(outputs))));

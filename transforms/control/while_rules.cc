@@ -8,6 +8,7 @@
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/control/body.h"
 #include "spruce/transforms/control/masked_operands.h"
+#include "spruce/transforms/effect_rules.h"
 #include "spruce/transforms/tape.h"
 
 namespace spruce::internal {
@@ -196,6 +197,7 @@ void batch_of_while(const BatchArgs& a) {
   WhileParams p = a.params.get<WhileParams>();
   const Parts at(p, a.in.size());
   const Batched b = settle(a, p, at);
+  if (b.condition && has_effects(a.params)) return batch_one_by_one(a);
   Mask condition_in(a.batched.begin(), a.batched.begin() + static_cast<ptrdiff_t>(at.condition));
   Mask body_in(a.batched.begin() + static_cast<ptrdiff_t>(at.condition),
                a.batched.begin() + static_cast<ptrdiff_t>(at.first_carry()));

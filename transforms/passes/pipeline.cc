@@ -8,6 +8,7 @@
 #include "spruce/core/environment.h"
 #include "spruce/transforms/compile_log.h"
 #include "spruce/transforms/graph_log.h"
+#include "spruce/transforms/passes/effects.h"
 
 namespace spruce::passes {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 // docs/passes.md says why they stand in this order.
 constexpr Pass kPasses[] = {
     {"inline_calls", inline_calls, Pass::kNeeded},
+    {"order_effects", order_effects, Pass::kNeeded},
     {"expand_composites", expand_composites, Pass::kNeeded},
     {"settle_types", settle_types, Pass::kNeeded},
     {"common_subexpressions", common_subexpressions},

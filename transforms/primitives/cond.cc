@@ -7,6 +7,7 @@
 #include "spruce/transforms/control/cond_rules.h"
 #include "spruce/transforms/control/masked_operands.h"
 #include "spruce/transforms/control/samples.h"
+#include "spruce/transforms/effect_rules.h"
 
 namespace spruce {
 namespace {
@@ -77,6 +78,7 @@ void batch_of_indices(const BatchArgs& a, const CondParams& p, internal::Mask ba
 void batch(const BatchArgs& a) {
   CondParams p = a.params.get<CondParams>();
   const internal::Mask batched(a.batched.begin() + 1, a.batched.end());
+  if (a.batched[0] && internal::has_effects(a.params)) return internal::batch_one_by_one(a);
   if (a.batched[0]) return batch_of_indices(a, p, batched);
   internal::Mask asked(a.out.size(), false);
   for (const GraphPtr& g : p.branches) {

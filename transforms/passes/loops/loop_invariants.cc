@@ -13,6 +13,9 @@
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/loops/hoist.h"
+#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/passes/effects.h"
+#include "spruce/transforms/passes/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -310,7 +313,7 @@ Graph loop_invariants(Graph graph) {
   if (!has_bodies(graph)) return graph;
   return rebuild(std::move(graph), [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, loop_invariants);
-    if (e.primitive == &scan_p)
+    if (e.primitive == &scan_p && !has_effect(e))
       Loop(out, e).rewrite(renamed);
     else
       out.equations.push_back(std::move(e));

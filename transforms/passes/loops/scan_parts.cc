@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/graph/build.h"
+#include "spruce/transforms/passes/effects.h"
 
 namespace spruce::passes {
 
@@ -73,6 +74,10 @@ Graph rewrite_scans(Graph graph, void (*pass)(ScanParts&, Outside&), Graph (*who
           [&](const GraphPtr& g) { return std::make_shared<const Graph>(whole(*g)); });
     }
     if (!loop) {
+      out.equations.push_back(std::move(e));
+      return;
+    }
+    if (has_effect(e)) {
       out.equations.push_back(std::move(e));
       return;
     }

@@ -47,7 +47,7 @@ struct Outside {
 };
 
 /// The graph with each scan changed by `pass`, in it and in the bodies of its loops and branches;
-/// `whole` is that function on graphs.
+/// `whole` is that function on graphs. Scans with effects stay as they are.
 Graph rewrite_scans(Graph graph, void (*pass)(ScanParts&, Outside&), Graph (*whole)(Graph));
 
 }  // namespace spruce::passes

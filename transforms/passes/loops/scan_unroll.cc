@@ -3,6 +3,8 @@
 #include "spruce/core/graph/build.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -146,7 +148,7 @@ Graph scan_unroll(Graph graph) {
   return rebuild(std::move(graph), [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, scan_unroll);
     const auto* p = e.primitive == &scan_p ? &e.params.get<ScanParams>() : nullptr;
-    if (p == nullptr || p->unroll < 2 || p->length < 1) {
+    if (p == nullptr || p->unroll < 2 || p->length < 1 || has_effect(e)) {
       out.equations.push_back(std::move(e));
       return;
     }

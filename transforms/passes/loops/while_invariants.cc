@@ -6,6 +6,9 @@
 #include "spruce/core/graph/build.h"
 #include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/loops/hoist.h"
+#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/passes/effects.h"
+#include "spruce/transforms/passes/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -123,7 +126,7 @@ Graph while_invariants(Graph graph) {
   if (!has_bodies(graph)) return graph;
   return rebuild(std::move(graph), [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
     if (has_bodies(e)) e.params = map_graphs(e.params, while_invariants);
-    if (e.primitive == &while_loop_p)
+    if (e.primitive == &while_loop_p && !has_effect(e))
       put(out, e, renamed);
     else
       out.equations.push_back(std::move(e));

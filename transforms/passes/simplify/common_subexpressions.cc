@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -77,7 +78,7 @@ Graph merged(Graph graph, Graph (*pass)(Graph)) {
     if (pass != nullptr && has_bodies(e)) e.params = map_graphs(e.params, pass);
     out.equations.push_back(std::move(e));
     const Equation* twin = seen.twin(out.equations.size() - 1);
-    if (twin == nullptr) continue;
+    if (twin == nullptr || has_effect(*twin)) continue;
     for (size_t k = 0; k < twin->outputs.size(); ++k)
       renamed[static_cast<size_t>(out.equations.back().outputs[k])] = twin->outputs[k];
     out.equations.pop_back();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
+namespace {
 
-Graph outermost_dead_code(Graph graph) {
+// Leaves what the outputs need; with `effects`, what has an effect as well.
+Graph swept(Graph graph, bool effects) {
   std::vector<uint8_t> live(graph.avals.size(), 0);
   for (const ValueId v : graph.outputs) live[static_cast<size_t>(v)] = 1;
   std::vector<Equation*> kept;
@@ -14,7 +17,7 @@ Graph outermost_dead_code(Graph graph) {
     Equation& e = graph.equations[n];
     const bool needed = std::any_of(e.outputs.begin(), e.outputs.end(),
                                     [&](ValueId v) { return live[static_cast<size_t>(v)] != 0; });
-    if (!needed) continue;
+    if (!needed && !(effects && has_effect(e))) continue;
     for (const ValueId v : e.inputs) live[static_cast<size_t>(v)] = 1;
     for (const ValueId v : e.outputs) live[static_cast<size_t>(v)] = 1;
     kept.push_back(&e);
@@ -43,6 +46,22 @@ Graph outermost_dead_code(Graph graph) {
     out.equations.push_back(std::move(e));
   }
   return out;
+}
+
+Graph pure_part(Graph graph) {
+  Graph out = swept(std::move(graph), false);
+  for (Equation& e : out.equations) {
+    if (has_bodies(e)) e.params = map_graphs(e.params, pure_part);
+  }
+  return out;
+}
+
+}  // namespace
+
+Graph outermost_dead_code(Graph graph) { return swept(std::move(graph), true); }
+
+Graph without_effects(Graph graph) {
+  return has_effects(graph) ? pure_part(std::move(graph)) : graph;
 }
 
 Graph dead_code(Graph graph) {
