@@ -15,9 +15,7 @@ namespace spruce {
 namespace {
 
 #define SPRUCE_PRIMITIVE(name) &name##_p,
-constexpr const Primitive* kAll[] = {
-#include "spruce/core/primitive_list.inc"
-};
+constexpr const Primitive* kAll[] = {};
 #undef SPRUCE_PRIMITIVE
 
 }  // namespace

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "spruce/nn/module_grad.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 
 namespace spruce::nn {
 namespace internal {

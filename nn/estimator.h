@@ -7,8 +7,8 @@
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/nn/factory.h"
+#include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/grad.h"
-#include "spruce/transforms/jit.h"
 
 namespace spruce::nn {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "spruce/core/ops/shape.h"
-#include "spruce/core/to_device.h"
+#include "spruce/core/ops/to_device.h"
 
 namespace spruce::nn {
 namespace {

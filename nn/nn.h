@@ -10,7 +10,6 @@
 #include "spruce/nn/call_layer.h"
 #include "spruce/nn/capture.h"
 #include "spruce/nn/channel_dropout.h"
-#include "spruce/nn/channel_dropout.h"
 #include "spruce/nn/check_pure.h"
 #include "spruce/nn/checkpoint.h"
 #include "spruce/nn/classes.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spruce/nn/capture.h"
-#include "spruce/transforms/jit.h"
+#include "spruce/transforms/compile/jit.h"
 
 namespace spruce::nn {
 

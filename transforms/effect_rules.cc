@@ -2,10 +2,10 @@
 #include "spruce/transforms/effect_rules.h"
 
 #include "spruce/core/graph/graph.h"
-#include "spruce/core/rules/public_name.h"
+#include "spruce/core/public_name.h"
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/control/body.h"
-#include "spruce/transforms/control/primitives.h"
+#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/effects.h"
 
 namespace spruce::internal {
@@ -124,7 +124,7 @@ void batch_of_message(const BatchArgs& a) {
   MessageParams p = a.params.get<MessageParams>();
   p.sizes.insert(p.sizes.begin(), a.size);
   if (p.sizes.size() > kMostAxes)
-    throw ShapeError(rules::public_name(a.p.name) + ": is mapped by more than 16 vmaps");
+    throw ShapeError(internal::public_name(a.p.name) + ": is mapped by more than 16 vmaps");
   p.mapped.resize(a.in.size(), 0);
   for (size_t i = 0; i < a.in.size(); ++i)
     p.mapped[i] = p.mapped[i] << 1 | static_cast<int64_t>(a.batched[i]);

@@ -8,7 +8,7 @@
 
 #include "spruce/core/debug.h"
 #include "spruce/core/ops/ops.h"
-#include "spruce/core/to_device.h"
+#include "spruce/core/ops/to_device.h"
 #include "spruce/transforms/host_call.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/device/locked_device.h"

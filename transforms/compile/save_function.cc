@@ -5,7 +5,6 @@
 
 #include "spruce/transforms/compile/executor.h"
 #include "spruce/transforms/effect_rules.h"
-#include "spruce/transforms/executor.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 

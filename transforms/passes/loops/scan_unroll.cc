@@ -3,7 +3,6 @@
 #include "spruce/core/graph/build.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control_primitives.h"
-#include "spruce/transforms/control/primitives.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"

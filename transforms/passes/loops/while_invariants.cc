@@ -5,10 +5,8 @@
 
 #include "spruce/core/graph/build.h"
 #include "spruce/transforms/control_primitives.h"
-#include "spruce/transforms/passes/loops/hoist.h"
-#include "spruce/transforms/control/primitives.h"
 #include "spruce/transforms/passes/effects.h"
-#include "spruce/transforms/passes/hoist.h"
+#include "spruce/transforms/passes/loops/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
