@@ -15,7 +15,9 @@ namespace spruce {
 namespace {
 
 #define SPRUCE_PRIMITIVE(name) &name##_p,
-constexpr const Primitive* kAll[] = {};
+constexpr const Primitive* kAll[] = {
+#include "spruce/core/primitive_list.inc"
+};
 #undef SPRUCE_PRIMITIVE
 
 }  // namespace

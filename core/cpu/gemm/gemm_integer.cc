@@ -45,12 +45,14 @@ constexpr int kBytes = 16, kRows = 4;
 namespace v3 {
 constexpr int kBytes = 32, kRows = 4;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V3
+#include "spruce/core/cpu/gemm/gemm_integer.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace v3
 
 namespace v4 {
 constexpr int kBytes = 64, kRows = 8;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V4
+#include "spruce/core/cpu/gemm/gemm_integer.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace v4
 

@@ -24,6 +24,7 @@ namespace v3 {
 using simd::v3::Vector;
 constexpr int kTileRows = 6;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V3
+#include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace v3
 
@@ -31,6 +32,7 @@ namespace v4 {
 using simd::v4::Vector;
 constexpr int kTileRows = 14;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V4
+#include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace v4
 

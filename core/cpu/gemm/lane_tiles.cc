@@ -25,6 +25,7 @@ namespace v3 {
 using simd::v3::Vector;
 constexpr int kRegisters = 16;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V3
+#include "spruce/core/cpu/gemm/lane_tiles.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace v3
 
@@ -32,6 +33,7 @@ namespace v4 {
 using simd::v4::Vector;
 constexpr int kRegisters = 32;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V4
+#include "spruce/core/cpu/gemm/lane_tiles.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace v4
 
