@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // debug::print and check under each transform: how often, in which order, with which values.
-#include "spruce/transforms/debugging.h"
+#include "spruce/transforms/effects/debugging.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include "spruce/core/debug.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/ops/to_device.h"
-#include "spruce/transforms/host_call.h"
+#include "spruce/transforms/effects/host_call.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/device/locked_device.h"
 

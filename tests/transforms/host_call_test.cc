@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // host_call: C++ code on values, under each transform.
-#include "spruce/transforms/host_call.h"
+#include "spruce/transforms/effects/host_call.h"
 
 #include <gmock/gmock.h>
 

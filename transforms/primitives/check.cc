@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "spruce/core/interpreter.h"
-#include "spruce/transforms/debugging.h"
 #include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/effects/debugging.h"
 
 namespace spruce {
 namespace {

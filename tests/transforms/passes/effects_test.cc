@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/debugging.h"
-#include "spruce/transforms/host_call.h"
+#include "spruce/transforms/effects/debugging.h"
+#include "spruce/transforms/effects/host_call.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/transforms.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/debugging.h"
+#include "spruce/transforms/effects/debugging.h"
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"

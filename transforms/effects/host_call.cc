@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/host_call.h"
+#include "spruce/transforms/effects/host_call.h"
 
 #include "spruce/transforms/effect_rules.h"
 
