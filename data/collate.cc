@@ -73,6 +73,7 @@ Padded collate(const std::vector<Array>& sequences, const CollateOptions& option
   const auto n = static_cast<int64_t>(sequences.size());
   Aval aval{first.dtype(), false, {n, longest}};
   for (int k = 1; k < first.rank(); ++k) aval.shape.push_back(first.shape()[k]);
+  aval.device = 0;  // batches are made on the host
   check_shape("collate", aval.shape, size_of(aval.dtype));
   const Array values = make_array(aval), mask = make_array({Dtype::kBool, false, {n, longest}}),
               lengths = make_array({Dtype::kInt32, false, {n}});
@@ -83,7 +84,8 @@ Padded collate(const std::vector<Array>& sequences, const CollateOptions& option
   for (const Array& x : sequences) {
     const int64_t kept = std::min(x.shape()[0], longest);
     const auto bytes = static_cast<size_t>(kept * row);
-    std::memcpy(to, io::internal::saved_bytes("collate", "a sequence", x), bytes);
+    const Array host = io::internal::saved_array("collate", "a sequence", x);
+    if (bytes > 0) std::memcpy(to, io::internal::bytes_of(host), bytes);
     fill(aval.dtype, to + bytes, (longest - kept) * row / size_of(aval.dtype), options.fill);
     std::fill(real, real + kept, true);
     std::fill(real + kept, real + longest, false);

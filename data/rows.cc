@@ -13,20 +13,22 @@ using spruce::internal::mutable_data;
 
 std::string shown(const std::string& path) { return path.empty() ? "the array" : path; }
 
-const uint8_t* bytes_of(const char* op, const std::string& path, const Array& x) {
+// The array where the host can read it.
+Array on_host(const char* op, const std::string& path, const Array& x) {
   if (x.is_tracer()) {
     throw TracerError(std::string(op) + ": " + shown(path) + " of type " + to_string(x.aval()) +
                       " is traced; make batches outside of the compiled function");
   }
-  return static_cast<const uint8_t*>(io::internal::saved_bytes(op, shown(path), x));
+  return io::internal::saved_array(op, shown(path), x);
 }
 
 }  // namespace
 
 Array rows(const char* op, const std::string& path, const Array& x,
            std::span<const int64_t> indices) {
-  const uint8_t* from = bytes_of(op, path, x);
-  Aval aval = x.aval();
+  const Array host = on_host(op, path, x);
+  const auto* from = static_cast<const uint8_t*>(mutable_data(host));
+  Aval aval = host.aval();
   const int64_t n = aval.shape[0];
   aval.shape[0] = static_cast<int64_t>(indices.size());
   check_shape(op, aval.shape, size_of(aval.dtype));
@@ -64,7 +66,8 @@ Array stacked(const char* op, const std::string& path, std::span<const Array> ex
   auto* to = static_cast<uint8_t*>(mutable_data(out));
   const auto width = static_cast<size_t>(first.bytes());
   for (const Array& x : examples) {
-    std::memcpy(to, bytes_of(op, path, x), width);
+    const Array host = on_host(op, path, x);
+    if (width > 0) std::memcpy(to, mutable_data(host), width);
     to += width;
   }
   return out;

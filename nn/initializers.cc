@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/create.h"
@@ -74,6 +75,7 @@ Initializer scaled(const char* name, double gain, FanMode mode, Distribution dis
 }
 
 Array orthogonal_of(const Key& key, const Shape& shape, Dtype dtype, double gain) {
+  const spruce::internal::SameDevice here(key.data());
   const int64_t rows = shape[0];
   int64_t columns = 1;
   for (int i = 1; i < shape.rank(); ++i) columns *= shape[i];
@@ -87,6 +89,7 @@ Array orthogonal_of(const Key& key, const Shape& shape, Dtype dtype, double gain
 // `x` f[out, in] at one place of a window of zeros: the middle, or left of it where the size is
 // even and `left` is set.
 Array at_the_middle(const Array& x, const Shape& shape, bool left) {
+  const spruce::internal::SameDevice here(x);
   int64_t window = 1, place = 0;
   for (int i = 2; i < shape.rank(); ++i) {
     window *= shape[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/metrics.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/cumulative.h"
@@ -74,6 +75,7 @@ struct Counts {
 };
 
 Counts counts_of(const char* op, const Array& matrix, Average average) {
+  const spruce::internal::SameDevice here(matrix);
   if (matrix.rank() != 2 || matrix.shape()[0] != matrix.shape()[1]) {
     throw ShapeError(std::string(op) + ": the matrix is " + to_string(matrix.aval()) +
                      "; give a square one, as confusion_matrix() does");

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/create.h"
@@ -297,6 +298,7 @@ Array MultiheadAttention::operator()(const Array& query, const Array& key, const
 Array MultiheadAttention::operator()(const Array& query, const Array& key, const Array& value,
                                      Context& ctx, const MultiheadMasks& masks, Loc loc) const {
   const OpScope at(kOp, loc);
+  const spruce::internal::SameDevice here(query);
   return attend(*this, query, key, value, ctx, masks, nullptr);
 }
 
@@ -315,6 +317,7 @@ MultiheadAttentionResult MultiheadAttention::with_weights(const Array& query, co
                                                           bool average_attn_weights,
                                                           Loc loc) const {
   const OpScope at(kOp, loc);
+  const spruce::internal::SameDevice here(query);
   Array weights;
   const Array output = attend(*this, query, key, value, ctx, masks, &weights);
   if (average_attn_weights) weights = mean(weights, 1);
@@ -327,6 +330,7 @@ KeyValueCache MultiheadAttention::init_cache(int64_t batch, int64_t capacity, Lo
   spruce::internal::require_defined(op, "in_proj_weight", in_proj_weight, "out_proj.weight",
                                     out_proj.weight);
   const Sizes z = sizes_of(*this);
+  const spruce::internal::SameDevice here(out_proj.weight);
   const Array empty = zeros({batch, z.kv_heads, capacity, z.d}, out_proj.weight.dtype());
   return {empty, empty, zeros({}, int32)};
 }
@@ -335,6 +339,7 @@ DecodeResult MultiheadAttention::decode(const Array& query, const KeyValueCache&
                                         Loc loc) const {
   const char* op = "MultiheadAttention::decode";
   const OpScope at(op, loc);
+  const spruce::internal::SameDevice here(query);
   spruce::internal::require_defined(op, "query", query, "in_proj_weight", in_proj_weight,
                                     "cache.key", cache.key, "cache.value", cache.value,
                                     "cache.length", cache.length);

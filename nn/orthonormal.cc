@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/orthonormal.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/linalg.h"
@@ -12,6 +13,7 @@
 namespace spruce::nn::internal {
 
 Array orthonormal_columns(const Array& x) {
+  const spruce::internal::SameDevice here(x);
   const int64_t n = x.shape(0), m = x.shape(1);
   // Row i of the carry is column i of the result; rows that are not reached yet are zeros.
   const auto step = [](std::span<const Array> in) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/create.h"
@@ -149,6 +150,7 @@ SpectralNormState spectral_norm_state(const Key& key, const Array& weight,
 Array OrthogonalFunction::operator()(const Array& weight, const OrthogonalMapOptions& o,
                                      Loc loc) const {
   const OpScope at("orthogonal", loc);
+  const spruce::internal::SameDevice here(weight);
   spruce::internal::require_defined("orthogonal", "weight", weight);
   if (weight.rank() != 2)
     throw ShapeError("orthogonal: takes a weight f[n, m], got " + to_string(weight.aval()));

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -48,6 +49,7 @@ Array SinusoidalEncodingFunction::operator()(int64_t length, int64_t d, const Si
 Array RotaryEmbeddingFunction::operator()(const Array& x, const RotaryOptions& o, Loc loc) const {
   const char* op = "rotary_embedding";
   const OpScope at(op, loc);
+  const spruce::internal::SameDevice here(x);
   spruce::internal::require_defined(op, "x", x);
   check_range(op, "base", o.base, Range::kPositive);
   if (!is_floating(x.dtype())) {
@@ -80,6 +82,7 @@ Array RotaryEmbeddingFunction::operator()(const Array& x, const RotaryOptions& o
 
 Array SinusoidalPositions::operator()(const Array& x, Loc loc) const {
   const OpScope at("SinusoidalPositions", loc);
+  const spruce::internal::SameDevice here(x);
   spruce::internal::require_defined("SinusoidalPositions", "x", x);
   check_steps("SinusoidalPositions", x);
   return x + sinusoidal_encoding(x.shape(-2), x.shape(-1), {.base = base, .dtype = x.dtype()});
@@ -95,6 +98,7 @@ LearnedPositions LearnedPositions::init(const Key& key, int64_t max_length, int6
 
 Array LearnedPositions::operator()(const Array& x, Loc loc) const {
   const OpScope at("LearnedPositions", loc);
+  const spruce::internal::SameDevice here(x);
   spruce::internal::require_defined("LearnedPositions", "x", x, "weight", weight);
   check_steps("LearnedPositions", x);
   if (x.shape(-1) != weight.shape(-1) || x.shape(-2) > weight.shape(0)) {

@@ -107,12 +107,14 @@ struct Part {
 void save_torch(const std::string& path, const NamedArrays& arrays, Loc loc) {
   const LocScope at(loc);
   std::vector<Part> parts;
+  std::vector<Array> held;  // what the parts point into
   std::map<std::pair<const void*, Dtype>, std::string> keys;
   PickleWriter pickle;
   pickle.ordered_dict();
   pickle.op("(");
   for (const auto& [name, array] : arrays) {
-    const void* data = io::internal::saved_bytes(kOp, name, array);
+    held.push_back(io::internal::saved_array(kOp, name, array));
+    const void* data = io::internal::bytes_of(held.back());
     const auto bytes = static_cast<uint64_t>(array.nbytes());
     // Memory of no bytes has no place that tells it apart.
     std::string key = std::to_string(parts.size());
