@@ -53,38 +53,51 @@ SPRUCE_INLINE void count_before(const T* x, int64_t n, const T* queries, int64_t
     places[j] = low[j] + (Order::before(x[low[j]], queries[j]) ? 1 : 0);
 }
 
-template <class Order, class T, class Place>
-void search_row(const T* x, int64_t n, const T* queries, int64_t count, Place* places) {
+// The result, i32 or i64: one body serves both.
+struct Places {
+  void* data;
+  bool wide;
+  Places from(int64_t i) const { return {static_cast<char*>(data) + i * (wide ? 8 : 4), wide}; }
+  SPRUCE_INLINE void put(int64_t i, int64_t place) const {
+    if (wide)
+      static_cast<int64_t*>(data)[i] = place;
+    else
+      static_cast<int32_t*>(data)[i] = static_cast<int32_t>(place);
+  }
+};
+
+template <class Order, class T>
+void search_row(const T* x, int64_t n, const T* queries, int64_t count, const Places& places) {
   int64_t found[kTogether];
   int64_t i = 0;
   for (; i + kTogether <= count; i += kTogether) {
     count_before<Order, kTogether>(x, n, queries + i, found);
-    for (int j = 0; j < kTogether; ++j) places[i + j] = static_cast<Place>(found[j]);
+    for (int j = 0; j < kTogether; ++j) places.put(i + j, found[j]);
   }
   for (; i < count; ++i) {
     count_before<Order, 1>(x, n, queries + i, found);
-    places[i] = static_cast<Place>(found[0]);
+    places.put(i, found[0]);
   }
   // Before a NaN stand all numbers, and behind the other NaN it goes to the end.
   for (i = 0; i < count; ++i) {
     if (queries[i] == queries[i]) continue;
     found[0] = n;
     if constexpr (std::is_same_v<Order, Smaller>) count_before<Number, 1>(x, n, queries + i, found);
-    places[i] = static_cast<Place>(found[0]);
+    places.put(i, found[0]);
   }
 }
 
 // `n` elements and `per_row` queries in each of the rows.
-template <class T, class Place>
+template <class T>
 void search_rows(const T* sorted, int64_t n, const T* queries, int64_t per_row, int64_t rows,
-                 Place* out, bool right) {
+                 const Places& out, bool right) {
   parallel_for(rows * per_row, kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {
       const int64_t row = i / per_row, stop = std::min(end, (row + 1) * per_row);
       if (right)
-        search_row<NotLarger>(sorted + row * n, n, queries + i, stop - i, out + i);
+        search_row<NotLarger>(sorted + row * n, n, queries + i, stop - i, out.from(i));
       else
-        search_row<Smaller>(sorted + row * n, n, queries + i, stop - i, out + i);
+        search_row<Smaller>(sorted + row * n, n, queries + i, stop - i, out.from(i));
       i = stop;
     }
   });
@@ -105,15 +118,15 @@ struct Sizes {
   int64_t n, count, rows;
 };
 
-template <class T, class Place>
+template <class T>
 void searchsorted_as(const KernelArgs& args, bool right) {
   const View &sorted = args.in[0], &queries = args.in[1];
   const Sizes sizes(sorted.shape(), queries.shape());
   const int64_t n = sizes.n, count = sizes.count;
   if (count == 0) return;
-  Place* const out = args.out[0].as<Place>();
+  const Places out{args.out[0].data, args.out[0].dtype() == Dtype::kInt64};
   if (n == 0) {
-    std::fill_n(out, count, Place{0});
+    for (int64_t i = 0; i < count; ++i) out.put(i, 0);
     return;
   }
   const int64_t rows = sizes.rows, per_row = count / rows;
@@ -139,12 +152,7 @@ size_t searchsorted_scratch(const PrepareArgs& args) {
 
 void searchsorted_kernel(const KernelArgs& args) {
   const bool right = args.params.get<SearchSortedParams>().right;
-  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
-    if (args.out[0].dtype() == Dtype::kInt32)
-      searchsorted_as<T, int32_t>(args, right);
-    else
-      searchsorted_as<T, int64_t>(args, right);
-  });
+  visit_dtype(args.in[0].dtype(), [&]<class T>(T) { searchsorted_as<T>(args, right); });
 }
 
 }  // namespace spruce::cpu
