@@ -13,8 +13,9 @@ template <class Layer, class Options, class Make>
 Layer init_layers(const char* op, const Key& key, int64_t in, int64_t out, const Options& o,
                   const Make& make) {
   internal::check_layers(op, o.num_layers, o.dropout);
-  check_shape(op, {out});
-  check_shape(op, {o.num_layers});
+  const std::string init = std::string(op) + "::init";
+  check_shape(init.c_str(), {out});
+  check_shape(init.c_str(), {o.num_layers});
   const int64_t directions = o.bidirectional ? 2 : 1, count = o.num_layers * directions;
   const Key keys = random::split(key, count);
   Layer layer;
