@@ -97,8 +97,10 @@ std::string layer_text(const std::type_info& type, const std::vector<tree::Entry
 }
 
 namespace {
-std::atomic<uint64_t> version{1};
+std::atomic<uint64_t> version{1}, ids{1};
 }  // namespace
+
+uint64_t next_id() { return ids.fetch_add(1, std::memory_order_relaxed); }
 
 uint64_t structure_version() { return version.load(std::memory_order_relaxed); }
 void note_structure_change() { version.fetch_add(1, std::memory_order_relaxed); }
@@ -114,7 +116,7 @@ std::string form_text(Node& root) {
            ' ' + std::to_string(reinterpret_cast<uintptr_t>(&v)) + '\n';
   }
   for (const Node* node : nodes(root)) {
-    out += node->training ? "training " : "evaluation ";
+    out += std::to_string(node->id) + (node->training ? " training " : " evaluation ");
     if (node->layer != nullptr) out += type_name(node->layer->type()) + '\n' + node->layer->form();
     for (const auto& h : node->pre_hooks) out += " pre_hook " + std::to_string(h.id);
     for (const auto& h : node->hooks) out += " hook " + std::to_string(h.id);

@@ -63,6 +63,9 @@ struct HookEntry {
   Hook hook;
 };
 
+/// A number that nothing else has: 1, 2, ...
+uint64_t next_id();
+
 /// One module in the tree of modules: its own arrays and its children, in the order of
 /// registration.
 struct Node : std::enable_shared_from_this<Node> {
@@ -85,7 +88,7 @@ struct Node : std::enable_shared_from_this<Node> {
   std::vector<HookEntry<ForwardHook>> hooks;
   std::vector<HookEntry<BackwardHook>> backward_hooks;
   std::function<void(Node&, const Array&)> make;  // of a lazy layer, until it is called
-  uint64_t next_hook = 1;
+  uint64_t id = next_id();                        // of this node, in all of the program
 };
 
 /// One array of a tree of modules with its full name: "out.weight".

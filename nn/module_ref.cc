@@ -55,9 +55,10 @@ HookHandle add_hook(const char* op, const std::shared_ptr<Node>& node,
                     std::vector<internal::HookEntry<Hook>>& hooks, Hook hook) {
   if (!hook)
     throw ValueError(std::string(op) + ": the hook is an empty function; give it a lambda");
-  hooks.push_back({node->next_hook, std::move(hook)});
+  const uint64_t id = internal::next_id();
+  hooks.push_back({id, std::move(hook)});
   internal::note_structure_change();
-  return {node, node->next_hook++};
+  return {node, id};
 }
 
 }  // namespace

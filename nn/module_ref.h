@@ -27,9 +27,9 @@ struct LoadOptions {
   bool strict = true;
   /// Only the names that begin so are looked at, without that beginning: "backbone.".
   std::string prefix{};
-  /// The name in the module of the array that has this name in the state, after the prefix is off;
-  /// an empty one leaves the array out. Without it the two are the same.
-  std::function<std::string(const std::string& name)> rename{};
+  /// The name in the state, without the prefix, of the array with that path in the module, as in
+  /// io::load_tree. Without it the two are the same.
+  std::function<std::string(const std::string& path)> rename{};
 };
 
 /// Options of state_dict.

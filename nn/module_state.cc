@@ -11,19 +11,11 @@ namespace spruce::nn {
 namespace internal {
 namespace {
 
-// The arrays of the state under the names that the module should have for them.
-NamedArrays selected(const NamedArrays& state, const LoadOptions& options) {
-  if (options.prefix.empty() && !options.rename) return state;
+// The arrays of the state whose names begin with the prefix, without it.
+NamedArrays without_prefix(const NamedArrays& state, const std::string& prefix) {
   NamedArrays out;
   for (const auto& [name, value] : state) {
-    if (!name.starts_with(options.prefix)) continue;
-    std::string own = name.substr(options.prefix.size());
-    if (options.rename) own = options.rename(own);
-    if (own.empty()) continue;
-    if (out.contains(own)) {
-      throw TreeError("load_state_dict: two arrays of the state are renamed to '" + own + "'");
-    }
-    out.insert(own, value);
+    if (name.starts_with(prefix)) out.insert(name.substr(prefix.size()), value);
   }
   return out;
 }
@@ -53,11 +45,14 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& given_state
   std::string problems;
   std::vector<std::pair<Place, Array>> loaded;
   std::set<const Array*> used;
-  const NamedArrays state = selected(given_state, options);
+  const NamedArrays stripped =
+      options.prefix.empty() ? NamedArrays() : without_prefix(given_state, options.prefix);
+  const NamedArrays& state = options.prefix.empty() ? given_state : stripped;
   tree::internal::PathFinder finder(state);
   for (const Place& p : places) {
-    const Array* found = finder.find(p.name);
-    if (found == nullptr) found = find_torch(state, p.name);
+    const std::string name = options.rename ? options.rename(p.name) : p.name;
+    const Array* found = finder.find(name);
+    if (found == nullptr) found = find_torch(state, name);
     if (found == nullptr) {
       report.missing.push_back(p.name);
       continue;

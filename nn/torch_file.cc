@@ -202,6 +202,7 @@ class TorchReader {
     for (uint64_t i = 0; i < count; ++i, out += width) {
       std::memcpy(out, from + static_cast<uint64_t>(at) * width, width);
       for (size_t k = t.sizes.size(); k-- > 0;) {
+        if (t.sizes[k] == 1) continue;  // its stride may be any number
         at += t.strides[k];
         if (++index[k] < t.sizes[k]) break;
         at -= t.strides[k] * t.sizes[k];

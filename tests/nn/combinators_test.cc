@@ -138,7 +138,7 @@ TEST(Estimator, IsTheLoopWrittenOut) {
   const auto fitted = estimator(factory, mse_loss, optimizer,
                                 {.epochs = 3, .batch_size = 100, .shuffle = false, .jit = false})
                           .fit(Key(5), x, y);
-  const auto [k_init, k_order, k_step, k_later] = random::split<4>(Key(5));
+  const Key keys = random::split(Key(5), 4), k_init = keys[0], k_step = keys[2];
   auto p = factory.init(k_init, x);
   auto state = optimizer.init(p);
   for (int64_t i = 0; i < 3; ++i) {

@@ -203,14 +203,12 @@ TEST(ModuleParts, StatesHavePrefixesAndOtherNames) {
   for (const auto& [name, value] : net.state_dict())
     renamed.insert(name.starts_with("out.") ? "head." + name.substr(4) : name, value);
   Net third(Key(2));
-  const auto rename = [](const std::string& name) {
-    return name.starts_with("head.") ? "out." + name.substr(5) : name;
+  const auto rename = [](const std::string& path) {
+    return path.starts_with("out.") ? "head." + path.substr(4) : path;
   };
   third.load_state_dict(renamed, {.rename = rename});
   EXPECT_TRUE(tree::equal(third.state_dict(), net.state_dict()));
-  EXPECT_THROW(
-      third.load_state_dict(renamed, {.rename = [](const std::string&) { return "gain"; }}),
-      TreeError);
+  EXPECT_THROW(third.load_state_dict(renamed), TreeError);
 }
 
 TEST(ModuleParts, DtypesThatDifferAreSaid) {
