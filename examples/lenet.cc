@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
     const Array matrix = judge(run.net, unseen);
     const sp::io::Metrics metrics = {
         {"loss", mean.value().item<double>()},
-        {"recall", nn::recall(matrix, nn::Average::kMicro).item<float>()},
+        {"recall", nn::recall_score(matrix, nn::Average::kMicro).item<float>()},
         {"f1", nn::f1_score(matrix).item<float>()}};
     mean = nn::Mean::zero();
     log.write(batch.step + 1, metrics);
@@ -152,6 +152,6 @@ int main(int argc, char** argv) {
   }
   progress.finish();
   checkpoints.wait();
-  const float right = nn::recall(judge(run.net, unseen), nn::Average::kMicro).item<float>();
+  const float right = nn::recall_score(judge(run.net, unseen), nn::Average::kMicro).item<float>();
   return right > 0.9f ? 0 : 1;
 }

@@ -157,15 +157,15 @@ Array ConfusionMatrixFunction::operator()(const Array& predictions, const Array&
   return astype(bincount(places, classes * classes), int32).reshape({classes, classes});
 }
 
-Array PrecisionFunction::operator()(const Array& matrix, Average average, Loc loc) const {
-  const OpScope at("precision", loc);
-  const Counts c = counts_of("precision", matrix, average);
+Array PrecisionScoreFunction::operator()(const Array& matrix, Average average, Loc loc) const {
+  const OpScope at("precision_score", loc);
+  const Counts c = counts_of("precision_score", matrix, average);
   return averaged(ratio(c.hits, c.taken), c, average);
 }
 
-Array RecallFunction::operator()(const Array& matrix, Average average, Loc loc) const {
-  const OpScope at("recall", loc);
-  const Counts c = counts_of("recall", matrix, average);
+Array RecallScoreFunction::operator()(const Array& matrix, Average average, Loc loc) const {
+  const OpScope at("recall_score", loc);
+  const Counts c = counts_of("recall_score", matrix, average);
   return averaged(ratio(c.hits, c.there), c, average);
 }
 

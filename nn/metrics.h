@@ -45,15 +45,15 @@ enum class Average : uint8_t {
 /// Of all that was taken for a class, the share that belongs to it, from a confusion matrix;
 /// 0 where nothing was taken for it, as in scikit-learn. Throws ShapeError unless the matrix is
 /// square.
-inline constexpr struct PrecisionFunction {
+inline constexpr struct PrecisionScoreFunction {
   Array operator()(const Array& matrix, Average average = Average::kMacro,
                    Loc loc = Loc::current()) const;
-} precision{};
+} precision_score{};
 /// Of all that belongs to a class, the share that was taken for it; 0 where nothing does.
-inline constexpr struct RecallFunction {
+inline constexpr struct RecallScoreFunction {
   Array operator()(const Array& matrix, Average average = Average::kMacro,
                    Loc loc = Loc::current()) const;
-} recall{};
+} recall_score{};
 /// The harmonic mean of precision and recall of each class, then averaged; 0 where both are 0.
 inline constexpr struct F1ScoreFunction {
   Array operator()(const Array& matrix, Average average = Average::kMacro,

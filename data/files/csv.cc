@@ -136,13 +136,14 @@ std::string_view CsvTable::field(size_t row, size_t column) const {
 
 Array CsvTable::matrix(const std::vector<std::string>& columns, Dtype dtype, Loc loc) const {
   const OpScope at("CsvTable::matrix", loc);
+  const char* op = OpScope::current();  // numbers() calls this too
   if (is_bool(dtype))
-    throw DtypeError("CsvTable::matrix: a table has no bool numbers; compare integers");
+    throw DtypeError(std::string(op) + ": a table has no bool numbers; compare integers");
   std::vector<size_t> places;
   for (const std::string& name : columns.empty() ? names_ : columns)
-    places.push_back(find("CsvTable::matrix", name));
+    places.push_back(find(op, name));
   const Aval aval{dtype, false, {rows(), static_cast<int64_t>(places.size())}};
-  check_shape("CsvTable::matrix", aval.shape, size_of(dtype));
+  check_shape(op, aval.shape, size_of(dtype));
   const Array out = spruce::internal::make_array(aval);
   visit_dtype(dtype, [&]<class T>(T) {
     auto* to = static_cast<T*>(spruce::internal::mutable_data(out));
@@ -150,9 +151,9 @@ Array CsvTable::matrix(const std::vector<std::string>& columns, Dtype dtype, Loc
       for (const size_t column : places) {
         const std::string_view s = trimmed(field(row, column));
         if (!parse(s, to++)) {
-          throw ValueError("CsvTable::matrix: " + path_ + ": line " + std::to_string(lines_[row]) +
-                           ": column '" + names_[column] + "' is '" + std::string(s) +
-                           "', which is no " + std::string(short_name(dtype)) +
+          throw ValueError(std::string(op) + ": " + path_ + ": line " +
+                           std::to_string(lines_[row]) + ": column '" + names_[column] + "' is '" +
+                           std::string(s) + "', which is no " + std::string(short_name(dtype)) +
                            (s.empty() ? "; take a floating dtype, where it is NaN" : ""));
         }
       }

@@ -63,3 +63,4 @@ Section optimizer_mistakes();
 Section file_mistakes();
 Section tree_file_mistakes();
 Section machine_mistakes();
+Section data_mistakes();

@@ -49,7 +49,8 @@ Nothing is left half-changed: arguments are what they were.
 With `SPRUCE_DEBUG_NANS=1` in the environment, or after `sp::set_debug_nans(true)`, each result is
 checked, and the operation that makes the first NaN throws `ValueError`.
 
-In the code below `sp` is `spruce`, `nn` is `spruce::nn` and `optim` is `spruce::optim`; `square_sum(x)` is `sum(x * x)`, `sum_of_products(a, b)` is
+In the code below `sp` is `spruce`, `nn` is `spruce::nn`, `optim` is `spruce::optim` and `data` is
+`spruce::data`; `table(rows)` is a `CsvTable` with one column `x`; `square_sum(x)` is `sum(x * x)`, `sum_of_products(a, b)` is
 `sum(a * b)`, `layers(n)` a vector of `n` layers `nn::Linear` from 2 to 2 features, and `Net` a module
 with one layer `out`, an `nn::Linear` from 4 to 2. A `Checkpoint` has an array `weight` and an `int64_t
 epoch`; `write_checkpoint` saves one with `f32[2]` and the epoch 7. `Pair` has the arrays `w` and `b`,
@@ -64,7 +65,7 @@ std::vector<Section> all_sections() {
           index_mistakes(),  transform_mistakes(), derivative_mistakes(), loop_mistakes(),
           tracer_mistakes(), debugging_mistakes(), tree_mistakes(),       random_mistakes(),
           layer_mistakes(),  loss_mistakes(),      module_mistakes(),     optimizer_mistakes(),
-          file_mistakes(),   tree_file_mistakes(), machine_mistakes()};
+          file_mistakes(),   tree_file_mistakes(), data_mistakes(), machine_mistakes()};
 }
 
 std::string errors_page() {

@@ -77,17 +77,17 @@ TEST(Metrics, ConfusionMatrix) {
 }
 
 TEST(Metrics, PrecisionRecallF1) {
-  EXPECT_THAT(precision(matrix(), Average::kNone).to_vector<float>(),
+  EXPECT_THAT(precision_score(matrix(), Average::kNone).to_vector<float>(),
               ElementsAre(FloatEq(2 / 3.0f), FloatEq(3 / 5.0f), 0));
-  EXPECT_THAT(recall(matrix(), Average::kNone).to_vector<float>(),
+  EXPECT_THAT(recall_score(matrix(), Average::kNone).to_vector<float>(),
               ElementsAre(FloatEq(2 / 3.0f), 1, 0));
   EXPECT_THAT(f1_score(matrix(), Average::kNone).to_vector<float>(),
               ElementsAre(FloatEq(2 / 3.0f), FloatEq(0.75f), 0));
-  EXPECT_FLOAT_EQ(precision(matrix()).item<float>(), (2 / 3.0f + 0.6f) / 3);
-  EXPECT_FLOAT_EQ(recall(matrix(), Average::kMicro).item<float>(), 5 / 8.0f);
-  EXPECT_FLOAT_EQ(precision(matrix(), Average::kMicro).item<float>(), 5 / 8.0f);
+  EXPECT_FLOAT_EQ(precision_score(matrix()).item<float>(), (2 / 3.0f + 0.6f) / 3);
+  EXPECT_FLOAT_EQ(recall_score(matrix(), Average::kMicro).item<float>(), 5 / 8.0f);
+  EXPECT_FLOAT_EQ(precision_score(matrix(), Average::kMicro).item<float>(), 5 / 8.0f);
   EXPECT_FLOAT_EQ(f1_score(matrix(), Average::kMicro).item<float>(), 5 / 8.0f);
-  EXPECT_FLOAT_EQ(recall(matrix(), Average::kWeighted).item<float>(), 5 / 8.0f);
+  EXPECT_FLOAT_EQ(recall_score(matrix(), Average::kWeighted).item<float>(), 5 / 8.0f);
   EXPECT_FLOAT_EQ(f1_score(matrix(), Average::kWeighted).item<float>(),
                   (3 * 2 / 3.0f + 3 * 0.75f) / 8);
   EXPECT_EQ(f1_score(zeros({2, 2}, int32)).item<float>(), 0);
@@ -192,7 +192,7 @@ TEST(Metrics, WhatDoesNotFitIsNamed) {
   EXPECT_THROW(confusion_matrix(zeros({2}, int32), zeros({3}, int32), 2), ShapeError);
   EXPECT_THROW(confusion_matrix(zeros({2}), zeros({2}, int32), 2), DtypeError);
   EXPECT_THROW(confusion_matrix(zeros({2}, int32), zeros({2}, int32), 0), ValueError);
-  EXPECT_THROW(precision(zeros({2, 3})), ShapeError);
+  EXPECT_THROW(precision_score(zeros({2, 3})), ShapeError);
   EXPECT_THROW(roc_auc(zeros({2}), zeros({3}, int32)), ShapeError);
   EXPECT_THROW(roc_auc(zeros({2}), zeros({2})), DtypeError);
   EXPECT_THROW(RocCounts::zero(0), ValueError);

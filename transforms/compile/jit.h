@@ -120,7 +120,7 @@ Array placeholder(tree::Leaf kind);
 template <class... Args>
 uint8_t device_of_numbers(const Args&... args) {
   GraphDevice device;
-  const auto add = [&](const Array& leaf, tree::Leaf) {
+  [[maybe_unused]] const auto add = [&](const Array& leaf, tree::Leaf) {
     if (leaf.defined()) device.add(leaf.aval());
   };
   (tree::internal::for_each_leaf(args, add), ...);
