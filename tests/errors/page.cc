@@ -65,7 +65,7 @@ std::vector<Section> all_sections() {
           index_mistakes(),  transform_mistakes(), derivative_mistakes(), loop_mistakes(),
           tracer_mistakes(), debugging_mistakes(), tree_mistakes(),       random_mistakes(),
           layer_mistakes(),  loss_mistakes(),      module_mistakes(),     optimizer_mistakes(),
-          file_mistakes(),   tree_file_mistakes(), data_mistakes(), machine_mistakes()};
+          file_mistakes(),   tree_file_mistakes(), data_mistakes(),       machine_mistakes()};
 }
 
 std::string errors_page() {

@@ -164,12 +164,12 @@ TEST(TorchFile, HostilePicklesGiveErrorsAndRunNothing) {
   EXPECT_THAT(view(zero, four, ")"), HasSubstr("do not fit"));
   EXPECT_THAT(view(huge.substr(0, 10), four, one), HasSubstr("past the end"));
   // The stride of an axis of one element says nothing.
-  EXPECT_EQ(load_torch(write("\x80\x02" + tensor(zero, "K\x02K\x01\x86",
-                                                "K\x02" + huge.substr(0, 10) + "\x86") +
-                             "."))
-                .at("")
-                .shape(),
-            (Shape{2, 1}));
+  EXPECT_EQ(
+      load_torch(write("\x80\x02" +
+                       tensor(zero, "K\x02K\x01\x86", "K\x02" + huge.substr(0, 10) + "\x86") + "."))
+          .at("")
+          .shape(),
+      (Shape{2, 1}));
   // A list that holds itself, and one that doubles at each level, end.
   EXPECT_EQ(load_torch(write("]q\x01h\x01"
                              "a."))
