@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kMask = 8;
 
 Aval shape(const ShapeArgs& a) {
-  const Aval out = rules::attention_result(a, kMask);
+  Aval out = rules::attention_result(a, kMask);
+  out.device = a.in[0]->device;  // its operations place themselves one by one
   rules::check_attention_residuals(a, out);
   rules::check_attention_input(a, 5, "tangent of the query", *a.in[0]);
   rules::check_attention_input(a, 6, "tangent of the key", *a.in[1]);
