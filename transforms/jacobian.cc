@@ -41,7 +41,7 @@ std::vector<Array> Coordinates::basis() const {
     Shape shape = l.aval.shape;
     const int64_t size = shape.numel();
     shape.insert(0, n_);
-    const DefaultDevice here(l.aval.device);
+    const DefaultDevice here(device_among(std::span(&l.aval, 1)));
     parts.push_back(
         reshape(eye(n_, {.columns = size, .offset = -l.start, .dtype = l.aval.dtype}), shape));
   }
@@ -59,7 +59,7 @@ std::vector<Array> Coordinates::split_last(const Array& columns) const {
     shape.erase(shape.rank() - 1);
     for (const int64_t d : l.aval.shape) shape.push_back(d);
     if (!l.floating) {
-      const DefaultDevice here(l.aval.device);
+      const DefaultDevice here(device_among(std::span(&l.aval, 1)));
       parts.push_back(zeros(shape, l.aval.dtype));
       continue;
     }

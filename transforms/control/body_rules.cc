@@ -96,7 +96,7 @@ ValueId add_filled(Graph& g, const Aval& type, double value) {
   const ValueId scalar = g.add_value({type.dtype, false, {}});
   const InterpreterScope scope(nullptr);
   g.constants.push_back({scalar, rules::scalar_of(type.dtype, value)});
-  if (type.shape.rank() == 0) return scalar;
+  if (type.shape.rank() == 0 && type.device == 0) return scalar;
   const ValueId filled = g.add_value({type.dtype, false, type.shape, type.device});
   g.equations.push_back({&broadcast_in_dim_p,
                          Params::make(BroadcastInDimParams{type.shape, {}}),

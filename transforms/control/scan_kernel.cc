@@ -8,6 +8,7 @@
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/rules/to_device.h"
 #include "spruce/transforms/compile/cost.h"
 #include "spruce/transforms/compile/profiler.h"
 #include "spruce/transforms/control/body_plan.h"
@@ -96,7 +97,10 @@ std::vector<Array> run_by_steps(std::span<const Array> in, const ScanParams& p) 
       args.push_back((*x)[Index(step)]);
     const std::vector<Array> out = body(std::move(args));
     std::copy(out.begin(), out.begin() + carry, last.begin());
-    for (size_t k = 0; k < ys.size(); ++k) ys[k].push_back(out[last.size() + k]);
+    for (size_t k = 0; k < ys.size(); ++k) {
+      const Array& y = out[last.size() + k];
+      ys[k].push_back(rules::to_device(y, types[last.size() + k].device));
+    }
   }
   for (std::vector<Array>& y : ys) {
     if (p.reverse) std::reverse(y.begin(), y.end());

@@ -26,9 +26,9 @@ namespace debug {
 /// The text of debug::print. It brings along the line of the user's code.
 class Format {
  public:
-  /// `text` has a {} for each value; {{ and }} are braces. `where` is filled in by the compiler.
-  Format(const char* text, Loc where = Loc::current()) : text(text), loc(where) {}
-  Format(std::string text, Loc where = Loc::current()) : text(std::move(text)), loc(where) {}
+  /// `format` has a {} for each value; {{ and }} are braces. `at` is filled in by the compiler.
+  Format(const char* format, Loc at = Loc::current()) : text(format), loc(at) {}
+  Format(std::string format, Loc at = Loc::current()) : text(std::move(format)), loc(at) {}
 
   std::string text;  ///< as it was given
   Loc loc;           ///< the line of the user's code

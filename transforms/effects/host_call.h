@@ -23,12 +23,12 @@ struct HostCallOptions {
 class HostShape {
  public:
   /// Rank 0.
-  HostShape(Loc where = Loc::current()) : loc(where) {}
-  /// These sizes; `where` is filled in by the compiler.
-  HostShape(std::initializer_list<int64_t> sizes, Loc where = Loc::current())
-      : shape(sizes), loc(where) {}
+  HostShape(Loc at = Loc::current()) : loc(at) {}
+  /// These sizes; `at` is filled in by the compiler.
+  HostShape(std::initializer_list<int64_t> sizes, Loc at = Loc::current())
+      : shape(sizes), loc(at) {}
   template <std::convertible_to<Shape> T>
-  HostShape(const T& sizes, Loc where = Loc::current()) : shape(sizes), loc(where) {}
+  HostShape(const T& sizes, Loc at = Loc::current()) : shape(sizes), loc(at) {}
 
   Shape shape;  ///< as it was given
   Loc loc;      ///< the line of the user's code

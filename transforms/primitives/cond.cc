@@ -6,6 +6,7 @@
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/control/cond_rules.h"
 #include "spruce/transforms/control/masked_operands.h"
+#include "spruce/transforms/control/place_operands.h"
 #include "spruce/transforms/control/samples.h"
 #include "spruce/transforms/effect_rules.h"
 
@@ -150,7 +151,12 @@ extern constinit const Primitive cond_p = {
 namespace rules {
 
 std::vector<Array> cond(const CondParams& params, std::span<const Array> in) {
-  return bind_all(cond_p, in, Params::make(params));
+  const uint8_t device = spruce::internal::device_of_operands(in);
+  if (device == 0) return bind_all(cond_p, in, Params::make(params));
+  CondParams placed = params;
+  for (GraphPtr& g : placed.branches) g = spruce::internal::placed_body(g, device);
+  return bind_all(cond_p, spruce::internal::placed_operands(in, device),
+                  Params::make(std::move(placed)));
 }
 
 }  // namespace rules

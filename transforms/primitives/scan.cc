@@ -3,6 +3,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/transforms/control/place_operands.h"
 #include "spruce/transforms/control/samples.h"
 #include "spruce/transforms/control/scan_rules.h"
 #include "spruce/transforms/control_primitives.h"
@@ -149,7 +150,12 @@ extern constinit const Primitive scan_p = {
 namespace rules {
 
 std::vector<Array> scan(const ScanParams& params, std::span<const Array> in) {
-  return bind_all(scan_p, in, Params::make(params));
+  const uint8_t device = spruce::internal::device_of_operands(in);
+  if (device == 0) return bind_all(scan_p, in, Params::make(params));
+  ScanParams placed = params;
+  placed.body = spruce::internal::placed_body(params.body, device);
+  return bind_all(scan_p, spruce::internal::placed_operands(in, device),
+                  Params::make(std::move(placed)));
 }
 
 }  // namespace rules

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop that runs while a condition of its carry holds.
+#include "spruce/transforms/control/place_operands.h"
 #include "spruce/transforms/control/samples.h"
 #include "spruce/transforms/control/while_rules.h"
 
@@ -98,7 +99,13 @@ extern constinit const Primitive while_loop_p = {
 namespace rules {
 
 std::vector<Array> while_loop(const WhileParams& params, std::span<const Array> in) {
-  return bind_all(while_loop_p, in, Params::make(params));
+  const uint8_t device = spruce::internal::device_of_operands(in);
+  if (device == 0) return bind_all(while_loop_p, in, Params::make(params));
+  WhileParams placed = params;
+  placed.condition = spruce::internal::placed_body(params.condition, device);
+  placed.body = spruce::internal::placed_body(params.body, device);
+  return bind_all(while_loop_p, spruce::internal::placed_operands(in, device),
+                  Params::make(std::move(placed)));
 }
 
 }  // namespace rules
