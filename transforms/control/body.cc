@@ -47,7 +47,7 @@ void convert_output(Graph& graph, size_t k, const Aval& to) {
     type.weak = to.weak;
     apply(convert_element_type_p, Params::make(ConvertParams{to.dtype, to.weak}));
   }
-  if (type.device != to.device) {
+  if (type.device != to.device && is_placed(to)) {  // a number may be anywhere
     type.device = to.device;
     apply(to_device_p, Params::make(ToDeviceParams{std::string(device_at(to.device).name())}));
   }
