@@ -3,6 +3,7 @@
 #include <set>
 
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/to_device.h"
 #include "spruce/core/tree/path_finder.h"
 #include "spruce/nn/module_ref.h"
 #include "spruce/nn/torch_names.h"
@@ -72,7 +73,7 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& given_state
         report.converted.push_back(p.name + ": " + std::string(short_name(given.dtype())) + " to " +
                                    std::string(short_name(own.dtype())));
       }
-      loaded.emplace_back(p, astype(given, own.dtype()));
+      loaded.emplace_back(p, rules::to_device(astype(given, own.dtype()), own.aval().device));
     }
   }
   for (const auto& [name, value] : state) {

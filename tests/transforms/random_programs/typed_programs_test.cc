@@ -44,8 +44,9 @@ std::optional<std::string> difference(const Arrays& got, const Arrays& want) {
     if (to_string(got[k].aval()) != to_string(want[k].aval()))
       return to_string(got[k].aval()) + " instead of " + to_string(want[k].aval());
     const auto bad = visit_dtype(want[k].dtype(), [&]<class T>(T) -> std::optional<std::string> {
-      const auto* a = static_cast<const T*>(internal::mutable_data(got[k]));
-      const auto* b = static_cast<const T*>(internal::mutable_data(want[k]));
+      const Array x = internal::on_host(got[k]), y = internal::on_host(want[k]);
+      const auto* a = static_cast<const T*>(internal::mutable_data(x));
+      const auto* b = static_cast<const T*>(internal::mutable_data(y));
       for (int64_t i = 0; i < want[k].size(); ++i) {
         if (!same_element(a[i], b[i]))
           return "result " + std::to_string(k) + ", element " + std::to_string(i);
