@@ -11,7 +11,7 @@
 #include "tests/concurrency/at_once.h"
 
 namespace spruce {
-namespace {
+namespace array_test {
 
 using testing::at_once;
 using testing::kThreads;
@@ -82,5 +82,5 @@ TEST(Errors, StayOnTheThreadThatMadeThem) {
   EXPECT_EQ(caught, kThreads / 2 * 50);
 }
 
-}  // namespace
+}  // namespace array_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "tests/concurrency/at_once.h"
 
 namespace spruce {
-namespace {
+namespace data_test {
 
 using testing::at_once;
 
@@ -46,5 +46,5 @@ TEST(Data, TheRunGoesOnWhileACheckpointIsWritten) {
   }
 }
 
-}  // namespace
+}  // namespace data_test
 }  // namespace spruce

@@ -9,7 +9,7 @@
 #include "tests/concurrency/at_once.h"
 
 namespace spruce {
-namespace {
+namespace transform_test {
 
 using testing::at_once;
 
@@ -132,5 +132,5 @@ TEST(Training, OneCompiledStepServesAllThreads) {
   EXPECT_LT(alone.second.item<float>(), 0.5f);
 }
 
-}  // namespace
+}  // namespace transform_test
 }  // namespace spruce

@@ -5,7 +5,7 @@
 #include "spruce/core/array.h"
 
 namespace spruce {
-namespace {
+namespace array_lists_test {
 
 TEST(Lists, OfNothing) {
   EXPECT_EQ(array<float>({}).shape(), (Shape{0}));
@@ -34,5 +34,5 @@ TEST(Lists, OfSomething) {
   EXPECT_THROW(array<float>({{{1}}, {{1}, {2}}}), ShapeError);
 }
 
-}  // namespace
+}  // namespace array_lists_test
 }  // namespace spruce

@@ -16,7 +16,7 @@
 #include "tests/core/message.h"
 
 namespace spruce {
-namespace {
+namespace at_test {
 
 using Floats = std::vector<float>;
 using Ints = std::vector<int32_t>;
@@ -200,5 +200,5 @@ TEST(At, EmbeddingRowsAddUp) {
   EXPECT_EQ(grad(f)(table).to_vector<float>(), (Floats{1, 10, 0, 0, 3, 30}));
 }
 
-}  // namespace
+}  // namespace at_test
 }  // namespace spruce

@@ -13,7 +13,7 @@
 #include "spruce/core/parallel.h"
 
 namespace spruce {
-namespace {
+namespace conv_test {
 
 // A reader of elements by axis, whichever of the first two axes comes first.
 struct Grid {
@@ -382,5 +382,5 @@ TEST(ReduceWindow, SaysWhatDoesNotFit) {
   EXPECT_THROW(reduce_window_sum(array({true}), {.window = {1}}), DtypeError);
 }
 
-}  // namespace
+}  // namespace conv_test
 }  // namespace spruce

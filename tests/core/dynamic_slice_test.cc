@@ -5,7 +5,7 @@
 #include <spruce/spruce.h>
 
 namespace spruce {
-namespace {
+namespace dynamic_slice_test {
 
 const Array kGrid = arange(12.0f).reshape({3, 4});
 
@@ -67,5 +67,5 @@ TEST(DynamicSlice, BadInput) {
   EXPECT_THROW(dynamic_slice_in_dim(kGrid, 0, 1, 2), ShapeError);
 }
 
-}  // namespace
+}  // namespace dynamic_slice_test
 }  // namespace spruce

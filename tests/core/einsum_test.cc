@@ -13,7 +13,7 @@
 #include "spruce/core/ops/shape.h"
 
 namespace spruce {
-namespace {
+namespace einsum_test {
 
 struct EinsumCase {
   std::string equation;
@@ -118,5 +118,5 @@ TEST(Einsum, SaysWhatIsWrongWithAnEquation) {
   says("", {}, "ValueError einsum(\"\"): there are no operands");
 }
 
-}  // namespace
+}  // namespace einsum_test
 }  // namespace spruce

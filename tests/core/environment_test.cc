@@ -7,7 +7,7 @@
 #include <string>
 
 namespace spruce::internal {
-namespace {
+namespace environment_test {
 
 struct Read {
   std::string value, said;
@@ -54,5 +54,5 @@ TEST(Environment, OfAListEachUnknownValueIsNamed) {
   EXPECT_TRUE(environment_list("SPRUCE_COLORS", {"red", "green"}).empty());
 }
 
-}  // namespace
+}  // namespace environment_test
 }  // namespace spruce::internal

@@ -15,7 +15,7 @@
 #include "tests/core/message.h"
 
 namespace spruce {
-namespace {
+namespace gather_test {
 
 using Longs = std::vector<int64_t>;
 
@@ -372,5 +372,5 @@ TEST(Gather, RefusesParametersThatDoNotFit) {
       "scatter(f32[3,4], i32[2,1], f32[3,4]): the updates must have shape [2,4]");
 }
 
-}  // namespace
+}  // namespace gather_test
 }  // namespace spruce

@@ -24,7 +24,7 @@ static_assert(std::is_nothrow_move_constructible_v<HostSpan<float>>);
 static_assert(
     std::is_same_v<decltype(std::span(std::declval<HostSpan<float>&>())), std::span<const float>>);
 
-namespace {
+namespace host_span_test {
 
 // Writes ones over the array where it may.
 template <class Update>
@@ -48,8 +48,6 @@ size_t count_of(std::span<const T> elements) {
   return elements.size();
 }
 size_t count_floats(std::span<const float> elements) { return elements.size(); }
-
-}  // namespace
 
 TEST(HostSpan, ShowsTheSameElementsAfterAnUpdateInPlace) {
   expect_kept([](Array x) { return std::move(x).at(0).set(1.0f); });
@@ -120,3 +118,5 @@ TEST(HostSpan, IsMadeOfACopyOnTheHost) {
   const HostSpan<float> seen(std::move(copy), 2);
   EXPECT_EQ(seen[1], 4.0f);
 }
+
+}  // namespace host_span_test

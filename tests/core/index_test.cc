@@ -14,7 +14,7 @@
 #include "tests/core/message.h"
 
 namespace spruce {
-namespace {
+namespace index_test {
 
 struct Case {
   const char *shape, *index, *result, *values, *put, *added;
@@ -340,5 +340,5 @@ TEST(Index, NamesTheLine) {
   }
 }
 
-}  // namespace
+}  // namespace index_test
 }  // namespace spruce

@@ -14,7 +14,7 @@
 #include "spruce/core/parallel.h"
 
 namespace spruce {
-namespace {
+namespace linalg_test {
 
 std::vector<double> normals(std::mt19937& rng, int64_t n) {
   std::vector<double> v(static_cast<size_t>(n));
@@ -297,5 +297,5 @@ TEST(Linalg, DiagonalsOfEveryOffset) {
   EXPECT_THROW(diag(array({1.0}, float64), {.offset = INT64_MIN}), ShapeError);
 }
 
-}  // namespace
+}  // namespace linalg_test
 }  // namespace spruce

@@ -15,7 +15,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace math_ops_test {
 
 using Doubles = std::vector<double>;
 using Floats = std::vector<float>;
@@ -486,5 +486,5 @@ TEST(Functions, MistakesAreNamed) {
   }
 }
 
-}  // namespace
+}  // namespace math_ops_test
 }  // namespace spruce

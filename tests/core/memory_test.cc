@@ -9,7 +9,7 @@
 #include "spruce/core/ops/create.h"
 
 namespace spruce {
-namespace {
+namespace memory_test {
 
 // The thread's own cache goes to the shared one when the thread ends; an Array that lives longer
 // than that cache, as thread_local ones that were made before it do, goes to the shared one too.
@@ -29,5 +29,5 @@ TEST(Memory, BlocksOfAThreadsOwnArraysAreKeptWhenItEnds) {
   }
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace spruce

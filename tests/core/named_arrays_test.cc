@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 namespace spruce {
-namespace {
+namespace named_arrays_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -93,5 +93,5 @@ TEST(NamedArrays, AMissingNameIsAnErrorWithThoseCloseToIt) {
   EXPECT_THAT(error_of(NamedArrays(), "q"), HasSubstr("there are no arrays at all"));
 }
 
-}  // namespace
+}  // namespace named_arrays_test
 }  // namespace spruce

@@ -12,7 +12,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace print_test {
 
 struct Case {
   Array array;
@@ -52,5 +52,5 @@ TEST(Print, NoValue) {
   EXPECT_EQ(traced, "f32[2,3] (a traced value of vmap)");
 }
 
-}  // namespace
+}  // namespace print_test
 }  // namespace spruce

@@ -12,7 +12,7 @@
 #include "spruce/core/ops/shape.h"
 
 namespace spruce {
-namespace {
+namespace promotion_test {
 
 using Row = std::vector<std::string>;
 
@@ -134,5 +134,5 @@ TEST(Promotion, FunctionsOfFloatingValues) {
   }
 }
 
-}  // namespace
+}  // namespace promotion_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "tests/core/message.h"
 
 namespace spruce {
-namespace {
+namespace public_names_test {
 
 void starts(const std::function<void()>& f, const std::string& with) {
   const std::string text = message([&] {
@@ -374,5 +374,5 @@ TEST(Errors, EveryRandomFunctionSaysItsName) {
   for (const Call& c : calls) starts(c.f, std::string(c.name) + ": ");
 }
 
-}  // namespace
+}  // namespace public_names_test
 }  // namespace spruce

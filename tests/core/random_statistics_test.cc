@@ -12,7 +12,7 @@
 #include "spruce/core/random/random.h"
 
 namespace spruce {
-namespace {
+namespace random_statistics_test {
 
 constexpr int64_t kDraws = 20000;
 
@@ -150,5 +150,5 @@ TEST(RandomStatistics, KeysFromOneKeyAreIndependent) {
   EXPECT_NEAR(mean(y * z).item<float>(), 0, 0.015);
 }
 
-}  // namespace
+}  // namespace random_statistics_test
 }  // namespace spruce

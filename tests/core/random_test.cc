@@ -17,7 +17,7 @@
 #include "spruce/core/random/primitives.h"
 
 namespace spruce {
-namespace {
+namespace random_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -434,5 +434,5 @@ TEST(Random, SaysWhatIsWrong) {
   EXPECT_THROW((void)random::categorical(one, zeros({3, 0})), ShapeError);
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace spruce

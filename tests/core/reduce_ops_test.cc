@@ -17,7 +17,7 @@
 #include "tests/core/message.h"
 
 namespace spruce {
-namespace {
+namespace reduce_ops_test {
 
 using Ints = std::vector<int32_t>;
 using Floats = std::vector<float>;
@@ -427,5 +427,5 @@ TEST(Norm, OfNothing) {
   }
 }
 
-}  // namespace
+}  // namespace reduce_ops_test
 }  // namespace spruce

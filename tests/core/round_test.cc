@@ -11,7 +11,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace round_test {
 
 // Values of NumPy 2.4.6's round.
 TEST(Round, ToDecimals) {
@@ -36,5 +36,5 @@ TEST(Round, ToDecimals) {
   EXPECT_EQ(grad([](const Array& x) { return sum(round(x, 1)); })(array({0.33f})).item<float>(), 0);
 }
 
-}  // namespace
+}  // namespace round_test
 }  // namespace spruce

@@ -18,7 +18,7 @@
 #include "tests/core/message.h"
 
 namespace spruce {
-namespace {
+namespace shape_ops_test {
 
 using Ints = std::vector<int32_t>;
 using Floats = std::vector<float>;
@@ -394,5 +394,5 @@ TEST(Create, LinspaceAndMatrices) {
   EXPECT_EQ(meshgrid({array({1, 2, 3}), array({4, 5})}, Indexing::kIj)[0].shape(), (Shape{3, 2}));
 }
 
-}  // namespace
+}  // namespace shape_ops_test
 }  // namespace spruce

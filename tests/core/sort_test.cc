@@ -20,7 +20,7 @@
 #include "tests/core/message.h"
 
 namespace spruce {
-namespace {
+namespace sort_test {
 
 using Floats = std::vector<float>;
 using Ints = std::vector<int32_t>;
@@ -352,5 +352,5 @@ TEST(TopK, AlongAnyAxis) {
             (Floats{0, 1, 0, 1, 0, 1}));
 }
 
-}  // namespace
+}  // namespace sort_test
 }  // namespace spruce

@@ -6,7 +6,7 @@
 #include "spruce/core/tree/path.h"
 
 namespace spruce {
-namespace {
+namespace tree_path_test {
 
 using testing::ElementsAre;
 
@@ -59,5 +59,5 @@ TEST(TreePath, OtherWaysOfWritingAPathAreRead) {
   EXPECT_EQ(next[0].weight.item<float>(), 1.0f);
 }
 
-}  // namespace
+}  // namespace tree_path_test
 }  // namespace spruce

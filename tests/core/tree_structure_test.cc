@@ -9,7 +9,7 @@
 #include <limits>
 
 namespace spruce {
-namespace {
+namespace tree_structure_test {
 
 using testing::HasSubstr;
 
@@ -149,5 +149,5 @@ TEST(TreeStructure, CompiledFunctionsAreKeyedByTheBitsOfStaticNumbers) {
   EXPECT_EQ(g.trace_count(), 1);
 }
 
-}  // namespace
+}  // namespace tree_structure_test
 }  // namespace spruce

@@ -7,7 +7,7 @@
 #include <spruce/spruce.h>
 
 namespace spruce {
-namespace {
+namespace tree_test {
 
 enum class Mode { kA, kB };
 
@@ -63,7 +63,7 @@ class Hidden {
   const Array& value() const { return value_; }
 
  private:
-  friend struct TreeTraits<Hidden>;
+  friend struct TreeTraits<tree_test::Hidden>;
   Array value_;
 };
 
@@ -80,10 +80,10 @@ Deep deep() {
           .key = Key(3)};
 }
 
-}  // namespace
+}  // namespace tree_test
 
 template <>
-struct TreeTraits<Hidden> {
+struct TreeTraits<tree_test::Hidden> {
   static constexpr bool kDefined = true;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -91,7 +91,7 @@ struct TreeTraits<Hidden> {
   }
 };
 
-namespace {
+namespace tree_test {
 
 std::vector<std::string> paths(const auto& x) {
   std::vector<std::string> out;
@@ -278,5 +278,5 @@ TEST(TreeAt, KeepsATemporaryTree) {
   EXPECT_TRUE(array_equal(by_path.apply([](const Array& a) { return a + a; }).w, full({2}, 2.0f)));
 }
 
-}  // namespace
+}  // namespace tree_test
 }  // namespace spruce

@@ -9,7 +9,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce::data {
-namespace {
+namespace augment_test {
 
 using testing::HasSubstr;
 
@@ -149,5 +149,5 @@ TEST(Augment, WhatIsWrongIsNamed) {
   }
 }
 
-}  // namespace
+}  // namespace augment_test
 }  // namespace spruce::data

@@ -8,7 +8,7 @@
 #include "spruce/core/ops/ops.h"
 
 namespace spruce::data {
-namespace {
+namespace batches_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -201,5 +201,5 @@ TEST(StackExamples, LeavesGetAnAxis) {
   EXPECT_THROW(stack_examples(std::vector<Array>{zeros({2}), zeros({2}, int32)}), DtypeError);
 }
 
-}  // namespace
+}  // namespace batches_test
 }  // namespace spruce::data

@@ -20,7 +20,7 @@
 extern char** environ;
 
 namespace spruce::io {
-namespace {
+namespace checkpoints_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -223,5 +223,5 @@ TEST(CheckpointsKilled, GoOnToTheSameBits) {
     EXPECT_THAT(entry.path().filename().string(), testing::StartsWith("step_"));
 }
 
-}  // namespace
+}  // namespace checkpoints_test
 }  // namespace spruce::io

@@ -12,7 +12,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::data {
-namespace {
+namespace files_test {
 
 using io::io_error;
 using io::Scratch;
@@ -233,5 +233,5 @@ TEST(Mapped, WhatCannotBeMapped) {
   EXPECT_THAT(io_error([&] { MappedArray::npy(s.file("big", big)); }), HasSubstr("'>f4'"));
 }
 
-}  // namespace
+}  // namespace files_test
 }  // namespace spruce::data

@@ -12,7 +12,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::data {
-namespace {
+namespace image_test {
 
 using io::io_error;
 using io::Scratch;
@@ -229,5 +229,5 @@ TEST(Cifar, WhatIsWrongIsNamed) {
               HasSubstr("the label is 20 and there are 20 classes"));
 }
 
-}  // namespace
+}  // namespace image_test
 }  // namespace spruce::data

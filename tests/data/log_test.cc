@@ -16,7 +16,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
-namespace {
+namespace log_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -324,5 +324,5 @@ TEST(TensorBoard, WhatIsWrongIsNamed) {
   EXPECT_THROW(TensorBoard(s.file("file", "")), IoError);
 }
 
-}  // namespace
+}  // namespace log_test
 }  // namespace spruce::io

@@ -11,7 +11,7 @@
 #include "spruce/data/split.h"
 
 namespace spruce::data {
-namespace {
+namespace sampler_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -193,5 +193,5 @@ TEST(Collate, WhatDoesNotFit) {
   EXPECT_THROW(collate({zeros({2})}, {.multiple_of = 0}), ValueError);
 }
 
-}  // namespace
+}  // namespace sampler_test
 }  // namespace spruce::data

@@ -7,7 +7,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::data {
-namespace {
+namespace text_test {
 
 using io::io_error;
 using io::Scratch;
@@ -130,5 +130,5 @@ TEST(BytePairs, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THROW(merges("").decode(array({256})), IndexError);
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace spruce::data

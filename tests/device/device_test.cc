@@ -12,7 +12,7 @@
 #include "tests/device/locked_device.h"
 
 namespace spruce {
-namespace {
+namespace device_test {
 
 using test_device::locked_device, test_device::other_locked_device, test_device::locked_runs;
 using testing::HasSubstr;
@@ -347,5 +347,5 @@ TEST_F(DevicePlacement, RandomMasksComeToTheValues) {
   EXPECT_TRUE(array_equal(to_device(y, cpu_device()), nn::Dropout{.p = 0.5f}(host_, same)));
 }
 
-}  // namespace
+}  // namespace device_test
 }  // namespace spruce

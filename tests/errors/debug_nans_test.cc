@@ -11,7 +11,7 @@
 #include <iostream>
 
 namespace spruce {
-namespace {
+namespace debug_nans_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -121,5 +121,5 @@ TEST_F(DebugNans, EnvironmentTurnsItOn) {
   EXPECT_THAT(output, HasSubstr("sqrt(f32[1]): the result f32[1] has a NaN"));
 }
 
-}  // namespace
+}  // namespace debug_nans_test
 }  // namespace spruce

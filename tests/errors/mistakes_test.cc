@@ -14,7 +14,7 @@
 
 namespace sp = spruce;
 
-namespace {
+namespace mistakes_test {
 
 const char* type_name(const sp::Error& e) {
   const std::pair<const std::type_info*, const char*> types[] = {
@@ -121,4 +121,4 @@ TEST(Mistakes, PageIsCurrent) {
       << "write it anew: SPRUCE_UPDATE_DOCS=1 errors_tests --gtest_filter=Mistakes.PageIsCurrent";
 }
 
-}  // namespace
+}  // namespace mistakes_test

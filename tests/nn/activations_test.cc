@@ -6,7 +6,7 @@
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
-namespace {
+namespace activations_test {
 
 template <class F, class... O>
 void check_activation(const std::string& name, const F& f, const O&... options) {
@@ -180,5 +180,5 @@ TEST(Activations, GeluInDoubleKeepsItsDigitsFarBelowZero) {
   }
 }
 
-}  // namespace
+}  // namespace activations_test
 }  // namespace torch_cases

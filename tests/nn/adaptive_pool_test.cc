@@ -7,7 +7,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace adaptive_pool_test {
 
 Array with_indices(const nn::MaxPoolResult& r) {
   return sp::concatenate({sp::ravel(r.output), sp::astype(sp::ravel(r.indices), r.output.dtype())});
@@ -93,5 +93,5 @@ TEST(LpPool, AsPyTorch) {
   EXPECT_THROW(nn::lp_pool2d(x, 2, 5), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace adaptive_pool_test
 }  // namespace functional_cases

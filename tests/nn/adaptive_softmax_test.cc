@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace adaptive_softmax_test {
 
 nn::AdaptiveLogSoftmaxWithLoss layer_of(bool bias, sp::Dtype dtype) {
   return nn::AdaptiveLogSoftmaxWithLoss::init(sp::Key(0), 8, 9, {3, 6},
@@ -47,5 +47,5 @@ TEST(AdaptiveSoftmax, BadInput) {
   EXPECT_THROW(made({3})(sp::ones({2, 8}), sp::array({0, 9})), sp::IndexError);
 }
 
-}  // namespace
+}  // namespace adaptive_softmax_test
 }  // namespace functional_cases

@@ -6,7 +6,7 @@
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
-namespace {
+namespace attention_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -151,5 +151,5 @@ TEST(MultiheadAttention, RefusesMasksOfIntegers) {
   EXPECT_THROW(layer(x, x, x, {.key_padding_mask = padding.astype(sp::int32)}), sp::DtypeError);
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace torch_cases

@@ -6,7 +6,7 @@
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
-namespace {
+namespace bridge_property_test {
 
 constexpr CloseOptions kClose{.rtol = 1e-4, .atol = 1e-5};
 
@@ -182,5 +182,5 @@ TEST(BridgeProperty, HoldsForRandomNets) {
   }
 }
 
-}  // namespace
+}  // namespace bridge_property_test
 }  // namespace spruce::nn

@@ -7,7 +7,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace capture_test {
 
 struct Block {
   nn::Conv2d conv;
@@ -177,5 +177,5 @@ TEST(Summary, MultiplyAdds) {
   EXPECT_EQ(nn::summary(make_net(), sp::ones({2, 3, 6, 6}), ctx).multiply_adds, 18184);
 }
 
-}  // namespace
+}  // namespace capture_test
 }  // namespace functional_cases

@@ -8,7 +8,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::nn {
-namespace {
+namespace channel_dropout_test {
 
 TEST(ChannelDropout, DropsWholeChannelsAndScales) {
   const Array x = ones({40, 50, 3});
@@ -76,5 +76,5 @@ TEST(AlphaDropout, EdgesAndErrors) {
   EXPECT_THROW(feature_alpha_dropout(ones({3})), ShapeError);
 }
 
-}  // namespace
+}  // namespace channel_dropout_test
 }  // namespace spruce::nn

@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace classes_test {
 
 const Array& x() {
   static const Array x = torch_cases::wave({4, 6}, 0.7);
@@ -107,5 +107,5 @@ TEST(Classes, Losses) {
   same(nn::CTCLoss{}(log_probs, targets, five, two), nn::ctc_loss(log_probs, targets, five, two));
 }
 
-}  // namespace
+}  // namespace classes_test
 }  // namespace functional_cases

@@ -8,7 +8,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::nn {
-namespace {
+namespace combinators_test {
 
 TEST(Factories, EveryLayerHasOneUnderItsName) {
   const Key k(0);
@@ -189,5 +189,5 @@ TEST(Estimator, ChecksItsArguments) {
   EXPECT_THROW(make({}).fit(Key(0), ones({}), ones({})), ShapeError);
 }
 
-}  // namespace
+}  // namespace combinators_test
 }  // namespace spruce::nn

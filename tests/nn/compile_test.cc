@@ -8,7 +8,7 @@
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
-namespace {
+namespace compile_test {
 
 constexpr CloseOptions kClose{.rtol = 1e-4, .atol = 1e-5};
 
@@ -204,5 +204,5 @@ TEST(StatefulLoop, AThrowingLossChangesNothing) {
   EXPECT_TRUE(grads.same_names(net.named_parameters()));
 }
 
-}  // namespace
+}  // namespace compile_test
 }  // namespace spruce::nn

@@ -9,7 +9,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::nn {
-namespace {
+namespace composites_test {
 
 struct Function {
   const char* name;
@@ -60,5 +60,5 @@ TEST(Composites, HaveFiniteDerivativesBesideTheOtherBranch) {
   EXPECT_EQ(second(3), 0.0f);
 }
 
-}  // namespace
+}  // namespace composites_test
 }  // namespace spruce::nn

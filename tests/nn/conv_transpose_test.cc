@@ -5,7 +5,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace conv_transpose_test {
 
 template <int kAxes>
 void check_transposed(size_t least) {
@@ -109,5 +109,5 @@ TEST(Conv, LayersWithEveryPaddingMode) {
   EXPECT_THROW(mirror(sp::ones({1, 1, 3})), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace conv_transpose_test
 }  // namespace functional_cases

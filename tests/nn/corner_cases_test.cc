@@ -10,7 +10,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace corner_cases_test {
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max(), kFar = int64_t{1} << 62;
 
@@ -109,5 +109,5 @@ TEST(CornerCases, GridsHaveNoGradientAtBorders) {
   }
 }
 
-}  // namespace
+}  // namespace corner_cases_test
 }  // namespace spruce

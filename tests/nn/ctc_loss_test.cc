@@ -6,7 +6,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace ctc_loss_test {
 
 const Array& targets() {
   static const Array t = sp::array({{1, 1, 2}, {2, 1, 3}, {3, 3, 3}, {1, 2, 3}});
@@ -68,5 +68,5 @@ TEST(CtcLoss, BadInput) {
                sp::ValueError);
 }
 
-}  // namespace
+}  // namespace ctc_loss_test
 }  // namespace functional_cases

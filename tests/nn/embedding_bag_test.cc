@@ -5,7 +5,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace embedding_bag_test {
 
 Array rows() { return sp::array({{1, 4, 1}, {0, 2, 3}}); }
 Array flat() { return sp::array({1, 4, 1, 0, 2, 3, 3}); }
@@ -86,5 +86,5 @@ TEST(Bilinear, AsPyTorch) {
   EXPECT_THROW(nn::bilinear(a, b, layer.weight, sp::ones({3})), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace embedding_bag_test
 }  // namespace functional_cases

@@ -6,7 +6,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::nn {
-namespace {
+namespace factory_test {
 
 TEST(Context, KeysFollowOneAnother) {
   Context ctx{.training = true, .key = Key(3)};
@@ -194,5 +194,5 @@ TEST(Factory, ShorterNamesAreTheSameFactories) {
   EXPECT_TRUE(tree::equal(conv(4, 3).init(Key(0), x), conv2d_layer(4, 3).init(Key(0), x)));
 }
 
-}  // namespace
+}  // namespace factory_test
 }  // namespace spruce::nn

@@ -5,7 +5,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace fractional_max_pool_test {
 
 template <int kAxes>
 void check_fractional(size_t least) {
@@ -75,5 +75,5 @@ TEST(LinearCrossEntropy, AsPyTorch) {
                sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace fractional_max_pool_test
 }  // namespace functional_cases

@@ -9,7 +9,7 @@
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
-namespace {
+namespace functionalize_test {
 
 const ApplyOptions kTraining{.training = true, .key = Key(9)};
 
@@ -133,5 +133,5 @@ TEST(FunctionalizeThreads, EightAtOnceGiveWhatOneGives) {
   EXPECT_TRUE(tree::equal(net.state_dict(), before));
 }
 
-}  // namespace
+}  // namespace functionalize_test
 }  // namespace spruce::nn

@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace group_norm_test {
 
 Array affine(const Options& o, const Inputs& in, size_t i) {
   return o.flag("affine") ? in[i] : Array();
@@ -88,5 +88,5 @@ TEST(GroupNorm, BadInput) {
   EXPECT_THROW(nn::InstanceNorm3d::init(6, {.momentum = 2}), sp::ValueError);
 }
 
-}  // namespace
+}  // namespace group_norm_test
 }  // namespace functional_cases

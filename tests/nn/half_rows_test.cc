@@ -11,7 +11,7 @@
 #include "spruce/nn/nn.h"
 
 namespace spruce {
-namespace {
+namespace half_rows_test {
 
 bool same_bits(const Array& a, const Array& b) {
   return std::memcmp(internal::mutable_data(a), internal::mutable_data(b),
@@ -42,5 +42,5 @@ TEST(HalfRows, AreRowsOfFloatsRoundedOnce) {
   }
 }
 
-}  // namespace
+}  // namespace half_rows_test
 }  // namespace spruce

@@ -5,7 +5,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace initializers_test {
 
 namespace init = spruce::nn::init;
 using sp::ShapeError, sp::ValueError;
@@ -189,5 +189,5 @@ TEST(Initializers, BadInput) {
       "was asked for f32[2,3] and gave f32[2]");
 }
 
-}  // namespace
+}  // namespace initializers_test
 }  // namespace functional_cases

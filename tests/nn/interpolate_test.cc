@@ -5,7 +5,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace interpolate_test {
 
 nn::InterpolateMode mode_of(const Options& o) {
   const std::string& name = o.text("mode");
@@ -106,5 +106,5 @@ TEST(GridSample, BadInput) {
   EXPECT_THROW(nn::affine_grid(sp::ones({1, 2, 2}), {1, 1, 3, 3}), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace interpolate_test
 }  // namespace functional_cases

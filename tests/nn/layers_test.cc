@@ -7,7 +7,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::nn {
-namespace {
+namespace layers_test {
 
 void expect_within(const Array& a, double bound) {
   const double largest = max(abs(a)).item<double>();
@@ -163,5 +163,5 @@ TEST(Flatten, AxesBecomeOne) {
   EXPECT_THROW(flatten(array(1.0f)), ShapeError);
 }
 
-}  // namespace
+}  // namespace layers_test
 }  // namespace spruce::nn

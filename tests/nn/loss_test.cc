@@ -6,7 +6,7 @@
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
-namespace {
+namespace loss_test {
 
 Array weight_of(const Options& o) {
   return o.flag("weight") ? sp::array({0.5, 2.0, 1.25}, sp::float64) : Array();
@@ -168,5 +168,5 @@ TEST(Loss, BadTargets) {
   EXPECT_THROW(nn::bce_with_logits(x, sp::ones({2, 1})), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace loss_test
 }  // namespace torch_cases

@@ -6,7 +6,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace margin_losses_test {
 
 TEST(MarginLosses, OfPairsAsPyTorch) {
   check("hinge_embedding_loss", 6, [](const Inputs& in, const Options& o) {
@@ -94,5 +94,5 @@ TEST(MarginLosses, BadInput) {
   EXPECT_TRUE(std::isnan(losses[1]));
 }
 
-}  // namespace
+}  // namespace margin_losses_test
 }  // namespace functional_cases

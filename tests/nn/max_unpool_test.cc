@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace max_unpool_test {
 
 nn::MaxPoolOptions pool_options(const Options& o) {
   nn::MaxPoolOptions options{.padding = o.integer("pad")};
@@ -77,5 +77,5 @@ TEST(Pool, ADivisorOfOnesOwn) {
   EXPECT_THROW(nn::avg_pool2d(sp::ones({1, 2, 2}), 2, {.divisor_override = 0}), sp::ValueError);
 }
 
-}  // namespace
+}  // namespace max_unpool_test
 }  // namespace functional_cases

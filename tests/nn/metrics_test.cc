@@ -12,7 +12,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce::nn {
-namespace {
+namespace metrics_test {
 
 using testing::ElementsAre;
 using testing::FloatEq;
@@ -198,5 +198,5 @@ TEST(Metrics, WhatDoesNotFitIsNamed) {
   EXPECT_THROW(RocCounts::zero(0), ValueError);
 }
 
-}  // namespace
+}  // namespace metrics_test
 }  // namespace spruce::nn

@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace spruce::nn {
-namespace {
+namespace mixed_test {
 
 struct Net {
   Linear hidden, out;
@@ -102,5 +102,5 @@ TEST(Mixed, FiniteAndSelected) {
   EXPECT_TRUE(tree::equal(select_tree(array(false), bad, good), good));
 }
 
-}  // namespace
+}  // namespace mixed_test
 }  // namespace spruce::nn

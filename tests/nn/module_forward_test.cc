@@ -5,7 +5,7 @@
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
-namespace {
+namespace module_forward_test {
 
 struct Mask {
   Array keep;
@@ -159,5 +159,5 @@ TEST(ModuleForward, OwnsWhatItNeedsOrSaysThatItEnded) {
   EXPECT_TRUE(array_equal(second(x), expected));
 }
 
-}  // namespace
+}  // namespace module_forward_test
 }  // namespace spruce::nn

@@ -6,7 +6,7 @@
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
-namespace {
+namespace module_hooks_test {
 
 using ::testing::HasSubstr;
 
@@ -194,5 +194,5 @@ TEST(CheckPure, FindsWhatIsNotRegistered) {
   check_pure(norm, x);
 }
 
-}  // namespace
+}  // namespace module_hooks_test
 }  // namespace spruce::nn

@@ -8,7 +8,7 @@
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
-namespace {
+namespace module_parts_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -272,5 +272,5 @@ TEST(ModuleParts, ListsAndMapsAreModules) {
   EXPECT_THAT(net.to_string(), HasSubstr("(layers): ModuleList(\n    (0): Linear("));
 }
 
-}  // namespace
+}  // namespace module_parts_test
 }  // namespace spruce::nn

@@ -9,7 +9,7 @@
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
-namespace {
+namespace module_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -331,5 +331,5 @@ TEST(ModuleState, NamesOfTheFirstVersionAreRead) {
   EXPECT_EQ(net.state_dict().at("stack.layers.0.weight").to_vector<float>()[3], 3.0f);
 }
 
-}  // namespace
+}  // namespace module_test
 }  // namespace spruce::nn

@@ -6,7 +6,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace more_activations_test {
 
 TEST(MoreActivations, AsPyTorch) {
   check("threshold", 2, [](const Inputs& in, const Options& o) {
@@ -71,5 +71,5 @@ TEST(MoreActivations, GumbelSoftmaxSamplesTheDistribution) {
   EXPECT_THROW(nn::gumbel_softmax(logits, {.hard = true}), sp::ValueError);
 }
 
-}  // namespace
+}  // namespace more_activations_test
 }  // namespace functional_cases

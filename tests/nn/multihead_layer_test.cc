@@ -7,7 +7,7 @@
 #include "tests/nn/layer_masks.h"
 
 namespace functional_cases {
-namespace {
+namespace multihead_layer_test {
 
 Array result_of(const nn::MultiheadAttention& layer, const Inputs& in, const std::string& weights,
                 const nn::MultiheadMasks& masks) {
@@ -174,5 +174,5 @@ TEST(MultiheadAttention, MessagesOfBadInput) {
       "fit for enable_gqa: key and value must have as many heads");
 }
 
-}  // namespace
+}  // namespace multihead_layer_test
 }  // namespace functional_cases

@@ -6,7 +6,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::nn {
-namespace {
+namespace norm_offset_test {
 
 using Function = std::function<Array(const Array&)>;
 
@@ -116,5 +116,5 @@ TEST(NormOfOffsets, RunningStatisticsHaveTheDerivativeOfTheMean) {
   EXPECT_TRUE(allclose(grad(mean_of)(x), full({8, 3}, 0.125f)));
 }
 
-}  // namespace
+}  // namespace norm_offset_test
 }  // namespace spruce::nn

@@ -4,7 +4,7 @@
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
-namespace {
+namespace norm_test {
 
 nn::BatchNorm torch_layer() {
   nn::BatchNorm layer =
@@ -174,5 +174,5 @@ TEST(LayerNorm, BadInput) {
   EXPECT_THROW(nn::layer_norm(sp::ones({2, 3}), {1, 2, 3}), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace norm_test
 }  // namespace torch_cases

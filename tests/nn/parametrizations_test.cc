@@ -8,7 +8,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace parametrizations_test {
 
 using sp::ShapeError, sp::ValueError;
 
@@ -172,5 +172,5 @@ TEST(Residual, AddsItsInput) {
   EXPECT_TRUE(sp::allclose(net(net.init(sp::Key(0), x))(x), nn::relu(block(x))));
 }
 
-}  // namespace
+}  // namespace parametrizations_test
 }  // namespace functional_cases

@@ -7,7 +7,7 @@
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
-namespace {
+namespace pool_test {
 
 nn::AvgPoolOptions average_options(const Options& o) {
   return {.stride = o.integer("s"),
@@ -165,5 +165,5 @@ TEST(Pool, BadWindows) {
   EXPECT_THROW(nn::avg_pool2d(sp::ones({4, 4}), 2), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace pool_test
 }  // namespace torch_cases

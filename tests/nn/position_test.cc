@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace position_test {
 
 TEST(Rotary, AsComplexNumbers) {
   check("rotary", 4, [](const Inputs& in, const Options& o) {
@@ -81,5 +81,5 @@ TEST(Positions, BadInput) {
                                "sinusoidal_encoding: base is 0, it must be");
 }
 
-}  // namespace
+}  // namespace position_test
 }  // namespace functional_cases

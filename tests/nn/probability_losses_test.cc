@@ -6,7 +6,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace probability_losses_test {
 
 TEST(ProbabilityLosses, BinaryCrossEntropyAsPyTorch) {
   check("binary_cross_entropy", 6, [](const Inputs& in, const Options& o) {
@@ -82,5 +82,5 @@ TEST(ProbabilityLosses, BadInput) {
   EXPECT_THROW(nn::dice_loss(x, x, {.reduction = nn::Reduction::kBatchMean}), sp::ValueError);
 }
 
-}  // namespace
+}  // namespace probability_losses_test
 }  // namespace functional_cases

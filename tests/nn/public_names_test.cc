@@ -8,7 +8,7 @@
 #include "tests/core/message.h"
 
 namespace spruce::nn {
-namespace {
+namespace public_names_test {
 
 struct Call {
   const char* name;
@@ -291,5 +291,5 @@ TEST(Names, OfTheOtherLayers) {
   });
 }
 
-}  // namespace
+}  // namespace public_names_test
 }  // namespace spruce::nn

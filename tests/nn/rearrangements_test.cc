@@ -6,7 +6,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace rearrangements_test {
 
 nn::PaddingMode mode_of(const Options& o) {
   const std::string& name = o.text("mode");
@@ -106,5 +106,5 @@ TEST(Unfold, LayersAndBadInput) {
   EXPECT_THROW(nn::fold(columns, 4, 3, {.stride = 2}), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace rearrangements_test
 }  // namespace functional_cases

@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace recurrent_layers_test {
 
 // The layer of a case; `size` is how many of the inputs are x and states.
 template <class L, class LayerOptions>
@@ -213,5 +213,5 @@ TEST(Recurrent, BadInput) {
                           "GRU::load_state_dict: there is no 'weight_ih_l0'");
 }
 
-}  // namespace
+}  // namespace recurrent_layers_test
 }  // namespace functional_cases

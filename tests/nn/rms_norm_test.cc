@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace rms_norm_test {
 
 TEST(RmsNorm, AsPyTorch) {
   check("rms_norm", 4, [](const Inputs& in, const Options& o) {
@@ -45,5 +45,5 @@ TEST(RmsNorm, LayersAndBadInput) {
   EXPECT_THROW(nn::local_response_norm(sp::ones({3}), 2), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace rms_norm_test
 }  // namespace functional_cases

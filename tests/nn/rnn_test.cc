@@ -4,7 +4,7 @@
 #include "tests/nn/torch_cases.h"
 
 namespace torch_cases {
-namespace {
+namespace rnn_test {
 
 // The parameters of lstm() in make_torch_cases.py, which come in the order of PyTorch's.
 nn::LSTM torch_lstm(const Options& o) {
@@ -93,5 +93,5 @@ TEST(LSTM, BadInput) {
   EXPECT_THROW(nn::LSTM{}(sp::ones({5, 2, 3})), sp::ValueError);
 }
 
-}  // namespace
+}  // namespace rnn_test
 }  // namespace torch_cases

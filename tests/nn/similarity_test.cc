@@ -4,7 +4,7 @@
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
-namespace {
+namespace similarity_test {
 
 TEST(Similarity, AsPyTorch) {
   check("normalize", 13, [](const Inputs& in, const Options& o) {
@@ -45,5 +45,5 @@ TEST(Similarity, LayersAndBadInput) {
   EXPECT_THROW(nn::pdist(sp::ones({3})), sp::ShapeError);
 }
 
-}  // namespace
+}  // namespace similarity_test
 }  // namespace functional_cases

@@ -13,7 +13,7 @@
 #include "tests/nn/torch_models.h"
 
 namespace spruce::nn {
-namespace {
+namespace torch_file_test {
 
 using ::testing::HasSubstr;
 
@@ -254,5 +254,5 @@ TEST(TorchFile, ACheckpointOfAnotherNetChangesNothing) {
   EXPECT_TRUE(tree::equal(net.state_dict(), before));
 }
 
-}  // namespace
+}  // namespace torch_file_test
 }  // namespace spruce::nn

@@ -5,7 +5,7 @@
 #include "tests/nn/layer_masks.h"
 
 namespace functional_cases {
-namespace {
+namespace transformer_test {
 
 nn::TransformerLayerOptions layer_options(const Options& o) {
   return {.dim_feedforward = 3,
@@ -146,5 +146,5 @@ TEST(Transformer, BadInput) {
       "attn_mask must be bool or floating, got i32[3,3]");
 }
 
-}  // namespace
+}  // namespace transformer_test
 }  // namespace functional_cases

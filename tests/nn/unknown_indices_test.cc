@@ -9,7 +9,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::nn {
-namespace {
+namespace unknown_indices_test {
 
 bool all_nan(const Array& x) { return all(isnan(x)).item<bool>(); }
 bool no_nan(const Array& x) { return !any(isnan(x)).item<bool>(); }
@@ -151,5 +151,5 @@ TEST(UnknownLabels, AreNamedByDebugNans) {
   EXPECT_NO_THROW(jit(losses)(x, array({0, -100})));
 }
 
-}  // namespace
+}  // namespace unknown_indices_test
 }  // namespace spruce::nn

@@ -5,7 +5,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace adam_family_test {
 
 TEST(Trajectories, Adam) {
   check("adam", adam({.learning_rate = 0.1}));
@@ -114,5 +114,5 @@ TEST(Trajectories, Adopt) {
   check("adopt_nesterov", adopt({.learning_rate = 0.1, .nesterov = true}));
 }
 
-}  // namespace
+}  // namespace adam_family_test
 }  // namespace spruce::optim

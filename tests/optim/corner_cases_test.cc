@@ -6,7 +6,7 @@
 #include "spruce/optim/optim.h"
 
 namespace spruce::optim {
-namespace {
+namespace corner_cases_test {
 
 Array after(const auto& optimizer, Array p, int steps, const Array& gradient) {
   auto state = optimizer.init(p);
@@ -60,5 +60,5 @@ TEST(CornerCases, AdaptiveClippingIsByOutputs) {
   EXPECT_NEAR((y[{0, 1}].item<float>()), 0.8f, 1e-6);
 }
 
-}  // namespace
+}  // namespace corner_cases_test
 }  // namespace spruce::optim

@@ -8,7 +8,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace gradient_test {
 
 const std::map<std::string, std::vector<double>>& cases() {
   static const std::map<std::string, std::vector<double>> all = {
@@ -86,5 +86,5 @@ TEST(GradientsThroughSteps, SumsOfSquares) {
   check_gradient("adagrad", [](const Schedule& r) { return adagrad({.learning_rate = r}); });
 }
 
-}  // namespace
+}  // namespace gradient_test
 }  // namespace spruce::optim

@@ -7,7 +7,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace memory_trajectories_test {
 
 // A schedule 1 / (count + c), in f64.
 Schedule falling(double by, double c) {
@@ -119,5 +119,5 @@ TEST(MemoryOptions, StatesOfOtherParameters) {
   refuses(chain(scale_by_lbfgs(), scale(-1)));
 }
 
-}  // namespace
+}  // namespace memory_trajectories_test
 }  // namespace spruce::optim

@@ -8,7 +8,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace minimize_test {
 
 using testing::HasSubstr;
 
@@ -146,5 +146,5 @@ TEST(Minimize, BadOptions) {
   EXPECT_THAT(of({.line_search = {.curv_rtol = 2}}), HasSubstr("minimize: curv_rtol is 2"));
 }
 
-}  // namespace
+}  // namespace minimize_test
 }  // namespace spruce::optim

@@ -13,7 +13,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::optim {
-namespace {
+namespace optim_test {
 
 struct Params {
   Array a, b;
@@ -228,5 +228,5 @@ TEST(Schedules, ShorterNamesAreTheSame) {
   }
 }
 
-}  // namespace
+}  // namespace optim_test
 }  // namespace spruce::optim

@@ -9,7 +9,7 @@
 #include "spruce/optim/optim.h"
 
 namespace spruce::optim {
-namespace {
+namespace options_test {
 
 // Whether f throws ValueError with a message that begins so.
 void refuses(const std::string& begin, const std::function<void()>& f) {
@@ -92,5 +92,5 @@ TEST(Options, OfWrappers) {
   });
 }
 
-}  // namespace
+}  // namespace options_test
 }  // namespace spruce::optim

@@ -5,7 +5,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace other_trajectories_test {
 
 TEST(Trajectories, Sgd) {
   check("sgd", sgd({.learning_rate = 0.1}));
@@ -190,5 +190,5 @@ TEST(Trajectories, Sophia) {
                                             objective));
 }
 
-}  // namespace
+}  // namespace other_trajectories_test
 }  // namespace spruce::optim

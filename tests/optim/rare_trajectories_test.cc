@@ -6,7 +6,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace rare_trajectories_test {
 
 TEST(Trajectories, Optimistic) {
   check("optimistic_gradient_descent",
@@ -126,5 +126,5 @@ TEST(Privacy, ExamplesHaveToAgree) {
   EXPECT_THROW(optimizer.update(params, optimizer.init(params), params), ShapeError);
 }
 
-}  // namespace
+}  // namespace rare_trajectories_test
 }  // namespace spruce::optim

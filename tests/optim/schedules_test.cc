@@ -11,7 +11,7 @@
 #include "spruce/spruce.h"
 
 namespace spruce::optim {
-namespace {
+namespace schedules_test {
 
 struct Case {
   const char *name, *numbers;
@@ -146,5 +146,5 @@ TEST(Schedules, WrongArgumentsAreRefused) {
   EXPECT_THROW(one_cycle_schedule(1, 10, {.pct_start = 0.75, .three_phase = true}), ValueError);
 }
 
-}  // namespace
+}  // namespace schedules_test
 }  // namespace spruce::optim

@@ -10,7 +10,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace states_test {
 
 struct Weights {
   Array half, single, steps;
@@ -198,5 +198,5 @@ TEST(States, OfOtherOptionsAreRefused) {
   EXPECT_THROW(scale_by_rms({.centered = true}).update(p, scale_by_rms().init(p), p), TreeError);
 }
 
-}  // namespace
+}  // namespace states_test
 }  // namespace spruce::optim

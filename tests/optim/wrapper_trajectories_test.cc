@@ -5,7 +5,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace wrapper_trajectories_test {
 
 Array falling(const Array& count) { return 1.0 / (astype(count, float64) + 2.0); }
 
@@ -112,5 +112,5 @@ TEST(Trajectories, ScheduleFree) {
   check("schedule_free_adamw", schedule_free_adamw({.learning_rate = 0.1, .weight_decay = 0.25}));
 }
 
-}  // namespace
+}  // namespace wrapper_trajectories_test
 }  // namespace spruce::optim

@@ -10,7 +10,7 @@
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
-namespace {
+namespace wrappers_test {
 
 using List = std::vector<Array>;
 
@@ -263,5 +263,5 @@ TEST(Wrappers, EvaluationParametersOfScheduleFree) {
   EXPECT_FLOAT_EQ(schedule_free_eval_params(state, p + updates)[0].item<float>(), 0.5f);
 }
 
-}  // namespace
+}  // namespace wrappers_test
 }  // namespace spruce::optim

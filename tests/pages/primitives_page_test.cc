@@ -11,7 +11,7 @@
 #include "spruce/core/primitive.h"
 
 namespace spruce {
-namespace {
+namespace primitives_page_test {
 
 constexpr const char* kIntroduction = R"(# Primitives
 
@@ -64,5 +64,5 @@ TEST(PrimitivesPage, IsCurrent) {
   EXPECT_EQ(current.str(), wanted) << "write it anew: SPRUCE_UPDATE_DOCS=1 pages_tests";
 }
 
-}  // namespace
+}  // namespace primitives_page_test
 }  // namespace spruce

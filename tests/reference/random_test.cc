@@ -12,7 +12,7 @@
 
 #include "spruce/spruce.h"
 
-namespace {
+namespace random_test {
 
 namespace sp = spruce;
 using sp::Array;
@@ -228,4 +228,4 @@ TEST(RandomFile, EveryFunctionHasCases) {
   EXPECT_GE(cases().size(), 300u);
 }
 
-}  // namespace
+}  // namespace random_test

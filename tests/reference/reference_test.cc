@@ -13,7 +13,7 @@
 #include "tests/reference/operations.h"
 
 namespace reference {
-namespace {
+namespace reference_test {
 
 const File& file() {
   static const File cases = read_cases(SPRUCE_SOURCE_DIR "/tests/reference/cases.bin");
@@ -159,5 +159,5 @@ TEST(ReferenceFile, ACutOrMissingFileIsAnError) {
   EXPECT_THROW(read_cases(path), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace reference_test
 }  // namespace reference

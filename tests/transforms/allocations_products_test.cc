@@ -10,7 +10,7 @@
 #include "tests/transforms/allocations.h"
 
 namespace spruce {
-namespace {
+namespace allocations_products_test {
 
 Array normal(const Shape& shape, Dtype dtype = float32) {
   return astype(random::normal(Key(7), shape), dtype);
@@ -146,5 +146,5 @@ TEST_F(AllocationsOfProducts, Rows) {
   }
 }
 
-}  // namespace
+}  // namespace allocations_products_test
 }  // namespace spruce

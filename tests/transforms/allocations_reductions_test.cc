@@ -10,7 +10,7 @@
 #include "tests/transforms/allocations.h"
 
 namespace spruce {
-namespace {
+namespace allocations_reductions_test {
 
 int64_t results(const Array&) { return 1; }
 int64_t results(const std::pair<Array, Array>&) { return 2; }
@@ -178,5 +178,5 @@ TEST_F(LargeAllocations, ProductsAndRandomNumbers) {
       "permutation", [](const Key& key) { return random::permutation(key, 10000); }, Key(6));
 }
 
-}  // namespace
+}  // namespace allocations_reductions_test
 }  // namespace spruce

@@ -14,7 +14,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace attention_test {
 
 struct Sizes {
   int64_t n, t, s, d, e;
@@ -226,5 +226,5 @@ TEST(AttentionGradient, LargeScoresDoNotOverflow) {
   expect_near(grad(f.fused)(in), grad(f.slow)(in), 1e-9, "large");
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace spruce

@@ -11,7 +11,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace best_order_test {
 
 // Bytes of temporaries, and of results for which there is no donor.
 size_t peak(const Graph& g) {
@@ -128,5 +128,5 @@ TEST(BestOrder, OfARecurrentNet) {
               noise(3, {20, 8, 16}));
 }
 
-}  // namespace
+}  // namespace best_order_test
 }  // namespace spruce

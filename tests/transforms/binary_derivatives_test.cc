@@ -18,7 +18,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce {
-namespace {
+namespace binary_derivatives_test {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -165,5 +165,5 @@ TEST(BinaryDerivatives, PowerAtWholeExponents) {
   EXPECT_DOUBLE_EQ(by_xxy(Array(2.0), Array(1.0)).item<double>(), 0.5);
 }
 
-}  // namespace
+}  // namespace binary_derivatives_test
 }  // namespace spruce

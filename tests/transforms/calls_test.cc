@@ -16,7 +16,7 @@
 #include "tests/transforms/allocations.h"
 
 namespace spruce {
-namespace {
+namespace calls_test {
 
 struct Ten {
   std::array<Array, 10> a;
@@ -150,5 +150,5 @@ TEST(Calls, WhatIsHeldElsewhereIsNeverWritten) {
   }
 }
 
-}  // namespace
+}  // namespace calls_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "spruce/transforms/passes/pipeline.h"
 
 namespace spruce {
-namespace {
+namespace checkpoint_test {
 
 struct Layer {
   Array w, b;
@@ -184,5 +184,5 @@ TEST(Checkpoint, LowersThePeak) {
             << " with checkpoint; compiled: " << jit_plain << " and " << jit_less << "\n";
 }
 
-}  // namespace
+}  // namespace checkpoint_test
 }  // namespace spruce

@@ -8,7 +8,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace collectives_test {
 
 const Array kRow = array({1.0f, 2.0f, 4.0f});
 
@@ -184,5 +184,5 @@ TEST(Collectives, InLoopsThatTakeNothingMapped) {
   EXPECT_TRUE(array_equal(both(zeros({3, 2})), array({{1.0f, 1.0f}, {4.0f, 4.0f}, {7.0f, 7.0f}})));
 }
 
-}  // namespace
+}  // namespace collectives_test
 }  // namespace spruce

@@ -8,7 +8,7 @@
 #include "spruce/transforms/passes/pipeline.h"
 
 namespace spruce {
-namespace {
+namespace compile_time_test {
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr int kLong = 2000;  // everything is slower
@@ -25,5 +25,5 @@ TEST(LongPrograms, Compile) {
   }
 }
 
-}  // namespace
+}  // namespace compile_time_test
 }  // namespace spruce

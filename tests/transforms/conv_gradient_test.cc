@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace spruce {
-namespace {
+namespace conv_gradient_test {
 
 TEST(WindowGradient, GoesToTheFirstOfTheLargest) {
   const Array x = array({1.0f, 3.0f, 3.0f, 2.0f, 3.0f, 3.0f, 1.0f, 1.0f}, {2, 4});
@@ -104,5 +104,5 @@ TEST(ConvGradient, PerExampleIsEachExampleAlone) {
   }
 }
 
-}  // namespace
+}  // namespace conv_gradient_test
 }  // namespace spruce

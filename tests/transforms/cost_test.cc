@@ -7,7 +7,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace cost_test {
 
 Cost cost(const char* text) { return analyze_cost(parse_graph(text)).total; }
 
@@ -163,5 +163,5 @@ TEST(Cost, RowsNameTheUsersLine) {
   EXPECT_NE(analyze_cost(g).text().find("at cost_test.cc:"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace cost_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace custom_test {
 
 const Array kRow = array({0.5f, 1.0f, 2.0f});
 
@@ -293,5 +293,5 @@ TEST(CustomRules, RulesWithLoopsUnderGradOfVmap) {
   expect_same(again);
 }
 
-}  // namespace
+}  // namespace custom_test
 }  // namespace spruce

@@ -14,7 +14,7 @@
 #include "tests/device/locked_device.h"
 
 namespace spruce {
-namespace {
+namespace debugging_test {
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -467,5 +467,5 @@ TEST(Debugging, NanChecksRunPrintsToo) {
   EXPECT_EQ(text, "c 3.0\nc 6.0\n");
 }
 
-}  // namespace
+}  // namespace debugging_test
 }  // namespace spruce

@@ -9,7 +9,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace deep_test {
 
 constexpr int kOperations = 100000;
 
@@ -65,5 +65,5 @@ TEST(Deep, APullbackThatIsKept) {
   EXPECT_EQ(pullback(array(1.0, float64)).item<double>(), kOperations + 1);
 }
 
-}  // namespace
+}  // namespace deep_test
 }  // namespace spruce

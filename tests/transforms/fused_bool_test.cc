@@ -10,7 +10,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce {
-namespace {
+namespace fused_bool_test {
 
 using properties::Arrays;
 
@@ -172,5 +172,5 @@ TEST(FusedBool, AbsOfABoolIsThatBool) {
   EXPECT_EQ(jit(choice)(x).to_vector<float>(), choice(x).to_vector<float>());
 }
 
-}  // namespace
+}  // namespace fused_bool_test
 }  // namespace spruce

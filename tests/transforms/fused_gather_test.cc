@@ -10,7 +10,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace fused_gather_test {
 
 bool equal_bits(const Array& a, const Array& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype() &&
@@ -154,5 +154,5 @@ TEST(FlattenGathers, OfABatchReadOneArray) {
   EXPECT_EQ(after(passes::flatten_gathers, inputs, dropped), dropped);
 }
 
-}  // namespace
+}  // namespace fused_gather_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "spruce/transforms/compile/jit.h"
 
 namespace spruce {
-namespace {
+namespace fused_reductions_test {
 
 struct Reduction {
   const char* name;
@@ -131,5 +131,5 @@ TEST(FusedReductions, AProductWithAZeroAmongFiniteFactorsIsZero) {
   EXPECT_TRUE(std::isnan(prod(array({0.0f, std::nanf(""), 2.0f})).item<float>()));
 }
 
-}  // namespace
+}  // namespace fused_reductions_test
 }  // namespace spruce

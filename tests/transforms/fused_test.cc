@@ -18,7 +18,7 @@
 #include "spruce/transforms/compile/jit.h"
 
 namespace spruce {
-namespace {
+namespace fused_test {
 
 // A random function of random arguments made of what a body may hold.
 class Program {
@@ -433,5 +433,5 @@ TEST(Fused, RandomBodiesOfMovedArraysInF64) { run_programs(float64, 7000, 600, 1
 TEST(Fused, RandomBodiesOfMovedArraysInBf16) { run_programs(bfloat16, 8000, 150, 0.05, true); }
 TEST(Fused, RandomBodiesOfMovedArraysInI32) { run_programs(int32, 9000, 200, 0, true); }
 
-}  // namespace
+}  // namespace fused_test
 }  // namespace spruce

@@ -11,7 +11,7 @@
 #include "spruce/transforms/vjp.h"
 
 namespace spruce {
-namespace {
+namespace grad_test {
 
 struct Layer {
   Array weight, bias;
@@ -201,5 +201,5 @@ TEST(JvpVjp, LinearizeRunsTheFunctionOnce) {
   EXPECT_EQ(runs, 1);
 }
 
-}  // namespace
+}  // namespace grad_test
 }  // namespace spruce

@@ -9,7 +9,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace graph_test {
 
 using testing::HasSubstr;
 const Array kVector = array({1.0f, 2.0f, 3.0f});
@@ -323,5 +323,5 @@ TEST(Passes, CallsAreTakenApart) {
             "graph(a: f32[3]) {\n  c: f32[3] = add a a\n  b: f32[3] = sin c\n  return b\n}");
 }
 
-}  // namespace
+}  // namespace graph_test
 }  // namespace spruce

@@ -8,7 +8,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace has_aux_test {
 
 const Array kX = array({0.5, 2.0, 3.0});
 
@@ -95,5 +95,5 @@ TEST(HasAux, SeveralArgumentsAndTuples) {
   EXPECT_EQ(std::get<1>(more), 7);
 }
 
-}  // namespace
+}  // namespace has_aux_test
 }  // namespace spruce

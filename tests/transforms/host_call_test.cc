@@ -13,7 +13,7 @@
 #include "tests/device/locked_device.h"
 
 namespace spruce {
-namespace {
+namespace host_call_test {
 
 using testing::HasSubstr;
 
@@ -241,5 +241,5 @@ TEST(HostCall, IsNeitherSavedNorRead) {
               HasSubstr("host_call: the function is C++ code"));
 }
 
-}  // namespace
+}  // namespace host_call_test
 }  // namespace spruce

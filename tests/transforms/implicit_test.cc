@@ -8,7 +8,7 @@
 #include <limits>
 
 namespace spruce {
-namespace {
+namespace implicit_test {
 
 // A matrix that is symmetric and positive definite, from any.
 Array definite(const Array& m) { return matmul(m, transpose(m)) + 2.0 * identity(3, float64); }
@@ -289,5 +289,5 @@ TEST(Implicit, CgHandsOnWhatIsNoNumber) {
   EXPECT_TRUE(allclose(solve(fine, zeros_like(fine)), zeros_like(fine)));
 }
 
-}  // namespace
+}  // namespace implicit_test
 }  // namespace spruce

@@ -9,7 +9,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace indices_test {
 
 // i32 from -size to size - 1, or also outside of that.
 std::vector<int32_t> places(int64_t size, bool outside, std::mt19937& rng) {
@@ -148,5 +148,5 @@ TEST(Indices, OfIntegersSlicesAndArraysSideBySide) {
   EXPECT_EQ(sum(eager_updates[4] - x).item<float>(), 4.0f * 3 * 4 * 3);
 }
 
-}  // namespace
+}  // namespace indices_test
 }  // namespace spruce

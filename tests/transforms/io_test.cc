@@ -9,7 +9,7 @@
 #include "spruce/transforms/vmap.h"
 
 namespace spruce {
-namespace {
+namespace io_test {
 
 TEST(IoTransforms, ATracedArrayHasNothingToSave) {
   const std::string path = testing::TempDir() + "spruce-traced.npy";
@@ -39,5 +39,5 @@ TEST(IoTransforms, UnderGradTheValueIsKnownAndSaved) {
   std::filesystem::remove(path);
 }
 
-}  // namespace
+}  // namespace io_test
 }  // namespace spruce

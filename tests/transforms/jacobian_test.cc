@@ -4,7 +4,7 @@
 #include <spruce/spruce.h>
 
 namespace spruce {
-namespace {
+namespace jacobian_test {
 
 struct Affine {
   Array weight;
@@ -137,5 +137,5 @@ TEST(Jvp, AFunctionOfOneTupleTakesItAsItIs) {
   EXPECT_EQ(tangent.item<float>(), 12.0f);
 }
 
-}  // namespace
+}  // namespace jacobian_test
 }  // namespace spruce

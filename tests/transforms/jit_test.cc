@@ -9,7 +9,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace jit_test {
 
 struct Scaled {
   Array x;
@@ -160,5 +160,5 @@ TEST(JitDonation, ConstantsOfTheFunctionAreNeverWritten) {
   EXPECT_TRUE(array_equal(constant, array({1.0f, 2.0f})));
 }
 
-}  // namespace
+}  // namespace jit_test
 }  // namespace spruce

@@ -8,7 +8,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace memory_test {
 
 struct Net {
   Array hidden, out;
@@ -79,5 +79,5 @@ TEST(Memory, TransformsReleaseWhatTheyHeld) {
   EXPECT_EQ(memory::live_bytes(), before);
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace spruce

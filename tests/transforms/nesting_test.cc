@@ -10,7 +10,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace nesting_test {
 
 using Scalar1 = std::function<Array(const Array&)>;
 
@@ -183,5 +183,5 @@ TEST(Nesting, MapsOfDerivativesAreDerivativesOfMaps) {
   EXPECT_TRUE(allclose(vmap(hessian(f))(rows)[1], hessian(f)(rows[1])));
 }
 
-}  // namespace
+}  // namespace nesting_test
 }  // namespace spruce

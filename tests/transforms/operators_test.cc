@@ -6,7 +6,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace operators_test {
 
 using testing::Each;
 using testing::HasSubstr;
@@ -83,5 +83,5 @@ TEST(Operators, ReuseTheMemoryOfTemporaries) {
   EXPECT_EQ(b.data<float>().data(), memory);
 }
 
-}  // namespace
+}  // namespace operators_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "spruce/transforms/compile/memory_plan.h"
 
 namespace spruce::internal {
-namespace {
+namespace plan_test {
 
 using From = Plan::Result::From;
 
@@ -228,5 +228,5 @@ TEST(Plan, AnOutputThatNobodyReadsHasAPlaceOfItsOwn) {
   EXPECT_EQ(doubled, (std::vector<float>{-2, -8, -4, -6}));
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace spruce::internal

@@ -12,7 +12,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace profile_test {
 
 using testing::HasSubstr;
 
@@ -112,5 +112,5 @@ TEST(Profile, SeesAllThreads) {
   for (const Profile::Row& r : p.rows) EXPECT_EQ(r.calls, 40) << r.equation;
 }
 
-}  // namespace
+}  // namespace profile_test
 }  // namespace spruce

@@ -5,7 +5,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_allocations_test {
 
 using Allocations = PerPrimitive;
 
@@ -31,5 +31,5 @@ TEST_P(Allocations, AreThoseOfResults) {
 INSTANTIATE_TEST_SUITE_P(Properties, Allocations, testing::ValuesIn(primitives_with_samples()),
                          name_of);
 
-}  // namespace
+}  // namespace properties_allocations_test
 }  // namespace spruce::properties

@@ -9,7 +9,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_expand_test {
 
 std::vector<const Primitive*> composites() {
   std::vector<const Primitive*> all;
@@ -66,5 +66,5 @@ TEST_P(Expand, IsTheSameFunction) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Expand, testing::ValuesIn(composites()), name_of);
 
-}  // namespace
+}  // namespace properties_expand_test
 }  // namespace spruce::properties

@@ -9,7 +9,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_forward_test {
 
 std::vector<Case> cases_of_all_dtypes(const Primitive& p) {
   std::vector<Case> cases = all_cases(p, float32);
@@ -88,5 +88,5 @@ TEST_P(Forward, NarrowDtypesAreNearDouble) {
 INSTANTIATE_TEST_SUITE_P(Properties, Forward, testing::ValuesIn(primitives_with_samples()),
                          name_of);
 
-}  // namespace
+}  // namespace properties_forward_test
 }  // namespace spruce::properties

@@ -4,7 +4,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_graph_test {
 
 using Text = PerPrimitive;
 
@@ -30,5 +30,5 @@ TEST_P(Text, ReadsBackAsItWasWritten) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Text, testing::ValuesIn(primitives_with_samples()), name_of);
 
-}  // namespace
+}  // namespace properties_graph_test
 }  // namespace spruce::properties

@@ -6,7 +6,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_jit_test {
 
 using Jit = PerPrimitive;
 
@@ -55,5 +55,5 @@ TEST_P(Jit, DerivativesAreThoseOfEvaluation) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Jit, testing::ValuesIn(primitives_with_samples()), name_of);
 
-}  // namespace
+}  // namespace properties_jit_test
 }  // namespace spruce::properties

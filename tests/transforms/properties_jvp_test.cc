@@ -5,7 +5,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_jvp_test {
 
 constexpr double kDifferences = 1e-6;
 
@@ -66,5 +66,5 @@ TEST_P(Jvp, NarrowDtypesKeepTheirDtype) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Jvp, testing::ValuesIn(primitives_with_samples()), name_of);
 
-}  // namespace
+}  // namespace properties_jvp_test
 }  // namespace spruce::properties

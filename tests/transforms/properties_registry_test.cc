@@ -8,7 +8,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_registry_test {
 
 TEST(Registry, EveryPrimitiveHasSamplesOrIsListed) {
   std::set<std::string_view> listed;
@@ -74,5 +74,5 @@ TEST_P(Rules, HaveCases) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Rules, testing::ValuesIn(primitives_with_samples()), name_of);
 
-}  // namespace
+}  // namespace properties_registry_test
 }  // namespace spruce::properties

@@ -8,7 +8,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_transpose_test {
 
 std::vector<const Primitive*> with_transposes() {
   std::vector<const Primitive*> all;
@@ -114,5 +114,5 @@ TEST_P(Transpose, IsTheAdjoint) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Transpose, testing::ValuesIn(with_transposes()), name_of);
 
-}  // namespace
+}  // namespace properties_transpose_test
 }  // namespace spruce::properties

@@ -5,7 +5,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_vjp_test {
 
 Arrays along(const Function& f, const Arrays& x, const Arrays& v) {
   return jvp(f, std::tuple<Arrays>(x), std::tuple<Arrays>(v)).second;
@@ -55,5 +55,5 @@ TEST_P(Vjp, OfJvpAndOfVjp) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Vjp, testing::ValuesIn(primitives_with_samples()), name_of);
 
-}  // namespace
+}  // namespace properties_vjp_test
 }  // namespace spruce::properties

@@ -8,7 +8,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace properties_vmap_test {
 
 constexpr int kDraws = 3;
 
@@ -125,5 +125,5 @@ TEST_P(Vmap, OfVmapIsALoop) {
 
 INSTANTIATE_TEST_SUITE_P(Properties, Vmap, testing::ValuesIn(primitives_with_samples()), name_of);
 
-}  // namespace
+}  // namespace properties_vmap_test
 }  // namespace spruce::properties

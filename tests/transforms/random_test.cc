@@ -16,7 +16,7 @@
 #include "spruce/transforms/vmap.h"
 
 namespace spruce {
-namespace {
+namespace random_test {
 
 using Draw = std::function<Array(const Key&)>;
 
@@ -146,5 +146,5 @@ TEST(RandomTransforms, ABatchOfKeysUnderVmapStillNeedsAnotherVmap) {
   EXPECT_THROW((void)vmap([](const Key& k) { return random::normal(k, {2}); })(keys), ShapeError);
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace spruce

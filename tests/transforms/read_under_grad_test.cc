@@ -11,7 +11,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace read_under_grad_test {
 
 using testing::HasSubstr;
 
@@ -83,5 +83,5 @@ TEST(ReadUnderGrad, SavingWritesTheValue) {
   std::filesystem::remove(path);
 }
 
-}  // namespace
+}  // namespace read_under_grad_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace retrace_test {
 
 using testing::HasSubstr;
 using testing::MatchesRegex;
@@ -153,5 +153,5 @@ TEST(Lower, OutlivesTheFunctionAndCountsConstants) {
   EXPECT_EQ(low.graph().equations.size(), 1u);
 }
 
-}  // namespace
+}  // namespace retrace_test
 }  // namespace spruce

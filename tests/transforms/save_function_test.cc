@@ -15,7 +15,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace save_function_test {
 
 using testing::HasSubstr;
 
@@ -400,5 +400,5 @@ TEST(FunctionFile, TracedValuesCannotBeSaved) {
                TracerError);
 }
 
-}  // namespace
+}  // namespace save_function_test
 }  // namespace spruce

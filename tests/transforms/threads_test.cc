@@ -9,7 +9,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace threads_test {
 
 constexpr int kCount = 8;
 
@@ -89,5 +89,5 @@ TEST(TransformThreads, OnePullbackForAll) {
   });
 }
 
-}  // namespace
+}  // namespace threads_test
 }  // namespace spruce

@@ -11,7 +11,7 @@
 #include "spruce/core/random/rejection.h"
 
 namespace spruce {
-namespace {
+namespace variates_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -197,5 +197,5 @@ TEST(Variates, SlopesOfExpectations) {
     EXPECT_NEAR(grad(second)(array(a)).item<double>(), 2 * a + 1, 0.02 * (2 * a + 1)) << a;
 }
 
-}  // namespace
+}  // namespace variates_test
 }  // namespace spruce

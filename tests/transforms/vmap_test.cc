@@ -9,7 +9,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace vmap_test {
 
 const Array kBlock = reshape(arange(24.0f), {2, 3, 4});
 
@@ -116,5 +116,5 @@ TEST(VmapNested, DifferentAxes) {
   EXPECT_TRUE(allclose(rows(a, b), matmul(a, b)));
 }
 
-}  // namespace
+}  // namespace vmap_test
 }  // namespace spruce

@@ -15,7 +15,7 @@
 #include "spruce/core/parallel.h"
 
 namespace spruce {
-namespace {
+namespace attention_test {
 
 struct Sizes {
   int64_t n, t, s, d, e;
@@ -115,5 +115,5 @@ TEST(AttentionKernel, BadInput) {
   EXPECT_THROW(attend({q, q, q, ones({4, 4})}, true), ValueError);
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace spruce

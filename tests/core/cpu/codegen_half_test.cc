@@ -13,7 +13,7 @@
 #include "tests/core/cpu/stage_check.h"
 
 namespace spruce::cpu::testing {
-namespace {
+namespace codegen_half_test {
 
 constexpr Dtype kF = Dtype::kFloat32, kH = Dtype::kFloat16, kBf = Dtype::kBfloat16,
                 kI = Dtype::kInt32, kU = Dtype::kUint32, kB = Dtype::kBool;
@@ -330,5 +330,5 @@ TEST(CodegenHalf, LeavesToTheTapeWhatItHasNoCodeFor) {
   EXPECT_EQ(make_stage_x64(doubles.stage()), nullptr);
 }
 
-}  // namespace
+}  // namespace codegen_half_test
 }  // namespace spruce::cpu::testing

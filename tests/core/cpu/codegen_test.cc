@@ -11,7 +11,7 @@
 #include "tests/core/cpu/stage_check.h"
 
 namespace spruce::cpu::testing {
-namespace {
+namespace codegen_test {
 
 const std::vector<int64_t>& sizes() {
   static const std::vector<int64_t> all = [] {
@@ -286,5 +286,5 @@ TEST(Codegen, RefusesWhatItHasNoCodeFor) {
   EXPECT_EQ(make_stage_x64(stage), nullptr);
 }
 
-}  // namespace
+}  // namespace codegen_test
 }  // namespace spruce::cpu::testing

@@ -11,7 +11,7 @@
 #include "tests/core/cpu/conv_cases.h"
 
 namespace spruce {
-namespace {
+namespace conv_features_test {
 
 class Cases : public ConvCases {
  public:
@@ -134,5 +134,5 @@ TEST(ConvFeatures, OfLargeSizes) {
   check({40, 40, 30, 30}, {40, 50, 30, 30}, to_window);
 }
 
-}  // namespace
+}  // namespace conv_features_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "tests/core/cpu/conv_cases.h"
 
 namespace spruce {
-namespace {
+namespace conv_lanes_test {
 
 class Cases : public ConvCases {
  public:
@@ -134,5 +134,5 @@ TEST(ConvLanes, PreparedConvolutionsNeedNoOtherMemory) {
   set_threads(threads_before);
 }
 
-}  // namespace
+}  // namespace conv_lanes_test
 }  // namespace spruce

@@ -14,7 +14,7 @@
 #include "spruce/core/parallel.h"
 
 namespace spruce {
-namespace {
+namespace dot_test {
 
 struct Case {
   Shape a, b;
@@ -371,5 +371,5 @@ TEST(Dot, OfManyRowsAndThreads) {
   }
 }
 
-}  // namespace
+}  // namespace dot_test
 }  // namespace spruce

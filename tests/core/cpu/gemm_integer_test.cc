@@ -14,7 +14,7 @@
 #include "spruce/core/parallel.h"
 
 namespace spruce {
-namespace {
+namespace gemm_integer_test {
 
 template <class T>
 T random_value(std::mt19937_64& random) {
@@ -128,5 +128,5 @@ TEST(GemmIntegers, WrapAtTheEndsOfTheirRange) {
   EXPECT_EQ(c, std::vector<int64_t>(40 * 40, 0)) << "an even number of halves of the range";
 }
 
-}  // namespace
+}  // namespace gemm_integer_test
 }  // namespace spruce

@@ -13,7 +13,7 @@
 #include "spruce/core/cpu/elementwise/half.h"
 
 namespace spruce {
-namespace {
+namespace half_loops_test {
 
 template <class T>
 std::vector<T> all_values() {
@@ -153,5 +153,5 @@ TYPED_TEST(HalfLoops, RowsAndColumnsBroadcast) {
     ASSERT_EQ(less[i], static_cast<float>(column[i / 1500]) < static_cast<float>(row[i % 1500]));
 }
 
-}  // namespace
+}  // namespace half_loops_test
 }  // namespace spruce

@@ -10,7 +10,7 @@
 #include "tests/core/cpu/math_ops.h"
 
 namespace spruce::math_ops {
-namespace {
+namespace math_test {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -278,5 +278,5 @@ TEST(MathTest, NanGoesThroughEveryFunction) {
   for_each_op(UnaryOps(), [](auto op) { expect_exactly<decltype(op)>({{kNan, 0, kNan}}); });
 }
 
-}  // namespace
+}  // namespace math_test
 }  // namespace spruce::math_ops

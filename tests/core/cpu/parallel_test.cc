@@ -12,7 +12,7 @@
 #include <thread>
 
 namespace spruce {
-namespace {
+namespace parallel_test {
 
 class ThreadCount {
  public:
@@ -107,5 +107,5 @@ TEST(Threads, OmpNumThreadsIsBoundByTheNumberOfCores) {
     setenv("OMP_NUM_THREADS", saved.c_str(), 1);
 }
 
-}  // namespace
+}  // namespace parallel_test
 }  // namespace spruce

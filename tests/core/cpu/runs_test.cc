@@ -13,7 +13,7 @@
 #include "spruce/core/parallel.h"
 
 namespace spruce {
-namespace {
+namespace runs_test {
 
 std::vector<char> noise(int64_t n, unsigned seed) {
   std::mt19937 rng(seed);
@@ -165,5 +165,5 @@ TEST(Concatenate, AlongEveryAxisInEveryDtypeWithThreads) {
   set_threads(before);
 }
 
-}  // namespace
+}  // namespace runs_test
 }  // namespace spruce

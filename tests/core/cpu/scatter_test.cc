@@ -11,7 +11,7 @@
 #include "spruce/core/rules/gather.h"
 
 namespace spruce {
-namespace {
+namespace scatter_test {
 
 // x[i[k]] = f(x[i[k]], u[k]) for each k in turn; what is outside is left out.
 template <class T, class F>
@@ -94,5 +94,5 @@ TEST(Scatter, OfRowsIsOneUpdateAfterTheOther) {
   expect_all<float>(90, 3, 0);
 }
 
-}  // namespace
+}  // namespace scatter_test
 }  // namespace spruce

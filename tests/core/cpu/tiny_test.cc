@@ -13,7 +13,7 @@
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::cpu {
-namespace {
+namespace tiny_test {
 
 class Random {
  public:
@@ -364,5 +364,5 @@ TEST(Tiny, RunsLoopsWhoseCarryStaysInRegisters) {
   }
 }
 
-}  // namespace
+}  // namespace tiny_test
 }  // namespace spruce::cpu

@@ -13,7 +13,7 @@
 #include "spruce/core/cpu/math/math.h"
 
 namespace spruce {
-namespace {
+namespace unary_v4_test {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -195,5 +195,5 @@ INSTANTIATE_TEST_SUITE_P(
         Function{"erf", [](const Array& x) { return erf(x); }, std::erf, 2.5, {1, -1, 0, -0.0f}}),
     [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace unary_v4_test
 }  // namespace spruce

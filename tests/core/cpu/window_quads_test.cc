@@ -10,7 +10,7 @@
 #include "spruce/core/rules/window.h"
 
 namespace spruce {
-namespace {
+namespace window_quads_test {
 
 WindowParams quads(int rank) {
   WindowParams w;
@@ -73,5 +73,5 @@ TEST(WindowQuads, GiveWhatTheGeneralKernelGives) {
   }
 }
 
-}  // namespace
+}  // namespace window_quads_test
 }  // namespace spruce

@@ -8,7 +8,7 @@
 #include "tests/core/graph/golden.h"
 
 namespace spruce {
-namespace {
+namespace graph_dot_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -98,5 +98,5 @@ TEST(Dot, TheEmptyGraphHasPictures) {
   EXPECT_THAT(to_html(Graph()), HasSubstr("0 equations"));
 }
 
-}  // namespace
+}  // namespace graph_dot_test
 }  // namespace spruce

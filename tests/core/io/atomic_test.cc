@@ -16,7 +16,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
-namespace {
+namespace atomic_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -151,5 +151,5 @@ TEST(AtomicSave, ErrorsNameTheUsersLine) {
   EXPECT_THAT(error, HasSubstr("atomic_test.cc:" + std::to_string(__LINE__ - 2)));
 }
 
-}  // namespace
+}  // namespace atomic_test
 }  // namespace spruce::io

@@ -11,7 +11,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
-namespace {
+namespace idx_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -126,5 +126,5 @@ TEST(Idx, DamagedFilesAreRefused) {
   EXPECT_GT(damage(gzip(kBytes), [](const std::string& path) { (void)load_idx(path); }), 100);
 }
 
-}  // namespace
+}  // namespace idx_test
 }  // namespace spruce::io

@@ -10,7 +10,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
-namespace {
+namespace npy_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -205,5 +205,5 @@ TEST(Npz, RefusesToSaveWhatIsNoArray) {
   EXPECT_TRUE(s.names().empty());
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace spruce::io

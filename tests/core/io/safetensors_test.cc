@@ -9,7 +9,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
-namespace {
+namespace safetensors_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -133,5 +133,5 @@ TEST(Safetensors, RefusesToSaveWhatTheFormatCannotHold) {
   EXPECT_TRUE(s.names().empty());
 }
 
-}  // namespace
+}  // namespace safetensors_test
 }  // namespace spruce::io

@@ -10,7 +10,7 @@
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
-namespace {
+namespace tree_io_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -278,5 +278,5 @@ TEST(TreeIo, ManyArraysAreLoadedInATimeInLineWithTheirNumber) {
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 15);
 }
 
-}  // namespace
+}  // namespace tree_io_test
 }  // namespace spruce::io

@@ -7,7 +7,7 @@
 #include "tests/transforms/control/twins.h"
 
 namespace spruce::control {
-namespace {
+namespace cond_test {
 
 // Each branch saves something else, and the first does not depend on in[1].
 Array chosen(const Arrays& in) {
@@ -344,5 +344,5 @@ TEST(Cond, GuardsAreGoneWhereItIsCompiled) {
   EXPECT_EQ(passes::optimize(g).text().find("guard"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace cond_test
 }  // namespace spruce::control

@@ -12,7 +12,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce::control {
-namespace {
+namespace deep_nesting_test {
 
 constexpr int kDepth = 50;
 
@@ -108,5 +108,5 @@ TEST(DeepNesting, AFunctionFile) {
   std::filesystem::remove(path);
 }
 
-}  // namespace
+}  // namespace deep_nesting_test
 }  // namespace spruce::control

@@ -5,7 +5,7 @@
 #include "tests/transforms/control/twins.h"
 
 namespace spruce::control {
-namespace {
+namespace map_test {
 
 TEST(Map, IsVmapOneByOne) {
   const auto each = [](const Arrays& in) {
@@ -59,5 +59,5 @@ TEST(AssociativeScan, IsCumsumForSums) {
   expect_close(associative_scan(add, x), cumsum(x, 0), "sums");
 }
 
-}  // namespace
+}  // namespace map_test
 }  // namespace spruce::control

@@ -6,7 +6,7 @@
 #include "tests/transforms/control/twins.h"
 
 namespace spruce::control {
-namespace {
+namespace scan_test {
 
 // h = tanh(w h + u x), the last h and all of them in one number.
 Array recurrent(const Arrays& in, const ScanOptions& options) {
@@ -250,5 +250,5 @@ TEST(Scan, TenThousandStepsTakeTheMemoryOfTheirResiduals) {
   EXPECT_LT(used, residuals + (1 << 20));
 }
 
-}  // namespace
+}  // namespace scan_test
 }  // namespace spruce::control

@@ -10,7 +10,7 @@
 #include "spruce/transforms/jacobian.h"
 
 namespace spruce {
-namespace {
+namespace tiny_scan_test {
 
 Array lorenz(const Array& theta, const Array& s) {
   return stack(
@@ -70,5 +70,5 @@ TEST(TinyScan, SlicesInAndOutBothWays) {
   }
 }
 
-}  // namespace
+}  // namespace tiny_scan_test
 }  // namespace spruce

@@ -7,7 +7,7 @@
 #include "tests/transforms/control/twins.h"
 
 namespace spruce::control {
-namespace {
+namespace while_test {
 
 // Doubles x by a until it is past a bound that is closed over.
 Array grown(const Arrays& in, const WhileOptions& options) {
@@ -327,5 +327,5 @@ TEST(WhileLoop, BoundsBelowZeroAreErrors) {
   }
 }
 
-}  // namespace
+}  // namespace while_test
 }  // namespace spruce::control

@@ -15,7 +15,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace algebra_laws_test {
 
 using Arrays = std::vector<Array>;
 // Of x, y and a bool p.
@@ -270,5 +270,5 @@ TEST(AlgebraLaws, AbsOfANegatedUnsignedIntegerKeepsTheNegation) {
   EXPECT_EQ(jit(f)(x).to_vector<uint8_t>(), (std::vector<uint8_t>{255, 254, 56}));
 }
 
-}  // namespace
+}  // namespace algebra_laws_test
 }  // namespace spruce

@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace algebra_test {
 
 const char* const kZero = "b: f32[] = constant {0}\n";
 const char* const kOne = "b: f32[] = constant {1}\n";
@@ -151,5 +151,5 @@ TEST(Algebra, IdentitiesOfTransformsGo) {
                                   "return a"}});
 }
 
-}  // namespace
+}  // namespace algebra_test
 }  // namespace spruce

@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace broadcasts_test {
 
 TEST(Broadcasts, ThatTheOperationDoesItselfGo) {
   expect_cases(passes::broadcasts,
@@ -22,5 +22,5 @@ TEST(Broadcasts, ThatTheOperationDoesItselfGo) {
                  "d: f32[2,3] = add a c\nreturn d"}});
 }
 
-}  // namespace
+}  // namespace broadcasts_test
 }  // namespace spruce

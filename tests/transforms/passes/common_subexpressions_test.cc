@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace common_subexpressions_test {
 
 TEST(CommonSubexpressions, InputsOfCommutativeOperationsHaveNoOrder) {
   expect_cases(passes::common_subexpressions,
@@ -14,5 +14,5 @@ TEST(CommonSubexpressions, InputsOfCommutativeOperationsHaveNoOrder) {
                  "c: f32[3] = sub a b\nd: f32[3] = sub b a\ne: f32[3] = add c d\nreturn e"}});
 }
 
-}  // namespace
+}  // namespace common_subexpressions_test
 }  // namespace spruce

@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace constant_folding_test {
 
 TEST(ConstantFolding, ComputesWhatIsKnown) {
   expect_cases(passes::constant_folding,
@@ -33,5 +33,5 @@ TEST(ConstantFolding, KeepsWhatWouldBeLarge) {
   EXPECT_EQ(passes::constant_folding(g).equations.size(), 2u);
 }
 
-}  // namespace
+}  // namespace constant_folding_test
 }  // namespace spruce

@@ -14,7 +14,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace effects_test {
 
 // A step with a loop, a branch and a checkpoint in it; with effects in all of them or none.
 Array step(const Array& w, const Array& x, bool effects) {
@@ -135,5 +135,5 @@ TEST(Effects, AreMadeADependence) {
   }
 }
 
-}  // namespace
+}  // namespace effects_test
 }  // namespace spruce

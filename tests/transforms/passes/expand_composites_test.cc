@@ -8,7 +8,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace expand_composites_test {
 
 TEST(ExpandComposites, StepsOfOptimizersAreWrittenOut) {
   expect_cases(passes::expand_composites,
@@ -54,5 +54,5 @@ TEST(ExpandComposites, LogaddexpOfInfinitiesAndNan) {
                                                                             << compiled;
 }
 
-}  // namespace
+}  // namespace expand_composites_test
 }  // namespace spruce

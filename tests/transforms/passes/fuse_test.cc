@@ -8,7 +8,7 @@
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce {
-namespace {
+namespace fuse_test {
 
 void expect_fused(const std::string& from, const std::string& to) {
   const Graph fused = passes::fuse(parse_graph(from));
@@ -316,5 +316,5 @@ TEST(Fuse, RowsAreNormalisedInOneGroup) {
 })");
 }
 
-}  // namespace
+}  // namespace fuse_test
 }  // namespace spruce

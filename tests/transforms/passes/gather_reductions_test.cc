@@ -8,7 +8,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace gather_reductions_test {
 
 const std::string kGather =
     "offset_dims=[2] collapsed_dims=[0] start_index_map=[0] operand_batch_dims=[] "
@@ -183,5 +183,5 @@ TEST(GatherReductions, RowsOfTakeAreCopiedOfAnyLength) {
   }
 }
 
-}  // namespace
+}  // namespace gather_reductions_test
 }  // namespace spruce

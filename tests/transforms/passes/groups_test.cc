@@ -9,7 +9,7 @@
 #include "spruce/core/ops/math.h"
 
 namespace spruce::passes {
-namespace {
+namespace groups_test {
 
 // A graph of additions over what `operands` says: by equation, the equations that it reads; none is
 // the input.
@@ -101,5 +101,5 @@ TEST(Groups, FindPathsThatAreShortInTimeThatDoesNotDependOnTheProgram) {
   EXPECT_LT(groups.followed(), static_cast<int64_t>(10 * kSteps));
 }
 
-}  // namespace
+}  // namespace groups_test
 }  // namespace spruce::passes

@@ -5,7 +5,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace heads_test {
 
 const std::string kLse =
     "attention_lse_strided[scale=0.5 causal=true query=[2,2,3,4] keys=3 values=4 ";
@@ -100,5 +100,5 @@ TEST(Heads, KeepTheMeaningOfAProjection) {
   }
 }
 
-}  // namespace
+}  // namespace heads_test
 }  // namespace spruce

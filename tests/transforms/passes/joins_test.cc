@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace joins_test {
 
 TEST(Joins, PaddedPiecesAreConcatenated) {
   expect_cases(
@@ -26,5 +26,5 @@ TEST(Joins, OthersStay) {
   }
 }
 
-}  // namespace
+}  // namespace joins_test
 }  // namespace spruce

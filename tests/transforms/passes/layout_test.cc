@@ -6,7 +6,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace layout_test {
 
 std::string dot_to(const std::string& lhs, const std::string& rhs,
                    const std::string& batch = "[]") {
@@ -141,5 +141,5 @@ TEST(Layout, FreeAxesOfTheRightOperandMayFall) {
   EXPECT_EQ(jit(rows)(x, y).to_vector<float>(), rows(x, y).to_vector<float>());
 }
 
-}  // namespace
+}  // namespace layout_test
 }  // namespace spruce

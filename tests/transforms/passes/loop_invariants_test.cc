@@ -5,7 +5,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace loop_invariants_test {
 
 std::string scan(const std::string& counts, const std::string& inputs, const std::string& body) {
   return "scan[length=5 " + counts + " reverse=false unroll=1 checkpoint=false body=graph(" +
@@ -101,5 +101,5 @@ TEST(LoopInvariants, ACarryThatIsReadStays) {
   EXPECT_EQ(after(passes::loop_invariants, "a: f32[3], b: f32[5,2,3]", body), body);
 }
 
-}  // namespace
+}  // namespace loop_invariants_test
 }  // namespace spruce

@@ -9,7 +9,7 @@
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
-namespace {
+namespace meaning_test {
 
 constexpr double kTolerance = 1e-12;
 
@@ -238,5 +238,5 @@ TEST(MeaningOfFunctions, AStencilAndItsDerivative) {
   expect_meaning_of_call(grad(f), noise(12, {7, 9}));
 }
 
-}  // namespace
+}  // namespace meaning_test
 }  // namespace spruce::properties

@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace movement_test {
 
 std::string reshape_to(const std::string& to) { return " = reshape[shape=" + to + "] "; }
 std::string transpose_to(const std::string& perm) { return " = transpose[perm=" + perm + "] "; }
@@ -126,5 +126,5 @@ TEST(Movement, Reversals) {
                 {"a: f32[1,3]", "b: f32[1,3] = rev[axes=[0]] a\nreturn b", "return a"}});
 }
 
-}  // namespace
+}  // namespace movement_test
 }  // namespace spruce

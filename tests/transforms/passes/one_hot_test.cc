@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace one_hot_test {
 
 const char* const kInputs = "a: i32[4,1,1], b: f32[4,1]";
 const std::string kScatter =
@@ -51,5 +51,5 @@ TEST(OneHot, ScattersOfSeveralPlacesStay) {
   EXPECT_EQ(after(passes::one_hot, "a: i32[4,1], b: f32[4]", body), body);
 }
 
-}  // namespace
+}  // namespace one_hot_test
 }  // namespace spruce

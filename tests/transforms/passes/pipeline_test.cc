@@ -13,7 +13,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace pipeline_test {
 
 TEST(Pipeline, ANameIsOneFunction) {
   std::map<std::string, Graph (*)(Graph)> functions;
@@ -53,5 +53,5 @@ TEST(Pipeline, AStepOfAnLstmIsAProductAndOneLoop) {
   EXPECT_EQ(scans, 2);  // forward and back
 }
 
-}  // namespace
+}  // namespace pipeline_test
 }  // namespace spruce

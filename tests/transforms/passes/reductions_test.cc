@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace reductions_test {
 
 TEST(Reductions, OfOneElement) {
   expect_cases(passes::reductions,
@@ -53,5 +53,5 @@ TEST(Reductions, OfTransposesAndSigns) {
                  "b: f64[2] = reduce_sum[axes=[1]] a\nc: f64[2] = neg b\nreturn c"}});
 }
 
-}  // namespace
+}  // namespace reductions_test
 }  // namespace spruce

@@ -18,7 +18,7 @@
 #include "tests/transforms/row_halves.h"
 
 namespace spruce {
-namespace {
+namespace row_blocks_test {
 
 const std::string kDot = "dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]]";
 
@@ -413,5 +413,5 @@ INSTANTIATE_TEST_SUITE_P(Passes, RowsOfPrimitives,
                          testing::ValuesIn(properties::primitives_with_samples()),
                          properties::name_of);
 
-}  // namespace
+}  // namespace row_blocks_test
 }  // namespace spruce

@@ -7,7 +7,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace scan_residuals_test {
 
 std::string scan(const std::string& parts, const std::string& body, bool reverse = false) {
   return " = scan[length=4 " + parts + " reverse=" + (reverse ? "true" : "false") +
@@ -113,5 +113,5 @@ TEST(ScanResiduals, ARecurrentNetKeepsOneArrayOfStates) {
   EXPECT_LT(max(abs(got - want)).item<float>(), 1e-4f * max(abs(want)).item<float>());
 }
 
-}  // namespace
+}  // namespace scan_residuals_test
 }  // namespace spruce

@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace scan_tidy_test {
 
 std::string scan(const std::string& parts, const std::string& body) {
   return " = scan[length=4 " + parts + " reverse=false unroll=1 checkpoint=false body=graph" +
@@ -60,5 +60,5 @@ TEST(ScanTidy, ALoopWithoutResultsGoes) {
         "return a b"}});
 }
 
-}  // namespace
+}  // namespace scan_tidy_test
 }  // namespace spruce

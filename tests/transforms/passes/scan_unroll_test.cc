@@ -5,7 +5,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace scan_unroll_test {
 
 TEST(ScanUnroll, CopiesTheBody) {
   expect_cases(
@@ -71,5 +71,5 @@ TEST(ScanUnroll, GivesTheSameResults) {
   }
 }
 
-}  // namespace
+}  // namespace scan_unroll_test
 }  // namespace spruce

@@ -5,7 +5,7 @@
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce {
-namespace {
+namespace schedule_test {
 
 // Three large values that each shrink to a scalar: one after the other needs the memory of one.
 constexpr const char* kWide = R"(graph(a: f32[1000]) {
@@ -76,5 +76,5 @@ TEST(Schedule, WaitsForValuesThatAreReadTwice) {
   EXPECT_EQ(g.equations.size(), 5u);
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace spruce

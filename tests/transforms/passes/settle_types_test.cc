@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace settle_types_test {
 
 TEST(SettleTypes, WeakValuesBecomeStrongUpToTheResults) {
   expect_cases(passes::settle_types,
@@ -16,5 +16,5 @@ TEST(SettleTypes, WeakValuesBecomeStrongUpToTheResults) {
                  "b\nd: f32[2] = mul a c\nreturn d"}});
 }
 
-}  // namespace
+}  // namespace settle_types_test
 }  // namespace spruce

@@ -2,7 +2,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace slices_test {
 
 TEST(Slices, AChainOfOperationsIsComputedForEach) {
   expect_cases(passes::slices,
@@ -55,5 +55,5 @@ TEST(Slices, OfTheSameOperandAreOne) {
                  "c: f32[256] = mul b b\nreturn c"}});
 }
 
-}  // namespace
+}  // namespace slices_test
 }  // namespace spruce

@@ -11,7 +11,7 @@
 #include "spruce/transforms/passes/pipeline.h"
 
 namespace spruce {
-namespace {
+namespace tiny_test {
 
 class Tiny : public ::testing::Test {
  protected:
@@ -121,5 +121,5 @@ TEST_F(Tiny, CompiledTwiceIsCompiledOnce) {
   EXPECT_EQ(twice.text(), once.text());
 }
 
-}  // namespace
+}  // namespace tiny_test
 }  // namespace spruce

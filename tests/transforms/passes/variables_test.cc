@@ -11,7 +11,7 @@
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {
-namespace {
+namespace variables_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -53,5 +53,5 @@ TEST_F(PassVariables, APassThatOthersNeedIsNotLeftOut) {
                     Not(HasSubstr("spruce: graph:"))));
 }
 
-}  // namespace
+}  // namespace variables_test
 }  // namespace spruce

@@ -5,7 +5,7 @@
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {
-namespace {
+namespace while_invariants_test {
 
 std::string graph(const std::string& inputs, const std::string& body) {
   return "graph(" + inputs + ") {\n" + body + "\n}";
@@ -81,5 +81,5 @@ TEST(WhileInvariants, CompiledLoopsGiveWhatEagerOnesGive) {
   EXPECT_TRUE(allclose(std::get<2>(compiled), std::get<2>(eager)));
 }
 
-}  // namespace
+}  // namespace while_invariants_test
 }  // namespace spruce

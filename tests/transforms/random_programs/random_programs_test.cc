@@ -16,7 +16,7 @@
 #include "tests/transforms/row_halves.h"
 
 namespace spruce::random_programs {
-namespace {
+namespace random_programs_test {
 
 constexpr double kDifferences = 1e-4;
 
@@ -334,5 +334,5 @@ TEST(RandomPrograms, ASmallerProgramStillFails) {
   EXPECT_GT(found, 5);
 }
 
-}  // namespace
+}  // namespace random_programs_test
 }  // namespace spruce::random_programs

@@ -19,7 +19,7 @@
 #include "tests/transforms/random_programs/typed.h"
 
 namespace spruce::random_programs {
-namespace {
+namespace typed_programs_test {
 
 using Arrays = std::vector<Array>;
 
@@ -167,5 +167,5 @@ TEST(TypedPrograms, MeetEveryOperation) {
   for (const TypedOp& op : typed_ops()) EXPECT_TRUE(met.contains(op.name)) << op.name;
 }
 
-}  // namespace
+}  // namespace typed_programs_test
 }  // namespace spruce::random_programs
