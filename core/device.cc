@@ -43,6 +43,8 @@ Device::Device() : index_(0) {
 
 Device::~Device() { registry().devices[index_] = nullptr; }
 
+int64_t Executable::donor(size_t) const { return -1; }
+
 std::unique_ptr<const Executable> Device::compile(const Graph&) { return nullptr; }
 
 void Device::fill(void* device_data, const void* element, int64_t n, int64_t element_bytes) {

@@ -23,8 +23,12 @@ class Executable {
  public:
   virtual ~Executable() = default;
   /// Runs on memory of the device: one view for each input of the graph and one for each output,
-  /// with their types. Outputs lie apart from each other and from the inputs.
+  /// with their types. Outputs lie apart from each other and from the inputs, but output k may lie
+  /// where input donor(k) does.
   virtual void run(std::span<const View> in, std::span<const View> out) const = 0;
+  /// The input whose memory output k, which has as many bytes, takes over where nobody else holds
+  /// it; -1, as here, for none. No two outputs have the same one.
+  virtual int64_t donor(size_t k) const;
 };
 
 /// A place where arrays live and primitives run. It registers itself when it is made, and lives as

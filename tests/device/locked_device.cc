@@ -110,6 +110,7 @@ class LockedExecutable final : public Executable {
     plan_.run(scratch, from.data(), to.data());
     internal::pool_release(scratch, plan_.scratch_bytes());
   }
+  int64_t donor(size_t k) const override { return plan_.results()[k].donor; }
 
  private:
   internal::Plan plan_;

@@ -58,7 +58,7 @@ TEST(MemoryPlan, LendsWindowsToWhatLivesWithinThem) {
   std::mt19937 random(11);
   for (int trial = 0; trial < 200; ++trial) {
     std::vector<Lifetime> lives;
-    std::vector<Window> windows;
+    std::vector<IdleInterval> windows;
     for (int i = 0; i < 30; ++i) {
       const auto first = static_cast<int32_t>(random() % 40);
       lives.push_back({first, first + static_cast<int32_t>(random() % 12), random() % 5000});
@@ -68,22 +68,22 @@ TEST(MemoryPlan, LendsWindowsToWhatLivesWithinThem) {
       windows.push_back({first, first + static_cast<int32_t>(random() % 30), random() % 20000});
     }
     std::vector<Lifetime> rest = lives;
-    const std::vector<Loan> loans = lend(rest, 20, windows);
-    ASSERT_EQ(loans.size(), 20u);
+    const std::vector<Alias> aliases = alias_idle_memory(rest, 20, windows);
+    ASSERT_EQ(aliases.size(), 20u);
     EXPECT_LE(least_memory(rest), least_memory(lives));
     for (size_t i = 0; i < lives.size(); ++i) {
-      const bool lent = i < loans.size() && loans[i].window >= 0;
+      const bool lent = i < aliases.size() && aliases[i].interval >= 0;
       EXPECT_EQ(rest[i].bytes, lent ? 0 : lives[i].bytes);
       if (!lent) continue;
-      const Window& w = windows[static_cast<size_t>(loans[i].window)];
+      const IdleInterval& w = windows[static_cast<size_t>(aliases[i].interval)];
       EXPECT_TRUE(w.first <= lives[i].first && lives[i].last <= w.last);
-      EXPECT_LE(loans[i].offset + lives[i].bytes, w.bytes);
+      EXPECT_LE(aliases[i].offset + lives[i].bytes, w.bytes);
       for (size_t j = 0; j < i; ++j) {
-        if (j >= loans.size() || loans[j].window != loans[i].window ||
+        if (j >= aliases.size() || aliases[j].interval != aliases[i].interval ||
             lives[i].first > lives[j].last || lives[j].first > lives[i].last)
           continue;
-        EXPECT_TRUE(loans[i].offset + lives[i].bytes <= loans[j].offset ||
-                    loans[j].offset + lives[j].bytes <= loans[i].offset);
+        EXPECT_TRUE(aliases[i].offset + lives[i].bytes <= aliases[j].offset ||
+                    aliases[j].offset + lives[j].bytes <= aliases[i].offset);
       }
     }
   }

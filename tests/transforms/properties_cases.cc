@@ -163,7 +163,8 @@ Arrays inputs(const Case& c, int draw) {
     } else if (in.distinct) {
       next += n;
     }
-    out.push_back(from_numbers(values, in.aval));
+    // Numbers as well are where arrays are made, so that all have the same place.
+    out.push_back(to_device(from_numbers(values, in.aval), device_at(DefaultDevice::index())));
   }
   return out;
 }

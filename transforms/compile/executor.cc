@@ -168,7 +168,9 @@ void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) cons
   for (size_t k = 0; k < f.results.size(); ++k) {
     Aval aval = source_.avals[static_cast<size_t>(source_.outputs[k])];
     aval.device = device;
-    f.results[k] = make_array(aval);
+    const int64_t donor = compiled.donor(k);
+    const bool taken = donor >= 0 && held_once(f.args[static_cast<size_t>(donor)]);
+    f.results[k] = taken ? view_of(f.args[static_cast<size_t>(donor)], aval) : make_array(aval);
     out.push_back({mutable_data(f.results[k]), &f.results[k].aval()});
   }
   compiled.run(in, out);

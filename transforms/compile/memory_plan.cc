@@ -127,17 +127,17 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
 
 namespace {
 
-constexpr int kMostLoans = 256;
+constexpr int kMostAliases = 256;
 
-// The places in one window.
-class Shelf {
+// The places in one interval.
+class IntervalPlan {
  public:
-  Shelf(const Window& w, size_t number) : window_(w), number_(number) {}
+  IntervalPlan(const IdleInterval& w, size_t number) : interval_(w), number_(number) {}
 
-  /// The lowest offset that is free throughout; the window's size where there is none.
+  /// The lowest offset that is free throughout; the interval's size where there is none.
   size_t find(const Lifetime& l) const {
-    const size_t none = window_.bytes, size = rounded(l.bytes);
-    if (l.first < window_.first || l.last > window_.last || l.bytes > none) return none;
+    const size_t none = interval_.bytes, size = rounded(l.bytes);
+    if (l.first < interval_.first || l.last > interval_.last || l.bytes > none) return none;
     std::vector<std::pair<size_t, size_t>> rivals;  // begin, end
     for (const auto& [other, at] : placed_) {
       if (other.first <= l.last && l.first <= other.last)
@@ -152,11 +152,11 @@ class Shelf {
     return offset + l.bytes <= none ? offset : none;
   }
   void put(const Lifetime& l, size_t offset) { placed_.emplace_back(l, offset); }
-  size_t bytes() const { return window_.bytes; }
+  size_t bytes() const { return interval_.bytes; }
   int32_t number() const { return static_cast<int32_t>(number_); }
 
  private:
-  Window window_;
+  IdleInterval interval_;
   size_t number_;
   std::vector<std::pair<Lifetime, size_t>> placed_;
 };
@@ -206,16 +206,17 @@ class Usage {
 
 }  // namespace
 
-std::vector<Loan> lend(std::span<Lifetime> lifetimes, size_t movable,
-                       std::span<const Window> windows) {
-  std::vector<Loan> loans(movable);
-  std::vector<Shelf> shelves;
-  for (size_t w = 0; w < windows.size(); ++w) shelves.emplace_back(windows[w], w);
-  std::stable_sort(shelves.begin(), shelves.end(),
-                   [](const Shelf& a, const Shelf& b) { return a.bytes() < b.bytes(); });
-  if (windows.empty()) return loans;
+std::vector<Alias> alias_idle_memory(std::span<Lifetime> lifetimes, size_t movable,
+                                     std::span<const IdleInterval> intervals) {
+  std::vector<Alias> aliases(movable);
+  std::vector<IntervalPlan> plans;
+  for (size_t w = 0; w < intervals.size(); ++w) plans.emplace_back(intervals[w], w);
+  std::stable_sort(plans.begin(), plans.end(), [](const IntervalPlan& a, const IntervalPlan& b) {
+    return a.bytes() < b.bytes();
+  });
+  if (intervals.empty()) return aliases;
   Usage usage(lifetimes);
-  for (int n = 0; n < kMostLoans; ++n) {
+  for (int n = 0; n < kMostAliases; ++n) {
     const int32_t step = usage.fullest();
     std::vector<size_t> there;
     for (size_t i = 0; i < movable; ++i) {
@@ -224,22 +225,22 @@ std::vector<Loan> lend(std::span<Lifetime> lifetimes, size_t movable,
     }
     std::stable_sort(there.begin(), there.end(),
                      [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-    bool lent = false;
-    for (size_t k = 0; k < there.size() && !lent; ++k) {
+    bool placed = false;
+    for (size_t k = 0; k < there.size() && !placed; ++k) {
       Lifetime& l = lifetimes[there[k]];
-      for (size_t w = 0; w < shelves.size() && !lent; ++w) {
-        const size_t offset = shelves[w].find(l);
-        if (offset == shelves[w].bytes()) continue;
-        shelves[w].put(l, offset);
-        loans[there[k]] = {shelves[w].number(), offset};
+      for (size_t w = 0; w < plans.size() && !placed; ++w) {
+        const size_t offset = plans[w].find(l);
+        if (offset == plans[w].bytes()) continue;
+        plans[w].put(l, offset);
+        aliases[there[k]] = {plans[w].number(), offset};
         usage.add(l, -static_cast<int64_t>(rounded(l.bytes)));
         l.bytes = 0;
-        lent = true;
+        placed = true;
       }
     }
-    if (!lent) break;
+    if (!placed) break;
   }
-  return loans;
+  return aliases;
 }
 
 size_t least_memory(std::span<const Lifetime> lifetimes) {

@@ -28,24 +28,24 @@ struct MemoryPlan {
 /// it takes quadratic time).
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
-/// Memory that is there anyway and of no other use from step `first` to step `last`.
-struct Window {
+/// Memory that is there anyway and idle from step `first` to step `last`.
+struct IdleInterval {
   int32_t first;
   int32_t last;
   size_t bytes;
 };
 
-/// Where a block stands: in window `window`, or in none (-1).
-struct Loan {
-  int32_t window = -1;
+/// Where a block stands: in idle interval `interval`, or in none (-1).
+struct Alias {
+  int32_t interval = -1;
   size_t offset = 0;
 };
 
-/// Puts blocks into windows, for as long as that makes the largest sum of bytes in use elsewhere
-/// smaller; the largest of its blocks first. The first `movable` blocks may go there. What has gone
-/// is left with no bytes.
-std::vector<Loan> lend(std::span<Lifetime> lifetimes, size_t movable,
-                       std::span<const Window> windows);
+/// Puts blocks into idle memory, for as long as that makes the largest sum of bytes in use
+/// elsewhere smaller; the largest of its blocks first. The first `movable` blocks may go there.
+/// What has gone is left with no bytes.
+std::vector<Alias> alias_idle_memory(std::span<Lifetime> lifetimes, size_t movable,
+                                     std::span<const IdleInterval> intervals);
 
 /// The largest sum of bytes in use at one step, each rounded up to 64: no plan is smaller.
 size_t least_memory(std::span<const Lifetime> lifetimes);

@@ -80,8 +80,8 @@ class Plan::Builder {
     std::vector<Result> results;
     std::vector<int32_t> lifetime_of;  // by storage, of temporaries
     size_t first_scratch = 0;          // the lifetimes behind them are those of scratch memory
-    std::vector<Loan> loans;           // by lifetime: in the memory of an output
-    std::vector<size_t> lenders;       // the outputs that lend
+    std::vector<Alias> aliases;        // by lifetime: in the memory of an output
+    std::vector<size_t> idle_outputs;  // the outputs of which it is
     MemoryPlan memory;
     size_t least = 0;
     size_t bytes = 0;  // of temporaries and results, all donors being given
@@ -180,7 +180,7 @@ class Plan::Builder {
     if (donors_first && !donate_in_place()) return std::nullopt;
     share_in_place();
     donate_in_place();
-    donate_the_dead();
+    donate_dead_inputs();
     Arrangement a = arrangement();
     a.storages = std::exchange(storages_, storages);
     a.results = std::exchange(plan_.results_, results);
@@ -284,7 +284,7 @@ class Plan::Builder {
   }
 
   // Or that of an input which has been read for the last time before.
-  void donate_the_dead() {
+  void donate_dead_inputs() {
     const std::vector<std::vector<size_t>> begins = beginnings();
     std::vector<std::vector<size_t>> free_by_step(count() + 1);
     for (size_t i = 0; i < g_.inputs.size(); ++i) {
@@ -308,7 +308,7 @@ class Plan::Builder {
   Arrangement arrangement() {
     Arrangement a;
     std::vector<Lifetime> lifetimes;
-    std::vector<Window> windows;
+    std::vector<IdleInterval> intervals;
     a.lifetime_of.assign(storages_.size(), -1);
     for (size_t s = 0; s < storages_.size(); ++s) {
       const Storage& t = storages_[s];
@@ -320,8 +320,8 @@ class Plan::Builder {
         // Until it is written, the memory of a result has room, unless the donor still needs it.
         const int64_t donor = plan_.results_[t.index].donor;
         const int32_t last = donor < 0 ? -1 : storage(g_.inputs[static_cast<size_t>(donor)]).last;
-        windows.push_back({last + 1, t.first - 1, t.bytes});
-        a.lenders.push_back(t.index);
+        intervals.push_back({last + 1, t.first - 1, t.bytes});
+        a.idle_outputs.push_back(t.index);
       }
     }
     a.first_scratch = lifetimes.size();
@@ -330,7 +330,7 @@ class Plan::Builder {
       const auto step = static_cast<int32_t>(n);
       if (!is_view(n)) lifetimes.push_back({step, step, bytes});
     }
-    a.loans = lend(lifetimes, a.first_scratch, windows);
+    a.aliases = alias_idle_memory(lifetimes, a.first_scratch, intervals);
     a.memory = plan_memory(lifetimes);
     a.least = least_memory(lifetimes);
     a.bytes = a.memory.bytes;
@@ -348,10 +348,11 @@ class Plan::Builder {
     switch (s.where) {
       case Where::kTemporary: {
         const int32_t lifetime = arrangement_.lifetime_of[static_cast<size_t>(root(of_[at(v)]))];
-        const Loan loan = lifetime < 0 ? Loan{} : arrangement_.loans[static_cast<size_t>(lifetime)];
-        if (loan.window >= 0) {
-          const size_t k = arrangement_.lenders[static_cast<size_t>(loan.window)];
-          plan_.output_patches_.push_back({index, static_cast<uint32_t>(k), loan.offset});
+        const Alias alias =
+            lifetime < 0 ? Alias{} : arrangement_.aliases[static_cast<size_t>(lifetime)];
+        if (alias.interval >= 0) {
+          const size_t k = arrangement_.idle_outputs[static_cast<size_t>(alias.interval)];
+          plan_.output_patches_.push_back({index, static_cast<uint32_t>(k), alias.offset});
           break;
         }
         plan_.moving_.push_back(index);

@@ -30,9 +30,9 @@ std::vector<uint8_t> moved(const Graph& g, const Mask& moving) {
   return marked;
 }
 
-class Picks {
+class InvariantResiduals {
  public:
-  Picks(LinearBody& body, size_t outputs, const Mask& moving)
+  InvariantResiduals(LinearBody& body, size_t outputs, const Mask& moving)
       : g_(body.forward), linear_(body.linear), moves_(moved(g_, moving)) {
     const auto first = g_.outputs.begin() + static_cast<ptrdiff_t>(outputs);
     kept_.assign(first, g_.outputs.end());
@@ -245,7 +245,7 @@ void drop_unused(Graph& g) {
 
 void pick_invariants(LinearBody& body, size_t outputs, const Mask& moving) {
   const size_t before = body.linear.equations.size();
-  body.residuals = Picks(body, outputs, moving).run();
+  body.residuals = InvariantResiduals(body, outputs, moving).run();
   if (body.linear.equations.size() > before) drop_unused(body.forward);
 }
 

@@ -20,28 +20,28 @@ Graph outermost_dead_code(Graph graph);
 Graph outermost_common_subexpressions(Graph graph);
 /// Makes all values strong; outputs that were weak are converted at the end. The passes below rely
 /// on it.
-Graph settle_types(Graph graph);
+Graph drop_weak_types(Graph graph);
 /// Computes what depends on constants alone in the outermost graph, up to a megabyte a value.
 /// Repetitions and counts stay equations unless they are small.
 Graph constant_folding(Graph graph);
 /// Takes away repetitions that elementwise operations do by themselves.
-Graph broadcasts(Graph graph);
+Graph drop_broadcasts(Graph graph);
 /// The rules of the next three, and constant_folding, until none applies.
 Graph simplify(Graph graph);
 /// Rules of arithmetic: x * 1, x - (-y), conversions that lose nothing, choices that are known.
 Graph algebra(Graph graph);
 /// Rules of operations that move elements: what does nothing goes, two in a row become one.
-Graph movement(Graph graph);
+Graph simplify_data_movement(Graph graph);
 /// Rules of reductions: over axes of size 1, of reductions, of copies.
 Graph reductions(Graph graph);
 /// Sums of padded pieces that stand side by side become concatenations.
-Graph joins(Graph graph);
+Graph pads_to_concatenate(Graph graph);
 /// Takes transposes into the products that they surround; products of single elements become
 /// multiplications.
-Graph layout(Graph graph);
+Graph fold_transposes(Graph graph);
 /// Lets attention read its operands where they stand in other arrays and write its results in the
 /// order in which they are wanted.
-Graph heads(Graph graph);
+Graph fuse_attention_layout(Graph graph);
 /// Makes gathers of single elements out of each array of a batch read one array.
 Graph flatten_gathers(Graph graph);
 /// Makes one equation of a gather of rows and a reduction over lists of them, or of a scatter_add
@@ -54,7 +54,7 @@ Graph loop_invariants(Graph graph);
 /// is such.
 Graph while_invariants(Graph graph);
 /// Scatters of one place along an axis become elementwise choices.
-Graph one_hot(Graph graph);
+Graph scatter_to_select(Graph graph);
 /// Orders the equations so that less memory is in use at once, where a greedy order saves more than
 /// a twentieth of the peak.
 Graph schedule(Graph graph);
@@ -63,7 +63,7 @@ Graph schedule(Graph graph);
 Graph expand_composites(Graph graph);
 /// Computes slice by slice what is computed element by element and read only in slices with long
 /// runs.
-Graph slices(Graph graph);
+Graph push_slices_up(Graph graph);
 /// Makes one `fused` equation of elementwise equations, broadcasts and reductions that pass values
 /// to each other, where that spares trips to memory. The last of the passes that see single
 /// operations.
@@ -75,11 +75,11 @@ Graph tiny(Graph graph);
 Graph row_blocks(Graph graph);
 
 /// Takes from scans what nobody needs: results, slices, constants, carries that never change.
-Graph scan_tidy(Graph graph);
+Graph simplify_scans(Graph graph);
 /// Takes from scans the stacked results that the scan which reads them can make again from others
 /// by a few elementwise operations.
-Graph scan_residuals(Graph graph);
+Graph rematerialize_residuals(Graph graph);
 /// Copies the body of a scan as often as its parameter `unroll` says.
-Graph scan_unroll(Graph graph);
+Graph unroll_scans(Graph graph);
 
 }  // namespace spruce::passes

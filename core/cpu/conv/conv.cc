@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "spruce/core/cpu/conv/conv_features.h"
-#include "spruce/core/cpu/conv/conv_lanes.h"
+#include "spruce/core/cpu/conv/conv_over_batch.h"
+#include "spruce/core/cpu/conv/conv_over_channels.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/gemm/lane_tiles.h"
 #include "spruce/core/cpu/scratch.h"
@@ -52,15 +52,15 @@ void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
 }
 
 void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
-  if (!c.pointwise() && (conv_in_lanes(c, lhs, rhs, out) || conv_in_features(c, lhs, rhs, out)))
+  if (!c.pointwise() && (conv_over_batch(c, lhs, rhs, out) || conv_over_channels(c, lhs, rhs, out)))
     return;
   conv_by_gemm(c, lhs, rhs, out);
 }
 
 size_t float_conv_scratch(const Conv& c) {
   if (!c.pointwise()) {
-    if (const size_t bytes = conv_in_lanes_scratch(c)) return bytes;
-    if (const size_t bytes = conv_in_features_scratch(c)) return bytes;
+    if (const size_t bytes = conv_over_batch_scratch(c)) return bytes;
+    if (const size_t bytes = conv_over_channels_scratch(c)) return bytes;
   }
   return conv_by_gemm_scratch<float>(c);
 }
@@ -113,10 +113,10 @@ class PreparedConv final : public PreparedKernel {
 bool same_bits(const Conv& whole, const Conv& part) {
   const bool gradient = !whole.reversed && whole.window_size() > whole.out_size();
   if (whole.groups != 1 || gradient || whole.pointwise()) return false;
-  const bool lanes = conv_in_lanes_scratch(whole) > 0;
-  if (lanes != (conv_in_lanes_scratch(part) > 0)) return false;
+  const bool lanes = conv_over_batch_scratch(whole) > 0;
+  if (lanes != (conv_over_batch_scratch(part) > 0)) return false;
   if (lanes) return part.batch % lane_tiles().lanes == 0;
-  return conv_in_features_scratch(whole) > 0 && conv_in_features_scratch(part) > 0;
+  return conv_over_channels_scratch(whole) > 0 && conv_over_channels_scratch(part) > 0;
 }
 
 std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {

@@ -26,7 +26,7 @@ class FusedKernel final : public PreparedKernel {
  private:
   // An output that has no memory of its own: copied, or repeated along axes, at the end.
   struct Copy {
-    Home from;
+    Storage from;
     Shape sizes, strides, to_strides;
     size_t out;
     int64_t bytes;
@@ -34,15 +34,15 @@ class FusedKernel final : public PreparedKernel {
 
   void choose_homes(const Schedule& s);
   Copy copy_of(const Schedule& s, size_t k) const;
-  Home in_scratch(int64_t bytes) {
-    const Home home{Home::Kind::kScratch, scratch_, nullptr};
+  Storage in_scratch(int64_t bytes) {
+    const Storage storage{Storage::Kind::kScratch, scratch_, nullptr};
     scratch_ += aligned(static_cast<size_t>(bytes));
-    return home;
+    return storage;
   }
   void choose_in_place(const Schedule& s);
 
   GraphPtr body_;
-  std::vector<Home> homes_;
+  std::vector<Storage> storages_;
   std::vector<std::unique_ptr<char[]>> constants_;  // of iota
   std::vector<Nest> nests_;
   std::vector<Copy> copies_;
@@ -53,7 +53,7 @@ class FusedKernel final : public PreparedKernel {
 FusedKernel::FusedKernel(GraphPtr body, const Schedule& s) : body_(std::move(body)) {
   choose_homes(s);
   for (size_t p = 0; p < s.phases.size(); ++p) {
-    nests_.emplace_back(NestSource{*body_, s, homes_}, static_cast<int>(p));
+    nests_.emplace_back(NestSource{*body_, s, storages_}, static_cast<int>(p));
     shared_ = std::max(shared_, aligned(nests_.back().shared_bytes()));
     thread_ = std::max(thread_, aligned(nests_.back().thread_bytes()));
   }
@@ -62,12 +62,13 @@ FusedKernel::FusedKernel(GraphPtr body, const Schedule& s) : body_(std::move(bod
 
 void FusedKernel::choose_homes(const Schedule& s) {
   const Graph& g = *body_;
-  homes_.resize(g.avals.size());
-  const auto home = [&](ValueId v) -> Home& { return homes_[static_cast<size_t>(v)]; };
+  storages_.resize(g.avals.size());
+  const auto storage = [&](ValueId v) -> Storage& { return storages_[static_cast<size_t>(v)]; };
   const auto aval = [&](ValueId v) -> const Aval& { return g.avals[static_cast<size_t>(v)]; };
-  for (size_t i = 0; i < g.inputs.size(); ++i) home(g.inputs[i]) = {Home::Kind::kInput, i, nullptr};
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    storage(g.inputs[i]) = {Storage::Kind::kInput, i, nullptr};
   for (const Graph::Constant& c : g.constants)
-    home(c.id) = {Home::Kind::kConstant, 0, spruce::internal::mutable_data(c.value)};
+    storage(c.id) = {Storage::Kind::kConstant, 0, spruce::internal::mutable_data(c.value)};
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const Equation& e = g.equations[n];
     if (e.primitive != &iota_p) continue;
@@ -76,31 +77,32 @@ void FusedKernel::choose_homes(const Schedule& s) {
     constants_.emplace_back(new char[static_cast<size_t>(line.bytes())]);
     const View out{constants_.back().get(), &line};
     iota_p.cpu({{}, {&out, 1}, Params::make(IotaParams{line.shape, p.dtype, 0})});
-    home(e.outputs[0]) = {Home::Kind::kConstant, 0, out.data};
+    storage(e.outputs[0]) = {Storage::Kind::kConstant, 0, out.data};
   }
   for (size_t k = 0; k < g.outputs.size(); ++k) {
-    Home& whole = home(g.outputs[k]);  // of a concatenation
-    if (whole.kind == Home::Kind::kNone && s.space.has_parts(g.outputs[k]))
-      whole = {Home::Kind::kOutput, k, nullptr};
+    Storage& whole = storage(g.outputs[k]);  // of a concatenation
+    if (whole.kind == Storage::Kind::kNone && s.space.has_parts(g.outputs[k]))
+      whole = {Storage::Kind::kOutput, k, nullptr};
   }
   for (const auto& [v, part] : s.space.parts) {
-    home(v) = home(part.of);
-    home(v).offset = part.offset * size_of(aval(v).dtype);
+    storage(v) = storage(part.of);
+    storage(v).offset = part.offset * size_of(aval(v).dtype);
   }
-  for (const auto& [v, pieces] : s.space.pieces) home(v).kind = Home::Kind::kPieces;
+  for (const auto& [v, pieces] : s.space.pieces) storage(v).kind = Storage::Kind::kPieces;
   for (size_t k = 0; k < g.outputs.size(); ++k) {
     const ValueId r = s.root_of(g.outputs[k]);
     const bool whole = s.depends(r) == s.space.shape[static_cast<size_t>(g.outputs[k])] &&
                        s.phase_of_value(r) >= 0;
-    if (whole && home(r).kind == Home::Kind::kNone) home(r) = {Home::Kind::kOutput, k, nullptr};
+    if (whole && storage(r).kind == Storage::Kind::kNone)
+      storage(r) = {Storage::Kind::kOutput, k, nullptr};
   }
   const auto keep = [&](ValueId r) {
-    if (home(r).kind == Home::Kind::kNone)
-      home(r) = in_scratch(s.space.numel(s.depends(r)) * size_of(aval(r).dtype));
+    if (storage(r).kind == Storage::Kind::kNone)
+      storage(r) = in_scratch(s.space.numel(s.depends(r)) * size_of(aval(r).dtype));
   };
   for (size_t n = 0; n < g.equations.size(); ++n) {
     if (s.phase_of[n] < 0) continue;
-    if (s.grand[n]) keep(g.equations[n].outputs[0]);
+    if (s.cross_block[n]) keep(g.equations[n].outputs[0]);
     for (const ValueId x : g.equations[n].inputs) {
       const ValueId r = s.root_of(x);
       if (s.phase_of_value(r) >= 0 && s.phase_of_value(r) != s.phase_of[n]) keep(r);
@@ -109,14 +111,15 @@ void FusedKernel::choose_homes(const Schedule& s) {
   for (size_t k = 0; k < g.outputs.size(); ++k) {
     const ValueId r = s.root_of(g.outputs[k]);
     if (s.phase_of_value(r) >= 0) keep(r);
-    if (home(r).kind != Home::Kind::kOutput || home(r).at != k) copies_.push_back(copy_of(s, k));
+    if (storage(r).kind != Storage::Kind::kOutput || storage(r).at != k)
+      copies_.push_back(copy_of(s, k));
   }
 }
 
 FusedKernel::Copy FusedKernel::copy_of(const Schedule& s, size_t k) const {
   const ValueId y = body_->outputs[k], r = s.root_of(y);
   Copy c;
-  c.from = homes_[static_cast<size_t>(r)];
+  c.from = storages_[static_cast<size_t>(r)];
   c.out = k;
   c.bytes = size_of(body_->avals[static_cast<size_t>(y)].dtype);
   const AxisSet shape = s.space.shape[static_cast<size_t>(y)];
@@ -141,7 +144,7 @@ void FusedKernel::choose_in_place(const Schedule& s) {
       const ValueId x = g.inputs[i], y = s.root_of(g.outputs[k]);
       const int producer = s.producer[static_cast<size_t>(y)];
       if (s.phase_of_value(y) < 0) continue;
-      if (s.depends(x) != s.depends(y) || s.grand[static_cast<size_t>(producer)] ||
+      if (s.depends(x) != s.depends(y) || s.cross_block[static_cast<size_t>(producer)] ||
           size_of(g.avals[static_cast<size_t>(x)].dtype) !=
               size_of(g.avals[static_cast<size_t>(y)].dtype))
         continue;
@@ -159,10 +162,10 @@ void FusedKernel::run(const KernelArgs& args) const {
   for (const Nest& nest : nests_)
     nest.run(memory, scratch + scratch_, scratch + scratch_ + shared_);
   for (const Copy& c : copies_) {
-    const void* from = c.from.kind == Home::Kind::kInput     ? args.in[c.from.at].data
-                       : c.from.kind == Home::Kind::kOutput  ? args.out[c.from.at].data
-                       : c.from.kind == Home::Kind::kScratch ? scratch + c.from.at
-                                                             : c.from.data;
+    const void* from = c.from.kind == Storage::Kind::kInput     ? args.in[c.from.at].data
+                       : c.from.kind == Storage::Kind::kOutput  ? args.out[c.from.at].data
+                       : c.from.kind == Storage::Kind::kScratch ? scratch + c.from.at
+                                                                : c.from.data;
     copy_strided(c.sizes, {args.out[c.out].data, c.to_strides},
                  {static_cast<char*>(const_cast<void*>(from)) + c.from.offset, c.strides}, c.bytes);
   }

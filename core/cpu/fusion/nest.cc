@@ -27,7 +27,7 @@ void spread(const void* from, void* to, int64_t rows, int64_t count, int64_t row
 
 }  // namespace
 
-char* Nest::base(const Entry& e, const NestMemory& m, char* gathered, char* thread) const {
+char* Nest::base(const Entry& e, const NestMemory& m, char* accumulated, char* thread) const {
   switch (e.base) {
     case Entry::Base::kInput:
       return static_cast<char*>(m.in[e.at].data) + e.offset;
@@ -37,8 +37,8 @@ char* Nest::base(const Entry& e, const NestMemory& m, char* gathered, char* thre
       return static_cast<char*>(m.out[e.at].data) + e.offset;
     case Entry::Base::kScratch:
       return m.scratch + e.at;
-    case Entry::Base::kGathered:
-      return gathered + e.at;
+    case Entry::Base::kAccumulated:
+      return accumulated + e.at;
     case Entry::Base::kPieced:
       return nullptr;  // place_pieces says
     default:
@@ -63,13 +63,13 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
     case Step::Kind::kFoldColumns:
       s.loop(from, to, 1, rows, s.count, s.count);
       break;
-    case Step::Kind::kNarrow:
+    case Step::Kind::kConvertTo16Bit:
       if (s.dtype == Dtype::kFloat16)
         narrow(reinterpret_cast<const float*>(from), reinterpret_cast<Float16*>(to), rows);
       else
         narrow(reinterpret_cast<const float*>(from), reinterpret_cast<Bfloat16*>(to), rows);
       break;
-    case Step::Kind::kSpread:
+    case Step::Kind::kBroadcastRows:
       switch (size_of(s.dtype)) {
         case 1:
           return spread<uint8_t>(from, to, rows, s.count, row);
@@ -86,7 +86,7 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
         std::memcpy(to + static_cast<size_t>(r) * bytes, from, bytes);
       break;
     }
-    case Step::Kind::kGather: {
+    case Step::Kind::kAccumulate: {
       const int64_t to_row = p.row_steps[s.first + 1];
       for (int64_t r = 0; r < (s.once ? 1 : rows); ++r)
         gather(s.reduction, s.dtype, s.wide, from + r * row, to + r * to_row, s.count, s.stride);
@@ -98,9 +98,9 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
 }
 
 // Joins the f32 sums of columns to their accumulators, or throws them away, and begins anew.
-void Nest::flush(char** at, bool join) const {
+void Nest::add_to_accumulators(char** at, bool join) const {
   for (const Step& s : steps_) {
-    if (s.kind != Step::Kind::kFlush) continue;
+    if (s.kind != Step::Kind::kAddToAccumulators) continue;
     if (join) gather(s.reduction, s.dtype, false, at[s.first], at[s.first + 1], s.count, 1);
     std::memset(at[s.first], 0, static_cast<size_t>(s.count) * sizeof(float));
   }
@@ -122,12 +122,12 @@ void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) 
         }
         break;
       }
-      case Step::Kind::kJoined:
+      case Step::Kind::kStageOfBlock:
       case Step::Kind::kRowValues:
         s.kernel->run(reinterpret_cast<const void* const*>(at + s.first),
                       reinterpret_cast<void* const*>(at + s.outs),
                       reinterpret_cast<void* const*>(at + s.accs),
-                      s.kind == Step::Kind::kJoined ? rows * inner_ : rows, scratch);
+                      s.kind == Step::Kind::kStageOfBlock ? rows * inner_ : rows, scratch);
         break;
       case Step::Kind::kStart:
         gather_start(s.reduction, s.dtype, at[s.first], rows);
@@ -135,7 +135,7 @@ void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) 
       case Step::Kind::kRepeat:
         if (first) run_step(s, p, rows);
         break;
-      case Step::Kind::kFlush:
+      case Step::Kind::kAddToAccumulators:
         break;
       default:
         run_step(s, p, rows);
@@ -171,14 +171,14 @@ void Nest::place_pieces(const Pointers& p, const NestMemory& m, char* thread,
 }
 
 // One stage over elements of the only row.
-void Nest::run_flat(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+void Nest::run_flat(const NestMemory& m, char* accumulated, char* thread, int64_t begin,
                     int64_t end) const {
   const Pointers p = pointers(thread);
   const int64_t tile = pieced_.empty() ? end - begin : tile_;
   for (; begin < end; begin += tile) {
     const int64_t n = std::min(tile, end - begin);
     for (size_t i = 0; i < entries_.size(); ++i)
-      p.at[i] = base(entries_[i], m, gathered, thread) + begin * entries_[i].inner;
+      p.at[i] = base(entries_[i], m, accumulated, thread) + begin * entries_[i].inner;
     if (!pieced_.empty()) place_pieces(p, m, thread, {nullptr, 0, 1, begin, n});
     for (const Step& s : steps_) {
       s.kernel->run(reinterpret_cast<const void* const*>(p.at + s.first),
@@ -188,9 +188,9 @@ void Nest::run_flat(const NestMemory& m, char* gathered, char* thread, int64_t b
   }
 }
 
-void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+void Nest::run_range(const NestMemory& m, char* accumulated, char* thread, int64_t begin,
                      int64_t end) const {
-  if (mode_ == Mode::kFlat) return run_flat(m, gathered, thread, begin, end);
+  if (mode_ == Mode::kFlat) return run_flat(m, accumulated, thread, begin, end);
   const Pointers p = pointers(thread);
   char** at = p.at;
   const size_t entries = entries_.size();
@@ -200,7 +200,7 @@ void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t 
   bool first = true;
   for (int64_t unit = begin; unit < end; ++unit) {
     if (first || b == blocks) {
-      if (summed > 0) flush(at, true);
+      if (summed > 0) add_to_accumulators(at, true);
       summed = 0;
       const bool anew = !first;
       if (b == blocks) b = 0;
@@ -208,17 +208,17 @@ void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t 
       for (size_t k = outer_.size(); k-- > 0; o /= outer_[k]) outer[k] = o % outer_[k];
       for (size_t i = 0; i < entries; ++i) {
         const Entry& e = entries_[i];
-        at[i] = base(e, m, gathered, thread) + b * block_steps_[i];
+        at[i] = base(e, m, accumulated, thread) + b * block_steps_[i];
         for (size_t k = 0; k < e.outer.size(); ++k) at[i] += outer[k] * e.outer[k];
       }
-      if (!anew && flush_rows_ > 0) flush(at, false);
+      if (!anew && rows_between_sums_ > 0) add_to_accumulators(at, false);
       first = true;
     }
     const int64_t rows = std::min(block_, rows_ - b * block_);
     if (!pieced_.empty()) place_pieces(p, m, thread, {outer, b * block_, rows, 0, inner_});
-    if (flush_rows_ > 0) {
-      if (summed + rows > flush_rows_) {
-        flush(at, true);
+    if (rows_between_sums_ > 0) {
+      if (summed + rows > rows_between_sums_) {
+        add_to_accumulators(at, true);
         summed = 0;
       }
       summed += rows;
@@ -228,21 +228,21 @@ void Nest::run_range(const NestMemory& m, char* gathered, char* thread, int64_t 
     for (size_t i = 0; i < entries; ++i) at[i] += block_steps_[i];
     ++b;
   }
-  if (summed > 0) flush(at, true);
+  if (summed > 0) add_to_accumulators(at, true);
 }
 
 void Nest::run(const NestMemory& m, char* shared, char* thread) const {
   const int64_t all = units();
-  const auto on_thread = [&](char* gathered, int64_t begin, int64_t end, bool whole) {
+  const auto on_thread = [&](char* accumulated, int64_t begin, int64_t end, bool whole) {
     if (whole) {
-      run_range(m, gathered, thread, begin, end);
+      run_range(m, accumulated, thread, begin, end);
     } else {
       const Scratch own(local_bytes_);
-      run_range(m, gathered, own.as<char>(), begin, end);
+      run_range(m, accumulated, own.as<char>(), begin, end);
     }
   };
   const int64_t per_unit = mode_ == Mode::kFlat ? 1 : block_ * inner_;
-  if (gathered_.empty()) {
+  if (accumulated_.empty()) {
     const int64_t grain = std::max<int64_t>(1, kGrain / per_unit);
     const auto range = [&](int64_t begin, int64_t end) {
       on_thread(nullptr, begin, end, end - begin == all);
@@ -254,22 +254,22 @@ void Nest::run(const NestMemory& m, char* shared, char* thread) const {
     return;
   }
   for (int64_t piece = 0; piece < pieces_; ++piece) {
-    char* accs = shared + static_cast<size_t>(piece) * gathered_bytes_;
-    for (const Gathered& g : gathered_) gather_start(g.kind, g.dtype, accs + g.at, g.n);
+    char* accs = shared + static_cast<size_t>(piece) * accumulated_bytes_;
+    for (const Accumulated& g : accumulated_) gather_start(g.kind, g.dtype, accs + g.at, g.n);
   }
   parallel_pieces(pieces_, 1, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
-      on_thread(shared + static_cast<size_t>(piece) * gathered_bytes_, all * piece / pieces_,
+      on_thread(shared + static_cast<size_t>(piece) * accumulated_bytes_, all * piece / pieces_,
                 all * (piece + 1) / pieces_, end - begin == pieces_);
     }
   });
-  for (const Gathered& g : gathered_) {
+  for (const Accumulated& g : accumulated_) {
     for (int64_t piece = 1; piece < pieces_; ++piece) {
-      gather_parts(g.kind, g.dtype, shared + static_cast<size_t>(piece) * gathered_bytes_ + g.at,
+      gather_parts(g.kind, g.dtype, shared + static_cast<size_t>(piece) * accumulated_bytes_ + g.at,
                    shared + g.at, g.n);
     }
-    char* to = g.to.kind == Home::Kind::kOutput ? static_cast<char*>(m.out[g.to.at].data)
-                                                : m.scratch + g.to.at;
+    char* to = g.to.kind == Storage::Kind::kOutput ? static_cast<char*>(m.out[g.to.at].data)
+                                                   : m.scratch + g.to.at;
     gather_finish(g.kind, g.dtype, shared + g.at, to, g.n);
   }
 }

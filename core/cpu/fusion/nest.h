@@ -4,10 +4,10 @@
 #pragma once
 
 #include "spruce/core/cpu/elementwise/loops.h"
-#include "spruce/core/cpu/fusion/home.h"
 #include "spruce/core/cpu/fusion/pieced_rows.h"
 #include "spruce/core/cpu/fusion/schedule.h"
 #include "spruce/core/cpu/fusion/stage.h"
+#include "spruce/core/cpu/fusion/storage.h"
 #include "spruce/core/cpu/reduce/loops.h"
 
 namespace spruce::cpu {
@@ -16,13 +16,13 @@ namespace spruce::cpu {
 struct NestSource {
   const Graph& graph;
   const Schedule& schedule;
-  const std::vector<Home>& homes;  ///< by value
+  const std::vector<Storage>& storages;  ///< by value
 };
 
 /// The memory of one run.
 struct NestMemory {
   std::span<const View> in, out;
-  char* scratch;  ///< what Home::kScratch counts from
+  char* scratch;  ///< what Storage::kScratch counts from
 };
 
 class Nest {
@@ -30,7 +30,7 @@ class Nest {
   Nest(const NestSource& source, int phase);
 
   /// Memory of one run, and of each thread that takes part in it; both aligned to 64.
-  size_t shared_bytes() const { return gathered_bytes_ * static_cast<size_t>(pieces_); }
+  size_t shared_bytes() const { return accumulated_bytes_ * static_cast<size_t>(pieces_); }
   size_t thread_bytes() const { return local_bytes_; }
   void run(const NestMemory& memory, char* shared, char* thread) const;
 
@@ -44,7 +44,15 @@ class Nest {
 
   /// A pointer that a step gets, and how it moves on.
   struct Entry {
-    enum class Base : uint8_t { kInput, kConstant, kOutput, kScratch, kThread, kGathered, kPieced };
+    enum class Base : uint8_t {
+      kInput,
+      kConstant,
+      kOutput,
+      kScratch,
+      kThread,
+      kAccumulated,
+      kPieced
+    };
     Base base = Base::kThread;
     size_t at = 0;
     const void* data = nullptr;
@@ -59,18 +67,18 @@ class Nest {
   };
   struct Step {
     enum class Kind : uint8_t {
-      kStage,        // over each row of the block
-      kJoined,       // over all elements of the block at once
-      kRowValues,    // over one element for each row
-      kStart,        // accumulators of the rows
-      kFinish,       // accumulators of the rows become values
-      kFoldRows,     // each row of the block becomes one element
-      kFoldColumns,  // the rows of the block become one
-      kNarrow,       // f32 for each row becomes a 16-bit float
-      kSpread,       // one element for each row becomes a row each
-      kRepeat,       // a row becomes as many as a block has; where outer axes move on
-      kGather,       // elements join accumulators, row by row
-      kFlush,        // f32 sums of columns join accumulators, every so many rows
+      kStage,              // over each row of the block
+      kStageOfBlock,       // over all elements of the block at once
+      kRowValues,          // over one element for each row
+      kStart,              // accumulators of the rows
+      kFinish,             // accumulators of the rows become values
+      kFoldRows,           // each row of the block becomes one element
+      kFoldColumns,        // the rows of the block become one
+      kConvertTo16Bit,     // f32 for each row becomes a 16-bit float
+      kBroadcastRows,      // one element for each row becomes a row each
+      kRepeat,             // a row becomes as many as a block has; where outer axes move on
+      kAccumulate,         // elements join accumulators, row by row
+      kAddToAccumulators,  // f32 sums of columns join accumulators, every so many rows
     } kind;
     size_t first = 0;  // of its entries
     size_t outs = 0, accs = 0, end = 0;
@@ -84,21 +92,21 @@ class Nest {
     int64_t stride = 0;  // of accumulators within a row
     bool once = false;   // the rows of the block are one already
   };
-  struct Gathered {
+  struct Accumulated {
     Stage::Kind kind;
     Dtype dtype;
     size_t at;  // bytes into the accumulators of one piece
     int64_t n;
-    Home to;
+    Storage to;
   };
 
-  enum class Mode : uint8_t { kFlat, kRows, kJoined };
+  enum class Mode : uint8_t { kFlat, kRows, kContiguousRows };
 
   /// What threads share out: blocks, or elements of the only row where there is one stage.
   int64_t units() const {
     return mode_ == Mode::kFlat ? inner_ : outer_count_ * ((rows_ + block_ - 1) / block_);
   }
-  char* base(const Entry& e, const NestMemory& m, char* gathered, char* thread) const;
+  char* base(const Entry& e, const NestMemory& m, char* accumulated, char* thread) const;
   /// The pointers and row steps of a thread, by entry; `now` moves on from row to row.
   struct Pointers {
     char **at, **now;
@@ -109,13 +117,13 @@ class Nest {
   Pointers pointers(char* thread) const;
   void place_pieces(const Pointers& p, const NestMemory& m, char* thread,
                     const PiecedRows::Block& block) const;
-  void run_flat(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+  void run_flat(const NestMemory& m, char* accumulated, char* thread, int64_t begin,
                 int64_t end) const;
-  void run_range(const NestMemory& m, char* gathered, char* thread, int64_t begin,
+  void run_range(const NestMemory& m, char* accumulated, char* thread, int64_t begin,
                  int64_t end) const;
   void run_block(const Pointers& p, char* thread, int64_t rows, bool first) const;
   void run_step(const Step& s, const Pointers& p, int64_t rows) const;
-  void flush(char** at, bool join) const;
+  void add_to_accumulators(char** at, bool join) const;
 
   Mode mode_ = Mode::kFlat;
   int64_t inner_ = 1;           // elements of a row
@@ -126,14 +134,15 @@ class Nest {
   int64_t outer_count_ = 1;
   std::vector<Entry> entries_;
   std::vector<Step> steps_;
-  std::vector<Gathered> gathered_;
+  std::vector<Accumulated> accumulated_;
   std::vector<PiecedRows> pieced_;
-  size_t gathered_bytes_ = 0;
+  size_t accumulated_bytes_ = 0;
   int64_t pieces_ = 1;
   size_t local_bytes_ = 0;
   size_t kernel_scratch_ = 0, pointers_ = 0;      // within the memory of a thread
   std::vector<int64_t> row_steps_, block_steps_;  // by entry
-  int64_t flush_rows_ = 0;  // rows after which columns are flushed; 0: there are none
+  int64_t rows_between_sums_ =
+      0;  // rows after which sums of columns are added up; 0: there are none
 };
 
 }  // namespace spruce::cpu

@@ -37,7 +37,7 @@ void NestBuilder::choose_mode() {
   const bool in_pieces =
       std::any_of(p_.equations.begin(), p_.equations.end(), [&](int e) { return reads_pieces(e); });
   const bool by_rows = std::any_of(p_.equations.begin(), p_.equations.end(),
-                                   [&](int e) { return is_reduction(e) && !is_grand(e); });
+                                   [&](int e) { return is_reduction(e) && !is_cross_block(e); });
   if (axes.size() <= 1 && !by_rows) return;
   if (axes.size() > 1) {
     row_axis_ = axes[axes.size() - 2];
@@ -50,7 +50,7 @@ void NestBuilder::choose_mode() {
   }
   const bool joined =
       n_.inner_ < kShortRow && n_.rows_ > 1 && !s_.space.has_gaps(row_axis_, p_.inner());
-  n_.mode_ = joined ? Mode::kJoined : Mode::kRows;
+  n_.mode_ = joined ? Mode::kContiguousRows : Mode::kRows;
   n_.block_ = std::max<int64_t>(1, (joined || in_pieces ? kSmallBlock : kRowBlock) / n_.inner_);
   if (!joined) n_.block_ = std::min(n_.block_, kMostRows);
   n_.block_ = std::min(n_.block_, n_.rows_);
@@ -126,15 +126,15 @@ Nest::Entry NestBuilder::laid_out(ValueId v, int64_t size) const {
 }
 
 Nest::Entry NestBuilder::home_entry(ValueId v) const {
-  const Home& home = homes_[static_cast<size_t>(v)];
+  const Storage& storage = storages_[static_cast<size_t>(v)];
   Entry e = laid_out(v, bytes(v));
-  e.base = home.kind == Home::Kind::kInput      ? Entry::Base::kInput
-           : home.kind == Home::Kind::kConstant ? Entry::Base::kConstant
-           : home.kind == Home::Kind::kOutput   ? Entry::Base::kOutput
-                                                : Entry::Base::kScratch;
-  e.at = home.at;
-  e.data = home.data;
-  e.offset = home.offset;
+  e.base = storage.kind == Storage::Kind::kInput      ? Entry::Base::kInput
+           : storage.kind == Storage::Kind::kConstant ? Entry::Base::kConstant
+           : storage.kind == Storage::Kind::kOutput   ? Entry::Base::kOutput
+                                                      : Entry::Base::kScratch;
+  e.at = storage.at;
+  e.data = storage.data;
+  e.offset = storage.offset;
   return e;
 }
 
@@ -155,8 +155,8 @@ Nest::Entry NestBuilder::pieced_entry(ValueId v) {
   const AxisSet depends = s_.depends(v);
   const int inner = has(depends, p_.inner()) ? p_.inner() : -1,
             row = has(depends, row_axis_) ? row_axis_ : -1;
-  PiecedRows made(s_.space.pieces.at(v), homes_, {inner, row, outer_axes_}, bytes(v));
-  made.dense = n_.mode_ == Mode::kJoined || form(depends) == Form::kByRow;
+  PiecedRows made(s_.space.pieces.at(v), storages_, {inner, row, outer_axes_}, bytes(v));
+  made.dense = n_.mode_ == Mode::kContiguousRows || form(depends) == Form::kByRow;
   const int64_t rows = row >= 0 ? n_.block_ : 1, n = inner < 0                 ? 1
                                                      : n_.mode_ == Mode::kFlat ? n_.tile_
                                                                                : n_.inner_;
@@ -193,7 +193,7 @@ Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
   it->second = to;
   if (added) {
     Step step{};
-    step.kind = inner ? Step::Kind::kRepeat : Step::Kind::kSpread;
+    step.kind = inner ? Step::Kind::kRepeat : Step::Kind::kBroadcastRows;
     step.dtype = dtype(v);
     step.count = n_.inner_;
     add_step(std::move(step), {from, to});
@@ -202,16 +202,16 @@ Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
 }
 
 // The accumulators of a reduction that the whole nest takes part in.
-Nest::Entry NestBuilder::gathered(int e) {
+Nest::Entry NestBuilder::accumulated(int e) {
   const ValueId y = result(e);
   const Stage::Kind kind = reduction_kind(*eq(e).primitive);
   const int64_t n = s_.space.numel(s_.depends(y)),
                 size = size_of(accumulator_dtype(dtype(y), kind));
   Entry to = laid_out(y, size);
-  to.base = Entry::Base::kGathered;
-  to.at = n_.gathered_bytes_;
-  n_.gathered_.push_back({kind, dtype(y), to.at, n, homes_[static_cast<size_t>(y)]});
-  n_.gathered_bytes_ += static_cast<size_t>((n * size + 63) / 64 * 64);
+  to.base = Entry::Base::kAccumulated;
+  to.at = n_.accumulated_bytes_;
+  n_.accumulated_.push_back({kind, dtype(y), to.at, n, storages_[static_cast<size_t>(y)]});
+  n_.accumulated_bytes_ += static_cast<size_t>((n * size + 63) / 64 * 64);
   return to;
 }
 
@@ -237,7 +237,7 @@ int NestBuilder::use(Draft& d, ValueId v) {
     return apply(d, s_.producer[static_cast<size_t>(v)]);
   bool scalar = false;
   Entry from;
-  if (d.form == Form::kAll && n_.mode_ == Mode::kJoined) {
+  if (d.form == Form::kAll && n_.mode_ == Mode::kContiguousRows) {
     from = joined(v, &scalar);
   } else {
     const int along = d.form == Form::kAll ? p_.inner() : row_axis_;
@@ -290,18 +290,19 @@ void NestBuilder::reduce(Draft& d, int e) {
   if (d.form == Form::kByRow) {
     Entry elements = local_entry(n_.block_, 1, bytes(x));
     store(d, value, elements);
-    step.kind = Step::Kind::kGather;
+    step.kind = Step::Kind::kAccumulate;
     step.count = 1;
-    after_.push_back({step, {elements, gathered(e)}});
+    after_.push_back({step, {elements, accumulated(e)}});
     return;
   }
   const bool of_row = p_.axes == 0 || has(reduced(e), p_.inner()),
              of_rows = has(reduced(e), row_axis_);
-  if (n_.mode_ == Mode::kJoined) return reduce_joined(d, e, step, value, of_row, of_rows);
+  if (n_.mode_ == Mode::kContiguousRows)
+    return reduce_contiguous(d, e, step, value, of_row, of_rows);
   if (of_row) {
     d.stage.reductions.push_back({value, step.reduction});
-    if (is_grand(e)) {
-      d.acc.push_back(gathered(e));
+    if (is_cross_block(e)) {
+      d.acc.push_back(accumulated(e));
       return;
     }
     const Entry acc =
@@ -315,23 +316,24 @@ void NestBuilder::reduce(Draft& d, int e) {
              (is_half(dtype(x)) || dtype(x) == Dtype::kFloat32)) {
     const Entry sums = local_entry(1, n_.inner_, 4);
     store(d, is_half(dtype(x)) ? widened(d, value) : value, sums, Stage::Mode::kAdd);
-    step.kind = Step::Kind::kFlush;
+    step.kind = Step::Kind::kAddToAccumulators;
     step.dtype = Dtype::kFloat32;
     step.count = n_.inner_;
-    n_.flush_rows_ = kMostRows;
-    after_.push_back({step, {sums, gathered(e)}});
+    n_.rows_between_sums_ = kMostRows;
+    after_.push_back({step, {sums, accumulated(e)}});
   } else {
     const Entry elements = local_entry(n_.block_, n_.inner_, bytes(x));
     store(d, value, elements);
-    step.kind = Step::Kind::kGather;
+    step.kind = Step::Kind::kAccumulate;
     step.count = n_.inner_;
     step.stride = 1;
-    after_.push_back({step, {elements, gathered(e)}});
+    after_.push_back({step, {elements, accumulated(e)}});
   }
 }
 
 // The elements of the block are stored, and the loops of the reduction take them from there.
-void NestBuilder::reduce_joined(Draft& d, int e, Step step, int value, bool of_row, bool of_rows) {
+void NestBuilder::reduce_contiguous(Draft& d, int e, Step step, int value, bool of_row,
+                                    bool of_rows) {
   const ValueId x = s_.root_of(eq(e).inputs[0]), y = result(e);
   step.wide = is_half(dtype(x));
   const int64_t size = step.wide ? 4 : bytes(x);
@@ -344,7 +346,7 @@ void NestBuilder::reduce_joined(Draft& d, int e, Step step, int value, bool of_r
     if (of_row)
       fold.short_rows = short_rows(step.reduction, step.wide ? Dtype::kFloat32 : dtype(x));
     fold.count = n_.inner_;
-    if (!is_grand(e) && !step.wide) {
+    if (!is_cross_block(e) && !step.wide) {
       after_.push_back({fold, {elements, place(y)}});
       return;
     }
@@ -352,16 +354,16 @@ void NestBuilder::reduce_joined(Draft& d, int e, Step step, int value, bool of_r
     after_.push_back({fold, {elements, folded}});
     elements = folded;
   }
-  if (!is_grand(e)) {
-    step.kind = Step::Kind::kNarrow;
+  if (!is_cross_block(e)) {
+    step.kind = Step::Kind::kConvertTo16Bit;
     after_.push_back({step, {elements, place(y)}});
     return;
   }
-  step.kind = Step::Kind::kGather;
+  step.kind = Step::Kind::kAccumulate;
   step.count = of_row ? 1 : n_.inner_;
   step.stride = of_row ? 0 : 1;
   step.once = !of_row && of_rows;
-  after_.push_back({step, {elements, gathered(e)}});
+  after_.push_back({step, {elements, accumulated(e)}});
 }
 
 void NestBuilder::add_stage(Draft& d, Step::Kind kind) {
@@ -399,7 +401,8 @@ void NestBuilder::build_stage(int at, Form form) {
     const ValueId y = result(e);
     if (has_home(y) || form == Form::kByRow || read_later(y)) store(d, value, place(y));
   }
-  const Step::Kind all = n_.mode_ == Mode::kJoined ? Step::Kind::kJoined : Step::Kind::kStage;
+  const Step::Kind all =
+      n_.mode_ == Mode::kContiguousRows ? Step::Kind::kStageOfBlock : Step::Kind::kStage;
   add_stage(d, form == Form::kAll ? all : Step::Kind::kRowValues);
 }
 
@@ -416,9 +419,9 @@ void NestBuilder::build() {
     n_.row_steps_.push_back(e.row);
     n_.block_steps_.push_back(e.block * n_.block_);
   }
-  if (n_.gathered_.empty()) return;
+  if (n_.accumulated_.empty()) return;
   const int64_t elements = n_.outer_count_ * n_.rows_ * n_.inner_,
-                most = kMostGathered / static_cast<int64_t>(n_.gathered_bytes_);
+                most = kMostGathered / static_cast<int64_t>(n_.accumulated_bytes_);
   n_.pieces_ = std::max<int64_t>(1, std::min({elements / kPiece, kMostPieces, most, n_.units()}));
 }
 

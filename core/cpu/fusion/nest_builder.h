@@ -16,7 +16,7 @@ class NestBuilder {
       : n_(nest),
         g_(source.graph),
         s_(source.schedule),
-        homes_(source.homes),
+        storages_(source.storages),
         phase_(phase),
         p_(s_.phases[static_cast<size_t>(phase)]) {}
 
@@ -34,20 +34,20 @@ class NestBuilder {
   int64_t bytes(ValueId v) const { return size_of(dtype(v)); }
   bool is_reduction(int e) const { return eq(e).primitive->kind == PrimitiveKind::kReduction; }
   bool is_in_pieces(ValueId v) const {
-    return homes_[static_cast<size_t>(v)].kind == Home::Kind::kPieces;
+    return storages_[static_cast<size_t>(v)].kind == Storage::Kind::kPieces;
   }
   bool reads_pieces(int e) const {
     return std::any_of(eq(e).inputs.begin(), eq(e).inputs.end(),
                        [&](ValueId x) { return is_in_pieces(s_.root_of(x)); });
   }
-  bool is_grand(int e) const { return s_.grand[static_cast<size_t>(e)]; }
+  bool is_cross_block(int e) const { return s_.cross_block[static_cast<size_t>(e)]; }
   AxisSet reduced(int e) const { return s_.space.reduced[static_cast<size_t>(e)]; }
   bool has_home(ValueId v) const {
-    return homes_[static_cast<size_t>(v)].kind != Home::Kind::kNone;
+    return storages_[static_cast<size_t>(v)].kind != Storage::Kind::kNone;
   }
   // True for what this nest computes and goes on with.
   bool is_own(ValueId v) const {
-    return s_.phase_of_value(v) == phase_ && !is_grand(s_.producer[static_cast<size_t>(v)]);
+    return s_.phase_of_value(v) == phase_ && !is_cross_block(s_.producer[static_cast<size_t>(v)]);
   }
   bool has(AxisSet set, int axis) const { return axis >= 0 && (set >> axis & 1) != 0; }
   Form form(AxisSet depends) const {
@@ -75,7 +75,7 @@ class NestBuilder {
   Entry local_entry(int64_t rows, int64_t count, int64_t size);
   Entry place(ValueId v);
   Entry joined(ValueId v, bool* scalar);
-  Entry gathered(int e);
+  Entry accumulated(int e);
 
   // A stage in the making. Its operations are numbered from 0, its inputs from -1 downwards.
   struct Draft {
@@ -93,7 +93,7 @@ class NestBuilder {
   int apply(Draft& d, int e);
   void reduce(Draft& d, int e);
   void store(Draft& d, int value, Entry to, Stage::Mode mode = Stage::Mode::kStore);
-  void reduce_joined(Draft& d, int e, Step step, int value, bool of_row, bool of_rows);
+  void reduce_contiguous(Draft& d, int e, Step step, int value, bool of_row, bool of_rows);
   void add_step(Step step, std::vector<Entry> entries);
   void add_stage(Draft& d, Step::Kind kind);
   static int widened(Draft& d, int value);
@@ -101,7 +101,7 @@ class NestBuilder {
   Nest& n_;
   const Graph& g_;
   const Schedule& s_;
-  const std::vector<Home>& homes_;
+  const std::vector<Storage>& storages_;
   const int phase_;
   const Phase& p_;
   int row_axis_ = -1;

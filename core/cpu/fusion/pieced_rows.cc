@@ -39,12 +39,12 @@ void move_run(const char* from, int64_t step, char* to, int64_t n, int64_t size)
 
 }  // namespace
 
-PiecedRows::PiecedRows(const Pieces& of_value, const std::vector<Home>& homes, const NestAxes& axes,
-                       int64_t bytes)
+PiecedRows::PiecedRows(const Pieces& of_value, const std::vector<Storage>& storages,
+                       const NestAxes& axes, int64_t bytes)
     : size(bytes) {
   for (const cpu::Piece& p : of_value) {
     Piece& to = pieces.emplace_back();
-    to.from = homes[static_cast<size_t>(p.of)];
+    to.from = storages[static_cast<size_t>(p.of)];
     to.from.offset = p.offset * bytes;
     const auto set = [&](int axis, int64_t& step, int64_t& begin, int64_t& end) {
       if (axis < 0) return;
@@ -72,7 +72,7 @@ char* PiecedRows::place(const Block& b, std::span<const View> in, char* thread,
   char* const to = thread + buffer;
   *row_step = b.n * size;
   for (const Piece& p : pieces) {
-    const char* from = p.from.kind == Home::Kind::kInput
+    const char* from = p.from.kind == Storage::Kind::kInput
                            ? static_cast<const char*>(in[p.from.at].data)
                            : static_cast<const char*>(p.from.data);
     from += p.from.offset;

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "spruce/core/cpu/fusion/home.h"
 #include "spruce/core/cpu/fusion/pieces.h"
+#include "spruce/core/cpu/fusion/storage.h"
 
 namespace spruce::cpu {
 
@@ -20,7 +20,7 @@ struct NestAxes {
 struct PiecedRows {
   /// Steps are in bytes, ranges in indices.
   struct Piece {
-    Home from;  ///< an input or a constant; its offset is that of index 0
+    Storage from;  ///< an input or a constant; its offset is that of index 0
     int64_t inner = 0, row = 0;
     int64_t first = 0, last = 1;          ///< elements of the row that the piece has
     int64_t first_row = 0, last_row = 1;  ///< rows that it has
@@ -32,8 +32,8 @@ struct PiecedRows {
     int64_t row, rows, first, n;
   };
 
-  /// `homes` are those of the arrays, by value; an element has `size` bytes.
-  PiecedRows(const Pieces& of_value, const std::vector<Home>& homes, const NestAxes& axes,
+  /// `storages` are those of the arrays, by value; an element has `size` bytes.
+  PiecedRows(const Pieces& of_value, const std::vector<Storage>& storages, const NestAxes& axes,
              int64_t size);
 
   std::vector<Piece> pieces;

@@ -22,7 +22,7 @@ class Scheduler {
     for (size_t v = 0; v < s_.root.size(); ++v) s_.root[v] = static_cast<ValueId>(v);
     s_.producer.assign(graph.avals.size(), -1);
     s_.phase_of.assign(graph.equations.size(), -1);
-    s_.grand.assign(graph.equations.size(), false);
+    s_.cross_block.assign(graph.equations.size(), false);
   }
 
   std::optional<Schedule> run() {
@@ -61,8 +61,9 @@ class Scheduler {
       const int p = s_.phase_of_value(r);
       if (p < 0) continue;
       needs |= uint64_t{1} << p;
-      const bool grand = s_.grand[static_cast<size_t>(s_.producer[static_cast<size_t>(r)])];
-      (grand ? finished : own) |= uint64_t{1} << p;
+      const bool cross_block =
+          s_.cross_block[static_cast<size_t>(s_.producer[static_cast<size_t>(r)])];
+      (cross_block ? finished : own) |= uint64_t{1} << p;
     }
     int to = -1;
     for (int p = static_cast<int>(s_.phases.size()) - 1; p >= 0 && to < 0; --p) {
@@ -82,7 +83,7 @@ class Scheduler {
     if (is_reduction(e)) {
       const Phase& phase = s_.phases[static_cast<size_t>(to)];
       const AxisSet inner = phase.inner_set();
-      s_.grand[static_cast<size_t>(n)] =
+      s_.cross_block[static_cast<size_t>(n)] =
           reduced != inner || (phase.axes == inner && s_.space.numel(inner) > kLongRow);
     }
     return true;

@@ -28,7 +28,7 @@ struct Schedule {
   std::vector<int> phase_of;
   /// By equation: a reduction whose result is there when its phase has ended. Other reductions are
   /// those of one row, whose results the phase goes on with.
-  std::vector<bool> grand;
+  std::vector<bool> cross_block;
   /// By value: the equation that computes it, or -1.
   std::vector<int> producer;
 

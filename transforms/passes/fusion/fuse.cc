@@ -10,7 +10,7 @@
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/fusion/groups.h"
-#include "spruce/transforms/passes/fusion/slices.h"
+#include "spruce/transforms/passes/fusion/push_slices_up.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 

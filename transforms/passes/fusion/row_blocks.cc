@@ -142,7 +142,7 @@ class RowBlocks {
         for (const ValueId v : e.outputs) behind[at(v)] = 1;
       }
     }
-    find_leaving();
+    find_escaping();
     // A view that no member reads is as good outside.
     for (size_t n = count; n-- > seed;) {
       const Equation& e = g_.equations[n];
@@ -150,7 +150,7 @@ class RowBlocks {
       member_[n] = made_[at(e.outputs[0])] = 0;
       --inner_readers_[at(e.inputs[0])];
     }
-    find_leaving();
+    find_escaping();
   }
 
   // True for a scatter of rows that the group makes into what no member reads.
@@ -173,7 +173,7 @@ class RowBlocks {
     return (*reads_[n])[i];
   }
 
-  void find_leaving() {
+  void find_escaping() {
     leaves_ = wanted_;
     inner_readers_.assign(g_.avals.size(), 0);
     for (size_t n = 0; n < g_.equations.size(); ++n) {
@@ -209,18 +209,18 @@ class RowBlocks {
         if (read(n, i) == Read::kRows) ++trips[at(root[at(e.inputs[i])])];
       }
     }
-    double spared = 0, leaving = 0;
+    double spared = 0, escaping = 0;
     for (size_t v = 0; v < trips.size(); ++v) {
       const auto id = static_cast<ValueId>(v);
       if (root[v] != id || !is_large(id)) continue;
       const auto bytes = static_cast<double>(g_.avals[v].bytes());
       const bool written = made(id), left = written && leaves[v] != 0;
-      if (left) leaving += bytes;
+      if (left) escaping += bytes;
       if (trips[v] > 0)
         spared += static_cast<double>(trips[v] + (!written ? -1 : left ? 0 : 1)) * bytes;
     }
     return working >= limits_.equations && spared >= static_cast<double>(limits_.least) &&
-           limits_.again * again + limits_.leaving * leaving <= spared;
+           limits_.again * again + limits_.escaping * escaping <= spared;
   }
 
   Shape in_blocks(Shape shape) const {

@@ -13,7 +13,7 @@ struct RowBlockLimits {
   int64_t least = 4 << 20;  ///< trips to memory that are worth a loop
   double again = 8;         ///< such trips for each byte of a product's right operand, which all
                             ///< blocks but the first read and arrange again
-  double leaving = 2;       ///< such trips for each byte of results that others read: they drive
+  double escaping = 2;      ///< such trips for each byte of results that others read: they drive
                             ///< blocks from the cache
   int64_t rows = 2;         ///< of a block, at least
   int64_t blocks = 4;       ///< at least

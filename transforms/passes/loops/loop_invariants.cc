@@ -51,9 +51,9 @@ class Loop {
   void rewrite(std::vector<ValueId>& renamed) {
     if (p_.length > 1) {
       hoist();
-      sum_behind(dot_general_p);
-      sum_behind(reduce_sum_p);
-      turn();
+      sink_reductions(dot_general_p);
+      sink_reductions(reduce_sum_p);
+      pretranspose_constants();
     }
     Equation scan = e_;
     Graph body = finished(scan);
@@ -175,7 +175,7 @@ class Loop {
     return results_.back();
   }
 
-  void sum_behind(const Primitive& by) {
+  void sink_reductions(const Primitive& by) {
     for (size_t k = carry_.size(); k-- > 0;) {
       const ValueId v = gathered(k);
       const Equation* e = v == kNone ? nullptr : source_[at(v)];
@@ -230,7 +230,7 @@ class Loop {
   }
 
   // Such matrices are transposed once, in front of the loop.
-  void turn() {
+  void pretranspose_constants() {
     if (p_.length < kTurnSteps) return;
     for (const Equation& e : g_.equations) {
       const ValueId w = e.inputs.size() == 2 ? e.inputs[1] : kNone;
