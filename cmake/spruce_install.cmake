@@ -5,20 +5,14 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
-get_property(parts GLOBAL PROPERTY SPRUCE_PARTS)
 
 install(TARGETS spruce spruce_data EXPORT spruce_targets)
-install(FILES "${PROJECT_SOURCE_DIR}/include/spruce/spruce.h"
-              "${PROJECT_SOURCE_DIR}/include/spruce/data.h"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce")
-foreach(part IN LISTS parts ITEMS data)
-  install(
-    DIRECTORY "${PROJECT_SOURCE_DIR}/${part}"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce"
-    FILES_MATCHING
-    PATTERN "*.h"
-    PATTERN "x64" EXCLUDE)
-endforeach()
+install(
+  CODE "set(roots spruce/spruce.h spruce/data.h)
+set(include_dir [=[${PROJECT_SOURCE_DIR}/include]=])
+cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
+set(destination \"\$ENV{DESTDIR}\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}\")
+include([=[${PROJECT_SOURCE_DIR}/cmake/install_headers.cmake]=])")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(
