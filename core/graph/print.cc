@@ -94,17 +94,6 @@ std::string param_text(const std::vector<GraphPtr>& v) {
   return s + ")";
 }
 
-bool graphs_equal(const GraphPtr& a, const GraphPtr& b) {
-  if (a == b) return true;
-  if (a == nullptr || b == nullptr) return false;
-  for (const Graph* g : {a.get(), b.get()}) {
-    for (const Graph::Constant& c : g->constants) {
-      if (c.value.is_tracer()) return false;
-    }
-  }
-  return a->text(true) == b->text(true);
-}
-
 std::string value_name(ValueId v) {
   if (v < 0) return "_";
   return std::string(1, static_cast<char>('a' + v % 26)) + (v >= 26 ? std::to_string(v / 26) : "");

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "spruce/transforms/passes/pipeline.h"
+#include "spruce/transforms/control/kernel_cache.h"
 
 namespace spruce::internal {
 
@@ -52,24 +52,15 @@ std::vector<Array> StepFunction::operator()(std::vector<Array> args) const {
 std::vector<Array> run_prepared(
     const Primitive& p, std::span<const Array> in, const Params& params,
     std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs&)) {
-  const Params optimised = params.map_graphs(
-      [](const GraphPtr& g) { return std::make_shared<const Graph>(passes::optimize(*g)); });
-  std::vector<const Aval*> in_types, out_types;
+  const std::shared_ptr<const ReadyKernel> ready = ready_kernel(p, params, in, prepare);
   std::vector<View> in_views, out_views;
-  for (const Array& a : in) {
-    in_types.push_back(&a.aval());
-    in_views.push_back({mutable_data(a), &a.aval()});
-  }
   std::vector<Array> out;
-  for (const Aval& type : output_avals(p, in_types, params)) out.push_back(make_array(type));
-  for (const Array& a : out) {
-    out_types.push_back(&a.aval());
-    out_views.push_back({mutable_data(a), &a.aval()});
-  }
-  const auto kernel = prepare({in_types, out_types, optimised});
-  const Array scratch =
-      make_array({Dtype::kUint8, false, Shape{static_cast<int64_t>(kernel->scratch_bytes())}});
-  kernel->run({in_views, out_views, optimised, mutable_data(scratch)});
+  for (const Array& a : in) in_views.push_back({mutable_data(a), &a.aval()});
+  for (const Aval& type : ready->out) out.push_back(make_array(type));
+  for (const Array& a : out) out_views.push_back({mutable_data(a), &a.aval()});
+  const Array scratch = make_array(
+      {Dtype::kUint8, false, Shape{static_cast<int64_t>(ready->kernel->scratch_bytes())}});
+  ready->kernel->run({in_views, out_views, ready->optimized, mutable_data(scratch)});
   return out;
 }
 

@@ -90,8 +90,8 @@ class StepFunction {
   Executor executor_;
 };
 
-/// Runs a primitive with a kernel for its parameters on arrays: `prepare` makes the kernel. The
-/// graphs in `params` are optimised first.
+/// Runs a primitive with a kernel for its parameters on arrays: `prepare` makes the kernel, from
+/// graphs after all passes (see kernel_cache.h).
 std::vector<Array> run_prepared(
     const Primitive& p, std::span<const Array> in, const Params& params,
     std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs&));
