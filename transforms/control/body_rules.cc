@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/batch.h"
@@ -351,6 +352,7 @@ BatchedBody batch_body(const GraphPtr& body, const BatchArgs& a, const Mask& bat
     Aval type = b.graph.avals[static_cast<size_t>(out)];
     Axes axes;
     for (int i = 0; i < type.shape.rank(); ++i) axes.push_back(i + 1);
+    if (!is_placed(type)) type.device = device_among(b.graph.avals);
     type.shape.insert(0, a.size);
     const ValueId wide = b.graph.add_value(type);
     b.graph.equations.push_back({&broadcast_in_dim_p,

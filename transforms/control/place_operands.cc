@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/place_operands.h"
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/transforms/compile/placement.h"
 
@@ -9,7 +10,8 @@ namespace spruce::internal {
 uint8_t device_of_operands(std::span<const Array> in) {
   GraphDevice found;
   for (const Array& a : in) found.add(a.aval());
-  return found.several ? uint8_t{0} : found.index;
+  if (found.several) return 0;
+  return found.any ? found.index : DefaultDevice::index();
 }
 
 std::vector<Array> placed_operands(std::span<const Array> in, uint8_t device) {

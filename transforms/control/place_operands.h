@@ -7,8 +7,8 @@
 
 namespace spruce::internal {
 
-/// The device of the operands of a loop or branch; the CPU where they are on several, or where all
-/// are numbers of the host.
+/// The device of the operands of a loop or branch: the CPU where they are on several, the default
+/// device where all are numbers of the host, since what a loop stacks is made there.
 uint8_t device_of_operands(std::span<const Array> in);
 /// The operands with numbers of the host taken to the device.
 std::vector<Array> placed_operands(std::span<const Array> in, uint8_t device);
