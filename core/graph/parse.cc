@@ -292,13 +292,15 @@ class Parser final : public internal::ParamReader {
     // An element takes two characters, so that a wrong shape does not make a large array.
     if (a.numel() > static_cast<int64_t>(text_.size() - pos_))
       fail("fewer elements than " + to_string(a) + " has");
-    const Array out = internal::make_array(a);
+    Aval on_host = a;
+    on_host.device = 0;
+    const Array out = internal::make_array(on_host);
     visit_dtype(a.dtype, [&]<class T>(T) {
       T* data = static_cast<T*>(internal::mutable_data(out));
       for (int64_t i = 0; i < a.numel(); ++i) data[i] = element<T>();
     });
     expect('}');
-    return out;
+    return a.device == 0 ? out : internal::make_array(a, internal::mutable_data(out));
   }
 
   void equation(Graph& g, Defined& defined) {

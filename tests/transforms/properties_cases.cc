@@ -4,8 +4,11 @@
 #include <numeric>
 #include <random>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ops/to_device.h"
+#include "spruce/transforms/compile/placement.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {
@@ -72,11 +75,20 @@ bool takes(const Case& c) {
   }
 }
 
+// Bodies of loops and branches are where arrays are made.
+Params placed(const Params& params) {
+  return params.map_graphs([](const GraphPtr& g) {
+    return std::make_shared<const Graph>(spruce::internal::on_device(*g, DefaultDevice::index()));
+  });
+}
+
 std::vector<Case> samples_of(const Primitive& p, bool fixed) {
   std::vector<Case> cases;
   const std::vector<Sample> samples = p.samples();
   for (size_t n = 0; n < samples.size(); ++n) {
-    if (samples[n].fixed_dtypes == fixed) cases.push_back({&p, n, samples[n]});
+    if (samples[n].fixed_dtypes != fixed) continue;
+    cases.push_back({&p, n, samples[n]});
+    cases.back().sample.params = placed(samples[n].params);
   }
   return cases;
 }
@@ -175,7 +187,7 @@ Arrays directions(const Arrays& like, uint64_t seed) {
   for (const Array& a : like) {
     std::vector<double> values;
     for (int64_t i = 0; i < a.size(); ++i) values.push_back(2 * unit(random) - 1);
-    out.push_back(astype(array(values, a.shape()), a.dtype()));
+    out.push_back(to_device(astype(array(values, a.shape()), a.dtype()), a.device()));
   }
   return out;
 }
