@@ -4,6 +4,7 @@
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ops/to_device.h"
 #include "spruce/transforms/vmap.h"
 #include "tests/transforms/properties.h"
 
@@ -35,7 +36,7 @@ Array stacked(const Arrays& slices, int64_t size) {
   if (size > 0) return stack(Arrays(slices.begin(), slices.begin() + size));
   Shape shape = slices[0].shape();
   shape.insert(0, 0);
-  return zeros(shape, slices[0].dtype());
+  return to_device(zeros(shape, slices[0].dtype()), slices[0].device());
 }
 
 void expect_loop(const Case& c, const std::vector<bool>& mapped, int64_t size) {

@@ -231,6 +231,7 @@ void batch(const BatchArgs& a) {
     if (a.batched[1]) rhs.shape.erase(0);
     const Aval* in[] = {&lhs, &rhs};
     Aval out = a.p.shape({a.p.name, in, a.params});
+    out.device = lhs.device;
     out.shape.insert(0, 0);
     a.out[0] = rules::zeros_of(out);
   } else if (!a.batched[1]) {
