@@ -11,9 +11,10 @@ declare -A sees=(
   [nn]="core transforms nn"
   [optim]="core transforms optim"
   [data]="core data"
+  [cuda]="core cuda"
 )
 failed=0
-for part in core transforms nn optim data; do
+for part in core transforms nn optim data cuda; do
   seen=${sees[$part]}
   wrong=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]spruce/' \
     --include='*.h' --include='*.cc' "$part" |
@@ -26,7 +27,7 @@ done
 
 # Side-by-side headers are reached by their full names only, or the rule above could be passed by.
 local_names=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' --include='*.h' \
-  --include='*.cc' core transforms nn optim data | grep -v '"spruce/' || true)
+  --include='*.cc' core transforms nn optim data cuda | grep -v '"spruce/' || true)
 if [[ -n $local_names ]]; then
   printf 'Includes of our own headers begin with "spruce/<part>/":\n%s\n' "$local_names"
   failed=1

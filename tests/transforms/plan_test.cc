@@ -7,7 +7,7 @@
 #include <random>
 
 #include "spruce/core/ops/create.h"
-#include "spruce/transforms/compile/memory_plan.h"
+#include "spruce/core/graph/memory_plan.h"
 
 namespace spruce::internal {
 namespace plan_test {

@@ -11,7 +11,7 @@
 #include "spruce/core/graph/build.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/compile/memory_plan.h"
+#include "spruce/core/graph/memory_plan.h"
 #include "spruce/transforms/compile/profiler.h"
 
 namespace spruce::internal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/compile/memory_plan.h"
+#include "spruce/core/graph/memory_plan.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise kernels: a thread computes a few neighbours on the innermost axis, which it loads and
+// stores as one vector of up to 16 bytes.
+#include <algorithm>
+
+#include "spruce/cuda/codegen/loops.h"
+
+namespace spruce::cuda {
+namespace {
+
+constexpr int64_t kThreads = 256;
+
+constexpr std::string_view kVectors = R"cuda(
+namespace sp {
+template <class T, int n> struct alignas(sizeof(T) * n) Pack { T v[n]; };
+// n neighbours, of which `there` exist; the others are read as the first one.
+template <int n, class T> SP void load(T (&to)[n], const T* from, bool aligned, i64 there) {
+  if (aligned && there >= n) {
+    const Pack<T, n> p = *(const Pack<T, n>*)from;
+#pragma unroll
+    for (int j = 0; j < n; ++j) to[j] = p.v[j];
+  } else {
+#pragma unroll
+    for (int j = 0; j < n; ++j) to[j] = from[j < there ? j : 0];
+  }
+}
+template <int n, class T> SP void store(const T (&from)[n], T* to, bool aligned, i64 there) {
+  if (aligned && there >= n) {
+    Pack<T, n> p;
+#pragma unroll
+    for (int j = 0; j < n; ++j) p.v[j] = from[j];
+    *(Pack<T, n>*)to = p;
+  } else {
+#pragma unroll
+    for (int j = 0; j < n; ++j) {
+      if (j < there) to[j] = from[j];
+    }
+  }
+}
+}  // namespace sp
+)cuda";
+
+// How many neighbours a thread computes.
+int64_t vector_size(const Walk& walk, int64_t largest) {
+  if (walk.axes.empty()) return 1;
+  const Walk::Axis& inner = walk.axes.back();
+  for (const int64_t step : inner.steps) {
+    if (step != 0 && step != 1) return 1;
+  }
+  int64_t n = std::min<int64_t>(8, 16 / largest);
+  if (walk.axes.size() == 1) return n;
+  // Each row begins with a whole vector.
+  for (; n > 1; n /= 2) {
+    bool fits = inner.size % n == 0;
+    for (size_t a = 0; a + 1 < walk.axes.size(); ++a) {
+      for (size_t k = 0; k < inner.steps.size(); ++k)
+        fits = fits && (inner.steps[k] == 0 || walk.axes[a].steps[k] % n == 0);
+    }
+    if (fits) break;
+  }
+  return n;
+}
+
+}  // namespace
+
+bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
+                        const std::map<ValueId, Place>& places, const std::vector<Target>& targets,
+                        Kernels& out) {
+  const auto aval = [&](ValueId v) -> const Aval& { return graph.avals[static_cast<size_t>(v)]; };
+  const Shape& space = aval(targets[0].value).shape;
+  Expression expression(graph, places, space);
+  std::vector<std::string> results;
+  for (const Target& t : targets) {
+    results.push_back(expression.value(t.value));
+    if (results.back().empty()) return false;
+  }
+  if (space.numel() == 0) return true;
+
+  std::vector<Shape> steps;
+  int64_t largest = 1;
+  const auto& loads = expression.loads();
+  for (const Expression::Load& l : loads) {
+    steps.push_back(l.steps);
+    if (l.place) largest = std::max(largest, size_of(l.dtype));
+  }
+  for (const Target& t : targets) {
+    steps.push_back(row_major_strides(space));
+    largest = std::max(largest, size_of(aval(t.value).dtype));
+  }
+  Walk walk = walk_of(space, steps);
+  const int64_t n = vector_size(walk, largest);
+  const std::string count = std::to_string(n);
+
+  KernelBuilder kernel("elementwise", args);
+  if (expression.special()) kernel.front(special_prelude());
+  kernel.front(kVectors);
+  std::vector<std::string> names;
+  std::string begin, read, compute, write, addresses;
+  for (size_t k = 0; k < loads.size(); ++k) {
+    const std::string p = "p" + std::to_string(k), e = "e" + std::to_string(k),
+                      l = "l" + std::to_string(k);
+    const int64_t inner = walk.axes.empty() ? 0 : walk.axes.back().steps[k];
+    names.push_back(p);
+    begin += "    sp::i64 " + p + " = 0;\n";
+    const std::string pointer = declare(kernel, loads[k]);
+    if (pointer.empty()) {
+      compute += "      const sp::i64 " + e + " = " + p + (inner != 0 ? " + j" : "") + ";\n";
+    } else if (inner == 0 || n == 1) {
+      read += "    const " + std::string(compute_type(loads[k].dtype)) + " " + e +
+              " = sp::widen(" + pointer + "[" + p + "]);\n";
+    } else {
+      read += "    " + std::string(text_type(loads[k].dtype)) + " " + l + "[" + count +
+              "];\n    sp::load<" + count + ">(" + l + ", " + pointer + " + " + p +
+              ", aligned, there);\n";
+      compute += "      const " + std::string(compute_type(loads[k].dtype)) + " " + e +
+                 " = sp::widen(" + l + "[j]);\n";
+      addresses += " | sp::u64(" + pointer + ")";
+    }
+  }
+  compute += expression.statements();
+  for (size_t k = 0; k < targets.size(); ++k) {
+    const std::string q = "q" + std::to_string(k), s = "s" + std::to_string(k);
+    const std::string type(text_type(aval(targets[k].value).dtype));
+    names.push_back(q);
+    begin += "    sp::i64 " + q + " = 0;\n";
+    const std::string pointer = declare(kernel, targets[k].place, aval(targets[k].value).dtype);
+    begin += "    " + type + " " + s + "[" + count + "];\n";
+    compute += "      " + s + "[j] = sp::narrow<" + type + ">(" + results[k] + ");\n";
+    write += "    sp::store<" + count + ">(" + s + ", " + pointer + " + " + q +
+             ", aligned, there);\n";
+    addresses += " | sp::u64(" + pointer + ")";
+  }
+
+  const int64_t inner = walk.axes.empty() ? 1 : walk.axes.back().size;
+  int64_t vectors = walk.size();
+  if (!walk.axes.empty()) {
+    Walk::Axis& last = walk.axes.back();
+    last.size = (inner + n - 1) / n;
+    for (int64_t& step : last.steps) step *= n;
+    vectors = walk.size();
+  }
+  kernel.value("vectors", vectors);
+  kernel.value("elements", space.numel());
+  std::string body =
+      "  const bool aligned = ((sp::u64(0)" + addresses + ") & 15) == 0;\n"
+      "  for (sp::i64 i = sp::i64(blockIdx.x) * blockDim.x + threadIdx.x; i < vectors;\n"
+      "       i += sp::i64(gridDim.x) * blockDim.x) {\n"
+      "    const sp::i64 there = elements - i * " + count + ";\n" + begin;
+  body += walk.places(kernel, "a", "i", names) + read +
+          "#pragma unroll\n    for (int j = 0; j < " + count + "; ++j) {\n" + compute + "    }\n" +
+          write + "  }\n";
+  out.steps.push_back(kernel.launch(body, {blocks_for(vectors, kThreads)}, {kThreads}));
+  return true;
+}
+
+int64_t reserve(Kernels& out, int64_t bytes) {
+  const int64_t at = (out.workspace_bytes + 255) / 256 * 256;
+  out.workspace_bytes = at + bytes;
+  return at;
+}
+
+}  // namespace spruce::cuda

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Primitives that the code generator writes itself: elementwise ones, what moves elements without
+// an order of its own, reductions, and whole bodies of such.
+#include <string_view>
+#include <utility>
+
+#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/reduce.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/cuda/codegen/loops.h"
+#include "spruce/cuda/codegen/operations.h"
+#include "spruce/cuda/codegen/strided.h"
+
+namespace spruce::cuda {
+namespace {
+
+// The state in the prelude of a reduction, or null.
+const char* reduction_name(const Primitive& p) {
+  constexpr std::pair<const Primitive*, const char*> kNames[] = {
+      {&reduce_sum_p, "Sum"},     {&reduce_prod_p, "Product"}, {&reduce_max_p, "Largest"},
+      {&reduce_min_p, "Smallest"}, {&reduce_and_p, "And"},      {&reduce_or_p, "Or"},
+      {&argmax_p, "ArgLargest"},  {&argmin_p, "ArgSmallest"}};
+  for (const auto& [primitive, name] : kNames) {
+    if (primitive == &p) return name;
+  }
+  return nullptr;
+}
+
+Axes reduced_axes(const Equation& e) {
+  if (e.primitive == &argmax_p || e.primitive == &argmin_p)
+    return {e.params.get<ArgReduceParams>().axis};
+  return e.params.get<ReduceParams>().axes;
+}
+
+// One equation as a graph.
+Graph graph_of(const Primitive& primitive, const PrepareArgs& args) {
+  Graph g;
+  Equation e;
+  e.primitive = &primitive;
+  e.params = args.params;
+  for (const Aval* in : args.in) e.inputs.push_back(g.add_value(*in));
+  for (const Aval* out : args.out) e.outputs.push_back(g.add_value(*out));
+  g.inputs = e.inputs;
+  g.outputs = e.outputs;
+  g.equations.push_back(std::move(e));
+  return g;
+}
+
+// Kernels for all outputs: first the reductions, in order, then the elementwise outputs, those of
+// one shape in one kernel.
+bool write(const PrepareArgs& args, const Graph& g, Kernels& out) {
+  std::map<ValueId, Place> places;
+  for (size_t i = 0; i < g.inputs.size(); ++i)
+    places[g.inputs[i]] = {Place::Kind::kInput, i, 0};
+  const auto output_of = [&](ValueId v) {
+    for (size_t k = 0; k < g.outputs.size(); ++k) {
+      if (g.outputs[k] == v) return static_cast<int64_t>(k);
+    }
+    return int64_t{-1};
+  };
+  for (const Equation& e : g.equations) {
+    const char* name = reduction_name(*e.primitive);
+    if (name == nullptr) continue;
+    const ValueId result = e.outputs[0];
+    const Aval& aval = g.avals[static_cast<size_t>(result)];
+    const int64_t k = output_of(result);
+    const Place to = k >= 0 ? Place{Place::Kind::kOutput, static_cast<size_t>(k), 0}
+                            : Place{Place::Kind::kWorkspace, 0, reserve(out, aval.bytes())};
+    if (!reduction_kernels(args, g, places, {name, e.inputs[0], reduced_axes(e), aval.dtype, to},
+                           out))
+      return false;
+    places[result] = to;
+  }
+  std::vector<Target> targets;
+  for (size_t k = 0; k < g.outputs.size(); ++k) {
+    const auto known = places.find(g.outputs[k]);
+    const bool written = known != places.end() && known->second.kind == Place::Kind::kOutput &&
+                         known->second.index == k;
+    if (!written) targets.push_back({g.outputs[k], {Place::Kind::kOutput, k, 0}});
+  }
+  while (!targets.empty()) {
+    const auto shape = [&](const Target& t) -> const Shape& {
+      return g.avals[static_cast<size_t>(t.value)].shape;
+    };
+    std::vector<Target> now, later;
+    for (const Target& t : targets)
+      (shape(t) == shape(targets[0]) ? now : later).push_back(t);
+    if (!elementwise_kernel(args, g, places, now, out)) return false;
+    targets = std::move(later);
+  }
+  return true;
+}
+
+}  // namespace
+
+Kernels generate(const Primitive& primitive, const PrepareArgs& args, bool& known) {
+  Kernels out;
+  if (&primitive == &fused_p) {
+    known = write(args, *args.params.get<FusedParams>().body, out);
+    return out;
+  }
+  if (primitive.kind == PrimitiveKind::kView) {
+    known = true;
+    whole_copy(args, 0, 0, out);
+    return out;
+  }
+  known = has_operation(primitive) || reduction_name(primitive) != nullptr ||
+          &primitive == &broadcast_in_dim_p || &primitive == &iota_p;
+  if (known) known = write(args, graph_of(primitive, args), out);
+  return out;
+}
+
+}  // namespace spruce::cuda

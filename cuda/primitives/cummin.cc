@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/rules/reduce.h"
+#include "spruce/cuda/codegen/scan.h"
+
+namespace spruce::cuda {
+
+extern const Twin cummin_twin = {&cummin_p,
+                             [](const PrepareArgs& args) { return scan(args, "RunningSmallest"); }};
+
+}  // namespace spruce::cuda

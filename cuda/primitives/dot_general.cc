@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/rules/dot.h"
+#include "spruce/core/ops/linalg.h"
+#include "spruce/cuda/codegen/tiles.h"
+
+namespace spruce::cuda {
+namespace {
+
+Kernels make(const PrepareArgs& a) {
+  const auto& p = a.params.get<DotParams>();
+  return product_kernels(a, {p.lhs_contract, p.rhs_contract, p.lhs_batch, p.rhs_batch, {}});
+}
+
+}  // namespace
+
+extern const Twin dot_general_twin = {&dot_general_p, make};
+
+}  // namespace spruce::cuda

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/random/primitives.h"
+#include "spruce/cuda/codegen/kernel_builder.h"
+
+namespace spruce::cuda {
+namespace {
+
+Kernels make(const PrepareArgs& a) {
+  Kernels out;
+  const int64_t n = a.out[0]->numel();
+  if (n == 0) return out;
+  KernelBuilder kernel("random_bits", a);
+  kernel.front(special_prelude());
+  kernel.front(random_prelude());
+  const std::string keys = kernel.input(0), y = kernel.output(0);
+  kernel.value("per_key", a.params.get<RandomBitsParams>().shape.numel());
+  const std::string type(text_type(a.out[0]->dtype));
+  const bool wide = size_of(a.out[0]->dtype) == 8;
+  out.steps.push_back(kernel.for_each(
+      n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys +
+             ", i / per_key), sp::u64(i % per_key));\n    " + y + "[i] = " + type +
+             (wide ? "(sp::u64(w.first) << 32 | w.second);\n" : "(w.first ^ w.second);\n")));
+  return out;
+}
+
+}  // namespace
+
+extern const Twin random_bits_twin = {&random_bits_p, make};
+
+}  // namespace spruce::cuda

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/random/primitives.h"
+#include "spruce/cuda/codegen/kernel_builder.h"
+
+namespace spruce::cuda {
+namespace {
+
+Kernels make(const PrepareArgs& a) {
+  Kernels out;
+  const int64_t n = a.out[0]->numel() / 2;
+  if (n == 0) return out;
+  KernelBuilder kernel("random_split", a);
+  kernel.front(special_prelude());
+  kernel.front(random_prelude());
+  const std::string keys = kernel.input(0), y = kernel.output(0);
+  kernel.value("per_key", a.params.get<RandomSplitParams>().n);
+  out.steps.push_back(
+      kernel.for_each(n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys +
+                             ", i / per_key), sp::u64(i % per_key));\n    " + y +
+                             "[2 * i] = w.first;\n    " + y + "[2 * i + 1] = w.second;\n"));
+  return out;
+}
+
+}  // namespace
+
+extern const Twin random_split_twin = {&random_split_p, make};
+
+}  // namespace spruce::cuda

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/rules/shape.h"
+#include "spruce/cuda/codegen/strided.h"
+
+namespace spruce::cuda {
+namespace {
+
+Kernels make(const PrepareArgs& a) {
+  const Shape& y = a.out[0]->shape;
+  const auto& p = a.params.get<SliceParams>();
+  Shape from = row_major_strides(a.in[0]->shape);
+  int64_t offset = 0;
+  for (int i = 0; i < from.rank(); ++i) {
+    offset += p.start[i] * from[i];
+    if (y[i] > 1) from[i] *= p.stride[i];
+  }
+  Kernels out;
+  strided_copy(a, y, size_of(a.in[0]->dtype), {of_input(0), offset, from},
+               {of_output(0), 0, row_major_strides(y)}, out);
+  return out;
+}
+
+}  // namespace
+
+extern const Twin slice_twin = {&slice_p, make};
+
+}  // namespace spruce::cuda

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was compiled stays in a folder of the build, under a name made from the text: with the text
+// itself (.cu), which other tests give to NVRTC.
+#include "tests/cuda/emulator/compiler.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <regex>
+
+struct _nvrtcProgram {
+  std::string text, log, image;
+};
+
+namespace spruce::cuda_emulator {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kHeader = SPRUCE_SOURCE_DIR "/tests/cuda/emulator/kernel_header.h";
+constexpr const char* kFolder = SPRUCE_EMULATED_KERNELS;
+constexpr const char* kFlags =
+    "-std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-strict-aliasing";
+constexpr std::string_view kMark = "emulated ";
+
+std::atomic<int64_t> compiled{0};
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string hash(const std::string& s) {
+  uint64_t h[2] = {0xcbf29ce484222325u, 0x84222325cbf29ce4u};
+  for (const char c : s) {
+    for (uint64_t& each : h) each = (each ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    h[1] = (h[1] << 7 | h[1] >> 57) + 0x9e3779b97f4a7c15u;
+  }
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(h[0]),
+                static_cast<unsigned long long>(h[1]));
+  return text;
+}
+
+// Dynamic shared memory has one address, and each kernel a function that takes its arguments as the
+// driver does.
+std::string for_the_host(const std::string& text) {
+  static const std::regex dynamic(
+      R"(extern\s+__shared__\s+(?:__align__\(\d+\)\s+)?([\w:\s]+?)\s*(\w+)\s*\[\s*\]\s*;)");
+  static const std::regex kernel(
+      R"(extern\s+"C"\s+__global__\s+(?:__launch_bounds__\([^)]*\)\s+)?void\s+)"
+      R"((?:__launch_bounds__\([^)]*\)\s+)?(\w+)\s*\()");
+  std::string out =
+      std::regex_replace(text, dynamic, "$1* const $2 = (($1*)spruce_dynamic_shared);");
+  out += R"(
+extern "C" char __start_spruce_shared[] __attribute__((weak));
+extern "C" char __stop_spruce_shared[] __attribute__((weak));
+extern "C" void* spruce_shared_begin() { return __start_spruce_shared; }
+extern "C" size_t spruce_shared_size() { return __stop_spruce_shared - __start_spruce_shared; }
+)";
+  for (std::sregex_iterator i(text.begin(), text.end(), kernel), end; i != end; ++i) {
+    const std::string name = (*i)[1];
+    out += "extern \"C\" void spruce_call_" + name + "(void** p) { spruce_call(" + name +
+           ", p); }\nextern \"C\" size_t spruce_sizes_" + name +
+           "(size_t* s) { return spruce_sizes(" + name + ", s); }\n";
+  }
+  return out;
+}
+
+// The path of the library that holds the kernels of the text, or "" and a log.
+std::string compile(const std::string& text, std::string& log) {
+  static const std::string header = read(kHeader);
+  fs::create_directories(kFolder);
+  const std::string stem = std::string(kFolder) + "/" + hash(text + header + kFlags);
+  const std::string library = stem + ".so";
+  if (fs::exists(library)) return library;
+  static std::atomic<int> next{0};
+  const std::string own = stem + "." + std::to_string(::getpid()) + "." + std::to_string(next++);
+  std::ofstream(own + ".cu", std::ios::binary) << text;
+  std::ofstream(own + ".cc", std::ios::binary) << for_the_host(text);
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) + " " + kFlags + " -include " +
+                              kHeader + " -x c++ " + own + ".cc -o " + own + ".so > " + own +
+                              ".log 2>&1";
+  ++compiled;
+  const int status = std::system(command.c_str());
+  if (status != 0) {
+    log = read(own + ".log");
+    return {};
+  }
+  fs::rename(own + ".cu", stem + ".cu");
+  fs::rename(own + ".so", library);
+  fs::remove(own + ".cc");
+  fs::remove(own + ".log");
+  return library;
+}
+
+nvrtcResult version(int* major, int* minor) {
+  *major = CUDA_VERSION / 1000;
+  *minor = CUDA_VERSION % 1000 / 10;
+  return NVRTC_SUCCESS;
+}
+
+const char* error_string(nvrtcResult r) {
+  return r == NVRTC_ERROR_COMPILATION ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR";
+}
+
+nvrtcResult create(nvrtcProgram* program, const char* text, const char*, int headers,
+                   const char* const*, const char* const*) {
+  if (headers != 0) return NVRTC_ERROR_INVALID_INPUT;
+  *program = new _nvrtcProgram{text, {}, {}};
+  return NVRTC_SUCCESS;
+}
+
+nvrtcResult compile_program(nvrtcProgram program, int, const char* const*) {
+  const std::string path = compile(program->text, program->log);
+  if (path.empty()) return NVRTC_ERROR_COMPILATION;
+  program->image = std::string(kMark) + path;
+  return NVRTC_SUCCESS;
+}
+
+nvrtcResult log_size(nvrtcProgram program, size_t* bytes) {
+  *bytes = program->log.size() + 1;
+  return NVRTC_SUCCESS;
+}
+nvrtcResult get_log(nvrtcProgram program, char* log) {
+  std::memcpy(log, program->log.c_str(), program->log.size() + 1);
+  return NVRTC_SUCCESS;
+}
+nvrtcResult cubin_size(nvrtcProgram program, size_t* bytes) {
+  *bytes = program->image.size() + 1;
+  return NVRTC_SUCCESS;
+}
+nvrtcResult cubin(nvrtcProgram program, char* image) {
+  std::memcpy(image, program->image.c_str(), program->image.size() + 1);
+  return NVRTC_SUCCESS;
+}
+nvrtcResult destroy(nvrtcProgram* program) {
+  delete *program;
+  *program = nullptr;
+  return NVRTC_SUCCESS;
+}
+
+std::mutex mutex;
+std::map<void*, bool>& modules_with_barriers() {
+  static auto* m = new std::map<void*, bool>;
+  return *m;
+}
+
+}  // namespace
+
+const cuda::NvrtcTable& nvrtc_table() {
+  static const cuda::NvrtcTable table = {
+      .nvrtcVersion = version,
+      .nvrtcGetErrorString = error_string,
+      .nvrtcCreateProgram = create,
+      .nvrtcCompileProgram = compile_program,
+      .nvrtcGetProgramLogSize = log_size,
+      .nvrtcGetProgramLog = get_log,
+      .nvrtcGetCUBINSize = cubin_size,
+      .nvrtcGetCUBIN = cubin,
+      .nvrtcDestroyProgram = destroy,
+  };
+  return table;
+}
+
+void* open_module(const void* image) {
+  const std::string_view bytes(static_cast<const char*>(image));
+  if (bytes.substr(0, kMark.size()) != kMark) return nullptr;
+  const std::string path(bytes.substr(kMark.size()));
+  void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) {
+    std::fprintf(stderr, "emulator: %s\n", ::dlerror());
+    return nullptr;
+  }
+  // A function that is not called is not in the table of symbols.
+  const std::string library = read(path);
+  const std::lock_guard lock(mutex);
+  modules_with_barriers()[module] = library.find("spruce_block_barrier") != std::string::npos ||
+                                    library.find("spruce_warp_exchange") != std::string::npos;
+  return module;
+}
+
+bool find_function(void* module, const char* name, HostFunction& out) {
+  const auto symbol = [&](const std::string& s) { return ::dlsym(module, s.c_str()); };
+  void* call = symbol(std::string("spruce_call_") + name);
+  if (call == nullptr) return false;
+  out.name = name;
+  out.kernel.call = reinterpret_cast<void (*)(void**)>(call);
+  const auto sizes =
+      reinterpret_cast<size_t (*)(size_t*)>(symbol(std::string("spruce_sizes_") + name));
+  out.sizes.resize(sizes(nullptr));
+  sizes(out.sizes.data());
+  out.kernel.shared = reinterpret_cast<void* (*)()>(symbol("spruce_shared_begin"))();
+  out.kernel.shared_bytes = reinterpret_cast<size_t (*)()>(symbol("spruce_shared_size"))();
+  const std::lock_guard lock(mutex);
+  out.kernel.has_barriers = modules_with_barriers()[module];
+  return true;
+}
+
+int64_t compiled_texts() { return compiled; }
+
+}  // namespace spruce::cuda_emulator
