@@ -12,7 +12,7 @@ inline Graph row_halves(const Graph& graph, int64_t equations) {
                                     .large = 1,
                                     .least = 0,
                                     .again = 0,
-                                    .leaving = 0,
+                                    .escaping = 0,
                                     .rows = 2,
                                     .blocks = 2,
                                     .equations = equations});

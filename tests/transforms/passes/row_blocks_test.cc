@@ -234,7 +234,7 @@ TEST(RowBlocks, LayersHaveTheSameBits) {
        {std::pair<int64_t, int64_t>{65536, 64}, {20000, 48}, {9000, 130}}) {
     for (const std::string dtype : {"f32", "f64"}) {
       const Graph graph = parse_graph(layers(rows, width, dtype)),
-                  blocks = passes::row_blocks(graph, {.again = 0, .leaving = 0});
+                  blocks = passes::row_blocks(graph, {.again = 0, .escaping = 0});
       EXPECT_TRUE(dtype == "f32" || blocks.text() != graph.text());
       expect_same_bits(graph, blocks, normals_like(graph), std::to_string(rows) + dtype);
     }
@@ -304,7 +304,7 @@ TEST(RowBlocks, ConvolutionsAndTheirGradientsHaveTheSameBits) {
 
 TEST(RowBlocks, ThreadsThatShareTheBlocksChangeNothing) {
   const Graph graph =
-      passes::row_blocks(parse_graph(layers(20000, 48)), {.again = 0, .leaving = 0});
+      passes::row_blocks(parse_graph(layers(20000, 48)), {.again = 0, .escaping = 0});
   const std::vector<Array> args = normals_like(graph);
   const int before = threads();
   set_threads(1);
