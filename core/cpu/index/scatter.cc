@@ -14,8 +14,9 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kGrain = 131072;    // elements that are worth a thread of their own
-constexpr int64_t kRowGrain = 32768;  // the same where windows have at least kRow elements
+constexpr int64_t kGrain = 131072;        // elements that are worth a thread of their own
+constexpr int64_t kRowGrain = 32768;      // the same where windows have at least kRow elements
+constexpr int64_t kElementGrain = 65536;  // and where are_elements() is true
 constexpr int64_t kRow = 16;
 constexpr int64_t kBlock = 512;     // positions that are located at once
 constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache soon
@@ -275,9 +276,10 @@ void scatter_part(const Windows& w, const Share& share, const Work& work, int64_
 }
 
 // How many shares of the windows are worth a thread each, as a power of two.
-int share_bits(int64_t work, int64_t window) {
-  // Each thread looks at all indices: of rows that takes little beside the rows.
-  const int64_t grain = window >= kRow ? kRowGrain : kGrain;
+int share_bits(int64_t work, int64_t window, bool elements) {
+  // Each thread looks at all indices: of rows that takes little beside the rows, and of elements
+  // many are looked at together.
+  const int64_t grain = elements ? kElementGrain : window >= kRow ? kRowGrain : kGrain;
   int bits = 0;
   while ((2 << bits) <= threads() && (work >> bits) > grain) ++bits;
   return bits;
@@ -289,7 +291,8 @@ void scatter_all(const Windows& w, const Work& work) {
   const int64_t positions = w.positions.size(), window = w.window.size();
   if (positions == 0 || window == 0) return;
   if (w.overlapping && positions > 1) return scatter_part(w, {}, work, 0, window);
-  const int bits = positions >= window ? share_bits(positions * window, window) : 0;
+  const bool elements = work.source == nullptr && are_elements(w, work.numel);
+  const int bits = positions >= window ? share_bits(positions * window, window, elements) : 0;
   // Two threads that look at every index of elements in the cache are no faster than one.
   if (bits > 1 || (bits > 0 && (work.far() || !is_plain(w, work)))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
