@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/escaped.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
@@ -80,7 +81,7 @@ Array Array::scalar(Dtype dtype, const void* value, bool weak) {
 }
 
 void Array::throw_undefined() {
-  throw ValueError(
+  throw internal::EmptyArrayError(
       "array: this Array is empty (default-constructed, or moved from); give it a value before it "
       "is used");
 }

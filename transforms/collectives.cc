@@ -25,19 +25,19 @@ int64_t size_of_axis(const char* op, const std::string& name) {
 
 }  // namespace
 
-Array psum(const Array& x, const std::string& axis_name, Loc loc) {
+Array PsumFunction::operator()(const Array& x, const std::string& axis_name, Loc loc) const {
   const OpScope at("psum", loc);
   size_of_axis("psum", axis_name);
   return bind1(psum_p, {x}, Params::make(CollectiveParams{axis_name}));
 }
 
-Array pmean(const Array& x, const std::string& axis_name, Loc loc) {
+Array PmeanFunction::operator()(const Array& x, const std::string& axis_name, Loc loc) const {
   const OpScope at("pmean", loc);
   const int64_t size = size_of_axis("pmean", axis_name);
   return psum(x, axis_name) / Array(static_cast<float>(size));
 }
 
-Array axis_index(const std::string& axis_name, Loc loc) {
+Array AxisIndexFunction::operator()(const std::string& axis_name, Loc loc) const {
   const OpScope at("axis_index", loc);
   size_of_axis("axis_index", axis_name);
   return bind1(axis_index_p, std::span<const Array>(), Params::make(CollectiveParams{axis_name}));

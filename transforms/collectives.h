@@ -11,11 +11,17 @@ namespace spruce {
 
 /// The sum of x over the slices of the vmap with that axis_name, the same for each of them. Grad:
 /// psum of g. Throws ValueError unless an enclosing vmap has the name.
-Array psum(const Array& x, const std::string& axis_name, Loc loc = Loc::current());
+inline constexpr struct PsumFunction {
+  Array operator()(const Array& x, const std::string& axis_name, Loc loc = Loc::current()) const;
+} psum{};
 /// psum divided by the number of slices.
-Array pmean(const Array& x, const std::string& axis_name, Loc loc = Loc::current());
+inline constexpr struct PmeanFunction {
+  Array operator()(const Array& x, const std::string& axis_name, Loc loc = Loc::current()) const;
+} pmean{};
 /// i32[]: the number of this slice.
-Array axis_index(const std::string& axis_name, Loc loc = Loc::current());
+inline constexpr struct AxisIndexFunction {
+  Array operator()(const std::string& axis_name, Loc loc = Loc::current()) const;
+} axis_index{};
 
 namespace internal {
 

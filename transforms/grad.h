@@ -4,6 +4,7 @@
 #pragma once
 
 #include "spruce/transforms/checked_function.h"
+#include "spruce/transforms/empty_leaves.h"
 #include "spruce/transforms/has_aux.h"
 #include "spruce/transforms/linearizer.h"
 
@@ -78,7 +79,7 @@ class ValueAndGrad {
     Linearizer lin(op_);
     (lin.mark_tree(std::get<I>(traced)), ...);
     lin.check_marked<I...>(op_, traced);
-    auto out = run_under(lin.interpreter(), [&] { return std::apply(f_, std::as_const(traced)); });
+    auto out = apply_under(lin.interpreter(), op_, f_, traced);
     using Parts = LossParts<decltype(out)>;
     Array& value = Parts::value(out);
     lin.finish(value);

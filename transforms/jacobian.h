@@ -179,7 +179,7 @@ class JacFwd {
         if (columns.floating(leaf++)) a = dual.make(a, tangents[next++]);
       };
       (tree::internal::for_each_leaf(std::get<I>(traced), mark), ...);
-      auto out = run_under(dual, [&] { return std::apply(f_, std::as_const(traced)); });
+      auto out = apply_under(dual, op_, f_, traced);
       const auto to_tangent = [&](Array& a, tree::Leaf) {
         if (!a.defined()) return;
         const Array t = dual.tangent(a);
@@ -242,7 +242,7 @@ class JacRev {
     Linearizer lin(op_);
     (lin.mark_tree(std::get<I>(traced)), ...);
     lin.check_marked<I...>(op_, traced);
-    auto out = run_under(lin.interpreter(), [&] { return std::apply(f_, std::as_const(traced)); });
+    auto out = apply_under(lin.interpreter(), op_, f_, traced);
     if constexpr (Aux) {
       lin.finish_tree(out.first);
       lin.strip(out.second);

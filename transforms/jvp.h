@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spruce/transforms/checked_function.h"
+#include "spruce/transforms/empty_leaves.h"
 #include "spruce/transforms/has_aux.h"
 #include "spruce/transforms/linearizer.h"
 
@@ -35,7 +36,7 @@ auto jvp_as(const char* op, const F& f, const std::tuple<P...>& primals,
   DualInterpreter dual(op);
   std::tuple<P...> traced = primals;
   attach(op, dual, traced, tangents);
-  auto out = run_under(dual, [&] { return std::apply(f, std::as_const(traced)); });
+  auto out = apply_under(dual, op, f, traced);
   auto tangent = out;
   tree::internal::for_each_leaf(tangent, [&](Array& a, tree::Leaf) {
     if (!a.defined()) return;

@@ -7,7 +7,7 @@ namespace spruce {
 
 extern const Primitive stop_gradient_p;
 
-Array stop_gradient(const Array& x, Loc loc) {
+Array StopGradientFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("stop_gradient", loc);
   return bind1(stop_gradient_p, {x});
 }

@@ -8,12 +8,13 @@
 namespace spruce {
 
 /// x itself, with derivative zero: what follows treats it as a constant.
-Array stop_gradient(const Array& x, Loc loc = Loc::current());
-
-/// stop_gradient of each leaf of a tree.
-template <class T>
-requires(!std::is_convertible_v<const T&, const Array&>) T stop_gradient(const T& x) {
-  return tree::map([](const Array& a) { return stop_gradient(a); }, x);
-}
+inline constexpr struct StopGradientFunction {
+  Array operator()(const Array& x, Loc loc = Loc::current()) const;
+  /// stop_gradient of each leaf of a tree.
+  template <class T>
+  requires(!std::is_convertible_v<const T&, const Array&>) T operator()(const T& x) const {
+    return tree::map([this](const Array& a) { return (*this)(a); }, x);
+  }
+} stop_gradient{};
 
 }  // namespace spruce

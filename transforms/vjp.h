@@ -93,7 +93,7 @@ auto linearized(const char* op, const F& f, const Args&... args) {
   std::tuple<Args...> traced(args...);
   std::apply([&](auto&... a) { (lin->mark_tree(a), ...); }, traced);
   check_marked(op, *lin, traced, std::index_sequence_for<Args...>{});
-  auto out = run_under(lin->interpreter(), [&] { return std::apply(f, std::as_const(traced)); });
+  auto out = apply_under(lin->interpreter(), op, f, traced);
   if constexpr (std::is_same_v<Aux, HasAux>) {
     lin->finish_tree(out.first);
     lin->strip(out.second);

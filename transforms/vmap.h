@@ -6,7 +6,7 @@
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/batch.h"
 #include "spruce/transforms/checked_function.h"
-#include "spruce/transforms/linearizer.h"
+#include "spruce/transforms/empty_leaves.h"
 
 namespace spruce {
 
@@ -140,7 +140,7 @@ class Vmap {
     size_t i = 0;
     tree::internal::for_each_leaf(traced,
                                   [&](Array& a, tree::Leaf) { a = map_in(batch, in.leaves[i++]); });
-    auto out = run_under(batch, [&] { return std::apply(f_, std::as_const(traced)); });
+    auto out = apply_under(batch, "vmap", f_, traced);
     SpecVisitor spec("out_axes", options_.out_axes);
     tree::internal::walk(out, spec);
     spec.finish();

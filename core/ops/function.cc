@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/public_name.h"
@@ -48,8 +49,8 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
 }  // namespace
 
 void throw_undefined(const std::string& op, const std::string& argument) {
-  throw ValueError(op + ": this Array is empty, the argument " + argument +
-                   " (default-constructed, or moved from); give it a value before it is used");
+  throw EmptyArrayError(op + ": this Array is empty, the argument " + argument +
+                        " (default-constructed, or moved from); give it a value before it is used");
 }
 
 void require_all_defined(const char* op, std::span<const Array> arrays) {

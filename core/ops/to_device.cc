@@ -7,7 +7,7 @@
 
 namespace spruce {
 
-Array to_device(const Array& x, Device& device, Loc loc) {
+Array ToDeviceFunction::operator()(const Array& x, Device& device, Loc loc) const {
   const OpScope at("to_device", loc);
   internal::require_defined("to_device", "x", x);
   return rules::to_device(x, device.index());

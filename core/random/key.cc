@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "spruce/core/default_device.h"
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/ops/index.h"
 
 namespace spruce {
@@ -33,8 +34,10 @@ Key Key::wrap(Array data, Loc loc) {
 
 Shape Key::shape(Loc loc) const {
   const LocScope at(loc);
-  if (!defined())
-    throw ValueError("Key: this Key is empty (default-constructed); make one with Key(seed)");
+  if (!defined()) {
+    throw internal::EmptyArrayError(
+        "Key: this Key is empty (default-constructed); make one with Key(seed)");
+  }
   Shape shape = data_.shape();
   shape.erase(shape.rank() - 1);
   return shape;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/shape.h"
@@ -14,8 +15,8 @@ namespace internal {
 
 const Array& one_key(const char* op, const Key& key) {
   if (!key.defined()) {
-    throw ValueError(std::string(op) +
-                     ": the key is empty (default-constructed); make one with Key(seed)");
+    throw spruce::internal::EmptyArrayError(std::string(op) +
+                          ": the key is empty (default-constructed); make one with Key(seed)");
   }
   if (!key.shape().empty()) {
     throw ShapeError(std::string(op) + ": takes one key, got a batch of keys of shape " +

@@ -7,14 +7,13 @@
 
 namespace spruce {
 
-/// The tree with all of its arrays, keys and buffers on `device`; those that are there already are
-/// shared. Undefined arrays stay undefined: to_device(model, gpu).
 template <class T>
-requires(!std::is_convertible_v<const T&, Array>) T
-    to_device(const T& tree, Device& device, Loc loc = Loc::current()) {
+requires(!std::is_convertible_v<const T&, Array>) T ToDeviceFunction::operator()(const T& tree,
+                                                                                 Device& device,
+                                                                                 Loc loc) const {
   T out = tree;
   tree::internal::for_each_leaf(out, [&](Array& leaf, tree::Leaf) {
-    if (leaf.defined()) leaf = to_device(leaf, device, loc);
+    if (leaf.defined()) leaf = (*this)(leaf, device, loc);
   });
   return out;
 }

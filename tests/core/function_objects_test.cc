@@ -52,6 +52,26 @@ TEST(PublicFunctions, OfLayersAreHandedOnByName) {
   EXPECT_EQ(sp::vmap(sp::nn::cross_entropy)(x, sp::array({0, 1, 1})).shape(), (Shape{3}));
 }
 
+TEST(PublicFunctions, OfTransformsAndDevicesAreHandedOnByName) {
+  const Array x = sp::arange(6.0f).reshape({3, 2});
+  const std::vector<Array> tree{x, sp::ones({3})};
+  EXPECT_TRUE(sp::array_equal(sp::vmap(sp::stop_gradient)(x), x));
+  EXPECT_EQ(sp::tree::map(sp::stop_gradient, tree)[1].shape(), (Shape{3}));
+  const sp::VmapOptions over{.in_axes = {0, sp::none}, .axis_name = "i"};
+  EXPECT_TRUE(sp::array_equal(sp::vmap(sp::psum, over)(tree[1], std::string("i")),
+                              sp::array({3.0f, 3.0f, 3.0f})));
+  EXPECT_TRUE(
+      sp::array_equal(sp::vmap(sp::pmean, over)(x, std::string("i"))[2], sp::array({2.0f, 3.0f})));
+  const auto number = sp::axis_index;
+  const auto sum_and_number = [&](const Array& row) { return sp::sum(row) + number("i"); };
+  EXPECT_EQ(sp::vmap(sum_and_number, {.axis_name = "i"})(x).to_vector<float>(),
+            (std::vector<float>{1, 6, 11}));
+  const auto move = sp::to_device;
+  sp::Device& here = x.device();
+  EXPECT_EQ(move(x, here).impl(), x.impl());
+  EXPECT_EQ(move(tree, here)[1].impl(), tree[1].impl());
+}
+
 TEST(PublicFunctions, HaveTheNamesOfTheirPeers) {
   const Array x = sp::array({3.0f, 1.0f, 2.0f});
   EXPECT_EQ(sp::topk(x, 2).first.to_vector<float>(), (std::vector<float>{3, 2}));

@@ -11,6 +11,11 @@ struct Affine {
   Array w, b;
 };
 Array same(const Array& x) { return x; }
+Array forward(const std::vector<Affine>& net, const Array& x) {
+  Array y = x;
+  for (const Affine& layer : net) y = sp::matmul(y, layer.w) + layer.b;
+  return y;
+}
 
 }  // namespace
 
@@ -71,7 +76,37 @@ Section empty_mistakes() {
           {"An empty array for a function by name", CODE(sp::jit(sp::sum)(Array())),
            CODE(sp::jit(sp::sum)(sp::ones({2}))), "ValueError",
            "sum: this Array is empty (default-constructed, or moved from); give it a value before "
-           "it is used" WITHIN},
+           "it is used; empty among the arguments of jit: argument 0" WITHIN},
+          {"A layer without a weight among the arguments of a compiled function",
+           CODE(std::vector<Affine> net(2, {sp::ones({2, 2}), sp::ones({2})}); net[1].w = Array();
+                sp::jit(forward)(net, sp::ones({2}))),
+           CODE(std::vector<Affine> net(2, {sp::ones({2, 2}), sp::ones({2})});
+                sp::jit(forward)(net, sp::ones({2}))),
+           "ValueError",
+           "matmul: this Array is empty, the argument b (default-constructed, or moved from); give "
+           "it a value before it is used; empty among the arguments of jit: argument 0 at "
+           "1.w" HERE},
+          {"A layer without a bias under a gradient",
+           CODE(std::vector<Affine> net{{sp::ones({2, 2}), {}}}; sp::jit([](const auto& n) {
+                  return sp::grad([](const auto& m) { return sp::sum(forward(m, sp::ones({2}))); })(
+                      n);
+                })(net)),
+           CODE(std::vector<Affine> net{{sp::ones({2, 2}), sp::ones({2})}};
+                sp::jit([](const auto& n) {
+                  return sp::grad([](const auto& m) { return sp::sum(forward(m, sp::ones({2}))); })(
+                      n);
+                })(net)),
+           "ValueError",
+           "add: this Array is empty, the argument b (default-constructed, or moved from); give it "
+           "a value before it is used; empty among the arguments of grad: argument 0 at 0.b" HERE},
+          {"Weights that vmap is given empty",
+           CODE(sp::vmap(forward, {sp::none, 0})(std::vector<Affine>(3), sp::ones({4, 2}))),
+           CODE(sp::vmap(forward, {sp::none, 0})(
+               std::vector<Affine>{{sp::ones({2, 2}), sp::ones({2})}}, sp::ones({4, 2}))),
+           "ValueError",
+           "matmul: this Array is empty, the argument b (default-constructed, or moved from); give "
+           "it a value before it is used; empty among the arguments of vmap: argument 0 at 0.w, "
+           "argument 0 at 0.b, argument 0 at 1.w, argument 0 at 1.b and 2 others" HERE},
           {"Updates with an empty leaf",
            CODE(const Affine a{sp::ones({2}), sp::ones({2})};
                 sp::optim::apply_updates(a, Affine{a.w, {}})),

@@ -14,7 +14,7 @@
 #include "spruce/transforms/compile/lowered.h"
 #include "spruce/transforms/compile/retrace.h"
 #include "spruce/transforms/compile_log.h"
-#include "spruce/transforms/linearizer.h"
+#include "spruce/transforms/empty_leaves.h"
 #include "spruce/transforms/stage.h"
 
 namespace spruce {
@@ -145,7 +145,7 @@ auto stage(const char* name, const F& f, const Args&... args) {
          ...);
       },
       traced);
-  auto out = run_under(interpreter, [&] { return std::apply(f, std::as_const(traced)); });
+  auto out = apply_under(interpreter, name, f, traced);
   tree::internal::for_each_leaf(out, [&](Array& leaf, tree::Leaf kind) {
     if (!leaf.defined()) return;
     interpreter.output(leaf);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Derivatives of cond. Branches must have the same outputs: a tangent that one of them alone gives
-// is zero in the others, a residual one, by which the linear part may divide: under vmap all
-// branches run, and a NaN of one that is not chosen would reach what is chosen on the way back.
+// is zero in the others.
 #include "spruce/transforms/control/cond_rules.h"
 
 #include <algorithm>
 
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/transforms/control/branch_residuals.h"
 #include "spruce/transforms/tape.h"
 
 namespace spruce::internal {
@@ -74,51 +74,6 @@ void add_inputs(LinearBody& b, const std::vector<ValueId>& places, const Mask& n
   b.linear.inputs = std::move(inputs);
 }
 
-// The residuals of all branches: those of equal types share a place.
-std::vector<Aval> common_residuals(const std::vector<LinearBody>& bodies, size_t outputs) {
-  std::vector<Aval> all;
-  for (const LinearBody& b : bodies) {
-    const std::vector<Aval> types = output_avals(b.forward);
-    std::vector<Aval> left = all;
-    for (size_t n = outputs; n < types.size(); ++n) {
-      const auto it = std::find(left.begin(), left.end(), types[n]);
-      if (it == left.end())
-        all.push_back(types[n]);
-      else
-        left.erase(it);
-    }
-  }
-  return all;
-}
-
-// Gives both graphs of a branch all residuals.
-void spread_residuals(LinearBody& b, size_t outputs, const std::vector<Aval>& all) {
-  const std::vector<ValueId> own(b.forward.outputs.begin() + static_cast<ptrdiff_t>(outputs),
-                                 b.forward.outputs.end());
-  std::vector<ValueId> tangents(b.linear.inputs.begin() + static_cast<ptrdiff_t>(own.size()),
-                                b.linear.inputs.end());
-  const std::vector<ValueId> places(b.linear.inputs.begin(),
-                                    b.linear.inputs.begin() + static_cast<ptrdiff_t>(own.size()));
-  Mask used(own.size(), false);
-  b.forward.outputs.resize(outputs);
-  b.linear.inputs.clear();
-  for (const Aval& type : all) {
-    size_t n = 0;
-    while (n < own.size() && (used[n] || !(b.forward.avals[static_cast<size_t>(own[n])] == type)))
-      ++n;
-    if (n < own.size()) {
-      used[n] = true;
-      b.forward.outputs.push_back(own[n]);
-      b.linear.inputs.push_back(places[n]);
-    } else {
-      // It stands for a residual that the branch does not have.
-      b.forward.outputs.push_back(add_filled(b.forward, type, is_floating(type.dtype) ? 1 : 0));
-      b.linear.inputs.push_back(b.linear.add_value(type));
-    }
-  }
-  b.linear.inputs.insert(b.linear.inputs.end(), tangents.begin(), tangents.end());
-}
-
 void reverse_mode(const JvpArgs& a, const CondParams& p, const Mask& varies) {
   Mask asked(a.out.size(), false);
   for (const GraphPtr& g : p.branches) unite(asked, linearize_body(g, varies, asked).out_varies);
@@ -129,7 +84,7 @@ void reverse_mode(const JvpArgs& a, const CondParams& p, const Mask& varies) {
     bodies.push_back(linearize_body(g, varies, asked));
     places.push_back(take_inputs(bodies.back(), a.out.size(), needed));
   }
-  const std::vector<Aval> residuals = common_residuals(bodies, a.out.size());
+  const BranchResiduals residuals = common_residuals(bodies, a.out.size());
   CondParams forward, linear;
   for (size_t n = 0; n < bodies.size(); ++n) {
     LinearBody& b = bodies[n];

@@ -4,6 +4,7 @@
 
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/elementwise/half.h"
+#include "spruce/core/cpu/index/elements.h"
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/scratch.h"
@@ -13,10 +14,12 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kGrain = 131072;    // elements that are worth a thread of their own
-constexpr int64_t kRowGrain = 32768;  // the same where windows have at least kRow elements
+constexpr int64_t kGrain = 131072;        // elements that are worth a thread of their own
+constexpr int64_t kRowGrain = 32768;      // the same where windows have at least kRow elements
+constexpr int64_t kElementGrain = 65536;  // and where are_elements() is true
 constexpr int64_t kRow = 16;
-constexpr int64_t kBlock = 512;  // positions that are located at once
+constexpr int64_t kBlock = 512;     // positions that are located at once
+constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache soon
 
 struct Set {
   template <class T>
@@ -71,21 +74,6 @@ constexpr auto computed_as() {
     return T();
 }
 
-// One of 1, 2, 4, ... shares of the windows: those whose first element lies in its blocks of the
-// operand. All updates of an element are in the same share.
-struct Share {
-  int part = 0;
-  int bits = 0;   // log2 of the number of shares
-  int block = 0;  // log2 of the elements of a block
-
-  bool whole() const { return bits == 0; }
-  bool owns(int64_t place) const {
-    // The high bits of the product are as good as random.
-    const uint64_t mixed = static_cast<uint64_t>(place >> block) * 0x9E3779B97F4A7C15u;
-    return static_cast<int>(mixed >> (64 - bits)) == part;
-  }
-};
-
 // Runs of elements that are changed: `count` of them, of n elements each.
 struct Runs {
   const int64_t *to, *from;  // where each begins
@@ -98,8 +86,15 @@ struct Runs {
 // The loop of one operation on the elements of one type.
 using Loop = void (*)(const Runs& runs, void* operand, const void* updates);
 // The loop of single elements of an operand with one axis, at one index each.
-using PlainLoop = void (*)(const Windows& w, const Share& share, void* operand,
-                           const void* updates);
+using PlainLoop = void (*)(const Windows& w, void* operand, const void* updates);
+
+// Single elements that are changed: the i-th at to[i], by the update from[i].
+struct Elements {
+  const int32_t *to, *from;
+  int64_t count;
+  bool far;  // they are asked for early
+};
+using ElementLoop = void (*)(const Elements& e, void* operand, const void* updates);
 
 // The operations that have a PlainLoop; the others would be as much code again for little use.
 template <class Op>
@@ -109,22 +104,28 @@ template <class Op, class T, class U>
 struct Combine {
   static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
 
-  static void single(const Runs& r, T* x, const U* u) {
+  template <class I>
+  static SPRUCE_INLINE void single(const I* to, const I* from, int64_t count, bool far, T* x,
+                                   const U* u) {
     constexpr int64_t kAhead = 24;
-    const int64_t early = r.lines > 0 ? r.count - kAhead : 0;
+    const int64_t early = far ? count - kAhead : 0;
     int64_t i = 0;
     for (; i < early; ++i) {
-      __builtin_prefetch(x + r.to[i + kAhead], 1);
-      element(x[r.to[i]], u[r.from[i]]);
+      __builtin_prefetch(x + to[i + kAhead], 1);
+      element(x[to[i]], u[from[i]]);
     }
-    for (; i < r.count; ++i) element(x[r.to[i]], u[r.from[i]]);
+    for (; i < count; ++i) element(x[to[i]], u[from[i]]);
+  }
+
+  static void elements(const Elements& e, void* operand, const void* updates) {
+    single(e.to, e.from, e.count, e.far, static_cast<T*>(operand), static_cast<const U*>(updates));
   }
 
   static void run(const Runs& r, void* operand, const void* updates) {
     constexpr int64_t kAhead = 8, kLine = 64 / sizeof(T), kUpdates = 64 / sizeof(U);
     T* const x = static_cast<T*>(operand);
     const U* const u = static_cast<const U*>(updates);
-    if (r.n == 1) return single(r, x, u);
+    if (r.n == 1) return single(r.to, r.from, r.count, r.lines > 0, x, u);
     for (int64_t i = 0; i < r.count; ++i) {
       if (i + kAhead < r.count) {
         for (int64_t k = 0; k < r.lines; ++k)
@@ -147,37 +148,25 @@ struct Combine {
 // Single elements of an operand with one axis, in their order.
 template <class Op, class T, class U>
 struct CombinePlain {
-  template <bool kShared, class I>
-  static void loop(const Windows& w, const Share& share, T* x, const U* u) {
-    constexpr int64_t kElsewhere = 16;  // so many that none waits for the one before it
-    T elsewhere[kElsewhere] = {};
+  template <class I>
+  static void loop(const Windows& w, T* x, const U* u) {
     const I* index = w.indices().as<I>();
     const int64_t n = w.positions.size(), last = w.last_place();
     const bool clip = w.clip();
     for (int64_t i = 0; i < n; ++i) {
       auto at = static_cast<int64_t>(index[i]);
-      bool mine = true;
       if (at < 0 || at > last) {
         if (!clip) continue;
         at = at < 0 ? 0 : last;
       }
-      // Those of others are not left out by a branch, which nobody could predict.
-      if constexpr (kShared) mine = share.owns(at);
-      T* const to = mine ? x + at : elsewhere + i % kElsewhere;
-      *to = Op::call(*to, static_cast<T>(u[i]));
+      x[at] = Op::call(x[at], static_cast<T>(u[i]));
     }
   }
 
-  template <class I>
-  static void at(const Windows& w, const Share& share, T* x, const U* u) {
-    share.whole() ? loop<false, I>(w, share, x, u) : loop<true, I>(w, share, x, u);
-  }
-
-  static void run(const Windows& w, const Share& share, void* operand, const void* updates) {
+  static void run(const Windows& w, void* operand, const void* updates) {
     T* x = static_cast<T*>(operand);
     const U* u = static_cast<const U*>(updates);
-    w.indices().dtype() == Dtype::kInt32 ? at<int32_t>(w, share, x, u)
-                                         : at<int64_t>(w, share, x, u);
+    w.indices().dtype() == Dtype::kInt32 ? loop<int32_t>(w, x, u) : loop<int64_t>(w, x, u);
   }
   static constexpr PlainLoop best() {
     if constexpr (kFrequent<Op>)
@@ -190,6 +179,7 @@ struct CombinePlain {
 // Where a scatter works, and how.
 struct Work {
   Loop loop;
+  ElementLoop elements;
   PlainLoop plain;  // or null
   char* operand;
   int64_t operand_bytes;  // of an element
@@ -198,6 +188,7 @@ struct Work {
   int64_t update_bytes;
   const Windows* source;  // of the rows that are the updates; null where each has its own
 
+  bool far() const { return numel * operand_bytes > kNear; }
   void run(const Runs& runs, int64_t to, int64_t from) const {
     loop(runs, operand + to * operand_bytes, updates + from * update_bytes);
   }
@@ -232,16 +223,26 @@ bool is_plain(const Windows& w, const Work& work) {
          (w.indices().dtype() == Dtype::kInt32 || w.indices().dtype() == Dtype::kInt64);
 }
 
-constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache soon
+// Those of a share, in their order, of windows for which are_elements() is true.
+void scatter_elements(const Windows& w, const Share& share, const Work& work) {
+  int32_t places[kElementBlock], to[kElementRoom], from[kElementRoom];
+  for (int64_t at = 0; at < w.positions.size(); at += kElementBlock) {
+    const int64_t count = std::min(kElementBlock, w.positions.size() - at);
+    element_places(w, at, at + count, places);
+    const int64_t kept = keep_elements(share, places, count, static_cast<int32_t>(at), to, from);
+    work.elements({to, from, kept, work.far()}, work.operand, work.updates);
+  }
+}
 
 // The positions of a share in their order, and of their windows the steps begin..end.
 void scatter_part(const Windows& w, const Share& share, const Work& work, int64_t begin,
                   int64_t end) {
   constexpr int64_t kMostLines = 16;  // of a window that are asked for
-  if (is_plain(w, work)) return work.plain(w, share, work.operand, work.updates);
+  if (share.whole() && is_plain(w, work)) return work.plain(w, work.operand, work.updates);
+  if (work.source == nullptr && are_elements(w, work.numel))
+    return scatter_elements(w, share, work);
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
   const int64_t positions = w.positions.size();
-  const bool far = work.numel * work.operand_bytes > kNear;
   int64_t to[kBlock], from[kBlock], unread[kBlock];
   const auto runs = [&](const auto& f) { w.window.runs(begin, end, f); };
   for (int64_t at = 0; at < positions; at += kBlock) {
@@ -249,8 +250,9 @@ void scatter_part(const Windows& w, const Share& share, const Work& work, int64_
     w.locate(at, at + located, to, from);
     if (work.source != nullptr) work.source->locate(at, at + located, from, unread);
     const bool apart = !share.whole() || work.source != nullptr;
-    Runs r{to,          from, keep_owned(share, to, from, located), 1, to_step, from_step,
-           far ? 1 : 0, apart};
+    Runs r{
+        to,   from, keep_owned(share, to, from, located), 1, to_step, from_step, work.far() ? 1 : 0,
+        apart};
     if (w.overlapping) {  // one position after the other
       const int64_t count = r.count;
       r.count = 1;
@@ -274,9 +276,10 @@ void scatter_part(const Windows& w, const Share& share, const Work& work, int64_
 }
 
 // How many shares of the windows are worth a thread each, as a power of two.
-int share_bits(int64_t work, int64_t window) {
-  // Each thread looks at all indices: of rows that takes little beside the rows.
-  const int64_t grain = window >= kRow ? kRowGrain : kGrain;
+int share_bits(int64_t work, int64_t window, bool elements) {
+  // Each thread looks at all indices: of rows that takes little beside the rows, and of elements
+  // many are looked at together.
+  const int64_t grain = elements ? kElementGrain : window >= kRow ? kRowGrain : kGrain;
   int bits = 0;
   while ((2 << bits) <= threads() && (work >> bits) > grain) ++bits;
   return bits;
@@ -288,9 +291,10 @@ void scatter_all(const Windows& w, const Work& work) {
   const int64_t positions = w.positions.size(), window = w.window.size();
   if (positions == 0 || window == 0) return;
   if (w.overlapping && positions > 1) return scatter_part(w, {}, work, 0, window);
-  const int bits = positions >= window ? share_bits(positions * window, window) : 0;
-  // Two threads that look at every index of single elements are no faster than one.
-  if (bits > 1 || (bits > 0 && !is_plain(w, work))) {
+  const bool elements = work.source == nullptr && are_elements(w, work.numel);
+  const int bits = positions >= window ? share_bits(positions * window, window, elements) : 0;
+  // Two threads that look at every index of elements in the cache are no faster than one.
+  if (bits > 1 || (bits > 0 && (work.far() || !is_plain(w, work)))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
     int block = kLeast;
     while (block < kMost && (work.numel >> (block + bits)) > kBlocks) ++block;
@@ -307,9 +311,9 @@ void scatter_all(const Windows& w, const Work& work) {
 template <class Op, class T, class U>
 void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
                 const Windows* source) {
-  scatter_all(
-      w, {&Combine<Op, T, U>::run, CombinePlain<Op, T, U>::best(), reinterpret_cast<char*>(operand),
-          sizeof(T), numel, reinterpret_cast<const char*>(updates), sizeof(U), source});
+  scatter_all(w, {&Combine<Op, T, U>::run, &Combine<Op, T, U>::elements,
+                  CombinePlain<Op, T, U>::best(), reinterpret_cast<char*>(operand), sizeof(T),
+                  numel, reinterpret_cast<const char*>(updates), sizeof(U), source});
 }
 
 // Halves are combined in f32, so that many small updates of one element are not lost.

@@ -117,12 +117,13 @@ struct Windows {
   /// left out) and in the result.
   void locate(int64_t begin, int64_t end, int64_t* in_operand, int64_t* in_result) const;
 
-  /// One entry in each index vector.
+  /// Entries in each index vector.
+  int keys() const { return keys_; }
   bool one_key() const { return keys_ == 1; }
-  /// Of that entry: the last place where a window may begin, the step of its axis in the operand,
+  /// Of one of them: the last place where a window may begin, the step of its axis in the operand,
   /// and whether one outside is moved to the nearest place.
-  int64_t last_place() const { return limit_[0]; }
-  int64_t key_stride() const { return stride_[0]; }
+  int64_t last_place(int key = 0) const { return limit_[static_cast<size_t>(key)]; }
+  int64_t key_stride(int key = 0) const { return stride_[static_cast<size_t>(key)]; }
   bool clip() const { return clip_; }
   const View& indices() const { return indices_; }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "spruce/core/cpu/index/elements.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
@@ -17,10 +18,11 @@ namespace scatter_test {
 template <class T, class F>
 std::vector<T> in_turn(const Array& x, const Array& i, const Array& u, const F& f) {
   const auto values = x.data<T>(), updates = u.data<T>();
+  const auto places = i.data<int32_t>();
   std::vector<T> out(values.begin(), values.end());
   const int64_t row = u.size() / std::max<int64_t>(1, i.size());
   for (int64_t k = 0; k < i.size(); ++k) {
-    const int64_t at = i.data<int32_t>()[static_cast<size_t>(k)];
+    const int64_t at = places[static_cast<size_t>(k)];
     if (at < 0 || at >= x.shape(0)) continue;
     for (int64_t j = 0; j < row; ++j) {
       T& to = out[static_cast<size_t>(at * row + j)];
@@ -92,6 +94,98 @@ TEST(Scatter, OfRowsIsOneUpdateAfterTheOther) {
   }
   expect_all<float>(5000, 128, 3000);
   expect_all<float>(90, 3, 0);
+}
+
+Array clip_to(const Array& i, int32_t n) { return clip(i, 0, n - 1); }
+
+// Elements of an operand with one to three axes, one index for each.
+template <class T, class I>
+void expect_elements(const Shape& shape, int64_t count, bool clip) {
+  const Dtype dtype = dtype_of<T>();
+  const int keys = shape.rank();
+  const Array x = astype(random::randint(Key(1), shape, 1, 5), dtype);
+  const Array u = astype(random::randint(Key(2), {count}, 1, 3), dtype);
+  GatherParams p;
+  for (int axis = 0; axis < keys; ++axis) {
+    p.collapsed_dims.push_back(axis);
+    p.start_index_map.push_back(axis);
+    p.window.push_back(1);
+  }
+  p.clip = clip;
+  std::vector<Array> columns;
+  Array place = zeros({count}, int32), inside = ones({count}, bool_);
+  for (int axis = 0; axis < keys; ++axis) {
+    const int32_t n = static_cast<int32_t>(shape[axis]);
+    const Array i = random::randint(Key(3 + static_cast<uint64_t>(axis)), {count}, -1, n + 1);
+    const Array nearest = clip_to(i, n);
+    inside = inside & (nearest == i);
+    place = place * n + nearest;
+    columns.push_back(astype(i, dtype_of<I>()));
+  }
+  const Array indices = stack(columns, -1), at = where(inside | Array(clip), place, -1);
+  const Array flat = reshape(x, {-1});
+  const int before = threads();
+  const auto expect = [&](const Primitive& primitive, const auto& f) {
+    const std::vector<T> wanted = in_turn<T>(flat, at, u, f);
+    for (const int team : {1, 2, 4}) {
+      set_threads(team);
+      const Array y = bind1(primitive, {x, indices, u}, Params::make(p));
+      EXPECT_EQ(std::memcmp(y.data<T>().data(), wanted.data(), wanted.size() * sizeof(T)), 0)
+          << primitive.name << " " << to_string(x.aval()) << " " << to_string(indices.aval()) << " "
+          << team;
+    }
+  };
+  expect(scatter_p, [](T, T b) { return b; });
+  expect(scatter_add_p, [](T a, T b) { return static_cast<T>(a + b); });
+  expect(scatter_mul_p, product<T>);
+  expect(scatter_min_p, [](T a, T b) { return std::min(a, b); });
+  expect(scatter_max_p, [](T a, T b) { return std::max(a, b); });
+  set_threads(before);
+}
+
+// So many updates that several threads take shares of them, into operands that are in the cache and
+// that are not.
+TEST(ScatterElements, AtVectorsOfIndicesAreInTheirOrderWhateverTheThreads) {
+  for (const bool clip : {false, true}) {
+    for (const Shape& shape : {Shape{40}, Shape{70001}, Shape{7, 9}, Shape{300, 401},
+                               Shape{3, 5, 2}, Shape{40, 50, 60}}) {
+      expect_elements<float, int32_t>(shape, 135007, clip);
+      expect_elements<int32_t, int32_t>(shape, 1021, clip);
+    }
+    expect_elements<double, int32_t>({300, 401}, 135007, clip);
+    expect_elements<uint8_t, int32_t>({300, 4001}, 135007, clip);
+    expect_elements<float, int64_t>({70001}, 135007, clip);
+    expect_elements<float, int64_t>({300, 401}, 135007, clip);
+  }
+}
+
+// Every place is in exactly one share, and keeps its order there.
+TEST(ScatterElements, EachIsInOneShare) {
+  constexpr int64_t kCount = cpu::kElementBlock - 5;
+  const Array drawn = random::randint(Key(7), {kCount}, -1, 100000);
+  const auto places = drawn.data<int32_t>();
+  for (const int bits : {0, 1, 2, 3}) {
+    for (const int block : {0, 4, 12}) {
+      std::vector<int> owner(static_cast<size_t>(kCount), -1);
+      for (int part = 0; part < 1 << bits; ++part) {
+        const cpu::Share share{part, bits, block};
+        std::vector<int32_t> to(cpu::kElementRoom), from(cpu::kElementRoom);
+        const int64_t kept =
+            cpu::keep_elements(share, places.data(), kCount, 9, to.data(), from.data());
+        int32_t last = -1;
+        for (size_t k = 0; k < static_cast<size_t>(kept); ++k) {
+          ASSERT_GT(from[k], last);
+          last = from[k];
+          const auto i = static_cast<size_t>(from[k] - 9);
+          ASSERT_EQ(to[k], places[i]);
+          ASSERT_EQ(owner[i], -1);
+          ASSERT_TRUE(share.owns(to[k]));
+          owner[i] = part;
+        }
+      }
+      for (size_t i = 0; i < owner.size(); ++i) ASSERT_EQ(owner[i] < 0, places[i] < 0);
+    }
+  }
 }
 
 }  // namespace scatter_test

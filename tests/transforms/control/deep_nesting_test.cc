@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/control/body_rules.h"
@@ -80,6 +81,75 @@ TEST(DeepNesting, EachLevelMakesAsManyBodies) {
     EXPECT_EQ(made[3] - made[2], made[2] - made[1]);
     EXPECT_EQ(made[2] - made[1], made[1] - made[0]);
   }
+}
+
+// Equations, what they take and give, values and constants of a graph and of those within it.
+int64_t size_of(const Graph& graph) {
+  int64_t size = 0;
+  std::vector<const Graph*> todo{&graph};
+  std::set<const Graph*> seen;
+  while (!todo.empty()) {
+    const Graph& g = *todo.back();
+    todo.pop_back();
+    size += std::ssize(g.equations) + std::ssize(g.avals) + std::ssize(g.constants);
+    for (const Equation& e : g.equations) {
+      size += std::ssize(e.inputs) + std::ssize(e.outputs);
+      if (e.params.empty()) continue;
+      e.params.base()->visit_graphs([&](const GraphPtr& b) {
+        if (b != nullptr && seen.insert(b.get()).second) todo.push_back(b.get());
+      });
+    }
+  }
+  return size;
+}
+
+// Each level keeps a number for the way back: twice the levels are twice the graph, although every
+// branch hands on what those within it keep.
+TEST(DeepNesting, WhatIsDifferentiatedGrowsAsTheDepth) {
+  const auto waves = [](const auto& self, int depth, const Array& x) -> Array {
+    if (depth == 0) return x;
+    const auto other = [](const Array& y) { return y * array({1.0f, 2.0f}); };
+    return cond(
+        sum(x) > 0.0f, [&](const Array& y) { return sin(self(self, depth - 1, y)); }, other, x);
+  };
+  const auto one = [&](int depth) {
+    return [=](const Array& x) { return sum(waves(waves, depth, x)); };
+  };
+  const Array x = array({0.3f, 0.4f});
+  const auto expect_linear = [](const char* what, const auto& graph_at) {
+    std::vector<int64_t> sizes;
+    for (const int depth : {16, 32, 64}) sizes.push_back(size_of(graph_at(depth)));
+    EXPECT_LT(static_cast<double>(sizes[2] - sizes[1]),
+              2.2 * static_cast<double>(sizes[1] - sizes[0]))
+        << what << " " << sizes[0] << " " << sizes[1] << " " << sizes[2];
+  };
+  expect_linear("grad", [&](int n) { return make_graph(grad(one(n)))(x); });
+  expect_linear("vmap of grad", [&](int n) {
+    return make_graph(vmap(grad(one(n))))(ones({3, 2}));
+  });
+  expect_linear("grad of grad", [&](int n) {
+    const auto f = one(n);
+    return make_graph(grad([=](const Array& v) { return sum(grad(f)(v)); }))(x);
+  });
+  expect_linear("grad of scans", [&](int n) {
+    return make_graph(grad([=](const Array& v) { return scans(n, v); }))(array(2.0f));
+  });
+  // The numbers are those of the same without branches.
+  const auto plain = [](const Array& v) {
+    Array y = v;
+    for (int k = 0; k < 20; ++k) y = sin(y);
+    return sum(y);
+  };
+  EXPECT_TRUE(allclose(grad(one(20))(x), grad(plain)(x)));
+  EXPECT_TRUE(allclose(jit(grad(one(20)))(x), grad(plain)(x)));
+  const auto second = [](const auto& f) {
+    return grad([=](const Array& v) { return sum(grad(f)(v)); });
+  };
+  EXPECT_TRUE(allclose(second(one(20))(x), second(plain)(x)));
+  const Array xs = array({{0.3f, 0.4f}, {-0.3f, -0.4f}, {0.9f, -0.1f}});
+  const Array of_other = array({1.0f, 2.0f});
+  EXPECT_TRUE(
+      allclose(vmap(grad(one(20)))(xs), stack({grad(plain)(xs[0]), of_other, grad(plain)(xs[2])})));
 }
 
 // A body that stands in a graph is not made anew when the graph around it is tidied.
