@@ -7,8 +7,10 @@
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/tiny.h"
 #include "spruce/cuda/codegen/loops.h"
 #include "spruce/cuda/codegen/operations.h"
+#include "spruce/cuda/codegen/sequence.h"
 #include "spruce/cuda/codegen/strided.h"
 
 namespace spruce::cuda {
@@ -98,6 +100,11 @@ Kernels generate(const Primitive& primitive, const PrepareArgs& args, bool& know
   if (&primitive == &fused_p) {
     known = write(args, *args.params.get<FusedParams>().body, out);
     return out;
+  }
+  if (&primitive == &tiny_p) {
+    const Graph& body = *args.params.get<TinyParams>().body;
+    known = write(args, body, out);
+    return known ? out : sequence(args, body, known);
   }
   if (primitive.kind == PrimitiveKind::kView) {
     known = true;

@@ -165,7 +165,7 @@ class Lent {
 
 void CudaDevice::run(const Primitive& primitive, const KernelArgs& args) {
   const std::shared_ptr<const Steps> steps = eager_->steps(primitive, args, context_);
-  if (steps == nullptr) return run_on_host(primitive, args);
+  if (steps == nullptr) return run_without_kernels(primitive, args, *this);
   context_.enter();
   const size_t n = args.in.size();
   constexpr size_t kNumber = 16;  // bytes for one that has to be in memory
@@ -219,12 +219,6 @@ CudaDevice::Scratch::~Scratch() {
 
 std::unique_ptr<const Executable> CudaDevice::compile(const Graph& graph) {
   return make_executable(graph, *this);
-}
-
-void CudaDevice::run_on_host(const Primitive& primitive, const KernelArgs& args) {
-  HostCopies copies(*this, args);
-  run_cpu_kernel(primitive, copies.args());
-  copies.give_back();
 }
 
 }  // namespace spruce::cuda

@@ -51,7 +51,6 @@ class CudaDevice final : public Device {
 
  private:
   class EagerCache;
-  void run_on_host(const Primitive& primitive, const KernelArgs& args);
 
   std::string name_;
   Context context_;

@@ -9,6 +9,7 @@
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"
+#include "spruce/core/rules/to_device.h"
 #include "spruce/cuda/device/device.h"
 #include "spruce/cuda/driver/error.h"
 #include "spruce/cuda/plan/graph_cache.h"
@@ -35,18 +36,29 @@ const Graph* body_of(const Equation& e) {
   return nullptr;
 }
 
-void place(Graph& g, uint8_t device) {
+// Types that name the device, in nested graphs too. A number among the constants stays on the host:
+// it goes with the launch. So do the constants of groups that are written as one kernel.
+void place(Graph& g, uint8_t device, bool constants_too) {
   for (Aval& a : g.avals) a.device = device;
-  for (const Graph::Constant& c : g.constants) {
-    Aval& a = g.avals[at(c.id)];
-    if (a.shape.rank() == 0) a.device = 0;  // a number goes with the launch
+  for (Graph::Constant& c : g.constants) {
+    if (c.value.rank() == 0)
+      g.avals[at(c.id)].device = 0;
+    else if (constants_too)
+      c.value = rules::to_device(c.value, device);
+  }
+  for (Equation& e : g.equations) {
+    const bool group = body_of(e) != nullptr;
+    e.params = e.params.map_graphs([&](const GraphPtr& body) -> GraphPtr {
+      Graph placed = *body;
+      place(placed, device, !group);
+      return std::make_shared<const Graph>(std::move(placed));
+    });
   }
 }
 
-// Types that name the device, and groups of equations taken apart where one kernel does not run
-// them.
+// Placed, and groups of equations taken apart where one kernel does not run them.
 Graph prepared(Graph graph, uint8_t device) {
-  place(graph, device);
+  place(graph, device, true);
   Graph out = rebuild(std::move(graph), [](Graph& g, Equation e, std::vector<ValueId>& renamed) {
     const Graph* body = body_of(e);
     if (body == nullptr || kernels_for(g, e)) {
@@ -56,7 +68,6 @@ Graph prepared(Graph graph, uint8_t device) {
     const std::vector<ValueId> results = splice(g, *body, e.inputs);
     for (size_t k = 0; k < results.size(); ++k) renamed[at(e.outputs[k])] = results[k];
   });
-  place(out, device);
   return out;
 }
 
@@ -92,9 +103,7 @@ class CudaExecutable final : public Executable {
     }
     layout_ = make_layout(graph_, workspaces);
     for (const Graph::Constant& c : graph_.constants) {
-      Aval aval = c.value.aval();
-      aval.device = device_.index();
-      constants_.push_back(internal::make_array(aval, internal::mutable_data(internal::on_host(c.value))));
+      constants_.push_back(rules::to_device(c.value, device_.index()));
     }
   }
 
@@ -144,7 +153,7 @@ class CudaExecutable final : public Executable {
       const Equation& e = graph_.equations[n];
       if (e.primitive->kind == PrimitiveKind::kView) continue;
       if (steps_[n] == nullptr) {
-        run_on_host(e, addresses);
+        run_by_host(e, addresses);
         continue;
       }
       in.clear();
@@ -169,28 +178,27 @@ class CudaExecutable final : public Executable {
     }
   }
 
-  void run_on_host(const Equation& e, std::span<void* const> addresses) const {
+  void run_by_host(const Equation& e, std::span<void* const> addresses) const {
     std::vector<Aval> types;
     types.reserve(e.inputs.size() + e.outputs.size());
     std::vector<View> in, out;
     const auto view = [&](ValueId v) {
       types.push_back(graph_.avals[at(v)]);
-      types.back().device = device_.index();
-      return View{address(v, addresses), &types.back()};
+      const void* host = number(v);
+      return View{host != nullptr ? const_cast<void*>(host) : address(v, addresses),
+                  &types.back()};
     };
     for (const ValueId v : e.inputs) in.push_back(view(v));
     for (const ValueId v : e.outputs) out.push_back(view(v));
-    HostCopies copies(device_, {in, out, e.params});
-    run_cpu_kernel(*e.primitive, copies.args());
-    copies.give_back();
+    run_without_kernels(*e.primitive, {in, out, e.params}, device_);
   }
 
   CudaDevice& device_;
   Graph graph_;
   Layout layout_;
-  std::vector<std::unique_ptr<const Steps>> steps_;  // by equation; null for views and the host
+  std::vector<std::unique_ptr<const Steps>> steps_;  // by equation; null for views and what has no kernels
   std::vector<Array> constants_;                     // on the device
-  bool by_host_ = false;                             // some equations run on the host
+  bool by_host_ = false;                             // the host has a part in some equations
   mutable GraphCache cuda_graphs_;                   // under the lock of the scratch memory
 };
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/rules/attention.h"
+#include "spruce/cuda/codegen/attention.h"
+
+namespace spruce::cuda {
+namespace {
+
+Kernels make(const PrepareArgs& a) {
+  const auto in = [&](size_t i) { return dense_array(of_input(i), a.in[i]->shape); };
+  const auto result = [&](size_t k) { return dense_array(of_output(k), a.out[k]->shape); };
+  Kernels out;
+  attention_grad_kernels(a, dense_attention(a, 6),
+                         {in(0), in(1), in(2), in(3), in(5), of_input(4), a.in[4]->dtype, result(0),
+                          result(1), result(2)},
+                         out);
+  return out;
+}
+
+}  // namespace
+
+extern const Twin attention_grad_twin = {&attention_grad_p, make};
+
+}  // namespace spruce::cuda
