@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/rules/dot.h"
+#include "spruce/cuda/products/gemm.h"
 
 namespace spruce::cuda {
 namespace {
@@ -102,6 +103,19 @@ Kernels product_kernels(const PrepareArgs& args, const ProductAxes& p) {
     depth.add(x[p.lhs_contract[i]], {xs[p.lhs_contract[i]], ys[p.rhs_contract[i]]});
 
   const Dtype d = args.out[0]->dtype;
+  // One step along each axis is what libraries multiply.
+  const auto one = [](const Walk& w) { return w.axes.size() <= 1; };
+  if (one(batch) && one(rows) && one(columns) && one(depth)) {
+    const auto step = [](const Walk& w, size_t which) {
+      return w.axes.empty() ? int64_t{0} : w.axes[0].steps[which];
+    };
+    const std::optional<Kernels> gemm = gemm_kernels(
+        {d, batch.size(), rows.size(), columns.size(), depth.size(),
+         {step(batch, 0), step(rows, 0), step(depth, 0)},
+         {step(batch, 1), step(depth, 1), step(columns, 0)},
+         {step(batch, 2), step(rows, 1), step(columns, 1)}});
+    if (gemm) return *gemm;
+  }
   KernelBuilder kernel("product", args);
   const std::string left = kernel.input(0), right = kernel.input(1), result = kernel.output(0);
   // Each walk is written where it is used; its sizes are declared once.

@@ -38,6 +38,7 @@ Context::Context(int ordinal) : ordinal_(ordinal) {
   check(d.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
   enter();
   check(d.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  check(d.cuStreamCreate(&capture_stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 }
 
 void Context::enter() const {

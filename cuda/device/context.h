@@ -31,6 +31,8 @@ class Context {
   int ordinal() const { return ordinal_; }
   CUdevice device() const { return device_; }
   CUstream stream() const { return stream_; }
+  /// Another one, on which graphs are recorded and nothing runs.
+  CUstream capture_stream() const { return capture_stream_; }
   /// 90 for compute capability 9.0.
   int architecture() const { return architecture_; }
   int multiprocessors() const { return multiprocessors_; }
@@ -58,7 +60,7 @@ class Context {
   int ordinal_ = 0, architecture_ = 0, multiprocessors_ = 1;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
-  CUstream stream_ = nullptr;
+  CUstream stream_ = nullptr, capture_stream_ = nullptr;
   std::mutex mutex_;  // of the modules
   std::unordered_map<std::string, std::unique_ptr<Module>> modules_;  // by text
   std::mutex names_mutex_;

@@ -9,6 +9,7 @@
 #include "spruce/core/error.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/cuda/driver/error.h"
+#include "spruce/cuda/plan/executable.h"
 #include "spruce/cuda/plan/host_step.h"
 
 namespace spruce::cuda {
@@ -139,32 +140,85 @@ void CudaDevice::fill(void* device_data, const void* element, int64_t n, int64_t
   context_.enqueued("fill");
 }
 
+namespace {
+
+// Memory of the pool for the length of a call. Others may have it as soon as the work is enqueued:
+// theirs comes after it.
+class Lent {
+ public:
+  Lent(Pool& pool, size_t bytes)
+      : pool_(pool), bytes_(bytes), data_(bytes > 0 ? pool.allocate(bytes) : nullptr) {}
+  ~Lent() {
+    if (data_ != nullptr) pool_.release(data_, bytes_);
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  Pool& pool_;
+  size_t bytes_;
+  void* data_;
+};
+
+}  // namespace
+
 void CudaDevice::run(const Primitive& primitive, const KernelArgs& args) {
   const std::shared_ptr<const Steps> steps = eager_->steps(primitive, args, context_);
-  if (steps == nullptr) return run_on_host(primitive, args);
+  if (steps == nullptr) return run_without_kernels(primitive, args, *this);
   context_.enter();
-  std::vector<void*> in, out;
-  in.reserve(args.in.size());
-  for (const View& v : args.in) in.push_back(v.data);
+  const size_t n = args.in.size();
+  constexpr size_t kNumber = 16;  // bytes for one that has to be in memory
+  size_t numbers = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (is_host_number(*args.in[i].aval) && steps->reads_memory(i)) ++numbers;
+  }
+  const auto workspace_bytes = (static_cast<size_t>(steps->workspace_bytes()) + 255) / 256 * 256;
+  const Lent lent(pool_, workspace_bytes + numbers * kNumber);
+  char* next_number = static_cast<char*>(lent.data()) + workspace_bytes;
+  std::vector<void*> in(n), out;
+  std::vector<const void*> host_in(n);
+  for (size_t i = 0; i < n; ++i) {
+    const View& v = args.in[i];
+    in[i] = v.data;
+    if (!is_host_number(*v.aval)) continue;
+    host_in[i] = v.data;
+    if (!steps->reads_memory(i)) continue;
+    copy_from_host(next_number, v.data, static_cast<size_t>(v.aval->bytes()));
+    in[i] = next_number;
+    next_number += kNumber;
+  }
   for (const View& v : args.out) out.push_back(v.data);
-  // The workspace is free for others as soon as the work is enqueued: they come after it.
-  const auto bytes = static_cast<size_t>(steps->workspace_bytes());
-  struct Workspace {
-    Pool& pool;
-    size_t bytes;
-    void* data;
-    ~Workspace() {
-      if (data != nullptr) pool.release(data, bytes);
-    }
-  } const workspace{pool_, bytes, bytes > 0 ? pool_.allocate(bytes) : nullptr};
-  steps->enqueue(in, out, workspace.data);
+  steps->enqueue(context_.stream(), {in, host_in, out, lent.data()});
   context_.enqueued(primitive.name);
 }
 
-void CudaDevice::run_on_host(const Primitive& primitive, const KernelArgs& args) {
-  HostCopies copies(*this, args);
-  run_cpu_kernel(primitive, copies.args());
-  copies.give_back();
+CudaDevice::Scratch::Scratch(CudaDevice& device, size_t bytes)
+    : device_(device), lock_(device.scratch_mutex_) {
+  // A function that the host calls while another one runs has memory of its own.
+  if (device.scratch_users_ > 0) {
+    data_ = bytes > 0 ? device.pool_.allocate(bytes) : nullptr;
+    own_bytes_ = bytes;
+  } else if (bytes > device.scratch_bytes_) {
+    if (device.scratch_ != nullptr) device.pool_.release(device.scratch_, device.scratch_bytes_);
+    device.scratch_ = nullptr;
+    device.scratch_bytes_ = 0;
+    device.scratch_ = device.pool_.allocate(bytes);
+    device.scratch_bytes_ = bytes;
+    data_ = device.scratch_;
+  } else {
+    data_ = device.scratch_;
+  }
+  ++device.scratch_users_;
+}
+
+CudaDevice::Scratch::~Scratch() {
+  --device_.scratch_users_;
+  if (own_bytes_ > 0) device_.pool_.release(data_, own_bytes_);
+}
+
+std::unique_ptr<const Executable> CudaDevice::compile(const Graph& graph) {
+  return make_executable(graph, *this);
 }
 
 }  // namespace spruce::cuda

@@ -32,14 +32,34 @@ class CudaDevice final : public Device {
   Context& context() { return context_; }
   Pool& pool() { return pool_; }
 
+  /// Memory that compiled functions work in: one block for all of them, since they run one after
+  /// the other. Only one thread has it at a time.
+  class Scratch {
+   public:
+    Scratch(CudaDevice& device, size_t bytes);
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    void* data() const { return data_; }
+
+   private:
+    CudaDevice& device_;
+    std::unique_lock<std::recursive_mutex> lock_;
+    void* data_ = nullptr;
+    size_t own_bytes_ = 0;  // of memory that is not the device's block
+  };
+
  private:
   class EagerCache;
-  void run_on_host(const Primitive& primitive, const KernelArgs& args);
 
   std::string name_;
   Context context_;
   Pool pool_;
   std::unique_ptr<EagerCache> eager_;
+  std::recursive_mutex scratch_mutex_;
+  int scratch_users_ = 0;  // of one thread, nested
+  void* scratch_ = nullptr;
+  size_t scratch_bytes_ = 0;
 };
 
 }  // namespace spruce::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/cuda/plan/steps.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -10,16 +11,14 @@
 namespace spruce::cuda {
 namespace {
 
-char* address(const Argument& a, std::span<void* const> in, std::span<void* const> out,
-              void* workspace) {
+char* address(const Argument& a, const Steps::Memory& m) {
   switch (a.kind) {
     case Argument::Kind::kInput:
-    case Argument::Kind::kHostInput:
-      return static_cast<char*>(in[a.index]) + a.byte_offset;
+      return static_cast<char*>(m.in[a.index]) + a.byte_offset;
     case Argument::Kind::kOutput:
-      return static_cast<char*>(out[a.index]) + a.byte_offset;
+      return static_cast<char*>(m.out[a.index]) + a.byte_offset;
     default:
-      return static_cast<char*>(workspace) + a.byte_offset;
+      return static_cast<char*>(m.workspace) + a.byte_offset;
   }
 }
 
@@ -45,7 +44,7 @@ void check_limits(const Launch& l, const char* operation) {
 }  // namespace
 
 Steps::Steps(Kernels kernels, Context& context, const char* operation)
-    : kernels_(std::move(kernels)), context_(context), operation_(operation) {
+    : kernels_(std::move(kernels)), operation_(operation) {
   for (const Step& step : kernels_.steps) {
     const auto* launch = std::get_if<Launch>(&step);
     if (launch == nullptr) continue;
@@ -70,8 +69,24 @@ Steps::Steps(Kernels kernels, Context& context, const char* operation)
   }
 }
 
-void Steps::launch(const Launch& l, const LoadedKernel& kernel, std::span<void* const> in,
-                   std::span<void* const> out, void* workspace) const {
+bool Steps::reads_memory(size_t i) const {
+  const auto reads = [&](const Argument& a) {
+    return a.kind == Argument::Kind::kInput && a.index == i;
+  };
+  for (const Step& step : kernels_.steps) {
+    if (const auto* l = std::get_if<Launch>(&step)) {
+      if (std::any_of(l->arguments.begin(), l->arguments.end(), reads)) return true;
+    } else if (const auto* call = std::get_if<Call>(&step)) {
+      if (std::any_of(call->arguments.begin(), call->arguments.end(), reads)) return true;
+    } else if (const auto* copy = std::get_if<Copy>(&step)) {
+      if (reads(copy->from)) return true;
+    }
+  }
+  return false;
+}
+
+void Steps::launch(CUstream stream, const Launch& l, const LoadedKernel& kernel,
+                   const Memory& memory) const {
   const size_t n = l.arguments.size();
   constexpr size_t kInline = 24;
   std::array<void*, kInline> few_values, few_places;
@@ -90,43 +105,42 @@ void Steps::launch(const Launch& l, const LoadedKernel& kernel, std::span<void* 
         places[i] = const_cast<std::byte*>(a.value.data());
         break;
       case Argument::Kind::kHostInput:
-        places[i] = in[a.index];
+        places[i] = const_cast<void*>(memory.host_in[a.index]);
         break;
       default:
-        values[i] = address(a, in, out, workspace);
+        values[i] = address(a, memory);
         places[i] = &values[i];
     }
   }
   const auto size = [](int64_t v) { return static_cast<unsigned>(v); };
   check(driver().cuLaunchKernel(kernel.function, size(l.grid.x), size(l.grid.y), size(l.grid.z),
                                 size(l.block.x), size(l.block.y), size(l.block.z),
-                                size(l.shared_bytes), context_.stream(), places, nullptr),
+                                size(l.shared_bytes), stream, places, nullptr),
         std::string(operation_) + ": launching " + l.name);
 }
 
-void Steps::enqueue(std::span<void* const> in, std::span<void* const> out,
-                    void* workspace) const {
+void Steps::enqueue(CUstream stream, const Memory& memory) const {
   const DriverTable& d = driver();
   size_t launches = 0;
   for (const Step& step : kernels_.steps) {
     if (const auto* l = std::get_if<Launch>(&step)) {
       const LoadedKernel* kernel = loaded_[launches++];
-      if (kernel != nullptr) launch(*l, *kernel, in, out, workspace);
+      if (kernel != nullptr) launch(stream, *l, *kernel, memory);
     } else if (const auto* call = std::get_if<Call>(&step)) {
       std::vector<void*> addresses;
-      for (const Argument& a : call->arguments) addresses.push_back(address(a, in, out, workspace));
-      call->library->enqueue(context_.stream(), addresses);
+      for (const Argument& a : call->arguments) addresses.push_back(address(a, memory));
+      call->library->enqueue(stream, addresses);
     } else if (const auto* copy = std::get_if<Copy>(&step)) {
       if (copy->bytes == 0) continue;
-      check(d.cuMemcpyDtoDAsync(device_address(address(copy->to, in, out, workspace)),
-                                device_address(address(copy->from, in, out, workspace)),
-                                static_cast<size_t>(copy->bytes), context_.stream()),
+      check(d.cuMemcpyDtoDAsync(device_address(address(copy->to, memory)),
+                                device_address(address(copy->from, memory)),
+                                static_cast<size_t>(copy->bytes), stream),
             std::string(operation_) + ": copying");
     } else {
       const Fill& fill = std::get<Fill>(step);
       if (fill.bytes == 0) continue;
-      check(d.cuMemsetD8Async(device_address(address(fill.to, in, out, workspace)), fill.byte,
-                              static_cast<size_t>(fill.bytes), context_.stream()),
+      check(d.cuMemsetD8Async(device_address(address(fill.to, memory)), fill.byte,
+                              static_cast<size_t>(fill.bytes), stream),
             std::string(operation_) + ": filling");
     }
   }

@@ -18,17 +18,25 @@ class Steps {
   /// not compile or its launch does not fit its parameters.
   Steps(Kernels kernels, Context& context, const char* operation);
 
+  /// The memory of a run: addresses on the device; for numbers of the host, `host_in` too.
+  struct Memory {
+    std::span<void* const> in;
+    std::span<const void* const> host_in;  ///< null for inputs that are on the device
+    std::span<void* const> out;
+    void* workspace = nullptr;
+  };
   int64_t workspace_bytes() const { return kernels_.workspace_bytes; }
-  /// Enqueues all steps on the stream of the context, which the thread has entered. `in` are
-  /// addresses on the device, or on the host for Argument::host_input.
-  void enqueue(std::span<void* const> in, std::span<void* const> out, void* workspace) const;
+  /// True where input i is read from memory of the device, which a number of the host has to be
+  /// copied to.
+  bool reads_memory(size_t i) const;
+  /// Enqueues all steps. The thread has entered the context.
+  void enqueue(CUstream stream, const Memory& memory) const;
 
  private:
-  void launch(const Launch& launch, const LoadedKernel& kernel, std::span<void* const> in,
-              std::span<void* const> out, void* workspace) const;
+  void launch(CUstream stream, const Launch& launch, const LoadedKernel& kernel,
+              const Memory& memory) const;
 
   Kernels kernels_;
-  Context& context_;
   const char* operation_;
   std::vector<const LoadedKernel*> loaded_;  // of the launches, in order
 };

@@ -149,7 +149,7 @@ class LockedDevice final : public Device {
 [[maybe_unused]] const bool started = [] {
   const char* wanted = std::getenv("SPRUCE_TEST_DEVICE");
   const bool locked = wanted != nullptr && std::string_view(wanted) == "locked";
-  static const DefaultDevice scope(locked ? locked_device() : cpu_device());
+  if (locked) static const DefaultDevice scope(locked_device());
   return locked;
 }();
 

@@ -1,10 +1,193 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda/emulator/blas.h"
 
+#include <cstring>
+
+#include "spruce/core/half.h"
+#include "tests/cuda/emulator/stream.h"
+
 namespace spruce::cuda_emulator {
+namespace {
+
+struct Operation {
+  cublasComputeType_t compute;
+  cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+};
+struct Matrix {
+  cudaDataType_t type;
+  int64_t rows, columns, leading;
+  int32_t batches = 1;
+  int64_t batch_step = 0;
+};
+struct Preference {};
+
+template <class T, class Handle>
+T& of(Handle handle) {
+  return *reinterpret_cast<T*>(handle);
+}
+
+double read(const void* p, cudaDataType_t type, int64_t i) {
+  switch (type) {
+    case CUDA_R_16F: return static_cast<float>(static_cast<const Float16*>(p)[i]);
+    case CUDA_R_16BF: return static_cast<float>(static_cast<const Bfloat16*>(p)[i]);
+    case CUDA_R_64F: return static_cast<const double*>(p)[i];
+    default: return static_cast<const float*>(p)[i];
+  }
+}
+void write(void* p, cudaDataType_t type, int64_t i, double v) {
+  const auto single = static_cast<float>(v);
+  switch (type) {
+    case CUDA_R_16F: static_cast<Float16*>(p)[i] = Float16(single); break;
+    case CUDA_R_16BF: static_cast<Bfloat16*>(p)[i] = Bfloat16(single); break;
+    case CUDA_R_64F: static_cast<double*>(p)[i] = v; break;
+    default: static_cast<float*>(p)[i] = single;
+  }
+}
+
+cublasStatus_t create(cublasLtHandle_t* handle) {
+  static int there;
+  *handle = reinterpret_cast<cublasLtHandle_t>(&there);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t destroy(cublasLtHandle_t) { return CUBLAS_STATUS_SUCCESS; }
+size_t version() { return CUBLAS_VERSION; }
+const char* status_string(cublasStatus_t) { return "an error of the emulated cuBLASLt"; }
+
+cublasStatus_t operation_create(cublasLtMatmulDesc_t* out, cublasComputeType_t compute,
+                                cudaDataType_t) {
+  *out = reinterpret_cast<cublasLtMatmulDesc_t>(new Operation{compute});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t operation_destroy(cublasLtMatmulDesc_t o) {
+  delete &of<Operation>(o);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t operation_set(cublasLtMatmulDesc_t o, cublasLtMatmulDescAttributes_t which,
+                             const void* value, size_t bytes) {
+  auto& operation = of<Operation>(o);
+  if (bytes != sizeof(cublasOperation_t)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (which == CUBLASLT_MATMUL_DESC_TRANSA)
+    std::memcpy(&operation.a, value, bytes);
+  else if (which == CUBLASLT_MATMUL_DESC_TRANSB)
+    std::memcpy(&operation.b, value, bytes);
+  else
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t layout_create(cublasLtMatrixLayout_t* out, cudaDataType type, uint64_t rows,
+                             uint64_t columns, int64_t leading) {
+  if (leading < static_cast<int64_t>(rows)) return CUBLAS_STATUS_INVALID_VALUE;
+  *out = reinterpret_cast<cublasLtMatrixLayout_t>(new Matrix{
+      type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), leading});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t layout_destroy(cublasLtMatrixLayout_t m) {
+  delete &of<Matrix>(m);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t layout_set(cublasLtMatrixLayout_t m, cublasLtMatrixLayoutAttribute_t which,
+                          const void* value, size_t bytes) {
+  auto& matrix = of<Matrix>(m);
+  if (which == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && bytes == sizeof matrix.batches)
+    std::memcpy(&matrix.batches, value, bytes);
+  else if (which == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
+           bytes == sizeof matrix.batch_step)
+    std::memcpy(&matrix.batch_step, value, bytes);
+  else
+    return CUBLAS_STATUS_INVALID_VALUE;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t preference_create(cublasLtMatmulPreference_t* out) {
+  *out = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t preference_destroy(cublasLtMatmulPreference_t p) {
+  delete &of<Preference>(p);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t preference_set(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
+                              const void*, size_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// The sizes that a product of these has to have.
+bool fits(const Operation& o, const Matrix& a, const Matrix& b, const Matrix& d) {
+  const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
+  return (ta ? a.columns : a.rows) == d.rows && (tb ? b.rows : b.columns) == d.columns &&
+         (ta ? a.rows : a.columns) == (tb ? b.columns : b.rows) && a.type == b.type &&
+         a.type == d.type && a.batches == d.batches && b.batches == d.batches;
+}
+
+cublasStatus_t heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t o, cublasLtMatrixLayout_t a,
+                         cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t,
+                         cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t, int,
+                         cublasLtMatmulHeuristicResult_t* found, int* count) {
+  if (!fits(of<Operation>(o), of<Matrix>(a), of<Matrix>(b), of<Matrix>(d)))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *found = {};
+  *count = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix& b, const void* pb,
+              const Matrix& d, void* pd) {
+  const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
+  const int64_t depth = ta ? a.rows : a.columns;
+  for (int64_t n = 0; n < d.batches; ++n) {
+    for (int64_t j = 0; j < d.columns; ++j) {
+      for (int64_t i = 0; i < d.rows; ++i) {
+        double sum = 0;
+        for (int64_t k = 0; k < depth; ++k) {
+          const int64_t ia = n * a.batch_step + (ta ? k + i * a.leading : i + k * a.leading);
+          const int64_t ib = n * b.batch_step + (tb ? j + k * b.leading : k + j * b.leading);
+          sum += read(pa, a.type, ia) * read(pb, b.type, ib);
+        }
+        write(pd, d.type, n * d.batch_step + i + j * d.leading, sum);
+      }
+    }
+  }
+}
+
+// alpha is 1 and beta 0: nothing else is asked for.
+cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, const void* a,
+                      cublasLtMatrixLayout_t a_layout, const void* b,
+                      cublasLtMatrixLayout_t b_layout, const void*, const void*,
+                      cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout,
+                      const cublasLtMatmulAlgo_t* algorithm, void* workspace,
+                      size_t workspace_bytes, cudaStream_t stream) {
+  if (algorithm == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  const Operation operation = of<Operation>(o);
+  const Matrix ma = of<Matrix>(a_layout), mb = of<Matrix>(b_layout), md = of<Matrix>(d_layout);
+  if (!fits(operation, ma, mb, md)) return CUBLAS_STATUS_INVALID_VALUE;
+  const CUresult result = enqueue_on(stream, {"matmul", [=] {
+    if (!device_memory().contains(workspace, workspace_bytes)) return CUDA_ERROR_INVALID_VALUE;
+    const DeviceMemory::Opened opened(device_memory(), {a, b, d});
+    multiply(operation, ma, a, mb, b, md, d);
+    return CUDA_SUCCESS;
+  }});
+  return result == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+}  // namespace
 
 const cuda::BlasTable& blas_table() {
-  static const cuda::BlasTable table;
+  static const cuda::BlasTable table = {
+      .cublasLtCreate = create,
+      .cublasLtDestroy = destroy,
+      .cublasLtGetVersion = version,
+      .cublasLtGetStatusString = status_string,
+      .cublasLtMatmul = matmul,
+      .cublasLtMatmulDescCreate = operation_create,
+      .cublasLtMatmulDescDestroy = operation_destroy,
+      .cublasLtMatmulDescSetAttribute = operation_set,
+      .cublasLtMatrixLayoutCreate = layout_create,
+      .cublasLtMatrixLayoutDestroy = layout_destroy,
+      .cublasLtMatrixLayoutSetAttribute = layout_set,
+      .cublasLtMatmulPreferenceCreate = preference_create,
+      .cublasLtMatmulPreferenceDestroy = preference_destroy,
+      .cublasLtMatmulPreferenceSetAttribute = preference_set,
+      .cublasLtMatmulAlgoGetHeuristic = heuristic,
+  };
   return table;
 }
 

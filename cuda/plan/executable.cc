@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/cuda/plan/executable.h"
+
+#include <optional>
+#include <utility>
+
+#include "spruce/core/array.h"
+#include "spruce/core/graph/build.h"
+#include "spruce/core/interpreter.h"
+#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/tiny.h"
+#include "spruce/core/rules/to_device.h"
+#include "spruce/cuda/device/device.h"
+#include "spruce/cuda/driver/error.h"
+#include "spruce/cuda/plan/graph_cache.h"
+#include "spruce/cuda/plan/host_step.h"
+#include "spruce/cuda/plan/layout.h"
+
+namespace spruce::cuda {
+namespace {
+
+size_t at(ValueId v) { return static_cast<size_t>(v); }
+
+// The kernels of an equation; nothing where there are none.
+std::optional<Kernels> kernels_for(const Graph& g, const Equation& e) {
+  const std::vector<const Aval*> in = types_of(g, e.inputs), out = types_of(g, e.outputs);
+  bool known = true;
+  Kernels kernels = kernels_of(*e.primitive, {in, out, e.params}, known);
+  if (!known) return std::nullopt;
+  return kernels;
+}
+
+const Graph* body_of(const Equation& e) {
+  if (e.primitive == &fused_p) return e.params.get<FusedParams>().body.get();
+  if (e.primitive == &tiny_p) return e.params.get<TinyParams>().body.get();
+  return nullptr;
+}
+
+// Types that name the device, in nested graphs too. A number among the constants stays on the host:
+// it goes with the launch. So do the constants of groups that are written as one kernel.
+void place(Graph& g, uint8_t device, bool constants_too) {
+  for (Aval& a : g.avals) a.device = device;
+  for (Graph::Constant& c : g.constants) {
+    if (c.value.rank() == 0)
+      g.avals[at(c.id)].device = 0;
+    else if (constants_too)
+      c.value = rules::to_device(c.value, device);
+  }
+  for (Equation& e : g.equations) {
+    const bool group = body_of(e) != nullptr;
+    e.params = e.params.map_graphs([&](const GraphPtr& body) -> GraphPtr {
+      Graph placed = *body;
+      place(placed, device, !group);
+      return std::make_shared<const Graph>(std::move(placed));
+    });
+  }
+}
+
+// Placed, and groups of equations taken apart where one kernel does not run them.
+Graph prepared(Graph graph, uint8_t device) {
+  place(graph, device, true);
+  Graph out = rebuild(std::move(graph), [](Graph& g, Equation e, std::vector<ValueId>& renamed) {
+    const Graph* body = body_of(e);
+    if (body == nullptr || kernels_for(g, e)) {
+      g.equations.push_back(std::move(e));
+      return;
+    }
+    const std::vector<ValueId> results = splice(g, *body, e.inputs);
+    for (size_t k = 0; k < results.size(); ++k) renamed[at(e.outputs[k])] = results[k];
+  });
+  return out;
+}
+
+class CudaExecutable final : public Executable {
+ public:
+  CudaExecutable(Graph graph, CudaDevice& device)
+      : device_(device), graph_(std::move(graph)), cuda_graphs_(device.context()) {
+    std::vector<std::optional<Kernels>> kernels(graph_.equations.size());
+    std::vector<const std::string*> texts;
+    std::vector<int64_t> workspaces(graph_.equations.size());
+    for (size_t n = 0; n < graph_.equations.size(); ++n) {
+      const Equation& e = graph_.equations[n];
+      if (e.primitive->kind == PrimitiveKind::kView) continue;
+      kernels[n] = kernels_for(graph_, e);
+      if (!kernels[n]) continue;
+      workspaces[n] = kernels[n]->workspace_bytes;
+      for (const Step& step : kernels[n]->steps) {
+        if (const auto* launch = std::get_if<Launch>(&step)) texts.push_back(&launch->text);
+      }
+    }
+    device_.context().load(texts);
+    for (size_t n = 0; n < kernels.size(); ++n) {
+      const Equation& e = graph_.equations[n];
+      if (e.primitive->kind == PrimitiveKind::kView) {
+        steps_.push_back(nullptr);
+      } else if (kernels[n]) {
+        steps_.push_back(
+            std::make_unique<const Steps>(*std::move(kernels[n]), device_.context(), e.primitive->name));
+      } else {
+        steps_.push_back(nullptr);
+        by_host_ = true;
+      }
+    }
+    layout_ = make_layout(graph_, workspaces);
+    for (const Graph::Constant& c : graph_.constants) {
+      constants_.push_back(rules::to_device(c.value, device_.index()));
+    }
+  }
+
+  void run(std::span<const View> in, std::span<const View> out) const override {
+    const CudaDevice::Scratch scratch(device_, layout_.scratch_bytes);
+    device_.context().enter();
+    std::vector<void*> addresses;
+    for (const View& v : in) addresses.push_back(v.data);
+    for (const View& v : out) addresses.push_back(v.data);
+    addresses.push_back(scratch.data());
+    const auto run_all = [&](CUstream stream) { enqueue(stream, addresses); };
+    if (by_host_)
+      run_all(device_.context().stream());
+    else
+      cuda_graphs_.run(addresses, run_all);
+    device_.context().enqueued("jit");
+  }
+
+ private:
+  // `addresses`: inputs, outputs, scratch.
+  void* address(ValueId v, std::span<void* const> addresses) const {
+    const ValuePlace& place = layout_.values[at(v)];
+    switch (place.where) {
+      case ValuePlace::Where::kInput:
+        return addresses[place.index];
+      case ValuePlace::Where::kOutput:
+        return addresses[graph_.inputs.size() + place.index];
+      case ValuePlace::Where::kConstant:
+        return internal::mutable_data(constants_[place.index]);
+      default:
+        return static_cast<char*>(addresses.back()) + place.offset;
+    }
+  }
+
+  // The number of the host that the value is, or null.
+  const void* number(ValueId v) const {
+    const Aval& aval = graph_.avals[at(v)];
+    const ValuePlace& place = layout_.values[at(v)];
+    if (!is_host_number(aval) || place.where != ValuePlace::Where::kConstant) return nullptr;
+    return internal::mutable_data(graph_.constants[place.index].value);
+  }
+
+  void enqueue(CUstream stream, std::span<void* const> addresses) const {
+    std::vector<void*> in, out;
+    std::vector<const void*> host_in;
+    for (size_t n = 0; n < graph_.equations.size(); ++n) {
+      const Equation& e = graph_.equations[n];
+      if (e.primitive->kind == PrimitiveKind::kView) continue;
+      if (steps_[n] == nullptr) {
+        run_by_host(e, addresses);
+        continue;
+      }
+      in.clear();
+      out.clear();
+      host_in.clear();
+      for (const ValueId v : e.inputs) {
+        in.push_back(address(v, addresses));
+        host_in.push_back(number(v));
+      }
+      for (const ValueId v : e.outputs) out.push_back(address(v, addresses));
+      steps_[n]->enqueue(stream, {in, host_in, out,
+                                  static_cast<char*>(addresses.back()) + layout_.workspaces[n]});
+    }
+    for (const size_t k : layout_.copied_outputs) {
+      const ValueId v = graph_.outputs[k];
+      const auto bytes = static_cast<size_t>(graph_.avals[at(v)].bytes());
+      if (bytes == 0) continue;
+      check(driver().cuMemcpyDtoDAsync(
+                reinterpret_cast<CUdeviceptr>(addresses[graph_.inputs.size() + k]),
+                reinterpret_cast<CUdeviceptr>(address(v, addresses)), bytes, stream),
+            "jit: copying a result");
+    }
+  }
+
+  void run_by_host(const Equation& e, std::span<void* const> addresses) const {
+    std::vector<Aval> types;
+    types.reserve(e.inputs.size() + e.outputs.size());
+    std::vector<View> in, out;
+    const auto view = [&](ValueId v) {
+      types.push_back(graph_.avals[at(v)]);
+      const void* host = number(v);
+      return View{host != nullptr ? const_cast<void*>(host) : address(v, addresses),
+                  &types.back()};
+    };
+    for (const ValueId v : e.inputs) in.push_back(view(v));
+    for (const ValueId v : e.outputs) out.push_back(view(v));
+    run_without_kernels(*e.primitive, {in, out, e.params}, device_);
+  }
+
+  CudaDevice& device_;
+  Graph graph_;
+  Layout layout_;
+  std::vector<std::unique_ptr<const Steps>> steps_;  // by equation; null for views and what has no kernels
+  std::vector<Array> constants_;                     // on the device
+  bool by_host_ = false;                             // the host has a part in some equations
+  mutable GraphCache cuda_graphs_;                   // under the lock of the scratch memory
+};
+
+}  // namespace
+
+std::unique_ptr<const Executable> make_executable(const Graph& graph, CudaDevice& device) {
+  return std::make_unique<const CudaExecutable>(prepared(graph, device.index()), device);
+}
+
+}  // namespace spruce::cuda

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/cuda/products/gemm.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "spruce/core/error.h"
+#include "spruce/cuda/driver/error.h"
+
+namespace spruce::cuda {
+namespace {
+
+// As NVIDIA advises for Hopper; earlier ones need less.
+constexpr int64_t kWorkspace = int64_t{32} << 20;
+
+// A matrix as cuBLASLt has it: columns without gaps, one after the other.
+struct Matrix {
+  int64_t rows = 0, columns = 0;  // in memory
+  int64_t leading = 0;            // step from one column to the next
+  int64_t batch_step = 0;
+  bool transposed = false;  // what is multiplied is the transpose of what is in memory
+};
+
+// A matrix of rows x columns with these steps. Nothing where neither axis is without gaps.
+std::optional<Matrix> matrix(int64_t rows, int64_t columns, int64_t row_step, int64_t column_step,
+                             int64_t batch_step) {
+  if (row_step == 1 || rows == 1) {
+    const int64_t leading = columns == 1 ? rows : column_step;
+    if (leading >= rows) return Matrix{rows, columns, leading, batch_step, false};
+  }
+  if (column_step == 1 || columns == 1) {
+    const int64_t leading = rows == 1 ? columns : row_step;
+    if (leading >= columns) return Matrix{columns, rows, leading, batch_step, true};
+  }
+  return std::nullopt;
+}
+
+cudaDataType_t data_type(Dtype d) {
+  switch (d) {
+    case Dtype::kFloat16:
+      return CUDA_R_16F;
+    case Dtype::kBfloat16:
+      return CUDA_R_16BF;
+    case Dtype::kFloat64:
+      return CUDA_R_64F;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+// One handle a context, for the whole program.
+cublasLtHandle_t handle() {
+  static std::mutex mutex;
+  static auto* handles = new std::map<CUcontext, cublasLtHandle_t>;
+  CUcontext context = nullptr;
+  check(driver().cuCtxGetCurrent(&context), "cuCtxGetCurrent");
+  const std::lock_guard lock(mutex);
+  cublasLtHandle_t& h = (*handles)[context];
+  if (h == nullptr) check(blas().cublasLtCreate(&h), "cublasLtCreate");
+  return h;
+}
+
+class GemmCall final : public LibraryCall {
+ public:
+  // left x right = result, as matrices of cuBLASLt; `swapped`: the first address is the right one.
+  GemmCall(Dtype dtype, int64_t batches, const Matrix& left, const Matrix& right,
+           const Matrix& result, bool swapped)
+      : dtype_(dtype), swapped_(swapped) {
+    const BlasTable& b = blas();
+    const bool wide = dtype == Dtype::kFloat64;
+    check(b.cublasLtMatmulDescCreate(&operation_, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                                     wide ? CUDA_R_64F : CUDA_R_32F),
+          "cublasLtMatmulDescCreate");
+    const auto set = [&](cublasLtMatmulDescAttributes_t which, bool transposed) {
+      const cublasOperation_t op = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+      check(b.cublasLtMatmulDescSetAttribute(operation_, which, &op, sizeof op),
+            "cublasLtMatmulDescSetAttribute");
+    };
+    set(CUBLASLT_MATMUL_DESC_TRANSA, left.transposed);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, right.transposed);
+    left_ = layout(left, batches);
+    right_ = layout(right, batches);
+    result_ = layout(result, batches);
+  }
+  ~GemmCall() override {
+    const BlasTable& b = blas();
+    b.cublasLtMatrixLayoutDestroy(left_);
+    b.cublasLtMatrixLayoutDestroy(right_);
+    b.cublasLtMatrixLayoutDestroy(result_);
+    b.cublasLtMatmulDescDestroy(operation_);
+  }
+  GemmCall(const GemmCall&) = delete;
+  GemmCall& operator=(const GemmCall&) = delete;
+
+  std::string_view name() const override { return "cublasLtMatmul"; }
+
+  // Addresses: inputs 0 and 1, output, workspace.
+  void enqueue(void* stream, std::span<void* const> p) const override {
+    const cublasLtHandle_t lt = handle();
+    const cublasLtMatmulAlgo_t& how = algorithm(lt);
+    const double one = 1, zero = 0;
+    const float one_f = 1, zero_f = 0;
+    const bool wide = dtype_ == Dtype::kFloat64;
+    check(blas().cublasLtMatmul(
+              lt, operation_, wide ? static_cast<const void*>(&one) : &one_f, p[swapped_ ? 1 : 0],
+              left_, p[swapped_ ? 0 : 1], right_, wide ? static_cast<const void*>(&zero) : &zero_f,
+              p[2], result_, p[2], result_, &how, p[3], static_cast<size_t>(kWorkspace),
+              static_cast<CUstream>(stream)),
+          "cublasLtMatmul");
+  }
+
+ private:
+  cublasLtMatrixLayout_t layout(const Matrix& m, int64_t batches) const {
+    const BlasTable& b = blas();
+    cublasLtMatrixLayout_t out = nullptr;
+    check(b.cublasLtMatrixLayoutCreate(&out, data_type(dtype_), static_cast<uint64_t>(m.rows),
+                                       static_cast<uint64_t>(m.columns), m.leading),
+          "cublasLtMatrixLayoutCreate");
+    if (batches == 1) return out;
+    const auto count = static_cast<int32_t>(batches);
+    check(b.cublasLtMatrixLayoutSetAttribute(out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                             sizeof count),
+          "cublasLtMatrixLayoutSetAttribute");
+    check(b.cublasLtMatrixLayoutSetAttribute(out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                             &m.batch_step, sizeof m.batch_step),
+          "cublasLtMatrixLayoutSetAttribute");
+    return out;
+  }
+
+  // The library's first choice, asked for once.
+  const cublasLtMatmulAlgo_t& algorithm(cublasLtHandle_t lt) const {
+    std::call_once(chosen_, [&] {
+      const BlasTable& b = blas();
+      cublasLtMatmulPreference_t preference = nullptr;
+      check(b.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+      const auto bytes = static_cast<uint64_t>(kWorkspace);
+      b.cublasLtMatmulPreferenceSetAttribute(
+          preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
+      cublasLtMatmulHeuristicResult_t found{};
+      int count = 0;
+      const cublasStatus_t status =
+          b.cublasLtMatmulAlgoGetHeuristic(lt, operation_, left_, right_, result_, result_,
+                                           preference, 1, &found, &count);
+      b.cublasLtMatmulPreferenceDestroy(preference);
+      check(status, "cublasLtMatmulAlgoGetHeuristic");
+      if (count == 0)
+        throw DeviceError("dot_general: cuBLASLt has no algorithm for this product; please report it");
+      algorithm_ = found.algo;
+    });
+    return algorithm_;
+  }
+
+  Dtype dtype_;
+  bool swapped_;
+  cublasLtMatmulDesc_t operation_ = nullptr;
+  cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
+  mutable std::once_flag chosen_;
+  mutable cublasLtMatmulAlgo_t algorithm_{};
+};
+
+}  // namespace
+
+std::optional<Kernels> gemm_kernels(const Gemm& g) {
+  if (!is_floating(g.dtype)) return std::nullopt;
+  if (g.batches < 1 || g.rows < 1 || g.columns < 1 || g.depth < 1) return std::nullopt;
+  if (std::max({g.batches, g.rows, g.columns, g.depth}) > INT32_MAX) return std::nullopt;
+  // A result with rows without gaps is the transpose of one with columns without gaps, and so are
+  // its factors: (a b)' = b' a'.
+  auto result = matrix(g.columns, g.rows, g.c[2], g.c[1], g.c[0]);
+  const bool swapped = result && !result->transposed;
+  if (!swapped) result = matrix(g.rows, g.columns, g.c[1], g.c[2], g.c[0]);
+  if (!result || result->transposed) return std::nullopt;
+  const auto left = swapped ? matrix(g.columns, g.depth, g.b[2], g.b[1], g.b[0])
+                            : matrix(g.rows, g.depth, g.a[1], g.a[2], g.a[0]);
+  const auto right = swapped ? matrix(g.depth, g.rows, g.a[2], g.a[1], g.a[0])
+                             : matrix(g.depth, g.columns, g.b[1], g.b[2], g.b[0]);
+  if (!left || !right) return std::nullopt;
+  Kernels out;
+  out.steps.push_back(Call{
+      std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result, swapped),
+      {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}});
+  out.workspace_bytes = kWorkspace;
+  return out;
+}
+
+}  // namespace spruce::cuda

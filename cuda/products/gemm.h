@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices by cuBLASLt.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "spruce/cuda/kernels.h"
+
+namespace spruce::cuda {
+
+/// c[b, m, n] = the sum over k of a[b, m, k] b[b, k, n], each matrix with one step along each axis.
+struct Gemm {
+  Dtype dtype = Dtype::kFloat32;                    ///< of all three
+  int64_t batches = 1, rows = 1, columns = 1, depth = 1;  ///< the sizes of b, m, n and k
+  /// Steps in elements: of a along b, m, k; of b along b, k, n; of c along b, m, n.
+  std::array<int64_t, 3> a{}, b{}, c{};
+};
+
+/// The product of inputs 0 and 1 as output 0. Nothing where cuBLASLt has none for such steps or
+/// dtypes: all three matrices need an axis without gaps. f32 is computed as f32 (without TF32), f16
+/// and bf16 are summed up in f32.
+std::optional<Kernels> gemm_kernels(const Gemm& gemm);
+
+}  // namespace spruce::cuda
