@@ -138,6 +138,9 @@ struct Sample {
   bool fixed_dtypes = false;    ///< run in the dtypes of `in` only
 };
 
+/// What an elementwise primitive's expression is made from (core/scalar/expression.h).
+struct ScalarArgs;
+
 /// How a primitive relates its outputs to its inputs; what graph passes look at.
 enum class PrimitiveKind : uint8_t {
   kOther,        ///< none of what follows; passes take it as a whole
@@ -169,6 +172,10 @@ struct Primitive {
   /// The kernel of the CPU, for every type that the shape rule lets through; null where there is
   /// nothing to compute, or where `call` does.
   void (*cpu)(const KernelArgs&) = nullptr;
+  /// Of an elementwise primitive, for every type that the shape rule lets through: adds what it does
+  /// to one element to a scalar::Program and returns the number of the result. What generators of
+  /// code read.
+  int (*scalar)(const ScalarArgs&) = nullptr;
   /// Forward mode; reverse mode transposes what it computes of the tangents.
   void (*jvp)(const JvpArgs&) = nullptr;
   /// Reverse mode: the transpose in the inputs in which the primitive is linear.

@@ -8,8 +8,8 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
-#include "spruce/core/rules/activation.h"
 #include "spruce/core/rules/gelu.h"
+#include "spruce/transforms/compile/elementwise.h"
 
 namespace spruce {
 
@@ -41,6 +41,14 @@ Array along(const Primitive& p, const char* op, const Array& input, const Softma
   return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
 }
 
+// x where it is positive, and y(x) elsewhere; y gets no x that is positive, on the side that is not
+// taken there is no infinity. With the whole gradient at 0 from below.
+template <class Y>
+Array unless_positive(const Array& x, const Y& y) {
+  const Array above = x > 0;
+  return where(above, x, y(where(above, 0, x)));
+}
+
 }  // namespace
 
 namespace internal {
@@ -68,7 +76,10 @@ Array selu(const Array& x) {
   const OpScope at("selu");
   constexpr double kAlpha = 1.6732632423543772848170429916717,
                    kScale = 1.0507009873554804934193349852946;
-  return bind1(elu_p, {floating(x)}, Params::make(EluParams{kAlpha, 1, kScale}));
+  static const auto f = elementwise([](const Array& v, const Array& alpha, const Array& scale) {
+    return scale * unless_positive(v, [&](const Array& below) { return alpha * expm1(below); });
+  });
+  return f(floating(x), kAlpha, kScale);
 }
 
 Array hardsigmoid(const Array& x) {
@@ -106,13 +117,19 @@ Array Gelu::operator()(const Array& x, const GeluOptions& options, Loc loc) cons
 
 Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const OpScope at("elu", loc);
-  return bind1(elu_p, {floating(x)}, Params::make(EluParams{options.alpha, 1, 1}));
+  static const auto f = elementwise([](const Array& v, const Array& alpha) {
+    return unless_positive(v, [&](const Array& below) { return alpha * expm1(below); });
+  });
+  return f(floating(x), options.alpha);
 }
 
 Array Celu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const OpScope at("celu", loc);
   if (options.alpha == 0) throw ValueError("celu: alpha is 0, it must be another number");
-  return bind1(elu_p, {floating(x)}, Params::make(EluParams{options.alpha, options.alpha, 1}));
+  static const auto f = elementwise([](const Array& v, const Array& alpha) {
+    return unless_positive(v, [&](const Array& below) { return alpha * expm1(below / alpha); });
+  });
+  return f(floating(x), options.alpha);
 }
 
 Array LeakyRelu::operator()(const Array& x, const LeakyReluOptions& options, Loc loc) const {

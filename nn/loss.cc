@@ -9,11 +9,11 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
-#include "spruce/core/rules/activation.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/transforms/compile/elementwise.h"
 
 namespace spruce::nn {
 
@@ -217,12 +217,16 @@ Array L1LossFunction::operator()(const Array& input, const Array& target,
 
 namespace {
 
-// d^2 / 2 up to delta, a line of slope delta beyond.
+// d^2 / 2 up to delta, a line of slope delta beyond. The square of what is within delta only: no
+// infinity on the side that is not taken.
 Array huber(const Array& input, const Array& target, double delta) {
+  static const auto f = elementwise([](const Array& d, const Array& most) {
+    const Array distance = abs(d), curved = distance < most;
+    const Array line = most * (distance - 0.5 * most);
+    return where(curved, 0.5 * square(where(curved, d, 0)), line);
+  });
   const Array difference = input - target;
-  return bind1(huber_p,
-               {is_floating(difference.dtype()) ? difference : astype(difference, float32)},
-               Params::make(HuberParams{delta}));
+  return f(is_floating(difference.dtype()) ? difference : astype(difference, float32), delta);
 }
 
 }  // namespace

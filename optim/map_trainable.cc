@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/core/rules/optimizer.h"
+#include "spruce/transforms/compile/elementwise.h"
 
 namespace spruce::optim {
 namespace internal {
@@ -79,8 +79,14 @@ Array bias_correction(const Hyperparam& decay, const Array& count, Dtype dtype) 
 }
 
 Array running_mean(const Array& x, const Array& mean, const Hyperparam& decay) {
-  if (decay.is_constant()) return scaled_add(x, 1 - decay.constant(), mean, decay.constant());
-  return (1 - decay) * x + decay * mean;
+  if (!decay.is_constant()) return (1 - decay) * x + decay * mean;
+  static const auto sum =
+      elementwise([](const Array& a, const Array& b, const Array& alpha, const Array& beta) {
+        // One after the other: compilers differ in the order of operands, and graphs would show it.
+        const Array second = beta * b, first = alpha * a;
+        return first + second;
+      });
+  return sum(x, mean, 1 - decay.constant(), decay.constant());
 }
 
 }  // namespace spruce::optim

@@ -5,6 +5,7 @@
 #include "spruce/transforms/checkpoint/checkpoint.h"
 #include "spruce/transforms/collectives.h"
 #include "spruce/transforms/compile/cost.h"
+#include "spruce/transforms/compile/elementwise.h"
 #include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/compile/profile.h"
 #include "spruce/transforms/compile/save_function.h"

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
+#include "spruce/core/cpu/fusion/stage.h"
+
 namespace spruce {
 
 extern const Primitive cubed_p;
@@ -48,6 +50,20 @@ TEST(AddingAPrimitive, Jit) {
   EXPECT_TRUE(array_equal(compiled(2.0f * kX), cubed(2.0f * kX)));
   EXPECT_EQ(compiled.trace_count(), 1);
   EXPECT_NE(make_graph(cubed)(kX).text().find("= cubed"), std::string::npos);
+}
+
+// Wherever there is machine code at all.
+TEST(AddingAPrimitive, IsMachineCode) {
+  cpu::Stage stage;
+  stage.inputs = {{float32}};
+  stage.outputs = {{0}};
+  const bool has_code = cpu::make_stage_x64(stage) != nullptr;
+  for (const Dtype dtype : {float16, bfloat16, float32, float64}) {
+    stage.inputs = {{dtype}};
+    stage.ops = {{&cubed_p, {}, {0}, dtype}};
+    stage.outputs = {{1}};
+    EXPECT_EQ(cpu::make_stage_x64(stage) != nullptr, has_code);
+  }
 }
 
 TEST(AddingAPrimitive, Samples) {

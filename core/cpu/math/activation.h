@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
-
 #include "spruce/core/cpu/math/exp.h"
-#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/cpu/math/log.h"
 
 namespace spruce::cpu::math {
 
 /// 1 / (1 + e^-x), also where that is subnormal.
-template <class I, class T>
+template <class I, Floating T>
 SPRUCE_INLINE T logistic(T x) {
-  const T e = exp<I>(-abs(x));
-  return (x < 0 ? e : T(1)) / (T(1) + e);
+  const T e = exp<I, T>(-abs(x));
+  return select(x < T(0), e, T(1)) / (T(1) + e);
 }
 
 /// log(1 + e^x) without overflow.
-template <class I, class T>
+template <class I, Floating T>
 SPRUCE_INLINE T softplus(T x) {
-  return (x < 0 ? T(0) : x) + log1p_finite<I>(exp<I>(-abs(x)));
+  return select(x < T(0), T(0), x) + log1p_finite<I, T>(exp<I, T>(-abs(x)));
 }
 
 /// log(logistic(x)).
-template <class I, class T>
+template <class I, Floating T>
 SPRUCE_INLINE T log_sigmoid(T x) {
-  return -softplus<I>(-x);
+  return -softplus<I, T>(-x);
 }
 
 }  // namespace spruce::cpu::math

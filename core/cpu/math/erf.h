@@ -1,82 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
-
 #include "spruce/core/cpu/math/coefficients.h"
 #include "spruce/core/cpu/math/exp.h"
-#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/cpu/math/log.h"
+#include "spruce/core/cpu/math/power.h"
 
 namespace spruce::cpu::math {
 
 /// erf(x) for |x| <= 1.
-template <class I>
-SPRUCE_INLINE float erf_small(float x) {
-  return I::fma(x, horner<I, kErf>(x * x), x);
+template <class I, Float32 T>
+SPRUCE_INLINE T erf_small(T x) {
+  return I::fma(x, horner<I, kErf, 0, T>(x * x), x);
 }
 
-template <class I>
-SPRUCE_INLINE float erf(float x) {
-  // erf(a) = 1 - e^(log erfc(a)); it is 1 from 3.92 on.
-  const float a = clamp(abs(x), 1.0f, 4.0f);
-  const auto [r, n] = reduce_ln2<I>(-I::fma(a, horner<I, kErfTail>(a), a));
-  const float outer = 1.0f - (expm1_small<I>(r) + 1.0f) * power_of_two(n);
-  return abs(x) < 1.0f ? erf_small<I>(x) : copysign(outer, x);
+template <class I, Floating T>
+SPRUCE_INLINE T erf(T x) {
+  if constexpr (Float64<T>) {
+    return library<Function::kErf>(x);
+  } else {
+    // erf(a) = 1 - e^(log erfc(a)); it is 1 from 3.92 on.
+    const T magnitude = abs(x), a = clamp(magnitude, 1.0f, 4.0f);
+    const auto [r, n] = reduce_ln2<I, T>(-I::fma(a, horner<I, kErfTail>(a), a));
+    const T outer = 1.0f - (expm1_small<I>(r) + T(1)) * power_of_two(n);
+    return select(magnitude < 1.0f, erf_small<I>(x), copysign(outer, x));
+  }
 }
 
-template <class I>
-SPRUCE_INLINE double erf(double x) {
-  return std::erf(x);
-}
-
-template <class I>
-SPRUCE_INLINE float erfc(float x) {
-  const float a = clamp(abs(x), 0.0f, 10.5f);
-  const float square = a * a;
-  const auto [r, n] = reduce_ln2<I>(-square);
-  const float u = expm1_small<I>(r);
-  // t = 2 / (2 + a): what its roundings lose is given back to q and, with e^-a^2, to the product.
-  const float d = 2.0f + a;
-  const float d_error = a < 2.0f ? a - (d - 2.0f) : 2.0f - (d - a);
-  const float t = 2.0f / d;
-  const float td = t * d;
-  const float t_error = 0.5f * ((2.0f - td) - I::fma(t, d_error, product_error<I>(t, d, td)));
-  const float q = I::fma(-2.0f * t, t_error, I::fma(t, -2.0f, 1.0f));
-  const float error = t_error - product_error<I>(a, a, square);
-  const float series = horner<I, kErfcx>(q) * t;
-  const float y = scale(I::fma(series, I::fma(u, error, u + error), series), n);
-  const float outer = x < 0 ? 2.0f - y : y;
-  return abs(x) < 0.47f ? 1.0f - erf_small<I>(x) : outer;
-}
-
-template <class I>
-SPRUCE_INLINE double erfc(double x) {
-  return std::erfc(x);
+template <class I, Floating T>
+SPRUCE_INLINE T erfc(T x) {
+  if constexpr (Float64<T>) {
+    return library<Function::kErfc>(x);
+  } else {
+    const T magnitude = abs(x), a = clamp(magnitude, 0.0f, 10.5f);
+    const T square = a * a;
+    const auto [r, n] = reduce_ln2<I, T>(-square);
+    const T u = expm1_small<I>(r);
+    // t = 2 / (2 + a): what its roundings lose is given back to q and, with e^-a^2, to the product.
+    const T d = 2.0f + a;
+    const T d_error = select(a < 2.0f, a - (d - T(2)), 2.0f - (d - a));
+    const T t = 2.0f / d;
+    const T td = t * d;
+    const T t_error = 0.5f * ((2.0f - td) - I::fma(t, d_error, product_error<I>(t, d, td)));
+    const T q = I::fma(T(-2.0f * t), t_error, I::fma(t, -2.0f, 1.0f));
+    const T error = t_error - product_error<I>(a, a, square);
+    const T series = horner<I, kErfcx>(q) * t;
+    const T y = scale(I::fma(series, I::fma(u, error, u + error), series), n);
+    const T outer = select(x < T(0), 2.0f - y, y);
+    return select(magnitude < 0.47f, 1.0f - erf_small<I>(x), outer);
+  }
 }
 
 /// The inverse of erf by the single precision approximation of M. Giles, "Approximating the
-/// erfinv function" (GPU Computing Gems, 2012).
-template <class I>
-SPRUCE_INLINE float erf_inv(float x) {
-  const float w = -log<I>((1.0f - x) * (1.0f + x));
-  const bool central = w < 5.0f;
-  const float t = central ? w - 2.5f : __builtin_sqrtf(w) - 3.0f;
-  const float p = central ? horner<I, kErfInvCentral>(t) : horner<I, kErfInvTail>(t);
-  return abs(x) == 1.0f ? x * kInf : p * x;
-}
-
-/// Giles' form with three ranges, fitted for double.
-template <class I>
-SPRUCE_INLINE double erf_inv(double x) {
-  const double w = -log<I>((1.0 - x) * (1.0 + x));
-  const double root = __builtin_sqrt(w);
-  const double middle = 3.09375 + horner<I, kErfInvDoubleMiddle>(root - 3.25);
-  const double tail = 4.84375 + horner<I, kErfInvDoubleTail>(root - 5.0);
-  const double central = 1.65625 + horner<I, kErfInvDoubleCentral>(w - 3.125);
-  const double p = w < 6.25 ? central : (w < 16.0 ? middle : tail);
-  return abs(x) == 1.0 ? x * HUGE_VAL : p * x;
+/// erfinv function" (GPU Computing Gems, 2012); of f64 his form with three ranges, fitted for it.
+template <class I, Floating T>
+SPRUCE_INLINE T erf_inv(T x) {
+  const T w = -log<I, T>((T(1) - x) * (T(1) + x));
+  const T root = sqrt<I>(w);
+  T p = x;
+  if constexpr (Float32<T>) {
+    const auto central = w < 5.0f;
+    const T t = select(central, w - 2.5f, root - 3.0f);
+    p = select(central, horner<I, kErfInvCentral>(t), horner<I, kErfInvTail>(t));
+  } else {
+    const T middle = 3.09375 + horner<I, kErfInvDoubleMiddle, 0, T>(root - 3.25);
+    const T tail = 4.84375 + horner<I, kErfInvDoubleTail, 0, T>(root - 5.0);
+    const T center = 1.65625 + horner<I, kErfInvDoubleCentral, 0, T>(w - 3.125);
+    p = select(w < 6.25, center, select(w < 16.0, middle, tail));
+  }
+  return select(abs(x) == T(1), x * kInfinity<T>, p * x);
 }
 
 }  // namespace spruce::cpu::math

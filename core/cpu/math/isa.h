@@ -5,14 +5,39 @@
 #include <limits>
 
 #include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/scalar/functions.h"
 
-/// Elementwise mathematics that the compiler vectorises.
+/// Elementwise mathematics, written once: for the compiler, which vectorises it, and for generators
+/// of code.
 ///
-/// Every function of `float` is a branch-free template over an `Isa`; a loop over it in a function
-/// with a target attribute (core/cpu/math/inline.h) becomes a vector loop of that instruction set.
-/// All that stands between that loop and the call must be SPRUCE_INLINE: a function without the
-/// target's attribute has no fused multiply-add instruction and would call one from libm.
+/// Every function is a branch-free template over an `Isa` and over a value: `float` or `double`, or
+/// scalar::Expr of one, with which it adds its steps to a program (core/scalar/program.h). A loop
+/// over it in a function with a target attribute (core/cpu/math/inline.h) becomes a vector loop of
+/// that instruction set. All that stands between that loop and the call must be SPRUCE_INLINE: a
+/// function without the target's attribute has no fused multiply-add instruction and would call one
+/// from libm.
 namespace spruce::cpu::math {
+
+using scalar::abs;
+using scalar::bitcast;
+using scalar::Bits;
+using scalar::convert;
+using scalar::copysign;
+using scalar::Element;
+using scalar::Float32;
+using scalar::Float64;
+using scalar::Floating;
+using scalar::from_bits;
+using scalar::Function;
+using scalar::Integral;
+using scalar::library;
+using scalar::Like;
+using scalar::max;
+using scalar::min;
+using scalar::select;
+using scalar::select_unlikely;
+using scalar::SignedBits;
+using scalar::to_bits;
 
 /// What an instruction set gives to the functions here. `kFma`: it has a fused multiply-add.
 template <bool kFma>
@@ -34,71 +59,103 @@ struct Isa {
       return a * b + c;
     }
   }
+
+  template <class T>
+  requires(kFma&& scalar::kIsExpr<T>) static T
+      fma(T a, std::type_identity_t<T> b, std::type_identity_t<T> c) {
+    return fused_multiply_add(a, b, c);
+  }
 };
 
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-inline constexpr float kSmallestNormal = std::numeric_limits<float>::min();
 
-SPRUCE_INLINE std::uint32_t to_bits(float x) { return __builtin_bit_cast(std::uint32_t, x); }
-SPRUCE_INLINE std::uint64_t to_bits(double x) { return __builtin_bit_cast(std::uint64_t, x); }
-SPRUCE_INLINE float from_bits(std::uint32_t b) { return __builtin_bit_cast(float, b); }
-SPRUCE_INLINE double from_bits(std::uint64_t b) { return __builtin_bit_cast(double, b); }
-
-SPRUCE_INLINE float abs(float x) { return __builtin_fabsf(x); }
-SPRUCE_INLINE double abs(double x) { return __builtin_fabs(x); }
-SPRUCE_INLINE float copysign(float x, float sign) { return __builtin_copysignf(x, sign); }
-SPRUCE_INLINE double copysign(double x, double sign) { return __builtin_copysign(x, sign); }
+/// The constant of T's element.
+template <Floating T>
+constexpr Element<T> pick(float narrow, double wide) {
+  if constexpr (Float32<T>)
+    return narrow;
+  else
+    return wide;
+}
+template <Floating T>
+inline constexpr Element<T> kInfinity = std::numeric_limits<Element<T>>::infinity();
+template <Floating T>
+inline constexpr Element<T> kSmallestNormal = std::numeric_limits<Element<T>>::min();
 
 /// a * b less its rounding to `product`.
-template <class I>
-SPRUCE_INLINE float product_error(float a, float b, float product) {
+template <class I, Float32 T>
+SPRUCE_INLINE T product_error(T a, T b, T product) {
   if constexpr (I::kHasFma) {
-    return __builtin_fmaf(a, b, -product);
+    return I::fma(a, b, -product);
   } else {
-    const float a_high = from_bits(to_bits(a) & 0xfffff000u);
-    const float b_high = from_bits(to_bits(b) & 0xfffff000u);
-    const float a_low = a - a_high;
-    const float b_low = b - b_high;
+    const T a_high = from_bits(to_bits(a) & 0xfffff000u);
+    const T b_high = from_bits(to_bits(b) & 0xfffff000u);
+    const T a_low = a - a_high;
+    const T b_low = b - b_high;
     return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
   }
 }
 
 /// `x` limited to `[low, high]`; NaN stays NaN.
 template <class T>
-SPRUCE_INLINE T clamp(T x, T low, T high) {
-  x = x < low ? low : x;
-  return x > high ? high : x;
+SPRUCE_INLINE T clamp(T x, std::type_identity_t<T> low, std::type_identity_t<T> high) {
+  return min(high, T(max(low, x)));
 }
 
 /// Adding one of these to a small number leaves its nearest integer in the low bits of the sum:
 /// rounding without an instruction or a call that the baseline lacks.
-inline constexpr float kRoundMagic = 0x1.8p23f;
-inline constexpr double kRoundMagicDouble = 0x1.8p52;
+template <Floating T>
+inline constexpr Element<T> kRoundMagic = pick<T>(0x1.8p23f, 0x1.8p52);
 
-/// 2^k for a k of the normal range.
-SPRUCE_INLINE float power_of_two(std::int32_t k) {
-  return from_bits((static_cast<std::uint32_t>(k) + 127u) << 23);
+/// The integer that was added to kRoundMagic.
+template <Floating T>
+SPRUCE_INLINE SignedBits<T> integer_of(T shifted) {
+  return bitcast<Element<SignedBits<T>>>(to_bits(shifted) - to_bits(kRoundMagic<T>));
 }
-SPRUCE_INLINE double power_of_two(std::int64_t k) {
-  return from_bits((static_cast<std::uint64_t>(k) + 1023u) << 52);
+
+/// 2^k for a k of the normal range, by its kind: an integer of the size of the float.
+template <Integral K>
+SPRUCE_INLINE auto power_of_two(K k) {
+  constexpr bool kNarrow = sizeof(Element<K>) == 4;
+  const auto bits = bitcast<std::conditional_t<kNarrow, uint32_t, uint64_t>>(k);
+  if constexpr (kNarrow)
+    return from_bits((bits + 127u) << 23);
+  else
+    return from_bits((bits + uint64_t{1023}) << 52);
+}
+/// 2^(k + offset) for the k that was added to kRoundMagic.
+template <Floating T>
+SPRUCE_INLINE T power_of_two(T shifted, int offset = 0) {
+  using B = Element<Bits<T>>;
+  const B bias = static_cast<B>((Float32<T> ? 127 : 1023) + offset) - to_bits(kRoundMagic<T>);
+  return from_bits((to_bits(shifted) + bias) << (Float32<T> ? 23 : 52));
 }
 
 /// y * 2^k with one rounding, also where 2^k alone would overflow or be subnormal.
-SPRUCE_INLINE float scale(float y, std::int32_t k) {
-  const std::int32_t half = k >> 1;
-  return y * power_of_two(half) * power_of_two(k - half);
+template <Floating T, Integral K>
+SPRUCE_INLINE T scale(T y, K k) {
+  if constexpr (scalar::kIsExpr<T>) {
+    return scale_by(y, convert<Element<T>>(k));
+  } else {
+    const K half = k >> 1;
+    return y * power_of_two(half) * power_of_two(k - half);
+  }
 }
-SPRUCE_INLINE double scale(double y, std::int64_t k) {
-  const std::int64_t half = k >> 1;
-  return y * power_of_two(half) * power_of_two(k - half);
+/// The same for the k that was added to kRoundMagic.
+template <Floating T>
+SPRUCE_INLINE T scale(T y, T shifted) {
+  if constexpr (scalar::kIsExpr<T>)
+    return scale_by(y, shifted - kRoundMagic<T>);
+  else
+    return scale(y, integer_of(shifted));
 }
 
 /// c[0] + c[1] x + c[2] x^2 + ... for a table of coefficients.h.
 template <class I, const auto& kTable, int kFrom = 0, class T>
 SPRUCE_INLINE T horner(T x) {
   constexpr int kLast = static_cast<int>(sizeof(kTable) / sizeof(kTable[0])) - 1;
-  constexpr T kCoefficient = kTable[kFrom];
+  constexpr Element<T> kCoefficient = kTable[kFrom];
   if constexpr (kFrom == kLast) {
     return kCoefficient;
   } else {

@@ -47,7 +47,7 @@ struct Reduced {
 };
 
 SPRUCE_TARGET_V4 SPRUCE_INLINE Reduced reduce_ln2(__m512 x) {
-  const __m512 magic = all(math::kRoundMagic);
+  const __m512 magic = all(math::kRoundMagic<float>);
   const __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(x, all(0x1.715476p0f), magic), magic);
   const __m512 r = _mm512_fnmadd_ps(n, all(0x1.62e4p-1f), x);
   return {n, _mm512_fnmadd_ps(n, all(0x1.7f7d1cp-20f), r)};
@@ -105,7 +105,7 @@ SPRUCE_TARGET_V4 SPRUCE_INLINE __m512d all_of(double x) { return _mm512_set1_pd(
 
 SPRUCE_TARGET_V4 SPRUCE_INLINE __m512d exp8(__m512d x) {
   const __mmask8 some = _mm512_cmp_pd_mask(x, all_of(-0x1.74910d52d3053p9), _CMP_NLT_UQ);
-  const __m512d magic = all_of(math::kRoundMagicDouble);
+  const __m512d magic = all_of(math::kRoundMagic<double>);
   const __m512d a = _mm512_maskz_min_pd(some, all_of(710), x);
   const __m512d n = _mm512_sub_pd(_mm512_fmadd_pd(a, all_of(0x1.71547652b82fep0), magic), magic);
   __m512d r = _mm512_fnmadd_pd(n, all_of(0x1.62e42fefap-1), a);

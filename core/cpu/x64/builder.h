@@ -45,6 +45,17 @@ class Builder {
     p_.insts.push_back(inst);
     return static_cast<int>(p_.insts.size()) - 1;
   }
+  /// The number of a call for kCall and kCorrect.
+  int add_call(std::shared_ptr<const LaneCall> call) {
+    p_.calls.push_back(std::move(call));
+    return static_cast<int>(p_.calls.size()) - 1;
+  }
+  /// How much there is, and back to it: what was added since is of no use.
+  size_t mark() const { return p_.insts.size(); }
+  void rewind(size_t mark) {
+    p_.insts.resize(mark);
+    for (int& made : made_) made = made < static_cast<int>(mark) ? made : -1;
+  }
   V v(int id) { return {this, id}; }
   M m(int id) { return {this, id}; }
 

@@ -40,6 +40,9 @@ void Emitter::step(int i) {
     case Op::kGather:
       gather(inst, i);
       break;
+    case Op::kCall:
+      call(inst, i);
+      break;
     case Op::kCorrect:
       correct(inst, i);
       break;
@@ -304,7 +307,9 @@ void Emitter::int_compare(const Inst& inst, int i) {
                     : inst.imm == kNe ? 4
                     : inst.imm == kGe ? 5
                                       : 6;
-    return vpcmpd(define_mask(i), x, y.operand(), static_cast<uint8_t>(imm));
+    const Xbyak::Opmask to = define_mask(i);
+    return inst.wide ? vpcmpq(to, x, y.operand(), static_cast<uint8_t>(imm))
+                     : vpcmpd(to, x, y.operand(), static_cast<uint8_t>(imm));
   }
   const Xbyak::Xmm y = fetch(inst.b), to = define(i);
   bool negate = false;
@@ -313,17 +318,17 @@ void Emitter::int_compare(const Inst& inst, int i) {
       negate = true;
       [[fallthrough]];
     case kEq:
-      vpcmpeqd(to, x, y);
+      inst.wide ? vpcmpeqq(to, x, y) : vpcmpeqd(to, x, y);
       break;
     case kLe:
       negate = true;
       [[fallthrough]];
     case kGt:
-      vpcmpgtd(to, x, y);
+      inst.wide ? vpcmpgtq(to, x, y) : vpcmpgtd(to, x, y);
       break;
     default:
       negate = inst.imm == kGe;
-      vpcmpgtd(to, y, x);
+      inst.wide ? vpcmpgtq(to, y, x) : vpcmpgtd(to, y, x);
   }
   if (negate) {
     const Xbyak::Xmm ones = temporary();

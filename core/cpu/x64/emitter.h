@@ -93,11 +93,13 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   std::vector<uint8_t> finish();
 
  private:
-  // A call out of the way: all registers are kept, but for the result.
+  // A call out of the way: registers are kept, but for the result.
   struct Call {
     Xbyak::Label from, back;
-    int x, y;
-    Correction by;
+    std::array<int, 3> operands;  // registers, or -1
+    int to, lanes;
+    const LaneCall* function;
+    uint32_t saved = 0;  // a bit for each register that holds something
   };
 
   struct Where {
@@ -135,6 +137,8 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   void int_compare(const Inst& inst, int i);
   void permute(const Inst& inst, int i);
   void gather(const Inst& inst, int i);
+  Call& add_call(const Inst& inst, std::array<int, 3> operands, int to);
+  void call(const Inst& inst, int i);
   void correct(const Inst& inst, int i);
   void emit_calls();
   void select(const Inst& inst, int i);

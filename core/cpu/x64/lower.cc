@@ -2,160 +2,59 @@
 #include "spruce/core/cpu/x64/lower.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
-#include <string_view>
 
 #include "spruce/core/cpu/x64/half.h"
-#include "spruce/core/cpu/x64/math.h"
-#include "spruce/core/ops/unary.h"
-#include "spruce/core/rules/gelu.h"
-#include "spruce/core/rules/optimizer.h"
-#include "spruce/core/rules/shape.h"
+#include "spruce/core/cpu/x64/lane_call.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce::cpu::x64 {
 namespace {
 
-// What a rule sees: the dtype of the operands (of the last one for select) and their values.
-struct Use {
-  Builder& b;
-  const Application& app;
-  std::span<const int> in;
-
-  Dtype dtype() const { return app.in.back(); }
-  bool floating() const { return is_floating(dtype()); }
-  bool mask() const { return is_bool(dtype()); }
-  V v(size_t i) const { return b.v(in[i]); }
-  M m(size_t i) const { return b.m(in[i]); }
-};
-using Rule = int (*)(const Use&);
+using scalar::Node;
+using ScalarOp = scalar::Op;
 
 constexpr int kUnknown = -1;
 
-template <Op kFloat, Op kInt>
-int arithmetic(const Use& u) {
-  if (u.mask()) return kUnknown;
-  return u.b.add(u.floating() ? kFloat : kInt, u.in[0], u.in[1]);
-}
+bool is_int(Dtype d) { return d == Dtype::kInt32 || d == Dtype::kUint32; }
+// Integers within of programs of f64, on which there is less: not in arrays.
+bool is_wide_int(Dtype d) { return d == Dtype::kInt64 || d == Dtype::kUint64; }
+bool is_wide(Dtype d) { return size_of(d) == 8; }
 
-int div(const Use& u) { return u.floating() ? (u.v(0) / u.v(1)).id : kUnknown; }
-int neg(const Use& u) {
-  if (u.floating()) return negate(u.v(0)).id;
-  return int_sub(u.b.bits(0), u.v(0)).id;
-}
-int abs_of(const Use& u) {
-  if (u.floating()) return abs(u.v(0)).id;
-  if (u.mask() || u.dtype() == Dtype::kUint32) return u.in[0];
-  return u.b.add(Op::kIntMax, u.in[0], int_sub(u.b.bits(0), u.v(0)).id);
-}
-
-int sign(const Use& u) {
-  Builder& b = u.b;
-  const V x = u.v(0), zero = b.c(0);
-  if (!u.floating()) return kUnknown;
-  const V rest = select(is_nan(x), x, zero);
-  return select(compare(x, zero, kGt), b.c(1), select(compare(x, zero, kLt), b.c(-1), rest)).id;
-}
-
-// a, where it is NaN, and otherwise b where both are equal or b is NaN.
-template <Op kFloat, Op kInt>
-int extremum(const Use& u) {
-  if (u.floating()) return select(is_nan(u.v(0)), u.v(0), make(kFloat, u.v(0), u.v(1))).id;
-  return u.dtype() == Dtype::kInt32 ? u.b.add(kInt, u.in[0], u.in[1]) : kUnknown;
-}
-
-int sqrt_of(const Use& u) { return sqrt(u.v(0)).id; }
-int rsqrt(const Use& u) { return (u.b.c(1) / sqrt(u.v(0))).id; }
-
-int integer_pow(const Use& u) {
-  const int64_t n = u.app.params.get<IntegerPowParams>().n;
-  const V x = u.v(0);
-  const auto times = [&](V a, V b) { return u.floating() ? a * b : make(Op::kIntMul, a, b); };
-  switch (n) {
-    case -2:
-      return (u.b.c(1) / (x * x)).id;
-    case -1:
-      return (u.b.c(1) / x).id;
-    case 1:
-      return x.id;
-    case 2:
-      return times(x, x).id;
-    case 3:
-      return times(times(x, x), x).id;
-    case 4: {
-      const V square = times(x, x);
-      return times(square, square).id;
-    }
+Predicate predicate(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::kEqual:
+      return kEq;
+    case ScalarOp::kNotEqual:
+      return kNe;
+    case ScalarOp::kLess:
+      return kLt;
+    case ScalarOp::kLessEqual:
+      return kLe;
+    case ScalarOp::kGreater:
+      return kGt;
     default:
-      return kUnknown;
+      return kGe;
   }
 }
-
-int select_of(const Use& u) {
-  if (!u.mask()) return select(u.m(0), u.v(1), u.v(2)).id;
-  Builder& b = u.b;
-  const int yes = b.add(Op::kMaskAnd, u.in[0], u.in[1]);
-  const int no = b.add(Op::kMaskAnd, b.add(Op::kMaskNot, u.in[0]), u.in[2]);
-  return b.add(Op::kMaskOr, yes, no);
-}
-
-template <Predicate kPredicate>
-int comparison(const Use& u) {
-  if (u.mask()) {
-    const int differ = u.b.add(Op::kMaskXor, u.in[0], u.in[1]);
-    if (kPredicate == kNe) return differ;
-    return kPredicate == kEq ? u.b.add(Op::kMaskNot, differ) : kUnknown;
+bool is_comparison(ScalarOp op) { return op >= ScalarOp::kEqual && op <= ScalarOp::kGreaterEqual; }
+// True where p is not: of floats also where one is NaN.
+Predicate inverse(Predicate p, bool floating) {
+  switch (p) {
+    case kEq:
+      return kNe;
+    case kNe:
+      return kEq;
+    case kLt:
+      return floating ? kNotLt : kGe;
+    case kLe:
+      return floating ? kNotLe : kGt;
+    case kGt:
+      return floating ? kNotGt : kLe;
+    default:
+      return floating ? kNotGe : kLt;
   }
-  if (u.floating()) return compare(u.v(0), u.v(1), kPredicate).id;
-  V a = u.v(0), b = u.v(1);
-  if (u.dtype() == Dtype::kUint32) a = a ^ u.b.sign_bit(), b = b ^ u.b.sign_bit();
-  return int_compare(a, b, kPredicate).id;
-}
-
-template <Op kBits, Op kMask>
-int logical(const Use& u) {
-  return u.b.add(u.mask() ? kMask : kBits, u.in[0], u.in[1]);
-}
-int not_of(const Use& u) {
-  if (u.mask()) return u.b.add(Op::kMaskNot, u.in[0]);
-  return (u.v(0) ^ u.b.bits(0xffffffffu)).id;
-}
-
-int clamp_of(const Use& u) {
-  if (u.dtype() == Dtype::kInt32)
-    return u.b.add(Op::kIntMin, u.b.add(Op::kIntMax, u.in[1], u.in[0]), u.in[2]);
-  if (!u.floating()) return kUnknown;
-  const V x = u.v(0), low = u.v(1), high = u.v(2);
-  const V above = select(is_nan(low), low, make(Op::kMax, low, x));
-  return select(is_nan(high), high, make(Op::kMin, high, above)).id;
-}
-
-int relu(const Use& u) {
-  if (!u.floating()) return kUnknown;
-  const V x = u.v(0), zero = u.b.c(0);
-  return select(compare(x, zero, kNotLe), x, zero).id;
-}
-
-int scaled_add(const Use& u) {
-  const auto& p = u.app.params.get<ScaledAddParams>();
-  return (u.b.c(p.alpha) * u.v(0) + u.b.c(p.beta) * u.v(1)).id;
-}
-
-int adam_direction(const Use& u) {
-  const auto& p = u.app.params.get<AdamDirectionParams>();
-  const V one = u.b.c(1), root = sqrt(u.v(1) * (one / u.v(3)) + u.b.c(p.eps_root));
-  return (u.v(0) * (one / u.v(2)) / (root + u.b.c(p.eps))).id;
-}
-
-template <RoundMode kMode>
-int rounded(const Use& u) {
-  return round(u.v(0), kMode).id;
-}
-
-int is_finite(const Use& u) {
-  if (!u.floating()) return kUnknown;
-  const double largest =
-      u.b.wide() ? std::numeric_limits<double>::max() : double{std::numeric_limits<float>::max()};
-  return compare(abs(u.v(0)), u.b.c(largest), kLe).id;
 }
 
 V from_unsigned(V x) {
@@ -164,124 +63,369 @@ V from_unsigned(V x) {
   return fma(high, b.c(65536), low);
 }
 
-int convert(const Use& u) {
-  Builder& b = u.b;
-  const Dtype result = u.app.out;
-  if (u.app.in[0] == result) return u.in[0];
-  const auto held = [](Dtype d) { return is_half(d) ? Dtype::kFloat32 : d; };
-  const Dtype from = held(u.app.in[0]), to = held(result);
-  const auto is_int = [](Dtype d) { return d == Dtype::kInt32 || d == Dtype::kUint32; };
-  if (is_half(result) && from == to) return round_to(result, u.v(0), Nans::kAny).id;
-  if (from == to || (is_int(from) && is_int(to))) return u.in[0];
-  if (is_half(to) && is_int(from)) return kUnknown;  // they are rounded once, not by way of f32
-  if (is_bool(from)) return select(u.m(0), is_int(to) ? b.bits(1) : b.c(1), b.bits(0)).id;
-  const V x = u.v(0);
-  if (is_bool(to)) {
-    return is_int(from) ? int_compare(x, b.bits(0), kNe).id : compare(x, b.c(0), kNe).id;
+// y 2^n, rounded once, for a whole number n.
+V scale(V y, V n) {
+  Builder& b = *y.b;
+  if (b.v4()) return make(Op::kScale, y, n);
+  if (b.wide()) {
+    const double magic = 0x1.8p52;
+    const auto power = [&](V k) {
+      const uint64_t bias = 1023 - std::bit_cast<uint64_t>(magic);
+      return shift_left(int_add(k + b.c(magic), b.bits(bias)), 52);
+    };
+    const V half = round(n * b.c(0.5), kDown);
+    return y * power(half) * power(n - half);
   }
-  if (is_int(from) && to == Dtype::kFloat32) {
-    const auto function = from == Dtype::kInt32 ? from_int : from_unsigned;
-    if (!is_half(result)) return function(x).id;
-    return round_to(result, integers_to_odd(x, function)).id;
+  const V k = make(Op::kTruncate, n), half = shift_arithmetic(k, 1);
+  const auto power = [&](V e) { return shift_left(int_add(e, b.bits(127)), 23); };
+  return y * power(half) * power(int_sub(k, half));
+}
+
+// The nodes of one primitive as instructions.
+class Nodes {
+ public:
+  Nodes(Builder& b, const scalar::Program& program, std::span<const int> in)
+      : b_(b),
+        p_(program),
+        in_(in),
+        made_(program.nodes().size(), kUnknown),
+        inverted_(program.nodes().size(), kUnknown) {}
+
+  /// The instruction of a node, or -1. Lanes are of 64 bits if `wide`.
+  int lower(int result, bool wide) {
+    std::vector<bool> needed(made_.size(), false);
+    needed[static_cast<size_t>(result)] = true;
+    for (int i = result; i >= 0; --i) {
+      if (!needed[static_cast<size_t>(i)]) continue;
+      if (p_.dtype(i) != Dtype::kBool && !is_half(p_.dtype(i)) && is_wide(p_.dtype(i)) != wide)
+        return kUnknown;
+      for (const int v : used(p_[i])) {
+        if (v >= 0) needed[static_cast<size_t>(v)] = true;
+      }
+    }
+    for (int i = 0; i <= result; ++i) {
+      if (!needed[static_cast<size_t>(i)]) continue;
+      b_.set_wide(wide);
+      made_[static_cast<size_t>(i)] = node(p_[i]);
+      if (made_[static_cast<size_t>(i)] < 0) return kUnknown;
+    }
+    return made(result);
   }
-  if (from == Dtype::kFloat32 && to == Dtype::kInt32) {
-    const V inside = make(Op::kTruncate, x);
-    const V capped = select(compare(x, b.c(0x1.fffffep30), kGt), b.bits(0x7fffffff), inside);
-    return select(is_nan(x), b.bits(0), capped).id;
+
+  /// The mask of elements for which the result stands for nothing, or -1.
+  int unlikely() const { return unlikely_; }
+
+ private:
+  int made(int value) const { return made_[static_cast<size_t>(value)]; }
+  V v(int value) { return b_.v(made(value)); }
+  M m(int value) { return b_.m(made(value)); }
+  const Node& of(int value) const { return p_[value]; }
+
+  // What a node is made from: a comparison that is negated is another one, for example.
+  std::array<int, 3> used(const Node& n) const {
+    if (n.op == ScalarOp::kUnlikely) return {n.in[0], -1, n.in[2]};
+    if (n.op == ScalarOp::kNot && is_comparison(of(n.in[0]).op))
+      return {of(n.in[0]).in[0], of(n.in[0]).in[1], -1};
+    if (negates_magnitude(n)) return {of(n.in[0]).in[0], -1, -1};
+    return n.in;
   }
-  return kUnknown;
-}
+  bool negates_magnitude(const Node& n) const {
+    return n.op == ScalarOp::kNeg && is_floating(n.dtype) && of(n.in[0]).op == ScalarOp::kAbs;
+  }
 
-int same(const Use& u) { return u.in[0]; }
+  int node(const Node& n) {
+    if (is_half(n.dtype) && n.op != ScalarOp::kInput && n.op != ScalarOp::kConvert &&
+        n.op != ScalarOp::kSelect)
+      return kUnknown;
+    switch (n.op) {
+      case ScalarOp::kConstant:
+        return is_bool(n.dtype) ? kUnknown : b_.bits(n.bits).id;
+      case ScalarOp::kInput:
+        return in_[n.bits];
+      case ScalarOp::kSelect:
+        return select_of(n);
+      case ScalarOp::kUnlikely:
+        return unlikely_of(n);
+      case ScalarOp::kConvert:
+        return convert(n);
+      case ScalarOp::kBitcast: {
+        const Dtype from = p_.dtype(n.in[0]);
+        const bool as_is = !is_bool(from) && !is_half(from) && size_of(from) == size_of(n.dtype);
+        return as_is ? made(n.in[0]) : kUnknown;
+      }
+      case ScalarOp::kCall:
+        return kUnknown;
+      case ScalarOp::kNot:
+        if (!is_bool(n.dtype))
+          return (v(n.in[0]) ^ b_.bits(~uint64_t{0} >> (b_.wide() ? 0 : 32))).id;
+        return inverted(n.in[0]);
+      default:
+        break;
+    }
+    const Dtype d = p_.dtype(n.in[0]);
+    if (is_comparison(n.op)) return comparison(n, predicate(n.op));
+    if (is_bool(d)) return of_masks(n);
+    return is_floating(d) ? of_floats(n) : of_integers(n);
+  }
 
-int bitcast(const Use& u) {
-  if (u.app.in[0] == u.app.out) return u.in[0];
-  const bool as_is = has_lanes(u.app.in[0]) && has_lanes(u.app.out) && !u.mask();
-  return as_is && size_of(u.app.in[0]) == size_of(u.app.out) ? u.in[0] : kUnknown;
-}
+  int of_floats(const Node& n) {
+    const auto x = [&](size_t i) { return v(n.in[i]); };
+    switch (n.op) {
+      case ScalarOp::kAdd:
+        return (x(0) + x(1)).id;
+      case ScalarOp::kSub:
+        return (x(0) - x(1)).id;
+      case ScalarOp::kMul:
+        return (x(0) * x(1)).id;
+      case ScalarOp::kDiv:
+        return (x(0) / x(1)).id;
+      case ScalarOp::kFma:
+        return fma(x(0), x(1), x(2)).id;
+      case ScalarOp::kScale:
+        return scale(x(0), x(1)).id;
+      case ScalarOp::kNeg:
+        if (negates_magnitude(n)) return (v(of(n.in[0]).in[0]) | b_.sign_bit()).id;
+        return negate(x(0)).id;
+      case ScalarOp::kAbs:
+        return abs(x(0)).id;
+      case ScalarOp::kCopysign:
+        return copysign(x(0), x(1)).id;
+      case ScalarOp::kSqrt:
+        return sqrt(x(0)).id;
+      case ScalarOp::kFloor:
+        return round(x(0), kDown).id;
+      case ScalarOp::kCeil:
+        return round(x(0), kUp).id;
+      case ScalarOp::kRound:
+        return round(x(0), kNearest).id;
+      case ScalarOp::kTrunc:
+        return round(x(0), kTowardZero).id;
+      case ScalarOp::kMin:
+        return make(Op::kMin, x(0), x(1)).id;
+      case ScalarOp::kMax:
+        return make(Op::kMax, x(0), x(1)).id;
+      default:
+        return kUnknown;
+    }
+  }
 
-// The instructions treat counts from 32 on as the primitives do.
-template <Op kBy>
-int shift(const Use& u) {
-  return u.floating() || u.mask() ? kUnknown : u.b.add(kBy, u.in[0], u.in[1]);
-}
+  int of_integers(const Node& n) {
+    const V x = v(n.in[0]);
+    const bool narrow = is_int(n.dtype);
+    if (!narrow && !is_wide_int(n.dtype)) return kUnknown;
+    switch (n.op) {
+      case ScalarOp::kAdd:
+        return int_add(x, v(n.in[1])).id;
+      case ScalarOp::kSub:
+        return int_sub(x, v(n.in[1])).id;
+      case ScalarOp::kMul:
+        return narrow ? make(Op::kIntMul, x, v(n.in[1])).id : kUnknown;
+      case ScalarOp::kNeg:
+        return int_sub(b_.bits(0), x).id;
+      case ScalarOp::kAbs:
+        return narrow ? make(Op::kIntMax, x, int_sub(b_.bits(0), x)).id : kUnknown;
+      case ScalarOp::kMin:
+      case ScalarOp::kMax: {
+        const bool largest = n.op == ScalarOp::kMax;
+        if (n.dtype == Dtype::kInt32)
+          return make(largest ? Op::kIntMax : Op::kIntMin, x, v(n.in[1])).id;
+        const int chosen = comparison(n, largest ? kGt : kLt);
+        return select(b_.m(chosen), x, v(n.in[1])).id;
+      }
+      case ScalarOp::kAnd:
+        return (x & v(n.in[1])).id;
+      case ScalarOp::kOr:
+        return (x | v(n.in[1])).id;
+      case ScalarOp::kXor:
+        return (x ^ v(n.in[1])).id;
+      case ScalarOp::kShiftLeft:
+      case ScalarOp::kShiftRight:
+        return shift(n, x);
+      default:
+        return kUnknown;
+    }
+  }
 
-template <V (*kFunction)(V), bool kDouble = false>
-int function(const Use& u) {
-  if (!u.floating() || (u.b.wide() && !kDouble)) return kUnknown;
-  return kFunction(u.v(0)).id;
-}
+  int shift(const Node& n, V x) {
+    const bool left = n.op == ScalarOp::kShiftLeft;
+    const bool arithmetic = !left && is_signed_integer(n.dtype);
+    const Node& by = of(n.in[1]);
+    if (by.op == ScalarOp::kConstant && by.bits < 8 * static_cast<uint64_t>(size_of(n.dtype))) {
+      const int bits = static_cast<int>(by.bits);
+      if (left) return shift_left(x, bits).id;
+      if (!arithmetic) return shift_right(x, bits).id;
+      if (!b_.wide()) return shift_arithmetic(x, bits).id;
+      // Of 64 bits there is no arithmetic shift before AVX-512: shift the biased number.
+      const uint64_t bias = uint64_t{1} << 63;
+      return int_sub(shift_right(int_add(x, b_.bits(bias)), bits), b_.bits(bias >> bits)).id;
+    }
+    if (b_.wide()) return kUnknown;
+    // The instructions treat counts from 32 on as the program does.
+    return make(left         ? Op::kShiftLeftBy
+                : arithmetic ? Op::kShiftArithmeticBy
+                             : Op::kShiftRightBy,
+                x, v(n.in[1]))
+        .id;
+  }
 
-int gelu(const Use& u) {
-  if (u.b.wide() || !u.floating()) return kUnknown;
-  return (u.app.params.get<GeluParams>().tanh ? gelu_tanh(u.v(0)) : gelu_erf(u.v(0))).id;
-}
+  int of_masks(const Node& n) {
+    const int a = made(n.in[0]), c = n.in[1] < 0 ? -1 : made(n.in[1]);
+    switch (n.op) {
+      case ScalarOp::kAnd:
+      case ScalarOp::kMin:
+        return b_.add(Op::kMaskAnd, a, c);
+      case ScalarOp::kOr:
+      case ScalarOp::kMax:
+        return b_.add(Op::kMaskOr, a, c);
+      case ScalarOp::kXor:
+        return b_.add(Op::kMaskXor, a, c);
+      default:
+        return kUnknown;
+    }
+  }
 
-// What is exact needs no rounding where the result is a 16-bit float.
-enum class Result : uint8_t { kRounded, kExact };
-// Bools are masks, on which instructions for numbers make no sense: only rules that say so see any.
-enum class Masks : uint8_t { kRefused, kTaken };
+  int comparison(const Node& n, Predicate p) {
+    const Dtype d = p_.dtype(n.in[0]);
+    if (is_bool(d)) {
+      const int a = made(n.in[0]), c = made(n.in[1]);
+      const auto only = [&](int yes, int no) {
+        return b_.add(Op::kMaskAnd, yes, b_.add(Op::kMaskNot, no));
+      };
+      switch (p) {
+        case kNe:
+          return b_.add(Op::kMaskXor, a, c);
+        case kEq:
+          return b_.add(Op::kMaskNot, b_.add(Op::kMaskXor, a, c));
+        case kGt:
+          return only(a, c);
+        case kLt:
+          return only(c, a);
+        case kLe:
+          return b_.add(Op::kMaskNot, only(a, c));
+        default:
+          return b_.add(Op::kMaskNot, only(c, a));
+      }
+    }
+    V x = v(n.in[0]), y = v(n.in[1]);
+    if (is_floating(d)) return compare(x, y, p).id;
+    if (is_unsigned_integer(d) && p != kEq && p != kNe)
+      x = x ^ b_.sign_bit(), y = y ^ b_.sign_bit();
+    return int_compare(x, y, p).id;
+  }
 
-struct Entry {
-  std::string_view name;
-  Rule rule;
-  Result result = Result::kRounded;
-  Masks masks = Masks::kRefused;
+  // Where a mask is not set.
+  int inverted(int value) {
+    int& known = inverted_[static_cast<size_t>(value)];
+    if (known >= 0) return known;
+    const Node& n = of(value);
+    if (is_comparison(n.op) && !is_bool(p_.dtype(n.in[0])))
+      return known = comparison(n, inverse(predicate(n.op), is_floating(p_.dtype(n.in[0]))));
+    return known = b_.add(Op::kMaskNot, made(value));
+  }
+
+  bool is_zero(int value) const {
+    return of(value).op == ScalarOp::kConstant && of(value).bits == 0;
+  }
+
+  int select_of(const Node& n) {
+    if (is_bool(n.dtype)) {
+      const int yes = b_.add(Op::kMaskAnd, made(n.in[0]), made(n.in[1]));
+      const int no = b_.add(Op::kMaskAnd, b_.add(Op::kMaskNot, made(n.in[0])), made(n.in[2]));
+      return b_.add(Op::kMaskOr, yes, no);
+    }
+    // Zero is what is left out where it comes last.
+    if (is_zero(n.in[1])) return select(b_.m(inverted(n.in[0])), v(n.in[2]), v(n.in[1])).id;
+    return select(m(n.in[0]), v(n.in[1]), v(n.in[2])).id;
+  }
+
+  int unlikely_of(const Node& n) {
+    const int mask = made(n.in[0]);
+    if (unlikely_ < 0)
+      unlikely_ = mask;
+    else if (unlikely_ != mask)
+      unlikely_ = b_.add(Op::kMaskOr, unlikely_, mask);
+    return made(n.in[2]);
+  }
+
+  // Whether a float is a number of the 16-bit dtype already.
+  bool fits(int value, Dtype half) const {
+    const Node& n = of(value);
+    switch (n.op) {
+      case ScalarOp::kConvert:
+        return p_.dtype(n.in[0]) == half || is_bool(p_.dtype(n.in[0]));
+      case ScalarOp::kConstant: {
+        const float x = std::bit_cast<float>(static_cast<uint32_t>(n.bits));
+        const float y = half == Dtype::kFloat16 ? float{Float16(x)} : float{Bfloat16(x)};
+        return std::bit_cast<uint32_t>(y) == n.bits;
+      }
+      case ScalarOp::kNeg:
+      case ScalarOp::kAbs:
+      case ScalarOp::kFloor:
+      case ScalarOp::kCeil:
+      case ScalarOp::kRound:
+      case ScalarOp::kTrunc:
+      case ScalarOp::kCopysign:
+        return fits(n.in[0], half);
+      case ScalarOp::kMin:
+      case ScalarOp::kMax:
+        return fits(n.in[0], half) && fits(n.in[1], half);
+      case ScalarOp::kSelect:
+        return fits(n.in[1], half) && fits(n.in[2], half);
+      default:
+        return false;
+    }
+  }
+
+  // A 16-bit float is held as f32.
+  int convert(const Node& n) {
+    const auto held = [](Dtype d) { return is_half(d) ? Dtype::kFloat32 : d; };
+    const Dtype from = held(p_.dtype(n.in[0])), to = held(n.dtype);
+    if (from == to) {
+      if (!is_half(n.dtype) || fits(n.in[0], n.dtype)) return made(n.in[0]);
+      const bool computed = of(n.in[0]).op != ScalarOp::kInput;
+      return round_to(n.dtype, v(n.in[0]), computed ? Nans::kComputed : Nans::kAny).id;
+    }
+    if (is_int(from) && is_int(to)) return made(n.in[0]);
+    if (is_bool(from))
+      return select(m(n.in[0]), is_floating(to) ? b_.c(1) : b_.bits(1), b_.bits(0)).id;
+    const V x = v(n.in[0]);
+    if (is_bool(to)) {
+      return is_floating(from) ? compare(x, b_.c(0), kNe).id : int_compare(x, b_.bits(0), kNe).id;
+    }
+    if (is_int(from) && to == Dtype::kFloat32) {
+      const auto function = from == Dtype::kInt32 ? from_int : from_unsigned;
+      if (!is_half(n.dtype)) return function(x).id;
+      return round_to(n.dtype, integers_to_odd(x, function)).id;
+    }
+    if (from == Dtype::kFloat32 && to == Dtype::kInt32) {
+      const V inside = make(Op::kTruncate, x);
+      const V capped = select(compare(x, b_.c(0x1.fffffep30), kGt), b_.bits(0x7fffffff), inside);
+      return select(is_nan(x), b_.bits(0), capped).id;
+    }
+    return kUnknown;
+  }
+
+  Builder& b_;
+  const scalar::Program& p_;
+  std::span<const int> in_;
+  std::vector<int> made_, inverted_;  // of each node
+  int unlikely_ = -1;
 };
 
-constexpr Entry kRules[] = {
-    {"abs", abs_of, Result::kExact, Masks::kTaken},
-    {"adam_direction", adam_direction},
-    {"add", arithmetic<Op::kAdd, Op::kIntAdd>},
-    {"and", logical<Op::kAnd, Op::kMaskAnd>, Result::kRounded, Masks::kTaken},
-    {"bitcast_convert_type", bitcast, Result::kExact, Masks::kTaken},
-    {"ceil", rounded<kUp>, Result::kExact},
-    {"clamp", clamp_of, Result::kExact},
-    {"convert_element_type", convert, Result::kExact, Masks::kTaken},
-    {"copy", same, Result::kExact, Masks::kTaken},
-    {"cos", function<cos>},
-    {"div", div},
-    {"eq", comparison<kEq>, Result::kRounded, Masks::kTaken},
-    {"erf", function<erf>},
-    {"exp", function<exp, true>},
-    {"expm1", function<expm1>},
-    {"floor", rounded<kDown>, Result::kExact},
-    {"ge", comparison<kGe>},
-    {"gelu", gelu},
-    {"gt", comparison<kGt>},
-    {"integer_pow", integer_pow},
-    {"is_finite", is_finite},
-    {"le", comparison<kLe>},
-    {"log", function<log, true>},
-    {"log1p", function<log1p>},
-    {"logistic", function<logistic, true>},
-    {"lt", comparison<kLt>},
-    {"max", extremum<Op::kMax, Op::kIntMax>, Result::kExact},
-    {"min", extremum<Op::kMin, Op::kIntMin>, Result::kExact},
-    {"mul", arithmetic<Op::kMul, Op::kIntMul>},
-    {"ne", comparison<kNe>, Result::kRounded, Masks::kTaken},
-    {"neg", neg, Result::kExact},
-    {"not", not_of, Result::kRounded, Masks::kTaken},
-    {"or", logical<Op::kOr, Op::kMaskOr>, Result::kRounded, Masks::kTaken},
-    {"relu", relu, Result::kExact},
-    {"round", rounded<kNearest>, Result::kExact},
-    {"rsqrt", rsqrt},
-    {"scaled_add", scaled_add},
-    {"select", select_of, Result::kExact, Masks::kTaken},
-    {"shift_left", shift<Op::kShiftLeftBy>},
-    {"shift_right_arithmetic", shift<Op::kShiftArithmeticBy>},
-    {"shift_right_logical", shift<Op::kShiftRightBy>},
-    {"sign", sign, Result::kExact},
-    {"silu", function<silu, true>},
-    {"sin", function<sin>},
-    {"softplus", function<softplus>},
-    {"sqrt", sqrt_of},
-    {"stop_gradient", same, Result::kExact, Masks::kTaken},
-    {"sub", arithmetic<Op::kSub, Op::kIntSub>},
-    {"tanh", function<tanh>},
-    {"trunc", rounded<kTowardZero>, Result::kExact},
-    {"xor", logical<Op::kXor, Op::kMaskXor>, Result::kRounded, Masks::kTaken},
-};
+// Lanes of all operands and of the result are numbers of one width.
+bool can_call(const Application& app) {
+  const bool wide = is_wide(app.out);
+  const auto fits = [&](Dtype d) { return !is_bool(d) && is_wide(d) == wide; };
+  return app.p.cpu != nullptr && app.in.size() <= 3 && fits(app.out) &&
+         std::all_of(app.in.begin(), app.in.end(), fits);
+}
+
+int add_call(Builder& b, const Application& app, Op op, std::array<int, 3> operands) {
+  b.set_wide(is_wide(app.out));
+  const int index =
+      b.add_call(std::make_shared<const LaneCall>(app.p, app.params, app.in, app.out));
+  return b.add(op, operands[0], operands[1], operands[2], 0, index);
+}
 
 }  // namespace
 
@@ -293,17 +437,23 @@ bool has_lanes(Dtype d) {
 int lower(Builder& b, const Application& app, std::span<const int> in) {
   const auto known = [](Dtype d) { return has_lanes(d) || is_half(d); };
   if (!std::all_of(app.in.begin(), app.in.end(), known)) return kUnknown;
-  if (!known(app.out) || app.in.empty()) return kUnknown;
-  const auto* rule =
-      std::lower_bound(std::begin(kRules), std::end(kRules), app.p.name,
-                       [](const Entry& e, std::string_view n) { return e.name < n; });
-  if (rule == std::end(kRules) || rule->name != app.p.name) return kUnknown;
-  if (rule->masks == Masks::kRefused && std::any_of(app.in.begin(), app.in.end(), is_bool))
-    return kUnknown;
-  b.set_wide(app.in.back() == Dtype::kFloat64 || app.out == Dtype::kFloat64);
-  const int made = rule->rule({b, app, in});
-  if (made < 0 || !is_half(app.out) || rule->result == Result::kExact) return made;
-  return round_to(app.out, b.v(made)).id;
+  if (!known(app.out) || app.in.empty() || app.p.scalar == nullptr) return kUnknown;
+  scalar::Program program;
+  std::vector<int> values;
+  for (const Dtype d : app.in) values.push_back(program.input(d, static_cast<int>(values.size())));
+  const int result = app.p.scalar({program, values, app.out, app.params});
+  const bool wide = std::any_of(app.in.begin(), app.in.end(), is_wide) || is_wide(app.out);
+  const size_t mark = b.mark();
+  Nodes nodes(b, program, in);
+  const int made = nodes.lower(result, wide);
+  if (made >= 0 && nodes.unlikely() < 0) return made;
+  if (!can_call(app)) return kUnknown;
+  if (made >= 0 && in.size() == 1)
+    return add_call(b, app, Op::kCorrect, {nodes.unlikely(), in[0], made});
+  b.rewind(mark);
+  std::array<int, 3> operands = {-1, -1, -1};
+  std::copy(in.begin(), in.end(), operands.begin());
+  return add_call(b, app, Op::kCall, operands);
 }
 
 }  // namespace spruce::cpu::x64

@@ -6,9 +6,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace spruce::cpu::x64 {
+
+class LaneCall;
 
 /// Operations on lanes of 32 or, where `Inst::wide`, 64 bits. Those marked M give a mask.
 enum class Op : uint8_t {
@@ -50,7 +53,8 @@ enum class Op : uint8_t {
   kMaskXor,   // M
   kMaskNot,   // M
   kRoundF16,  // f32 to the nearest f16, as f32
-  kCorrect,   // c, where mask a is nowhere set; else what function `imm` makes of b and c
+  kCall,      // what call `index` makes of a, b and c
+  kCorrect,   // c, where mask a is nowhere set; else what call `index` makes of b
   kPermute,   // lane i is lane b[i] of a; of 64 bits, by imm
   kGather,    // lane i is element a[i] of the array that input `index` points to; 32 bits only
   kBlend,     // lane i is that of b where bit i of imm is set, else that of a; AVX2
@@ -67,6 +71,8 @@ enum Predicate : uint8_t {
   kNe = 0x04,
   kNotLt = 0x15,
   kNotLe = 0x16,
+  kNotGe = 0x19,
+  kNotGt = 0x1a,
   kOrdered = 0x07,
   kGe = 0x1d,
   kGt = 0x1e,
@@ -74,9 +80,6 @@ enum Predicate : uint8_t {
 
 /// The encodings of VROUNDPS and VRNDSCALEPS, which raise no exception.
 enum RoundMode : uint8_t { kNearest = 8, kDown = 9, kUp = 10, kTowardZero = 11 };
-
-/// What kCorrect calls.
-enum class Correction : uint8_t { kSin, kCos };
 
 struct Inst {
   Op op;
@@ -108,6 +111,7 @@ struct Constant {
 struct Program {
   std::vector<Inst> insts;
   std::vector<Constant> constants;
+  std::vector<std::shared_ptr<const LaneCall>> calls;  // live as long as the code
 };
 
 }  // namespace spruce::cpu::x64

@@ -220,8 +220,9 @@ struct Fold {
 // AVX-512 code runs any number of elements.
 class Kernel : public StageKernel {
  public:
-  Kernel(std::unique_ptr<const Code> code, const Stage& stage, int64_t bytes)
-      : code_(std::move(code)), bytes_(bytes) {
+  Kernel(std::unique_ptr<const Code> code, const Stage& stage, const Program& program,
+         int64_t bytes)
+      : code_(std::move(code)), calls_(program.calls), bytes_(bytes) {
     for (const Stage::Reduction& r : stage.reductions)
       folds_.push_back({r.kind, stage.dtype_of(r.value)});
     loop_ = reinterpret_cast<StageLoop>(reinterpret_cast<uintptr_t>(code_->data()));
@@ -247,6 +248,7 @@ class Kernel : public StageKernel {
   }
 
   std::unique_ptr<const Code> code_;
+  std::vector<std::shared_ptr<const LaneCall>> calls_;  // of the code
   int64_t bytes_;
   std::vector<Fold> folds_;
   StageLoop loop_;
@@ -257,8 +259,8 @@ class Kernel : public StageKernel {
 class TailKernel final : public Kernel {
  public:
   TailKernel(std::unique_ptr<const Code> code, size_t tail_offset, const Stage& stage,
-             int64_t bytes, int64_t lanes)
-      : Kernel(std::move(code), stage, bytes), lanes_(lanes) {
+             const StageProgram& program)
+      : Kernel(std::move(code), stage, program.program, 32), lanes_(program.wide ? 4 : 8) {
     tail_ = reinterpret_cast<StageLoop>(reinterpret_cast<uintptr_t>(code_->data() + tail_offset));
     for (const Stage::Input& in : stage.inputs)
       inputs_.push_back(in.scalar ? 0 : size_of(in.dtype));
@@ -326,9 +328,9 @@ std::unique_ptr<const StageKernel> make_stage(const Stage& stage, IsaLevel level
     StageEmitter emitter(stage, *program, level);
     std::unique_ptr<const Code> code = Code::make(emitter.generate());
     if (code == nullptr) return nullptr;
-    if (level == IsaLevel::kV4) return std::make_unique<Kernel>(std::move(code), stage, 64);
-    return std::make_unique<TailKernel>(std::move(code), emitter.tail_offset(), stage, 32,
-                                        program->wide ? 4 : 8);
+    if (level == IsaLevel::kV4)
+      return std::make_unique<Kernel>(std::move(code), stage, program->program, 64);
+    return std::make_unique<TailKernel>(std::move(code), emitter.tail_offset(), stage, *program);
   } catch (const Xbyak::Error&) {
     return nullptr;
   }

@@ -13,6 +13,7 @@ class Kernel final : public TinyKernel {
  public:
   Kernel(std::unique_ptr<const Code> code, const TinyProgram& program, bool loop)
       : code_(std::move(code)),
+        calls_(program.program.calls),
         last_load_(program.inputs.size(), loop ? kAlways : -1),
         first_store_(program.outputs.size(), kAlways) {
     const std::vector<Inst>& insts = program.program.insts;
@@ -39,7 +40,8 @@ class Kernel final : public TinyKernel {
   static constexpr int kAlways = std::numeric_limits<int>::max();
 
   std::unique_ptr<const Code> code_;
-  std::vector<int> last_load_, first_store_;  // instructions
+  std::vector<std::shared_ptr<const LaneCall>> calls_;  // of the code
+  std::vector<int> last_load_, first_store_;            // instructions
   TinyFunction function_;
 };
 

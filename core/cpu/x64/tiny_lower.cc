@@ -181,11 +181,7 @@ class Lowering {
         weight(p), in, out, shape, result);
   }
 
-  static double weight(const Primitive& p) {
-    static constexpr std::string_view kLight[] = {"add", "sub", "mul", "neg", "max",   "min",
-                                                  "and", "or",  "not", "xor", "select"};
-    return std::find(std::begin(kLight), std::end(kLight), p.name) != std::end(kLight) ? 1 : 8;
-  }
+  static double weight(const Primitive& p) { return p.cost == ElementCost::kHigh ? 8 : 1; }
 
   // In pairs, so that no sum waits for all before it.
   bool reduce(const Equation& eq, const Primitive& join, std::vector<int>& result) {

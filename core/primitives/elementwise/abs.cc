@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -26,6 +27,7 @@ extern constinit const Primitive abs_p = {
     .name = "abs",
     .shape = rules::same,
     .cpu = cpu::unary_kernel<Abs, cpu::Types::kAll>,
+    .scalar = scalar::operation<scalar::Op::kAbs>,
     .jvp =
         rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * sign(x); }>,
     .batch = rules::batch_elementwise,

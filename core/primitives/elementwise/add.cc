@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -31,6 +32,7 @@ extern constinit const Primitive add_p = {
     .name = "add",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Add, cpu::Types::kAll>,
+    .scalar = scalar::operation_or<scalar::Op::kAdd, scalar::Op::kOr>,
     .jvp = rules::jvp_binary<
         [](const Array&, const Array&, const Array&, const Array& t) { return t; },
         [](const Array&, const Array&, const Array&, const Array& t) { return t; }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -12,11 +13,19 @@ struct Clamp {
   template <class I, class X>
   static SPRUCE_INLINE X call(X stored, X stored_low, X stored_high) {
     using T = cpu::internal::Compute<X>;
-    const T x = static_cast<T>(stored), low = static_cast<T>(stored_low),
-            high = static_cast<T>(stored_high);
-    // A comparison with NaN is false, and x != x is only true for NaN.
-    const T above = ((x < low) | (low != low)) ? low : x;
-    return static_cast<X>(((above > high) | (high != high)) ? high : above);
+    return static_cast<X>(
+        limited(static_cast<T>(stored), static_cast<T>(stored_low), static_cast<T>(stored_high)));
+  }
+
+  // A bound that is NaN is the result.
+  template <class T>
+  static SPRUCE_INLINE T limited(T x, T low, T high) {
+    using scalar::max, scalar::min, scalar::select;
+    T y = max(low, x);
+    if constexpr (scalar::Floating<T>) y = select(low != low, low, y);
+    y = min(high, y);
+    if constexpr (scalar::Floating<T>) y = select(high != high, high, y);
+    return y;
   }
 };
 
@@ -24,6 +33,13 @@ void kernel(const KernelArgs& args) {
   visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
     static const cpu::TernaryLoop loop = cpu::internal::Ternary<Clamp, T, T, T>::best();
     cpu::run_ternary(args, loop);
+  });
+}
+
+int expression(const ScalarArgs& a) {
+  return scalar::compute_in<cpu::Types::kAll>(a.out, [&]<class C>(C) {
+    const auto in = [&](size_t i) { return scalar::input<C>(a, i); };
+    return scalar::result(a, Clamp::limited(in(0), in(1), in(2)));
   });
 }
 
@@ -74,6 +90,7 @@ extern constinit const Primitive clamp_p = {
     .public_name = "clip",
     .shape = rules::broadcast,
     .cpu = kernel,
+    .scalar = expression,
     .jvp = jvp,
     .batch = rules::batch_elementwise,
     .samples = samples,

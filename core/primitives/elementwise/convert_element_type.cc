@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -126,6 +127,7 @@ extern constinit const Primitive convert_element_type_p = {
     .name = "convert_element_type",
     .shape = shape,
     .cpu = kernel,
+    .scalar = scalar::as_they_are<scalar::Op::kConvert>,
     .jvp = jvp,
     .transpose = transpose,
     .batch = batch,

@@ -6,6 +6,7 @@
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -25,6 +26,7 @@ extern constinit const Primitive copy_p = {
     .name = "copy",
     .shape = rules::same,
     .cpu = kernel,
+    .scalar = scalar::identity,
     .jvp = rules::jvp_linear,
     .transpose = transpose,
     .batch = rules::batch_elementwise,

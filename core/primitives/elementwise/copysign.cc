@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -25,6 +26,7 @@ extern constinit const Primitive copysign_p = {
     .name = "copysign",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Copysign, cpu::Types::kFloating>,
+    .scalar = scalar::operation<scalar::Op::kCopysign>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
       return t * slope(a, b);
     },

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -34,6 +35,7 @@ extern constinit const Primitive div_p = {
     .public_name = "divide",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Div, cpu::Types::kNumeric>,
+    .scalar = scalar::operation<scalar::Op::kDiv>,
     .jvp = rules::jvp_binary<
         [](const Array&, const Array& b, const Array&, const Array& t) { return t / b; },
         [](const Array&, const Array& b, const Array& y, const Array& t) { return t * (-y / b); }>,

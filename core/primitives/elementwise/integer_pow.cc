@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -41,8 +42,8 @@ template <class T>
 T power(T x, uint64_t n) {
   T y = 1;
   for (; n != 0; n >>= 1) {
-    if ((n & 1) != 0) y *= x;
-    x *= x;
+    if ((n & 1) != 0) y = y * x;
+    x = x * x;
   }
   return y;
 }
@@ -95,6 +96,33 @@ void kernel(const KernelArgs& args) {
   }
 }
 
+// The steps of both.
+template <class C>
+scalar::Expr<C> expression_of(scalar::Expr<C> x, int64_t n) {
+  using E = scalar::Expr<C>;
+  const bool floating = std::is_floating_point_v<C>;
+  if (n == 0) return E(1);
+  if (n == 1) return x;
+  if (n == 2) return x * x;
+  if (n == 3) return x * x * x;
+  if (n == 4) return (x * x) * (x * x);
+  if (n == -1 || n == -2) return E(1) / expression_of(x, -n);
+  if constexpr (std::is_same_v<C, double>) {
+    return x.call(scalar::Function::kPow, static_cast<double>(n));
+  } else {
+    using W = std::conditional_t<std::is_same_v<C, float>, double, C>;
+    const scalar::Expr<W> p = power(scalar::convert<W>(x), static_cast<uint64_t>(n < 0 ? -n : n));
+    return scalar::convert<C>(floating && n < 0 ? 1 / p : p);
+  }
+}
+
+int expression(const ScalarArgs& a) {
+  const int64_t n = a.params.get<IntegerPowParams>().n;
+  return scalar::compute_in<cpu::Types::kNumeric>(a.out, [&]<class C>(C) {
+    return scalar::result(a, expression_of(scalar::input<C>(a, 0), n));
+  });
+}
+
 Aval shape(const ShapeArgs& a) {
   const int64_t n = a.params.get<IntegerPowParams>().n;
   if (n < 0 && is_integer(a.in[0]->dtype)) {
@@ -143,6 +171,7 @@ extern constinit const Primitive integer_pow_p = {
     .public_name = "power",
     .shape = shape,
     .cpu = kernel,
+    .scalar = expression,
     .jvp = jvp,
     .batch = rules::batch_elementwise,
     .samples = samples,

@@ -7,14 +7,16 @@
 #include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
 
 struct IsFinite {
   template <class I, class T>
-  static SPRUCE_INLINE bool call(T x) {
-    return cpu::math::abs(x) <= std::numeric_limits<T>::max();
+  static SPRUCE_INLINE auto call(T x) {
+    using scalar::abs;
+    return abs(x) <= std::numeric_limits<scalar::Element<T>>::max();
   }
 };
 
@@ -24,6 +26,7 @@ extern constinit const Primitive is_finite_p = {
     .name = "is_finite",
     .shape = rules::predicate_floating,
     .cpu = cpu::unary_kernel<IsFinite, cpu::Types::kFloating, bool>,
+    .scalar = scalar::unary<IsFinite, cpu::Types::kFloating>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples =

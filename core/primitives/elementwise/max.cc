@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -10,10 +11,11 @@ namespace {
 struct Max {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return a > b || a != a ? a : b;
+    using scalar::max, scalar::select;
+    if constexpr (scalar::Floating<T>)
+      return select(a != a, a, max(a, b));
     else
-      return a > b ? a : b;
+      return max(a, b);
   }
 };
 
@@ -30,6 +32,7 @@ extern constinit const Primitive max_p = {
     .public_name = "maximum",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Max, cpu::Types::kAll>,
+    .scalar = scalar::binary<Max, cpu::Types::kAll>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
       return t * share(a, b);
     },

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -10,10 +11,11 @@ namespace {
 struct Min {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>)
-      return a < b || a != a ? a : b;
+    using scalar::min, scalar::select;
+    if constexpr (scalar::Floating<T>)
+      return select(a != a, a, min(a, b));
     else
-      return a < b ? a : b;
+      return min(a, b);
   }
 };
 
@@ -30,6 +32,7 @@ extern constinit const Primitive min_p = {
     .public_name = "minimum",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Min, cpu::Types::kAll>,
+    .scalar = scalar::binary<Min, cpu::Types::kAll>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
       return t * share(a, b);
     },

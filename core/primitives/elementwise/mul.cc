@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -31,6 +32,7 @@ extern constinit const Primitive mul_p = {
     .public_name = "multiply",
     .shape = rules::broadcast,
     .cpu = cpu::binary_kernel<Mul, cpu::Types::kAll>,
+    .scalar = scalar::operation_or<scalar::Op::kMul, scalar::Op::kAnd>,
     .jvp = rules::jvp_binary<
         [](const Array&, const Array& b, const Array&, const Array& t) { return t * b; },
         [](const Array& a, const Array&, const Array&, const Array& t) { return a * t; }>,

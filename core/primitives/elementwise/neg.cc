@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -26,6 +27,7 @@ extern constinit const Primitive neg_p = {
     .public_name = "negative",
     .shape = rules::same_numeric,
     .cpu = cpu::unary_kernel<Neg, cpu::Types::kNumeric>,
+    .scalar = scalar::operation<scalar::Op::kNeg>,
     .jvp = rules::jvp_unary<[](const Array&, const Array&, const Array& t) { return -t; }>,
     .transpose = transpose,
     .batch = rules::batch_elementwise,

@@ -5,21 +5,30 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
 
+// The bits of the number behind x towards y, whose bits are a and b.
+template <class C, class B>
+B next_bits(C x, C y, B a, B b) {
+  using scalar::select;
+  using Unsigned = scalar::Element<B>;
+  const B sign(Unsigned(Unsigned{1} << (sizeof(Unsigned) * 8 - 1))), one(Unsigned{1});
+  // Away from zero the bits grow, for both signs.
+  const auto grows = (x < y) == ((a & sign) == B(Unsigned{0}));
+  B next = select(grows, B(a + one), B(a - one));
+  next = select(x == C(0), B((b & sign) | one), next);
+  next = select(x == y || y != y, b, next);
+  return select(x != x, a, next);
+}
+
 template <class T, class Bits>
 T next_after(T a, T b) {
-  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
-  if (a != a) return a;
-  if (b != b) return b;
-  if (a == b) return b;
-  if (a == T{}) return std::bit_cast<T>(static_cast<Bits>((std::bit_cast<Bits>(b) & kSign) | 1));
-  const auto bits = std::bit_cast<Bits>(a);
-  // Away from zero the bits grow, for both signs.
-  const bool grows = (a < b) == ((bits & kSign) == 0);
-  return std::bit_cast<T>(static_cast<Bits>(grows ? bits + 1 : bits - 1));
+  using C = cpu::internal::Compute<T>;
+  return std::bit_cast<T>(next_bits<C, Bits>(static_cast<C>(a), static_cast<C>(b),
+                                             std::bit_cast<Bits>(a), std::bit_cast<Bits>(b)));
 }
 
 template <class T, class Bits>
@@ -42,12 +51,30 @@ void kernel(const KernelArgs& args) {
   }
 }
 
+template <class C, class Bits>
+int expression_of(const ScalarArgs& args) {
+  const auto bits = [&](size_t i) {
+    return scalar::Expr<Bits>(args.program,
+                              args.program.add(scalar::Op::kBitcast, dtype_of<Bits>(), args.in[i]));
+  };
+  const auto next =
+      next_bits(scalar::input<C>(args, 0), scalar::input<C>(args, 1), bits(0), bits(1));
+  return args.program.add(scalar::Op::kBitcast, args.out, static_cast<int>(next.operand().payload));
+}
+
+int expression(const ScalarArgs& args) {
+  if (is_half(args.out)) return expression_of<float, uint16_t>(args);
+  return args.out == Dtype::kFloat32 ? expression_of<float, uint32_t>(args)
+                                     : expression_of<double, uint64_t>(args);
+}
+
 }  // namespace
 
 extern constinit const Primitive nextafter_p = {
     .name = "nextafter",
     .shape = rules::broadcast_floating,
     .cpu = kernel,
+    .scalar = expression,
     .jvp = rules::jvp_binary<
         [](const Array&, const Array&, const Array&, const Array& t) { return t; },
         [](const Array&, const Array&, const Array&, const Array&) { return Array(); }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 struct Pow {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (scalar::Floating<T>) {
       return cpu::math::pow<I>(a, b);
     } else {
       if constexpr (std::is_signed_v<T>) {
@@ -26,6 +27,11 @@ struct Pow {
     }
   }
 };
+
+int expression(const ScalarArgs& a) {
+  return is_floating(a.out) ? scalar::binary<Pow, cpu::Types::kFloating>(a)
+                            : scalar::call_of(scalar::Function::kPow, a);
+}
 
 // b a^(b-1). It is 0 for b = 0 also where a^-1 is not finite; elsewhere b stays in the formula,
 // because its derivative with respect to b is not 0 there.
@@ -54,6 +60,7 @@ extern constinit const Primitive pow_p = {
     .public_name = "power",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Pow, cpu::Types::kNumeric>,
+    .scalar = expression,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
       return t * base_slope(a, b);
     },

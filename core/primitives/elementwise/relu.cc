@@ -4,6 +4,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -11,7 +12,8 @@ namespace {
 struct Relu {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return x <= T(0) ? T(0) : x;
+    using scalar::select;
+    return select(x <= T(0), T(0), x);
   }
 };
 
@@ -25,6 +27,7 @@ extern constinit const Primitive relu_p = {
     .name = "relu",
     .shape = rules::same_numeric,
     .cpu = cpu::unary_kernel<Relu, cpu::Types::kNumeric>,
+    .scalar = scalar::unary<Relu, cpu::Types::kNumeric>,
     // By the result, which what follows keeps anyway.
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       const Array zero = zeros({}, t.dtype());

@@ -5,6 +5,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -23,6 +24,11 @@ struct Rem {
     }
   }
 };
+
+int expression(const ScalarArgs& a) {
+  return is_floating(a.out) ? scalar::call_of(scalar::Function::kFmod, a)
+                            : scalar::apply(scalar::Op::kRem, a);
+}
 
 // Away from the jumps, where both may be non-zero.
 std::vector<Sample> samples() {
@@ -44,6 +50,7 @@ extern constinit const Primitive rem_p = {
     .public_name = "fmod",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Rem, cpu::Types::kNumeric>,
+    .scalar = expression,
     .jvp = rules::jvp_binary<[](const Array&, const Array&, const Array&, const Array& t) {
       return t;
     },

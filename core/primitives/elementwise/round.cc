@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -23,6 +24,7 @@ extern constinit const Primitive round_p = {
     .name = "round",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<HalvesToEven, cpu::Types::kFloating>,
+    .scalar = scalar::operation<scalar::Op::kRound>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples =

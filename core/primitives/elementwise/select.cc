@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -92,6 +93,7 @@ extern constinit const Primitive select_p = {
     .public_name = "where",
     .shape = shape,
     .cpu = kernel,
+    .scalar = scalar::as_they_are<scalar::Op::kSelect>,
     .jvp = jvp,
     .transpose = transpose,
     .batch = rules::batch_elementwise,

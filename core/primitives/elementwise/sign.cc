@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -10,11 +11,10 @@ namespace {
 struct Sign {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    const T s = static_cast<T>((x > T{0}) - (x < T{0}));
-    if constexpr (std::is_floating_point_v<T>)
-      return x == x ? s : x;
-    else
-      return s;
+    using scalar::select;
+    T zero(0);
+    if constexpr (scalar::Floating<T>) zero = select(x != x, x, zero);
+    return select(x > T(0), T(1), select(x < T(0), T(-1), zero));
   }
 };
 
@@ -24,6 +24,7 @@ extern constinit const Primitive sign_p = {
     .name = "sign",
     .shape = rules::same_numeric,
     .cpu = cpu::unary_kernel<Sign, cpu::Types::kNumeric>,
+    .scalar = scalar::unary<Sign, cpu::Types::kNumeric>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples =

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -29,6 +30,7 @@ extern constinit const Primitive sub_p = {
     .public_name = "subtract",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Sub, cpu::Types::kNumeric>,
+    .scalar = scalar::operation<scalar::Op::kSub>,
     .jvp = rules::jvp_binary<
         [](const Array&, const Array&, const Array&, const Array& t) { return t; },
         [](const Array&, const Array&, const Array&, const Array& t) { return -t; }>,

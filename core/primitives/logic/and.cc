@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive and_p = {
     .public_name = "bitwise_and",
     .shape = rules::broadcast_integral,
     .cpu = cpu::binary_kernel<And, cpu::Types::kIntegral>,
+    .scalar = scalar::operation<scalar::Op::kAnd>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-9, 9>,

@@ -3,6 +3,7 @@
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -37,6 +38,7 @@ std::vector<Sample> samples() {
 extern constinit const Primitive bitcast_convert_type_p = {
     .name = "bitcast_convert_type",
     .shape = shape,
+    .scalar = scalar::as_they_are<scalar::Op::kBitcast>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = samples,

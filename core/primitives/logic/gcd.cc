@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -36,6 +37,7 @@ extern constinit const Primitive gcd_p = {
     .name = "gcd",
     .shape = rules::broadcast_integer,
     .cpu = cpu::binary_kernel<Gcd, cpu::Types::kIntegral>,
+    .scalar = scalar::call<scalar::Function::kGcd>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-30, 30>,

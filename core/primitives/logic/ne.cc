@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive ne_p = {
     .public_name = "not_equal",
     .shape = rules::broadcast_compare,
     .cpu = cpu::binary_kernel<Ne, cpu::Types::kAll, bool>,
+    .scalar = scalar::operation<scalar::Op::kNotEqual>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples =

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -24,6 +25,7 @@ extern constinit const Primitive not_p = {
     .public_name = "bitwise_not",
     .shape = rules::same_integral,
     .cpu = cpu::unary_kernel<Not, cpu::Types::kIntegral>,
+    .scalar = scalar::operation<scalar::Op::kNot>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_unary_samples<-9, 9>,

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive or_p = {
     .public_name = "bitwise_or",
     .shape = rules::broadcast_integral,
     .cpu = cpu::binary_kernel<Or, cpu::Types::kIntegral>,
+    .scalar = scalar::operation<scalar::Op::kOr>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-9, 9>,

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -28,6 +29,7 @@ extern constinit const Primitive shift_left_p = {
     .public_name = "left_shift",
     .shape = rules::broadcast_integer,
     .cpu = cpu::binary_kernel<ShiftLeft, cpu::Types::kIntegral>,
+    .scalar = scalar::operation<scalar::Op::kShiftLeft>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-2, 9>,

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -28,6 +29,7 @@ extern constinit const Primitive shift_right_arithmetic_p = {
     .public_name = "right_shift",
     .shape = rules::broadcast_integer,
     .cpu = cpu::binary_kernel<ShiftRightArithmetic, cpu::Types::kIntegral>,
+    .scalar = scalar::shift_right<true>,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
     .samples = rules::integer_binary_samples<-2, 9>,

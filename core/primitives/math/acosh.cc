@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/hyperbolic.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive acosh_p = {
     .name = "acosh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Acosh, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Acosh, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * (rsqrt(x - 1.0) * rsqrt(x + 1.0));
     }>,

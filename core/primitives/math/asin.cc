@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/inverse_trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive asin_p = {
     .name = "asin",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Asin, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Asin, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * rsqrt((1.0 - x) * (1.0 + x));
     }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/hyperbolic.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive asinh_p = {
     .name = "asinh",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Asinh, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Asinh, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t / hypot(x, 1.0);
     }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/inverse_trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive atan_p = {
     .name = "atan",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Atan, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Atan, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t / (1.0 + x * x);
     }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/inverse_trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -28,6 +29,7 @@ extern constinit const Primitive atan2_p = {
     .name = "atan2",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Atan2, cpu::Types::kFloating>,
+    .scalar = scalar::binary<Atan2, cpu::Types::kFloating>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
       return t * over_square(b, a);
     },

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive cbrt_p = {
     .name = "cbrt",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Cbrt, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Cbrt, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t / (3.0 * (y * y));
     }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -29,6 +30,7 @@ extern constinit const Primitive cos_p = {
     .name = "cos",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Cos, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Cos, cpu::Types::kFloating>,
     .jvp =
         rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * -sin(x); }>,
     .batch = rules::batch_elementwise,

@@ -6,6 +6,7 @@
 #include "spruce/core/cpu/math/exp.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -23,6 +24,7 @@ extern constinit const Primitive exp2_p = {
     .name = "exp2",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Exp2, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Exp2, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t * (y * std::numbers::ln2);
     }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/exp.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive expm1_p = {
     .name = "expm1",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Expm1, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Expm1, cpu::Types::kFloating>,
     .jvp =
         rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * exp(x); }>,
     .batch = rules::batch_elementwise,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // sqrt(a^2 + b^2) without overflow in between.
-#include <cmath>
-
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/cpu/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -13,15 +12,7 @@ namespace {
 struct Hypot {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, double>) {
-      return std::hypot(a, b);
-    } else {
-      const double x = a, y = b;
-      const float h = static_cast<float>(__builtin_sqrt(x * x + y * y));
-      const bool infinite =
-          cpu::math::abs(a) == cpu::math::kInf || cpu::math::abs(b) == cpu::math::kInf;
-      return infinite ? cpu::math::kInf : h;
-    }
+    return cpu::math::hypot<I>(a, b);
   }
 };
 
@@ -38,6 +29,7 @@ extern constinit const Primitive hypot_p = {
     .name = "hypot",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Hypot, cpu::Types::kFloating>,
+    .scalar = scalar::binary<Hypot, cpu::Types::kFloating>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array&, const Array& y, const Array& t) {
       return t * ratio(a, y);
     },

@@ -5,6 +5,7 @@
 #include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -22,6 +23,7 @@ extern constinit const Primitive log_p = {
     .name = "log",
     .shape = rules::same_floating,
     .cpu = cpu::kernel_with_v4<Log, cpu::no_loop, cpu::log_double_v4>,
+    .scalar = scalar::unary<Log, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t / x; }>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<2, 30>,

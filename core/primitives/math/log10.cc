@@ -6,6 +6,7 @@
 #include "spruce/core/cpu/math/log.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -23,6 +24,7 @@ extern constinit const Primitive log10_p = {
     .name = "log10",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Log10, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Log10, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t / (x * std::numbers::ln10);
     }>,

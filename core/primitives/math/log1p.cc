@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/log.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive log1p_p = {
     .name = "log1p",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Log1p, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Log1p, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t / (x + 1.0);
     }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive rsqrt_p = {
     .name = "rsqrt",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Rsqrt, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Rsqrt, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array& y, const Array& t) {
       return t * (-0.5 * y / x);
     }>,

@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -29,6 +30,7 @@ extern constinit const Primitive sin_p = {
     .name = "sin",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Sin, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Sin, cpu::Types::kFloating>,
     .jvp =
         rules::jvp_unary<[](const Array& x, const Array&, const Array& t) { return t * cos(x); }>,
     .batch = rules::batch_elementwise,

@@ -6,6 +6,7 @@
 #include "spruce/core/cpu/math/trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -31,6 +32,7 @@ extern constinit const Primitive tan_p = {
     .name = "tan",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Tan, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Tan, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t * (1.0 + y * y);
     }>,

@@ -5,6 +5,7 @@
 #include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -22,6 +23,7 @@ extern constinit const Primitive tanh_p = {
     .name = "tanh",
     .shape = rules::same_floating,
     .cpu = cpu::kernel_with_v4<Tanh, cpu::tanh_v4>,
+    .scalar = scalar::unary<Tanh, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t * (1.0 - y * y);
     }>,

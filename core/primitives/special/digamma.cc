@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/gamma.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive digamma_p = {
     .name = "digamma",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Digamma, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Digamma, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * polygamma(1, x);
     }>,

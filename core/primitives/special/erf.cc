@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -25,6 +26,7 @@ extern constinit const Primitive erf_p = {
     .name = "erf",
     .shape = rules::same_floating,
     .cpu = cpu::kernel_with_v4<Erf, cpu::erf_v4>,
+    .scalar = scalar::unary<Erf, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * (2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
     }>,

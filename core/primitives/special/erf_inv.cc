@@ -6,6 +6,7 @@
 #include "spruce/core/cpu/math/erf.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -23,6 +24,7 @@ extern constinit const Primitive erf_inv_p = {
     .name = "erf_inv",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<ErfInv, cpu::Types::kFloating>,
+    .scalar = scalar::unary<ErfInv, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t * (0.5 / std::numbers::inv_sqrtpi * exp(y * y));
     }>,

@@ -6,6 +6,7 @@
 #include "spruce/core/cpu/math/erf.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -23,6 +24,7 @@ extern constinit const Primitive erfc_p = {
     .name = "erfc",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Erfc, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Erfc, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * (-2.0 * std::numbers::inv_sqrtpi * exp(-(x * x)));
     }>,

@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -18,10 +19,10 @@ constexpr double kInvSqrt2 = 0.70710678118654752440, kSqrt2OverPi = 0.7978845608
 struct GeluErf {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    if constexpr (std::is_same_v<T, double>)
-      return 0.5 * x * cpu::math::erfc<I>(-x * kInvSqrt2);
+    if constexpr (scalar::Float64<T>)
+      return 0.5 * x * cpu::math::erfc<I, T>(-x * kInvSqrt2);
     else
-      return T(0.5) * x * (T(1) + cpu::math::erf<I>(x * T(kInvSqrt2)));
+      return T(0.5) * x * (T(1) + cpu::math::erf<I, T>(x * T(kInvSqrt2)));
   }
 };
 
@@ -29,8 +30,8 @@ struct GeluTanh {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
     const T y = T(kSqrt2OverPi) * (x + T(kCubic) * x * x * x);
-    if constexpr (std::is_same_v<T, double>)
-      return x * cpu::math::logistic<I>(2 * y);
+    if constexpr (scalar::Float64<T>)
+      return x * cpu::math::logistic<I, T>(2 * y);
     else
       return T(0.5) * x * (T(1) + cpu::math::tanh<I>(y));
   }
@@ -41,6 +42,11 @@ void kernel(const KernelArgs& a) {
     cpu::unary_kernel<GeluTanh, cpu::Types::kFloating>(a);
   else
     cpu::unary_kernel<GeluErf, cpu::Types::kFloating>(a);
+}
+
+int expression(const ScalarArgs& a) {
+  return a.params.get<GeluParams>().tanh ? scalar::unary<GeluTanh, cpu::Types::kFloating>(a)
+                                         : scalar::unary<GeluErf, cpu::Types::kFloating>(a);
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
@@ -70,6 +76,7 @@ extern constinit const Primitive gelu_p = {
     .name = "gelu",
     .shape = rules::same_floating,
     .cpu = kernel,
+    .scalar = expression,
     .batch = rules::batch_elementwise,
     .samples = samples,
     .params = kParamsOf<GeluParams>,

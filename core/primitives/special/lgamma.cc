@@ -4,6 +4,7 @@
 #include "spruce/core/cpu/math/gamma.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -21,6 +22,7 @@ extern constinit const Primitive lgamma_p = {
     .name = "lgamma",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Lgamma, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Lgamma, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * digamma(x);
     }>,

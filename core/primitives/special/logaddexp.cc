@@ -5,6 +5,7 @@
 #include "spruce/core/cpu/math/log.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -12,8 +13,9 @@ namespace {
 struct Logaddexp {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    const T larger = a > b ? a : b, gap = a == b ? T{0} : cpu::math::abs(a - b);
-    return larger + cpu::math::log1p<I>(cpu::math::exp<I>(-gap));
+    using scalar::abs, scalar::max, scalar::select;
+    const T gap = select(a == b, T(0), abs(a - b));
+    return max(a, b) + cpu::math::log1p<I, T>(cpu::math::exp<I, T>(-gap));
   }
 };
 
@@ -35,6 +37,7 @@ extern constinit const Primitive logaddexp_p = {
     .name = "logaddexp",
     .shape = rules::broadcast_floating,
     .cpu = cpu::binary_kernel<Logaddexp, cpu::Types::kFloating>,
+    .scalar = scalar::binary<Logaddexp, cpu::Types::kFloating>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
       return t * logistic(gap(a, b));
     },

@@ -10,6 +10,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -97,6 +98,14 @@ void kernel(const KernelArgs& args) {
   });
 }
 
+int expression(const ScalarArgs& a) {
+  const auto n = static_cast<double>(a.params.get<PolygammaParams>().n);
+  return scalar::compute_in<cpu::Types::kFloating>(a.out, [&]<class C>(C) {
+    const auto x = scalar::convert<double>(scalar::input<C>(a, 0));
+    return scalar::result(a, scalar::convert<C>(x.call(scalar::Function::kPolygamma, n)));
+  });
+}
+
 Aval shape(const ShapeArgs& a) {
   const int64_t n = a.params.get<PolygammaParams>().n;
   if (n < 0 || n > kMaxOrder) {
@@ -129,6 +138,7 @@ extern constinit const Primitive polygamma_p = {
     .name = "polygamma",
     .shape = shape,
     .cpu = kernel,
+    .scalar = expression,
     .jvp = jvp,
     .batch = rules::batch_elementwise,
     .samples = samples,

@@ -6,6 +6,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -27,6 +28,7 @@ extern constinit const Primitive silu_p = {
     .name = "silu",
     .shape = rules::same_floating,
     .cpu = cpu::kernel_with_v4<Silu, cpu::silu_v4>,
+    .scalar = scalar::unary<Silu, cpu::Types::kFloating>,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-40, 40>,
     .kind = PrimitiveKind::kElementwise,

@@ -5,6 +5,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce {
 namespace {
@@ -22,6 +23,7 @@ extern constinit const Primitive softplus_p = {
     .name = "softplus",
     .shape = rules::same_floating,
     .cpu = cpu::unary_kernel<Softplus, cpu::Types::kFloating>,
+    .scalar = scalar::unary<Softplus, cpu::Types::kFloating>,
     .jvp = rules::jvp_unary<[](const Array& x, const Array&, const Array& t) {
       return t * logistic(x);
     }>,

@@ -8,7 +8,6 @@
 
 #include "spruce/core/ops/unary.h"
 #include "spruce/core/rules/gelu.h"
-#include "spruce/core/rules/optimizer.h"
 #include "spruce/core/rules/shape.h"
 #include "tests/core/cpu/stage_check.h"
 
@@ -75,12 +74,6 @@ std::vector<Case> cases(Dtype d) {
   all.push_back({"clamp", {d, d, d}, d, {}, {false, true, true}});
   all.push_back({"clamp", {d, d, d}, d});
   all.push_back({"bitcast_convert_type", {d}, d, Params::make(BitcastParams{d})});
-  all.push_back({"scaled_add", {d, d}, d, Params::make(ScaledAddParams{0.9, 0.1})});
-  all.push_back({"adam_direction",
-                 {d, d, d, d},
-                 d,
-                 Params::make(AdamDirectionParams{1e-8, 1e-3}),
-                 {false, false, true, true}});
   for (const Dtype other : {kF, kH, kBf, kI, kB}) {
     all.push_back({"convert_element_type", {d}, other, to(other)});
     all.push_back({"convert_element_type", {other}, d, to(d)});

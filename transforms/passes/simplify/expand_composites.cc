@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementwise passes of optimizers, as the operations that they are made of: what is the same
-// for all elements is then computed once. Logaddexp, elu, huber and nan_outside, whose parts the
-// code generator knows. And the tangent of attention, which has no kernel.
-#include <algorithm>
-
+// Composites whose parts fusion knows, as the operations that they are made of: logaddexp,
+// nan_outside, and the tangent of attention, which has no kernel.
 #include "spruce/core/ops/binary.h"
-#include "spruce/core/rules/activation.h"
 #include "spruce/core/rules/attention.h"
 #include "spruce/core/rules/nan_outside.h"
-#include "spruce/core/rules/optimizer.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 #include "spruce/transforms/stage.h"
@@ -17,12 +12,8 @@ namespace spruce::passes {
 namespace {
 
 ValueId parts(Rewriter& r, const Equation& e) {
-  const Primitive* const composites[] = {&adam_direction_p, &scaled_add_p, &logaddexp_p, &elu_p,
-                                         &huber_p};
   const bool always = e.primitive == &attention_tangent_p || e.primitive == &nan_outside_p;
-  if (!always &&
-      std::find(std::begin(composites), std::end(composites), e.primitive) == std::end(composites))
-    return kNone;
+  if (!always && e.primitive != &logaddexp_p) return kNone;
   std::vector<const Aval*> types;
   for (const ValueId v : e.inputs) types.push_back(&r.aval(v));
   const Aval out = output_avals(*e.primitive, types, e.params)[0];
