@@ -279,10 +279,12 @@ std::string ModuleRef::to_string() const {
       continue;
     }
     out += ModuleRef(const_cast<Node&>(node).shared_from_this()).name() + "(";
+    const std::string options = node.owner == nullptr ? "" : node.owner->extra_repr();
     if (node.children.empty()) {
-      out += ")";
+      out += options + ")";
       continue;
     }
+    if (!options.empty()) out += "\n" + spaces + "  " + options;
     stack.push_back({"", nullptr, item.indent});
     for (size_t i = node.children.size(); i-- > 0;) {
       const Node::Child& c = node.children[i];
