@@ -126,6 +126,11 @@ std::vector<Node*> nodes(Node& root);
 std::vector<std::pair<std::string, std::shared_ptr<Node>>> named_nodes(
     const std::shared_ptr<Node>& root);
 
+/// Throws ValueError, naming `op`, for a name that is empty or holds a dot.
+void check_part_name(const std::string& op, const std::string& name);
+/// The names of the parts for messages: "'fc', 'norm'", or "none".
+std::string part_names(const Node& node);
+
 /// "Linear" of spruce::nn::Linear.
 std::string type_name(const std::type_info& type);
 /// "Linear(weight=f32[2,4], bias=f32[2])" of leaves and static fields.

@@ -37,11 +37,11 @@ TEST(AdaptiveSoftmax, ProbabilitiesOfAllClasses) {
 
 TEST(AdaptiveSoftmax, InitIsThatOfItsLayers) {
   const auto layer = nn::AdaptiveLogSoftmaxWithLoss::init(
-      sp::Key(0), 8, 9, {3, 5},
+      sp::Key(0), 16, 9, {3, 5},
       {.head_bias = true, .init = {.weight = nn::init::constant(0.5), .bias = nn::init::ones()}});
-  EXPECT_TRUE(sp::array_equal(layer.head.weight, sp::full({5, 8}, 0.5f)));
+  EXPECT_TRUE(sp::array_equal(layer.head.weight, sp::full({5, 16}, 0.5f)));
   EXPECT_TRUE(sp::array_equal(*layer.head.bias, sp::ones({5})));
-  EXPECT_TRUE(sp::array_equal(layer.tail[1][0].weight, sp::full({1, 8}, 0.5f)));
+  EXPECT_TRUE(sp::array_equal(layer.tail[1][0].weight, sp::full({1, 16}, 0.5f)));
 }
 
 TEST(AdaptiveSoftmax, BadInput) {
