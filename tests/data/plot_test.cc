@@ -111,7 +111,7 @@ TEST(ImageGrid, FloatsAreScaledAndCutOff) {
 
 TEST(ImageGrid, ColoursScaleAndShape) {
   const Array grid = image_grid(ones({7, 4, 6, 3}), {.gap = 0, .scale = 2});
-  EXPECT_EQ(grid.shape(), (Shape{32, 36, 3}));  // four rows of three
+  EXPECT_EQ(grid.shape(), (Shape{24, 36, 3}));  // three rows of three
   EXPECT_EQ(image_grid(ones({1, 2, 2})).shape(), (Shape{2, 2}));
 }
 
