@@ -41,8 +41,8 @@ Array array_view(const T* data, const Shape& shape, std::shared_ptr<const void> 
 /// An array that takes the memory of a vector over: array_view(std::move(v), {64, 784}). Throws
 /// ShapeError if the vector has another number of elements.
 template <Element T>
-  requires(!std::is_same_v<T, bool>)  // std::vector<bool> holds bits
-Array array_view(std::vector<T>&& values, const Shape& shape, Loc loc = Loc::current()) {
+requires(!std::is_same_v<T, bool>)  // std::vector<bool> holds bits
+    Array array_view(std::vector<T>&& values, const Shape& shape, Loc loc = Loc::current()) {
   const LocScope at(loc);
   internal::check_count("array_view", values.size(), shape, dtype_of<T>());
   const auto owner = std::make_shared<const std::vector<T>>(std::move(values));

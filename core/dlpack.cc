@@ -28,8 +28,7 @@ Dtype dtype_of_dlpack(const dlpack::DataType& t) {
   }
   throw DtypeError("from_dlpack: Spruce has no dtype for elements of code " +
                    std::to_string(t.code) + ", " + std::to_string(t.bits) + " bits and " +
-                   std::to_string(t.lanes) +
-                   " lanes; convert them where they come from");
+                   std::to_string(t.lanes) + " lanes; convert them where they come from");
 }
 
 // Steps between neighbours along each axis, in elements, of an array in row-major order.
@@ -108,14 +107,15 @@ Array take_in(const dlpack::Tensor& t, std::shared_ptr<const void> owner) {
   const Aval aval{dtype_of_dlpack(t.dtype), false, Shape(sizes)};
   check_shape(op, aval.shape, size_of(aval.dtype));
   const char* first = static_cast<const char*>(t.data);
-  if (first == nullptr || aval.numel() == 0) return internal::view_memory(op, nullptr, aval, nullptr);
+  if (first == nullptr || aval.numel() == 0)
+    return internal::view_memory(op, nullptr, aval, nullptr);
   first += t.byte_offset;
 
   const Shape packed = row_major(aval.shape);
-  const Shape strides = t.strides == nullptr
-                            ? packed
-                            : Shape(std::span<const int64_t>(t.strides, sizes.size()));
-  bool in_order = reinterpret_cast<uintptr_t>(first) % static_cast<size_t>(size_of(aval.dtype)) == 0;
+  const Shape strides =
+      t.strides == nullptr ? packed : Shape(std::span<const int64_t>(t.strides, sizes.size()));
+  bool in_order =
+      reinterpret_cast<uintptr_t>(first) % static_cast<size_t>(size_of(aval.dtype)) == 0;
   for (int axis = 0; axis < aval.shape.rank(); ++axis)
     in_order = in_order && (aval.shape[axis] == 1 || strides[axis] == packed[axis]);
   if (in_order) return internal::view_memory(op, first, aval, std::move(owner));

@@ -79,8 +79,8 @@ Array matrix_exp(const Array& a) {
   return internal::scan_arrays(series, {arange(kSquarings, dtype)}, false, squared)[0];
 }
 
-// The solution of a x = b for matrices, by Gauss and Jordan without pivots: row i of both is divided
-// by the diagonal and taken from the others. Safe where a + a^T is positive definite.
+// The solution of a x = b for matrices, by Gauss and Jordan without pivots: row i of both is
+// divided by the diagonal and taken from the others. Safe where a + a^T is positive definite.
 Array eliminate(const Array& a, const Array& b) {
   const int64_t n = a.shape(0);
   const auto step = [n](std::span<const Array> in) {

@@ -50,7 +50,8 @@ struct ScaleByGalore {
     for (const std::vector<Array>* part : {&state.basis, &state.mu, &state.nu})
       internal::check_size("scale_by_galore", part->size(), leaves);
     size_t i = 0;
-    G updates = map_trainable([&](const Array& g) { return direction(g, state, next, i++); }, grads);
+    G updates =
+        map_trainable([&](const Array& g) { return direction(g, state, next, i++); }, grads);
     return {std::move(updates), std::move(next)};
   }
 
@@ -82,11 +83,10 @@ struct GaloreOptions {
 inline Chain<ScaleByGalore, AddDecayedWeights, ScaleByLearningRate> galore(
     GaloreOptions o = {}, Loc loc = Loc::current()) {
   const OpScope at("galore", loc);
-  return named_chain("galore",
-                     scale_by_galore({o.rank, o.update_proj_gap, o.scale, o.b1, o.b2, o.eps,
-                                      o.iterations}),
-                     add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_learning_rate(o.learning_rate));
+  return named_chain(
+      "galore",
+      scale_by_galore({o.rank, o.update_proj_gap, o.scale, o.b1, o.b2, o.eps, o.iterations}),
+      add_decayed_weights(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate));
 }
 
 }  // namespace spruce::optim

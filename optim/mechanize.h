@@ -78,9 +78,10 @@ class Mechanize : public internal::Wrapper<Mechanize<T>> {
         state.start, params);
     const Array factor = sum(state.learned.s);
     const Dtype dtype = factor.dtype();
-    const Hyperparam decay(astype(o_.weight_decay.in(dtype)*factor * astype(global_norm(grads), dtype) /
-                                      (astype(global_norm(params), dtype) + o_.eps),
-                                  dtype)),
+    const Hyperparam decay(
+        astype(o_.weight_decay.in(dtype)*factor * astype(global_norm(grads), dtype) /
+                   (astype(global_norm(params), dtype) + o_.eps),
+               dtype)),
         by(factor + o_.eps);
     // The sum of the inner updates so far, with its sign turned, as the parameters have it.
     const G before = map_trainable([&](const Array& g, const Array& p,

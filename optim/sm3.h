@@ -32,8 +32,7 @@ struct ScaleBySm3 {
   std::pair<G, Sm3State<G>> update(const G& grads, const Sm3State<G>& state, const P&,
                                    Loc loc = Loc::current()) const {
     const OpScope at("scale_by_sm3", loc);
-    internal::check_size("scale_by_sm3", state.mu.size(),
-                         internal::trainable_leaves(grads).size());
+    internal::check_size("scale_by_sm3", state.mu.size(), internal::trainable_leaves(grads).size());
     Sm3State<G> next{state.mu, {}};
     size_t i = 0;
     const G scaled =

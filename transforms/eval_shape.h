@@ -38,8 +38,8 @@ T shapes_of(const ShapeInterpreter& shapes, T x) {
 /// The result of f(args...), a model, a state, anything, whose arrays have types and no elements:
 /// nothing is computed, and no memory is taken for arrays, so that a model of 10^12 parameters can
 /// be described.
-///   const auto net = sp::eval_shape([] { return nn::Linear::init(sp::Key(0), 1 << 20, 1 << 20); });
-///   std::cout << net.weight.aval() << nn::count(net);
+///   const auto net = sp::eval_shape([] { return nn::Linear::init(sp::Key(0), 1 << 20, 1 << 20);
+///   }); std::cout << net.weight.aval() << nn::count(net);
 ///
 /// The arguments count by their types too, so that results are arguments of another eval_shape:
 /// eval_shape(optimizer.init, net). Arrays that f closes over and hands on stay as they are. The

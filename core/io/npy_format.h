@@ -18,9 +18,9 @@ struct NpyHeader {
 /// What stands before the elements of a .npy file.
 struct NpyHead {
   NpyHeader header;
-  Aval aval;           // of the array, with the axes of the header
-  uint64_t text = 0;   // where the header's text begins
-  uint64_t data = 0;   // where the elements do
+  Aval aval;          // of the array, with the axes of the header
+  uint64_t text = 0;  // where the header's text begins
+  uint64_t data = 0;  // where the elements do
 
   bool big_endian() const { return header.descr[0] == '>' && size_of(aval.dtype) > 1; }
   /// Whether the elements stand in another order than those of an array.

@@ -49,8 +49,8 @@ Array image_grid(const Array& images, const ImageGridOptions& o, Loc loc) {
   const int64_t c = host.rank() == 4 ? host.shape(3) : 1;
   int64_t columns = o.columns;
   if (columns == 0)
-    columns = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(n * h) /
-                                                       static_cast<double>(w))));
+    columns = static_cast<int64_t>(
+        std::ceil(std::sqrt(static_cast<double>(n * h) / static_cast<double>(w))));
   columns = std::min(columns, n);
   const int64_t rows = (n + columns - 1) / columns;
   Shape shape{rows * (h * o.scale + o.gap) - o.gap, columns * (w * o.scale + o.gap) - o.gap};

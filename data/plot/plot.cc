@@ -23,6 +23,13 @@ std::string text_of(double x) {
   return out;
 }
 
+// A number beside an axis.
+std::string mark_of(double x) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.4g", x);
+  return out;
+}
+
 // Text within SVG.
 std::string escaped(const std::string& text) {
   std::string out;
@@ -146,12 +153,15 @@ std::string curves_svg(const std::vector<Curve>& curves, const CurvesOptions& o,
   const auto down = [&](double v) { return kBottom - axes.y.share(v) * (kBottom - kTop); };
   std::string body = "<g stroke=\"#ddd\">\n";
   for (const double v : axes.y.marks())
-    body += "<path d=\"M" + text_of(kLeft) + " " + text_of(down(v)) + "H" + text_of(kRight) + "\"/>\n";
+    body +=
+        "<path d=\"M" + text_of(kLeft) + " " + text_of(down(v)) + "H" + text_of(kRight) + "\"/>\n";
   for (const double v : axes.x.marks())
-    body += "<path d=\"M" + text_of(across(v)) + " " + text_of(kTop) + "V" + text_of(kBottom) + "\"/>\n";
+    body += "<path d=\"M" + text_of(across(v)) + " " + text_of(kTop) + "V" + text_of(kBottom) +
+            "\"/>\n";
   body += "</g>\n";
-  for (const double v : axes.y.marks()) body += label(kLeft - 6, down(v) + 4, "end", text_of(v));
-  for (const double v : axes.x.marks()) body += label(across(v), kBottom + 16, "middle", text_of(v));
+  for (const double v : axes.y.marks()) body += label(kLeft - 6, down(v) + 4, "end", mark_of(v));
+  for (const double v : axes.x.marks())
+    body += label(across(v), kBottom + 16, "middle", mark_of(v));
   body += label((kLeft + kRight) / 2, 18, "middle", o.title);
   body += label((kLeft + kRight) / 2, kHeight - 12, "middle", o.x_label);
   body += label(16, (kTop + kBottom) / 2, "middle", o.y_label, " transform=\"rotate(-90 16 190)\"");
@@ -166,7 +176,8 @@ std::string curves_svg(const std::vector<Curve>& curves, const CurvesOptions& o,
       if (known) path += (pen ? "L" : "M") + text_of(x) + " " + text_of(y);
       pen = known;
     }
-    body += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour + "\" stroke-width=\"1.5\"/>\n";
+    body +=
+        "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour + "\" stroke-width=\"1.5\"/>\n";
     body += label(kRight - 6, kTop + 16 + 16 * static_cast<double>(k), "end", c.name,
                   " fill=\"" + colour + "\"");
   }
@@ -187,7 +198,7 @@ std::string curves_text(const std::vector<Curve>& curves, const CurvesOptions& o
       lines[row][column] = !c.name.empty() && c.name[0] > ' ' ? c.name[0] : '*';
     }
   }
-  const auto value = [&](double y) { return text_of(o.log_y ? std::pow(10, y) : y); };
+  const auto value = [&](double y) { return mark_of(o.log_y ? std::pow(10, y) : y); };
   std::string out = o.title.empty() ? "" : o.title + "\n";
   for (size_t i = 0; i < lines.size(); ++i) {
     std::string mark = i == 0 ? value(axes.y.high) : i + 1 == lines.size() ? value(axes.y.low) : "";
@@ -195,8 +206,9 @@ std::string curves_text(const std::vector<Curve>& curves, const CurvesOptions& o
     lines[i].erase(lines[i].find_last_not_of(' ') + 1);
     out += mark + " |" + lines[i] + "\n";
   }
-  const std::string first = text_of(axes.x.low), last = text_of(axes.x.high);
-  const size_t between = kColumns > first.size() + last.size() ? kColumns - first.size() - last.size() : 1;
+  const std::string first = mark_of(axes.x.low), last = mark_of(axes.x.high);
+  const size_t between =
+      kColumns > first.size() + last.size() ? kColumns - first.size() - last.size() : 1;
   return out + std::string(kMargin + 2, ' ') + first + std::string(between, ' ') + last +
          (o.x_label.empty() ? "" : " " + o.x_label) + "\n";
 }
@@ -220,8 +232,9 @@ std::string matrix_svg(const Array& matrix, const MatrixOptions& o, Loc loc) {
     for (int64_t k = 0; k < t.columns; ++k) {
       const double share = total > 0 ? std::abs(row[k]) / total : 0;
       const double x = kMargin + static_cast<double>(k) * kSquare;
-      body += "<rect x=\"" + text_of(x) + "\" y=\"" + text_of(y) + "\" width=\"44\" height=\"44\" " +
-              "fill=\"#1f77b4\" fill-opacity=\"" + text_of(share) + "\" stroke=\"#ddd\"/>\n";
+      body += "<rect x=\"" + text_of(x) + "\" y=\"" + text_of(y) +
+              "\" width=\"44\" height=\"44\" " + "fill=\"#1f77b4\" fill-opacity=\"" +
+              text_of(share) + "\" stroke=\"#ddd\"/>\n";
       body += label(x + kSquare / 2, y + kSquare / 2 + 4, "middle", text_of(row[k]),
                     share > 0.6 ? " fill=\"white\"" : "");
     }

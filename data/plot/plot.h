@@ -11,9 +11,9 @@ namespace spruce::data {
 
 /// A curve. NaN and infinities leave a gap in it.
 struct Curve {
-  std::string name;           ///< shown beside it
-  std::vector<double> y;      ///< the values
-  std::vector<double> x = {}; ///< where they are, as many as there are values; none: 0, 1, 2, ...
+  std::string name;            ///< shown beside it
+  std::vector<double> y;       ///< the values
+  std::vector<double> x = {};  ///< where they are, as many as there are values; none: 0, 1, 2, ...
 };
 
 /// Options of curves_svg and curves_text.

@@ -112,7 +112,9 @@ TEST(ArrayView, AVectorCanBeTakenOver) {
   const float* memory = values.data();
   const Array x = array_view(std::move(values), {2, 2});
   EXPECT_EQ(x.data<float>().data(), memory);
-  EXPECT_EQ(message([] { return array_view(Numbers{1, 2}, {3}); }),
+  EXPECT_EQ(message([] {
+              return array_view(Numbers{1, 2}, {3});
+            }),
             "array_view: there are 2 elements, and the shape [3] has 3");
 }
 
@@ -128,9 +130,7 @@ TEST(ArrayView, WhatIsNoArrayIsNamed) {
             }),
             "array_view: the memory of f32[1] is not aligned to its elements of 4 bytes; copy it, "
             "as by array(std::span)");
-  EXPECT_EQ(message([] {
-              return array_view(reinterpret_cast<const bool*>(bytes), {3}, nullptr);
-            }),
+  EXPECT_EQ(message([] { return array_view(reinterpret_cast<const bool*>(bytes), {3}, nullptr); }),
             "array_view: element 2 of bool[3] is 2, not 0 or 1");
   EXPECT_THROW(array_view(&number, {-1}, nullptr), ShapeError);
 }

@@ -117,19 +117,24 @@ std::string refused(const Change& change) {
 
 TEST(Dlpack, WhatCannotBeTakenIsNamedAndLetGo) {
   using Struct = dlpack::ManagedTensorVersioned;
-  EXPECT_EQ(refused([](Struct& s) { s.version = {2, 1}; }),
+  EXPECT_EQ(refused([](Struct& s) {
+              s.version = {2, 1};
+            }),
             "from_dlpack: the struct is of DLPack 2.1; 1.x is known");
   EXPECT_EQ(refused([](Struct& s) { s.dl_tensor.device.type = 2; }),
             "from_dlpack: the memory is on a device of type 2, which the host cannot read; copy it "
             "to the host first");
-  EXPECT_EQ(refused([](Struct& s) { s.dl_tensor.dtype = {5, 64, 1}; }),
+  EXPECT_EQ(refused([](Struct& s) {
+              s.dl_tensor.dtype = {5, 64, 1};
+            }),
             "from_dlpack: Spruce has no dtype for elements of code 5, 64 bits and 1 lanes; convert "
             "them where they come from");
-  EXPECT_EQ(refused([](Struct& s) { s.dl_tensor.ndim = -1; }),
-            "from_dlpack: there are -1 axes");
+  EXPECT_EQ(refused([](Struct& s) { s.dl_tensor.ndim = -1; }), "from_dlpack: there are -1 axes");
   EXPECT_THAT(refused([](Struct& s) { s.dl_tensor.shape[1] = -3; }),
               ::testing::HasSubstr("from_dlpack"));
-  EXPECT_EQ(refused([](Struct& s) { s.dl_tensor.dtype = {6, 8, 1}, s.dl_tensor.byte_offset = 4; }),
+  EXPECT_EQ(refused([](Struct& s) {
+              s.dl_tensor.dtype = {6, 8, 1}, s.dl_tensor.byte_offset = 4;
+            }),
             "from_dlpack: element 2 of bool[2,3] is 128, not 0 or 1");
   EXPECT_EQ(message([] { return from_dlpack(static_cast<Struct*>(nullptr)); }),
             "from_dlpack: the pointer is null");

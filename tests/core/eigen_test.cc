@@ -50,7 +50,9 @@ TEST(Eigen, AnArrayOverAMatrixSharesIt) {
 TEST(Eigen, OtherRanksAreNamed) {
   EXPECT_EQ(message([] { return eigen::matrix<float>(ones({3})); }),
             "eigen::matrix: f32[3] has 1 axes; a matrix has two");
-  EXPECT_EQ(message([] { return eigen::vector<float>(ones({3, 1})); }),
+  EXPECT_EQ(message([] {
+              return eigen::vector<float>(ones({3, 1}));
+            }),
             "eigen::vector: f32[3,1] has 2 axes; a vector has one");
   EXPECT_THROW(eigen::matrix<double>(ones({2, 2})), DtypeError);
 }

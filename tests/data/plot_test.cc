@@ -50,8 +50,13 @@ TEST(Plot, ALogarithmicAxisHasPowersOfTen) {
 
 // Values that are equal, far away or nearly one, must not keep it looking for marks.
 TEST(Plot, AnyValuesHaveMarks) {
-  for (const std::vector<double>& y :
-       {std::vector<double>{5, 5}, {0, 0}, {1e20, 1e20}, {1, 1 + 1e-15}, {-1e300, 1e300}, {}, {1e-300, 2e-300}}) {
+  for (const std::vector<double>& y : {std::vector<double>{5, 5},
+                                       {0, 0},
+                                       {1e20, 1e20},
+                                       {1, 1 + 1e-15},
+                                       {-1e300, 1e300},
+                                       {},
+                                       {1e-300, 2e-300}}) {
     EXPECT_THAT(curves_svg({{"y", y}}), HasSubstr("</svg>"));
     EXPECT_THAT(curves_text({{"y", y}}), HasSubstr("|"));
   }
@@ -79,7 +84,9 @@ TEST(Plot, MatricesAsTextAndSquares) {
 
 TEST(Plot, BadCurvesAreNamed) {
   EXPECT_EQ(message([] { return curves_svg({}); }), "curves_svg: there are no curves");
-  EXPECT_EQ(message([] { return curves_text({{"y", {1, 2}, {1}}}); }),
+  EXPECT_EQ(message([] {
+              return curves_text({{"y", {1, 2}, {1}}});
+            }),
             "curves_text: the curve 'y' has 2 values and 1 places for them");
 }
 
@@ -94,16 +101,16 @@ TEST(ImageGrid, PicturesStandInRows) {
   const Array images = arange(3, uint8).reshape({3, 1, 1}) + zeros({3, 2, 2}, uint8);
   const Array grid = image_grid(images, {.columns = 2});
   EXPECT_EQ(to_string(grid.aval()), "u8[5,5]");
-  EXPECT_EQ(grid.to_vector<uint8_t>(),
-            (std::vector<uint8_t>{0,   0,   128, 1,   1,    //
-                                  0,   0,   128, 1,   1,    //
-                                  128, 128, 128, 128, 128,  //
-                                  2,   2,   128, 128, 128,  //
-                                  2,   2,   128, 128, 128}));
+  EXPECT_EQ(grid.to_vector<uint8_t>(), (std::vector<uint8_t>{0,   0,   128, 1,   1,    //
+                                                             0,   0,   128, 1,   1,    //
+                                                             128, 128, 128, 128, 128,  //
+                                                             2,   2,   128, 128, 128,  //
+                                                             2,   2,   128, 128, 128}));
 }
 
 TEST(ImageGrid, FloatsAreScaledAndCutOff) {
-  const Array x = array({-1.0f, 0.0f, 0.5f, 1.0f, 9.0f, static_cast<float>(kNan)}).reshape({1, 1, 6});
+  const Array x =
+      array({-1.0f, 0.0f, 0.5f, 1.0f, 9.0f, static_cast<float>(kNan)}).reshape({1, 1, 6});
   EXPECT_EQ(image_grid(x).to_vector<uint8_t>(), (std::vector<uint8_t>{0, 0, 128, 255, 255, 0}));
   EXPECT_EQ(image_grid(x, {.low = -1, .high = 1}).to_vector<uint8_t>(),
             (std::vector<uint8_t>{0, 128, 191, 255, 255, 0}));

@@ -86,8 +86,7 @@ TEST(Orthogonal, CayleySolvesItsEquations) {
   const Array q = nn::orthogonal(tall, options);
   EXPECT_TRUE(sp::allclose(sp::matmul(sp::transpose(q), q), sp::eye(2, {.dtype = sp::float64}),
                            {.atol = 1e-12}));
-  EXPECT_TRUE(
-      sp::array_equal(nn::orthogonal(sp::transpose(tall), options), sp::transpose(q)));
+  EXPECT_TRUE(sp::array_equal(nn::orthogonal(sp::transpose(tall), options), sp::transpose(q)));
 }
 
 TEST(Orthogonal, CayleyHasDerivatives) {

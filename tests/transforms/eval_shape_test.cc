@@ -49,8 +49,10 @@ TEST(EvalShape, AsInARealCall) {
     };
     const auto [last, sums] = scan(step, zeros({4}), a);
     const auto twice = [](const Array& y) { return y * 2.0f; };
-    return std::tuple{last, sums, vmap(twice)(a), jit(twice)(a), nn::gelu(a),
-                      cond(sum(a) > 0.0f, twice, twice, a), argmax(a, 1), std::string("static")};
+    return std::tuple{last,           sums,
+                      vmap(twice)(a), jit(twice)(a),
+                      nn::gelu(a),    cond(sum(a) > 0.0f, twice, twice, a),
+                      argmax(a, 1),   std::string("static")};
   };
   const auto real = f(x), shapes = eval_shape(f, x);
   const std::vector<Array> a = tree::leaves(real), b = tree::leaves(shapes);

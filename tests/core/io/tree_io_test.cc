@@ -140,8 +140,8 @@ TEST(TreeIo, EveryFlippedBitIsSeen) {
   const Scratch s;
   save_tree(s.path("x.safetensors"), Small{});
   const std::string good = s.read("x.safetensors");
-  const int seen = damage(
-      good, [](const std::string& path) { (void)load_tree(path, Small{}, kRestored); });
+  const int seen =
+      damage(good, [](const std::string& path) { (void)load_tree(path, Small{}, kRestored); });
   EXPECT_EQ(seen, static_cast<int>(5 * good.size() + 1));  // cut, four flips, and one byte more
 }
 
@@ -162,9 +162,9 @@ TEST(TreeIo, DamageIsNamedWithFileAndArray) {
 TEST(TreeIo, FilesWithoutChecksumsAreRead) {
   const Scratch s;
   save_safetensors(s.path("x"), {{"0", ones({2})}}, {.metadata = {{"static.note", "old"}}});
-  EXPECT_TRUE(array_equal(load_tree(s.path("x"), std::vector{zeros({2})},
-                                    {.static_fields = StaticFields::kKeep})[0],
-                          ones({2})));
+  EXPECT_TRUE(array_equal(
+      load_tree(s.path("x"), std::vector{zeros({2})}, {.static_fields = StaticFields::kKeep})[0],
+      ones({2})));
 }
 
 TEST(TreeIo, FilesOfOtherProgramsHaveNoStaticFields) {
