@@ -23,7 +23,21 @@ Ref<Buffer> Buffer::allocate(size_t bytes, Device& device) {
   return ref;
 }
 
+Ref<Buffer> Buffer::adopt(const void* data, size_t bytes, std::shared_ptr<const void> owner) {
+  auto* buffer = new (pool_allocate(sizeof(Buffer))) Buffer;
+  buffer->device_ = &cpu_device();
+  buffer->data_ = const_cast<void*>(data);
+  buffer->bytes_ = bytes;
+  buffer->adopted_ = true;
+  buffer->owner_ = std::move(owner);
+  return Ref<Buffer>(buffer);
+}
+
 void Buffer::destroy(const Buffer* buffer) {
+  if (buffer->adopted_) {
+    buffer->~Buffer();
+    return pool_release(const_cast<Buffer*>(buffer), sizeof(Buffer));
+  }
   count_live(-static_cast<int64_t>(buffer->bytes_));
   const bool cpu = buffer->device_->index() == 0;
   if (!cpu && buffer->data_ != nullptr) buffer->device_->deallocate(buffer->data_, buffer->bytes_);

@@ -139,7 +139,7 @@ const Array* reusable(const Primitive& p, std::span<const Array> in, const Aval&
   for (const Array& a : in) {
     const ArrayImpl& x = *a.impl();
     if (x.aval.shape == out.shape && size_of(x.aval.dtype) == size_of(out.dtype) &&
-        x.aval.device == out.device && x.unique() && x.buffer->unique())
+        x.aval.device == out.device && x.unique() && x.buffer->may_be_reused())
       return &a;
   }
   return nullptr;

@@ -122,13 +122,12 @@ class CheckpointWriter {
 Checkpoints::Checkpoints(const std::string& folder, int64_t keep, const CheckpointsOptions& options,
                          Loc loc) {
   const OpScope at("Checkpoints", loc);
-  internal::check_path("Checkpoints", folder);
   if (keep < 0) {
     throw ValueError("Checkpoints: keep is " + std::to_string(keep) +
                      "; it has to be positive, or 0 to keep all");
   }
+  internal::make_folder("Checkpoints", folder);
   try {
-    fs::create_directories(folder);
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       if (internal::is_left_over(entry.path().filename().string())) {
         std::error_code ignored;

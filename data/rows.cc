@@ -50,11 +50,12 @@ Array stacked(const char* op, const std::string& path, std::span<const Array> ex
   const Aval first = examples[0].aval();
   for (size_t i = 1; i < examples.size(); ++i) {
     const Aval& other = examples[i].aval();
+    if (other.shape == first.shape && other.dtype == first.dtype) continue;
     const std::string both = std::string(op) + ": " + shown(path) + " is " + to_string(first) +
                              " in example 0 and " + to_string(other) + " in example " +
                              std::to_string(i);
     if (!(other.shape == first.shape)) throw ShapeError(both + "; collate() pads sequences");
-    if (other.dtype != first.dtype) throw DtypeError(both);
+    throw DtypeError(both);
   }
   if (first.shape.rank() == kMaxRank) {
     throw ShapeError(std::string(op) + ": " + to_string(first) + " has no room for another axis");

@@ -63,10 +63,10 @@ T stack_examples(const std::vector<T>& examples, Loc loc = Loc::current()) {
   if (examples.empty())
     throw ValueError("stack_examples: there are no examples; give at least one");
   const std::vector<tree::Entry> first = tree::entries(examples.front());
+  const tree::Structure form = tree::structure(examples.front());
   std::vector<std::vector<Array>> columns(first.size());
   for (const T& example : examples) {
-    tree::internal::check_same("stack_examples", tree::structure(examples.front()),
-                               tree::structure(example));
+    tree::internal::check_same("stack_examples", form, tree::structure(example));
     size_t k = 0;
     for (const Array& leaf : tree::leaves(example)) columns[k++].push_back(leaf);
   }

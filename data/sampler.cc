@@ -77,11 +77,11 @@ Sampler weighted(std::span<const double> weights, const Key& key, const Weighted
   }
   if (options.replace) {
     return {count, [sums, count, key, total](int64_t epoch) {
+              // u * total may round up to the total; the last one with a weight ends there.
+              const auto last = std::lower_bound(sums.begin(), sums.end(), total);
               std::vector<int64_t> out;
               for (const double u : uniform(random::fold_in(key, epoch), count)) {
                 const auto place = std::upper_bound(sums.begin(), sums.end(), u * total);
-                // u * total may round up to the total; the last one with a weight ends there.
-                const auto last = std::lower_bound(sums.begin(), sums.end(), total);
                 out.push_back(std::min(place, last) - sums.begin());
               }
               return out;

@@ -35,8 +35,8 @@ AdaptiveLogSoftmaxWithLoss AdaptiveLogSoftmaxWithLoss::init(const Key& key, int6
   const Key keys = random::split(key, 1 + 2 * clusters);
   AdaptiveLogSoftmaxWithLoss layer;
   layer.head = Linear::init(keys[0], in_features, cutoffs[0] + clusters,
-                            {.bias = o.head_bias, .dtype = o.dtype});
-  const LinearOptions plain{.bias = false, .dtype = o.dtype};
+                            {.bias = o.head_bias, .dtype = o.dtype, .init = o.init});
+  const LinearOptions plain{.bias = false, .dtype = o.dtype, .init = o.init};
   for (int64_t i = 0; i < clusters; ++i) {
     const auto n = static_cast<size_t>(i);
     const double wanted = std::floor(static_cast<double>(in_features) /

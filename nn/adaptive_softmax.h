@@ -12,8 +12,9 @@ namespace spruce::nn {
 /// Options of AdaptiveLogSoftmaxWithLoss.
 struct AdaptiveSoftmaxOptions {
   double div_value = 4;  ///< by how much the layers of each cluster are narrower than those before
-  bool head_bias = false;  ///< whether the head has a bias
-  Dtype dtype = float32;   ///< of the parameters
+  bool head_bias = false;     ///< whether the head has a bias
+  Dtype dtype = float32;      ///< of the parameters
+  init::LayerInit init = {};  ///< of all weights, and of the bias of the head
 };
 /// What AdaptiveLogSoftmaxWithLoss returns.
 struct AdaptiveSoftmaxResult {

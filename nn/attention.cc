@@ -2,7 +2,6 @@
 #include "spruce/nn/attention.h"
 
 #include <cmath>
-#include <limits>
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
@@ -16,46 +15,37 @@
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/attention.h"
 #include "spruce/nn/activations.h"
+#include "spruce/nn/attention_parts.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
 
 namespace spruce::nn {
-namespace {
+namespace internal {
 
-using spruce::internal::check_range, spruce::internal::Range;
-
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-std::string text(const Array& q, const Array& k, const Array& v) {
-  return "query " + to_string(q.aval()) + ", key " + to_string(k.aval()) + " and value " +
-         to_string(v.aval());
+std::string types_text(const Array& query, const Array& key, const Array& value) {
+  return "query " + to_string(query.aval()) + ", key " + to_string(key.aval()) + " and value " +
+         to_string(value.aval());
 }
 
-// Integers would be added to the scores as they are, which is not what masks of 0 and 1 mean.
 void check_mask(const char* op, const char* name, const Array& mask) {
   if (!mask.defined() || mask.dtype() == bool_ || is_floating(mask.dtype())) return;
   throw DtypeError(std::string(op) + ": " + name + " must be bool or floating, got " +
                    to_string(mask.aval()));
 }
 
-// x f[..., heads, s, d] with each head `times` times.
-Array repeat_heads(const Array& x, int64_t times) {
-  if (times == 1) return x;
-  Shape wide, joined;
-  for (int i = 0; i < x.rank(); ++i) {
-    wide.push_back(x.shape(i));
-    if (i == x.rank() - 3) wide.push_back(times);
-    joined.push_back(x.shape(i) * (i == x.rank() - 3 ? times : 1));
-  }
-  return reshape(broadcast_to(expand_dims(x, -3), wide), joined);
-}
+}  // namespace internal
+
+namespace {
+
+using internal::check_mask, internal::types_text;
+using spruce::internal::check_range, spruce::internal::Range;
 
 // How many heads of the query share one of key and value.
 int64_t heads_for_one(const Array& q, const Array& k, const Array& v) {
   const bool ranks = q.rank() >= 3 && k.rank() >= 3 && v.rank() >= 3;
   const int64_t heads = ranks ? k.shape(-3) : 0;
   if (heads < 1 || v.shape(-3) != heads || q.shape(-3) % heads != 0) {
-    throw ShapeError("scaled_dot_product_attention: " + text(q, k, v) +
+    throw ShapeError("scaled_dot_product_attention: " + types_text(q, k, v) +
                      " do not fit for enable_gqa: key and value must have as many heads as each "
                      "other, f[..., heads, s, d], and they must divide those of the query");
   }
@@ -66,7 +56,7 @@ void check_attention(const Array& q, const Array& k, const Array& v, const Atten
   const char* op = "scaled_dot_product_attention: ";
   const bool ranks = q.rank() >= 2 && k.rank() >= 2 && v.rank() >= 2;
   if (!ranks || q.shape(-1) != k.shape(-1) || k.shape(-2) != v.shape(-2)) {
-    throw ShapeError(op + text(q, k, v) +
+    throw ShapeError(op + types_text(q, k, v) +
                      " do not fit: they must be f[..., t, d], f[..., s, d] and f[..., s, e]");
   }
   if (o.attn_mask.defined() && o.is_causal) {
@@ -114,7 +104,8 @@ Array ScaledDotProductAttentionFunction::operator()(const Array& query, const Ar
     const int64_t times = heads_for_one(query, key, value);
     AttentionOptions options = o;
     options.enable_gqa = false;
-    return (*this)(query, repeat_heads(key, times), repeat_heads(value, times), options);
+    if (times == 1) return (*this)(query, key, value, options);
+    return (*this)(query, repeat(key, times, -3), repeat(value, times, -3), options);
   }
   const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape(-1))));
   if (is_single(query, key, value, o)) {

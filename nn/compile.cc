@@ -53,11 +53,7 @@ std::vector<Array> Bound::changed(const Call& call) const {
 
 void Bound::keep(const std::vector<Array>& next, const Key& key) const {
   for (size_t i = 0; i < next.size(); ++i) {
-    if (next[i].is_tracer()) {
-      throw TracerError("Module: '" + names_[i] +
-                        "' would become a traced value; inside of grad, vmap or jit use "
-                        "functionalize(module), which hands new buffers out");
-    }
+    if (next[i].is_tracer()) throw_traced_buffer("Module", names_[i]);
   }
   for (size_t i = 0; i < next.size(); ++i) {
     if (next[i].defined()) variables_[i]->value = next[i];

@@ -31,4 +31,9 @@ struct Dropout {
   Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const;
 };
 
+namespace internal {
+/// What `op`, a layer with a dropout in it, makes of x: x itself in evaluation and for p = 0.
+Array dropped(const Array& x, float p, Context& ctx, const char* op);
+}  // namespace internal
+
 }  // namespace spruce::nn

@@ -34,12 +34,10 @@ Array LoRA::operator()(const Array& x, Loc loc) const {
 
 Array LoRA::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("LoRA", loc);
-  const Array dropped = ctx.training && dropout != 0
-                            ? nn::dropout(x, {.p = dropout, .key = ctx.next_key("LoRA")})
-                            : x;
+  const Array kept = internal::dropped(x, dropout, ctx, "LoRA");
   const Array bias = base.bias ? stop_gradient(*base.bias) : Array();
   const Array y =
-      linear(x, stop_gradient(base.weight), bias) + linear(linear(dropped, lora_A), lora_B) * scale;
+      linear(x, stop_gradient(base.weight), bias) + linear(linear(kept, lora_A), lora_B) * scale;
   return internal::observed(*this, "LoRA", y, [&] {
     const int64_t weights = base.weight.size() + lora_A.size() + lora_B.size();
     return x.size() / std::max<int64_t>(base.weight.shape(1), 1) * weights;

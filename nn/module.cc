@@ -12,10 +12,7 @@ ModuleBase::ModuleBase(ModuleBase&& other) noexcept : ModuleRef(std::move(other.
 }
 
 void ModuleBase::check_name(const char* op, const std::string& name) const {
-  if (name.empty() || name.find('.') != std::string::npos) {
-    throw ValueError(std::string(op) + ": '" + name +
-                     "' is no name; it must not be empty and hold no dot");
-  }
+  internal::check_part_name(op, name);
   for (const auto& c : node_->children) {
     if (c.name == name)
       throw ValueError(std::string(op) + ": the module already has a child '" + name + "'");
@@ -40,13 +37,11 @@ void ModuleBase::add_child(const std::string& name, std::shared_ptr<internal::No
 }
 
 size_t ModuleBase::child_index(const std::string& name) const {
-  std::string names;
   for (size_t i = 0; i < node_->children.size(); ++i) {
     if (node_->children[i].name == name) return i;
-    names += (i == 0 ? "'" : ", '") + node_->children[i].name + "'";
   }
   throw TreeError("replace_module: the module has no part '" + name + "'; it has " +
-                  (names.empty() ? std::string("none") : names));
+                  internal::part_names(*node_));
 }
 
 internal::Node::Child ModuleBase::take_child(size_t place) {

@@ -45,18 +45,22 @@ void Call::set(const Variable& v, const Array& value) {
   changed_.insert(&v);
 }
 
-Key Call::next_key() const {
+Key next_key(const Key& key, int64_t keys_used) {
   // A number that Context::next_key never reaches.
   return key.data().defined() && keys_used > 0 ? random::fold_in(key, 0xffffffffu) : key;
+}
+
+void throw_traced_buffer(const char* op, const std::string& name) {
+  throw TracerError(std::string(op) + ": '" + name +
+                    "' would become a traced value; inside of grad, vmap or jit use "
+                    "functionalize(module), which hands new buffers out");
 }
 
 void Call::commit(Loc loc) {
   for (const Variable* v : changed_) {
     if (!values_.at(v).is_tracer()) continue;
     const LocScope at(loc);
-    throw TracerError("Module: '" + name_of(*root, *v) +
-                      "' would become a traced value; inside of grad, vmap or jit use "
-                      "functionalize(module), which hands new buffers out");
+    throw_traced_buffer("Module", name_of(*root, *v));
   }
   for (const Place& p : places(*root)) {
     if (changed(p.variable())) p.variable().value = values_.at(&p.variable());

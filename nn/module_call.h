@@ -13,6 +13,9 @@
 
 namespace spruce::nn::internal {
 
+/// The key of the call behind one that began with `key` and drew `keys_used` from it.
+Key next_key(const Key& key, int64_t keys_used);
+
 /// A call of a module: the context, and the arrays that stand in for the modules' own.
 class Call {
  public:
@@ -41,7 +44,7 @@ class Call {
   /// nothing, where one is a traced value.
   void commit(Loc loc);
   /// The key of the next call.
-  Key next_key() const;
+  Key next_key() const { return internal::next_key(key, keys_used); }
 
  private:
   std::unordered_map<const Variable*, Array> values_;
@@ -73,6 +76,9 @@ class ForwardScope {
  private:
   Call& call_;
 };
+
+/// Throws TracerError: `op` would leave the buffer `name` a traced value.
+[[noreturn]] void throw_traced_buffer(const char* op, const std::string& name);
 
 /// The call that a module belongs to which is called now: the current one, or null where it begins
 /// one of its own. Throws ValueError, naming the line, in the forward of a module that does not

@@ -13,11 +13,7 @@ NamedArrays changed_buffers(const Call& call) {
 
 void keep_call(const ModuleRef& module, const NamedArrays& buffers, const Key& next) {
   for (const auto& [name, value] : buffers) {
-    if (value.is_tracer()) {
-      throw TracerError("value_and_grad: '" + name +
-                        "' would become a traced value; inside of grad, vmap or jit use "
-                        "functionalize(module), which hands new buffers out");
-    }
+    if (value.is_tracer()) throw_traced_buffer("value_and_grad", name);
   }
   module.set_arrays(buffers);
   module.node()->key = next;

@@ -44,10 +44,7 @@ auto value_and_grad(M& module, const F& loss, Loc loc = Loc::current()) {
     return std::pair{std::move(value), std::pair{internal::changed_buffers(call), std::move(out)}};
   };
   auto [out, grads] = spruce::value_and_grad(run, loc)(module.trainable_parameters());
-  internal::Call used(*module.node());
-  used.key = module.node()->key;
-  used.keys_used = keys_used;
-  internal::keep_call(module, out.second.first, used.next_key());
+  internal::keep_call(module, out.second.first, internal::next_key(module.node()->key, keys_used));
   return std::pair{std::move(out.second.second), std::move(grads)};
 }
 

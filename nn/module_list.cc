@@ -4,9 +4,7 @@
 namespace spruce::nn::internal {
 
 void add_part(Node& list, const std::string& name, const std::shared_ptr<Node>& part) {
-  if (name.empty() || name.find('.') != std::string::npos)
-    throw ValueError(list.type + ": '" + name +
-                     "' is no name; it must not be empty and hold no dot");
+  check_part_name(list.type, name);
   for (const Node::Child& c : list.children) {
     if (c.name == name) throw ValueError(list.type + ": there is a part '" + name + "' already");
   }
@@ -23,10 +21,8 @@ void throw_null_part(const char* op) {
 }
 
 void throw_no_part(const char* op, const Node& list, const std::string& name) {
-  std::string names;
-  for (const Node::Child& c : list.children) names += (names.empty() ? "'" : ", '") + c.name + "'";
   throw TreeError(std::string(op) + ": there is no part '" + name + "'; it has " +
-                  (names.empty() ? std::string("none") : names));
+                  part_names(list));
 }
 
 }  // namespace spruce::nn::internal

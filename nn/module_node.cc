@@ -58,6 +58,17 @@ std::vector<Place> places(Node& root, Names names) {
   return out;
 }
 
+void check_part_name(const std::string& op, const std::string& name) {
+  if (!name.empty() && name.find('.') == std::string::npos) return;
+  throw ValueError(op + ": '" + name + "' is no name; it must not be empty and hold no dot");
+}
+
+std::string part_names(const Node& node) {
+  std::string names;
+  for (const Node::Child& c : node.children) names += (names.empty() ? "'" : ", '") + c.name + "'";
+  return names.empty() ? "none" : names;
+}
+
 std::string type_name(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(

@@ -10,6 +10,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "spruce/core/named_arrays.h"
 #include "spruce/core/tree/tree.h"
 
 namespace spruce::nn {
@@ -51,10 +52,27 @@ class AnyLayer {
   virtual std::string text(std::span<const Array> arrays) const = 0;
 };
 
-/// What user code stands behind a node: a base of ModuleBase.
+/// What user code stands behind a node: a base of ModuleBase. A module overrides what it needs.
 class NodeOwner {
  public:
   virtual ~NodeOwner() = default;
+
+  /// Options of the module in one line, "width=64, act=relu": printed in front of its parts.
+  virtual std::string extra_repr() const { return {}; }
+  /// What state_dict() has of the module beside its arrays, under "_extra_state": text as u8, a
+  /// count, anything in an array. An undefined one, as here, is left out.
+  virtual Array get_extra_state() const { return {}; }
+  /// Takes over what get_extra_state() has given. load_state_dict() calls it behind all that can
+  /// fail.
+  virtual void set_extra_state(const Array&) {}
+  /// The version of the module's names and shapes. Others than 1 stand in state_dict() under
+  /// "_version".
+  virtual int64_t state_version() const { return 1; }
+  /// The module's part of a state of the earlier version `from`, as this version has it: arrays by
+  /// their names below the module, of its parts too, which upgrade theirs afterwards.
+  virtual NamedArrays upgrade_state(const NamedArrays& state, int64_t /*from*/) const {
+    return state;
+  }
 };
 
 template <class Hook>
@@ -107,6 +125,11 @@ std::vector<Node*> nodes(Node& root);
 /// The same with their paths, "" for the root.
 std::vector<std::pair<std::string, std::shared_ptr<Node>>> named_nodes(
     const std::shared_ptr<Node>& root);
+
+/// Throws ValueError, naming `op`, for a name that is empty or holds a dot.
+void check_part_name(const std::string& op, const std::string& name);
+/// The names of the parts for messages: "'fc', 'norm'", or "none".
+std::string part_names(const Node& node);
 
 /// "Linear" of spruce::nn::Linear.
 std::string type_name(const std::type_info& type);

@@ -279,10 +279,12 @@ std::string ModuleRef::to_string() const {
       continue;
     }
     out += ModuleRef(const_cast<Node&>(node).shared_from_this()).name() + "(";
+    const std::string options = node.owner == nullptr ? "" : node.owner->extra_repr();
     if (node.children.empty()) {
-      out += ")";
+      out += options + ")";
       continue;
     }
+    if (!options.empty()) out += "\n" + spaces + "  " + options;
     stack.push_back({"", nullptr, item.indent});
     for (size_t i = node.children.size(); i-- > 0;) {
       const Node::Child& c = node.children[i];
@@ -304,15 +306,13 @@ std::shared_ptr<Node> find_node(const std::shared_ptr<Node>& root, const std::st
     const size_t end = std::min(path.find('.', at), path.size());
     const std::string name = path.substr(at, end - at);
     std::shared_ptr<Node> next;
-    std::string names;
     for (const Node::Child& c : node->children) {
       if (c.name == name) next = c.node;
-      names += (names.empty() ? "'" : ", '") + c.name + "'";
     }
     if (next == nullptr) {
       const std::string where = at == 0 ? "the module" : "'" + path.substr(0, at - 1) + "'";
       throw TreeError("get_submodule: " + where + " has no part '" + name + "'; it has " +
-                      (names.empty() ? std::string("none") : names));
+                      part_names(*node));
     }
     node = std::move(next);
     at = end + 1;

@@ -149,11 +149,14 @@ class ModuleRef {
   // --- Files
 
   /// Parameters and persistent buffers, each module's own ones together: what PyTorch's state_dict
-  /// has. An array with several names stands under each of them.
+  /// has. An array with several names stands under each of them. A module that overrides
+  /// get_extra_state() or state_version() has "_extra_state" or "_version" behind its path too.
   NamedArrays state_dict(const StateOptions& options = {}) const;
   /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws
   /// TreeError or ShapeError, listing all that does not fit, or TracerError for traced values, and
-  /// changes nothing then. Of several names of one array the last counts.
+  /// changes nothing then. Of several names of one array the last counts. A part of an earlier
+  /// version goes through the module's upgrade_state() first, the outer module's before those of
+  /// its parts; ValueError for a later version than the module's.
   LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {},
                              Loc loc = Loc::current()) const;
 
@@ -190,9 +193,9 @@ class ModuleRef {
 
 namespace internal {
 
-/// Module::load_state_dict for those places.
+/// Module::load_state_dict for those places; `report` has what was found before.
 LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
-                const LoadOptions& options);
+                const LoadOptions& options, LoadReport report = {});
 /// The node of that path. Throws TreeError.
 std::shared_ptr<Node> find_node(const std::shared_ptr<Node>& root, const std::string& path);
 /// Throws TreeError: the part is another layer, or none.

@@ -38,17 +38,56 @@ bool is_bidirectional(const AnyLayer* layer, const std::string& path) {
          std::string::npos;
 }
 
+// What a user's module has in a state beside arrays: the entries behind its path.
+constexpr const char *kExtra = "_extra_state", *kVersion = "_version";
+
+// Modules of the user's with the beginning of their names: "", "block.".
+std::vector<std::pair<std::string, NodeOwner*>> owners(const std::shared_ptr<Node>& root) {
+  std::vector<std::pair<std::string, NodeOwner*>> out;
+  for (const auto& [path, node] : named_nodes(root)) {
+    if (node->owner != nullptr) out.emplace_back(path.empty() ? "" : path + ".", node->owner);
+  }
+  return out;
+}
+
+// The version that a state has of the module at the prefix; the entry is taken out.
+int64_t take_version(NamedArrays& state, const std::string& prefix) {
+  const Array* found = state.find(prefix + kVersion);
+  if (found == nullptr) return 1;
+  if (found->size() != 1 || !is_integer(found->dtype())) {
+    throw ValueError("load_state_dict: " + prefix + kVersion + " is " + to_string(found->aval()) +
+                     "; a version is one whole number");
+  }
+  const auto version = found->item<int64_t>();
+  state.erase(prefix + kVersion);
+  return version;
+}
+
+// The state with the part at the prefix as the module's own version has it.
+NamedArrays upgraded(const NamedArrays& state, const std::string& prefix, const NodeOwner& owner,
+                     int64_t from) {
+  if (from > owner.state_version()) {
+    throw ValueError("load_state_dict: " + prefix + kVersion + " is " + std::to_string(from) +
+                     ", and the module knows versions up to " +
+                     std::to_string(owner.state_version()) + "; load it with a newer program");
+  }
+  if (from == owner.state_version()) return state;
+  NamedArrays out;
+  for (const auto& [name, value] : state) {
+    if (!name.starts_with(prefix)) out.insert(name, value);
+  }
+  for (const auto& [name, value] : owner.upgrade_state(without_prefix(state, prefix), from))
+    out.insert(prefix + name, value);
+  return out;
+}
+
 }  // namespace
 
-LoadReport load(const std::vector<Place>& places, const NamedArrays& given_state,
-                const LoadOptions& options) {
-  LoadReport report;
+LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
+                const LoadOptions& options, LoadReport report) {
   std::string problems;
   std::vector<std::pair<Place, Array>> loaded;
   std::set<const Array*> used;
-  const NamedArrays stripped =
-      options.prefix.empty() ? NamedArrays() : without_prefix(given_state, options.prefix);
-  const NamedArrays& state = options.prefix.empty() ? given_state : stripped;
   tree::internal::PathFinder finder(state);
   for (const Place& p : places) {
     const std::string name = options.rename ? options.rename(p.name) : p.name;
@@ -103,6 +142,13 @@ NamedArrays ModuleRef::state_dict(const StateOptions& options) const {
     }
     out.insert(options.prefix + name, p.variable().value);
   }
+  for (const auto& [prefix, owner] : internal::owners(node_)) {
+    const std::string begin = options.prefix + prefix;
+    if (Array extra = owner->get_extra_state(); extra.defined())
+      out.insert(begin + internal::kExtra, std::move(extra));
+    if (owner->state_version() != 1)
+      out.insert(begin + internal::kVersion, array(owner->state_version()));
+  }
   return out;
 }
 
@@ -111,7 +157,24 @@ LoadReport ModuleRef::load_state_dict(const NamedArrays& state, const LoadOption
   const LocScope at(loc);
   std::vector<internal::Place> places = internal::places(*node_, internal::Names::kAll);
   std::erase_if(places, [](const internal::Place& p) { return !p.variable().persistent; });
-  return internal::load(places, state, options);
+  NamedArrays own = internal::without_prefix(state, options.prefix);
+  std::vector<std::pair<internal::NodeOwner*, Array>> extras;
+  LoadReport report;
+  for (const auto& [prefix, owner] : internal::owners(node_)) {
+    const int64_t version = internal::take_version(own, prefix);
+    own = internal::upgraded(own, prefix, *owner, version);
+    const std::string name = prefix + internal::kExtra;
+    if (!owner->get_extra_state().defined()) continue;
+    if (const Array* found = own.find(name)) {
+      extras.emplace_back(owner, *found);
+      own.erase(name);
+    } else {
+      report.missing.push_back(name);
+    }
+  }
+  report = internal::load(places, own, options, std::move(report));
+  for (const auto& [owner, extra] : extras) owner->set_extra_state(extra);
+  return report;
 }
 
 }  // namespace spruce::nn

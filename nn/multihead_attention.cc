@@ -17,6 +17,7 @@
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/attention.h"
 #include "spruce/nn/attention.h"
+#include "spruce/nn/attention_parts.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
 #include "spruce/nn/known_indices.h"
@@ -27,18 +28,6 @@ namespace {
 
 constexpr const char* kOp = "MultiheadAttention";
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-std::string text(const Array& q, const Array& k, const Array& v) {
-  return "query " + to_string(q.aval()) + ", key " + to_string(k.aval()) + " and value " +
-         to_string(v.aval());
-}
-
-// Integers would be added to the scores as they are, which is not what masks of 0 and 1 mean.
-void check_mask(const char* name, const Array& mask) {
-  if (!mask.defined() || mask.dtype() == bool_ || is_floating(mask.dtype())) return;
-  throw DtypeError(std::string(kOp) + ": " + name + " must be bool or floating, got " +
-                   to_string(mask.aval()));
-}
 
 // A mask as something to add to the scores; true forbids.
 Array additive(const Array& mask, Dtype dtype) {
@@ -55,8 +44,8 @@ struct Scores {
 // What `masks` adds to the scores, shaped to broadcast; undefined where they say nothing. The
 // `extra` keys at the end are open to all.
 Array joined_mask(const MultiheadMasks& masks, const Scores& z) {
-  check_mask("attn_mask", masks.attn_mask);
-  check_mask("key_padding_mask", masks.key_padding_mask);
+  internal::check_mask(kOp, "attn_mask", masks.attn_mask);
+  internal::check_mask(kOp, "key_padding_mask", masks.key_padding_mask);
   Array total;
   const auto add = [&](const Array& m) { total = total.defined() ? total + m : m; };
   if (const Array& m = masks.attn_mask; m.defined()) {
@@ -161,7 +150,7 @@ void check_inputs(const MultiheadAttention& layer, const Sizes& z, const Array& 
       return begin + std::to_string(z.e) + "], " + begin + std::to_string(z.kdim) + "] and " +
              begin + std::to_string(z.vdim) + "]";
     };
-    throw ShapeError("MultiheadAttention: " + text(query, key, value) + " must " +
+    throw ShapeError("MultiheadAttention: " + internal::types_text(query, key, value) + " must " +
                      (z.kdim == z.e && z.vdim == z.e
                           ? "all be " + batched + std::to_string(z.e) + "] or all f[t, " +
                                 std::to_string(z.e) + "]"
@@ -172,7 +161,7 @@ void check_inputs(const MultiheadAttention& layer, const Sizes& z, const Array& 
                                        key.shape(batch_axis) == value.shape(batch_axis));
   const int time_axis = rank == 3 && layer.batch_first ? 1 : 0;
   if (!one_batch || key.shape(time_axis) != value.shape(time_axis)) {
-    throw ShapeError("MultiheadAttention: " + text(query, key, value) +
+    throw ShapeError("MultiheadAttention: " + internal::types_text(query, key, value) +
                      " do not fit: " + (rank == 3 ? "all must have one batch size, and " : "") +
                      "key and value one length");
   }

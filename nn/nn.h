@@ -35,6 +35,7 @@
 #include "spruce/nn/initializers.h"
 #include "spruce/nn/interpolate.h"
 #include "spruce/nn/layer_factories.h"
+#include "spruce/nn/lazy_layers.h"
 #include "spruce/nn/linear.h"
 #include "spruce/nn/linear_cross_entropy.h"
 #include "spruce/nn/lora.h"

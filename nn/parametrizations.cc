@@ -17,6 +17,7 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/array_loop.h"
 #include "spruce/nn/similarity.h"
+#include "spruce/transforms/implicit/linear_solve.h"
 #include "spruce/transforms/stop_gradient.h"
 
 namespace spruce::nn {
@@ -76,6 +77,35 @@ Array matrix_exp(const Array& a) {
     return std::vector<Array>{where(less(in[1], s), matmul(in[0], in[0]), in[0])};
   };
   return internal::scan_arrays(series, {arange(kSquarings, dtype)}, false, squared)[0];
+}
+
+// The solution of a x = b for matrices, by Gauss and Jordan without pivots: row i of both is
+// divided by the diagonal and taken from the others. Safe where a + a^T is positive definite.
+Array eliminate(const Array& a, const Array& b) {
+  const int64_t n = a.shape(0);
+  const auto step = [n](std::span<const Array> in) {
+    const Array &m = in[0], &unit = in[1];
+    const Array row = matmul(unit, m), column = matmul(m[{slice(), slice(n)}], unit);
+    const Array scaled = row / sum(unit * row[slice(n)]);
+    return std::vector<Array>{m - expand_dims(column - unit, 1) * scaled};
+  };
+  const Array both = concatenate({a, b}, 1), units = eye(n, {.dtype = a.dtype()});
+  return internal::scan_arrays({both}, {units}, false, step)[0][{slice(), slice(n, none)}];
+}
+
+// (1 - a / 2)^-1 (1 + a / 2) of a skew matrix. Its derivatives are those of the equations.
+Array cayley(const Array& a) {
+  const Array unit = eye(a.shape(0), {.dtype = a.dtype()}), half = 0.5 * a;
+  const auto map = [&](std::span<const Array> x) {
+    return std::vector<Array>{x[0] - matmul(half, x[0])};
+  };
+  const auto solve = [&](const Array& m) {
+    return [m](const spruce::internal::FlatBody&, std::span<const Array> b) {
+      return std::vector<Array>{eliminate(m, b[0])};
+    };
+  };
+  return spruce::internal::flat_linear_solve(map, {unit + half}, solve(unit - half),
+                                             solve(unit + half), {})[0];
 }
 
 // The first columns of H_0 H_1 ... with H_i = 1 - tau_i v_i v_i^T, where v_i is 1 at i and column i
@@ -161,14 +191,17 @@ Array OrthogonalFunction::operator()(const Array& weight, const OrthogonalMapOpt
   const Array x = wide ? transpose(weight) : weight;
   const int64_t n = x.shape(0), m = x.shape(1);
   if (n * m == 0) return weight;
+  const OrthogonalMap map =
+      o.map.value_or(n == m ? OrthogonalMap::kMatrixExp : OrthogonalMap::kHouseholder);
   Array q;
-  if (o.map.value_or(n == m ? OrthogonalMap::kMatrixExp : OrthogonalMap::kHouseholder) ==
-      OrthogonalMap::kHouseholder) {
+  if (map == OrthogonalMap::kHouseholder) {
     q = reflections(x);
   } else {
     Array lower = tril(x);
     if (n != m) lower = concatenate({lower, zeros({n, n - m}, x.dtype())}, 1);
-    q = matrix_exp(lower - transpose(lower))[{slice(), slice(m)}];
+    const Array skew = lower - transpose(lower);
+    q = map == OrthogonalMap::kCayley ? cayley(skew) : matrix_exp(skew);
+    q = q[{slice(), slice(m)}];
   }
   return wide ? transpose(q) : q;
 }

@@ -74,16 +74,17 @@ SpectralNormState spectral_norm_state(const Key& key, const Array& weight,
 
 /// How orthogonal makes an orthogonal matrix.
 enum class OrthogonalMap : uint8_t {
-  kMatrixExp,   ///< exp(A - A^T), with the lower triangle A of the weight
-  kHouseholder  ///< a product of reflections at the columns of the lower triangle
+  kMatrixExp,    ///< exp(A - A^T), with the lower triangle A of the weight
+  kCayley,       ///< (1 - S / 2)^-1 (1 + S / 2) with S = A - A^T
+  kHouseholder,  ///< a product of reflections at the columns of the lower triangle
 };
 /// Options of orthogonal.
 struct OrthogonalMapOptions {
   std::optional<OrthogonalMap> map = {};  ///< kMatrixExp for square matrices, else kHouseholder
 };
 /// A matrix with orthonormal columns, or rows where it is wide, as a function of any weight
-/// (Lezcano-Casado and Martinez-Rubio 2019). PyTorch's orthogonal with use_trivialization=False;
-/// its map "cayley" is not here, nor the signs that it keeps on the diagonal for "householder".
+/// (Lezcano-Casado and Martinez-Rubio 2019). PyTorch's orthogonal with use_trivialization=False,
+/// without the signs that it keeps on the diagonal for "householder".
 ///
 /// Shapes:  weight f[n, m] -> f[n, m]
 /// Throws:  ShapeError for other ranks, DtypeError unless the weight is floating.

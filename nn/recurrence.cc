@@ -224,8 +224,7 @@ SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceCon
 
   std::vector<std::vector<Array>> last(state.size());
   for (size_t k = 0; k < cells.size(); k += directions) {
-    if (k > 0 && ctx.training && c.dropout != 0)
-      sequence = nn::dropout(sequence, {.p = c.dropout, .key = ctx.next_key(c.op)});
+    if (k > 0) sequence = dropped(sequence, c.dropout, ctx, c.op);
     std::vector<Array> outputs;
     for (size_t d = 0; d < directions; ++d) {
       std::vector<Array> carried;
@@ -247,12 +246,6 @@ int64_t products(const std::vector<CellArrays>& cells, const Array& x) {
     if (c.weight_hr.defined()) count += c.weight_hr.size();
   }
   return x.size() / std::max<int64_t>(x.shape(-1), 1) * count;
-}
-
-std::string parameter_name(const char* name, size_t k, bool bidirectional) {
-  const size_t layer = bidirectional ? k / 2 : k;
-  const bool reverse = bidirectional && k % 2 == 1;
-  return name + ("_l" + std::to_string(layer)) + (reverse ? "_reverse" : "");
 }
 
 void check_layers(const char* op, int64_t num_layers, float dropout) {

@@ -51,9 +51,6 @@ SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceCon
 /// The multiply-adds of all cells over x.
 int64_t products(const std::vector<CellArrays>& cells, const Array& x);
 
-/// PyTorch's name of parameter `name` of cell k: weight_ih_l1_reverse.
-std::string parameter_name(const char* name, size_t k, bool bidirectional);
-
 /// Throws ValueError for no layers, ShapeError for sizes below 1, ValueError for a dropout outside
 /// of 0..1.
 void check_layers(const char* op, int64_t num_layers, float dropout);

@@ -4,6 +4,7 @@
 #include "spruce/core/op_scope.h"
 #include "spruce/nn/observe.h"
 #include "spruce/nn/recurrence.h"
+#include "spruce/nn/torch_names.h"
 
 namespace spruce::nn {
 namespace {
@@ -53,7 +54,8 @@ std::vector<Named<A>> parameters_of(Layer& layer) {
     auto& cell = layer.cells[k];
     const auto add = [&](const char* name, A* array) {
       if (array != nullptr)
-        out.push_back({internal::parameter_name(name, k, layer.bidirectional), array});
+        out.push_back(
+            {torch_name("cells." + std::to_string(k) + "." + name, layer.bidirectional), array});
     };
     const auto perhaps = [](auto& array) -> A* { return array ? &*array : nullptr; };
     add("weight_ih", &cell.weight_ih);

@@ -51,12 +51,15 @@ GRUCell GRUCell::init(const Key& key, int64_t in, int64_t hidden, const GRUCellO
 
 namespace {
 
-// Products of both weights with each row.
+// Products of all weights with each row.
 template <class Cell>
 Array observed_cell(const Cell& cell, const char* type, const Array& h) {
   return internal::observed(cell, type, h, [&] {
     const int64_t rows = h.size() / std::max<int64_t>(h.shape(-1), 1);
-    return rows * (cell.weight_ih.size() + cell.weight_hh.size());
+    int64_t weights = cell.weight_ih.size() + cell.weight_hh.size();
+    if constexpr (requires { cell.weight_hr; })
+      weights += cell.weight_hr ? cell.weight_hr->size() : 0;
+    return rows * weights;
   });
 }
 

@@ -16,6 +16,8 @@
 namespace spruce::nn {
 namespace {
 
+using internal::dropped;
+
 Array activated(TransformerActivation activation, const Array& x) {
   switch (activation) {
     case TransformerActivation::kRelu:
@@ -28,10 +30,6 @@ Array activated(TransformerActivation activation, const Array& x) {
       return silu(x);
   }
   return x;
-}
-
-Array dropped(const Array& x, float p, Context& ctx, const char* op) {
-  return ctx.training && p != 0 ? dropout(x, {.p = p, .key = ctx.next_key(op)}) : x;
 }
 
 template <class Layer>

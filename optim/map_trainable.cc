@@ -52,6 +52,13 @@ void check_steps(const char* op, const char* name, int64_t value, int64_t least)
                    ", it must be within " + std::to_string(least) + ".." + std::to_string(kMost));
 }
 
+void check_size(const char* op, size_t in_state, size_t in_grads) {
+  if (in_state == in_grads) return;
+  throw TreeError(std::string(op) + ": the state is of " + std::to_string(in_state) +
+                  " arrays and there are gradients of " + std::to_string(in_grads) +
+                  "; make the state by init() with these parameters");
+}
+
 void throw_part(const char* op, const char* part, bool in_state, const std::string& option) {
   throw TreeError(std::string(op) + ": " + option + ", and the state has " +
                   (in_state ? "a " : "no ") + part +

@@ -83,6 +83,8 @@ Dtype widest_dtype(const T& x) {
 
 // Throws ValueError "multi_steps: k is 0, it must be within 1..2147483647".
 void check_steps(const char* op, const char* name, int64_t value, int64_t least = 1);
+/// Throws TreeError unless a state of as many arrays as `in_state` is one of these gradients.
+void check_size(const char* op, size_t in_state, size_t in_grads);
 
 /// TreeError: a state has a part that the options do not ask for, or lacks one. `part` is its name,
 /// `option` what decides, as "momentum is 0.9".

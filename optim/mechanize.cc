@@ -27,7 +27,7 @@ MechanicLearners next_learners(const MechanicLearners& before, const Array& slop
   for (int64_t i = 1; i <= o.num_betas; ++i)
     decays.push_back(1 - std::pow(0.1, static_cast<double>(i)));
   const Array beta = astype(array(decays), dtype);
-  const Array clipped = clip(broadcast_to(slope, before.m.shape()), -before.m, before.m);
+  const Array clipped = spruce::clip(broadcast_to(slope, before.m.shape()), -before.m, before.m);
   MechanicLearners next;
   next.m = maximum(beta * before.m, abs(slope) + o.eps);
   next.v = square(beta) * before.v + square(slope);

@@ -3,6 +3,7 @@
 // another optimizer that is learned while it runs.
 #pragma once
 
+#include "spruce/optim/clip.h"
 #include "spruce/optim/transformation.h"
 
 namespace spruce::optim {
@@ -75,14 +76,12 @@ class Mechanize : public internal::Wrapper<Mechanize<T>> {
     const G start = map_trainable(
         [&](const Array& s, const Array& p) { return where(first, astype(p, s.dtype()), s); },
         state.start, params);
-    const auto norm = [](const auto& x) {
-      return sqrt(internal::total([](const Array& a) { return sum(square(a)); }, x));
-    };
     const Array factor = sum(state.learned.s);
     const Dtype dtype = factor.dtype();
-    const Hyperparam decay(astype(o_.weight_decay.in(dtype)*factor * astype(norm(grads), dtype) /
-                                      (astype(norm(params), dtype) + o_.eps),
-                                  dtype)),
+    const Hyperparam decay(
+        astype(o_.weight_decay.in(dtype)*factor * astype(global_norm(grads), dtype) /
+                   (astype(global_norm(params), dtype) + o_.eps),
+               dtype)),
         by(factor + o_.eps);
     // The sum of the inner updates so far, with its sign turned, as the parameters have it.
     const G before = map_trainable([&](const Array& g, const Array& p,

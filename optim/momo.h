@@ -53,7 +53,7 @@ class Momo {
   explicit Momo(MomoOptions options, Loc loc = Loc::current()) : o_(std::move(options)) {
     const LocScope at(loc);
     o_.learning_rate.check(kName);
-    check_moments(kName, o_.b1, o_.b2, o_.eps, 0);
+    internal::check_moments(kName, o_.b1, o_.b2, o_.eps, 0);
     o_.lower_bound.check(kName, "lower_bound", spruce::internal::Range::kFinite);
     o_.weight_decay.check(kName, "weight_decay", spruce::internal::Range::kNotNegative);
   }
@@ -125,10 +125,6 @@ class Momo {
   static T empty(const T& params) {
     return map_trainable([](const Array& a) { return zeros({}, a.dtype()); },
                          zeros_like_tree(params));
-  }
-  static void check_moments(const char* op, const Hyperparam& b1, const Hyperparam& b2,
-                            const Hyperparam& eps, const Hyperparam& eps_root) {
-    internal::check_moments(op, b1, b2, eps, eps_root);
   }
 
   MomoOptions o_;

@@ -19,6 +19,7 @@
 #include "spruce/optim/dadapt_adamw.h"
 #include "spruce/optim/dog.h"
 #include "spruce/optim/ema.h"
+#include "spruce/optim/galore.h"
 #include "spruce/optim/inject_hyperparams.h"
 #include "spruce/optim/lbfgs.h"
 #include "spruce/optim/lion.h"

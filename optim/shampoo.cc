@@ -62,13 +62,6 @@ ShampooState ScaleByShampoo::start(const std::vector<Array>& params) const {
   return state;
 }
 
-void ScaleByShampoo::check_size(const ShampooState& state, size_t grads) {
-  if (state.left.size() == grads && state.right.size() == grads) return;
-  throw TreeError("scale_by_shampoo: the state is of " + std::to_string(state.left.size()) +
-                  " arrays and there are gradients of " + std::to_string(grads) +
-                  "; make the state by init() with these parameters");
-}
-
 Array ScaleByShampoo::direction(const Array& g, Array& left, Array& right) const {
   const auto add = [&](const Array& sum, const Array& x) { return decay * sum + x; };
   if (!is_matrix(g)) {

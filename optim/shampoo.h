@@ -48,7 +48,9 @@ struct ScaleByShampoo {
     check_count("scale_by_shampoo", state.count);
     ShampooState next = state;
     next.count = next_count(state.count);
-    check_size(state, internal::trainable_leaves(grads).size());
+    const size_t leaves = internal::trainable_leaves(grads).size();
+    internal::check_size("scale_by_shampoo", state.left.size(), leaves);
+    internal::check_size("scale_by_shampoo", state.right.size(), leaves);
     size_t i = 0;
     G updates = map_trainable(
         [&](const Array& g) {
@@ -63,7 +65,6 @@ struct ScaleByShampoo {
  private:
   bool is_matrix(const Array& g) const;
   ShampooState start(const std::vector<Array>& params) const;
-  static void check_size(const ShampooState& state, size_t grads);
   // The preconditioned gradient; the sums become the next ones.
   Array direction(const Array& g, Array& left, Array& right) const;
 };

@@ -15,13 +15,6 @@ std::vector<std::vector<Array>> ScaleBySm3::start(const std::vector<Array>& para
   return out;
 }
 
-void ScaleBySm3::check_size(size_t in_state, size_t in_grads) {
-  if (in_state == in_grads) return;
-  throw TreeError("scale_by_sm3: the state is of " + std::to_string(in_state) +
-                  " arrays and there are gradients of " + std::to_string(in_grads) +
-                  "; make the state by init() with these parameters");
-}
-
 Array ScaleBySm3::direction(const Array& g, std::vector<Array>& mu) const {
   const int rank = std::max(1, g.rank());
   const Array x = g.rank() == 0 ? g.reshape({1}) : g;

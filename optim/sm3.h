@@ -32,7 +32,7 @@ struct ScaleBySm3 {
   std::pair<G, Sm3State<G>> update(const G& grads, const Sm3State<G>& state, const P&,
                                    Loc loc = Loc::current()) const {
     const OpScope at("scale_by_sm3", loc);
-    check_size(state.mu.size(), internal::trainable_leaves(grads).size());
+    internal::check_size("scale_by_sm3", state.mu.size(), internal::trainable_leaves(grads).size());
     Sm3State<G> next{state.mu, {}};
     size_t i = 0;
     const G scaled =
@@ -44,7 +44,6 @@ struct ScaleBySm3 {
 
  private:
   static std::vector<std::vector<Array>> start(const std::vector<Array>& params);
-  static void check_size(size_t in_state, size_t in_grads);
   // The scaled gradient; `mu` becomes the next one.
   Array direction(const Array& g, std::vector<Array>& mu) const;
 };

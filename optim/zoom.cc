@@ -5,6 +5,7 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/ranges.h"
+#include "spruce/optim/map_trainable.h"
 #include "spruce/transforms/control/while_loop.h"
 
 namespace spruce::optim {
@@ -20,10 +21,7 @@ void ZoomOptions::check(const char* op) const {
   check_range(op, "curv_rtol", curv_rtol, Range::kShare);
   check_range(op, "approx_dec_rtol", approx_dec_rtol, Range::kNotNegative);
   check_range(op, "interval_threshold", interval_threshold, Range::kNotNegative);
-  if (max_steps < 1 || max_steps > INT32_MAX) {
-    throw ValueError(std::string(op) + ": max_steps of the line search is " +
-                     std::to_string(max_steps) + ", it must be within 1..2147483647");
-  }
+  internal::check_steps(op, "max_steps of the line search", max_steps);
 }
 
 namespace internal {

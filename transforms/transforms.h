@@ -13,6 +13,7 @@
 #include "spruce/transforms/custom.h"
 #include "spruce/transforms/effects/debugging.h"
 #include "spruce/transforms/effects/host_call.h"
+#include "spruce/transforms/eval_shape.h"
 #include "spruce/transforms/grad.h"
 #include "spruce/transforms/implicit/cg.h"
 #include "spruce/transforms/implicit/root.h"

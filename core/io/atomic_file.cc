@@ -66,15 +66,8 @@ void AtomicFile::fail(const char* what) const {
 }
 
 void AtomicFile::write(const void* data, uint64_t n) {
-  const auto* at = static_cast<const char*>(data);
-  while (n > 0) {
-    const ssize_t done = ::write(file_, at, std::min<uint64_t>(n, 1 << 30));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail("cannot be written, the old file is unchanged");
-    at += done;
-    n -= static_cast<uint64_t>(done);
-    position_ += static_cast<uint64_t>(done);
-  }
+  if (!write_all(file_, data, n)) fail("cannot be written, the old file is unchanged");
+  position_ += n;
 }
 
 void AtomicFile::commit() {

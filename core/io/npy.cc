@@ -34,7 +34,7 @@ Array from_fortran(const Array& reversed) {
 
 }  // namespace
 
-Array read_npy(const Source& source) {
+NpyHead read_npy_head(const Source& source) {
   char magic[6];
   source.read(0, magic, sizeof magic, "the mark of a .npy file");
   if (std::string_view(magic, sizeof magic) != kMagic)
@@ -42,30 +42,39 @@ Array read_npy(const Source& source) {
   const auto version = source.number<uint8_t>(6, "the version");
   if (version < 1 || version > 3)
     source.fail(6, "version " + std::to_string(version) + " of .npy is not known; 1, 2 and 3 are");
-  const uint64_t start = version == 1 ? 10 : 12;
+  NpyHead head;
+  head.text = version == 1 ? 10 : 12;
   const uint64_t length = version == 1 ? source.number<uint16_t>(8, "the length of the header")
                                        : source.number<uint32_t>(8, "the length of the header");
-  const std::vector<uint8_t> bytes = source.bytes(start, length, "the header");
-  const NpyHeader header = parse_npy_header(source, start, std::string(bytes.begin(), bytes.end()));
+  const std::vector<uint8_t> bytes = source.bytes(head.text, length, "the header");
+  head.header = parse_npy_header(source, head.text, std::string(bytes.begin(), bytes.end()));
+  const NpyHeader& header = head.header;
 
   const bool marked = !header.descr.empty() &&
                       std::string_view("<>|=").find(header.descr[0]) != std::string_view::npos;
   const std::optional<Dtype> dtype =
       marked ? dtype_of_descr(std::string_view(header.descr).substr(1)) : std::nullopt;
   if (!dtype)
-    source.fail(start, "Spruce has no dtype for elements of the type '" + header.descr + "'");
-
-  Aval aval{*dtype, false, header.shape};
-  if (header.fortran_order) std::reverse(aval.shape.begin(), aval.shape.end());
-  const uint64_t data = start + length, n = byte_count(source, data, aval);
-  source.require(data, n, "the data of the array");
-  if (source.size() - data != n) {
-    source.fail(data + n, "the array ends here and " + std::to_string(source.size() - data - n) +
-                              " more bytes follow");
+    source.fail(head.text, "Spruce has no dtype for elements of the type '" + header.descr + "'");
+  head.aval = {*dtype, false, header.shape};
+  head.data = head.text + length;
+  const uint64_t n = byte_count(source, head.data, head.aval);
+  source.require(head.data, n, "the data of the array");
+  if (source.size() - head.data != n) {
+    source.fail(head.data + n, "the array ends here and " +
+                                   std::to_string(source.size() - head.data - n) +
+                                   " more bytes follow");
   }
-  const Array a = read_array(source, data, aval);
-  if (header.descr[0] == '>') swap_bytes(a);
-  return header.fortran_order && aval.shape.rank() > 1 ? from_fortran(a) : a;
+  return head;
+}
+
+Array read_npy(const Source& source) {
+  const NpyHead head = read_npy_head(source);
+  Aval aval = head.aval;
+  if (head.reversed()) std::reverse(aval.shape.begin(), aval.shape.end());
+  const Array a = read_array(source, head.data, aval);
+  if (head.big_endian()) swap_bytes(a);
+  return head.reversed() ? from_fortran(a) : a;
 }
 
 std::string npy_head(const Aval& aval) {

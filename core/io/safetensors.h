@@ -11,8 +11,9 @@ namespace spruce::io {
 
 /// The arrays in a .safetensors file, in the order of its header: bool, i8..i64, u8..u64, f16,
 /// bf16, f32, f64. Every size and offset is checked before memory is asked for: a file with gaps,
-/// overlaps, names or keys given twice, or bytes that belong to no array is refused. Throws
-/// IoError, with the byte where something is wrong.
+/// overlaps, names or keys given twice, or bytes that belong to no array is refused; so is one
+/// whose bytes do not fit the checksums that save_tree() writes. Throws IoError, with the byte
+/// where something is wrong.
 NamedArrays load_safetensors(const std::string& path, Loc loc = Loc::current());
 
 /// The texts that a .safetensors file carries beside its arrays. Throws IoError as

@@ -6,6 +6,8 @@
 #include <optional>
 #include <unordered_set>
 
+#include "spruce/core/io/checksums.h"
+
 namespace spruce::io::internal {
 namespace {
 
@@ -205,9 +207,13 @@ SafetensorsHeader read_safetensors_header(const Source& source) {
 }
 
 NamedArrays read_safetensors_arrays(const Source& source, const SafetensorsHeader& header) {
+  check_header(source, header);
   NamedArrays arrays;
-  for (const SafetensorsEntry& entry : header.entries)
-    arrays.insert(entry.name, read_array(source, entry.begin, entry.aval));
+  for (const SafetensorsEntry& entry : header.entries) {
+    Array array = read_array(source, entry.begin, entry.aval);
+    check_data(source, header, entry, array);
+    arrays.insert(entry.name, std::move(array));
+  }
   return arrays;
 }
 

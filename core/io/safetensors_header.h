@@ -26,7 +26,8 @@ struct SafetensorsHeader {
 /// Reads and checks all but the data. Throws IoError.
 SafetensorsHeader read_safetensors_header(const Source& source);
 
-/// The arrays that the header names. Throws IoError.
+/// The arrays that the header names. Throws IoError, also where they do not fit the checksums that
+/// the file has.
 NamedArrays read_safetensors_arrays(const Source& source, const SafetensorsHeader& header);
 
 /// The name of a dtype in the format: "F32".

@@ -59,6 +59,9 @@ class FileSource final : public Source {
   FileSource(const char* op, const std::string& path);
   ~FileSource() override;
 
+  /// Of the open file, until the source ends.
+  int descriptor() const { return file_; }
+
  protected:
   void read_at(uint64_t offset, void* out, uint64_t n) const override;
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "spruce/core/io/checksums.h"
 #include "spruce/core/io/npy.h"
 #include "spruce/core/io/safetensors_header.h"
 #include "spruce/core/rules/to_device.h"
@@ -72,6 +73,7 @@ void save_leaves(const std::string& path, const std::vector<tree::Entry>& entrie
   }
   SafetensorsOptions options;
   for (const auto& [place, text] : statics) options.metadata[std::string(kPrefix) + place] = text;
+  add_checksums("save_tree", arrays, options.metadata);
   save_safetensors(path, arrays, options);
 }
 

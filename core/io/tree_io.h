@@ -109,7 +109,8 @@ void check_statics(const std::string& path, const StaticTexts& file, const Stati
 /// .npz where `path` ends so and as .safetensors otherwise. Leaves that are undefined are left out.
 /// Static fields (numbers, bools, enums, strings, shapes; no function pointers) go with them as
 /// text: in the metadata of .safetensors under "static." and the path, in .npz as the array
-/// "__static__" of the bytes of a JSON object. Throws IoError; the old file stays whole then.
+/// "__static__" of the bytes of a JSON object. Both formats get checksums: those of .safetensors
+/// stand in the metadata under "crc32". Throws IoError; the old file stays whole then.
 /// ValueError for text that is no UTF-8; TracerError for a traced array.
 template <class T>
 requires(!std::is_same_v<T, NamedArrays>) void save_tree(const std::string& path, const T& x,
@@ -120,7 +121,8 @@ requires(!std::is_same_v<T, NamedArrays>) void save_tree(const std::string& path
 
 /// A tree like `like` with the arrays of a file of either format, which save_tree or another
 /// program wrote. If the file has static fields, those of `like` must be the same, or are replaced,
-/// or are kept: see LoadTreeOptions. Throws IoError for a damaged file, TreeError where names or
+/// or are kept: see LoadTreeOptions. Throws IoError for a damaged file, with the name of the array
+/// whose checksum differs (a file without checksums is read as it is); TreeError where names or
 /// static fields differ, and ShapeError or DtypeError where an array does not fit.
 template <class T>
 T load_tree(const std::string& path, const T& like, const LoadTreeOptions& options = {},

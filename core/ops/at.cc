@@ -43,7 +43,7 @@ Array fitted(const char* op, const Array& v, const Aval& x, const internal::Inde
 bool owned(const Array& x) {
   const internal::ArrayImpl* impl = x.impl();
   return Interpreter::current() == nullptr && !debug_nans() && !x.is_tracer() && !x.weak() &&
-         impl->unique() && impl->buffer->unique();
+         impl->unique() && impl->buffer->may_be_reused();
 }
 
 bool stands_with(const Array& a, const Array& x) {

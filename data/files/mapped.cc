@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/data/files/mapped.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,17 +15,13 @@ namespace internal {
 /// The bytes of a whole file.
 class Mapping {
  public:
-  Mapping(const char* op, const std::string& path, uint64_t size) : path_(path), size_(size) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file >= 0 && size > 0) {
-      void* at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-      bytes_ = at == MAP_FAILED ? nullptr : static_cast<const uint8_t*>(at);
-    }
-    const int problem = errno;
-    if (file >= 0) ::close(file);
-    if (file < 0 || (size > 0 && bytes_ == nullptr))
-      throw IoError(std::string(op) + ": " + path +
-                    ": cannot be mapped: " + std::strerror(problem));
+  explicit Mapping(const io::internal::FileSource& file) : path_(file.name()), size_(file.size()) {
+    if (size_ == 0) return;
+    void* at = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+    if (at == MAP_FAILED)
+      throw IoError(std::string(file.op()) + ": " + path_ +
+                    ": cannot be mapped: " + std::strerror(errno));
+    bytes_ = static_cast<const uint8_t*>(at);
   }
   ~Mapping() {
     if (bytes_ != nullptr) ::munmap(const_cast<uint8_t*>(bytes_), size_);
@@ -48,30 +42,11 @@ class Mapping {
 
 namespace {
 
-// The dtype of "<f4"; false for those that cannot be mapped.
-bool read_descr(const std::string& descr, Dtype* dtype) {
-  constexpr std::pair<const char*, Dtype> kKnown[] = {
-      {"|b1", Dtype::kBool},    {"|i1", Dtype::kInt8},    {"<i2", Dtype::kInt16},
-      {"<i4", Dtype::kInt32},   {"<i8", Dtype::kInt64},   {"|u1", Dtype::kUint8},
-      {"<u2", Dtype::kUint16},  {"<u4", Dtype::kUint32},  {"<u8", Dtype::kUint64},
-      {"<f2", Dtype::kFloat16}, {"<f4", Dtype::kFloat32}, {"<f8", Dtype::kFloat64}};
-  for (const auto& [text, known] : kKnown) {
-    if (descr != text) continue;
-    *dtype = known;
-    return true;
-  }
-  return false;
-}
-
-// Checks that there is an axis to take from, and that all of it is in the file.
-uint64_t check_room(const io::internal::Source& source, uint64_t offset, const Aval& aval) {
-  if (aval.shape.rank() == 0) {
-    throw ShapeError(std::string(source.op()) + ": " + source.name() + " is " + to_string(aval) +
-                     ", one number; a mapped array needs an axis");
-  }
-  const uint64_t n = io::internal::byte_count(source, offset, aval);
-  source.require(offset, n, "the data of the array");
-  return n;
+// Throws ShapeError unless there is an axis to take from.
+void check_axis(const io::internal::Source& source, const Aval& aval) {
+  if (aval.shape.rank() > 0) return;
+  throw ShapeError(std::string(source.op()) + ": " + source.name() + " is " + to_string(aval) +
+                   ", one number; a mapped array needs an axis");
 }
 
 }  // namespace
@@ -82,31 +57,15 @@ MappedArray::MappedArray(std::shared_ptr<const internal::Mapping> file, Aval ava
 MappedArray MappedArray::npy(const std::string& path, Loc loc) {
   const OpScope at("MappedArray::npy", loc);
   const io::internal::FileSource source("MappedArray::npy", path);
-  char mark[6];
-  source.read(0, mark, sizeof mark, "the mark of a .npy file");
-  if (std::memcmp(mark, "\x93NUMPY", sizeof mark) != 0)
-    source.fail(0, "this is no .npy file: it does not begin with \\x93NUMPY");
-  const auto version = source.number<uint8_t>(6, "the version");
-  if (version < 1 || version > 3)
-    source.fail(6, "the version is " + std::to_string(version) + "; 1, 2 and 3 are known");
-  const uint64_t start = version == 1 ? 10 : 12;
-  const uint64_t length = version == 1 ? source.number<uint16_t>(8, "the length of the header")
-                                       : source.number<uint32_t>(8, "the length of the header");
-  const std::vector<uint8_t> text = source.bytes(start, length, "the header");
-  const io::internal::NpyHeader header =
-      io::internal::parse_npy_header(source, start, std::string(text.begin(), text.end()));
-  Aval aval{Dtype::kFloat32, false, header.shape};
-  if (!read_descr(header.descr, &aval.dtype)) {
-    source.fail(start, "elements are '" + header.descr +
-                           "', which cannot be mapped; load_npy() may convert them");
+  const io::internal::NpyHead head = io::internal::read_npy_head(source);
+  if (head.big_endian()) {
+    source.fail(head.text, "elements are '" + head.header.descr +
+                               "', which cannot be mapped; load_npy() converts them");
   }
-  if (header.fortran_order && header.shape.rank() > 1)
-    source.fail(start, "the array is in Fortran order; save it in C order to map it");
-  const uint64_t offset = start + length, n = check_room(source, offset, aval);
-  if (source.size() - offset != n)
-    source.fail(offset + n, "the array " + to_string(aval) + " ends here and more bytes follow");
-  return {std::make_shared<internal::Mapping>("MappedArray::npy", path, source.size()), aval,
-          offset};
+  if (head.reversed())
+    source.fail(head.text, "the array is in Fortran order; save it in C order to map it");
+  check_axis(source, head.aval);
+  return {std::make_shared<internal::Mapping>(source), head.aval, head.data};
 }
 
 MappedArray MappedArray::raw(const std::string& path, Dtype dtype, const Shape& shape,
@@ -116,9 +75,10 @@ MappedArray MappedArray::raw(const std::string& path, Dtype dtype, const Shape& 
   if (offset < 0) throw ValueError("MappedArray::raw: the offset is " + std::to_string(offset));
   const io::internal::FileSource source("MappedArray::raw", path);
   const Aval aval{dtype, false, shape};
-  check_room(source, static_cast<uint64_t>(offset), aval);
-  return {std::make_shared<internal::Mapping>("MappedArray::raw", path, source.size()), aval,
-          static_cast<uint64_t>(offset)};
+  const auto begin = static_cast<uint64_t>(offset);
+  check_axis(source, aval);
+  source.require(begin, io::internal::byte_count(source, begin, aval), "the data of the array");
+  return {std::make_shared<internal::Mapping>(source), aval, begin};
 }
 
 void MappedArray::check(const char* op, const Array& out) const {

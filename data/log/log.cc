@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "spruce/core/io/path.h"
 #include "spruce/core/io/source.h"
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ranges.h"
 
 namespace spruce::io {
 namespace internal {
@@ -43,15 +43,8 @@ AppendedFile& AppendedFile::operator=(AppendedFile&& o) noexcept {
 }
 
 void AppendedFile::write(const std::string& bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    const ssize_t n = ::write(file_, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      throw IoError(std::string(op_) + ": " + path_ +
-                    ": cannot be written: " + std::strerror(errno));
-    }
-    done += static_cast<size_t>(n);
-  }
+  if (write_all(file_, bytes.data(), bytes.size())) return;
+  throw IoError(std::string(op_) + ": " + path_ + ": cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace internal
@@ -64,12 +57,6 @@ std::string field(const std::string& name) {
   std::string out = "\"";
   for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + '"';
-}
-
-// The shortest text that gives the number back.
-std::string shortest(double x) {
-  char text[40];
-  return {text, std::to_chars(text, text + sizeof text, x).ptr};
 }
 
 }  // namespace
@@ -95,7 +82,7 @@ void CsvLog::write(int64_t step, const Metrics& metrics, Loc loc) {
   std::string header = "step", line = std::to_string(step);
   for (const auto& [name, value] : metrics) {
     header += "," + field(name);
-    line += "," + shortest(value);
+    line += "," + spruce::internal::number_text(value);
   }
   if (header_.empty()) {
     file_.write(header + "\n");

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "spruce/core/io/path.h"
@@ -83,10 +82,7 @@ double now() {
 }
 
 std::string new_path(const std::string& folder) {
-  internal::check_path("TensorBoard", folder);
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) throw IoError("TensorBoard: the folder " + folder + ": " + problem.message());
+  internal::make_folder("TensorBoard", folder);
   char host[256] = "";
   if (::gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "localhost");
   static std::atomic<int> number{0};

@@ -13,6 +13,8 @@
 #include "spruce/data/log/log.h"
 #include "spruce/data/log/progress.h"
 #include "spruce/data/log/tensorboard.h"
+#include "spruce/data/plot/image_grid.h"
+#include "spruce/data/plot/plot.h"
 #include "spruce/data/split.h"
 #include "spruce/data/text/bpe.h"
 #include "spruce/data/text/tokens.h"

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "spruce/core/array.h"
+#include "spruce/core/array_view.h"
 #include "spruce/core/debug.h"
 #include "spruce/core/default_device.h"
+#include "spruce/core/dlpack.h"
 #include "spruce/core/graph/dot.h"
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/io/io.h"

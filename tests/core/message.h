@@ -7,16 +7,21 @@
 
 namespace spruce {
 
-/// What the Error that f throws says, up to `end`: by default without the line of the source.
-template <class F>
+/// What the E that f throws says, up to `end`: by default without the line of the source.
+template <class E, class F>
 std::string message(const F& f, const char* end = "\n  at ") {
   try {
     (void)f();
-  } catch (const Error& e) {
+  } catch (const E& e) {
     const std::string what = e.what();
     return what.substr(0, what.find(end));
   }
   return "nothing was thrown";
+}
+/// The same of any Error.
+template <class F>
+std::string message(const F& f, const char* end = "\n  at ") {
+  return message<Error, F>(f, end);
 }
 
 }  // namespace spruce

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "spruce/core/ops/ops.h"
+#include "tests/core/message.h"
 
 namespace spruce::data {
 namespace batches_test {
@@ -32,16 +33,6 @@ std::vector<std::vector<int32_t>> all_labels(const Batches<T>& range) {
   std::vector<std::vector<int32_t>> out;
   for (const auto& b : range) out.push_back(labels(b));
   return out;
-}
-
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(Batches, InOrderWithTheRestKept) {

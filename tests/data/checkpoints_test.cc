@@ -85,6 +85,13 @@ TEST(Checkpoints, DamagedOnesArePassedOver) {
   Checkpoints run(s.path("x"));
   for (const int step : {1, 2, 3}) run.save(step, state_of(static_cast<float>(step)));
   run.wait();
+  {
+    std::fstream file(run.path_of(3), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end).put('\x7f');
+  }
+  EXPECT_THAT(io_error([&] { run.restore_step(3, state_of(0)); }),
+              HasSubstr("is damaged: its checksum differs"));
+  EXPECT_EQ(run.restore(state_of(0))->step, 2);
   std::filesystem::resize_file(run.path_of(3), 40);
   EXPECT_EQ(run.restore(state_of(0))->step, 2);
   std::filesystem::resize_file(run.path_of(2), 0);

@@ -10,6 +10,7 @@
 #include "spruce/data/files/mapped.h"
 #include "spruce/data/files/wav.h"
 #include "tests/core/io/scratch.h"
+#include "tests/core/message.h"
 
 namespace spruce::data {
 namespace files_test {
@@ -18,16 +19,6 @@ using io::io_error;
 using io::Scratch;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 CsvTable csv(const std::string& text, const CsvOptions& options = {}) {
   const Scratch s;

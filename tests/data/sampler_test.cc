@@ -9,22 +9,13 @@
 #include "spruce/core/ops/ops.h"
 #include "spruce/data/collate.h"
 #include "spruce/data/split.h"
+#include "tests/core/message.h"
 
 namespace spruce::data {
 namespace sampler_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(Sampler, ShuffledIsThePermutationOfTheFoldedKey) {
   const Sampler s = shuffled(9, Key(3));

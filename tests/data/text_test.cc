@@ -5,6 +5,7 @@
 #include "spruce/data/text/bpe.h"
 #include "spruce/data/text/tokens.h"
 #include "tests/core/io/scratch.h"
+#include "tests/core/message.h"
 
 namespace spruce::data {
 namespace text_test {
@@ -13,16 +14,6 @@ using io::io_error;
 using io::Scratch;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 std::string all_bytes() {
   std::string out;

@@ -35,6 +35,15 @@ TEST(AdaptiveSoftmax, ProbabilitiesOfAllClasses) {
   EXPECT_TRUE(sp::allclose(layer(x[0], sp::array(4)).output, logs[0][4], {.atol = 1e-6}));
 }
 
+TEST(AdaptiveSoftmax, InitIsThatOfItsLayers) {
+  const auto layer = nn::AdaptiveLogSoftmaxWithLoss::init(
+      sp::Key(0), 16, 9, {3, 5},
+      {.head_bias = true, .init = {.weight = nn::init::constant(0.5), .bias = nn::init::ones()}});
+  EXPECT_TRUE(sp::array_equal(layer.head.weight, sp::full({5, 16}, 0.5f)));
+  EXPECT_TRUE(sp::array_equal(*layer.head.bias, sp::ones({5})));
+  EXPECT_TRUE(sp::array_equal(layer.tail[1][0].weight, sp::full({1, 16}, 0.5f)));
+}
+
 TEST(AdaptiveSoftmax, BadInput) {
   const auto made = [](const std::vector<int64_t>& cutoffs) {
     return nn::AdaptiveLogSoftmaxWithLoss::init(sp::Key(0), 8, 9, cutoffs);

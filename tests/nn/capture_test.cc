@@ -171,6 +171,7 @@ TEST(Summary, MultiplyAdds) {
             2 * 4 * 6 * 2 * 3);
   const auto lstm = nn::LSTM::init(sp::Key(0), 6, 5, {.num_layers = 2, .proj_size = 2});
   EXPECT_EQ(nn::summary(lstm, x).multiply_adds, 8 * (20 * 6 + 20 * 2 + 10 + 20 * 2 + 20 * 2 + 10));
+  EXPECT_EQ(nn::summary(lstm.cells[0], sp::ones({7, 6})).multiply_adds, 7 * (20 * 6 + 20 * 2 + 10));
   EXPECT_EQ(nn::summary(nn::GRUCell::init(sp::Key(0), 6, 5), sp::ones({7, 6})).multiply_adds,
             7 * 15 * 11);
   nn::Context ctx{.training = true, .key = sp::Key(0)};

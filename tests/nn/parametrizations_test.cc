@@ -71,6 +71,41 @@ TEST(Orthogonal, ColumnsAreOrthonormal) {
   }
 }
 
+TEST(Orthogonal, CayleySolvesItsEquations) {
+  const nn::OrthogonalMapOptions options{.map = nn::OrthogonalMap::kCayley};
+  for (const double scale : {1e-3, 1.0, 30.0}) {
+    for (const int64_t n : {1, 2, 9}) {
+      const Array w = sp::random::normal(sp::Key(0), {n, n}, {.dtype = sp::float64}) * scale;
+      const Array lower = sp::tril(w), half = 0.5 * (lower - sp::transpose(lower));
+      const Array q = nn::orthogonal(w, options), one = sp::eye(n, {.dtype = sp::float64});
+      EXPECT_TRUE(sp::allclose(sp::matmul(one - half, q), one + half, {.atol = 1e-10}));
+      EXPECT_TRUE(sp::allclose(sp::matmul(sp::transpose(q), q), one, {.atol = 1e-10}));
+    }
+  }
+  const Array tall = sp::random::normal(sp::Key(1), {5, 2}, {.dtype = sp::float64});
+  const Array q = nn::orthogonal(tall, options);
+  EXPECT_TRUE(sp::allclose(sp::matmul(sp::transpose(q), q), sp::eye(2, {.dtype = sp::float64}),
+                           {.atol = 1e-12}));
+  EXPECT_TRUE(sp::array_equal(nn::orthogonal(sp::transpose(tall), options), sp::transpose(q)));
+}
+
+TEST(Orthogonal, CayleyHasDerivatives) {
+  const Array w = sp::random::normal(sp::Key(2), {4, 4}, {.dtype = sp::float64});
+  const Array d = sp::random::normal(sp::Key(3), {4, 4}, {.dtype = sp::float64});
+  const auto f = [](const Array& x) {
+    const Array q = nn::orthogonal(x, {.map = nn::OrthogonalMap::kCayley});
+    return sp::sum(q * sp::arange(16, sp::float64).reshape({4, 4}));
+  };
+  const double h = 1e-5;
+  const double expected = ((f(w + h * d) - f(w - h * d)) / (2 * h)).item<double>();
+  EXPECT_NEAR(sp::sum(sp::grad(f)(w) * d).item<double>(), expected, 1e-6);
+  EXPECT_NEAR(std::get<1>(sp::jvp(f, std::tuple{w}, std::tuple{d})).item<double>(), expected, 1e-6);
+  EXPECT_TRUE(sp::allclose(sp::jit(sp::grad(f))(w), sp::grad(f)(w), {.atol = 1e-12}));
+  const auto slope = [&](const Array& x) { return sp::sum(sp::grad(f)(x) * d); };
+  const double second = ((slope(w + h * d) - slope(w - h * d)) / (2 * h)).item<double>();
+  EXPECT_NEAR(sp::sum(sp::grad(slope)(w) * d).item<double>(), second, 1e-5);
+}
+
 TEST(Parametrizations, BadInput) {
   const Array w = sp::ones({3, 4});
   expect_error<ShapeError>([&] { nn::weight_norm(sp::ones({3}), w); },

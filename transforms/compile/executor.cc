@@ -101,7 +101,7 @@ void Executor::give(Frame* frame) const noexcept {
 
 namespace {
 
-bool held_once(const Array& a) { return a.impl()->unique() && a.impl()->buffer->unique(); }
+bool held_once(const Array& a) { return a.impl()->unique() && a.impl()->buffer->may_be_reused(); }
 
 Array view_of(const Array& x, const Aval& aval) {
   return Array(Ref<ArrayImpl>(new ArrayImpl(aval, x.impl()->buffer)));

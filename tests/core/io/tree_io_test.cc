@@ -14,7 +14,6 @@ namespace tree_io_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Pair;
 
 enum class Mode : uint8_t { kFast, kSlow };
@@ -123,12 +122,49 @@ TEST(TreeIo, StaticFieldsStandInTheMetadataByPath) {
   };
   const Scratch s;
   save_tree(s.path("x"), Model{});
+  // The checksum of 1.0f is that of zlib.crc32(struct.pack("<f", 1)) in Python.
   EXPECT_THAT(load_safetensors_metadata(s.path("x")),
-              ElementsAre(Pair("static.drop.0.p", "0.5"), Pair("static.drop.1.p", "0.5")));
-  save_tree(s.path("plain"), std::vector{ones({1})});
-  EXPECT_THAT(load_safetensors_metadata(s.path("plain")), IsEmpty());
+              ElementsAre(Pair("crc32", testing::_), Pair("crc32.w", "aca16a6a"),
+                          Pair("static.drop.0.p", "0.5"), Pair("static.drop.1.p", "0.5")));
   save_tree(s.path("x.npz"), Model{});
   EXPECT_EQ(load_npz(s.path("x.npz")).name(1), "__static__");
+}
+
+TEST(TreeIo, EveryFlippedBitIsSeen) {
+  struct Small {
+    Array weight = arange(6.0f).reshape({2, 3});
+    Array mask = array({true, false});
+    double rate = 0.1;
+    std::string name = "a b";
+  };
+  const Scratch s;
+  save_tree(s.path("x.safetensors"), Small{});
+  const std::string good = s.read("x.safetensors");
+  const int seen =
+      damage(good, [](const std::string& path) { (void)load_tree(path, Small{}, kRestored); });
+  EXPECT_EQ(seen, static_cast<int>(5 * good.size() + 1));  // cut, four flips, and one byte more
+}
+
+TEST(TreeIo, DamageIsNamedWithFileAndArray) {
+  const Scratch s;
+  save_tree(s.path("x"), std::map<std::string, Array>{{"a", ones({2})}, {"b", zeros({3})}});
+  std::string bytes = s.read("x");
+  bytes.back() ^= 1;
+  const std::string path = s.file("flipped", bytes);
+  const std::string expected = path + ": at byte " + std::to_string(bytes.size() - 12) +
+                               ": the data of 'b' is damaged: its checksum differs";
+  EXPECT_THAT(io_error([&] { (void)load_safetensors(path); }),
+              HasSubstr("load_safetensors: " + expected));
+  EXPECT_THAT(io_error([&] { (void)load_tree(path, std::map<std::string, Array>{}); }),
+              HasSubstr("load_tree: " + expected));
+}
+
+TEST(TreeIo, FilesWithoutChecksumsAreRead) {
+  const Scratch s;
+  save_safetensors(s.path("x"), {{"0", ones({2})}}, {.metadata = {{"static.note", "old"}}});
+  EXPECT_TRUE(array_equal(
+      load_tree(s.path("x"), std::vector{zeros({2})}, {.static_fields = StaticFields::kKeep})[0],
+      ones({2})));
 }
 
 TEST(TreeIo, FilesOfOtherProgramsHaveNoStaticFields) {
