@@ -7,8 +7,13 @@ include(GNUInstallDirs)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
 
 install(TARGETS spruce spruce_data EXPORT spruce_targets)
+# Headers that users name; what these include is installed with them.
+set(roots spruce/spruce.h spruce/data.h spruce/core/eigen.h)
+if(SPRUCE_HAS_CUDA)
+  list(APPEND roots spruce/cuda.h)
+endif()
 install(
-  CODE "set(roots spruce/spruce.h spruce/data.h)
+  CODE "set(roots ${roots})
 set(include_dir [=[${PROJECT_SOURCE_DIR}/include]=])
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX OUTPUT_VARIABLE prefix)
 set(destination \"\$ENV{DESTDIR}\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}\")
