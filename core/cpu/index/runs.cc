@@ -8,6 +8,10 @@
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
 
+#if SPRUCE_HAS_X86_TARGETS
+#include <immintrin.h>
+#endif
+
 namespace spruce::cpu {
 namespace {
 
@@ -77,6 +81,61 @@ void join_pieces(char* to, const char* const* from, const int64_t* bytes, int64_
        [](char* t, const char* x, int64_t n) { std::memcpy(t, x, static_cast<size_t>(n)); });
 }
 
+#if SPRUCE_HAS_X86_TARGETS
+
+constexpr int64_t kVector = 64;  // bytes
+
+// Rows of two or three pieces, even numbers of bytes, that a vector holds at least two of: so many
+// rows as fit are put together from a load of each piece. Returns how many rows are written; those
+// that are left are too few for whole loads and stores.
+template <int kPieces>
+SPRUCE_TARGET_V4 int64_t join_vectors(char* to, const char* const* from, const int64_t* bytes,
+                                      int64_t row, int64_t count) {
+  const int64_t rows = kVector / row, least = *std::min_element(bytes, bytes + kPieces);
+  __m512i order[kPieces];
+  __mmask32 lanes[kPieces];
+  int64_t start = 0;
+  for (int k = 0; k < kPieces; start += bytes[k++]) {
+    uint16_t source[kVector / 2] = {};
+    lanes[k] = 0;
+    for (int64_t lane = 0; lane < rows * row / 2; ++lane) {
+      const int64_t within = 2 * lane % row - start;
+      if (within < 0 || within >= bytes[k]) continue;
+      source[lane] = static_cast<uint16_t>((2 * lane / row * bytes[k] + within) / 2);
+      lanes[k] |= static_cast<__mmask32>(uint32_t{1} << lane);
+    }
+    order[k] = _mm512_loadu_si512(source);
+  }
+  int64_t done = 0;
+  for (; (count - done) * least >= kVector; done += rows) {
+    __m512i whole = _mm512_maskz_permutexvar_epi16(lanes[0], order[0],
+                                                   _mm512_loadu_si512(from[0] + done * bytes[0]));
+    for (int k = 1; k < kPieces; ++k) {
+      whole = _mm512_mask_permutexvar_epi16(whole, lanes[k], order[k],
+                                            _mm512_loadu_si512(from[k] + done * bytes[k]));
+    }
+    _mm512_storeu_si512(to + done * row, whole);
+  }
+  return done;
+}
+
+// How many of the rows join_vectors() has written.
+int64_t join_by_vectors(char* to, const char* const* from, const int64_t* bytes, int64_t pieces,
+                        int64_t count) {
+  int64_t row = 0, odd = 0;
+  for (int64_t k = 0; k < pieces; ++k) row += bytes[k], odd |= bytes[k] & 1;
+  if (isa_level() != IsaLevel::kV4 || odd != 0 || 2 * row > kVector) return 0;
+  if (pieces == 2) return join_vectors<2>(to, from, bytes, row, count);
+  if (pieces == 3) return join_vectors<3>(to, from, bytes, row, count);
+  return 0;
+}
+
+#else
+
+int64_t join_by_vectors(char*, const char* const*, const int64_t*, int64_t, int64_t) { return 0; }
+
+#endif
+
 template <int kParts, class T>
 SPRUCE_INLINE void interleave_body(void* to_v, const void* const* from, int64_t count) {
   T* to = static_cast<T*>(to_v);
@@ -132,8 +191,14 @@ void copy_runs(char* to, int64_t to_step, const char* from, int64_t from_step, i
 
 void join_short(char* to, const char* const* from, const int64_t* bytes, int64_t pieces,
                 int64_t count) {
+  const int64_t done = join_by_vectors(to, from, bytes, pieces, count);
+  const char* rest[kMostPieces];
+  for (int64_t k = 0; k < pieces; ++k) {
+    rest[k] = from[k] + done * bytes[k];
+    to += done * bytes[k];
+  }
   const bool narrow = *std::max_element(bytes, bytes + pieces) <= 16;
-  (narrow ? join_pieces<16> : join_pieces<32>)(to, from, bytes, pieces, count);
+  (narrow ? join_pieces<16> : join_pieces<32>)(to, rest, bytes, pieces, count - done);
 }
 
 void interleave(void* to, const void* const* from, int64_t parts, int64_t element_bytes,

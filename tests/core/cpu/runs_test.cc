@@ -56,6 +56,34 @@ TEST(Runs, ElementsOfTwoToFourPartsAreInterleaved) {
   }
 }
 
+// Rows are written to their last byte and no further, whatever is read or written together.
+TEST(Runs, OfSeveralPiecesAreJoined) {
+  std::mt19937 rng(9);
+  for (int trial = 0; trial < 3000; ++trial) {
+    const auto pieces = static_cast<int64_t>(rng() % 4 + 1);
+    const auto count = static_cast<int64_t>(trial % 3 == 0 ? rng() % 300 : rng() % 20);
+    const unsigned unit = 1u << rng() % 4;
+    std::vector<int64_t> bytes;
+    std::vector<std::vector<char>> from;
+    std::vector<const char*> data;
+    int64_t row = 0;
+    for (int64_t k = 0; k < pieces; ++k) {
+      bytes.push_back(static_cast<int64_t>((rng() % (32 / unit) + 1) * unit));
+      row += bytes.back();
+      from.push_back(noise(count * bytes.back(), static_cast<unsigned>(trial + k)));
+    }
+    for (const auto& part : from) data.push_back(part.data());
+    std::vector<char> to = noise(count * row + 64, 3), expected = to;
+    for (int64_t i = 0, at = 0; i < count; ++i) {
+      for (size_t k = 0; k < bytes.size(); at += bytes[k++])
+        std::memcpy(expected.data() + at, from[k].data() + i * bytes[k],
+                    static_cast<size_t>(bytes[k]));
+    }
+    cpu::join_short(to.data(), data.data(), bytes.data(), pieces, count);
+    ASSERT_EQ(to, expected) << pieces << " pieces, " << count << " rows of " << row << " bytes";
+  }
+}
+
 // Copies between strided places, element by element.
 TEST(Copies, OfShortRowsAreThoseOfEachElement) {
   std::mt19937 rng(5);
