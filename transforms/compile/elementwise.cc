@@ -40,5 +40,12 @@ Dtype common_dtype(std::initializer_list<const Array*> arrays) {
   return dtype;
 }
 
+Number number_beside(double value, Dtype dtype) {
+  if (dtype == Dtype::kFloat64) return {array(value, float64)};
+  // Beside integers it makes theirs floats.
+  const Array single(static_cast<float>(value));
+  return {is_floating(dtype) ? astype(single, float32) : single};
+}
+
 }  // namespace internal
 }  // namespace spruce

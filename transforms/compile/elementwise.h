@@ -17,36 +17,37 @@ bool computes_now(std::initializer_list<const Array*> args);
 /// The dtype of these arrays together.
 Dtype common_dtype(std::initializer_list<const Array*> arrays);
 
-/// A number of C++ beside arrays of that dtype, to which it gives way.
-template <class T>
-Array number_beside(T value, Dtype dtype) {
-  if constexpr (std::is_integral_v<T>)
-    return Array(value);
-  else
-    return dtype == Dtype::kFloat64 ? Array(static_cast<double>(value))
-                                    : Array(static_cast<float>(value));
-}
+/// A number of C++ as an array, which takes the dtype of the arrays beside it, or f32 for 16-bit
+/// floats.
+struct Number {
+  Array value;
+};
+Number number_beside(double value, Dtype dtype);
 
 template <class T>
 inline constexpr bool kIsArray = std::is_same_v<std::remove_cvref_t<T>, Array>;
 
-/// f on arrays of 16-bit floats: computed in f32, rounded once.
+/// f of arrays and numbers, on arrays of 16-bit floats computed in f32 and rounded once.
 template <class F>
 struct RoundedOnce {
   F f;
 
   template <class... Args>
-  requires std::invocable<const F&, const Args&...>
   auto operator()(const Args&... args) const {
-    const Dtype dtype = common_dtype({&args...});
-    if (!is_half(dtype)) return f(args...);
-    const auto wide = [](const Array& x) { return is_half(x.dtype()) ? astype(x, float32) : x; };
-    auto out = f(wide(args)...);
+    const Dtype dtype = common_dtype({array_of(args)...});
+    auto out = f(widened(args)...);
+    if (!is_half(dtype)) return out;
     tree::internal::for_each_leaf(out, [&](Array& leaf, tree::Leaf) {
       if (leaf.defined() && leaf.dtype() == float32) leaf = astype(leaf, dtype);
     });
     return out;
   }
+
+ private:
+  static const Array* array_of(const Array& x) { return &x; }
+  static const Array* array_of(const Number&) { return nullptr; }
+  static Array widened(const Array& x) { return is_half(x.dtype()) ? astype(x, float32) : x; }
+  static const Array& widened(const Number& x) { return x.value; }
 };
 
 /// The same, and where it is staged, the check of what it does.
@@ -55,7 +56,6 @@ struct CheckedElementwise {
   RoundedOnce<F> f;
 
   template <class... Args>
-  requires std::invocable<const F&, const Args&...>
   auto operator()(const Args&... args) const {
     check_elementwise(stage("elementwise", f, args...).first);
     return f(args...);
@@ -72,17 +72,17 @@ class Elementwise {
   explicit Elementwise(F f, Loc loc = Loc::current())
       : f_{f}, compiled_({{std::move(f)}}, {.name = "elementwise"}, loc) {}
 
-  /// f of arrays, at least one, and numbers, which give way to the dtype of the arrays.
+  /// f of arrays, at least one, and numbers, which take the dtype of the arrays.
   template <class... Args>
-  requires((internal::kIsArray<Args> || std::is_arithmetic_v<std::remove_cvref_t<Args>>)&&...)
-  auto operator()(Args&&... args) const {
+  requires((internal::kIsArray<Args> || std::is_arithmetic_v<std::remove_cvref_t<Args>>)&&...) auto
+  operator()(Args&&... args) const {
     static_assert((internal::kIsArray<Args> || ...),
                   "spruce: an elementwise function is called with one array at least");
-    if (!internal::computes_now({as_pointer(args)...})) return f_(Array(args)...);
-    constexpr bool numbers = (std::is_arithmetic_v<std::remove_cvref_t<Args>> || ...);
-    const Dtype dtype =
-        numbers ? internal::common_dtype({as_pointer(args)...}) : Dtype::kFloat32;
-    return compiled_(operand(std::forward<Args>(args), dtype)...);
+    constexpr bool kNumbers = (std::is_arithmetic_v<std::remove_cvref_t<Args>> || ...);
+    const Dtype dtype = kNumbers ? internal::common_dtype({as_pointer(args)...}) : Dtype::kFloat32;
+    if (internal::computes_now({as_pointer(args)...}))
+      return compiled_(operand(std::forward<Args>(args), dtype)...);
+    return f_(operand(std::forward<Args>(args), dtype)...);
   }
 
  private:
@@ -95,10 +95,13 @@ class Elementwise {
   }
   template <class T>
   static decltype(auto) operand(T&& x, Dtype dtype) {
-    if constexpr (internal::kIsArray<T>)
+    if constexpr (internal::kIsArray<T>) {
       return std::forward<T>(x);
-    else
-      return internal::number_beside(x, dtype);
+    } else {
+      if (std::is_integral_v<std::remove_cvref_t<T>> && !is_floating(dtype))
+        return internal::Number{Array(x)};
+      return internal::number_beside(static_cast<double>(x), dtype);
+    }
   }
 
   internal::RoundedOnce<F> f_;
@@ -107,13 +110,13 @@ class Elementwise {
 
 /// `f`, a function of arrays by operations on single elements (arithmetic, comparisons, where,
 /// exp, ...), as one loop: `const auto g = elementwise([](const Array& x, const Array& y) { return
-/// x * tanh(y); })`. Called with arrays, and numbers that give way to their dtype, it is staged once
+/// x * tanh(y); })`. Called with arrays, and numbers that take their dtype, it is staged once
 /// for each form of them and runs as one loop without arrays in between; shapes broadcast as f's
 /// operations do. Of arrays of f16 or bf16, f gets f32, and what it returns in f32 is rounded to
-/// their dtype. Under grad, vmap, jit and the other transforms it is f itself: derivatives are those
-/// of its operations, and jit fuses them with what stands around. What f captures is looked at while
-/// it is staged: pass what changes as an argument. Throws ValueError where f does more than
-/// operations on single elements, and what f throws.
+/// their dtype. Under grad, vmap, jit and the other transforms it is f itself: derivatives are
+/// those of its operations, and jit fuses them with what stands around. What f captures is looked
+/// at while it is staged: pass what changes as an argument. Throws ValueError where f does more
+/// than operations on single elements, and what f throws.
 template <class F>
 Elementwise<F> elementwise(F f, Loc loc = Loc::current()) {
   (void)internal::check_function<F>();
