@@ -19,7 +19,7 @@ namespace {
 // The state in the prelude of a reduction, or null.
 const char* reduction_name(const Primitive& p) {
   constexpr std::pair<const Primitive*, const char*> kNames[] = {
-      {&reduce_sum_p, "Sum"},     {&reduce_prod_p, "Product"}, {&reduce_max_p, "Largest"},
+      {&reduce_sum_p, "CompensatedSum"}, {&reduce_prod_p, "Product"}, {&reduce_max_p, "Largest"},
       {&reduce_min_p, "Smallest"}, {&reduce_and_p, "And"},      {&reduce_or_p, "Or"},
       {&argmax_p, "ArgLargest"},  {&argmin_p, "ArgSmallest"}};
   for (const auto& [primitive, name] : kNames) {

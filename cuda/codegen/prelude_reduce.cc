@@ -14,6 +14,22 @@ template <class T> struct Sum {
   SP_MEMBER void merge(const Sum& b) { total = sp::add(total, b.total); }
   SP_MEMBER T result() const { return total; }
 };
+// Of f32 with what the additions have lost, so that the order of the elements hardly shows.
+template <class T> struct CompensatedSum : Sum<T> {};
+template <> struct CompensatedSum<f32> {
+  f32 total, rest;
+  SP_MEMBER void start() { total = 0, rest = 0; }
+  SP_MEMBER void add(f32 x, i64) {
+    const f32 sum = total + x, part = sum - total;
+    rest += (total - (sum - part)) + (x - part);
+    total = sum;
+  }
+  SP_MEMBER void merge(const CompensatedSum& b) {
+    add(b.total, 0);
+    rest += b.rest;
+  }
+  SP_MEMBER f32 result() const { return is_finite(total) ? total + rest : total; }
+};
 template <class T> struct Product {
   T total;
   SP_MEMBER void start() { total = T(1); }
