@@ -9,8 +9,8 @@
 #include "spruce/core/error.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/cuda/driver/error.h"
-#include "spruce/cuda/plan/executable.h"
-#include "spruce/cuda/plan/host_step.h"
+#include "spruce/cuda/device/executable.h"
+#include "spruce/cuda/device/host_step.h"
 
 namespace spruce::cuda {
 namespace {

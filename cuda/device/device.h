@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "spruce/core/device.h"
-#include "spruce/cuda/device/context.h"
+#include "spruce/cuda/driver/context.h"
 #include "spruce/cuda/memory/pool.h"
 #include "spruce/cuda/plan/steps.h"
 
