@@ -9,7 +9,8 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
 install(TARGETS spruce spruce_data EXPORT spruce_targets)
 # Headers that users name; what these include is installed with them.
 set(roots spruce/spruce.h spruce/data.h spruce/core/eigen.h)
-if(SPRUCE_HAS_CUDA)
+if(TARGET spruce_cuda)
+  install(TARGETS spruce_cuda EXPORT spruce_targets)
   list(APPEND roots spruce/cuda.h)
 endif()
 install(
