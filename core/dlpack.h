@@ -15,7 +15,7 @@ namespace dlpack {
 /// DLDevice: where the memory is.
 struct Device {
   int32_t type = 1;  ///< 1 for the host
-  int32_t id = 0;
+  int32_t id = 0;    ///< of several devices of a type
 };
 
 /// DLDataType: the type of the elements.

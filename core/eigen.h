@@ -26,7 +26,7 @@ using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 template <class Plain>
 class Map : public Eigen::Map<const Plain> {
  public:
-  using Scalar = typename Plain::Scalar;
+  using Scalar = typename Plain::Scalar;  ///< of the elements
   /// Of the library: the elements, which the map keeps, as rows and columns.
   Map(HostSpan<Scalar> memory, int64_t rows, int64_t columns)
       : Eigen::Map<const Plain>(memory.data(), rows, columns), memory_(std::move(memory)) {}

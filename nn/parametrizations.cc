@@ -81,7 +81,8 @@ Array matrix_exp(const Array& a) {
 
 // The solution of a x = b for matrices, by Gauss and Jordan without pivots: row i of both is
 // divided by the diagonal and taken from the others. Safe where a + a^T is positive definite.
-Array eliminate(const Array& a, const Array& b) {
+// `units` is the unit matrix, which is made where the weight is.
+Array eliminate(const Array& a, const Array& b, const Array& units) {
   const int64_t n = a.shape(0);
   const auto step = [n](std::span<const Array> in) {
     const Array &m = in[0], &unit = in[1];
@@ -89,7 +90,7 @@ Array eliminate(const Array& a, const Array& b) {
     const Array scaled = row / sum(unit * row[slice(n)]);
     return std::vector<Array>{m - expand_dims(column - unit, 1) * scaled};
   };
-  const Array both = concatenate({a, b}, 1), units = eye(n, {.dtype = a.dtype()});
+  const Array both = concatenate({a, b}, 1);
   return internal::scan_arrays({both}, {units}, false, step)[0][{slice(), slice(n, none)}];
 }
 
@@ -100,8 +101,8 @@ Array cayley(const Array& a) {
     return std::vector<Array>{x[0] - matmul(half, x[0])};
   };
   const auto solve = [&](const Array& m) {
-    return [m](const spruce::internal::FlatBody&, std::span<const Array> b) {
-      return std::vector<Array>{eliminate(m, b[0])};
+    return [m, unit](const spruce::internal::FlatBody&, std::span<const Array> b) {
+      return std::vector<Array>{eliminate(m, b[0], unit)};
     };
   };
   return spruce::internal::flat_linear_solve(map, {unit + half}, solve(unit - half),

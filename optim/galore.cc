@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "spruce/core/default_device.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/random/random.h"
 #include "spruce/transforms/control/cond.h"
@@ -33,6 +34,7 @@ Array orthonormal_rows(const Array& x, const Array& spare) {
 
 // The first right singular vectors of x f[l, s], as rows f[rank, s].
 Array singular_rows(const Array& x, int64_t rank, int64_t iterations) {
+  const spruce::internal::SameDevice here(x);
   const auto [k1, k2] = random::split<2>(Key(0));
   const Array right = random::normal(k1, {rank, x.shape()[1]}, {.dtype = x.dtype()});
   const Array left = random::normal(k2, {rank, x.shape()[0]}, {.dtype = x.dtype()});
@@ -55,6 +57,7 @@ bool ScaleByGalore::is_projected(const Array& g) const {
 GaloreState ScaleByGalore::start(const std::vector<Array>& params) const {
   GaloreState state{zero_count(), {}, {}, {}};
   for (const Array& p : params) {
+    const spruce::internal::SameDevice here(p);
     const bool small = is_projected(p);
     const int64_t longer = small ? std::max(p.shape()[0], p.shape()[1]) : 0;
     const Array moment = zeros(small ? Shape{longer, rank} : p.shape(), p.dtype());
