@@ -32,6 +32,10 @@ def take(x, *indices):
     return x[indices]
 
 
+def take_along(x, k):
+    return jnp.take_along_axis(x, k, axis=-1, mode="clip")
+
+
 def bag(table, ids):
     return jnp.sum(table[ids], axis=1)
 
@@ -55,9 +59,15 @@ GATHERS = {
         integers(1000, MILLION), jnp.sort(places(1, MILLION, MILLION)))),
     "take_grad_1m": (gradient(take), lambda: (
         normals(MILLION), normals(MILLION), places(1, MILLION, MILLION))),
-    "take_along_1m": (
-        lambda x, k: jnp.take_along_axis(x, k, axis=-1, mode="clip"),
-        lambda: (normals(1024, 1024), places(1, 1024, 1024, 1024))),
+    "take_bf16_1m": (take, lambda: (bf16(MILLION), places(1, MILLION, MILLION))),
+    "take_rows_sorted": (take, lambda: (
+        integers(1000, 50000, 128), jnp.sort(places(1, 50000, 16384)))),
+    "take_grad_bf16_1m": (gradient(take), lambda: (
+        bf16(MILLION), bf16(MILLION), places(1, MILLION, MILLION))),
+    "take_along_1m": (take_along, lambda: (
+        normals(1024, 1024), places(1, 1024, 1024, 1024))),
+    "take_along_grad_1m": (gradient(take_along), lambda: (
+        normals(1024, 1024), normals(1024, 1024), places(1, 1024, 1024, 1024))),
     "index_two_1m": (take, lambda: (
         normals(1024, 1024), places(1, 1024, MILLION), places(2, 1024, MILLION))),
     "index_two_grad_1m": (gradient(take), lambda: (
@@ -66,7 +76,11 @@ GATHERS = {
     "index_three_1m": (take, lambda: (
         normals(64, 128, 128), places(1, 64, MILLION), places(2, 128, MILLION),
         places(3, 128, MILLION))),
+    "index_three_grad_1m": (gradient(take), lambda: (
+        normals(64, 128, 128), normals(MILLION), places(1, 64, MILLION), places(2, 128, MILLION),
+        places(3, 128, MILLION))),
     "bag": (bag, lambda: (normals(50000, 64), places(1, 50000, 4096, 32))),
+    "bag_bf16": (bag, lambda: (bf16(50000, 64), places(1, 50000, 4096, 32))),
     "bag_grad": (gradient(bag), lambda: (
         normals(50000, 64), normals(4096, 64), places(1, 50000, 4096, 32))),
     "add_rows": (add, lambda: (
@@ -78,6 +92,16 @@ GATHERS = {
     "add_two_1m": (
         lambda i, j: jnp.zeros((1024, 1024)).at[i, j].add(1.0),
         lambda: (places(1, 1024, MILLION), places(2, 1024, MILLION))),
+    "add_i32_1m": (add, lambda: (
+        integers(1000, MILLION), places(1, MILLION, MILLION), integers(1000, MILLION))),
+    "add_sorted_1m": (add, lambda: (
+        normals(MILLION), jnp.sort(places(1, MILLION, MILLION)), normals(MILLION))),
+    "max_1m": (
+        lambda x, i, u: x.at[i].max(u),
+        lambda: (normals(MILLION), places(1, MILLION, MILLION), 2 * normals(MILLION))),
+    "set_rows": (
+        lambda x, i, u: x.at[i].set(u),
+        lambda: (jnp.zeros((65536, 128)), shuffled(65536), normals(65536, 128))),
     "count_1m": (
         lambda labels: jnp.bincount(labels, length=1000), lambda: (places(1, 1000, MILLION),)),
     "set_1m": (

@@ -44,6 +44,14 @@ def take_two(x, i, j):
     return x[i, j]
 
 
+def take_three(x, i, j, k):
+    return x[i, j, k]
+
+
+def take_along(x, k):
+    return torch.gather(x, -1, k)
+
+
 def bag(table, ids):
     return F.embedding_bag(ids, table, mode="sum")
 
@@ -67,19 +75,28 @@ GATHERS = {
         integers(1000, MILLION).int(), torch.sort(places(1, MILLION, MILLION)).values)),
     "take_grad_1m": (gradient(rows), lambda: with_gradient(
         normals(MILLION), normals(MILLION), places(1, MILLION, MILLION))),
-    "take_along_1m": (
-        lambda x, k: torch.gather(x, -1, k),
-        lambda: (normals(1024, 1024), places(1, 1024, 1024, 1024))),
+    "take_bf16_1m": (rows, lambda: (bf16(MILLION), places(1, MILLION, MILLION))),
+    "take_rows_sorted": (rows, lambda: (
+        integers(1000, 50000, 128).int(), torch.sort(places(1, 50000, 16384)).values)),
+    "take_grad_bf16_1m": (gradient(rows), lambda: with_gradient(
+        bf16(MILLION), bf16(MILLION), places(1, MILLION, MILLION))),
+    "take_along_1m": (take_along, lambda: (
+        normals(1024, 1024), places(1, 1024, 1024, 1024))),
+    "take_along_grad_1m": (gradient(take_along), lambda: with_gradient(
+        normals(1024, 1024), normals(1024, 1024), places(1, 1024, 1024, 1024))),
     "index_two_1m": (take_two, lambda: (
         normals(1024, 1024), places(1, 1024, MILLION), places(2, 1024, MILLION))),
     "index_two_grad_1m": (gradient(take_two), lambda: with_gradient(
         normals(1024, 1024), normals(MILLION), places(1, 1024, MILLION),
         places(2, 1024, MILLION))),
-    "index_three_1m": (
-        lambda x, i, j, k: x[i, j, k],
-        lambda: (normals(64, 128, 128), places(1, 64, MILLION), places(2, 128, MILLION),
-                 places(3, 128, MILLION))),
+    "index_three_1m": (take_three, lambda: (
+        normals(64, 128, 128), places(1, 64, MILLION), places(2, 128, MILLION),
+        places(3, 128, MILLION))),
+    "index_three_grad_1m": (gradient(take_three), lambda: with_gradient(
+        normals(64, 128, 128), normals(MILLION), places(1, 64, MILLION), places(2, 128, MILLION),
+        places(3, 128, MILLION))),
     "bag": (bag, lambda: (normals(50000, 64), places(1, 50000, 4096, 32))),
+    "bag_bf16": (bag, lambda: (bf16(50000, 64), places(1, 50000, 4096, 32))),
     "bag_grad": (gradient(bag), lambda: with_gradient(
         normals(50000, 64), normals(4096, 64), places(1, 50000, 4096, 32))),
     "add_rows": (add, lambda: (
@@ -91,6 +108,16 @@ GATHERS = {
     "add_two_1m": (
         lambda i, j: torch.zeros(1024, 1024).index_put((i, j), torch.ones(()), accumulate=True),
         lambda: (places(1, 1024, MILLION), places(2, 1024, MILLION))),
+    "add_i32_1m": (add, lambda: (
+        integers(1000, MILLION).int(), places(1, MILLION, MILLION), integers(1000, MILLION).int())),
+    "add_sorted_1m": (add, lambda: (
+        normals(MILLION), torch.sort(places(1, MILLION, MILLION)).values, normals(MILLION))),
+    "max_1m": (
+        lambda x, i, u: x.scatter_reduce(0, i, u, "amax"),
+        lambda: (normals(MILLION), places(1, MILLION, MILLION), 2 * normals(MILLION))),
+    "set_rows": (
+        lambda x, i, u: x.index_copy(0, i, u),
+        lambda: (torch.zeros(65536, 128), shuffled(65536), normals(65536, 128))),
     "count_1m": (
         lambda labels: torch.bincount(labels, minlength=1000),
         lambda: (places(1, 1000, MILLION),)),

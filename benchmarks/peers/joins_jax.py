@@ -13,11 +13,14 @@ JOINS = {
     "concat_first": (0, [(256, 1024)] * 4),
     "concat_middle": (1, [(64, 16, 256)] * 4),
     "concat_last": (-1, [(4096, 64)] * 4),
+    "concat_last_bf16": (-1, [(4096, 64)] * 4, jnp.bfloat16),
     "concat_thin": (-1, [(262144, 3), (262144, 1)]),
+    "concat_thin_bf16": (-1, [(262144, 5), (262144, 2)], jnp.bfloat16),
+    "concat_thin_i32": (-1, [(262144, 2), (262144, 1), (262144, 3)], jnp.int32),
 }
-for name, (axis, shapes) in JOINS.items():
-    ROWS[name] = lambda axis=axis, shapes=shapes: applied(
-        lambda parts: jnp.concatenate(parts, axis), [normals(*shape) for shape in shapes])
+for name, (axis, shapes, *dtype) in JOINS.items():
+    ROWS[name] = lambda axis=axis, shapes=shapes, dtype=(*dtype, jnp.float32)[0]: applied(
+        lambda parts: jnp.concatenate(parts, axis), [normals(*shape).astype(dtype) for shape in shapes])
 
 
 def stack_last(count, dtype):

@@ -12,11 +12,14 @@ JOINS = {
     "concat_first": (0, [(256, 1024)] * 4),
     "concat_middle": (1, [(64, 16, 256)] * 4),
     "concat_last": (-1, [(4096, 64)] * 4),
+    "concat_last_bf16": (-1, [(4096, 64)] * 4, torch.bfloat16),
     "concat_thin": (-1, [(262144, 3), (262144, 1)]),
+    "concat_thin_bf16": (-1, [(262144, 5), (262144, 2)], torch.bfloat16),
+    "concat_thin_i32": (-1, [(262144, 2), (262144, 1), (262144, 3)], torch.int32),
 }
-for name, (axis, shapes) in JOINS.items():
-    ROWS[name] = lambda axis=axis, shapes=shapes: applied(
-        lambda *parts: torch.cat(parts, axis), *[normals(*shape) for shape in shapes])
+for name, (axis, shapes, *dtype) in JOINS.items():
+    ROWS[name] = lambda axis=axis, shapes=shapes, dtype=(*dtype, torch.float32)[0]: applied(
+        lambda *parts: torch.cat(parts, axis), *[normals(*shape).to(dtype) for shape in shapes])
 
 
 def stack_last(count, dtype):

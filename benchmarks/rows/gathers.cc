@@ -38,6 +38,10 @@ auto gradient(F f) {
 
 Array take(const Array& x, const Array& i) { return sp::take(x, i, 0); }
 Array take_two(const Array& x, const Array& i, const Array& j) { return x[{i, j}]; }
+Array take_three(const Array& x, const Array& i, const Array& j, const Array& k) {
+  return x[{i, j, k}];
+}
+Array take_along(const Array& x, const Array& k) { return sp::take_along_axis(x, k, -1); }
 Array bag(const Array& table, const Array& ids) { return sp::sum(sp::take(table, ids, 0), 1); }
 Array add(const Array& x, const Array& i, const Array& u) { return x.at(i).add(u); }
 
@@ -54,20 +58,27 @@ std::vector<Row> reads() {
           "take_sorted_1m", take, [] { return integers(1000, {kMillion}); },
           [=] { return sp::sort(elements()); }),
       row("take_grad_1m", gradient(take), drawn({kMillion}), drawn({kMillion}), elements),
+      row("take_bf16_1m", take, drawn({kMillion}, sp::bfloat16), elements),
       row(
-          "take_along_1m",
-          [](const Array& x, const Array& k) { return sp::take_along_axis(x, k, -1); },
-          drawn({1024, 1024}), drawn_places(1, 1024, {1024, 1024})),
+          "take_rows_sorted", take,
+          [] {
+            return integers(1000, {50000, 128});
+          },
+          [=] { return sp::sort(rows()); }),
+      row("take_grad_bf16_1m", gradient(take), drawn({kMillion}, sp::bfloat16),
+          drawn({kMillion}, sp::bfloat16), elements),
+      row("take_along_1m", take_along, drawn({1024, 1024}), drawn_places(1, 1024, {1024, 1024})),
+      row("take_along_grad_1m", gradient(take_along), drawn({1024, 1024}), drawn({1024, 1024}),
+          drawn_places(1, 1024, {1024, 1024})),
       row("index_two_1m", take_two, drawn({1024, 1024}), i, j),
       row("index_two_grad_1m", gradient(take_two), drawn({1024, 1024}), drawn({kMillion}), i, j),
-      row(
-          "index_three_1m",
-          [](const Array& x, const Array& a, const Array& b, const Array& c) {
-            return x[{a, b, c}];
-          },
-          drawn({64, 128, 128}), drawn_places(1, 64, {kMillion}), drawn_places(2, 128, {kMillion}),
+      row("index_three_1m", take_three, drawn({64, 128, 128}), drawn_places(1, 64, {kMillion}),
+          drawn_places(2, 128, {kMillion}), drawn_places(3, 128, {kMillion})),
+      row("index_three_grad_1m", gradient(take_three), drawn({64, 128, 128}), drawn({kMillion}),
+          drawn_places(1, 64, {kMillion}), drawn_places(2, 128, {kMillion}),
           drawn_places(3, 128, {kMillion})),
       row("bag", bag, drawn({50000, 64}), drawn_places(1, 50000, {4096, 32})),
+      row("bag_bf16", bag, drawn({50000, 64}, sp::bfloat16), drawn_places(1, 50000, {4096, 32})),
       row("bag_grad", gradient(bag), drawn({50000, 64}), drawn({4096, 64}),
           drawn_places(1, 50000, {4096, 32}))};
 }
@@ -86,6 +97,22 @@ std::vector<Row> updates() {
             return sp::zeros({1024, 1024}).at(i, j).add(1.0f);
           },
           drawn_places(1, 1024, {kMillion}), drawn_places(2, 1024, {kMillion})),
+      row(
+          "add_i32_1m", add, [] { return integers(1000, {kMillion}); },
+          drawn_places(1, kMillion, {kMillion}), [] { return integers(1000, {kMillion}); }),
+      row(
+          "add_sorted_1m", add, drawn({kMillion}),
+          [] { return sp::sort(places(1, kMillion, {kMillion})); }, drawn({kMillion})),
+      row(
+          "max_1m", [](const Array& x, const Array& i, const Array& u) { return x.at(i).max(u); },
+          drawn({kMillion}), drawn_places(1, kMillion, {kMillion}),
+          [] { return 2.0f * normals({kMillion}); }),
+      row(
+          "set_rows", [](const Array& x, const Array& i, const Array& u) { return x.at(i).set(u); },
+          [] {
+            return sp::zeros({65536, 128});
+          },
+          [] { return shuffled(65536); }, drawn({65536, 128})),
       row(
           "count_1m", [](const Array& labels) { return sp::bincount(labels, 1000); },
           drawn_places(1, 1000, {kMillion})),

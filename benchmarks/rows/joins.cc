@@ -7,10 +7,12 @@ namespace {
 
 constexpr int64_t kMillion = 1024 * 1024;
 
-Row join(const std::string& name, const std::vector<sp::Shape>& shapes, int64_t axis) {
+Row join(const std::string& name, const std::vector<sp::Shape>& shapes, int64_t axis,
+         sp::Dtype dtype = sp::float32) {
   return {name, [=](const Settings& s) {
             std::vector<Array> parts;
-            for (const sp::Shape& shape : shapes) parts.push_back(normals(shape));
+            for (const sp::Shape& shape : shapes)
+              parts.push_back(sp::astype(normals(shape), dtype));
             return call_of(
                 s, [axis](const std::vector<Array>& p) { return sp::concatenate(p, axis); }, parts);
           }};
@@ -53,7 +55,10 @@ std::vector<Row> join_rows() {
           join("concat_first", four({256, 1024}), 0),
           join("concat_middle", four({64, 16, 256}), 1),
           join("concat_last", four({4096, 64}), -1),
+          join("concat_last_bf16", four({4096, 64}), -1, sp::bfloat16),
           join("concat_thin", {{262144, 3}, {262144, 1}}, -1),
+          join("concat_thin_bf16", {{262144, 5}, {262144, 2}}, -1, sp::bfloat16),
+          join("concat_thin_i32", {{262144, 2}, {262144, 1}, {262144, 3}}, -1, sp::int32),
           {"stencil",
            [](const Settings& s) {
              return call_of(s, stencil, normals({512, 512}));

@@ -49,17 +49,20 @@ struct Mul {
       return a * b;
   }
 };
-// NaN wins over every number.
+// NaN wins over every number. Which of two numbers is taken nobody could predict: that is no
+// branch.
 struct Min {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return b < a || b != b ? b : a;
+    const T smaller = b < a ? b : a;
+    return b != b ? b : smaller;
   }
 };
 struct Max {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return a < b || b != b ? b : a;
+    const T larger = a < b ? b : a;
+    return b != b ? b : larger;
   }
 };
 
