@@ -19,6 +19,14 @@ foreach(part IN LISTS parts ITEMS data)
     PATTERN "*.h"
     PATTERN "x64" EXCLUDE)
 endforeach()
+# Of the CUDA back end only what users include: the rest needs the headers of the toolkit.
+if(TARGET spruce_cuda)
+  install(TARGETS spruce_cuda EXPORT spruce_targets)
+  install(FILES "${PROJECT_SOURCE_DIR}/include/spruce/cuda.h"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce")
+  install(FILES "${PROJECT_SOURCE_DIR}/cuda/cuda.h"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/spruce/cuda")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(

@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
-PARTS = ("core", "transforms", "nn", "optim", "data")
+PARTS = ("core", "transforms", "nn", "optim", "data", "cuda")
 CIRCLES = {frozenset({"core/ops", "core/rules"})}  # that there may be
 BEGIN, END = "<!-- picture -->\n", "<!-- end of picture -->\n"
 ONE = "core/primitives"

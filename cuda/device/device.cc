@@ -9,8 +9,8 @@
 #include "spruce/core/error.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/cuda/driver/error.h"
-#include "spruce/cuda/plan/executable.h"
-#include "spruce/cuda/plan/host_step.h"
+#include "spruce/cuda/device/executable.h"
+#include "spruce/cuda/device/host_step.h"
 
 namespace spruce::cuda {
 namespace {
@@ -93,6 +93,7 @@ CudaDevice::CudaDevice(int ordinal)
     : name_("cuda:" + std::to_string(ordinal)),
       context_(ordinal),
       pool_(context_),
+      staging_(context_),
       eager_(std::make_unique<EagerCache>()) {}
 
 CudaDevice::~CudaDevice() = default;
@@ -100,9 +101,7 @@ CudaDevice::~CudaDevice() = default;
 void CudaDevice::copy_from_host(void* device_data, const void* host_data, size_t bytes) {
   if (bytes == 0) return;
   context_.enter();
-  check(driver().cuMemcpyHtoDAsync(address(device_data), host_data, bytes, context_.stream()),
-        "copying " + std::to_string(bytes) + " bytes to " + name_);
-  context_.wait("copying to " + name_);
+  staging_.upload(address(device_data), host_data, bytes);
 }
 
 void CudaDevice::copy_to_host(void* host_data, const void* device_data, size_t bytes) {

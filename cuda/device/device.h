@@ -8,8 +8,9 @@
 #include <unordered_map>
 
 #include "spruce/core/device.h"
-#include "spruce/cuda/device/context.h"
+#include "spruce/cuda/driver/context.h"
 #include "spruce/cuda/memory/pool.h"
+#include "spruce/cuda/memory/staging.h"
 #include "spruce/cuda/plan/steps.h"
 
 namespace spruce::cuda {
@@ -55,6 +56,7 @@ class CudaDevice final : public Device {
   std::string name_;
   Context context_;
   Pool pool_;
+  Staging staging_;
   std::unique_ptr<EagerCache> eager_;
   std::recursive_mutex scratch_mutex_;
   int scratch_users_ = 0;  // of one thread, nested

@@ -16,7 +16,7 @@
   X(cuDevicePrimaryCtxRetain) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize)          \
   X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamQuery) X(cuMemGetInfo) X(cuMemAllocAsync)   \
   X(cuMemFreeAsync) X(cuDeviceGetDefaultMemPool) X(cuMemPoolSetAttribute) X(cuMemPoolTrimTo)     \
-  X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync)      \
+  X(cuMemAlloc) X(cuMemFree) X(cuMemAllocHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync)      \
   X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async) X(cuModuleLoadData)                 \
   X(cuModuleGetFunction) X(cuModuleUnload) X(cuFuncGetParamInfo) X(cuFuncGetAttribute)           \
   X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuStreamBeginCapture) X(cuStreamEndCapture)          \

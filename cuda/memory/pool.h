@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "spruce/cuda/cuda.h"
-#include "spruce/cuda/device/context.h"
+#include "spruce/cuda/driver/context.h"
 
 namespace spruce::cuda {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "spruce/cuda/device/context.h"
+#include "spruce/cuda/driver/context.h"
 
 namespace spruce::cuda {
 

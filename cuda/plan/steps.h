@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spruce/cuda/device/context.h"
+#include "spruce/cuda/driver/context.h"
 #include "spruce/cuda/kernels.h"
 
 namespace spruce::cuda {

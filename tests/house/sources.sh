@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$1"
 
 folders=()
-for folder in core transforms nn optim data include tests examples benchmarks; do
+for folder in core transforms nn optim data cuda include tests examples benchmarks; do
   [[ -d $folder ]] && folders+=("$folder")
 done
 failed=0

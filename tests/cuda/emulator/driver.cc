@@ -215,6 +215,10 @@ CUresult release(CUdeviceptr p) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 CUresult release_async(CUdeviceptr p, CUstream) { return release(p); }
+CUresult allocate_host(void** p, size_t bytes) {
+  *p = ::operator new(bytes);
+  return CUDA_SUCCESS;
+}
 CUresult default_pool(CUmemoryPool* pool, CUdevice) {
   *pool = nullptr;
   return CUDA_SUCCESS;
@@ -392,6 +396,7 @@ const cuda::DriverTable kDriver = {
     .cuMemPoolTrimTo = pool_trim,
     .cuMemAlloc = allocate,
     .cuMemFree = release,
+    .cuMemAllocHost = allocate_host,
     .cuMemcpyHtoDAsync = to_device,
     .cuMemcpyDtoHAsync = to_host,
     .cuMemcpyDtoDAsync = within,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the texts of kernels are compiled with by the host's compiler: the part of CUDA C++ that they
 // use. It includes nothing, as NVRTC does. The emulator (block.cc) runs the threads of a block.
+#pragma once
 
 // Where a thread is, and what all threads of a block wait for.
 extern "C" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/cuda/plan/host_step.h"
+#include "spruce/cuda/device/host_step.h"
 
 #include <memory>
 #include <string>

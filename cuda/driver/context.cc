@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/cuda/device/context.h"
+#include "spruce/cuda/driver/context.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/cuda/plan/executable.h"
+#include "spruce/cuda/device/executable.h"
 
 #include <optional>
 #include <utility>
@@ -13,7 +13,7 @@
 #include "spruce/cuda/device/device.h"
 #include "spruce/cuda/driver/error.h"
 #include "spruce/cuda/plan/graph_cache.h"
-#include "spruce/cuda/plan/host_step.h"
+#include "spruce/cuda/device/host_step.h"
 #include "spruce/cuda/plan/layout.h"
 
 namespace spruce::cuda {
