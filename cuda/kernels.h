@@ -4,6 +4,7 @@
 // run eagerly and in a compiled function.
 #pragma once
 
+#include <cstring>
 #include <array>
 #include <cstddef>
 #include <cstdint>

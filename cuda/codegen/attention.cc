@@ -130,8 +130,10 @@ std::string Kernel::score() const {
                               : "      const sp::i64 query = own, key = other;\n";
   if (s_.causal) text += "      open = open && key <= query;\n";
   if (s_.mask) {
-    text += "      if (open) {\n        const auto m = sp::widen(mask[mask_at + query * mask_row + key * "
-            "mask_column]);\n";
+    text +=
+        "      if (open) {\n        const auto m = sp::widen(mask[mask_at + query * mask_row + key "
+        "* "
+        "mask_column]);\n";
     text += is_bool(args_.in[*s_.mask]->dtype)
                 ? "        open = m;\n"
                 : "        open = m != -sp::infinity<C>();\n        s += m;\n";
@@ -172,46 +174,55 @@ Launch Kernel::launch(const std::string& write) {
   std::vector<Shape> steps;
   for (const Named& n : walked_) names.push_back(n.name), steps.push_back(n.leading);
 
-  std::string text = "  typedef " + c + " C;\n  constexpr int D = " + number(s_.size) + ", E = " +
-                     number(s_.value_size) + ", TILE = " + number(tile) + ", EACH = " + number(each) +
-                     ", DS = (D + 31) / 32, ES = (E + 31) / 32;\n" +
+  std::string text = "  typedef " + c + " C;\n  constexpr int D = " + number(s_.size) +
+                     ", E = " + number(s_.value_size) + ", TILE = " + number(tile) +
+                     ", EACH = " + number(each) + ", DS = (D + 31) / 32, ES = (E + 31) / 32;\n" +
                      "  __shared__ C other_a[TILE][D + 1], other_b[TILE][E + 1], own_a[" +
                      number(rows) + "][D > 0 ? D : 1];\n";
   if (!forward) text += "  __shared__ C own_b[" + number(rows) + "][E > 0 ? E : 1];\n";
   text += pointers_ +
           "  const int t = threadIdx.x, lane = t % 32, warp = t / 32;\n"
           "  for (sp::i64 which = blockIdx.x; which < all; which += gridDim.x) {\n"
-          "    const sp::i64 batch = which / tiles, own0 = which % tiles * " + number(rows) + ";\n" +
-          begins_ + walk_of(s_.batch, steps).places(kernel_, "b", "batch", names);
+          "    const sp::i64 batch = which / tiles, own0 = which % tiles * " +
+          number(rows) + ";\n" + begins_ +
+          walk_of(s_.batch, steps).places(kernel_, "b", "batch", names);
   const auto load = [&](const char* shared, const char* from, const char* size, const char* first,
                         const char* end, const std::string& count) {
     return std::string("    for (int x = t; x < ") + count + " * " + size +
-           "; x += 256) {\n      const int r = x / " + size + ", c = x % " + size + ";\n      " + shared +
-           "[r][c] = " + first + " + r < " + end + " ? C(sp::widen(" + from + "[" + from + "_at + (" +
-           first + " + r) * " + from + "_row + c])) : C(0);\n    }\n";
+           "; x += 256) {\n      const int r = x / " + size + ", c = x % " + size + ";\n      " +
+           shared + "[r][c] = " + first + " + r < " + end + " ? C(sp::widen(" + from + "[" + from +
+           "_at + (" + first + " + r) * " + from + "_row + c])) : C(0);\n    }\n";
   };
   text += load("own_a", "own_first", "D", "own0", "owners", number(rows));
   if (!forward) text += load("own_b", "own_second", "E", "own0", "owners", number(rows));
-  text += "    C first[EACH][DS > 0 ? DS : 1], second[EACH][ES > 0 ? ES : 1], top[EACH], total[EACH];\n"
-          "#pragma unroll\n    for (int q = 0; q < EACH; ++q) {\n"
-          "      top[q] = -sp::infinity<C>(), total[q] = 0;\n"
-          "#pragma unroll\n      for (int x = 0; x < DS; ++x) first[q][x] = 0;\n"
-          "#pragma unroll\n      for (int x = 0; x < ES; ++x) second[q][x] = 0;\n    }\n";
+  text +=
+      "    C first[EACH][DS > 0 ? DS : 1], second[EACH][ES > 0 ? ES : 1], top[EACH], total[EACH];\n"
+      "#pragma unroll\n    for (int q = 0; q < EACH; ++q) {\n"
+      "      top[q] = -sp::infinity<C>(), total[q] = 0;\n"
+      "#pragma unroll\n      for (int x = 0; x < DS; ++x) first[q][x] = 0;\n"
+      "#pragma unroll\n      for (int x = 0; x < ES; ++x) second[q][x] = 0;\n    }\n";
   std::string begin = "0", end = "others";
   if (s_.causal && key) begin = "own0 / TILE * TILE";
-  if (s_.causal && !key) end = "(own0 + " + number(rows) + " < others ? own0 + " + number(rows) + " : others)";
-  text += "    for (sp::i64 o0 = " + begin + "; o0 < " + end + "; o0 += TILE) {\n    __syncthreads();\n";
+  if (s_.causal && !key)
+    end = "(own0 + " + number(rows) + " < others ? own0 + " + number(rows) + " : others)";
+  text += "    for (sp::i64 o0 = " + begin + "; o0 < " + end +
+          "; o0 += TILE) {\n    __syncthreads();\n";
   text += load("other_a", "other_first", "D", "o0", "others", "TILE") +
           load("other_b", "other_second", "E", "o0", "others", "TILE") +
           "    __syncthreads();\n#pragma unroll\n    for (int q = 0; q < EACH; ++q) {\n"
-          "      const int r = warp * EACH + q;\n" + score();
+          "      const int r = warp * EACH + q;\n" +
+          score();
   const std::string add_first =
-      "        const C g = sp::from_lane(ds, j);\n#pragma unroll\n        for (int x = 0; x < DS; ++x) {\n"
-      "          if (lane + 32 * x < D) first[q][x] = sp::fused_multiply_add(g, other_a[j][lane + 32 * x], "
+      "        const C g = sp::from_lane(ds, j);\n#pragma unroll\n        for (int x = 0; x < DS; "
+      "++x) {\n"
+      "          if (lane + 32 * x < D) first[q][x] = sp::fused_multiply_add(g, other_a[j][lane + "
+      "32 * x], "
       "first[q][x]);\n        }\n";
   const std::string add_second =
-      "        const C w = sp::from_lane(p, j);\n#pragma unroll\n        for (int x = 0; x < ES; ++x) {\n"
-      "          if (lane + 32 * x < E) second[q][x] = sp::fused_multiply_add(w, other_b[j][lane + 32 * x], "
+      "        const C w = sp::from_lane(p, j);\n#pragma unroll\n        for (int x = 0; x < ES; "
+      "++x) {\n"
+      "          if (lane + 32 * x < E) second[q][x] = sp::fused_multiply_add(w, other_b[j][lane + "
+      "32 * x], "
       "second[q][x]);\n        }\n";
   if (forward) {
     text +=
@@ -224,9 +235,10 @@ Launch Kernel::launch(const std::string& write) {
   }
   text += "      for (int j = 0; j < TILE; ++j) {\n" + (forward ? std::string() : add_first) +
           (mode_ == Mode::kQuery ? std::string() : add_second) + "      }\n    }\n    }\n";
-  text += "#pragma unroll\n    for (int q = 0; q < EACH; ++q) {\n"
-          "      const sp::i64 own = own0 + warp * EACH + q;\n      if (own >= owners) continue;\n" +
-          write + "    }\n    __syncthreads();\n  }\n";
+  text +=
+      "#pragma unroll\n    for (int q = 0; q < EACH; ++q) {\n"
+      "      const sp::i64 own = own0 + warp * EACH + q;\n      if (own >= owners) continue;\n" +
+      write + "    }\n    __syncthreads();\n  }\n";
   return kernel_.launch(text, {std::min(tiles * batches, kMostBlocks)}, {kWarps * 32});
 }
 
@@ -236,9 +248,9 @@ std::string write_row(const AttentionShape& s, const std::string& array, const c
   const char* count = from[0] == 'f' ? "DS" : "ES";
   const char* size = from[0] == 'f' ? "D" : "E";
   return std::string("#pragma unroll\n      for (int x = 0; x < ") + count +
-         "; ++x) {\n        const int c = lane + 32 * x;\n        if (c < " + size + ") " + array + "[" +
-         array + "_at + own * " + array + "_row + c] = sp::narrow<" + std::string(text_type(s.dtype)) +
-         ">(C(" + from + "[q][x]" + factor + "));\n      }\n";
+         "; ++x) {\n        const int c = lane + 32 * x;\n        if (c < " + size + ") " + array +
+         "[" + array + "_at + own * " + array + "_row + c] = sp::narrow<" +
+         std::string(text_type(s.dtype)) + ">(C(" + from + "[q][x]" + factor + "));\n      }\n";
 }
 
 }  // namespace
@@ -258,8 +270,9 @@ void attention_kernels(const PrepareArgs& args, const AttentionShape& s,
                       write_row(s, "result", "second", " * scaled");
   if (lse) {
     kernel.per_query("lse", *lse, is_half(s.dtype) ? Dtype::kFloat32 : s.dtype);
-    write += "      if (lane == 0) lse[batch * queries + own] = total[q] == C(0) ? sp::infinity<C>() : "
-             "top[q] + sp::log(total[q]);\n";
+    write +=
+        "      if (lane == 0) lse[batch * queries + own] = total[q] == C(0) ? sp::infinity<C>() : "
+        "top[q] + sp::log(total[q]);\n";
   }
   out.steps.push_back(kernel.launch(write));
 }
@@ -283,9 +296,10 @@ void attention_grad_kernels(const PrepareArgs& args, const AttentionShape& s,
     ct_steps.erase(ct_steps.rank() - 1);
     std::string body = "    sp::i64 p = result_begin, r = ct_begin;\n";
     body += walk_of(space, {o_steps, ct_steps}).places(kernel, "a", "i", {"p", "r"});
-    body += "    " + std::string(compute_type(s.dtype)) + " sum = 0;\n    for (sp::i64 c = 0; c < e; ++c) "
-            "sum = sp::fused_multiply_add(sp::widen(" + o + "[p + c]), sp::widen(" + ct +
-            "[r + c]), sum);\n    " + to + "[i] = sum;\n";
+    body += "    " + std::string(compute_type(s.dtype)) +
+            " sum = 0;\n    for (sp::i64 c = 0; c < e; ++c) "
+            "sum = sp::fused_multiply_add(sp::widen(" +
+            o + "[p + c]), sp::widen(" + ct + "[r + c]), sum);\n    " + to + "[i] = sum;\n";
     out.steps.push_back(kernel.for_each(rows, body));
     Kernel query(args, s, Mode::kQuery);
     query.array("own_first", g.query);

@@ -18,12 +18,12 @@ struct AttentionArray {
 
 /// What all kernels of one application share.
 struct AttentionShape {
-  Dtype dtype;               ///< of all but the mask and what the log-sum-exp has
-  Shape batch;               ///< the leading axes
-  int64_t queries, keys;     ///< t and s
-  int64_t size, value_size;  ///< d and e
-  double scale;              ///< of the scores
-  bool causal;               ///< query i sees keys 0 to i
+  Dtype dtype;                 ///< of all but the mask and what the log-sum-exp has
+  Shape batch;                 ///< the leading axes
+  int64_t queries, keys;       ///< t and s
+  int64_t size, value_size;    ///< d and e
+  double scale;                ///< of the scores
+  bool causal;                 ///< query i sees keys 0 to i
   std::optional<size_t> mask;  ///< the input that is the mask
 };
 

@@ -21,8 +21,8 @@ AttentionShape strided_attention(const PrepareArgs& args) {
   Shape batch = p.query;
   batch.erase(batch.rank() - 1);
   batch.erase(batch.rank() - 1);
-  return {args.in[0]->dtype, batch,   p.query[-2], p.keys, p.query[-1], p.values,
-          p.scale,           p.causal, {}};
+  return {args.in[0]->dtype, batch,   p.query[-2], p.keys, p.query[-1],
+          p.values,          p.scale, p.causal,    {}};
 }
 
 }  // namespace spruce::cuda

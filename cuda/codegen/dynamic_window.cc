@@ -3,8 +3,7 @@
 
 namespace spruce::cuda {
 
-std::string window_start(KernelBuilder& kernel, const Shape& x,
-                         const Shape& window, size_t first) {
+std::string window_start(KernelBuilder& kernel, const Shape& x, const Shape& window, size_t first) {
   kernel.front(R"cuda(
 namespace sp {
 template <class T> SP i64 clamped(T at, i64 last) {

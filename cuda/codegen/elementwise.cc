@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/cuda/codegen/loops.h"
+#include "spruce/cuda/codegen/scalar_text.h"
 
 namespace spruce::cuda {
 namespace {
@@ -69,10 +70,10 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
   const auto aval = [&](ValueId v) -> const Aval& { return graph.avals[static_cast<size_t>(v)]; };
   const Shape& space = aval(targets[0].value).shape;
   Expression expression(graph, places, space);
-  std::vector<std::string> results;
+  std::vector<int> results;
   for (const Target& t : targets) {
     results.push_back(expression.value(t.value));
-    if (results.back().empty()) return false;
+    if (results.back() < 0) return false;
   }
   if (space.numel() == 0) return true;
 
@@ -92,7 +93,7 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
   const std::string count = std::to_string(n);
 
   KernelBuilder kernel("elementwise", args);
-  if (expression.special()) kernel.front(special_prelude());
+  if (needs_special(expression.program())) kernel.front(special_prelude());
   kernel.front(kVectors);
   std::vector<std::string> names;
   std::string begin, read, compute, write, addresses;
@@ -106,8 +107,8 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
     if (pointer.empty()) {
       compute += "      const sp::i64 " + e + " = " + p + (inner != 0 ? " + j" : "") + ";\n";
     } else if (inner == 0 || n == 1) {
-      read += "    const " + std::string(compute_type(loads[k].dtype)) + " " + e +
-              " = sp::widen(" + pointer + "[" + p + "]);\n";
+      read += "    const " + std::string(compute_type(loads[k].dtype)) + " " + e + " = sp::widen(" +
+              pointer + "[" + p + "]);\n";
     } else {
       read += "    " + std::string(text_type(loads[k].dtype)) + " " + l + "[" + count +
               "];\n    sp::load<" + count + ">(" + l + ", " + pointer + " + " + p +
@@ -117,7 +118,7 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
       addresses += " | sp::u64(" + pointer + ")";
     }
   }
-  compute += expression.statements();
+  compute += scalar_text(expression.program(), results);
   for (size_t k = 0; k < targets.size(); ++k) {
     const std::string q = "q" + std::to_string(k), s = "s" + std::to_string(k);
     const std::string type(text_type(aval(targets[k].value).dtype));
@@ -125,9 +126,10 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
     begin += "    sp::i64 " + q + " = 0;\n";
     const std::string pointer = declare(kernel, targets[k].place, aval(targets[k].value).dtype);
     begin += "    " + type + " " + s + "[" + count + "];\n";
-    compute += "      " + s + "[j] = sp::narrow<" + type + ">(" + results[k] + ");\n";
-    write += "    sp::store<" + count + ">(" + s + ", " + pointer + " + " + q +
-             ", aligned, there);\n";
+    compute +=
+        "      " + s + "[j] = sp::narrow<" + type + ">(v" + std::to_string(results[k]) + ");\n";
+    write +=
+        "    sp::store<" + count + ">(" + s + ", " + pointer + " + " + q + ", aligned, there);\n";
     addresses += " | sp::u64(" + pointer + ")";
   }
 
@@ -142,13 +144,14 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
   kernel.value("vectors", vectors);
   kernel.value("elements", space.numel());
   std::string body =
-      "  const bool aligned = ((sp::u64(0)" + addresses + ") & 15) == 0;\n"
+      "  const bool aligned = ((sp::u64(0)" + addresses +
+      ") & 15) == 0;\n"
       "  for (sp::i64 i = sp::i64(blockIdx.x) * blockDim.x + threadIdx.x; i < vectors;\n"
       "       i += sp::i64(gridDim.x) * blockDim.x) {\n"
-      "    const sp::i64 there = elements - i * " + count + ";\n" + begin;
-  body += walk.places(kernel, "a", "i", names) + read +
-          "#pragma unroll\n    for (int j = 0; j < " + count + "; ++j) {\n" + compute + "    }\n" +
-          write + "  }\n";
+      "    const sp::i64 there = elements - i * " +
+      count + ";\n" + begin;
+  body += walk.places(kernel, "a", "i", names) + read + "#pragma unroll\n    for (int j = 0; j < " +
+          count + "; ++j) {\n" + compute + "    }\n" + write + "  }\n";
   out.steps.push_back(kernel.launch(body, {blocks_for(vectors, kThreads)}, {kThreads}));
   return true;
 }

@@ -2,10 +2,10 @@
 #include "spruce/cuda/codegen/expression.h"
 
 #include <algorithm>
-#include <tuple>
+#include <cstring>
 
 #include "spruce/core/rules/shape.h"
-#include "spruce/cuda/codegen/operations.h"
+#include "spruce/core/scalar/expression.h"
 
 namespace spruce::cuda {
 namespace {
@@ -24,23 +24,11 @@ const Graph::Constant* constant_of(const Graph& graph, ValueId v) {
   return nullptr;
 }
 
-std::string number_of(const Array& value) {
-  const Dtype d = value.dtype();
-  return visit_dtype(d, [&]<class T>(T) -> std::string {
-    const T x = *static_cast<const T*>(internal::mutable_data(value));
-    if constexpr (std::is_same_v<T, bool>)
-      return x ? "true" : "false";
-    else if constexpr (std::is_integral_v<T>)
-      return literal(d, static_cast<int64_t>(x));
-    else
-      return literal(d, static_cast<double>(x));
-  });
-}
-
-bool is_special(const Primitive& p) {
-  const std::string_view name = p.name;
-  return name == "erf_inv" || name == "lgamma" || name == "digamma" || name == "polygamma" ||
-         name == "random_gamma_grad";
+// The bits of the only element.
+uint64_t bits_of(const Array& value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, internal::mutable_data(value), static_cast<size_t>(value.nbytes()));
+  return bits;
 }
 
 }  // namespace
@@ -50,14 +38,14 @@ bool Expression::Need::operator<(const Need& b) const {
   return std::lexicographical_compare(axes.begin(), axes.end(), b.axes.begin(), b.axes.end());
 }
 
-std::string Expression::load(const std::optional<Place>& place, const Aval& aval,
-                             const Shape& strides, const Axes& axes) {
+int Expression::load(const std::optional<Place>& place, const Aval& aval, const Shape& strides,
+                     const Axes& axes) {
   Shape steps = Shape::filled(space_.rank(), 0);
   for (int i = 0; i < axes.rank(); ++i) {
     if (axes[i] >= 0) steps[axes[i]] += strides[i];
   }
   loads_.push_back({place, aval.dtype, steps});
-  return "e" + std::to_string(loads_.size() - 1);
+  return program_.input(aval.dtype, static_cast<int>(loads_.size()) - 1);
 }
 
 // The inputs that a value is computed from; none for what is read. Nothing if it cannot be.
@@ -95,7 +83,7 @@ std::optional<std::vector<Expression::Need>> Expression::needs(const Need& of) c
     }
     return std::vector<Need>{need};
   }
-  if (!has_operation(*e->primitive) || e->outputs.size() != 1) return std::nullopt;
+  if (e->primitive->scalar == nullptr) return std::nullopt;
   for (const ValueId v : e->inputs) {
     const Shape& x = shape(v);
     Need need{v, Axes::filled(x.rank(), -1)};
@@ -107,68 +95,49 @@ std::optional<std::vector<Expression::Need>> Expression::needs(const Need& of) c
   return in;
 }
 
-bool Expression::emit(const Need& of, const std::vector<Need>& in) {
+int Expression::emit(const Need& of, const std::vector<Need>& in) {
   const Aval& aval = graph_.avals[static_cast<size_t>(of.value)];
   const auto known = places_.find(of.value);
-  if (known != places_.end()) {
-    names_[of] = load(known->second, aval, row_major_strides(aval.shape), of.axes);
-    return true;
-  }
+  if (known != places_.end())
+    return load(known->second, aval, row_major_strides(aval.shape), of.axes);
   const Equation* e = maker_of(graph_, of.value);
-  std::string text;
-  if (e == nullptr) {
-    text = number_of(constant_of(graph_, of.value)->value);
-  } else if (e->primitive == &iota_p) {
-    const auto axis = e->params.get<IotaParams>().axis;
+  if (e == nullptr)
+    return program_.constant(aval.dtype, bits_of(constant_of(graph_, of.value)->value));
+  if (e->primitive == &iota_p) {
     Shape strides = Shape::filled(aval.shape.rank(), 0);
-    strides[axis] = 1;
-    const std::string at = load(std::nullopt, {Dtype::kInt64, false, {}}, strides, of.axes);
-    text = "sp::convert<" + std::string(text_type(aval.dtype)) + ">(" +
-           (is_half(aval.dtype) ? "sp::f32(" + at + ")" : at) + ")";
-  } else if (e->primitive == &broadcast_in_dim_p || e->primitive == &reshape_p) {
-    names_[of] = names_[in[0]];
-    return true;
-  } else {
-    std::vector<std::string> arguments;
-    std::vector<Dtype> dtypes;
-    for (const Need& need : in) {
-      arguments.push_back(names_[need]);
-      dtypes.push_back(graph_.avals[static_cast<size_t>(need.value)].dtype);
-    }
-    const auto made =
-        operation_text({*e->primitive, e->params, dtypes, aval.dtype, arguments});
-    if (!made) return false;
-    special_ = special_ || is_special(*e->primitive);
-    text = *made;
+    strides[e->params.get<IotaParams>().axis] = 1;
+    int at = load(std::nullopt, {Dtype::kInt64, false, {}}, strides, of.axes);
+    // To 16 bits by f32, as the CPU's kernel.
+    if (is_half(aval.dtype)) at = program_.add(scalar::Op::kConvert, Dtype::kFloat32, at);
+    return program_.add(scalar::Op::kConvert, aval.dtype, at);
   }
-  const std::string name = "v" + std::to_string(names_.size());
-  statements_ += "      const " + std::string(compute_type(aval.dtype)) + " " + name + " = " + text +
-                 ";\n";
-  names_[of] = name;
-  return true;
+  if (e->primitive == &broadcast_in_dim_p || e->primitive == &reshape_p) return values_[in[0]];
+  std::vector<int> inputs;
+  for (const Need& need : in) inputs.push_back(values_[need]);
+  return e->primitive->scalar({program_, inputs, aval.dtype, e->params});
 }
 
-std::string Expression::value(ValueId v) {
+int Expression::value(ValueId v) {
   Need all{v, {}};
   for (int i = 0; i < space_.rank(); ++i) all.axes.push_back(space_[i] == 1 ? -1 : i);
   std::vector<Need> open{all};
   while (!open.empty()) {
     const Need next = open.back();
-    if (names_.contains(next)) {
+    if (values_.contains(next)) {
       open.pop_back();
       continue;
     }
     const auto in = needs(next);
-    if (!in) return {};
+    if (!in) return -1;
     const size_t before = open.size();
     for (const Need& need : *in) {
-      if (!names_.contains(need)) open.push_back(need);
+      if (!values_.contains(need)) open.push_back(need);
     }
     if (open.size() > before) continue;
-    if (!emit(next, *in)) return {};
+    values_[next] = emit(next, *in);
     open.pop_back();
   }
-  return names_[all];
+  return values_[all];
 }
 
 std::string declare(KernelBuilder& kernel, const Place& place, Dtype dtype) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of a graph of elementwise equations as statements for one element: each input is loaded
-// once, what moves elements (broadcast_in_dim, iota, reshapes of axes of size 1) only changes which.
+// Values of a graph of elementwise equations as a scalar program for one element: each input is
+// loaded once, what moves elements (broadcast_in_dim, iota, reshapes of axes of size 1) only
+// changes which.
 #pragma once
 
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "spruce/core/graph/graph.h"
+#include "spruce/core/scalar/program.h"
 #include "spruce/cuda/codegen/walk.h"
 
 namespace spruce::cuda {
@@ -17,11 +19,11 @@ namespace spruce::cuda {
 struct Place {
   /// What holds it.
   enum class Kind : uint8_t { kInput, kOutput, kWorkspace } kind;
-  size_t index = 0;     ///< of the input or output of the equation
-  int64_t offset = 0;   ///< in the workspace, in bytes
+  size_t index = 0;    ///< of the input or output of the equation
+  int64_t offset = 0;  ///< in the workspace, in bytes
 };
 
-/// The statements for one element of some values.
+/// The program for one element of some values.
 class Expression {
  public:
   /// Something that is read: an array, or (without a place) the position along an axis.
@@ -35,17 +37,14 @@ class Expression {
   Expression(const Graph& graph, const std::map<ValueId, Place>& places, const Shape& space)
       : graph_(graph), places_(places), space_(space) {}
 
-  /// The variable that holds value v, whose axes are all those of the space; empty if it is made by
-  /// an equation that is no elementwise one.
-  std::string value(ValueId v);
+  /// The number of value v, whose axes are all those of the space, in the program; -1 if it is made
+  /// by an equation that is no elementwise one.
+  int value(ValueId v);
 
-  /// What has to be read. The statements expect the computed value of load k in `e<k>`, of a
-  /// position its number.
+  /// What has to be read: input k of the program is load k, a position an i64.
   const std::vector<Load>& loads() const { return loads_; }
-  /// The statements, in order.
-  const std::string& statements() const { return statements_; }
-  /// True if they call special functions.
-  bool special() const { return special_; }
+  /// What computes all values.
+  const scalar::Program& program() const { return program_; }
 
  private:
   // A value at the axes of the space that its own axes follow; -1 for those of size 1.
@@ -56,17 +55,16 @@ class Expression {
   };
 
   std::optional<std::vector<Need>> needs(const Need& of) const;
-  bool emit(const Need& of, const std::vector<Need>& in);
-  std::string load(const std::optional<Place>& place, const Aval& aval, const Shape& strides,
-                   const Axes& axes);
+  int emit(const Need& of, const std::vector<Need>& in);
+  int load(const std::optional<Place>& place, const Aval& aval, const Shape& strides,
+           const Axes& axes);
 
   const Graph& graph_;
   const std::map<ValueId, Place>& places_;
   const Shape space_;
   std::vector<Load> loads_;
-  std::map<Need, std::string> names_;
-  std::string statements_;
-  bool special_ = false;
+  std::map<Need, int> values_;
+  scalar::Program program_;
 };
 
 /// Declares what a load reads, and returns the name of the pointer; empty for a position.

@@ -9,7 +9,6 @@
 #include "spruce/core/rules/shape.h"
 #include "spruce/core/rules/tiny.h"
 #include "spruce/cuda/codegen/loops.h"
-#include "spruce/cuda/codegen/operations.h"
 #include "spruce/cuda/codegen/sequence.h"
 #include "spruce/cuda/codegen/strided.h"
 
@@ -20,8 +19,8 @@ namespace {
 const char* reduction_name(const Primitive& p) {
   constexpr std::pair<const Primitive*, const char*> kNames[] = {
       {&reduce_sum_p, "CompensatedSum"}, {&reduce_prod_p, "Product"}, {&reduce_max_p, "Largest"},
-      {&reduce_min_p, "Smallest"}, {&reduce_and_p, "And"},      {&reduce_or_p, "Or"},
-      {&argmax_p, "ArgLargest"},  {&argmin_p, "ArgSmallest"}};
+      {&reduce_min_p, "Smallest"},       {&reduce_and_p, "And"},      {&reduce_or_p, "Or"},
+      {&argmax_p, "ArgLargest"},         {&argmin_p, "ArgSmallest"}};
   for (const auto& [primitive, name] : kNames) {
     if (primitive == &p) return name;
   }
@@ -52,8 +51,7 @@ Graph graph_of(const Primitive& primitive, const PrepareArgs& args) {
 // one shape in one kernel.
 bool write(const PrepareArgs& args, const Graph& g, Kernels& out) {
   std::map<ValueId, Place> places;
-  for (size_t i = 0; i < g.inputs.size(); ++i)
-    places[g.inputs[i]] = {Place::Kind::kInput, i, 0};
+  for (size_t i = 0; i < g.inputs.size(); ++i) places[g.inputs[i]] = {Place::Kind::kInput, i, 0};
   const auto output_of = [&](ValueId v) {
     for (size_t k = 0; k < g.outputs.size(); ++k) {
       if (g.outputs[k] == v) return static_cast<int64_t>(k);
@@ -85,8 +83,7 @@ bool write(const PrepareArgs& args, const Graph& g, Kernels& out) {
       return g.avals[static_cast<size_t>(t.value)].shape;
     };
     std::vector<Target> now, later;
-    for (const Target& t : targets)
-      (shape(t) == shape(targets[0]) ? now : later).push_back(t);
+    for (const Target& t : targets) (shape(t) == shape(targets[0]) ? now : later).push_back(t);
     if (!elementwise_kernel(args, g, places, now, out)) return false;
     targets = std::move(later);
   }
@@ -111,7 +108,7 @@ Kernels generate(const Primitive& primitive, const PrepareArgs& args, bool& know
     whole_copy(args, 0, 0, out);
     return out;
   }
-  known = has_operation(primitive) || reduction_name(primitive) != nullptr ||
+  known = primitive.scalar != nullptr || reduction_name(primitive) != nullptr ||
           &primitive == &broadcast_in_dim_p || &primitive == &iota_p;
   if (known) known = write(args, graph_of(primitive, args), out);
   return out;

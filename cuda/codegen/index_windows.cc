@@ -5,10 +5,8 @@
 
 namespace spruce::cuda {
 
-IndexWindows::IndexWindows(const GatherParams& p, const Shape& operand,
-                           const Shape& result)
+IndexWindows::IndexWindows(const GatherParams& p, const Shape& operand, const Shape& result)
     : clip_(p.clip) {
-
   const Shape in = row_major_strides(operand), to = row_major_strides(result);
   int kept = 0;
   for (int axis = 0; axis < operand.rank(); ++axis) {
@@ -34,7 +32,8 @@ IndexWindows::IndexWindows(const GatherParams& p, const Shape& operand,
 
 std::string IndexWindows::locate(KernelBuilder& kernel, const std::string& prefix,
                                  const std::string& indices, const std::string& position) const {
-  const std::string from = prefix + "from", to = prefix + "to", keys = std::to_string(stride_.size());
+  const std::string from = prefix + "from", to = prefix + "to",
+                    keys = std::to_string(stride_.size());
   std::string text = "    sp::i64 " + from + " = 0, " + to + " = 0;\n    bool " + prefix +
                      "there = true;\n    {\n" +
                      positions.places(kernel, prefix + "p", position, {from, to});
@@ -44,12 +43,15 @@ std::string IndexWindows::locate(KernelBuilder& kernel, const std::string& prefi
     kernel.value(limit, limit_[k]);
     kernel.value(stride, stride_[k]);
     // Numbers beyond int64 are as far outside as its largest.
-    text += "    {\n      const auto entry = " + indices + "[(" + position + ") * " + keys + " + " + n +
+    text += "    {\n      const auto entry = " + indices + "[(" + position + ") * " + keys + " + " +
+            n +
             "];\n      const sp::i64 at = sizeof(entry) == 8 && entry > 0 && sp::i64(entry) < 0 ? "
             "sp::most<sp::i64>() : sp::i64(entry);\n"
-            "      const sp::i64 most = " + limit + " > 0 ? " + limit +
-            " : 0, in = at < 0 ? 0 : at > most ? most : at;\n";
-    if (!clip_) text += "      " + prefix + "there = " + prefix + "there && at == in && at <= " + limit + ";\n";
+            "      const sp::i64 most = " +
+            limit + " > 0 ? " + limit + " : 0, in = at < 0 ? 0 : at > most ? most : at;\n";
+    if (!clip_)
+      text +=
+          "      " + prefix + "there = " + prefix + "there && at == in && at <= " + limit + ";\n";
     text += "      " + from + " += in * " + stride + ";\n    }\n";
   }
   return text + "    }\n    if (!" + prefix + "there) " + from + " = -1;\n";

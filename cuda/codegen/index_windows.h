@@ -10,8 +10,7 @@ namespace spruce::cuda {
 /// The windows of an operand at index vectors.
 struct IndexWindows {
   /// `result` is what a gather fills, or the updates of a scatter.
-  IndexWindows(const GatherParams& params, const Shape& operand,
-               const Shape& result);
+  IndexWindows(const GatherParams& params, const Shape& operand, const Shape& result);
 
   Walk positions;            ///< steps in the operand and in the result
   Walk window;               ///< the same

@@ -23,11 +23,11 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
 
 /// A reduction of one value of a graph.
 struct Reduction {
-  std::string name;      ///< of the operation in the prelude: "Sum", "Largest", "ArgLargest"
-  ValueId from;          ///< what is reduced
-  Axes axes;             ///< of it, rising
-  Dtype result;          ///< dtype of the result
-  Place to;              ///< where it is written
+  std::string name;  ///< of the operation in the prelude: "Sum", "Largest", "ArgLargest"
+  ValueId from;      ///< what is reduced
+  Axes axes;         ///< of it, rising
+  Dtype result;      ///< dtype of the result
+  Place to;          ///< where it is written
 };
 
 /// The kernels of a reduction; results that many elements give are made in two steps, by

@@ -66,7 +66,8 @@ template <class T> SP u64 ordered_key(T element) {
 }
 
 Ordered ordering_kernels(const PrepareArgs& args, const Ordering& o, Kernels& out) {
-  const auto padded = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(2, o.n))));
+  const auto padded =
+      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(2, o.n))));
   const char* type = padded <= (int64_t{1} << 31) ? "sp::u32" : "sp::i64";
   const int64_t bytes = padded <= (int64_t{1} << 31) ? 4 : 8;
   Ordered made{reserve(out, o.rows * padded * bytes), padded, type};
@@ -85,16 +86,25 @@ Ordered ordering_kernels(const PrepareArgs& args, const Ordering& o, Kernels& ou
     kernel.value("all", o.rows * pieces);
     if (size != 0) kernel.value("size", size);
     std::string text = after_text(o.before(kernel), type);
-    text += "  __shared__ Number held[" + width + "];\n"
+    text += "  __shared__ Number held[" + width +
+            "];\n"
             "  for (sp::i64 i = blockIdx.x; i < all; i += gridDim.x) {\n"
-            "    const sp::i64 row = i / pieces, first = i % pieces * " + width + ";\n"
-            "    Number* const own = numbers + i * " + width + ";\n"
-            "    for (int t = threadIdx.x; t < " + width + "; t += blockDim.x)\n"
-            "      held[t] = " + (size == 0 ? "Number(first + t)" : "own[t]") + ";\n"
+            "    const sp::i64 row = i / pieces, first = i % pieces * " +
+            width +
+            ";\n"
+            "    Number* const own = numbers + i * " +
+            width +
+            ";\n"
+            "    for (int t = threadIdx.x; t < " +
+            width +
+            "; t += blockDim.x)\n"
+            "      held[t] = " +
+            (size == 0 ? "Number(first + t)" : "own[t]") +
+            ";\n"
             "    __syncthreads();\n";
     if (size == 0)
-      text += "    for (sp::i64 size = 2; size <= " + width +
-              "; size *= 2) {\n      SP_PAIRS(" + width + ", row, first, size, size / 2)\n    }\n";
+      text += "    for (sp::i64 size = 2; size <= " + width + "; size *= 2) {\n      SP_PAIRS(" +
+              width + ", row, first, size, size / 2)\n    }\n";
     else
       text += "    SP_PAIRS(" + width + ", row, first, size, " + width + " / 2)\n";
     text += "    for (int t = threadIdx.x; t < " + width +

@@ -37,15 +37,14 @@ std::string_view text_type(Dtype d) {
   }
 }
 
-std::string_view compute_type(Dtype d) {
-  return text_type(is_half(d) ? Dtype::kFloat32 : d);
-}
+std::string_view compute_type(Dtype d) { return text_type(is_half(d) ? Dtype::kFloat32 : d); }
 
 std::string literal(Dtype d, double value) {
   const std::string type(compute_type(d));
   if (!is_floating(d)) return literal(d, static_cast<int64_t>(value));
   if (std::isnan(value)) return "sp::quiet_nan<" + type + ">()";
-  if (std::isinf(value)) return std::string(value < 0 ? "(-" : "(") + "sp::infinity<" + type + ">())";
+  if (std::isinf(value))
+    return std::string(value < 0 ? "(-" : "(") + "sp::infinity<" + type + ">())";
   char text[64];
   if (d == Dtype::kFloat64)
     std::snprintf(text, sizeof(text), "(%a)", value);

@@ -206,8 +206,6 @@ template <class T> SP T rem(T a, T b) {
     return T(a % b);
   }
 }
-template <class T> SP T max(T a, T b) { return a > b || a != a ? a : b; }
-template <class T> SP T min(T a, T b) { return a < b || a != a ? a : b; }
 template <class T> SP T neg(T x) {
   if constexpr (Type<T>::floating) return -x;
   else return T(u64(0) - u64(x));
@@ -219,24 +217,7 @@ template <class T> SP T abs(T x) {
   else if constexpr (Type<T>::signed_integer) return x < 0 ? T(u64(0) - u64(x)) : x;
   else return x;
 }
-template <class T> SP T sign(T x) {
-  const T s = T((x > T(0)) - (x < T(0)));
-  if constexpr (Type<T>::floating) return x == x ? s : x;
-  else return s;
-}
-template <class T> SP T relu(T x) { return x <= T(0) ? T(0) : x; }
-template <class T> SP T clamp(T x, T low, T high) {
-  const T above = x < low || low != low ? low : x;
-  return above > high || high != high ? high : above;
-}
-template <class T> SP T select(bool p, T a, T b) { return p ? a : b; }
 template <class T> SP bool is_finite(T x) { return abs(x) < infinity<T>(); }
-template <class T> SP bool eq(T a, T b) { return a == b; }
-template <class T> SP bool ne(T a, T b) { return a != b; }
-template <class T> SP bool lt(T a, T b) { return a < b; }
-template <class T> SP bool le(T a, T b) { return a <= b; }
-template <class T> SP bool gt(T a, T b) { return a > b; }
-template <class T> SP bool ge(T a, T b) { return a >= b; }
 template <class T> SP T bit_and(T a, T b) { return T(a & b); }
 template <class T> SP T bit_or(T a, T b) { return T(a | b); }
 template <class T> SP T bit_xor(T a, T b) { return T(a ^ b); }
@@ -244,31 +225,17 @@ template <class T> SP T bit_not(T x) {
   if constexpr (Type<T>::boolean) return !x;
   else return T(~x);
 }
-template <class T> SP T population_count(T x) {
-  if constexpr (Type<T>::boolean) {
-    return x;
-  } else {
-    u64 v = u64(typename Type<T>::Unsigned(x));
-    v -= (v >> 1) & 0x5555555555555555ull;
-    v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
-    v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
-    return T((v * 0x0101010101010101ull) >> 56);
-  }
-}
 template <class T> SP T shift_left(T a, T b) {
   typedef typename Type<T>::Unsigned U;
   const U by = U(b);
   return by < U(sizeof(T) * 8) ? T(u64(a) << by) : T(0);
 }
-template <class T> SP T shift_right_arithmetic(T a, T b) {
+// Fills with the sign of a signed type, or with zeros.
+template <class T> SP T shift_right(T a, T b) {
   typedef typename Type<T>::Unsigned U;
-  const U by = U(b), last = U(sizeof(T) * 8 - 1);
-  return T(typename Type<T>::Signed(a) >> (by < last ? by : last));
-}
-template <class T> SP T shift_right_logical(T a, T b) {
-  typedef typename Type<T>::Unsigned U;
-  const U by = U(b);
-  return by < U(sizeof(T) * 8) ? T(U(a) >> by) : T(0);
+  const U by = U(b), bits = U(sizeof(T) * 8);
+  if constexpr (Type<T>::signed_integer) return T(a >> (by < bits ? by : U(bits - 1)));
+  else return by < bits ? T(a >> by) : T(0);
 }
 template <class T> SP u64 magnitude(T x) {
   if constexpr (Type<T>::signed_integer) return x < 0 ? u64(0) - u64(x) : u64(x);
@@ -290,54 +257,23 @@ SP f64 copysign(f64 a, f64 b) {
   return bit_cast<f64>((bit_cast<u64>(a) & 0x7fffffffffffffffull) |
                        (bit_cast<u64>(b) & 0x8000000000000000ull));
 }
-// Of elements of type T, as `Bits` that hold one.
-template <class T, class Bits, class C> SP C nextafter(C a, C b) {
-  const Bits sign = Bits(Bits(1) << (sizeof(Bits) * 8 - 1));
-  if (a != a) return a;
-  if (b != b || a == b) return b;
-  if (a == C(0))
-    return widen(bit_cast<T>(Bits((bit_cast<Bits>(narrow<T>(b)) & sign) | Bits(1))));
-  const Bits bits = bit_cast<Bits>(narrow<T>(a));
-  const bool grows = (a < b) == ((bits & sign) == 0);
-  return widen(bit_cast<T>(Bits(grows ? bits + 1 : bits - 1)));
-}
-
 #define SP_UNARY(name)                                  \
   SP f32 name(f32 x) { return ::name##f(x); }           \
   SP f64 name(f64 x) { return ::name(x); }
 SP_UNARY(exp)
-SP_UNARY(exp2)
-SP_UNARY(expm1)
 SP_UNARY(log)
-SP_UNARY(log2)
-SP_UNARY(log10)
 SP_UNARY(log1p)
-SP_UNARY(sin)
-SP_UNARY(cos)
-SP_UNARY(tan)
-SP_UNARY(asin)
-SP_UNARY(acos)
-SP_UNARY(atan)
-SP_UNARY(sinh)
-SP_UNARY(cosh)
-SP_UNARY(tanh)
-SP_UNARY(asinh)
-SP_UNARY(acosh)
-SP_UNARY(atanh)
 SP_UNARY(sqrt)
-SP_UNARY(cbrt)
-SP_UNARY(erf)
-SP_UNARY(erfc)
 SP_UNARY(floor)
 SP_UNARY(ceil)
 SP_UNARY(trunc)
 SP_UNARY(rint)
 #undef SP_UNARY
-SP f32 atan2(f32 a, f32 b) { return ::atan2f(a, b); }
-SP f64 atan2(f64 a, f64 b) { return ::atan2(a, b); }
 SP f32 fused_multiply_add(f32 a, f32 b, f32 c) { return ::fmaf(a, b, c); }
 SP f64 fused_multiply_add(f64 a, f64 b, f64 c) { return ::fma(a, b, c); }
-template <class T> SP T rsqrt(T x) { return T(1) / sqrt(x); }
+// x * 2^n, rounded once, for a whole n.
+SP f32 scale(f32 x, f32 n) { return ::ldexpf(x, int(n < -1000 ? -1000 : n > 1000 ? 1000 : n)); }
+SP f64 scale(f64 x, f64 n) { return ::ldexp(x, int(n < -9000 ? -9000 : n > 9000 ? 9000 : n)); }
 SP f32 float_pow(f32 a, f32 b) { return ::powf(a, b); }
 SP f64 float_pow(f64 a, f64 b) { return ::pow(a, b); }
 template <class T> SP T pow(T a, T b) {
@@ -354,71 +290,6 @@ template <class T> SP T pow(T a, T b) {
     }
     return T(power);
   }
-}
-// x^n: -2 to 4 rounded at each product; f32 else in double, f64 by pow.
-template <i64 n, class T> SP T integer_pow(T x) {
-  if constexpr (n == 1) return x;
-  else if constexpr (n == 2) return mul(x, x);
-  else if constexpr (n == 3) return mul(mul(x, x), x);
-  else if constexpr (n == 4) return mul(mul(x, x), mul(x, x));
-  else if constexpr (n == -1 && Type<T>::floating) return T(1) / x;
-  else if constexpr (n == -2 && Type<T>::floating) return T(1) / (x * x);
-  else if constexpr (Same<T, f64>::value) return ::pow(x, f64(n));
-  else if constexpr (Type<T>::floating) {
-    f64 y = 1, square = f64(x);
-    for (u64 k = n < 0 ? u64(0) - u64(n) : u64(n); k != 0; k >>= 1) {
-      if ((k & 1) != 0) y *= square;
-      square *= square;
-    }
-    return f32(n < 0 ? 1 / y : y);
-  } else {
-    u64 y = 1, square = u64(x);
-    for (u64 k = u64(n); k != 0; k >>= 1) {
-      if ((k & 1) != 0) y *= square;
-      square *= square;
-    }
-    return T(y);
-  }
-}
-SP f64 hypot(f64 a, f64 b) { return ::hypot(a, b); }
-SP f32 hypot(f32 a, f32 b) {
-  const f64 x = a, y = b;
-  const f32 h = f32(::sqrt(x * x + y * y));
-  return abs(a) == infinity<f32>() || abs(b) == infinity<f32>() ? infinity<f32>() : h;
-}
-template <class T> SP T logistic(T x) {
-  const T e = exp(-abs(x));
-  return (x < T(0) ? e : T(1)) / (T(1) + e);
-}
-template <class T> SP T softplus(T x) { return (x < T(0) ? T(0) : x) + log1p(exp(-abs(x))); }
-template <class T> SP T silu(T x) { return x * logistic(x); }
-template <class T> SP T logaddexp(T a, T b) {
-  const T larger = a > b ? a : b, gap = a == b ? T(0) : abs(a - b);
-  return larger + log1p(exp(-gap));
-}
-template <class T> SP T gelu_erf(T x) {
-  if constexpr (Same<T, f64>::value) return 0.5 * x * erfc(-x * 0.70710678118654752440);
-  else return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752440)));
-}
-template <class T> SP T gelu_tanh(T x) {
-  const T y = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
-  if constexpr (Same<T, f64>::value) return x * logistic(2 * y);
-  else return T(0.5) * x * (T(1) + tanh(y));
-}
-template <class T> SP T elu(T x, T alpha, T divisor, T scale) {
-  const T below = x > T(0) ? T(0) : x;
-  const T e = alpha * expm1(divisor == T(1) ? below : below / divisor);
-  return scale * (x > T(0) ? x : e);
-}
-template <class T> SP T huber(T x, T delta, T half) {
-  const T distance = x < T(0) ? -x : x;
-  return distance < delta ? T(0.5) * (x * x) : delta * (distance - half);
-}
-template <class T> SP T adam_direction(T mu, T nu, T c1, T c2, T eps, T eps_root) {
-  return mu * (T(1) / c1) / (sqrt(nu * (T(1) / c2) + eps_root) + eps);
-}
-template <class C, class I> SP C nan_outside(I at, i64 size) {
-  return at >= 0 && i64(at) < size ? C(1) : quiet_nan<C>();
 }
 }  // namespace sp
 )cuda";

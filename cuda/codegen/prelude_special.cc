@@ -16,7 +16,8 @@ namespace table = cpu::math;
 template <class T, size_t kCount>
 std::string polynomial(const char* name, const T (&coefficients)[kCount]) {
   const char* type = std::is_same_v<T, float> ? "f32" : "f64";
-  std::string text = std::string("SP ") + type + " " + name + "(" + type + " x) {\n  " + type + " y = ";
+  std::string text =
+      std::string("SP ") + type + " " + name + "(" + type + " x) {\n  " + type + " y = ";
   for (size_t i = kCount; i-- > 0;) {
     char number[48];
     std::snprintf(number, sizeof(number), std::is_same_v<T, float> ? "%af" : "%a",

@@ -5,15 +5,16 @@
 #include <algorithm>
 
 #include "spruce/cuda/codegen/loops.h"
+#include "spruce/cuda/codegen/scalar_text.h"
 
 namespace spruce::cuda {
 namespace {
 
 constexpr int64_t kThreads = 256;
 constexpr int64_t kColumns = 32, kParts = kThreads / kColumns;  // of a block of columns
-constexpr int64_t kBlocks = 1024;     // so many keep a device busy
-constexpr int64_t kChunk = 4096;      // elements that are worth a block of their own
-constexpr int64_t kStateBytes = 16;   // at most
+constexpr int64_t kBlocks = 1024;                               // so many keep a device busy
+constexpr int64_t kChunk = 4096;     // elements that are worth a block of their own
+constexpr int64_t kStateBytes = 16;  // at most
 
 std::string state_of(const Reduction& r, Dtype d) {
   return "sp::" + r.name + "<" + std::string(compute_type(d)) + ">";
@@ -22,7 +23,8 @@ std::string state_of(const Reduction& r, Dtype d) {
 std::string finished(const Reduction& r, const std::string& state) {
   const std::string type(text_type(r.result));
   // Positions are sp::i64.
-  if (r.name.starts_with("Arg")) return "sp::narrow<" + type + ">(" + type + "(" + state + ".result()))";
+  if (r.name.starts_with("Arg"))
+    return "sp::narrow<" + type + ">(" + type + "(" + state + ".result()))";
   return "sp::narrow<" + type + ">(" + state + ".result())";
 }
 
@@ -63,8 +65,9 @@ std::string rows_text(const Parts& p, const std::string& state, int64_t threads,
          state +
          " state;\n    state.start();\n"
          "    if (row < kept) {\n" +
-         p.begin + p.kept + "    for (sp::i64 k = first + lane; k < last; k += " +
-         std::to_string(threads) + ") {\n" + p.reduced + p.element + "      state.add(" + p.value +
+         p.begin + p.kept +
+         "    for (sp::i64 k = first + lane; k < last; k += " + std::to_string(threads) + ") {\n" +
+         p.reduced + p.element + "      state.add(" + p.value +
          ", k);\n    }\n    }\n    state = sp::merge_threads<" + std::to_string(threads) +
          ">(state, shared);\n    if (lane == 0 && row < kept) " + store + "  }\n";
 }
@@ -75,7 +78,8 @@ std::string columns_text(const Parts& p, const std::string& state, const std::st
          "];\n"
          "  const sp::i64 first = sp::i64(blockIdx.y) * chunk;\n"
          "  const sp::i64 last = first + chunk < reduced ? first + chunk : reduced;\n"
-         "  const int lane = threadIdx.x % " + columns + ", part = threadIdx.x / " + columns +
+         "  const int lane = threadIdx.x % " +
+         columns + ", part = threadIdx.x / " + columns +
          ";\n  for (sp::i64 begin = sp::i64(blockIdx.x) * " + columns +
          "; begin < kept;\n       begin += sp::i64(gridDim.x) * " + columns +
          ") {\n"
@@ -86,8 +90,9 @@ std::string columns_text(const Parts& p, const std::string& state, const std::st
          p.begin + p.kept + "    for (sp::i64 k = first + part; k < last; k += " + parts + ") {\n" +
          p.reduced + p.element + "      state.add(" + p.value +
          ", k);\n    }\n    }\n    shared[part][lane] = state;\n    __syncthreads();\n"
-         "    if (part == 0 && row < kept) {\n      for (int j = 1; j < " + parts +
-         "; ++j) state.merge(shared[j][lane]);\n      " + store + "    }\n    __syncthreads();\n  }\n";
+         "    if (part == 0 && row < kept) {\n      for (int j = 1; j < " +
+         parts + "; ++j) state.merge(shared[j][lane]);\n      " + store +
+         "    }\n    __syncthreads();\n  }\n";
 }
 
 // Brings the states of chunks together: kept results of `chunks` states each, which stand one
@@ -101,11 +106,11 @@ Launch merge_kernel(const PrepareArgs& args, const Reduction& r, Dtype from, int
   kernel.value("chunks", chunks);
   kernel.value("kept", kept);
   const std::string y = declare(kernel, r.to, r.result);
-  return kernel.for_each(
-      kept, "    " + state + " state = states[" + (rows ? "i * chunks" : "i") +
-                "];\n    for (sp::i64 k = 1; k < chunks; ++k) state.merge(states[" +
-                (rows ? "i * chunks + k" : "i + k * kept") + "]);\n    " + y +
-                "[i] = " + finished(r, "state") + ";\n");
+  return kernel.for_each(kept,
+                         "    " + state + " state = states[" + (rows ? "i * chunks" : "i") +
+                             "];\n    for (sp::i64 k = 1; k < chunks; ++k) state.merge(states[" +
+                             (rows ? "i * chunks + k" : "i + k * kept") + "]);\n    " + y +
+                             "[i] = " + finished(r, "state") + ";\n");
 }
 
 }  // namespace
@@ -115,11 +120,12 @@ bool reduction_kernels(const PrepareArgs& args, const Graph& graph,
   const Aval& from = graph.avals[static_cast<size_t>(r.from)];
   Expression expression(graph, places, from.shape);
   Parts parts;
-  parts.value = expression.value(r.from);
-  if (parts.value.empty()) return false;
+  const int value = expression.value(r.from);
+  if (value < 0) return false;
+  parts.value = "v" + std::to_string(value);
 
   KernelBuilder kernel("reduce", args);
-  if (expression.special()) kernel.front(special_prelude());
+  if (needs_special(expression.program())) kernel.front(special_prelude());
   kernel.front(reduce_prelude());
   Walk kept, reduced;
   const auto& loads = expression.loads();
@@ -147,7 +153,7 @@ bool reduction_kernels(const PrepareArgs& args, const Graph& graph,
   }
   parts.kept = kept.places(kernel, "a", "row", base);
   parts.reduced += reduced.places(kernel, "r", "k", place);
-  parts.element += expression.statements();
+  parts.element += scalar_text(expression.program(), {&value, 1});
 
   int innermost = -1;
   for (int i = 0; i < from.shape.rank(); ++i) {
@@ -157,7 +163,8 @@ bool reduction_kernels(const PrepareArgs& args, const Graph& graph,
   const int64_t threads = threads_of_row(n);
   const int64_t per_block = columns ? kColumns : kThreads / threads;
   const int64_t blocks = (rows + per_block - 1) / per_block;
-  const int64_t chunks = chunks_of(n, blocks), chunk = std::max<int64_t>(1, (n + chunks - 1) / chunks);
+  const int64_t chunks = chunks_of(n, blocks),
+                chunk = std::max<int64_t>(1, (n + chunks - 1) / chunks);
   kernel.value("kept", rows);
   kernel.value("reduced", n);
   kernel.value("chunk", chunk);

@@ -52,26 +52,29 @@ Kernels draw_by_rejection(const PrepareArgs& args, std::string_view text,
     } else {
       body +=
           "    const sp::u64 place = sp::u64(i % per_key);\n"
-          "    sp::Words key = sp::key_at(" + words + ", i / per_key);\n";
+          "    sp::Words key = sp::key_at(" +
+          words + ", i / per_key);\n";
     }
     if (step == 1) {
-      body +=
-          "    if (rounds_of[keys] == 0) continue;\n    " + c +
-          " value = 0;\n    sp::u32 used = 0;\n"
-          "    for (bool accepted = false; !accepted && used < 10000; ++used) {\n"
-          "      const sp::Round round = sp::Round::of(key);\n"
-          "      accepted = task.attempt(round.first, round.second, place, value);\n"
-          "      key = round.next;\n    }\n    atomicMax(rounds_of + i / per_key, used);\n";
+      body += "    if (rounds_of[keys] == 0) continue;\n    " + c +
+              " value = 0;\n    sp::u32 used = 0;\n"
+              "    for (bool accepted = false; !accepted && used < 10000; ++used) {\n"
+              "      const sp::Round round = sp::Round::of(key);\n"
+              "      accepted = task.attempt(round.first, round.second, place, value);\n"
+              "      key = round.next;\n    }\n    atomicMax(rounds_of + i / per_key, used);\n";
     }
     if (step == 2) {
       const std::string y = kernel.output(0);
       body += "    if (task.few) {\n      task.own(key, place, " + y +
-              "[i]);\n      continue;\n    }\n    const sp::u32 rounds = rounds_of[i / per_key];\n    " + c +
+              "[i]);\n      continue;\n    }\n    const sp::u32 rounds = rounds_of[i / per_key];\n "
+              "   " +
+              c +
               " last = -1, value = 0;\n"
               "    for (sp::u32 r = 0; r < rounds; ++r) {\n"
               "      const sp::Round round = sp::Round::of(key);\n"
               "      if (task.attempt(round.first, round.second, place, value)) last = value;\n"
-              "      key = round.next;\n    }\n    " + y + "[i] = task.finish(last);\n";
+              "      key = round.next;\n    }\n    " +
+              y + "[i] = task.finish(last);\n";
     }
     out.steps.push_back(kernel.for_each(n, body));
   }

@@ -85,12 +85,13 @@ Launch rows_kernel(KernelBuilder& kernel, const PrepareArgs& args, std::string_v
   const std::string text =
       "  typedef " + type + " T;\n  typedef " + std::string(compute_type(x.dtype)) +
       " C;\n  __shared__ sp::f64 shared[64];\n"
-      "  for (sp::i64 begin = sp::i64(blockIdx.x) * " + std::to_string(per_block) +
-      "; begin < rows;\n       begin += sp::i64(gridDim.x) * " + std::to_string(per_block) +
-      ") {\n    const sp::i64 at = begin + threadIdx.x / " + width +
+      "  for (sp::i64 begin = sp::i64(blockIdx.x) * " +
+      std::to_string(per_block) + "; begin < rows;\n       begin += sp::i64(gridDim.x) * " +
+      std::to_string(per_block) + ") {\n    const sp::i64 at = begin + threadIdx.x / " + width +
       ";\n    const bool there = at < rows;\n    sp::Row<" + width + ", " + std::to_string(held) +
-      ", T> row;\n    row.start(" + from + " + (there ? at : rows - 1) * n, n, shared);\n    T* const to = " +
-      to + " + (there ? at : rows - 1) * n;\n" + std::string(body) + "  }\n";
+      ", T> row;\n    row.start(" + from +
+      " + (there ? at : rows - 1) * n, n, shared);\n    T* const to = " + to +
+      " + (there ? at : rows - 1) * n;\n" + std::string(body) + "  }\n";
   return kernel.launch(text, {blocks_for(rows, per_block)}, {block});
 }
 

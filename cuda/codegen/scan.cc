@@ -82,18 +82,20 @@ Kernels scan(const PrepareArgs& args, std::string_view name) {
   kernel.value("begin", p.reverse ? (n - 1) * inner : 0);
   if (columns >= kManyColumns || n <= kShort) {
     out.steps.push_back(kernel.for_each(
-        columns, "    sp::i64 p = i / inner * inner * n + i % inner + begin;\n    " + state +
-                     " state;\n    state.start();\n"
-                     "    for (sp::i64 k = 0; k < n; ++k, p += step) {\n      state.add(sp::widen(" +
-                     from + "[p]), k);\n      " + to + "[p] = sp::narrow<" + type +
-                     ">(state.now());\n    }\n"));
+        columns,
+        "    sp::i64 p = i / inner * inner * n + i % inner + begin;\n    " + state +
+            " state;\n    state.start();\n"
+            "    for (sp::i64 k = 0; k < n; ++k, p += step) {\n      state.add(sp::widen(" +
+            from + "[p]), k);\n      " + to + "[p] = sp::narrow<" + type +
+            ">(state.now());\n    }\n"));
     return out;
   }
   // A block for each column, which takes a piece of it after the other: each thread a few
   // neighbours, then all states one after the other by doubling distances.
   kernel.value("columns", columns);
   const std::string text =
-      "  typedef " + state + " State;\n  __shared__ State states[256];\n"
+      "  typedef " + state +
+      " State;\n  __shared__ State states[256];\n"
       "  const int t = threadIdx.x;\n"
       "  for (sp::i64 i = blockIdx.x; i < columns; i += gridDim.x) {\n"
       "    const sp::i64 column = i / inner * inner * n + i % inner + begin;\n"
@@ -102,7 +104,9 @@ Kernels scan(const PrepareArgs& args, std::string_view name) {
       "      const sp::i64 first = piece + t * 4;\n"
       "      State own[4], sum;\n      sum.start();\n"
       "#pragma unroll\n      for (int j = 0; j < 4; ++j) {\n"
-      "        if (first + j < n) sum.add(sp::widen(" + from + "[column + (first + j) * step]), 0);\n"
+      "        if (first + j < n) sum.add(sp::widen(" +
+      from +
+      "[column + (first + j) * step]), 0);\n"
       "        own[j] = sum;\n      }\n"
       "      states[t] = sum;\n      __syncthreads();\n"
       "      for (int by = 1; by < 256; by *= 2) {\n"
@@ -113,7 +117,8 @@ Kernels scan(const PrepareArgs& args, std::string_view name) {
       "      State before = carry;\n      if (t > 0) before.merge(states[t - 1]);\n"
       "#pragma unroll\n      for (int j = 0; j < 4; ++j) {\n"
       "        State here = before;\n        here.merge(own[j]);\n"
-      "        if (first + j < n) " + to + "[column + (first + j) * step] = sp::narrow<" + type +
+      "        if (first + j < n) " +
+      to + "[column + (first + j) * step] = sp::narrow<" + type +
       ">(here.now());\n      }\n"
       "      carry.merge(states[255]);\n      __syncthreads();\n    }\n  }\n";
   out.steps.push_back(kernel.launch(text, {std::min(columns, kMostBlocks)}, {kThreads}));

@@ -19,8 +19,7 @@ template <class T> SP T greater(T a, T b) { return a < b || b != b ? b : a; }
 // One update of an element after the other. `position` is an expression; the element is at
 // `place`, and `value` is its computed value.
 std::string update(KernelBuilder& kernel, const IndexWindows& to, const IndexWindows* source,
-                   const std::string& position, const std::string& step,
-                   std::string_view combine) {
+                   const std::string& position, const std::string& step, std::string_view combine) {
   std::string text = "    {\n";
   std::string at = "uto";
   if (source != nullptr) {
@@ -67,8 +66,7 @@ Kernels scatter(const PrepareArgs& args, const IndexWindows& to, const IndexWind
     text += update(kernel, to, source, "p", "i", combine);
     text += "    " + y + "[sfrom] = sp::narrow<" + type +
             ">(value);\n    }\n    __syncthreads();\n  }\n";
-    out.steps.push_back(
-        kernel.launch(text, {positions == 1 ? blocks_for(window, 256) : 1}, {256}));
+    out.steps.push_back(kernel.launch(text, {positions == 1 ? blocks_for(window, 256) : 1}, {256}));
     return out;
   }
 
@@ -102,7 +100,8 @@ Kernels scatter(const PrepareArgs& args, const IndexWindows& to, const IndexWind
       "    if (place < 0 || (at > 0 && places[order[at - 1]] == place)) continue;\n"
       "    sp::i64 element = place;\n";
   body += to.inside(kernel, "s", "element", "unread", "step") + "    " + computed +
-          " value = sp::widen(" + y + "[element]);\n"
+          " value = sp::widen(" + y +
+          "[element]);\n"
           "    for (; at < positions && places[order[at]] == place; ++at) {\n"
           "    const sp::i64 position = order[at];\n";
   body += update(kernel, to, source, "position", "step", combine) + "    }\n    " + y +

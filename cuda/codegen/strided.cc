@@ -55,11 +55,15 @@ void tiled(KernelBuilder& kernel, Walk walk, int turned, const std::string& x, c
   text +=
       "    for (int r = threadIdx.y; r < 32; r += 8) {\n"
       "      const sp::i64 a = a0 + threadIdx.x, d = d0 + r;\n"
-      "      if (a < across && d < down) tile[r][threadIdx.x] = " + x + "[p + a + d * down_step];\n"
+      "      if (a < across && d < down) tile[r][threadIdx.x] = " +
+      x +
+      "[p + a + d * down_step];\n"
       "    }\n    __syncthreads();\n"
       "    for (int r = threadIdx.y; r < 32; r += 8) {\n"
       "      const sp::i64 a = a0 + r, d = d0 + threadIdx.x;\n"
-      "      if (a < across && d < down) " + y + "[q + a * across_step + d] = tile[threadIdx.x][r];\n"
+      "      if (a < across && d < down) " +
+      y +
+      "[q + a * across_step + d] = tile[threadIdx.x][r];\n"
       "    }\n    __syncthreads();\n  }\n";
   out.steps.push_back(kernel.launch(text, {std::min(tiles, kMostBlocks)}, {kTile, kTileRows}));
 }

@@ -36,10 +36,12 @@ template <> struct Total<f64> {
 std::string load_text(bool along_depth, const char* tile, const char* side, const char* size,
                       const std::string& statements) {
   const std::string s(side);
-  return std::string("#pragma unroll\n      for (int j = 0; j < 4; ++j) {\n        const int tk = ") +
-         (along_depth ? "t % 16" : "t / 64 + j * 4") + ", ts = " +
-         (along_depth ? "t / 16 + j * 16" : "t % 64") + ";\n        const sp::i64 k = k0 + tk, " + s +
-         " = " + s + "0 + ts;\n        C value = C(0);\n        if (k < depth && " + s + " < " + size +
+  return std::string(
+             "#pragma unroll\n      for (int j = 0; j < 4; ++j) {\n        const int tk = ") +
+         (along_depth ? "t % 16" : "t / 64 + j * 4") +
+         ", ts = " + (along_depth ? "t / 16 + j * 16" : "t % 64") +
+         ";\n        const sp::i64 k = k0 + tk, " + s + " = " + s +
+         "0 + ts;\n        C value = C(0);\n        if (k < depth && " + s + " < " + size +
          ") {\n" + statements + "        }\n        " + tile + "[tk][ts] = value;\n      }\n";
 }
 
@@ -51,7 +53,8 @@ Launch tiles_kernel(KernelBuilder& kernel, const Tiles& t) {
   kernel.value("rows", t.rows);
   kernel.value("columns", t.columns);
   kernel.value("depth", t.depth);
-  const int64_t across = (t.columns + kTile - 1) / kTile, tiles = (t.rows + kTile - 1) / kTile * across;
+  const int64_t across = (t.columns + kTile - 1) / kTile,
+                tiles = (t.rows + kTile - 1) / kTile * across;
   kernel.value("across", across);
   kernel.value("tiles", tiles);
   const std::string text =
@@ -109,11 +112,15 @@ Kernels product_kernels(const PrepareArgs& args, const ProductAxes& p) {
     const auto step = [](const Walk& w, size_t which) {
       return w.axes.empty() ? int64_t{0} : w.axes[0].steps[which];
     };
-    const std::optional<Kernels> gemm = gemm_kernels(
-        {d, batch.size(), rows.size(), columns.size(), depth.size(),
-         {step(batch, 0), step(rows, 0), step(depth, 0)},
-         {step(batch, 1), step(depth, 1), step(columns, 0)},
-         {step(batch, 2), step(rows, 1), step(columns, 1)}});
+    const std::optional<Kernels> gemm =
+        gemm_kernels({d,
+                      batch.size(),
+                      rows.size(),
+                      columns.size(),
+                      depth.size(),
+                      {step(batch, 0), step(rows, 0), step(depth, 0)},
+                      {step(batch, 1), step(depth, 1), step(columns, 0)},
+                      {step(batch, 2), step(rows, 1), step(columns, 1)}});
     if (gemm) return *gemm;
   }
   KernelBuilder kernel("product", args);
@@ -127,12 +134,17 @@ Kernels product_kernels(const PrepareArgs& args, const ProductAxes& p) {
   const auto dense = [](const Walk& w, size_t which) {
     return !w.axes.empty() && w.axes.back().steps[which] == 1;
   };
-  Tiles t{batch.size(), rows.size(), columns.size(), depth.size(), d,
-          dense(depth, 0), dense(depth, 1),
+  Tiles t{batch.size(),
+          rows.size(),
+          columns.size(),
+          depth.size(),
+          d,
+          dense(depth, 0),
+          dense(depth, 1),
           begin + b + m + k + "        value = sp::widen(" + left + "[px]);\n",
           begin + b + n + k + "        value = sp::widen(" + right + "[py]);\n",
-          begin + b + m + n + "        " + result + "[pz] = sp::narrow<" + std::string(text_type(d)) +
-              ">(value);\n"};
+          begin + b + m + n + "        " + result + "[pz] = sp::narrow<" +
+              std::string(text_type(d)) + ">(value);\n"};
   out.steps.push_back(tiles_kernel(kernel, t));
   return out;
 }

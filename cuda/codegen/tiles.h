@@ -13,13 +13,13 @@ struct Tiles {
   Dtype dtype;                            ///< of all three
   bool left_along_depth;   ///< neighbours along k are neighbours in memory, else those along m
   bool right_along_depth;  ///< the same for the right one, else those along n
-  std::string left;   ///< statements that set `value` to an element, from `b`, `m` and `k`
-  std::string right;  ///< the same from `b`, `k` and `n`
-  std::string store;  ///< statements that store `value` at `b`, `m` and `n`
+  std::string left;        ///< statements that set `value` to an element, from `b`, `m` and `k`
+  std::string right;       ///< the same from `b`, `k` and `n`
+  std::string store;       ///< statements that store `value` at `b`, `m` and `n`
 };
 
-/// The launch. Floats are summed up with fused multiply-adds, halves in f32; integers wrap, and sums
-/// of bool are ors.
+/// The launch. Floats are summed up with fused multiply-adds, halves in f32; integers wrap, and
+/// sums of bool are ors.
 Launch tiles_kernel(KernelBuilder& kernel, const Tiles& t);
 
 /// The kernels of a product with the axes of DotParams; the result's axis i is axis perm[i] of the

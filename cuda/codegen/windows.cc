@@ -26,12 +26,12 @@ std::string window_taps(const cpu::WindowPlan& plan, const std::string& each) {
   for (int d = 0; d < plan.rank; ++d) {
     const std::string n = std::to_string(d);
     text += "    for (sp::i64 k" + n + " = 0; k" + n + " < window" + n + "; ++k" + n +
-            ") {\n    const sp::i64 at" + n + " = c" + n + " * stride" + n + " - low" + n + " + k" + n +
-            " * reach" + n + ";\n    if (at" + n + " < 0 || at" + n + " % dilation" + n +
+            ") {\n    const sp::i64 at" + n + " = c" + n + " * stride" + n + " - low" + n + " + k" +
+            n + " * reach" + n + ";\n    if (at" + n + " < 0 || at" + n + " % dilation" + n +
             " != 0 || at" + n + " / dilation" + n + " >= in" + n +
-            ") continue;\n    const sp::i64 tap" + n + " = tap" + before + " * window" + n + " + k" + n +
-            ", offset" + n + " = offset" + before + " + at" + n + " / dilation" + n + " * step" + n +
-            ";\n";
+            ") continue;\n    const sp::i64 tap" + n + " = tap" + before + " * window" + n +
+            " + k" + n + ", offset" + n + " = offset" + before + " + at" + n + " / dilation" + n +
+            " * step" + n + ";\n";
     before = n;
   }
   text += "    const sp::i64 tap = tap" + before + ", offset = offset" + before + ";\n" + each;
@@ -53,8 +53,8 @@ Kernels window_reduction(const PrepareArgs& args, std::string_view state) {
                      std::string(compute_type(d)) + "> state;\n    state.start();\n";
   body += window_taps(plan, "    state.add(sp::widen(" + x + "[offset]), tap);\n");
   const std::string type(text_type(args.out[0]->dtype));
-  body += "    " + y + "[i] = sp::narrow<" + type + ">(" + std::string(compute_type(args.out[0]->dtype)) +
-          "(state.result()));\n";
+  body += "    " + y + "[i] = sp::narrow<" + type + ">(" +
+          std::string(compute_type(args.out[0]->dtype)) + "(state.result()));\n";
   out.steps.push_back(kernel.for_each(n, body));
   return out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/attention.h"
+
 #include "spruce/cuda/codegen/attention.h"
 
 namespace spruce::cuda {

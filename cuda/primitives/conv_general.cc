@@ -14,8 +14,8 @@ namespace {
 Kernels make(const PrepareArgs& a) {
   Kernels out;
   if (a.out[0]->numel() == 0) return out;
-  const cpu::Conv c = cpu::make_conv(a.in[0]->shape, a.in[1]->shape, a.out[0]->shape,
-                                     a.params.get<ConvParams>());
+  const cpu::Conv c =
+      cpu::make_conv(a.in[0]->shape, a.in[1]->shape, a.out[0]->shape, a.params.get<ConvParams>());
   const Dtype d = a.out[0]->dtype;
   KernelBuilder kernel("convolution", a);
   const std::string x = kernel.input(0), w = kernel.input(1), y = kernel.output(0);
@@ -31,8 +31,9 @@ Kernels make(const PrepareArgs& a) {
                                     {"y_batch", c.out_batch},
                                     {"y_feature", c.out_feature}})
     kernel.value(name, value);
-  std::string place = "        sp::i64 cell = n % cells, tap = k % taps, at = 0, size = 1;\n"
-                      "        bool inside = true;\n";
+  std::string place =
+      "        sp::i64 cell = n % cells, tap = k % taps, at = 0, size = 1;\n"
+      "        bool inside = true;\n";
   for (int i = cpu::Conv::kDims; i-- > 0;) {
     const std::string s = std::to_string(i);
     if (c.out[i] == 1 && c.window[i] == 1 && c.in[i] == 1 && c.low[i] == 0) continue;
@@ -43,13 +44,14 @@ Kernels make(const PrepareArgs& a) {
     kernel.value("low" + s, c.low[i]);
     kernel.value("dilation" + s, c.dilation[i]);
     kernel.value("reach" + s, c.window_dilation[i]);
-    const std::string tap = c.reversed ? "(window" + s + " - 1 - tap % window" + s + ")"
-                                       : "(tap % window" + s + ")";
-    place += "        {\n          const sp::i64 p = cell % out" + s + " * stride" + s + " - low" + s +
-             " + " + tap + " * reach" + s + ";\n          cell /= out" + s + ";\n          tap /= window" +
-             s + ";\n          inside = inside && p >= 0 && p % dilation" + s + " == 0 && p / dilation" +
-             s + " < in" + s + ";\n          at += p / dilation" + s + " * size;\n          size *= in" +
-             s + ";\n        }\n";
+    const std::string tap =
+        c.reversed ? "(window" + s + " - 1 - tap % window" + s + ")" : "(tap % window" + s + ")";
+    place += "        {\n          const sp::i64 p = cell % out" + s + " * stride" + s + " - low" +
+             s + " + " + tap + " * reach" + s + ";\n          cell /= out" + s +
+             ";\n          tap /= window" + s +
+             ";\n          inside = inside && p >= 0 && p % dilation" + s +
+             " == 0 && p / dilation" + s + " < in" + s + ";\n          at += p / dilation" + s +
+             " * size;\n          size *= in" + s + ";\n        }\n";
   }
   const Tiles t{c.groups,
                 c.out_features,
@@ -62,8 +64,9 @@ Kernels make(const PrepareArgs& a) {
                     "[b * w_group + m * w_out + k / taps * w_in + k % taps]);\n",
                 place + "        if (inside) value = sp::widen(" + x +
                     "[b * x_group + n / cells * x_batch + k / taps * x_feature + at]);\n",
-                "        " + y + "[b * y_group + n / cells * y_batch + m * y_feature + n % cells] = "
-                                 "sp::narrow<" +
+                "        " + y +
+                    "[b * y_group + n / cells * y_batch + m * y_feature + n % cells] = "
+                    "sp::narrow<" +
                     std::string(text_type(d)) + ">(value);\n"};
   out.steps.push_back(tiles_kernel(kernel, t));
   return out;

@@ -4,7 +4,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin cumlogsumexp_twin = {&cumlogsumexp_p,
-                             [](const PrepareArgs& args) { return scan(args, "RunningLogSumExp"); }};
+extern const Twin cumlogsumexp_twin = {
+    &cumlogsumexp_p, [](const PrepareArgs& args) { return scan(args, "RunningLogSumExp"); }};
 
 }  // namespace spruce::cuda

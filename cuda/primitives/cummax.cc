@@ -4,7 +4,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin cummax_twin = {&cummax_p,
-                             [](const PrepareArgs& args) { return scan(args, "RunningLargest"); }};
+extern const Twin cummax_twin = {
+    &cummax_p, [](const PrepareArgs& args) { return scan(args, "RunningLargest"); }};
 
 }  // namespace spruce::cuda

@@ -4,7 +4,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin cummin_twin = {&cummin_p,
-                             [](const PrepareArgs& args) { return scan(args, "RunningSmallest"); }};
+extern const Twin cummin_twin = {
+    &cummin_p, [](const PrepareArgs& args) { return scan(args, "RunningSmallest"); }};
 
 }  // namespace spruce::cuda

@@ -4,7 +4,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin cumprod_twin = {&cumprod_p,
-                             [](const PrepareArgs& args) { return scan(args, "RunningProduct"); }};
+extern const Twin cumprod_twin = {
+    &cumprod_p, [](const PrepareArgs& args) { return scan(args, "RunningProduct"); }};
 
 }  // namespace spruce::cuda

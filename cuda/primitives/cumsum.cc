@@ -5,6 +5,6 @@
 namespace spruce::cuda {
 
 extern const Twin cumsum_twin = {&cumsum_p,
-                             [](const PrepareArgs& args) { return scan(args, "RunningSum"); }};
+                                 [](const PrepareArgs& args) { return scan(args, "RunningSum"); }};
 
 }  // namespace spruce::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/rules/dot.h"
 #include "spruce/core/ops/linalg.h"
+#include "spruce/core/rules/dot.h"
 #include "spruce/cuda/codegen/tiles.h"
 
 namespace spruce::cuda {

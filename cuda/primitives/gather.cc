@@ -18,8 +18,8 @@ Kernels make(const PrepareArgs& a) {
   kernel.value("window", w.window.size());
   std::string body = w.locate(kernel, "g", indices, "i / window");
   body += "    const bool there = gfrom >= 0;\n" +
-          w.inside(kernel, "g", "gfrom", "gto", "i % window") + "    " + y + "[gto] = there ? " + x +
-          "[gfrom] : 0;\n";
+          w.inside(kernel, "g", "gfrom", "gto", "i % window") + "    " + y + "[gto] = there ? " +
+          x + "[gfrom] : 0;\n";
   out.steps.push_back(kernel.for_each(n, body));
   return out;
 }

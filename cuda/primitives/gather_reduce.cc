@@ -16,8 +16,8 @@ Kernels make(const PrepareArgs& a) {
   const ValueId gathered = g.add_value(output_avals(gather_p, a.in, gather)[0]),
                 reduced = g.add_value(*a.out[0]);
   g.equations.push_back({&gather_p, gather, g.inputs, {gathered}, {}});
-  g.equations.push_back({find_primitive(p.reduction), Params::make(ReduceParams{p.axes}),
-                         {gathered}, {reduced}, {}});
+  g.equations.push_back(
+      {find_primitive(p.reduction), Params::make(ReduceParams{p.axes}), {gathered}, {reduced}, {}});
   g.outputs = {reduced};
   bool known = true;
   return sequence(a, g, known);

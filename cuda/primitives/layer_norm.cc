@@ -15,7 +15,8 @@ Kernels make(const PrepareArgs& a) {
   kernel.number("eps", a.in[0]->dtype, a.params.get<LayerNormParams>().eps);
   kernel.value("w_step", a.in[1]->numel() == n ? 1 : 0);
   kernel.value("b_step", a.in[2]->numel() == n ? 1 : 0);
-  out.steps.push_back(rows_kernel(kernel, a, R"cuda(
+  out.steps.push_back(rows_kernel(kernel, a,
+                                  R"cuda(
     sp::Sum<C> sum, rest_sum, squares;
     sum.start();
     row.each([&](sp::i64, C x) { sum.add(x, 0); });
@@ -33,9 +34,9 @@ Kernels make(const PrepareArgs& a) {
     const C scale = C(1) / sp::sqrt(variance + eps);
     if (there) {
       row.each([&](sp::i64 k, C x) {
-        to[k] = sp::narrow<T>((x - mean - rest) * scale * sp::widen()cuda" + w +
-                                                 R"cuda([k * w_step]) + sp::widen()cuda" + b +
-                                                 R"cuda([k * b_step]));
+        to[k] = sp::narrow<T>((x - mean - rest) * scale * sp::widen()cuda" +
+                                      w + R"cuda([k * w_step]) + sp::widen()cuda" + b +
+                                      R"cuda([k * b_step]));
       });
     }
 )cuda"));

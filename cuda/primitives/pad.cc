@@ -25,9 +25,9 @@ Kernels make(const PrepareArgs& a) {
     kernel.value("low" + n, p.low[d]);
     kernel.value("gap" + n, p.interior[d] + 1);
     kernel.value("s" + n, steps[d]);
-    body += "    {\n      const sp::i64 at = rest % n" + n + " - low" + n + ";\n      rest /= n" + n +
-            ";\n      inside = inside && at >= 0 && at % gap" + n + " == 0 && at / gap" + n + " < x" +
-            n + "n;\n      p += at / gap" + n + " * s" + n + ";\n    }\n";
+    body += "    {\n      const sp::i64 at = rest % n" + n + " - low" + n + ";\n      rest /= n" +
+            n + ";\n      inside = inside && at >= 0 && at % gap" + n + " == 0 && at / gap" + n +
+            " < x" + n + "n;\n      p += at / gap" + n + " * s" + n + ";\n    }\n";
   }
   body += "    " + to + "[i] = inside ? " + from + "[p] : *" + value + ";\n";
   out.steps.push_back(kernel.for_each(y.numel(), body));

@@ -13,10 +13,9 @@ Kernels make(const PrepareArgs& a) {
   kernel.front(special_prelude());
   kernel.front(random_prelude());
   const std::string keys = kernel.input(0), data = kernel.input(1), y = kernel.output(0);
-  out.steps.push_back(kernel.for_each(n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys +
-                                             ", i), " + data + "[i]);\n    " + y +
-                                             "[2 * i] = w.first;\n    " + y +
-                                             "[2 * i + 1] = w.second;\n"));
+  out.steps.push_back(kernel.for_each(
+      n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys + ", i), " + data +
+             "[i]);\n    " + y + "[2 * i] = w.first;\n    " + y + "[2 * i + 1] = w.second;\n"));
   return out;
 }
 

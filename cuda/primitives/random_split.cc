@@ -14,10 +14,10 @@ Kernels make(const PrepareArgs& a) {
   kernel.front(random_prelude());
   const std::string keys = kernel.input(0), y = kernel.output(0);
   kernel.value("per_key", a.params.get<RandomSplitParams>().n);
-  out.steps.push_back(
-      kernel.for_each(n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys +
-                             ", i / per_key), sp::u64(i % per_key));\n    " + y +
-                             "[2 * i] = w.first;\n    " + y + "[2 * i + 1] = w.second;\n"));
+  out.steps.push_back(kernel.for_each(n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys +
+                                             ", i / per_key), sp::u64(i % per_key));\n    " + y +
+                                             "[2 * i] = w.first;\n    " + y +
+                                             "[2 * i + 1] = w.second;\n"));
   return out;
 }
 

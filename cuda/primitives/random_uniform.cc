@@ -57,10 +57,10 @@ Kernels make(const PrepareArgs& a) {
     else if constexpr (std::is_floating_point_v<T>)
       declare_range<T, T>(kernel, p.dtype, p);
   });
-  out.steps.push_back(kernel.for_each(
-      n, "    " + y + "[i] = sp::Uniform<" + std::string(text_type(p.dtype)) +
-             ">::from(sp::threefry(sp::key_at(" + keys +
-             ", i / per_key), sp::u64(i % per_key)), low, span);\n"));
+  out.steps.push_back(
+      kernel.for_each(n, "    " + y + "[i] = sp::Uniform<" + std::string(text_type(p.dtype)) +
+                             ">::from(sp::threefry(sp::key_at(" + keys +
+                             ", i / per_key), sp::u64(i % per_key)), low, span);\n"));
   return out;
 }
 

@@ -8,7 +8,8 @@ extern const Primitive reduce_window_max_p;
 
 namespace spruce::cuda {
 
-extern const Twin reduce_window_max_twin = {
-    &reduce_window_max_p, [](const PrepareArgs& args) { return window_reduction(args, "Largest"); }};
+extern const Twin reduce_window_max_twin = {&reduce_window_max_p, [](const PrepareArgs& args) {
+                                              return window_reduction(args, "Largest");
+                                            }};
 
 }  // namespace spruce::cuda

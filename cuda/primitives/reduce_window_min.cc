@@ -8,7 +8,8 @@ extern const Primitive reduce_window_min_p;
 
 namespace spruce::cuda {
 
-extern const Twin reduce_window_min_twin = {
-    &reduce_window_min_p, [](const PrepareArgs& args) { return window_reduction(args, "Smallest"); }};
+extern const Twin reduce_window_min_twin = {&reduce_window_min_p, [](const PrepareArgs& args) {
+                                              return window_reduction(args, "Smallest");
+                                            }};
 
 }  // namespace spruce::cuda

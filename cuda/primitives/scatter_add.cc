@@ -3,7 +3,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin scatter_add_twin = {&scatter_add_p,
-                                  [](const PrepareArgs& args) { return scatter(args, "sp::add"); }};
+extern const Twin scatter_add_twin = {
+    &scatter_add_p, [](const PrepareArgs& args) { return scatter(args, "sp::add"); }};
 
 }  // namespace spruce::cuda

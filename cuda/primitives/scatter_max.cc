@@ -3,7 +3,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin scatter_max_twin = {&scatter_max_p,
-                                  [](const PrepareArgs& args) { return scatter(args, "sp::greater"); }};
+extern const Twin scatter_max_twin = {
+    &scatter_max_p, [](const PrepareArgs& args) { return scatter(args, "sp::greater"); }};
 
 }  // namespace spruce::cuda

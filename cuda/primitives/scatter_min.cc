@@ -3,7 +3,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin scatter_min_twin = {&scatter_min_p,
-                                  [](const PrepareArgs& args) { return scatter(args, "sp::lesser"); }};
+extern const Twin scatter_min_twin = {
+    &scatter_min_p, [](const PrepareArgs& args) { return scatter(args, "sp::lesser"); }};
 
 }  // namespace spruce::cuda

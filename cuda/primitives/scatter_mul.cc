@@ -3,7 +3,7 @@
 
 namespace spruce::cuda {
 
-extern const Twin scatter_mul_twin = {&scatter_mul_p,
-                                  [](const PrepareArgs& args) { return scatter(args, "sp::mul"); }};
+extern const Twin scatter_mul_twin = {
+    &scatter_mul_p, [](const PrepareArgs& args) { return scatter(args, "sp::mul"); }};
 
 }  // namespace spruce::cuda

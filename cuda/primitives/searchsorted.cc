@@ -16,15 +16,18 @@ Kernels make(const PrepareArgs& a) {
   kernel.value("n", n);
   kernel.value("per_row", queries / rows);
   const bool right = a.params.get<SearchSortedParams>().right;
-  out.steps.push_back(kernel.for_each(
-      queries, "    const sp::i64 row = i / per_row * n;\n"
-               "    const sp::u64 query = sp::ordered_key(" + q + "[i]);\n"
-               "    sp::i64 low = 0, high = n;\n    while (low < high) {\n"
-               "      const sp::i64 middle = low + (high - low) / 2;\n"
-               "      const sp::u64 at = sp::ordered_key(" + x + "[row + middle]);\n      if (at " +
-                   (right ? "<=" : "<") +
-                   " query) low = middle + 1;\n      else high = middle;\n    }\n    " + y +
-                   "[i] = " + std::string(text_type(a.out[0]->dtype)) + "(low);\n"));
+  out.steps.push_back(
+      kernel.for_each(queries,
+                      "    const sp::i64 row = i / per_row * n;\n"
+                      "    const sp::u64 query = sp::ordered_key(" +
+                          q +
+                          "[i]);\n"
+                          "    sp::i64 low = 0, high = n;\n    while (low < high) {\n"
+                          "      const sp::i64 middle = low + (high - low) / 2;\n"
+                          "      const sp::u64 at = sp::ordered_key(" +
+                          x + "[row + middle]);\n      if (at " + (right ? "<=" : "<") +
+                          " query) low = middle + 1;\n      else high = middle;\n    }\n    " + y +
+                          "[i] = " + std::string(text_type(a.out[0]->dtype)) + "(low);\n"));
   return out;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/sort.h"
+
 #include "spruce/cuda/codegen/ordering.h"
 
 namespace spruce::cuda {
@@ -35,8 +36,9 @@ Kernels make(const PrepareArgs& a) {
   kernel.value("stride", order.stride);
   kernel.value("n", n);
   std::string body = "    const sp::i64 row = i / n, k = i % n;\n" + base(kernel);
-  body += "    const sp::i64 from = begin + sp::i64(order[row * stride + k]) * inner, "
-          "to = begin + k * inner;\n";
+  body +=
+      "    const sp::i64 from = begin + sp::i64(order[row * stride + k]) * inner, "
+      "to = begin + k * inner;\n";
   for (size_t i = 0; i < a.in.size(); ++i)
     body += "    " + kernel.output(i) + "[to] = " + kernel.input(i) + "[from];\n";
   out.steps.push_back(kernel.for_each(shape.numel(), body));

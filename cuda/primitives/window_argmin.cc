@@ -8,7 +8,8 @@ extern const Primitive window_argmin_p;
 
 namespace spruce::cuda {
 
-extern const Twin window_argmin_twin = {
-    &window_argmin_p, [](const PrepareArgs& args) { return window_reduction(args, "ArgSmallest"); }};
+extern const Twin window_argmin_twin = {&window_argmin_p, [](const PrepareArgs& args) {
+                                          return window_reduction(args, "ArgSmallest");
+                                        }};
 
 }  // namespace spruce::cuda

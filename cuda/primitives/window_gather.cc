@@ -20,16 +20,17 @@ Kernels make(const PrepareArgs& a) {
   const std::string x = kernel.input(0), index = kernel.input(1), y = kernel.output(0);
   kernel.value("taps", plan.taps());
   std::string body = window_cells(kernel, plan);
-  body += "    sp::i64 tap = " + index + "[i], offset = 0;\n    bool inside = tap >= 0 && tap < taps;\n";
+  body += "    sp::i64 tap = " + index +
+          "[i], offset = 0;\n    bool inside = tap >= 0 && tap < taps;\n";
   for (int k = plan.rank; k-- > 0;) {
     const std::string s = std::to_string(k);
-    body += "    {\n      const sp::i64 at = c" + s + " * stride" + s + " - low" + s + " + tap % window" +
-            s + " * reach" + s + ";\n      tap /= window" + s +
-            ";\n      inside = inside && at >= 0 && at % dilation" + s + " == 0 && at / dilation" + s +
-            " < in" + s + ";\n      offset += at / dilation" + s + " * step" + s + ";\n    }\n";
+    body += "    {\n      const sp::i64 at = c" + s + " * stride" + s + " - low" + s +
+            " + tap % window" + s + " * reach" + s + ";\n      tap /= window" + s +
+            ";\n      inside = inside && at >= 0 && at % dilation" + s + " == 0 && at / dilation" +
+            s + " < in" + s + ";\n      offset += at / dilation" + s + " * step" + s + ";\n    }\n";
   }
-  body += "    " + y + "[i] = inside ? " + x + "[offset] : sp::narrow<" + std::string(text_type(d)) +
-          ">(" + literal(d, p.fill) + ");\n";
+  body += "    " + y + "[i] = inside ? " + x + "[offset] : sp::narrow<" +
+          std::string(text_type(d)) + ">(" + literal(d, p.fill) + ");\n";
   out.steps.push_back(kernel.for_each(n, body));
   return out;
 }

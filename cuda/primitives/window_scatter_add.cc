@@ -38,15 +38,17 @@ Kernels make(const PrepareArgs& a) {
   std::string before = "_";
   for (int k = 0; k < plan.rank; ++k) {
     const std::string s = std::to_string(k);
-    body += "    for (sp::i64 k" + s + " = window" + s + "; k" + s + "-- > 0;) {\n    const sp::i64 at" + s +
-            " = e" + s + " * dilation" + s + " + low" + s + " - k" + s + " * reach" + s + ";\n    if (at" +
-            s + " < 0 || at" + s + " % stride" + s + " != 0 || at" + s + " / stride" + s + " >= out" + s +
-            ") continue;\n    const sp::i64 cell" + s + " = cell" + before + " * out" + s + " + at" + s +
-            " / stride" + s + ", tap" + s + " = tap" + before + " * window" + s + " + k" + s + ";\n";
+    body += "    for (sp::i64 k" + s + " = window" + s + "; k" + s +
+            "-- > 0;) {\n    const sp::i64 at" + s + " = e" + s + " * dilation" + s + " + low" + s +
+            " - k" + s + " * reach" + s + ";\n    if (at" + s + " < 0 || at" + s + " % stride" + s +
+            " != 0 || at" + s + " / stride" + s + " >= out" + s +
+            ") continue;\n    const sp::i64 cell" + s + " = cell" + before + " * out" + s +
+            " + at" + s + " / stride" + s + ", tap" + s + " = tap" + before + " * window" + s +
+            " + k" + s + ";\n";
     before = s;
   }
-  body += "    if (" + index + "[cell" + before + "] == tap" + before + ") sum = sp::add(sum, sp::widen(" +
-          x + "[cell" + before + "]));\n";
+  body += "    if (" + index + "[cell" + before + "] == tap" + before +
+          ") sum = sp::add(sum, sp::widen(" + x + "[cell" + before + "]));\n";
   for (int k = 0; k < plan.rank; ++k) body += "    }\n";
   body += "    " + y + "[i] = sp::narrow<" + type + ">(sum);\n";
   out.steps.push_back(kernel.for_each(n, body));
