@@ -61,6 +61,25 @@ TEST_P(CudaPrimitives, AreAsOnTheCpu) {
   for (const Case& c : properties::all_cases(p(), float32)) check(c, true);
 }
 
+// Blocks and threads in five orders: the same bits each time.
+TEST_P(CudaPrimitives, DoNotDependOnTheOrderOfThreads) {
+  for (const Case& c : properties::all_cases(p(), float32)) {
+    properties::run_case(c, [&] {
+      const auto on = DefaultDevice(emulated_device());
+      const Arrays in = there(properties::inputs(c), true);
+      Arrays first;
+      for (uint64_t seed = 1; seed <= 5; ++seed) {
+        cuda_emulator::set_seed(seed);
+        const Arrays got = back(properties::outputs(c, in));
+        if (seed == 1)
+          first = got;
+        else
+          properties::expect_same(got, first, "in another order");
+      }
+    });
+  }
+}
+
 // Each dtype is another text, which the host's compiler takes a fifth of a second for: the first
 // samples of each.
 TEST_P(CudaPrimitives, TakeAllDtypes) {

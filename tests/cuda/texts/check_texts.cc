@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the texts of kernels that the emulator has compiled to the real NVRTC, and reads what ptxas
 // says of registers and spills. A text is compiled for one of sm_80, sm_90 and sm_100, by turns, or
-// with --all for each; what was found good is not compiled again.
-//   check_texts [--all] <folder>
+// with --all for each; what was found good is not compiled again. After --seconds it stops, and says
+// how many texts are left for the next run.
+//   check_texts [--all] [--seconds n] <folder>
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -61,14 +64,27 @@ int most_of(const std::string& log, const std::regex& number) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string_view> arguments(argv + 1, argv + argc);
-  if (arguments.empty()) {
-    std::cerr << "usage: check_texts [--all] <folder>\n";
+  bool all = false;
+  int64_t seconds = 1'000'000'000;
+  fs::path folder;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--all")
+      all = true;
+    else if (arguments[i] == "--seconds" && i + 1 < arguments.size())
+      seconds = std::stoll(std::string(arguments[++i]));
+    else
+      folder = arguments[i];
+  }
+  if (folder.empty()) {
+    std::cerr << "usage: check_texts [--all] [--seconds n] <folder>\n";
     return 2;
   }
-  const bool all = arguments[0] == "--all";
-  const fs::path folder = arguments.back();
+  const auto began = std::chrono::steady_clock::now();
+  const auto is_late = [&] {
+    return std::chrono::steady_clock::now() - began > std::chrono::seconds(seconds);
+  };
   const std::regex spills(R"((\d+) bytes spill stores)"), registers(R"(Used (\d+) registers)");
-  size_t texts = 0, compiled = 0, failed = 0;
+  size_t texts = 0, compiled = 0, failed = 0, left = 0;
   int most_registers = 0;
   try {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -84,6 +100,10 @@ int main(int argc, char** argv) {
         fs::path stamp = path;
         stamp.replace_extension(".sm_" + std::to_string(architecture));
         if (fs::exists(stamp)) continue;
+        if (is_late()) {
+          ++left;
+          continue;
+        }
         const Compiled c = compile(text, architecture);
         ++compiled;
         most_registers = std::max(most_registers, most_of(c.log, registers));
@@ -103,6 +123,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::cout << texts << " texts, " << compiled << " compiled now, " << failed
-            << " failed, at most " << most_registers << " registers\n";
+            << " failed, " << left << " left for the next run, at most " << most_registers
+            << " registers\n";
   return failed > 0 || texts == 0 ? 1 : 0;
 }
