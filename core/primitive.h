@@ -172,9 +172,9 @@ struct Primitive {
   /// The kernel of the CPU, for every type that the shape rule lets through; null where there is
   /// nothing to compute, or where `call` does.
   void (*cpu)(const KernelArgs&) = nullptr;
-  /// Of an elementwise primitive, for every type that the shape rule lets through: adds what it does
-  /// to one element to a scalar::Program and returns the number of the result. What generators of
-  /// code read.
+  /// Of an elementwise primitive, for every type that the shape rule lets through: adds what it
+  /// does to one element to a scalar::Program and returns the number of the result. What generators
+  /// of code read.
   int (*scalar)(const ScalarArgs&) = nullptr;
   /// Forward mode; reverse mode transposes what it computes of the tangents.
   void (*jvp)(const JvpArgs&) = nullptr;

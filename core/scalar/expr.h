@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value type that writes programs: a template over a scalar, called with Expr<float>, adds its
-// steps to a program. What operators do not say is said by the functions of core/scalar/functions.h,
-// which scalars have too.
+// steps to a program. What operators do not say is said by the functions of
+// core/scalar/functions.h, which scalars have too.
 #pragma once
 
 #include <bit>
@@ -41,7 +41,8 @@ class Expr {
   Expr() = default;
   /// A constant.
   template <class U>
-  requires(std::is_arithmetic_v<U> && (std::same_as<T, bool> == std::same_as<U, bool>)) Expr(U value)
+  requires(std::is_arithmetic_v<U> && (std::same_as<T, bool> == std::same_as<U, bool>))
+      Expr(U value)
       : operand_{nullptr, bits(static_cast<T>(value))} {}
   explicit Expr(Operand operand) : operand_(operand) {}
   Expr(Program& program, int value) : operand_{&program, static_cast<uint64_t>(value)} {}
@@ -91,9 +92,7 @@ class Expr {
   Expr<To> to(Op op) const {
     return Expr<To>(emit({op, kDtype, Expr<To>::kDtype}, operand_));
   }
-  Expr call(Function f) const {
-    return Expr(emit({Op::kCall, kDtype, kDtype, f}, operand_));
-  }
+  Expr call(Function f) const { return Expr(emit({Op::kCall, kDtype, kDtype, f}, operand_)); }
   Expr call(Function f, Expr b) const {
     return Expr(emit({Op::kCall, kDtype, kDtype, f}, operand_, b.operand_));
   }
@@ -108,9 +107,7 @@ class Expr {
       return static_cast<std::make_unsigned_t<T>>(value);
   }
   Expr same(Op op) const { return Expr(emit({op, kDtype, kDtype}, operand_)); }
-  Expr same(Op op, Expr b) const {
-    return Expr(emit({op, kDtype, kDtype}, operand_, b.operand_));
-  }
+  Expr same(Op op, Expr b) const { return Expr(emit({op, kDtype, kDtype}, operand_, b.operand_)); }
   Expr<bool> to_bool(Op op, Expr b) const {
     return Expr<bool>(emit({op, kDtype, Dtype::kBool}, operand_, b.operand_));
   }
@@ -145,9 +142,11 @@ template <class T, class To>
 using Like = std::conditional_t<kIsExpr<T>, Expr<To>, To>;
 
 template <class T>
-concept Float32 = std::same_as<Element<T>, float>;
+concept Float32 = std::same_as < Element<T>,
+float > ;
 template <class T>
-concept Float64 = std::same_as<Element<T>, double>;
+concept Float64 = std::same_as < Element<T>,
+double > ;
 template <class T>
 concept Floating = std::is_floating_point_v<Element<T>>;
 template <class T>

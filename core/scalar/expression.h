@@ -4,8 +4,9 @@
 
 #include <span>
 
-#include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/primitive.h"
 #include "spruce/core/scalar/expr.h"
+#include "spruce/core/scalar/types.h"
 
 namespace spruce {
 
@@ -20,8 +21,15 @@ struct ScalarArgs {
 
 namespace scalar {
 
-/// The Isa of expressions: they have a fused multiply-add.
-using ExprIsa = cpu::math::Isa<true>;
+/// The instruction set of expressions: they have a fused multiply-add.
+struct ExprIsa {
+  static constexpr bool kHasFma = true;
+
+  template <class T>
+  static T fma(T a, std::type_identity_t<T> b, std::type_identity_t<T> c) {
+    return fused_multiply_add(a, b, c);
+  }
+};
 
 /// A value in what is computed with: 16-bit floats as f32.
 int widened(Program& program, int value);
@@ -70,24 +78,24 @@ int shift_right(const ScalarArgs& a) {
 int identity(const ScalarArgs& a);
 
 /// Calls f(C{}) for what inputs of a dtype are computed in, one of those that `kTypes` accepts.
-template <cpu::Types kTypes, class F>
+template <Types kTypes, class F>
 int compute_in(Dtype dtype, const F& f) {
   int made = -1;
   visit_dtype(is_half(dtype) ? Dtype::kFloat32 : dtype, [&]<class C>(C c) {
-    if constexpr (!kIsHalf<C> && cpu::internal::kAccepts<kTypes, C>) made = f(c);
+    if constexpr (!kIsHalf<C> && kAccepts<kTypes, C>) made = f(c);
   });
   return made;
 }
 
 /// The expression of the scalar function `Op::call<I>(x)`, whose kernel is cpu::unary_kernel.
-template <class Op, cpu::Types kTypes>
+template <class Op, Types kTypes>
 int unary(const ScalarArgs& a) {
   return compute_in<kTypes>(a.dtype(0), [&]<class C>(C) {
     return result(a, Op::template call<ExprIsa>(input<C>(a, 0)));
   });
 }
 /// The same of two inputs.
-template <class Op, cpu::Types kTypes>
+template <class Op, Types kTypes>
 int binary(const ScalarArgs& a) {
   return compute_in<kTypes>(a.dtype(0), [&]<class C>(C) {
     return result(a, Op::template call<ExprIsa>(input<C>(a, 0), input<C>(a, 1)));

@@ -6,28 +6,33 @@
 #include <cmath>
 #include <limits>
 
-#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/scalar/expr.h"
+#include "spruce/core/scalar/inline.h"
 
 namespace spruce::scalar {
 
 /// c ? a : b.
 template <class T>
-requires std::is_arithmetic_v<T>
-SPRUCE_INLINE T select(bool c, T a, std::type_identity_t<T> b) { return c ? a : b; }
+requires std::is_arithmetic_v<T> SPRUCE_INLINE T select(bool c, T a, std::type_identity_t<T> b) {
+  return c ? a : b;
+}
 /// The same, where c is hardly ever true.
 template <class T>
-requires std::is_arithmetic_v<T>
-SPRUCE_INLINE T select_unlikely(bool c, T a, std::type_identity_t<T> b) { return c ? a : b; }
+requires std::is_arithmetic_v<T> SPRUCE_INLINE T select_unlikely(bool c, T a,
+                                                                 std::type_identity_t<T> b) {
+  return c ? a : b;
+}
 
 /// a < b ? a : b, so b where one is NaN.
 template <class T>
-requires std::is_arithmetic_v<T>
-SPRUCE_INLINE T min(T a, std::type_identity_t<T> b) { return a < b ? a : b; }
+requires std::is_arithmetic_v<T> SPRUCE_INLINE T min(T a, std::type_identity_t<T> b) {
+  return a < b ? a : b;
+}
 /// a > b ? a : b.
 template <class T>
-requires std::is_arithmetic_v<T>
-SPRUCE_INLINE T max(T a, std::type_identity_t<T> b) { return a > b ? a : b; }
+requires std::is_arithmetic_v<T> SPRUCE_INLINE T max(T a, std::type_identity_t<T> b) {
+  return a > b ? a : b;
+}
 
 SPRUCE_INLINE float abs(float x) { return __builtin_fabsf(x); }
 SPRUCE_INLINE double abs(double x) { return __builtin_fabs(x); }
@@ -71,22 +76,38 @@ SPRUCE_INLINE Like<T, To> convert(T x) {
 /// A function of the C library.
 template <Function kFunction, class T>
 SPRUCE_INLINE T library(T x) {
-  if constexpr (kIsExpr<T>) return x.call(kFunction);
-  else if constexpr (kFunction == Function::kExp2) return std::exp2(x);
-  else if constexpr (kFunction == Function::kLog2) return std::log2(x);
-  else if constexpr (kFunction == Function::kLog10) return std::log10(x);
-  else if constexpr (kFunction == Function::kSin) return std::sin(x);
-  else if constexpr (kFunction == Function::kCos) return std::cos(x);
-  else if constexpr (kFunction == Function::kTan) return std::tan(x);
-  else if constexpr (kFunction == Function::kAsin) return std::asin(x);
-  else if constexpr (kFunction == Function::kAcos) return std::acos(x);
-  else if constexpr (kFunction == Function::kAtan) return std::atan(x);
-  else if constexpr (kFunction == Function::kAsinh) return std::asinh(x);
-  else if constexpr (kFunction == Function::kAcosh) return std::acosh(x);
-  else if constexpr (kFunction == Function::kAtanh) return std::atanh(x);
-  else if constexpr (kFunction == Function::kCbrt) return std::cbrt(x);
-  else if constexpr (kFunction == Function::kErf) return std::erf(x);
-  else if constexpr (kFunction == Function::kErfc) return std::erfc(x);
+  if constexpr (kIsExpr<T>)
+    return x.call(kFunction);
+  else if constexpr (kFunction == Function::kExp2)
+    return std::exp2(x);
+  else if constexpr (kFunction == Function::kLog2)
+    return std::log2(x);
+  else if constexpr (kFunction == Function::kLog10)
+    return std::log10(x);
+  else if constexpr (kFunction == Function::kSin)
+    return std::sin(x);
+  else if constexpr (kFunction == Function::kCos)
+    return std::cos(x);
+  else if constexpr (kFunction == Function::kTan)
+    return std::tan(x);
+  else if constexpr (kFunction == Function::kAsin)
+    return std::asin(x);
+  else if constexpr (kFunction == Function::kAcos)
+    return std::acos(x);
+  else if constexpr (kFunction == Function::kAtan)
+    return std::atan(x);
+  else if constexpr (kFunction == Function::kAsinh)
+    return std::asinh(x);
+  else if constexpr (kFunction == Function::kAcosh)
+    return std::acosh(x);
+  else if constexpr (kFunction == Function::kAtanh)
+    return std::atanh(x);
+  else if constexpr (kFunction == Function::kCbrt)
+    return std::cbrt(x);
+  else if constexpr (kFunction == Function::kErf)
+    return std::erf(x);
+  else if constexpr (kFunction == Function::kErfc)
+    return std::erfc(x);
   else {
     static_assert(kFunction == Function::kLgamma);
     int sign = 0;
@@ -95,10 +116,14 @@ SPRUCE_INLINE T library(T x) {
 }
 template <Function kFunction, class T>
 SPRUCE_INLINE T library(T a, T b) {
-  if constexpr (kIsExpr<T>) return a.call(kFunction, b);
-  else if constexpr (kFunction == Function::kAtan2) return std::atan2(a, b);
-  else if constexpr (kFunction == Function::kHypot) return std::hypot(a, b);
-  else if constexpr (kFunction == Function::kFmod) return std::fmod(a, b);
+  if constexpr (kIsExpr<T>)
+    return a.call(kFunction, b);
+  else if constexpr (kFunction == Function::kAtan2)
+    return std::atan2(a, b);
+  else if constexpr (kFunction == Function::kHypot)
+    return std::hypot(a, b);
+  else if constexpr (kFunction == Function::kFmod)
+    return std::fmod(a, b);
   else {
     static_assert(kFunction == Function::kPow);
     return std::pow(a, b);

@@ -20,37 +20,37 @@ enum class Op : uint8_t {
   kAdd,       ///< integers wrap, here and below
   kSub,
   kMul,
-  kDiv,          ///< integers: rounded to zero; -1 (all bits set) where b is 0
-  kRem,          ///< integers only: a where b is 0
-  kFma,          ///< floats: a * b + c, rounded once
-  kScale,        ///< f32, f64: a * 2^b, rounded once, for a whole b
+  kDiv,    ///< integers: rounded to zero; -1 (all bits set) where b is 0
+  kRem,    ///< integers only: a where b is 0
+  kFma,    ///< floats: a * b + c, rounded once
+  kScale,  ///< f32, f64: a * 2^b, rounded once, for a whole b
   kNeg,
   kAbs,
-  kCopysign,     ///< floats: a with the sign of b
-  kSqrt,         ///< floats, as the next four
+  kCopysign,  ///< floats: a with the sign of b
+  kSqrt,      ///< floats, as the next four
   kFloor,
   kCeil,
-  kRound,        ///< halves to even
+  kRound,  ///< halves to even
   kTrunc,
-  kMin,          ///< a < b ? a : b, so b where one is NaN
-  kMax,          ///< a > b ? a : b
-  kEqual,        ///< to bool, of any dtype, as the next five; false where one is NaN
-  kNotEqual,     ///< true where one is NaN
+  kMin,       ///< a < b ? a : b, so b where one is NaN
+  kMax,       ///< a > b ? a : b
+  kEqual,     ///< to bool, of any dtype, as the next five; false where one is NaN
+  kNotEqual,  ///< true where one is NaN
   kLess,
   kLessEqual,
   kGreater,
   kGreaterEqual,
-  kSelect,       ///< a ? b : c, for a bool a
-  kUnlikely,     ///< the same, where a is hardly ever true: b may be left to a slower way
-  kAnd,          ///< bits of integers, or bool, as the next three
+  kSelect,    ///< a ? b : c, for a bool a
+  kUnlikely,  ///< the same, where a is hardly ever true: b may be left to a slower way
+  kAnd,       ///< bits of integers, or bool, as the next three
   kOr,
   kXor,
   kNot,
-  kShiftLeft,    ///< integers: b is taken without its sign; 0 from the width on
-  kShiftRight,   ///< integers: fills with zeros, or with the sign of a signed dtype
-  kConvert,      ///< any dtype to any: as convert_element_type
-  kBitcast,      ///< the same bits as another dtype of that size
-  kCall,         ///< Node::function of a and b
+  kShiftLeft,   ///< integers: b is taken without its sign; 0 from the width on
+  kShiftRight,  ///< integers: fills with zeros, or with the sign of a signed dtype
+  kConvert,     ///< any dtype to any: as convert_element_type
+  kBitcast,     ///< the same bits as another dtype of that size
+  kCall,        ///< Node::function of a and b
 };
 
 /// Functions that no program is written for: back ends call a library.
@@ -71,8 +71,8 @@ enum class Function : uint8_t {
   kCbrt,
   kErf,
   kErfc,
-  kLgamma,     ///< log |gamma(a)|
-  kAtan2,      ///< f64, of two, as the next one
+  kLgamma,  ///< log |gamma(a)|
+  kAtan2,   ///< f64, of two, as the next one
   kHypot,
   kFmod,       ///< f32 and f64: C's
   kPow,        ///< f64: C's. Integers: a to the power b, wrapping; rounded to zero where b < 0

@@ -7,6 +7,7 @@
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/primitive.h"
+#include "spruce/core/scalar/types.h"
 
 namespace spruce::cpu {
 
@@ -211,19 +212,11 @@ struct Ternary {
   }
 };
 
-/// Which dtypes a kernel is compiled for; the shape rule has refused the others.
-enum class Types { kAll, kFloating, kNumeric, kIntegral };  // kIntegral: bool and integers
-
-template <Types kTypes, class T>
-inline constexpr bool kAccepts = kTypes == Types::kAll ||
-                                 (kTypes == Types::kNumeric && !std::is_same_v<T, bool>) ||
-                                 (kTypes == Types::kIntegral && std::is_integral_v<T>) ||
-                                 (kTypes == Types::kFloating &&
-                                  (std::is_floating_point_v<T> || kIsHalf<T>));
+using scalar::kAccepts;
 
 }  // namespace internal
 
-using internal::Types;
+using scalar::Types;
 
 /// The kernel of a unary primitive whose result has the dtype of the input (or Y, where given).
 template <class Op, Types kTypes, class Result = void>

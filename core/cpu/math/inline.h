@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "spruce/core/scalar/inline.h"
+
 /// Attributes of kernels that are compiled for several instruction sets in one binary.
 ///
 /// A kernel is a loop in a function marked `SPRUCE_TARGET_V3` or `SPRUCE_TARGET_V4` over a body
 /// marked `SPRUCE_INLINE`; the caller picks one at run time by what the processor has. Elsewhere
 /// than x86-64 the macros are empty and the loop is compiled for the baseline.
-#define SPRUCE_INLINE __attribute__((always_inline)) inline
 
 /// Before a loop: its iterations do not depend on each other, although pointers may be equal.
 #if defined(__clang__)

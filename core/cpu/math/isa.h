@@ -59,12 +59,6 @@ struct Isa {
       return a * b + c;
     }
   }
-
-  template <class T>
-  requires(kFma&& scalar::kIsExpr<T>) static T
-      fma(T a, std::type_identity_t<T> b, std::type_identity_t<T> c) {
-    return fused_multiply_add(a, b, c);
-  }
 };
 
 inline constexpr float kInf = std::numeric_limits<float>::infinity();

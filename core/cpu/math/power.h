@@ -40,8 +40,8 @@ SPRUCE_INLINE T cbrt(T x) {
     const auto wide = convert<double>(guess);
     const T residual = convert<float>(wide * wide * wide - convert<double>(whole));
     const T root = guess - residual / (3.0f * guess * guess);
-    const T y = root * power_of_two(bitcast<int32_t>(third) -
-                                    select(subnormal, SignedBits<T>(93), 85));
+    const T y =
+        root * power_of_two(bitcast<int32_t>(third) - select(subnormal, SignedBits<T>(93), 85));
     return select(a > T(0) && a < kInf, copysign(y, x), x);
   }
 }

@@ -13,8 +13,8 @@ struct Quadrant {
   Bits<T> quadrant;
 };
 
-/// The largest |x| for which `reduce_near` is right. Doubles beyond are left to the C library, all of
-/// them where products are rounded.
+/// The largest |x| for which `reduce_near` is right. Doubles beyond are left to the C library, all
+/// of them where products are rounded.
 template <class I, Floating T>
 inline constexpr Element<T> kNear = I::kHasFma ? pick<T>(0x1p17f, 0x1p30) : pick<T>(0x1p12f, -1);
 
