@@ -10,6 +10,7 @@
 #include <typeinfo>
 
 #include "page.h"
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/interpreter.h"
 
 namespace sp = spruce;
@@ -22,6 +23,7 @@ const char* type_name(const sp::Error& e) {
       {&typeid(sp::DtypeError), "DtypeError"},
       {&typeid(sp::IndexError), "IndexError"},
       {&typeid(sp::ValueError), "ValueError"},
+      {&typeid(sp::internal::EmptyArrayError), "ValueError"},
       {&typeid(sp::TreeError), "TreeError"},
       {&typeid(sp::TracerError), "TracerError"},
       {&typeid(sp::DerivativeError), "DerivativeError"},
