@@ -35,10 +35,10 @@ void synchronize();
 
 /// What a GPU is.
 struct Properties {
-  std::string name;             ///< "NVIDIA H100 80GB HBM3"
-  int compute_capability = 0;   ///< 90 for 9.0
-  int multiprocessors = 0;      ///< of which each runs blocks of threads
-  int64_t memory = 0;           ///< bytes
+  std::string name;            ///< "NVIDIA H100 80GB HBM3"
+  int compute_capability = 0;  ///< 90 for 9.0
+  int multiprocessors = 0;     ///< of which each runs blocks of threads
+  int64_t memory = 0;          ///< bytes
 };
 /// Of a CUDA device. Throws DeviceError for another.
 Properties properties(const Device& device);

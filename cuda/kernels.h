@@ -103,9 +103,9 @@ struct Copy {
 
 /// Bytes set to one value.
 struct Fill {
-  Argument to;         ///< an output or workspace
-  int64_t bytes = 0;   ///< how many
-  uint8_t byte = 0;    ///< each of them
+  Argument to;        ///< an output or workspace
+  int64_t bytes = 0;  ///< how many
+  uint8_t byte = 0;   ///< each of them
 };
 
 /// One of the things that run after each other on the stream.
@@ -128,9 +128,7 @@ struct Twin {
 };
 
 /// True for an input that is passed by value, with Argument::host_input.
-inline bool is_host_number(const Aval& aval) {
-  return aval.device == 0 && aval.shape.rank() == 0;
-}
+inline bool is_host_number(const Aval& aval) { return aval.device == 0 && aval.shape.rank() == 0; }
 
 /// The twin of a primitive that has a file in cuda/primitives/, or null.
 const Twin* find_twin(const Primitive& primitive);

@@ -8,9 +8,9 @@
 #include "spruce/core/array.h"
 #include "spruce/core/error.h"
 #include "spruce/core/interpreter.h"
-#include "spruce/cuda/driver/error.h"
 #include "spruce/cuda/device/executable.h"
 #include "spruce/cuda/device/host_step.h"
+#include "spruce/cuda/driver/error.h"
 
 namespace spruce::cuda {
 namespace {
@@ -41,8 +41,7 @@ bool same_type(const Aval& a, const Aval& b) {
 class CudaDevice::EagerCache {
  public:
   // Null for a primitive without steps of its own.
-  std::shared_ptr<const Steps> steps(const Primitive& p, const KernelArgs& args,
-                                     Context& context) {
+  std::shared_ptr<const Steps> steps(const Primitive& p, const KernelArgs& args, Context& context) {
     const size_t h = hash_of(p, args.in, args.out);
     {
       const std::lock_guard lock(mutex_);
@@ -130,8 +129,8 @@ void CudaDevice::fill(void* device_data, const void* element, int64_t n, int64_t
   } else if (element_bytes == 4) {
     result = driver().cuMemsetD32Async(to, value(uint32_t{}), count, context_.stream());
   } else if (const auto bits = value(uint64_t{}); (bits >> 32) == (bits & 0xffffffffu)) {
-    result = driver().cuMemsetD32Async(to, static_cast<uint32_t>(bits), 2 * count,
-                                       context_.stream());
+    result =
+        driver().cuMemsetD32Async(to, static_cast<uint32_t>(bits), 2 * count, context_.stream());
   } else {
     return Device::fill(device_data, element, n, element_bytes);
   }

@@ -11,9 +11,9 @@
 #include "spruce/core/rules/tiny.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/cuda/device/device.h"
+#include "spruce/cuda/device/host_step.h"
 #include "spruce/cuda/driver/error.h"
 #include "spruce/cuda/plan/graph_cache.h"
-#include "spruce/cuda/device/host_step.h"
 #include "spruce/cuda/plan/layout.h"
 
 namespace spruce::cuda {
@@ -94,8 +94,8 @@ class CudaExecutable final : public Executable {
       if (e.primitive->kind == PrimitiveKind::kView) {
         steps_.push_back(nullptr);
       } else if (kernels[n]) {
-        steps_.push_back(
-            std::make_unique<const Steps>(*std::move(kernels[n]), device_.context(), e.primitive->name));
+        steps_.push_back(std::make_unique<const Steps>(*std::move(kernels[n]), device_.context(),
+                                                       e.primitive->name));
       } else {
         steps_.push_back(nullptr);
         by_host_ = true;
@@ -164,8 +164,8 @@ class CudaExecutable final : public Executable {
         host_in.push_back(number(v));
       }
       for (const ValueId v : e.outputs) out.push_back(address(v, addresses));
-      steps_[n]->enqueue(stream, {in, host_in, out,
-                                  static_cast<char*>(addresses.back()) + layout_.workspaces[n]});
+      steps_[n]->enqueue(
+          stream, {in, host_in, out, static_cast<char*>(addresses.back()) + layout_.workspaces[n]});
     }
     for (const size_t k : layout_.copied_outputs) {
       const ValueId v = graph_.outputs[k];
@@ -185,8 +185,7 @@ class CudaExecutable final : public Executable {
     const auto view = [&](ValueId v) {
       types.push_back(graph_.avals[at(v)]);
       const void* host = number(v);
-      return View{host != nullptr ? const_cast<void*>(host) : address(v, addresses),
-                  &types.back()};
+      return View{host != nullptr ? const_cast<void*>(host) : address(v, addresses), &types.back()};
     };
     for (const ValueId v : e.inputs) in.push_back(view(v));
     for (const ValueId v : e.outputs) out.push_back(view(v));
@@ -196,10 +195,11 @@ class CudaExecutable final : public Executable {
   CudaDevice& device_;
   Graph graph_;
   Layout layout_;
-  std::vector<std::unique_ptr<const Steps>> steps_;  // by equation; null for views and what has no kernels
-  std::vector<Array> constants_;                     // on the device
-  bool by_host_ = false;                             // the host has a part in some equations
-  mutable GraphCache cuda_graphs_;                   // under the lock of the scratch memory
+  std::vector<std::unique_ptr<const Steps>>
+      steps_;                       // by equation; null for views and what has no kernels
+  std::vector<Array> constants_;    // on the device
+  bool by_host_ = false;            // the host has a part in some equations
+  mutable GraphCache cuda_graphs_;  // under the lock of the scratch memory
 };
 
 }  // namespace

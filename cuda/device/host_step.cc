@@ -38,8 +38,7 @@ class HostCopies {
   KernelArgs args() const { return {in_, out_, params_}; }
   void give_back() {
     for (size_t k = 0; k < out_.size(); ++k) {
-      device_.copy_from_host(to_[k].data, out_[k].data,
-                             static_cast<size_t>(to_[k].aval->bytes()));
+      device_.copy_from_host(to_[k].data, out_[k].data, static_cast<size_t>(to_[k].aval->bytes()));
     }
   }
 

@@ -61,7 +61,7 @@ class Context {
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr, capture_stream_ = nullptr;
-  std::mutex mutex_;  // of the modules
+  std::mutex mutex_;                                                  // of the modules
   std::unordered_map<std::string, std::unique_ptr<Module>> modules_;  // by text
   std::mutex names_mutex_;
   std::vector<const char*> names_;  // of operations since the last wait, a few

@@ -82,8 +82,7 @@ const NvrtcTable* open_nvrtc() {
   Library library({"libnvrtc.so." + major, "libnvrtc.so"}, true);
   if (!library.opened()) {
     throw DeviceError("cuda: NVRTC, which compiles kernels, was not found (" + library.words() +
-                      "); install the CUDA toolkit " + major +
-                      ", or name its folder in CUDA_HOME");
+                      "); install the CUDA toolkit " + major + ", or name its folder in CUDA_HOME");
   }
   static NvrtcTable table;
   SPRUCE_CUDA_NVRTC(SPRUCE_CUDA_TAKE)
@@ -97,15 +96,14 @@ const BlasTable* open_blas() {
   const std::string major = major_of(CUBLAS_VER_MAJOR);
   Library library({"libcublasLt.so." + major, "libcublasLt.so"}, true);
   if (!library.opened()) {
-    throw DeviceError("cuda: cuBLASLt, which computes products, was not found (" +
-                      library.words() + "); install the CUDA toolkit " + major +
-                      ", or name its folder in CUDA_HOME");
+    throw DeviceError("cuda: cuBLASLt, which computes products, was not found (" + library.words() +
+                      "); install the CUDA toolkit " + major + ", or name its folder in CUDA_HOME");
   }
   static BlasTable table;
   SPRUCE_CUDA_BLAS(SPRUCE_CUDA_TAKE)
   if (!library.missing().empty())
-    throw DeviceError("cuda: cuBLASLt lacks " + library.missing() +
-                      "; install the CUDA toolkit " + major);
+    throw DeviceError("cuda: cuBLASLt lacks " + library.missing() + "; install the CUDA toolkit " +
+                      major);
   return &table;
 }
 

@@ -26,8 +26,7 @@ size_t class_of(size_t bytes) {
 }  // namespace
 
 Pool::Pool(Context& context)
-    : context_(context),
-      exact_(internal::environment("SPRUCE_CUDA_POOL", {"on", "off"}) == "off") {
+    : context_(context), exact_(internal::environment("SPRUCE_CUDA_POOL", {"on", "off"}) == "off") {
   if (exact_) limit_ = 0;
   int supported = 0;
   driver().cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
@@ -86,9 +85,8 @@ void* Pool::allocate(size_t bytes) {
           "cuda: there is no memory on the device cuda:" + std::to_string(context_.ordinal()) +
           " for " + std::to_string(bytes) + " bytes: of " + std::to_string(total) +
           ", arrays and compiled functions of this program hold " + std::to_string(use_.in_use) +
-          " in " + std::to_string(use_.blocks) +
-          " pieces, the driver and other programs hold " + std::to_string(std::max<int64_t>(0, others)) +
-          ", " + std::to_string(free) +
+          " in " + std::to_string(use_.blocks) + " pieces, the driver and other programs hold " +
+          std::to_string(std::max<int64_t>(0, others)) + ", " + std::to_string(free) +
           " are free; let go of arrays, move them into the functions that replace them, or take "
           "smaller batches");
     }

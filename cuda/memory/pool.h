@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of one device. All work of the device is on one stream, so that what an array gives back is
-// at once free for the next. With SPRUCE_CUDA_POOL=off each array is a block of the driver with its
-// very size, so that tools which check memory (compute-sanitizer) see it.
+// Memory of one device. All work of the device is on one stream, so that what an array gives back
+// is at once free for the next. With SPRUCE_CUDA_POOL=off each array is a block of the driver with
+// its very size, so that tools which check memory (compute-sanitizer) see it.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,8 @@
 namespace spruce::cuda {
 
 void Staging::upload(CUdeviceptr to, const void* from, size_t bytes) {
-  const std::string what = "copying " + std::to_string(bytes) + " bytes to cuda:" +
-                           std::to_string(context_.ordinal());
+  const std::string what =
+      "copying " + std::to_string(bytes) + " bytes to cuda:" + std::to_string(context_.ordinal());
   const DriverTable& d = driver();
   if (bytes > kMost) {
     check(d.cuMemcpyHtoDAsync(to, from, bytes, context_.stream()), what);

@@ -49,9 +49,9 @@ void GraphCache::run(std::span<void* const> addresses,
     if (entries_.size() < kMost) {
       entries_.push_back(std::move(seen));
     } else {
-      Entry& oldest = *std::min_element(
-          entries_.begin(), entries_.end(),
-          [](const Entry& a, const Entry& b) { return a.used < b.used; });
+      Entry& oldest =
+          *std::min_element(entries_.begin(), entries_.end(),
+                            [](const Entry& a, const Entry& b) { return a.used < b.used; });
       if (oldest.exec != nullptr) spare_.push_back(oldest.exec);
       oldest = std::move(seen);
     }

@@ -19,9 +19,9 @@ struct ValuePlace {
 };
 
 struct Layout {
-  std::vector<ValuePlace> values;        ///< by ValueId
-  std::vector<size_t> workspaces;        ///< by equation: offset in the scratch block
-  std::vector<size_t> copied_outputs;    ///< outputs that no equation writes: copied at the end
+  std::vector<ValuePlace> values;      ///< by ValueId
+  std::vector<size_t> workspaces;      ///< by equation: offset in the scratch block
+  std::vector<size_t> copied_outputs;  ///< outputs that no equation writes: copied at the end
   size_t scratch_bytes = 0;
 };
 

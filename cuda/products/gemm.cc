@@ -104,11 +104,11 @@ class GemmCall final : public LibraryCall {
     const double one = 1, zero = 0;
     const float one_f = 1, zero_f = 0;
     const bool wide = dtype_ == Dtype::kFloat64;
-    check(blas().cublasLtMatmul(
-              lt, operation_, wide ? static_cast<const void*>(&one) : &one_f, p[swapped_ ? 1 : 0],
-              left_, p[swapped_ ? 0 : 1], right_, wide ? static_cast<const void*>(&zero) : &zero_f,
-              p[2], result_, p[2], result_, &how, p[3], static_cast<size_t>(kWorkspace),
-              static_cast<CUstream>(stream)),
+    check(blas().cublasLtMatmul(lt, operation_, wide ? static_cast<const void*>(&one) : &one_f,
+                                p[swapped_ ? 1 : 0], left_, p[swapped_ ? 0 : 1], right_,
+                                wide ? static_cast<const void*>(&zero) : &zero_f, p[2], result_,
+                                p[2], result_, &how, p[3], static_cast<size_t>(kWorkspace),
+                                static_cast<CUstream>(stream)),
           "cublasLtMatmul");
   }
 
@@ -137,17 +137,17 @@ class GemmCall final : public LibraryCall {
       cublasLtMatmulPreference_t preference = nullptr;
       check(b.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
       const auto bytes = static_cast<uint64_t>(kWorkspace);
-      b.cublasLtMatmulPreferenceSetAttribute(
-          preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
+      b.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                             &bytes, sizeof bytes);
       cublasLtMatmulHeuristicResult_t found{};
       int count = 0;
-      const cublasStatus_t status =
-          b.cublasLtMatmulAlgoGetHeuristic(lt, operation_, left_, right_, result_, result_,
-                                           preference, 1, &found, &count);
+      const cublasStatus_t status = b.cublasLtMatmulAlgoGetHeuristic(
+          lt, operation_, left_, right_, result_, result_, preference, 1, &found, &count);
       b.cublasLtMatmulPreferenceDestroy(preference);
       check(status, "cublasLtMatmulAlgoGetHeuristic");
       if (count == 0)
-        throw DeviceError("dot_general: cuBLASLt has no algorithm for this product; please report it");
+        throw DeviceError(
+            "dot_general: cuBLASLt has no algorithm for this product; please report it");
       algorithm_ = found.algo;
     });
     return algorithm_;
@@ -179,9 +179,9 @@ std::optional<Kernels> gemm_kernels(const Gemm& g) {
                              : matrix(g.depth, g.columns, g.b[1], g.b[2], g.b[0]);
   if (!left || !right) return std::nullopt;
   Kernels out;
-  out.steps.push_back(Call{
-      std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result, swapped),
-      {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}});
+  out.steps.push_back(
+      Call{std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result, swapped),
+           {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}});
   out.workspace_bytes = kWorkspace;
   return out;
 }

@@ -11,7 +11,7 @@ namespace spruce::cuda {
 
 /// c[b, m, n] = the sum over k of a[b, m, k] b[b, k, n], each matrix with one step along each axis.
 struct Gemm {
-  Dtype dtype = Dtype::kFloat32;                    ///< of all three
+  Dtype dtype = Dtype::kFloat32;                          ///< of all three
   int64_t batches = 1, rows = 1, columns = 1, depth = 1;  ///< the sizes of b, m, n and k
   /// Steps in elements: of a along b, m, k; of b along b, k, n; of c along b, m, n.
   std::array<int64_t, 3> a{}, b{}, c{};

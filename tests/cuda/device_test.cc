@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device as users see it, on the emulator.
-#include "spruce/cuda.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +7,7 @@
 #include <thread>
 #include <tuple>
 
+#include "spruce/cuda.h"
 #include "spruce/spruce.h"
 #include "tests/cuda/emulated_device.h"
 #include "tests/cuda/emulator/emulator.h"
@@ -84,9 +83,10 @@ TEST(CudaDevice, ResultsMayBeInputsConstantsAndEachOther) {
 TEST(CudaDevice, LoopsAndBranchesOfCompiledFunctions) {
   Device& gpu = emulated_device();
   const auto f = jit([](const Array& x) {
-    const Array y = fori_loop(0, 5, [](const Array&, const Array& v) { return v * 2.0f + 1.0f; }, x);
-    return cond(sum(y) > 10.0f, [](const Array& v) { return -v; },
-                [](const Array& v) { return v; }, y);
+    const Array y = fori_loop(
+        0, 5, [](const Array&, const Array& v) { return v * 2.0f + 1.0f; }, x);
+    return cond(
+        sum(y) > 10.0f, [](const Array& v) { return -v; }, [](const Array& v) { return v; }, y);
   });
   const Array x = array({1.0f, -2.0f, 0.5f});
   const Array got = f(to_device(x, gpu));

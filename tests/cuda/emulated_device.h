@@ -6,8 +6,8 @@
 
 namespace spruce::test_device {
 
-/// cuda:0 without a GPU. With SPRUCE_TEST_DEVICE=cuda in the environment of a test program it is the
-/// default device of the main thread.
+/// cuda:0 without a GPU. With SPRUCE_TEST_DEVICE=cuda in the environment of a test program it is
+/// the default device of the main thread.
 Device& emulated_device();
 
 }  // namespace spruce::test_device

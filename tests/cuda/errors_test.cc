@@ -67,17 +67,15 @@ TEST(CudaErrors, AnIndexThatIsNotThere) {
 TEST(CudaErrors, AnotherDeviceIsNoCudaDevice) {
   emulated_device();
   EXPECT_THAT(message([] { cuda::memory(cpu_device()); }), HasSubstr("cpu is no CUDA device"));
-  EXPECT_THAT(message([] { cuda::synchronize(cpu_device()); }),
-              HasSubstr("cpu is no CUDA device"));
+  EXPECT_THAT(message([] { cuda::synchronize(cpu_device()); }), HasSubstr("cpu is no CUDA device"));
 }
 
 // The step before is whole, and the next one goes on.
 TEST(CudaErrors, NoMemoryInTheMiddleOfAStep) {
   Device& gpu = emulated_device();
   const DefaultDevice here(gpu);
-  const auto step = jit([](const Array& w, const Array& x) {
-    return w - 0.5f * sum(exp(x) * cumsum(x, 0), 0);
-  });
+  const auto step =
+      jit([](const Array& w, const Array& x) { return w - 0.5f * sum(exp(x) * cumsum(x, 0), 0); });
   Array w = zeros({1000});
   const Array x = ones({8, 1000});
   w = step(w, x);
@@ -85,9 +83,9 @@ TEST(CudaErrors, NoMemoryInTheMiddleOfAStep) {
   const int64_t in_use = cuda::memory(gpu).in_use;
   cuda_emulator::set_memory(cuda_emulator::memory_in_use() + 3000);
   const std::string said = message([&] { w = step(w, x); });
-  EXPECT_THAT(said, AllOf(HasSubstr("there is no memory on the device cuda:0"),
-                          HasSubstr("hold " + std::to_string(in_use)),
-                          HasSubstr("smaller batches")));
+  EXPECT_THAT(said,
+              AllOf(HasSubstr("there is no memory on the device cuda:0"),
+                    HasSubstr("hold " + std::to_string(in_use)), HasSubstr("smaller batches")));
   cuda_emulator::set_memory(size_t{8} << 30);
   EXPECT_EQ(w.to_vector<float>(), before);
   EXPECT_EQ(cuda::memory(gpu).in_use, in_use);

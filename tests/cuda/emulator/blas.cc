@@ -28,19 +28,30 @@ T& of(Handle handle) {
 
 double read(const void* p, cudaDataType_t type, int64_t i) {
   switch (type) {
-    case CUDA_R_16F: return static_cast<float>(static_cast<const Float16*>(p)[i]);
-    case CUDA_R_16BF: return static_cast<float>(static_cast<const Bfloat16*>(p)[i]);
-    case CUDA_R_64F: return static_cast<const double*>(p)[i];
-    default: return static_cast<const float*>(p)[i];
+    case CUDA_R_16F:
+      return static_cast<float>(static_cast<const Float16*>(p)[i]);
+    case CUDA_R_16BF:
+      return static_cast<float>(static_cast<const Bfloat16*>(p)[i]);
+    case CUDA_R_64F:
+      return static_cast<const double*>(p)[i];
+    default:
+      return static_cast<const float*>(p)[i];
   }
 }
 void write(void* p, cudaDataType_t type, int64_t i, double v) {
   const auto single = static_cast<float>(v);
   switch (type) {
-    case CUDA_R_16F: static_cast<Float16*>(p)[i] = Float16(single); break;
-    case CUDA_R_16BF: static_cast<Bfloat16*>(p)[i] = Bfloat16(single); break;
-    case CUDA_R_64F: static_cast<double*>(p)[i] = v; break;
-    default: static_cast<float*>(p)[i] = single;
+    case CUDA_R_16F:
+      static_cast<Float16*>(p)[i] = Float16(single);
+      break;
+    case CUDA_R_16BF:
+      static_cast<Bfloat16*>(p)[i] = Bfloat16(single);
+      break;
+    case CUDA_R_64F:
+      static_cast<double*>(p)[i] = v;
+      break;
+    default:
+      static_cast<float*>(p)[i] = single;
   }
 }
 
@@ -77,8 +88,8 @@ cublasStatus_t operation_set(cublasLtMatmulDesc_t o, cublasLtMatmulDescAttribute
 cublasStatus_t layout_create(cublasLtMatrixLayout_t* out, cudaDataType type, uint64_t rows,
                              uint64_t columns, int64_t leading) {
   if (leading < static_cast<int64_t>(rows)) return CUBLAS_STATUS_INVALID_VALUE;
-  *out = reinterpret_cast<cublasLtMatrixLayout_t>(new Matrix{
-      type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), leading});
+  *out = reinterpret_cast<cublasLtMatrixLayout_t>(
+      new Matrix{type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), leading});
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t layout_destroy(cublasLtMatrixLayout_t m) {
@@ -119,9 +130,9 @@ bool fits(const Operation& o, const Matrix& a, const Matrix& b, const Matrix& d)
 }
 
 cublasStatus_t heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t o, cublasLtMatrixLayout_t a,
-                         cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t,
-                         cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t, int,
-                         cublasLtMatmulHeuristicResult_t* found, int* count) {
+                         cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
+                         cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t* found,
+                         int* count) {
   if (!fits(of<Operation>(o), of<Matrix>(a), of<Matrix>(b), of<Matrix>(d)))
     return CUBLAS_STATUS_INVALID_VALUE;
   *found = {};
@@ -159,12 +170,14 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, con
   const Operation operation = of<Operation>(o);
   const Matrix ma = of<Matrix>(a_layout), mb = of<Matrix>(b_layout), md = of<Matrix>(d_layout);
   if (!fits(operation, ma, mb, md)) return CUBLAS_STATUS_INVALID_VALUE;
-  const CUresult result = enqueue_on(stream, {"matmul", [=] {
-    if (!device_memory().contains(workspace, workspace_bytes)) return CUDA_ERROR_INVALID_VALUE;
-    const DeviceMemory::Opened opened(device_memory(), {a, b, d});
-    multiply(operation, ma, a, mb, b, md, d);
-    return CUDA_SUCCESS;
-  }});
+  const CUresult result =
+      enqueue_on(stream, {"matmul", [=] {
+                            if (!device_memory().contains(workspace, workspace_bytes))
+                              return CUDA_ERROR_INVALID_VALUE;
+                            const DeviceMemory::Opened opened(device_memory(), {a, b, d});
+                            multiply(operation, ma, a, mb, b, md, d);
+                            return CUDA_SUCCESS;
+                          }});
   return result == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 

@@ -199,8 +199,9 @@ struct sigaction former_segv, former_bus, former_fpe;
 
 void on_signal(int number, siginfo_t* info, void* context) {
   if (in_kernel != 0) siglongjmp(escape, number);
-  const struct sigaction& former =
-      number == SIGSEGV ? former_segv : number == SIGBUS ? former_bus : former_fpe;
+  const struct sigaction& former = number == SIGSEGV  ? former_segv
+                                   : number == SIGBUS ? former_bus
+                                                      : former_fpe;
   if ((former.sa_flags & SA_SIGINFO) != 0 && former.sa_sigaction != nullptr) {
     former.sa_sigaction(number, info, context);
     return;
@@ -288,8 +289,7 @@ extern "C" unsigned spruce_block_barrier(int predicate) {
   return spruce::cuda_emulator::result_of_votes;
 }
 
-extern "C" const unsigned long long* spruce_warp_exchange(unsigned mask,
-                                                          unsigned long long value) {
+extern "C" const unsigned long long* spruce_warp_exchange(unsigned mask, unsigned long long value) {
   if ((mask >> self->lane & 1u) == 0) spruce_trap("a lane is not in the mask that it waits with");
   self->given = value;
   self->mask = mask;

@@ -153,11 +153,20 @@ CUresult device_name(char* name, int n, CUdevice) {
 }
 CUresult attribute(int* value, CUdevice_attribute which, CUdevice) {
   switch (which) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: *value = 1; break;
-    default: *value = 0;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      *value = 9;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      *value = 0;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      *value = 132;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+      *value = 1;
+      break;
+    default:
+      *value = 0;
   }
   return CUDA_SUCCESS;
 }
@@ -237,9 +246,8 @@ CUresult checked_copy(void* to, const void* from, size_t bytes, bool to_device, 
 }
 CUresult to_device(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
   ++state().counts.copies;
-  return enqueue(stream, {"to_device", [=] {
-                            return checked_copy(writable(to), from, bytes, true, false);
-                          }});
+  return enqueue(
+      stream, {"to_device", [=] { return checked_copy(writable(to), from, bytes, true, false); }});
 }
 CUresult to_host(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
   ++state().counts.copies;
@@ -291,11 +299,14 @@ CUresult parameter(CUfunction function, size_t i, size_t* offset, size_t* bytes)
 }
 CUresult function_attribute(int* value, CUfunction_attribute which, CUfunction f) {
   switch (which) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = 1024;
+      break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
       *value = static_cast<int>(f->function.kernel.shared_bytes);
       break;
-    default: *value = 0;
+    default:
+      *value = 0;
   }
   return CUDA_SUCCESS;
 }
@@ -315,8 +326,10 @@ CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx
   const size_t memory = shared + function.kernel.shared_bytes;
   const bool fits = memory <= std::max<size_t>(48 * 1024, function.dynamic_limit);
   if (!grid || !block || !fits || extra != nullptr || current == nullptr) {
-    std::fprintf(stderr, "emulator: launch of %s outside of the limits: grid %u,%u,%u block %u,%u,%u shared %zu\n",
-                 function.name.c_str(), gx, gy, gz, bx, by, bz, memory);
+    std::fprintf(
+        stderr,
+        "emulator: launch of %s outside of the limits: grid %u,%u,%u block %u,%u,%u shared %zu\n",
+        function.name.c_str(), gx, gy, gz, bx, by, bz, memory);
     return CUDA_ERROR_INVALID_VALUE;
   }
   std::vector<std::array<unsigned char, 16>> values(function.sizes.size());

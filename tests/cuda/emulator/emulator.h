@@ -29,7 +29,7 @@ void forget_error();
 struct Counts {
   int64_t kernels = 0;  ///< of graphs too
   int64_t graphs = 0;
-  int64_t copies = 0;  ///< between host and device
+  int64_t copies = 0;    ///< between host and device
   int64_t compiled = 0;  ///< texts that the host's compiler was called for
   int64_t waits = 0;     ///< calls that wait for a stream
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the texts of kernels are compiled with by the host's compiler: the part of CUDA C++ that they
-// use. It includes nothing, as NVRTC does. The emulator (block.cc) runs the threads of a block.
+// What the texts of kernels are compiled with by the host's compiler: the part of CUDA C++ that
+// they use. It includes nothing, as NVRTC does. The emulator (block.cc) runs the threads of a
+// block.
 #pragma once
 
 // Where a thread is, and what all threads of a block wait for.
@@ -38,12 +39,18 @@ unsigned spruce_active_mask();
 
 typedef __SIZE_TYPE__ size_t;
 
-#define SPRUCE_VECTOR(T, name)                                                          \
-  struct __align__(sizeof(T) * 2) name##2 { T x, y; };                                  \
-  struct name##3 { T x, y, z; };                                                        \
-  struct __align__(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) name##4 { T x, y, z, w; };  \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                            \
-  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                    \
+#define SPRUCE_VECTOR(T, name)                                        \
+  struct __align__(sizeof(T) * 2) name##2 {                           \
+    T x, y;                                                           \
+  };                                                                  \
+  struct name##3 {                                                    \
+    T x, y, z;                                                        \
+  };                                                                  \
+  struct __align__(sizeof(T) * 4 > 16 ? 16 : sizeof(T) * 4) name##4 { \
+    T x, y, z, w;                                                     \
+  };                                                                  \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }          \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }  \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 SPRUCE_VECTOR(char, char)
 SPRUCE_VECTOR(signed char, schar)
@@ -59,27 +66,30 @@ SPRUCE_VECTOR(double, double)
 #undef SPRUCE_VECTOR
 
 // --- mathematics ---------------------------------------------------------------------------------
-#define SPRUCE_UNARY(name)                \
-  extern "C" double name(double);         \
-  extern "C" float name##f(float);        \
+#define SPRUCE_UNARY(name)         \
+  extern "C" double name(double);  \
+  extern "C" float name##f(float); \
   inline float name(float x) { return name##f(x); }
-SPRUCE_UNARY(sqrt) SPRUCE_UNARY(cbrt) SPRUCE_UNARY(exp) SPRUCE_UNARY(exp2) SPRUCE_UNARY(expm1)
-SPRUCE_UNARY(log) SPRUCE_UNARY(log2) SPRUCE_UNARY(log10) SPRUCE_UNARY(log1p) SPRUCE_UNARY(sin)
-SPRUCE_UNARY(cos) SPRUCE_UNARY(tan) SPRUCE_UNARY(asin) SPRUCE_UNARY(acos) SPRUCE_UNARY(atan)
-SPRUCE_UNARY(sinh) SPRUCE_UNARY(cosh) SPRUCE_UNARY(tanh) SPRUCE_UNARY(asinh) SPRUCE_UNARY(acosh)
-SPRUCE_UNARY(atanh) SPRUCE_UNARY(erf) SPRUCE_UNARY(erfc) SPRUCE_UNARY(lgamma) SPRUCE_UNARY(tgamma)
-SPRUCE_UNARY(fabs) SPRUCE_UNARY(floor) SPRUCE_UNARY(ceil) SPRUCE_UNARY(trunc) SPRUCE_UNARY(rint)
-SPRUCE_UNARY(round) SPRUCE_UNARY(nearbyint) SPRUCE_UNARY(logb)
+SPRUCE_UNARY(sqrt)
+SPRUCE_UNARY(cbrt) SPRUCE_UNARY(exp) SPRUCE_UNARY(exp2) SPRUCE_UNARY(expm1) SPRUCE_UNARY(log)
+    SPRUCE_UNARY(log2) SPRUCE_UNARY(log10) SPRUCE_UNARY(log1p) SPRUCE_UNARY(sin) SPRUCE_UNARY(cos)
+        SPRUCE_UNARY(tan) SPRUCE_UNARY(asin) SPRUCE_UNARY(acos) SPRUCE_UNARY(atan)
+            SPRUCE_UNARY(sinh) SPRUCE_UNARY(cosh) SPRUCE_UNARY(tanh) SPRUCE_UNARY(asinh)
+                SPRUCE_UNARY(acosh) SPRUCE_UNARY(atanh) SPRUCE_UNARY(erf) SPRUCE_UNARY(erfc)
+                    SPRUCE_UNARY(lgamma) SPRUCE_UNARY(tgamma) SPRUCE_UNARY(fabs) SPRUCE_UNARY(floor)
+                        SPRUCE_UNARY(ceil) SPRUCE_UNARY(trunc) SPRUCE_UNARY(rint)
+                            SPRUCE_UNARY(round) SPRUCE_UNARY(nearbyint) SPRUCE_UNARY(logb)
 #undef SPRUCE_UNARY
-#define SPRUCE_BINARY(name)                     \
-  extern "C" double name(double, double);       \
-  extern "C" float name##f(float, float);       \
+#define SPRUCE_BINARY(name)               \
+  extern "C" double name(double, double); \
+  extern "C" float name##f(float, float); \
   inline float name(float x, float y) { return name##f(x, y); }
-SPRUCE_BINARY(pow) SPRUCE_BINARY(fmod) SPRUCE_BINARY(atan2) SPRUCE_BINARY(hypot)
-SPRUCE_BINARY(fmax) SPRUCE_BINARY(fmin) SPRUCE_BINARY(copysign) SPRUCE_BINARY(nextafter)
-SPRUCE_BINARY(remainder) SPRUCE_BINARY(fdim)
+                                SPRUCE_BINARY(pow) SPRUCE_BINARY(fmod) SPRUCE_BINARY(atan2)
+                                    SPRUCE_BINARY(hypot) SPRUCE_BINARY(fmax) SPRUCE_BINARY(fmin)
+                                        SPRUCE_BINARY(copysign) SPRUCE_BINARY(nextafter)
+                                            SPRUCE_BINARY(remainder) SPRUCE_BINARY(fdim)
 #undef SPRUCE_BINARY
-extern "C" double fma(double, double, double);
+                                                extern "C" double fma(double, double, double);
 extern "C" float fmaf(float, float, float);
 extern "C" double ldexp(double, int);
 extern "C" float ldexpf(float, int);
@@ -119,13 +129,16 @@ inline int abs(int x) { return x < 0 ? -x : x; }
 inline long long abs(long long x) { return x < 0 ? -x : x; }
 inline float abs(float x) { return fabsf(x); }
 inline double abs(double x) { return fabs(x); }
-#define SPRUCE_MIN_MAX(T)                              \
-  inline T min(T a, T b) { return b < a ? b : a; }     \
+#define SPRUCE_MIN_MAX(T)                          \
+  inline T min(T a, T b) { return b < a ? b : a; } \
   inline T max(T a, T b) { return a < b ? b : a; }
-SPRUCE_MIN_MAX(int) SPRUCE_MIN_MAX(unsigned) SPRUCE_MIN_MAX(long) SPRUCE_MIN_MAX(unsigned long)
-SPRUCE_MIN_MAX(long long) SPRUCE_MIN_MAX(unsigned long long)
+SPRUCE_MIN_MAX(int)
+SPRUCE_MIN_MAX(unsigned) SPRUCE_MIN_MAX(long) SPRUCE_MIN_MAX(unsigned long)
+    SPRUCE_MIN_MAX(long long) SPRUCE_MIN_MAX(unsigned long long)
 #undef SPRUCE_MIN_MAX
-inline float min(float a, float b) { return fminf(a, b); }
+        inline float min(float a, float b) {
+  return fminf(a, b);
+}
 inline float max(float a, float b) { return fmaxf(a, b); }
 inline double min(double a, double b) { return fmin(a, b); }
 inline double max(double a, double b) { return fmax(a, b); }
@@ -145,9 +158,7 @@ inline float __uint_as_float(unsigned x) { return spruce_bits<float>(x); }
 inline long long __double_as_longlong(double x) { return spruce_bits<long long>(x); }
 inline double __longlong_as_double(long long x) { return spruce_bits<double>(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(unsigned(x)); }
-inline int __clzll(long long x) {
-  return x == 0 ? 64 : __builtin_clzll((unsigned long long)(x));
-}
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)(x)); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
@@ -190,19 +201,19 @@ template <class T>
 struct spruce_identity {
   typedef T type;
 };
-#define SPRUCE_ATOMIC(name, expression)                             \
-  template <class T>                                                \
-  inline T name(T* p, typename spruce_identity<T>::type v) {        \
-    const T old = *p;                                               \
-    *p = expression;                                                \
-    return old;                                                     \
+#define SPRUCE_ATOMIC(name, expression)                      \
+  template <class T>                                         \
+  inline T name(T* p, typename spruce_identity<T>::type v) { \
+    const T old = *p;                                        \
+    *p = expression;                                         \
+    return old;                                              \
   }
 SPRUCE_ATOMIC(atomicAdd, T(old + v))
 SPRUCE_ATOMIC(atomicSub, T(old - v))
 SPRUCE_ATOMIC(atomicExch, v)
 SPRUCE_ATOMIC(atomicMin, old < v ? old : v)
 SPRUCE_ATOMIC(atomicMax, old < v ? v : old)
-SPRUCE_ATOMIC(atomicAnd, T(old & v))
+SPRUCE_ATOMIC(atomicAnd, T(old& v))
 SPRUCE_ATOMIC(atomicOr, T(old | v))
 SPRUCE_ATOMIC(atomicXor, T(old ^ v))
 #undef SPRUCE_ATOMIC
@@ -223,8 +234,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) { spruce_warp_exchange(mask,
 inline unsigned __activemask() { return spruce_active_mask(); }
 
 inline unsigned spruce_lane() {
-  const unsigned thread =
-      threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   return thread % 32;
 }
 template <class T>
@@ -266,9 +276,7 @@ inline unsigned __ballot_sync(unsigned mask, int predicate) {
   return votes;
 }
 inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
-inline int __all_sync(unsigned mask, int predicate) {
-  return __ballot_sync(mask, !predicate) == 0;
-}
+inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
 template <class T>
 inline unsigned __match_any_sync(unsigned mask, T v) {
   unsigned long long bits = 0;

@@ -69,8 +69,7 @@ std::map<const char*, DeviceMemory::Block>::iterator DeviceMemory::find(const vo
 
 bool DeviceMemory::contains(const void* p, size_t bytes) const {
   const auto it = find(p);
-  return it != blocks_.end() &&
-         static_cast<const char*>(p) + bytes <= it->first + it->second.bytes;
+  return it != blocks_.end() && static_cast<const char*>(p) + bytes <= it->first + it->second.bytes;
 }
 
 void DeviceMemory::change(Block& block, int by) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the texts of kernels that the emulator has compiled to the real NVRTC, and reads what ptxas
 // says of registers and spills. A text is compiled for one of sm_80, sm_90 and sm_100, by turns, or
-// with --all for each; what was found good is not compiled again. After --seconds it stops, and says
-// how many texts are left for the next run.
+// with --all for each; what was found good is not compiled again. After --seconds it stops, and
+// says how many texts are left for the next run.
 //   check_texts [--all] [--seconds n] <folder>
 #include <algorithm>
 #include <array>
@@ -122,8 +122,7 @@ int main(int argc, char** argv) {
     std::cerr << e.what() << "\n";
     return 1;
   }
-  std::cout << texts << " texts, " << compiled << " compiled now, " << failed
-            << " failed, " << left << " left for the next run, at most " << most_registers
-            << " registers\n";
+  std::cout << texts << " texts, " << compiled << " compiled now, " << failed << " failed, " << left
+            << " left for the next run, at most " << most_registers << " registers\n";
   return failed > 0 || texts == 0 ? 1 : 0;
 }
