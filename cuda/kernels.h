@@ -4,7 +4,6 @@
 // run eagerly and in a compiled function.
 #pragma once
 
-#include <cstring>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace internal {
 
 const Array& one_key(const char* op, const Key& key) {
   if (!key.defined()) {
-    throw spruce::internal::EmptyArrayError(std::string(op) +
-                          ": the key is empty (default-constructed); make one with Key(seed)");
+    throw spruce::internal::EmptyArrayError(
+        std::string(op) + ": the key is empty (default-constructed); make one with Key(seed)");
   }
   if (!key.shape().empty()) {
     throw ShapeError(std::string(op) + ": takes one key, got a batch of keys of shape " +

@@ -6,8 +6,8 @@
 
 #include <random>
 
-#include "spruce/core/ops/create.h"
 #include "spruce/core/graph/memory_plan.h"
+#include "spruce/core/ops/create.h"
 
 namespace spruce::internal {
 namespace plan_test {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "spruce/core/graph/build.h"
+#include "spruce/core/graph/memory_plan.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/core/graph/memory_plan.h"
 #include "spruce/transforms/compile/profiler.h"
 
 namespace spruce::internal {

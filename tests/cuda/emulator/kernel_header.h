@@ -71,14 +71,15 @@ SPRUCE_VECTOR(double, double)
   extern "C" float name##f(float); \
   inline float name(float x) { return name##f(x); }
 SPRUCE_UNARY(sqrt)
-SPRUCE_UNARY(cbrt) SPRUCE_UNARY(exp) SPRUCE_UNARY(exp2) SPRUCE_UNARY(expm1) SPRUCE_UNARY(log)
-    SPRUCE_UNARY(log2) SPRUCE_UNARY(log10) SPRUCE_UNARY(log1p) SPRUCE_UNARY(sin) SPRUCE_UNARY(cos)
-        SPRUCE_UNARY(tan) SPRUCE_UNARY(asin) SPRUCE_UNARY(acos) SPRUCE_UNARY(atan)
-            SPRUCE_UNARY(sinh) SPRUCE_UNARY(cosh) SPRUCE_UNARY(tanh) SPRUCE_UNARY(asinh)
-                SPRUCE_UNARY(acosh) SPRUCE_UNARY(atanh) SPRUCE_UNARY(erf) SPRUCE_UNARY(erfc)
-                    SPRUCE_UNARY(lgamma) SPRUCE_UNARY(tgamma) SPRUCE_UNARY(fabs) SPRUCE_UNARY(floor)
-                        SPRUCE_UNARY(ceil) SPRUCE_UNARY(trunc) SPRUCE_UNARY(rint)
-                            SPRUCE_UNARY(round) SPRUCE_UNARY(nearbyint) SPRUCE_UNARY(logb)
+SPRUCE_UNARY(cbrt)
+SPRUCE_UNARY(exp) SPRUCE_UNARY(exp2) SPRUCE_UNARY(expm1) SPRUCE_UNARY(log) SPRUCE_UNARY(log2)
+    SPRUCE_UNARY(log10) SPRUCE_UNARY(log1p) SPRUCE_UNARY(sin) SPRUCE_UNARY(cos) SPRUCE_UNARY(tan)
+        SPRUCE_UNARY(asin) SPRUCE_UNARY(acos) SPRUCE_UNARY(atan) SPRUCE_UNARY(sinh)
+            SPRUCE_UNARY(cosh) SPRUCE_UNARY(tanh) SPRUCE_UNARY(asinh) SPRUCE_UNARY(acosh)
+                SPRUCE_UNARY(atanh) SPRUCE_UNARY(erf) SPRUCE_UNARY(erfc) SPRUCE_UNARY(lgamma)
+                    SPRUCE_UNARY(tgamma) SPRUCE_UNARY(fabs) SPRUCE_UNARY(floor) SPRUCE_UNARY(ceil)
+                        SPRUCE_UNARY(trunc) SPRUCE_UNARY(rint) SPRUCE_UNARY(round)
+                            SPRUCE_UNARY(nearbyint) SPRUCE_UNARY(logb)
 #undef SPRUCE_UNARY
 #define SPRUCE_BINARY(name)               \
   extern "C" double name(double, double); \
@@ -133,8 +134,9 @@ inline double abs(double x) { return fabs(x); }
   inline T min(T a, T b) { return b < a ? b : a; } \
   inline T max(T a, T b) { return a < b ? b : a; }
 SPRUCE_MIN_MAX(int)
-SPRUCE_MIN_MAX(unsigned) SPRUCE_MIN_MAX(long) SPRUCE_MIN_MAX(unsigned long)
-    SPRUCE_MIN_MAX(long long) SPRUCE_MIN_MAX(unsigned long long)
+SPRUCE_MIN_MAX(unsigned)
+SPRUCE_MIN_MAX(long) SPRUCE_MIN_MAX(unsigned long) SPRUCE_MIN_MAX(long long)
+    SPRUCE_MIN_MAX(unsigned long long)
 #undef SPRUCE_MIN_MAX
         inline float min(float a, float b) {
   return fminf(a, b);

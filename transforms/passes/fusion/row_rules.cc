@@ -171,7 +171,8 @@ class RowRule {
     const Graph& body = *e_.params.get<FusedParams>().body;
     const std::optional<cpu::Schedule> schedule = cpu::schedule_of(body);
     if (!schedule) return {};
-    if (std::find(schedule->cross_block.begin(), schedule->cross_block.end(), true) != schedule->cross_block.end())
+    if (std::find(schedule->cross_block.begin(), schedule->cross_block.end(), true) !=
+        schedule->cross_block.end())
       return {};
     const States states = states_of(body, all_, rows_);
     if (!states) return {};
