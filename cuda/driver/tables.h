@@ -10,38 +10,34 @@
 
 // Each list names what its table holds. Names of cuda.h that are macros (cuMemAlloc is
 // cuMemAlloc_v2) stand for what they expand to, in the tables and in the libraries.
+// clang-format would indent each entry as if it went on with the one before.
+// clang-format off
 #define SPRUCE_CUDA_DRIVER(X)                                                                      \
-  X(cuInit)                                                                                        \
-  X(cuDriverGetVersion)                                                                            \
-  X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)      \
-      X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuCtxGetCurrent)   \
-          X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuStreamCreate) X(cuStreamSynchronize)          \
-              X(cuStreamQuery) X(cuMemGetInfo) X(cuMemAllocAsync) X(cuMemFreeAsync)                \
-                  X(cuDeviceGetDefaultMemPool) X(cuMemPoolSetAttribute) X(cuMemPoolTrimTo)         \
-                      X(cuMemAlloc) X(cuMemFree) X(cuMemAllocHost) X(cuMemcpyHtoDAsync)            \
-                          X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async)             \
-                              X(cuMemsetD16Async) X(cuMemsetD32Async) X(cuModuleLoadData)          \
-                                  X(cuModuleGetFunction) X(cuModuleUnload) X(cuFuncGetParamInfo)   \
-                                      X(cuFuncGetAttribute) X(cuFuncSetAttribute)                  \
-                                          X(cuLaunchKernel) X(cuStreamBeginCapture)                \
-                                              X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) \
-                                                  X(cuGraphLaunch) X(cuGraphExecUpdate)            \
-                                                      X(cuGraphExecDestroy) X(cuGraphDestroy)
+  X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount)        \
+  X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem)                    \
+  X(cuDevicePrimaryCtxRetain) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxSynchronize)            \
+  X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamQuery) X(cuMemGetInfo) X(cuMemAllocAsync)     \
+  X(cuMemFreeAsync) X(cuDeviceGetDefaultMemPool) X(cuMemPoolSetAttribute) X(cuMemPoolTrimTo)       \
+  X(cuMemAlloc) X(cuMemFree) X(cuMemAllocHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync)           \
+  X(cuMemcpyDtoDAsync) X(cuMemsetD8Async) X(cuMemsetD16Async) X(cuMemsetD32Async)                  \
+  X(cuModuleLoadData) X(cuModuleGetFunction) X(cuModuleUnload) X(cuFuncGetParamInfo)               \
+  X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuStreamBeginCapture)            \
+  X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecUpdate)       \
+  X(cuGraphExecDestroy) X(cuGraphDestroy)
 
-#define SPRUCE_CUDA_NVRTC(X)                                                                   \
-  X(nvrtcVersion)                                                                              \
-  X(nvrtcGetErrorString)                                                                       \
-  X(nvrtcCreateProgram) X(nvrtcCompileProgram) X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) \
-      X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcDestroyProgram)
+#define SPRUCE_CUDA_NVRTC(X)                                                                       \
+  X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcCreateProgram) X(nvrtcCompileProgram)              \
+  X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog) X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN)            \
+  X(nvrtcDestroyProgram)
 
 #define SPRUCE_CUDA_BLAS(X)                                                                        \
-  X(cublasLtCreate)                                                                                \
-  X(cublasLtDestroy)                                                                               \
-  X(cublasLtGetVersion) X(cublasLtGetStatusString) X(cublasLtMatmul) X(cublasLtMatmulDescCreate)   \
-      X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) \
-          X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute)                       \
-              X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)                 \
-                  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic)
+  X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetVersion) X(cublasLtGetStatusString)            \
+  X(cublasLtMatmul) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)                       \
+  X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)   \
+  X(cublasLtMatrixLayoutSetAttribute) X(cublasLtMatmulPreferenceCreate)                            \
+  X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute)                       \
+  X(cublasLtMatmulAlgoGetHeuristic)
+// clang-format on
 
 namespace spruce::cuda {
 

@@ -111,7 +111,9 @@ scalar::Expr<C> expression_of(scalar::Expr<C> x, int64_t n) {
     return x.call(scalar::Function::kPow, static_cast<double>(n));
   } else {
     using W = std::conditional_t<std::is_same_v<C, float>, double, C>;
-    const scalar::Expr<W> p = power(scalar::convert<W>(x), static_cast<uint64_t>(n < 0 ? -n : n));
+    const uint64_t magnitude =
+        n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
+    const scalar::Expr<W> p = power(scalar::convert<W>(x), magnitude);
     return scalar::convert<C>(floating && n < 0 ? 1 / p : p);
   }
 }

@@ -66,31 +66,30 @@ SPRUCE_VECTOR(double, double)
 #undef SPRUCE_VECTOR
 
 // --- mathematics ---------------------------------------------------------------------------------
+// clang-format would indent each use as if it went on with the one before.
+// clang-format off
 #define SPRUCE_UNARY(name)         \
   extern "C" double name(double);  \
   extern "C" float name##f(float); \
   inline float name(float x) { return name##f(x); }
-SPRUCE_UNARY(sqrt)
-SPRUCE_UNARY(cbrt)
-SPRUCE_UNARY(exp) SPRUCE_UNARY(exp2) SPRUCE_UNARY(expm1) SPRUCE_UNARY(log) SPRUCE_UNARY(log2)
-    SPRUCE_UNARY(log10) SPRUCE_UNARY(log1p) SPRUCE_UNARY(sin) SPRUCE_UNARY(cos) SPRUCE_UNARY(tan)
-        SPRUCE_UNARY(asin) SPRUCE_UNARY(acos) SPRUCE_UNARY(atan) SPRUCE_UNARY(sinh)
-            SPRUCE_UNARY(cosh) SPRUCE_UNARY(tanh) SPRUCE_UNARY(asinh) SPRUCE_UNARY(acosh)
-                SPRUCE_UNARY(atanh) SPRUCE_UNARY(erf) SPRUCE_UNARY(erfc) SPRUCE_UNARY(lgamma)
-                    SPRUCE_UNARY(tgamma) SPRUCE_UNARY(fabs) SPRUCE_UNARY(floor) SPRUCE_UNARY(ceil)
-                        SPRUCE_UNARY(trunc) SPRUCE_UNARY(rint) SPRUCE_UNARY(round)
-                            SPRUCE_UNARY(nearbyint) SPRUCE_UNARY(logb)
+SPRUCE_UNARY(sqrt) SPRUCE_UNARY(cbrt) SPRUCE_UNARY(exp) SPRUCE_UNARY(exp2) SPRUCE_UNARY(expm1)
+SPRUCE_UNARY(log) SPRUCE_UNARY(log2) SPRUCE_UNARY(log10) SPRUCE_UNARY(log1p) SPRUCE_UNARY(sin)
+SPRUCE_UNARY(cos) SPRUCE_UNARY(tan) SPRUCE_UNARY(asin) SPRUCE_UNARY(acos) SPRUCE_UNARY(atan)
+SPRUCE_UNARY(sinh) SPRUCE_UNARY(cosh) SPRUCE_UNARY(tanh) SPRUCE_UNARY(asinh) SPRUCE_UNARY(acosh)
+SPRUCE_UNARY(atanh) SPRUCE_UNARY(erf) SPRUCE_UNARY(erfc) SPRUCE_UNARY(lgamma) SPRUCE_UNARY(tgamma)
+SPRUCE_UNARY(fabs) SPRUCE_UNARY(floor) SPRUCE_UNARY(ceil) SPRUCE_UNARY(trunc) SPRUCE_UNARY(rint)
+SPRUCE_UNARY(round) SPRUCE_UNARY(nearbyint) SPRUCE_UNARY(logb)
 #undef SPRUCE_UNARY
 #define SPRUCE_BINARY(name)               \
   extern "C" double name(double, double); \
   extern "C" float name##f(float, float); \
   inline float name(float x, float y) { return name##f(x, y); }
-                                SPRUCE_BINARY(pow) SPRUCE_BINARY(fmod) SPRUCE_BINARY(atan2)
-                                    SPRUCE_BINARY(hypot) SPRUCE_BINARY(fmax) SPRUCE_BINARY(fmin)
-                                        SPRUCE_BINARY(copysign) SPRUCE_BINARY(nextafter)
-                                            SPRUCE_BINARY(remainder) SPRUCE_BINARY(fdim)
+SPRUCE_BINARY(pow) SPRUCE_BINARY(fmod) SPRUCE_BINARY(atan2) SPRUCE_BINARY(hypot) SPRUCE_BINARY(fmax)
+SPRUCE_BINARY(fmin) SPRUCE_BINARY(copysign) SPRUCE_BINARY(nextafter) SPRUCE_BINARY(remainder)
+SPRUCE_BINARY(fdim)
 #undef SPRUCE_BINARY
-                                                extern "C" double fma(double, double, double);
+extern "C" double fma(double, double, double);
+// clang-format on
 extern "C" float fmaf(float, float, float);
 extern "C" double ldexp(double, int);
 extern "C" float ldexpf(float, int);
@@ -130,17 +129,15 @@ inline int abs(int x) { return x < 0 ? -x : x; }
 inline long long abs(long long x) { return x < 0 ? -x : x; }
 inline float abs(float x) { return fabsf(x); }
 inline double abs(double x) { return fabs(x); }
+// clang-format off
 #define SPRUCE_MIN_MAX(T)                          \
   inline T min(T a, T b) { return b < a ? b : a; } \
   inline T max(T a, T b) { return a < b ? b : a; }
-SPRUCE_MIN_MAX(int)
-SPRUCE_MIN_MAX(unsigned)
-SPRUCE_MIN_MAX(long) SPRUCE_MIN_MAX(unsigned long) SPRUCE_MIN_MAX(long long)
-    SPRUCE_MIN_MAX(unsigned long long)
+SPRUCE_MIN_MAX(int) SPRUCE_MIN_MAX(unsigned) SPRUCE_MIN_MAX(long) SPRUCE_MIN_MAX(unsigned long)
+SPRUCE_MIN_MAX(long long) SPRUCE_MIN_MAX(unsigned long long)
 #undef SPRUCE_MIN_MAX
-        inline float min(float a, float b) {
-  return fminf(a, b);
-}
+inline float min(float a, float b) { return fminf(a, b); }
+// clang-format on
 inline float max(float a, float b) { return fmaxf(a, b); }
 inline double min(double a, double b) { return fmin(a, b); }
 inline double max(double a, double b) { return fmax(a, b); }
