@@ -38,9 +38,9 @@ constexpr size_t kInline = 8;
 
 // A few elements without heap memory, more with it.
 template <class T>
-class Scratch {
+class SmallArray {
  public:
-  explicit Scratch(size_t n) : n_(n) {
+  explicit SmallArray(size_t n) : n_(n) {
     if (n > kInline) heap_.resize(n);
   }
   T* data() { return n_ > kInline ? heap_.data() : inline_.data(); }
@@ -162,7 +162,7 @@ void compute(const Primitive& p, std::span<const Array> in, const Params& params
     for (size_t k = 0; k < out.size(); ++k) out[k] = std::move(results[k]);
     return;
   }
-  Scratch<const Aval*> avals(in.size());
+  SmallArray<const Aval*> avals(in.size());
   for (size_t i = 0; i < in.size(); ++i) avals[i] = &in[i].impl()->aval;
   if (p.shape != nullptr) {
     Aval aval = p.shape({p.name, avals.span(), params});
@@ -178,7 +178,7 @@ void compute(const Primitive& p, std::span<const Array> in, const Params& params
     for (size_t k = 0; k < out.size(); ++k) out[k] = make_array(types[k]);
   }
   if (p.kind != PrimitiveKind::kView) {
-    Scratch<View> in_views(in.size()), out_views(out.size());
+    SmallArray<View> in_views(in.size()), out_views(out.size());
     for (size_t i = 0; i < in.size(); ++i) in_views[i] = {in[i].impl()->buffer->data(), avals[i]};
     for (size_t k = 0; k < out.size(); ++k)
       out_views[k] = {out[k].impl()->buffer->data(), &out[k].impl()->aval};
@@ -229,7 +229,7 @@ void bind_into(Interpreter* i, const Primitive& p, std::span<const Array> in, co
 
 size_t output_count(const Primitive& p, std::span<const Array> in, const Params& params) {
   if (p.shape != nullptr) return 1;
-  Scratch<const Aval*> avals(in.size());
+  SmallArray<const Aval*> avals(in.size());
   for (size_t i = 0; i < in.size(); ++i) avals[i] = &in[i].aval();
   return p.shapes({p.name, avals.span(), params}).size();
 }

@@ -43,21 +43,21 @@ struct KernelArgs {
   std::span<const View> out;  ///< in the order of the primitive, to be filled
   const Params& params;       ///< of this application
   /// As many bytes as the prepared kernel asked for, aligned to 64; null without one.
-  void* scratch = nullptr;
+  void* workspace = nullptr;
 };
 
 struct Primitive;
 
 /// A kernel made for one equation of a compiled graph: what follows from types and parameters is
 /// settled. Several threads may run it at once; it keeps nothing between runs and needs no memory
-/// but the scratch.
+/// but the workspace.
 class PreparedKernel {
  public:
   virtual ~PreparedKernel() = default;
   /// `args` has the types that it was prepared for.
   virtual void run(const KernelArgs& args) const = 0;
-  /// Bytes of KernelArgs::scratch.
-  virtual size_t scratch_bytes() const { return 0; }
+  /// Bytes of KernelArgs::workspace.
+  virtual size_t workspace_bytes() const { return 0; }
   /// True if output `out` may stand in the memory of input `in`, which has as many bytes.
   virtual bool in_place(size_t in, size_t out) const = 0;
 };

@@ -47,8 +47,8 @@ void run_stage(benchmark::State& state, const cpu::StageKernel* kernel, Dtype dt
   for (size_t i = 0; i < 3; ++i) in.push_back(spruce::internal::mutable_data(arrays[i]));
   std::vector<char> result(static_cast<size_t>(arrays[3].nbytes()));
   void* out[] = {result.data()};
-  std::vector<double> scratch(kernel->scratch_bytes() / 8 + 16);
-  const size_t address = reinterpret_cast<size_t>(scratch.data());
+  std::vector<double> workspace(kernel->workspace_bytes() / 8 + 16);
+  const size_t address = reinterpret_cast<size_t>(workspace.data());
   void* aligned = reinterpret_cast<void*>((address + 63) / 64 * 64);
   for (auto _ : state) {
     kernel->run(in.data(), out, nullptr, n, aligned);

@@ -124,8 +124,8 @@ void run_stage(benchmark::State& state, const cpu::StageKernel* kernel, size_t i
   void* out[] = {a.out(0), a.out(1), a.out(2)};
   double sum = 0;
   void* acc[] = {&sum};
-  std::vector<double> scratch(kernel->scratch_bytes() / 8 + 16);
-  const size_t address = reinterpret_cast<size_t>(scratch.data());
+  std::vector<double> workspace(kernel->workspace_bytes() / 8 + 16);
+  const size_t address = reinterpret_cast<size_t>(workspace.data());
   void* aligned = reinterpret_cast<void*>((address + 63) / 64 * 64);
   for (auto _ : state) {
     kernel->run(in.data(), out, acc, a.count, aligned);

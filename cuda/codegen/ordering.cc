@@ -75,7 +75,7 @@ Ordered ordering_kernels(const PrepareArgs& args, const Ordering& o, Kernels& ou
   const int64_t local = std::min(padded, kLocal), pieces = padded / local;
   const std::string width = std::to_string(local);
 
-  // Orders pieces from scratch (size == 0), or merges what the steps across pieces have left.
+  // Orders pieces from the beginning (size == 0), or merges what the steps across pieces have left.
   const auto within = [&](int64_t size) {
     KernelBuilder kernel(size == 0 ? "order_pieces" : "merge_pieces", args);
     kernel.front(ordered_key_text());

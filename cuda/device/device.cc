@@ -191,27 +191,27 @@ void CudaDevice::run(const Primitive& primitive, const KernelArgs& args) {
   context_.enqueued(primitive.name);
 }
 
-CudaDevice::Scratch::Scratch(CudaDevice& device, size_t bytes)
-    : device_(device), lock_(device.scratch_mutex_) {
+CudaDevice::Arena::Arena(CudaDevice& device, size_t bytes)
+    : device_(device), lock_(device.arena_mutex_) {
   // A function that the host calls while another one runs has memory of its own.
-  if (device.scratch_users_ > 0) {
+  if (device.arena_users_ > 0) {
     data_ = bytes > 0 ? device.pool_.allocate(bytes) : nullptr;
     own_bytes_ = bytes;
-  } else if (bytes > device.scratch_bytes_) {
-    if (device.scratch_ != nullptr) device.pool_.release(device.scratch_, device.scratch_bytes_);
-    device.scratch_ = nullptr;
-    device.scratch_bytes_ = 0;
-    device.scratch_ = device.pool_.allocate(bytes);
-    device.scratch_bytes_ = bytes;
-    data_ = device.scratch_;
+  } else if (bytes > device.arena_bytes_) {
+    if (device.arena_ != nullptr) device.pool_.release(device.arena_, device.arena_bytes_);
+    device.arena_ = nullptr;
+    device.arena_bytes_ = 0;
+    device.arena_ = device.pool_.allocate(bytes);
+    device.arena_bytes_ = bytes;
+    data_ = device.arena_;
   } else {
-    data_ = device.scratch_;
+    data_ = device.arena_;
   }
-  ++device.scratch_users_;
+  ++device.arena_users_;
 }
 
-CudaDevice::Scratch::~Scratch() {
-  --device_.scratch_users_;
+CudaDevice::Arena::~Arena() {
+  --device_.arena_users_;
   if (own_bytes_ > 0) device_.pool_.release(data_, own_bytes_);
 }
 

@@ -35,12 +35,12 @@ class CudaDevice final : public Device {
 
   /// Memory that compiled functions work in: one block for all of them, since they run one after
   /// the other. Only one thread has it at a time.
-  class Scratch {
+  class Arena {
    public:
-    Scratch(CudaDevice& device, size_t bytes);
-    ~Scratch();
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
+    Arena(CudaDevice& device, size_t bytes);
+    ~Arena();
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
     void* data() const { return data_; }
 
    private:
@@ -58,10 +58,10 @@ class CudaDevice final : public Device {
   Pool pool_;
   Staging staging_;
   std::unique_ptr<EagerCache> eager_;
-  std::recursive_mutex scratch_mutex_;
-  int scratch_users_ = 0;  // of one thread, nested
-  void* scratch_ = nullptr;
-  size_t scratch_bytes_ = 0;
+  std::recursive_mutex arena_mutex_;
+  int arena_users_ = 0;  // of one thread, nested
+  void* arena_ = nullptr;
+  size_t arena_bytes_ = 0;
 };
 
 }  // namespace spruce::cuda

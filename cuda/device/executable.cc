@@ -108,12 +108,12 @@ class CudaExecutable final : public Executable {
   }
 
   void run(std::span<const View> in, std::span<const View> out) const override {
-    const CudaDevice::Scratch scratch(device_, layout_.scratch_bytes);
+    const CudaDevice::Arena arena(device_, layout_.arena_bytes);
     device_.context().enter();
     std::vector<void*> addresses;
     for (const View& v : in) addresses.push_back(v.data);
     for (const View& v : out) addresses.push_back(v.data);
-    addresses.push_back(scratch.data());
+    addresses.push_back(arena.data());
     const auto run_all = [&](CUstream stream) { enqueue(stream, addresses); };
     if (by_host_)
       run_all(device_.context().stream());
@@ -123,7 +123,7 @@ class CudaExecutable final : public Executable {
   }
 
  private:
-  // `addresses`: inputs, outputs, scratch.
+  // `addresses`: inputs, outputs, arena.
   void* address(ValueId v, std::span<void* const> addresses) const {
     const ValuePlace& place = layout_.values[at(v)];
     switch (place.where) {
@@ -199,7 +199,7 @@ class CudaExecutable final : public Executable {
       steps_;                       // by equation; null for views and what has no kernels
   std::vector<Array> constants_;    // on the device
   bool by_host_ = false;            // the host has a part in some equations
-  mutable GraphCache cuda_graphs_;  // under the lock of the scratch memory
+  mutable GraphCache cuda_graphs_;  // under the lock of the arena
 };
 
 }  // namespace

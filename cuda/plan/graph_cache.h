@@ -12,7 +12,7 @@
 namespace spruce::cuda {
 
 /// Not safe to call from several threads at once: compiled functions run under the lock of the
-/// device's scratch memory.
+/// device's arena.
 class GraphCache {
  public:
   explicit GraphCache(Context& context) : context_(context) {}

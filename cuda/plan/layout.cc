@@ -52,7 +52,7 @@ Layout make_layout(const Graph& g, const std::vector<int64_t>& workspace_bytes) 
     if (is_view(e)) continue;
     for (const ValueId v : e.outputs) {
       if (places[at(v)].where != Where::kNone) continue;
-      places[at(v)].where = Where::kScratch;
+      places[at(v)].where = Where::kArena;
       lifetime_of[at(v)] = static_cast<int64_t>(lifetimes.size());
       lifetimes.push_back({step, step, rounded(g.avals[at(v)].bytes())});
     }
@@ -71,7 +71,7 @@ Layout make_layout(const Graph& g, const std::vector<int64_t>& workspace_bytes) 
   for (size_t v = 0; v < places.size(); ++v) {
     if (places[v].where == Where::kNone) places[v] = places[at(shown[v])];
   }
-  layout.scratch_bytes = plan.bytes;
+  layout.arena_bytes = plan.bytes;
   return layout;
 }
 

@@ -12,17 +12,17 @@ namespace spruce::cuda {
 
 /// The memory of one value.
 struct ValuePlace {
-  enum class Where : uint8_t { kNone, kInput, kOutput, kConstant, kScratch };
+  enum class Where : uint8_t { kNone, kInput, kOutput, kConstant, kArena };
   Where where = Where::kNone;
   size_t index = 0;   ///< of the input, output or constant
-  size_t offset = 0;  ///< in the scratch block
+  size_t offset = 0;  ///< in the arena
 };
 
 struct Layout {
   std::vector<ValuePlace> values;      ///< by ValueId
-  std::vector<size_t> workspaces;      ///< by equation: offset in the scratch block
+  std::vector<size_t> workspaces;      ///< by equation: offset in the arena
   std::vector<size_t> copied_outputs;  ///< outputs that no equation writes: copied at the end
-  size_t scratch_bytes = 0;
+  size_t arena_bytes = 0;
 };
 
 /// The layout of a graph whose equations need `workspace_bytes` bytes besides, one an equation.

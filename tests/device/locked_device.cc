@@ -101,14 +101,14 @@ class LockedExecutable final : public Executable {
   void run(std::span<const View> in, std::span<const View> out) const override {
     ++graphs;
     const Opened opened({in, out});
-    void* scratch = internal::pool_allocate(plan_.scratch_bytes());
+    void* workspace = internal::pool_allocate(plan_.workspace_bytes());
     std::vector<const void*> from;
     std::vector<void*> to;
     for (const View& v : in) from.push_back(v.data);
     for (const View& v : out) to.push_back(v.data);
-    plan_.bind(scratch);
-    plan_.run(scratch, from.data(), to.data());
-    internal::pool_release(scratch, plan_.scratch_bytes());
+    plan_.bind(workspace);
+    plan_.run(workspace, from.data(), to.data());
+    internal::pool_release(workspace, plan_.workspace_bytes());
   }
   int64_t donor(size_t k) const override { return plan_.results()[k].donor; }
 

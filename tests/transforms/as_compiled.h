@@ -11,7 +11,7 @@ namespace spruce {
 
 inline std::vector<Array> as_compiled(const Graph& graph, const std::vector<Array>& args) {
   const internal::Plan plan(graph, true);
-  const Array scratch = zeros({static_cast<int64_t>(plan.scratch_bytes()) + 64}, uint8);
+  const Array workspace = zeros({static_cast<int64_t>(plan.workspace_bytes()) + 64}, uint8);
   std::vector<const void*> in;
   std::vector<void*> out;
   std::vector<Array> results;
@@ -20,8 +20,8 @@ inline std::vector<Array> as_compiled(const Graph& graph, const std::vector<Arra
     results.push_back(internal::make_array(graph.avals[static_cast<size_t>(v)]));
     out.push_back(internal::mutable_data(results.back()));
   }
-  plan.bind(internal::mutable_data(scratch));
-  plan.run(internal::mutable_data(scratch), in.data(), out.data());
+  plan.bind(internal::mutable_data(workspace));
+  plan.run(internal::mutable_data(workspace), in.data(), out.data());
   return results;
 }
 

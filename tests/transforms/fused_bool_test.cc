@@ -150,11 +150,11 @@ TEST(FusedBool, BytesAreZeroOrOneInEveryGenerator) {
     for (const auto& kernel : kernels) {
       if (kernel == nullptr) continue;
       const Array got = zeros({40}, bool_),
-                  scratch = zeros({static_cast<int64_t>(kernel->scratch_bytes()) + 64}, uint8);
+                  workspace = zeros({static_cast<int64_t>(kernel->workspace_bytes()) + 64}, uint8);
       std::vector<const void*> from;
       for (const Array& a : x) from.push_back(internal::mutable_data(a));
       void* to = internal::mutable_data(got);
-      char* memory = static_cast<char*>(internal::mutable_data(scratch));
+      char* memory = static_cast<char*>(internal::mutable_data(workspace));
       memory += (64 - reinterpret_cast<uintptr_t>(memory) % 64) % 64;
       kernel->run(from.data(), &to, nullptr, 40, memory);
       properties::expect_same({got}, {want}, use.text());

@@ -10,7 +10,7 @@
 
 #include "spruce/core/cpu/fusion/fused_kernel.h"
 #include "spruce/core/cpu/fusion/schedule.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
@@ -266,8 +266,8 @@ std::vector<Array> run_kernel(const Graph& body, const std::vector<Array>& args,
     }
     out_views.push_back({data, &out.back().aval()});
   }
-  const cpu::Scratch scratch(kernel->scratch_bytes());
-  kernel->run({in_views, out_views, Params(), scratch.data()});
+  const cpu::Workspace workspace(kernel->workspace_bytes());
+  kernel->run({in_views, out_views, Params(), workspace.data()});
   for (size_t k = 0; k < out.size(); ++k) {
     if (out_views[k].data != internal::mutable_data(out[k]) && out[k].nbytes() > 0)
       std::memcpy(internal::mutable_data(out[k]), out_views[k].data,

@@ -99,9 +99,9 @@ std::vector<std::vector<float>> run(const Plan& plan, std::vector<std::vector<fl
   for (const ValueId v : g.outputs)
     out.emplace_back(static_cast<size_t>(g.avals[static_cast<size_t>(v)].numel()), -1.0f);
   for (auto& v : out) outputs.push_back(v.data());
-  const Array scratch = zeros({static_cast<int64_t>(plan.scratch_bytes()) + 1}, uint8);
-  plan.bind(mutable_data(scratch));
-  plan.run(mutable_data(scratch), inputs.data(), outputs.data());
+  const Array workspace = zeros({static_cast<int64_t>(plan.workspace_bytes()) + 1}, uint8);
+  plan.bind(mutable_data(workspace));
+  plan.run(mutable_data(workspace), inputs.data(), outputs.data());
   return out;
 }
 
@@ -219,11 +219,11 @@ TEST(Plan, AnOutputThatNobodyReadsHasAPlaceOfItsOwn) {
   std::vector<float> in = {1, 4, 2, 3};
   std::vector<int32_t> indices(2);
   std::vector<float> doubled(4);
-  const Array scratch = zeros({static_cast<int64_t>(plan.scratch_bytes()) + 1}, uint8);
-  plan.bind(mutable_data(scratch));
+  const Array workspace = zeros({static_cast<int64_t>(plan.workspace_bytes()) + 1}, uint8);
+  plan.bind(mutable_data(workspace));
   const void* inputs[] = {in.data()};
   void* outputs[] = {indices.data(), doubled.data()};
-  plan.run(mutable_data(scratch), inputs, outputs);
+  plan.run(mutable_data(workspace), inputs, outputs);
   EXPECT_EQ(indices, (std::vector<int32_t>{0, 2}));
   EXPECT_EQ(doubled, (std::vector<float>{-2, -8, -4, -6}));
 }

@@ -136,7 +136,7 @@ TEST(Lower, ShowsGraphCostAndMemory) {
   EXPECT_EQ(m.arguments, 4 * (32 + 16));
   EXPECT_EQ(m.results, 4 * 8);
   EXPECT_EQ(m.constants, 0);
-  EXPECT_GE(m.scratch, m.temporaries);
+  EXPECT_GE(m.workspace, m.temporaries);
   EXPECT_EQ(m.peak(), m.arguments + m.results + m.temporaries);
   EXPECT_THAT(m.text(), HasSubstr("arguments               192 bytes\n"));
   (void)f(zeros({8, 4}), zeros({2, 8}));

@@ -19,13 +19,13 @@ struct Executor::Frame {
   std::vector<Array> args, results;
   std::vector<const void*> in;
   std::vector<void*> out;
-  void* scratch = nullptr;
-  size_t scratch_bytes = 0;
-  int64_t counted = 0;  // of the scratch, what holds arrays
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+  int64_t counted = 0;  // of the workspace, what holds arrays
 
   ~Frame() {
-    if (scratch == nullptr) return;
-    pool_release(scratch, scratch_bytes);
+    if (workspace == nullptr) return;
+    pool_release(workspace, workspace_bytes);
     count_live(-counted);
   }
 };
@@ -177,12 +177,12 @@ void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) cons
 }
 
 void Executor::run_plan(Frame& f, const Plan& plan) const {
-  if (f.scratch == nullptr && plan.scratch_bytes() > 0) {
-    f.scratch = pool_allocate(plan.scratch_bytes());
-    f.scratch_bytes = plan.scratch_bytes();
+  if (f.workspace == nullptr && plan.workspace_bytes() > 0) {
+    f.workspace = pool_allocate(plan.workspace_bytes());
+    f.workspace_bytes = plan.workspace_bytes();
     f.counted = static_cast<int64_t>(plan.temporary_bytes());
     count_live(f.counted);
-    plan.bind(f.scratch);
+    plan.bind(f.workspace);
   }
   const Graph& g = plan.graph();
   const std::span<const Plan::Result> results = plan.results();
@@ -209,7 +209,7 @@ void Executor::run_plan(Frame& f, const Plan& plan) const {
         break;
     }
   }
-  plan.run(f.scratch, f.in.data(), f.out.data());
+  plan.run(f.workspace, f.in.data(), f.out.data());
 }
 
 void Call::add(Array a) { frame_->args.push_back(std::move(a)); }

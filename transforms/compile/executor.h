@@ -30,8 +30,8 @@ class Executor {
   /// How it runs on the CPU. Made on first use.
   const Plan& plan() const;
 
-  /// What one call needs: places for its arguments and results, and a scratch block. Kept for later
-  /// calls.
+  /// What one call needs: places for its arguments and results, and a workspace block. Kept for
+  /// later calls.
   struct Frame;
 
  private:

@@ -19,7 +19,7 @@ std::string MemoryAnalysis::text() const {
   line("donated", donated);
   line("constants", constants);
   line("temporaries", temporaries);
-  line("scratch", scratch);
+  line("workspace", workspace);
   line("peak", peak());
   return s;
 }
@@ -42,7 +42,7 @@ MemoryAnalysis Lowered::memory() const {
     if (r.donor >= 0) m.donated += bytes(g.outputs[k]);
   }
   m.temporaries = static_cast<int64_t>(plan.temporary_bytes());
-  m.scratch = static_cast<int64_t>(plan.scratch_bytes());
+  m.workspace = static_cast<int64_t>(plan.workspace_bytes());
   return m;
 }
 

@@ -18,7 +18,7 @@ struct MemoryAnalysis {
   int64_t donated = 0;      ///< of the results, what can stand in the memory of moved-in arguments
   int64_t constants = 0;    ///< arrays that the function captured
   int64_t temporaries = 0;  ///< between the operations, and what kernels work in
-  int64_t scratch = 0;      ///< the block that is kept between calls: temporaries and tables
+  int64_t workspace = 0;    ///< the block that is kept between calls: temporaries and tables
 
   /// All memory of arrays, nothing donated: arguments, results, constants and temporaries.
   int64_t peak() const { return arguments + results + constants + temporaries; }

@@ -79,7 +79,7 @@ class Plan::Builder {
     std::vector<Storage> storages;
     std::vector<Result> results;
     std::vector<int32_t> lifetime_of;  // by storage, of temporaries
-    size_t first_scratch = 0;          // the lifetimes behind them are those of scratch memory
+    size_t first_workspace = 0;        // the lifetimes behind them are those of workspace
     std::vector<Alias> aliases;        // by lifetime: in the memory of an output
     std::vector<size_t> idle_outputs;  // the outputs of which it is
     MemoryPlan memory;
@@ -324,13 +324,13 @@ class Plan::Builder {
         a.idle_outputs.push_back(t.index);
       }
     }
-    a.first_scratch = lifetimes.size();
+    a.first_workspace = lifetimes.size();
     for (size_t n = 0; n < count(); ++n) {
-      const size_t bytes = kernels_[n] != nullptr ? kernels_[n]->scratch_bytes() : 0;
+      const size_t bytes = kernels_[n] != nullptr ? kernels_[n]->workspace_bytes() : 0;
       const auto step = static_cast<int32_t>(n);
       if (!is_view(n)) lifetimes.push_back({step, step, bytes});
     }
-    a.aliases = alias_idle_memory(lifetimes, a.first_scratch, intervals);
+    a.aliases = alias_idle_memory(lifetimes, a.first_workspace, intervals);
     a.memory = plan_memory(lifetimes);
     a.least = least_memory(lifetimes);
     a.bytes = a.memory.bytes;
@@ -373,14 +373,14 @@ class Plan::Builder {
   }
 
   void place() {
-    size_t scratch = arrangement_.first_scratch;
+    size_t workspace = arrangement_.first_workspace;
     for (size_t n = 0; n < count(); ++n) {
       if (is_view(n)) continue;
       const Equation& e = g_.equations[n];
       plan_.steps_.push_back(
           {e.primitive, e.params, kernels_[n], static_cast<uint32_t>(plan_.views_.size()),
            static_cast<uint32_t>(e.inputs.size()), static_cast<uint32_t>(e.outputs.size()),
-           arrangement_.memory.offsets[scratch++], static_cast<int32_t>(n)});
+           arrangement_.memory.offsets[workspace++], static_cast<int32_t>(n)});
       for (const ValueId v : e.inputs) add_view(v);
       for (const ValueId v : e.outputs) add_view(v);
     }
@@ -412,15 +412,15 @@ Plan::Plan(Graph graph, bool copy_outputs) : graph_(std::move(graph)) {
   Builder(*this, copy_outputs).build();
 }
 
-void Plan::bind(void* scratch) const {
-  auto* base = static_cast<char*>(scratch);
+void Plan::bind(void* workspace) const {
+  auto* base = static_cast<char*>(workspace);
   auto* views = reinterpret_cast<View*>(base + table_);
   std::copy(views_.begin(), views_.end(), views);
   for (size_t i = 0; i < moving_.size(); ++i) views[moving_[i]].data = base + offsets_[i];
 }
 
-void Plan::run(void* scratch, const void* const* in, void* const* out) const {
-  auto* base = static_cast<char*>(scratch);
+void Plan::run(void* workspace, const void* const* in, void* const* out) const {
+  auto* base = static_cast<char*>(workspace);
   auto* views = reinterpret_cast<View*>(base + table_);
   for (const Patch& p : input_patches_) views[p.view].data = const_cast<void*>(in[p.index]);
   for (const Patch& p : output_patches_)
@@ -428,7 +428,7 @@ void Plan::run(void* scratch, const void* const* in, void* const* out) const {
   const auto run_step = [&](const Step& s) {
     const View* first = views + s.first_view;
     const KernelArgs args{
-        {first, s.inputs}, {first + s.inputs, s.outputs}, s.params, base + s.scratch};
+        {first, s.inputs}, {first + s.inputs, s.outputs}, s.params, base + s.workspace};
     if (s.kernel != nullptr)
       s.kernel->run(args);
     else

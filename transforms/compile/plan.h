@@ -11,9 +11,9 @@
 namespace spruce::internal {
 
 /// Kernels in order, each with the places of its operands: inputs and outputs of the graph,
-/// constants, and offsets into one scratch block. Immutable: any number of threads may run it at
-/// once, each with a scratch block of its own. Plans nest: the kernel of a loop holds the plan of
-/// its body and runs it in its own scratch memory.
+/// constants, and offsets into one workspace block. Immutable: any number of threads may run it at
+/// once, each with a workspace block of its own. Plans nest: the kernel of a loop holds the plan of
+/// its body and runs it in its own workspace.
 class Plan {
  public:
   /// Where an output of the graph comes from.
@@ -38,19 +38,19 @@ class Plan {
 
   const Graph& graph() const { return graph_; }
   std::span<const Result> results() const { return results_; }
-  /// Bytes of the scratch block, which is aligned to 64: temporaries and a table of operands.
-  size_t scratch_bytes() const { return table_ + views_.size() * sizeof(View); }
+  /// Bytes of the workspace block, which is aligned to 64: temporaries and a table of operands.
+  size_t workspace_bytes() const { return table_ + views_.size() * sizeof(View); }
   /// Bytes of temporaries in it.
   size_t temporary_bytes() const { return temporaries_; }
   /// The most bytes of temporaries in use at one time: no placement needs less.
   size_t least_temporary_bytes() const { return least_; }
 
-  /// Makes a scratch block ready for any number of runs, one after the other.
-  void bind(void* scratch) const;
+  /// Makes a workspace block ready for any number of runs, one after the other.
+  void bind(void* workspace) const;
   /// Runs on `in`, one pointer for each input, and `out`, one for each output that is kOwn (others
   /// are not looked at). out[k] may be in[donor]. Temporaries may stand in an output's memory until
   /// that is written.
-  void run(void* scratch, const void* const* in, void* const* out) const;
+  void run(void* workspace, const void* const* in, void* const* out) const;
 
   /// What one step does, for those who report on it.
   struct Step {
@@ -58,7 +58,7 @@ class Plan {
     Params params;
     std::shared_ptr<const PreparedKernel> kernel;  // null: primitive->cpu
     uint32_t first_view, inputs, outputs;
-    size_t scratch;    // offset of what the kernel needs
+    size_t workspace;  // offset of what the kernel needs
     int32_t equation;  // of graph(), or -1 for a copy to an output
   };
   std::span<const Step> steps() const { return steps_; }

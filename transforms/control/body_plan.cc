@@ -9,7 +9,7 @@ namespace spruce::internal {
 
 BodyPlan::BodyPlan(const Graph& body, size_t consts, size_t carry, Layout& layout)
     : plan_(body, true), consts_(consts) {
-  scratch_ = layout.add(plan_.scratch_bytes());
+  workspace_ = layout.add(plan_.workspace_bytes());
   in_ = layout.add(inputs() * sizeof(void*));
   out_ = layout.add(outputs() * sizeof(void*));
   for (size_t i = 0; i < carry; ++i) {
@@ -18,19 +18,20 @@ BodyPlan::BodyPlan(const Graph& body, size_t consts, size_t carry, Layout& layou
   }
 }
 
-BodyPlan::Frame BodyPlan::bind(void* scratch) const {
-  auto* base = static_cast<char*>(scratch);
-  plan_.bind(base + scratch_);
-  return {base + scratch_, reinterpret_cast<const void**>(base + in_),
+BodyPlan::Frame BodyPlan::bind(void* workspace) const {
+  auto* base = static_cast<char*>(workspace);
+  plan_.bind(base + workspace_);
+  return {base + workspace_, reinterpret_cast<const void**>(base + in_),
           reinterpret_cast<void**>(base + out_)};
 }
 
 void BodyPlan::move_carry(const Frame& f, bool first, bool to_outputs, std::span<const View> init,
-                          std::span<const View> outputs, void* scratch) const {
+                          std::span<const View> outputs, void* workspace) const {
   for (size_t i = 0; i < carry_.size(); ++i) {
     const Carry& c = carry_[i];
     f.in[consts_ + i] = first ? init[i].data : f.out[i];
-    f.out[i] = c.in_place || to_outputs ? outputs[i].data : static_cast<char*>(scratch) + c.buffer;
+    f.out[i] =
+        c.in_place || to_outputs ? outputs[i].data : static_cast<char*>(workspace) + c.buffer;
   }
 }
 
@@ -58,9 +59,9 @@ std::vector<Array> run_prepared(
   for (const Array& a : in) in_views.push_back({mutable_data(a), &a.aval()});
   for (const Aval& type : ready->out) out.push_back(make_array(type));
   for (const Array& a : out) out_views.push_back({mutable_data(a), &a.aval()});
-  const Array scratch = make_array(
-      {Dtype::kUint8, false, Shape{static_cast<int64_t>(ready->kernel->scratch_bytes())}});
-  ready->kernel->run({in_views, out_views, ready->optimized, mutable_data(scratch)});
+  const Array workspace = make_array(
+      {Dtype::kUint8, false, Shape{static_cast<int64_t>(ready->kernel->workspace_bytes())}});
+  ready->kernel->run({in_views, out_views, ready->optimized, mutable_data(workspace)});
   return out;
 }
 

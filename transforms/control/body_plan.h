@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a body within the scratch memory of the kernel that runs it.
+// The plan of a body within the workspace of the kernel that runs it.
 #pragma once
 
 #include <cstring>
@@ -36,19 +36,19 @@ class BodyPlan {
 
   /// What a run needs to know of its memory.
   struct Frame {
-    void* scratch;
+    void* workspace;
     const void** in;
     void** out;
   };
   /// Makes the memory ready. All pointers but those of the carry are for the caller to set.
-  Frame bind(void* scratch) const;
+  Frame bind(void* workspace) const;
   /// Sets where the next step reads and writes the carry: the first reads `init`, others what was
   /// written before them; every second step writes to `outputs`.
   void move_carry(const Frame& f, bool first, bool to_outputs, std::span<const View> init,
-                  std::span<const View> outputs, void* scratch) const;
+                  std::span<const View> outputs, void* workspace) const;
   /// True if each step writes carry i over the one before.
   bool in_place(size_t i) const { return carry_[i].in_place; }
-  void run(const Frame& f) const { plan_.run(f.scratch, f.in, f.out); }
+  void run(const Frame& f) const { plan_.run(f.workspace, f.in, f.out); }
 
   size_t inputs() const { return plan_.graph().inputs.size(); }
   size_t outputs() const { return plan_.graph().outputs.size(); }
@@ -65,7 +65,7 @@ class BodyPlan {
   Plan plan_;
   size_t consts_;
   std::vector<Carry> carry_;
-  size_t scratch_, in_, out_;
+  size_t workspace_, in_, out_;
 };
 
 /// Copies what the views show.

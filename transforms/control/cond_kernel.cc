@@ -26,12 +26,12 @@ class CondKernel final : public PreparedKernel {
 
   void run(const KernelArgs& args) const override {
     const BodyPlan& branch = *branches_[chosen(*args.in[0].as<int32_t>(), branches_.size())];
-    const BodyPlan::Frame f = branch.bind(args.scratch);
+    const BodyPlan::Frame f = branch.bind(args.workspace);
     for (size_t i = 1; i < args.in.size(); ++i) f.in[i - 1] = args.in[i].data;
     for (size_t k = 0; k < args.out.size(); ++k) f.out[k] = args.out[k].data;
     branch.run(f);
   }
-  size_t scratch_bytes() const override { return bytes_; }
+  size_t workspace_bytes() const override { return bytes_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:

@@ -2,7 +2,7 @@
 // Runs a scan: the plan of its body once a step, on slices where they stand.
 #include <algorithm>
 
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/index.h"
@@ -32,29 +32,29 @@ class ScanKernel final : public PreparedKernel {
 
   void run(const KernelArgs& args) const override {
     if (length_ == 0) return copy_views(args.in.subspan(consts_, carry_), args.out.first(carry_));
-    if (steps_of_a_thread_ == 0) return run_steps(args, args.scratch, 0, length_);
+    if (steps_of_a_thread_ == 0) return run_steps(args, args.workspace, 0, length_);
     cpu::parallel_pieces(length_, steps_of_a_thread_, [&](int64_t begin, int64_t end) {
-      if (end - begin == length_) return run_steps(args, args.scratch, begin, end);
+      if (end - begin == length_) return run_steps(args, args.workspace, begin, end);
       const WithinStep within;
-      const cpu::Scratch own(layout_.bytes());
+      const cpu::Workspace own(layout_.bytes());
       run_steps(args, own.data(), begin, end);
     });
   }
-  size_t scratch_bytes() const override { return layout_.bytes(); }
+  size_t workspace_bytes() const override { return layout_.bytes(); }
   // A carry that steps write over may do so where it comes in.
   bool in_place(size_t in, size_t out) const override {
     return out < carry_ && in == consts_ + out && body_.in_place(out);
   }
 
  private:
-  void run_steps(const KernelArgs& args, void* scratch, int64_t begin, int64_t end) const {
+  void run_steps(const KernelArgs& args, void* workspace, int64_t begin, int64_t end) const {
     const std::span<const View> init = args.in.subspan(consts_, carry_),
                                 last = args.out.first(carry_);
-    const BodyPlan::Frame f = body_.bind(scratch);
+    const BodyPlan::Frame f = body_.bind(workspace);
     for (size_t i = 0; i < consts_; ++i) f.in[i] = args.in[i].data;
     for (int64_t n = begin; n < end; ++n) {
       const int64_t step = reverse_ ? length_ - 1 - n : n;
-      body_.move_carry(f, n == 0, (length_ - n) % 2 == 1, init, last, scratch);
+      body_.move_carry(f, n == 0, (length_ - n) % 2 == 1, init, last, workspace);
       for (size_t i = consts_ + carry_; i < args.in.size(); ++i)
         f.in[i] = args.in[i].as<const char>() + step * body_.input(i).bytes();
       for (size_t k = carry_; k < args.out.size(); ++k)

@@ -59,13 +59,13 @@ class TinyScan final : public PreparedKernel {
       : code_(std::move(code)), length_(length), pointers_(pointers) {}
 
   void run(const KernelArgs& a) const override {
-    void** pointers = static_cast<void**>(a.scratch);
+    void** pointers = static_cast<void**>(a.workspace);
     void** outputs = pointers + a.in.size();
     for (size_t i = 0; i < a.in.size(); ++i) pointers[i] = a.in[i].data;
     for (size_t k = 0; k < a.out.size(); ++k) outputs[k] = a.out[k].data;
     code_->run(pointers, outputs, length_);
   }
-  size_t scratch_bytes() const override { return pointers_ * sizeof(void*); }
+  size_t workspace_bytes() const override { return pointers_ * sizeof(void*); }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:

@@ -21,10 +21,10 @@ class WhileKernel final : public PreparedKernel {
 
   void run(const KernelArgs& args) const override {
     const std::span<const View> init = args.in.subspan(condition_consts_ + body_consts_);
-    const BodyPlan::Frame ask = condition_.bind(args.scratch), f = body_.bind(args.scratch);
+    const BodyPlan::Frame ask = condition_.bind(args.workspace), f = body_.bind(args.workspace);
     for (size_t i = 0; i < condition_consts_; ++i) ask.in[i] = args.in[i].data;
     for (size_t i = 0; i < body_consts_; ++i) f.in[i] = args.in[condition_consts_ + i].data;
-    auto* more = reinterpret_cast<bool*>(static_cast<char*>(args.scratch) + more_);
+    auto* more = reinterpret_cast<bool*>(static_cast<char*>(args.workspace) + more_);
     ask.out[0] = more;
     for (int64_t n = 0;; ++n) {
       for (size_t i = 0; i < carry_; ++i)
@@ -32,11 +32,11 @@ class WhileKernel final : public PreparedKernel {
       *more = n != most_;
       if (*more) condition_.run(ask);
       if (!*more) return finish(f, n, init, args.out);
-      body_.move_carry(f, n == 0, n % 2 == 0, init, args.out, args.scratch);
+      body_.move_carry(f, n == 0, n % 2 == 0, init, args.out, args.workspace);
       body_.run(f);
     }
   }
-  size_t scratch_bytes() const override { return layout_.bytes(); }
+  size_t workspace_bytes() const override { return layout_.bytes(); }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:

@@ -8,7 +8,7 @@
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/math/math.h"
 #include "spruce/core/cpu/rows/rows.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 
 namespace spruce::cpu {
 
@@ -92,7 +92,7 @@ class Run {
     const int64_t work = std::max<int64_t>(1, std::min(a_.t, kTogether) * a_.s * (a_.d + a_.e));
     parallel_pieces(a_.items * groups, std::max<int64_t>(1, (1 << 19) / work),
                     [&](int64_t begin, int64_t end) {
-                      const Scratch keys(keys_bytes(a_));
+                      const Workspace keys(keys_bytes(a_));
                       for (int64_t p = begin; p < end; ++p)
                         group(p / groups, p % groups * kTogether, keys.as<T>());
                     });
@@ -165,11 +165,11 @@ class Run {
 }  // namespace
 
 template <class T>
-size_t attention_scratch(const AttentionOperands<T>& a) {
-  return scratch_size(Run<T>::keys_bytes(a));
+size_t attention_workspace(const AttentionOperands<T>& a) {
+  return workspace_size(Run<T>::keys_bytes(a));
 }
-template size_t attention_scratch(const AttentionOperands<float>&);
-template size_t attention_scratch(const AttentionOperands<double>&);
+template size_t attention_workspace(const AttentionOperands<float>&);
+template size_t attention_workspace(const AttentionOperands<double>&);
 
 void attention(const Attention<float>& a) { Run<float>{a}(); }
 void attention(const Attention<double>& a) { Run<double>{a}(); }

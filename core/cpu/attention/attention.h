@@ -62,11 +62,11 @@ struct AttentionGrad : AttentionOperands<T> {
   Matrices<T> dq, dk, dv;
 };
 
-/// Bytes of Scratch that the two below take on the thread that calls them, by the sizes.
+/// Bytes of workspace that the two below take on the thread that calls them, by the sizes.
 template <class T>
-size_t attention_scratch(const AttentionOperands<T>& a);
+size_t attention_workspace(const AttentionOperands<T>& a);
 template <class T>
-size_t attention_grad_scratch(const AttentionOperands<T>& a);
+size_t attention_grad_workspace(const AttentionOperands<T>& a);
 
 /// Each query is summed up in an order that depends on the sizes only.
 void attention(const Attention<float>& a);

@@ -8,7 +8,7 @@
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/math/math.h"
 #include "spruce/core/cpu/rows/rows.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -109,11 +109,11 @@ class Run {
   void operator()() const {
     const int64_t blocks = (a_.s + kBlock - 1) / kBlock;
     const int64_t slices = slices_of(a_), size = a_.items * a_.t * a_.d;
-    const Scratch parts(parts_bytes(a_));
+    const Workspace parts(parts_bytes(a_));
     const int64_t work = std::max<int64_t>(1, a_.t * a_.s * (a_.d + a_.e) / slices);
     parallel_pieces(
         a_.items * slices, std::max<int64_t>(1, (1 << 19) / work), [&](int64_t begin, int64_t end) {
-          const Scratch memory(Memory::bytes(a_));
+          const Workspace memory(Memory::bytes(a_));
           const Memory m(a_, memory.as<T>());
           for (int64_t p = begin; p < end; ++p) {
             const int64_t item = p / slices, slice = p % slices;
@@ -133,8 +133,8 @@ class Run {
     if (slices > 1) add_up(parts.as<T>(), slices, size);
   }
 
-  static size_t scratch(const AttentionOperands<T>& a) {
-    return scratch_size(parts_bytes(a)) + scratch_size(Memory::bytes(a));
+  static size_t workspace(const AttentionOperands<T>& a) {
+    return workspace_size(parts_bytes(a)) + workspace_size(Memory::bytes(a));
   }
 
  private:
@@ -255,11 +255,11 @@ class Run {
 }  // namespace
 
 template <class T>
-size_t attention_grad_scratch(const AttentionOperands<T>& a) {
-  return Run<T>::scratch(a);
+size_t attention_grad_workspace(const AttentionOperands<T>& a) {
+  return Run<T>::workspace(a);
 }
-template size_t attention_grad_scratch(const AttentionOperands<float>&);
-template size_t attention_grad_scratch(const AttentionOperands<double>&);
+template size_t attention_grad_workspace(const AttentionOperands<float>&);
+template size_t attention_grad_workspace(const AttentionOperands<double>&);
 
 void attention_grad(const AttentionGrad<float>& a) { Run<float>{a}(); }
 void attention_grad(const AttentionGrad<double>& a) { Run<double>{a}(); }

@@ -7,8 +7,8 @@
 #include "spruce/core/cpu/attention/attention.h"
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/elementwise/half.h"
-#include "spruce/core/cpu/scratch.h"
-#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/cpu/with_workspace.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/rules/attention_strided.h"
 
 namespace spruce::cpu {
@@ -61,7 +61,7 @@ class Operands {
     return memory.emplace(copied_bytes(*v.aval)).template as<T>();
   }
 
-  std::array<std::optional<Scratch>, 10> copies_;
+  std::array<std::optional<Workspace>, 10> copies_;
   std::array<Result, 3> results_;
   size_t copy_count_ = 0, result_count_ = 0;
 };
@@ -90,10 +90,10 @@ void set_sizes(AttentionOperands<T>& a, const Shape& query, const Shape& value) 
 
 // What the kernels take besides copies.
 template <class T>
-size_t scratch_of(const Shape& query, const Shape& value, bool grad) {
+size_t workspace_of(const Shape& query, const Shape& value, bool grad) {
   AttentionOperands<T> a;
   set_sizes(a, query, value);
-  return grad ? attention_grad_scratch(a) : attention_scratch(a);
+  return grad ? attention_grad_workspace(a) : attention_workspace(a);
 }
 
 template <class T>
@@ -165,12 +165,12 @@ namespace {
 std::unique_ptr<const PreparedKernel> prepared(const PrepareArgs& args, bool grad) {
   size_t bytes = 0;
   for (const Avals& arrays : {args.in, args.out}) {
-    for (const Aval* a : arrays) bytes += scratch_size(copied_bytes(*a));
+    for (const Aval* a : arrays) bytes += workspace_size(copied_bytes(*a));
   }
   visit_computed(args.in[0]->dtype, [&]<class T>(T) {
-    bytes += scratch_of<T>(args.in[0]->shape, args.in[2]->shape, grad);
+    bytes += workspace_of<T>(args.in[0]->shape, args.in[2]->shape, grad);
   });
-  return with_scratch(grad ? attention_grad_kernel : attention_kernel, bytes);
+  return with_workspace(grad ? attention_grad_kernel : attention_kernel, bytes);
 }
 
 template <class T>
@@ -201,15 +201,16 @@ class Strided final : public PreparedKernel {
                                            p.joined, static_cast<int64_t>(i)));
       out_.back().input = output;
     }
-    visit_computed(
-        dtype_, [&]<class T>(T) { scratch_ = scratch_of<T>(in_[0].shape, in_[2].shape, grad_); });
+    visit_computed(dtype_, [&]<class T>(T) {
+      workspace_ = workspace_of<T>(in_[0].shape, in_[2].shape, grad_);
+    });
   }
 
   void run(const KernelArgs& args) const override {
-    const ScratchRegion region(args.scratch, scratch_);
+    const WorkspaceRegion region(args.workspace, workspace_);
     visit_computed(dtype_, [&]<class T>(T) { grad_ ? backward<T>(args) : forward<T>(args); });
   }
-  size_t scratch_bytes() const override { return scratch_; }
+  size_t workspace_bytes() const override { return workspace_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
@@ -254,7 +255,7 @@ class Strided final : public PreparedKernel {
   bool causal_;
   Dtype dtype_;
   std::vector<rules::StridedView> in_, out_;
-  size_t scratch_ = 0;
+  size_t workspace_ = 0;
 };
 
 void run_strided(const KernelArgs& args, bool grad) {

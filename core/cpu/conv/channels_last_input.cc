@@ -35,15 +35,15 @@ int64_t plane_floats(const Conv& c, const Places& p, int64_t features) {
 
 int64_t whole_vectors(int64_t n) { return ceil_div(n, lane_tiles().lanes) * lane_tiles().lanes; }
 
-size_t channels_last_scratch(const Conv& c, const Places& p, int64_t features) {
-  return scratch_size(bytes_of(plane_floats(c, p, features)));
+size_t channels_last_workspace(const Conv& c, const Places& p, int64_t features) {
+  return workspace_size(bytes_of(plane_floats(c, p, features)));
 }
 
 void copy_channels_last(const Conv& c, const Places& p, const float* x, int64_t features,
                         int64_t step, float* to) {
   static const TransposeLoop loop = transpose_loop(sizeof(float));
   const Inside slices(c, p, 0), rows(c, p, 1), row(c, p, 2);
-  const Scratch plane(bytes_of(plane_floats(c, p, features)));
+  const Workspace plane(bytes_of(plane_floats(c, p, features)));
   const bool whole = whole_rows(c, p);
   const int64_t line = p.size[2] * features, slice = p.size[1] * line;
   const auto zeros = [](float* at, int64_t n) { std::memset(at, 0, bytes_of(n)); };

@@ -4,7 +4,7 @@
 
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/conv/conv.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 
 namespace spruce::cpu {
 
@@ -26,12 +26,12 @@ struct Places {
 /// dense.
 void copy_channels_last(const Conv& c, const Places& p, const float* x, int64_t features,
                         int64_t step, float* to);
-/// Bytes of Scratch that it takes.
-size_t channels_last_scratch(const Conv& c, const Places& p, int64_t features);
+/// Bytes of workspace that it takes.
+size_t channels_last_workspace(const Conv& c, const Places& p, int64_t features);
 
 /// The runs of a sum: where each begins in the operand of the rows and in that of the lanes.
 struct Runs {
-  Scratch memory;
+  Workspace memory;
   int64_t most, count = 0;
 
   /// For at most n of them.

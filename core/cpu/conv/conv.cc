@@ -7,7 +7,7 @@
 #include "spruce/core/cpu/conv/conv_over_channels.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/gemm/lane_tiles.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -57,20 +57,20 @@ void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
   conv_by_gemm(c, lhs, rhs, out);
 }
 
-size_t float_conv_scratch(const Conv& c) {
+size_t float_conv_workspace(const Conv& c) {
   if (!c.pointwise()) {
-    if (const size_t bytes = conv_over_batch_scratch(c)) return bytes;
-    if (const size_t bytes = conv_over_channels_scratch(c)) return bytes;
+    if (const size_t bytes = conv_over_batch_workspace(c)) return bytes;
+    if (const size_t bytes = conv_over_channels_workspace(c)) return bytes;
   }
-  return conv_by_gemm_scratch<float>(c);
+  return conv_by_gemm_workspace<float>(c);
 }
 
-size_t conv_scratch(const Conv& c, const Aval& lhs, const Aval& rhs, const Aval& out) {
+size_t conv_workspace(const Conv& c, const Aval& lhs, const Aval& rhs, const Aval& out) {
   if (!is_floating(out.dtype)) return 0;
-  if (out.dtype == Dtype::kFloat64) return conv_by_gemm_scratch<double>(c);
-  size_t bytes = float_conv_scratch(c);
+  if (out.dtype == Dtype::kFloat64) return conv_by_gemm_workspace<double>(c);
+  size_t bytes = float_conv_workspace(c);
   if (out.dtype == Dtype::kFloat32) return bytes;
-  for (const Aval* copied : {&lhs, &rhs, &out}) bytes += scratch_size(bytes_of(copied->numel()));
+  for (const Aval* copied : {&lhs, &rhs, &out}) bytes += workspace_size(bytes_of(copied->numel()));
   return bytes;
 }
 
@@ -84,7 +84,7 @@ void run_conv(const Conv& c, const KernelArgs& args) {
     } else if constexpr (std::is_same_v<T, double>) {
       conv_by_gemm(c, lhs.as<double>(), rhs.as<double>(), out.as<double>());
     } else {
-      const Scratch x(bytes_of(lhs.numel())), w(bytes_of(rhs.numel())), y(bytes_of(out.numel()));
+      const Workspace x(bytes_of(lhs.numel())), w(bytes_of(rhs.numel())), y(bytes_of(out.numel()));
       widen(lhs.as<T>(), x.as<float>(), lhs.numel());
       widen(rhs.as<T>(), w.as<float>(), rhs.numel());
       float_conv(c, x.as<float>(), w.as<float>(), y.as<float>());
@@ -95,17 +95,17 @@ void run_conv(const Conv& c, const KernelArgs& args) {
 
 class PreparedConv final : public PreparedKernel {
  public:
-  PreparedConv(const Conv& c, size_t scratch) : conv_(c), scratch_(scratch) {}
+  PreparedConv(const Conv& c, size_t workspace) : conv_(c), workspace_(workspace) {}
   void run(const KernelArgs& args) const override {
-    const ScratchRegion region(args.scratch, scratch_);
+    const WorkspaceRegion region(args.workspace, workspace_);
     run_conv(conv_, args);
   }
-  size_t scratch_bytes() const override { return scratch_; }
+  size_t workspace_bytes() const override { return workspace_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
   Conv conv_;
-  size_t scratch_;
+  size_t workspace_;
 };
 
 }  // namespace
@@ -113,17 +113,17 @@ class PreparedConv final : public PreparedKernel {
 bool same_bits(const Conv& whole, const Conv& part) {
   const bool gradient = !whole.reversed && whole.window_size() > whole.out_size();
   if (whole.groups != 1 || gradient || whole.pointwise()) return false;
-  const bool lanes = conv_over_batch_scratch(whole) > 0;
-  if (lanes != (conv_over_batch_scratch(part) > 0)) return false;
+  const bool lanes = conv_over_batch_workspace(whole) > 0;
+  if (lanes != (conv_over_batch_workspace(part) > 0)) return false;
   if (lanes) return part.batch % lane_tiles().lanes == 0;
-  return conv_over_channels_scratch(whole) > 0 && conv_over_channels_scratch(part) > 0;
+  return conv_over_channels_workspace(whole) > 0 && conv_over_channels_workspace(part) > 0;
 }
 
 std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {
   const Aval &lhs = *args.in[0], &rhs = *args.in[1], &out = *args.out[0];
   if (out.numel() == 0) return nullptr;
   const Conv c = make_conv(lhs.shape, rhs.shape, out.shape, args.params.get<ConvParams>());
-  return std::make_unique<const PreparedConv>(c, conv_scratch(c, lhs, rhs, out));
+  return std::make_unique<const PreparedConv>(c, conv_workspace(c, lhs, rhs, out));
 }
 
 Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvParams& p) {

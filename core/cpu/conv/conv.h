@@ -71,9 +71,9 @@ Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvP
 /// Any convolution of floats or doubles, by matrix products over gathered windows.
 template <class T>
 void conv_by_gemm(const Conv& c, const T* lhs, const T* rhs, T* out);
-/// Bytes of Scratch that it takes on the thread that calls it.
+/// Bytes of workspace that it takes on the thread that calls it.
 template <class T>
-size_t conv_by_gemm_scratch(const Conv& c);
+size_t conv_by_gemm_workspace(const Conv& c);
 
 /// True if `part`, which is `whole` for some of the samples, one after the other, gives the same
 /// bits in f32; not for every case in which it does.

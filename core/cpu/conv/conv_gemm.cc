@@ -9,7 +9,7 @@
 #include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/index/places.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -100,13 +100,13 @@ Gemm forward_product(const Conv& c, int64_t cells) {
 }
 
 template <class T>
-size_t forward_scratch(const Conv& c) {
+size_t forward_workspace(const Conv& c) {
   const Blocks<T> blocks(c);
   size_t most = 0;
   for (const int64_t rows : {blocks.block, blocks.rows - (blocks.count - 1) * blocks.block}) {
     const Gemm m = forward_product(c, rows * c.out[2]);
     const size_t columns = c.pointwise() ? 0 : bytes_of<T>(m.k * m.n);
-    most = std::max(most, scratch_size(columns) + gemm_scratch(dtype_of<T>(), m));
+    most = std::max(most, workspace_size(columns) + gemm_workspace(dtype_of<T>(), m));
   }
   return most;
 }
@@ -128,7 +128,7 @@ void forward(const Conv& c, const T* lhs, const T* rhs, T* out) {
       m.b = x + first * c.out[2];
       return gemm(dtype_of<T>(), m);
     }
-    const Scratch memory(bytes_of<T>(m.k * m.n));
+    const Workspace memory(bytes_of<T>(m.k * m.n));
     gather_columns(c, x, first, last, memory.as<T>());
     m.b = memory.data();
     gemm(dtype_of<T>(), m);
@@ -151,9 +151,9 @@ Gemm spread_product(const Conv& c) {
 }
 
 template <class T>
-size_t spread_scratch(const Conv& c) {
+size_t spread_workspace(const Conv& c) {
   const Gemm m = spread_product(c);
-  return scratch_size(bytes_of<T>(m.m * m.n)) + gemm_scratch(dtype_of<T>(), m);
+  return workspace_size(bytes_of<T>(m.m * m.n)) + gemm_workspace(dtype_of<T>(), m);
 }
 
 // With stride 1: columns[(o, k), p] = sum over i of rhs[o, i, k] lhs[i, p], each added to the cell
@@ -168,7 +168,7 @@ void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
       std::fill(y + o * c.out_feature, y + o * c.out_feature + c.out_size(), T{});
     Gemm m = spread_product(c);
     if (m.n == 0) return;
-    const Scratch memory(bytes_of<T>(m.m * m.n));
+    const Workspace memory(bytes_of<T>(m.m * m.n));
     m.a = rhs + g * c.rhs_group;
     m.b = lhs + g * c.lhs_group + n * c.lhs_batch;
     m.c = memory.data();
@@ -220,10 +220,10 @@ size_t chunks_bytes(const Conv& c) {
 }
 
 template <class T>
-size_t samples_scratch(const Conv& c) {
+size_t samples_workspace(const Conv& c) {
   const Gemm m = samples_product(c);
-  return scratch_size(chunks_bytes<T>(c)) + scratch_size(bytes_of<T>(m.n * m.k)) +
-         gemm_scratch(dtype_of<T>(), m);
+  return workspace_size(chunks_bytes<T>(c)) + workspace_size(bytes_of<T>(m.n * m.k)) +
+         gemm_workspace(dtype_of<T>(), m);
 }
 
 // out[o, (n, p)] = sum over i of rhs[o, i, :] . windows[(n, p), :] for out with the cells of (n, p)
@@ -236,7 +236,7 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
   const Line line{c.in[2], c.dilation[2], c.window[2], c.window_dilation[2]};
   const auto chunk = [&](int64_t g, int64_t first, int64_t last, T* sums, int64_t sums_row) {
     Gemm m = samples_product(c);
-    const Scratch memory(bytes_of<T>(m.n * m.k));
+    const Workspace memory(bytes_of<T>(m.n * m.k));
     for (int64_t i = first; i < last; ++i) {
       T* to = memory.as<T>();
       for (int64_t cell = 0; cell < cells; ++cell) {
@@ -275,7 +275,7 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
     });
     return;
   }
-  const Scratch memory(chunks_bytes<T>(c));
+  const Workspace memory(chunks_bytes<T>(c));
   parallel_for(c.groups * chunks * 64, 64, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin / 64; t < (end + 63) / 64; ++t) {
       const int64_t g = t / chunks, q = t % chunks;
@@ -299,7 +299,7 @@ void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
 // `outputs_first`.
 template <class T>
 struct Windows {
-  Scratch memory;
+  Workspace memory;
   const T* data;
 
   Windows(Conv& c, const T* rhs, bool outputs_first) : memory(bytes(c, outputs_first)), data(rhs) {
@@ -361,18 +361,19 @@ void conv_by_gemm(const Conv& problem, const T* lhs, const T* rhs, T* out) {
 }
 
 template <class T>
-size_t conv_by_gemm_scratch(const Conv& problem) {
+size_t conv_by_gemm_workspace(const Conv& problem) {
   Conv c = problem;
   const Way way = way_of(c);
-  if (way == Way::kSamples) return samples_scratch<T>(c);
+  if (way == Way::kSamples) return samples_workspace<T>(c);
   const bool outputs_first = way == Way::kForward;
   const size_t windows = Windows<T>::bytes(c, outputs_first);
   if (windows > 0) Windows<T>::order(c, outputs_first);
-  return scratch_size(windows) + (outputs_first ? forward_scratch<T>(c) : spread_scratch<T>(c));
+  return workspace_size(windows) +
+         (outputs_first ? forward_workspace<T>(c) : spread_workspace<T>(c));
 }
 
-template size_t conv_by_gemm_scratch<float>(const Conv& c);
-template size_t conv_by_gemm_scratch<double>(const Conv& c);
+template size_t conv_by_gemm_workspace<float>(const Conv& c);
+template size_t conv_by_gemm_workspace<double>(const Conv& c);
 template void conv_by_gemm<float>(const Conv& c, const float* lhs, const float* rhs, float* out);
 template void conv_by_gemm<double>(const Conv& c, const double* lhs, const double* rhs,
                                    double* out);

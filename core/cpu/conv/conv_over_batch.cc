@@ -8,8 +8,8 @@
 
 #include "spruce/core/cpu/gemm/lane_tiles.h"
 #include "spruce/core/cpu/index/places.h"
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -225,7 +225,7 @@ class Runs {
 
   const LaneLayout& t_;
   int64_t most_;
-  Scratch memory_;
+  Workspace memory_;
   int64_t a_feature_, a_element_;
 };
 
@@ -300,7 +300,7 @@ void unpack(const LaneLayout& t, const float* from, int64_t count, float* to, in
 // Blocks first..last, each to its own part of the result; or all to one sum.
 void run_blocks(const LaneLayout& t, const float* lhs, const float* rhs, int64_t first,
                 int64_t last, float* out, float* sum) {
-  const Scratch plane(bytes_of(t.c.in_size() * t.lanes)), x(bytes_of(t.lhs_floats())),
+  const Workspace plane(bytes_of(t.c.in_size() * t.lanes)), x(bytes_of(t.lhs_floats())),
       g(bytes_of(t.rhs_floats())), y(sum != nullptr ? 0 : bytes_of(t.out_elements() * t.lanes));
   const bool samples = t.form == Form::kSamples;
   const Runs runs(t, samples ? t.c.rhs_in : t.c.window_size() * t.lanes, samples ? 1 : t.lanes);
@@ -329,16 +329,16 @@ bool fits(const LaneLayout& t) {
 
 }  // namespace
 
-size_t conv_over_batch_scratch(const Conv& c) {
+size_t conv_over_batch_workspace(const Conv& c) {
   Form form;
   if (!choose(c, &form)) return 0;
   const LaneLayout t = lane_layout(c, form, lane_tiles().lanes);
   if (!fits(t)) return 0;
   const int64_t size = t.out_elements() * t.lanes, parts = std::min(t.blocks(), kParts);
-  const auto floats = [](int64_t n) { return scratch_size(bytes_of(n)); };
+  const auto floats = [](int64_t n) { return workspace_size(bytes_of(n)); };
   const size_t block = floats(c.in_size() * t.lanes) + floats(t.lhs_floats()) +
                        floats(t.rhs_floats()) +
-                       scratch_size(Runs::bytes(t.in_features * c.window[0] * c.window[1]));
+                       workspace_size(Runs::bytes(t.in_features * c.window[0] * c.window[1]));
   // The rows of a sum come when its blocks are done.
   return form == Form::kSum ? floats(parts * size) + std::max(block, floats(size))
                             : block + floats(size);
@@ -357,7 +357,7 @@ bool conv_over_batch(const Conv& c, const float* lhs, const float* rhs, float* o
     return true;
   }
   const int64_t parts = std::min(blocks, kParts);
-  const Scratch partial(bytes_of(parts * size));
+  const Workspace partial(bytes_of(parts * size));
   float* const sums = partial.as<float>();
   parallel_pieces(parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
@@ -368,7 +368,7 @@ bool conv_over_batch(const Conv& c, const float* lhs, const float* rhs, float* o
     for (int64_t j = 0; j < size; ++j) sums[j] += sums[i * size + j];
   }
   const int64_t n = t.out_elements();
-  const Scratch rows(bytes_of(size));
+  const Workspace rows(bytes_of(size));
   unpack(t, sums, t.lanes, rows.as<float>(), n);
   std::fill(out, out + n, 0.0f);
   for (int64_t lane = 0; lane < t.lanes; ++lane) {

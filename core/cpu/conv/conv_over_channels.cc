@@ -95,13 +95,13 @@ class Forward {
            static_cast<double>(cells_of_block() * width_) <= most;
   }
 
-  size_t scratch() const {
-    return scratch_size(bytes_of(c_.groups * weights())) +
-           std::max(scratch_size(transposed_bytes()), block_scratch());
+  size_t workspace() const {
+    return workspace_size(bytes_of(c_.groups * weights())) +
+           std::max(workspace_size(transposed_bytes()), block_workspace());
   }
 
   void run() const {
-    const Scratch memory(bytes_of(c_.groups * weights()));
+    const Workspace memory(bytes_of(c_.groups * weights()));
     pack_weights(memory.as<float>());
     const int64_t items = c_.groups * c_.batch * blocks_;
     const auto grain = std::max<int64_t>(
@@ -117,15 +117,15 @@ class Forward {
   int64_t cells_of_block() const {
     return c_.out[0] * std::min(block_ * c_.dilation[1], c_.out[1]) * c_.out[2];
   }
-  size_t block_scratch() const {
+  size_t block_workspace() const {
     size_t places = 0, plane = 0;
     for (int64_t b = 0; b < blocks_; ++b) {
       const Places p = places_of(b);
-      places = std::max(places, scratch_size(bytes_of(floats(p))));
-      plane = std::max(plane, channels_last_scratch(c_, p, c_.in_features));
+      places = std::max(places, workspace_size(bytes_of(floats(p))));
+      plane = std::max(plane, channels_last_workspace(c_, p, c_.in_features));
     }
-    return places + plane + scratch_size(bytes_of(cells_of_block() * width_)) +
-           scratch_size(Runs::bytes(c_.window_size()));
+    return places + plane + workspace_size(bytes_of(cells_of_block() * width_)) +
+           workspace_size(Runs::bytes(c_.window_size()));
   }
   int64_t floats(const Places& p) const { return p.count() * c_.in_features; }
 
@@ -138,7 +138,7 @@ class Forward {
     parallel_pieces(c_.groups * outs * ins,
                     std::max<int64_t>(1, static_cast<int64_t>(65536 / piece)),
                     [&](int64_t begin, int64_t end) {
-                      const Scratch memory(transposed_bytes());
+                      const Workspace memory(transposed_bytes());
                       for (int64_t n = begin; n < end; ++n)
                         pack_some(n / ins / outs, n / ins % outs * wide, n % ins * high,
                                   memory.as<float>(), to);
@@ -203,7 +203,7 @@ class Forward {
     const int64_t top = b * block_ * c_.dilation[1],
                   rows = std::min(c_.out[1] - top, block_ * c_.dilation[1]),
                   slice = rows * c_.out[2];
-    const Scratch x(bytes_of(floats(places))), y(bytes_of(c_.out[0] * slice * width_));
+    const Workspace x(bytes_of(floats(places))), y(bytes_of(c_.out[0] * slice * width_));
     Runs runs(c_.window_size());
     copy_channels_last(c_, places, lhs_ + g * c_.lhs_group + n * c_.lhs_batch, c_.in_features,
                        c_.lhs_feature, x.as<float>());
@@ -311,11 +311,11 @@ bool takes(const Conv& c) {
 
 }  // namespace
 
-size_t conv_over_channels_scratch(const Conv& c) {
+size_t conv_over_channels_workspace(const Conv& c) {
   if (c.work() < kLeast) return 0;
-  if (is_weight_grad(c)) return conv_weight_grad_scratch(c);
+  if (is_weight_grad(c)) return conv_weight_grad_workspace(c);
   // One thread has the largest blocks.
-  return takes(c) ? Forward(c, nullptr, nullptr, nullptr, 1).scratch() : 0;
+  return takes(c) ? Forward(c, nullptr, nullptr, nullptr, 1).workspace() : 0;
 }
 
 bool conv_over_channels(const Conv& c, const float* lhs, const float* rhs, float* out) {

@@ -11,7 +11,7 @@ namespace spruce::cpu {
 /// element has the same bits for any number of threads, and among any number of samples but in the
 /// gradient of the window, which is their sum.
 bool conv_over_channels(const Conv& c, const float* lhs, const float* rhs, float* out);
-/// Bytes of scratch memory that it takes on one thread, 0 where it does nothing.
-size_t conv_over_channels_scratch(const Conv& c);
+/// Bytes of workspace that it takes on one thread, 0 where it does nothing.
+size_t conv_over_channels_workspace(const Conv& c);
 
 }  // namespace spruce::cpu

@@ -54,14 +54,14 @@ class ToWindow {
            static_cast<double>(sums()) <= most;
   }
 
-  size_t scratch() const {
-    return scratch_size(bytes_of(c_.groups * parts_ * sums())) + scratch_size(places_bytes()) +
-           channels_last_scratch(c_, places_, c_.batch) +
-           scratch_size(Runs::bytes(c_.window[0] * c_.window[1]));
+  size_t workspace() const {
+    return workspace_size(bytes_of(c_.groups * parts_ * sums())) + workspace_size(places_bytes()) +
+           channels_last_workspace(c_, places_, c_.batch) +
+           workspace_size(Runs::bytes(c_.window[0] * c_.window[1]));
   }
 
   void run() const {
-    const Scratch memory(bytes_of(c_.groups * parts_ * sums()));
+    const Workspace memory(bytes_of(c_.groups * parts_ * sums()));
     parallel_pieces(c_.groups * parts_, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         part(i / parts_, i % parts_, memory.as<float>() + i * sums());
@@ -76,7 +76,7 @@ class ToWindow {
 
   // The sum over the samples of a part, as [line, feature of the output, place and feature].
   void part(int64_t g, int64_t index, float* sum) const {
-    const Scratch x(places_bytes());
+    const Workspace x(places_bytes());
     std::memset(x.as<float>() + places_.count() * c_.batch, 0, bytes_of(width_ - line_));
     Runs runs(c_.window[0] * c_.window[1]);
     for (int64_t i = 0; i < c_.window[0]; ++i) {
@@ -163,8 +163,8 @@ bool is_weight_grad(const Conv& c) {
   return !c.reversed && c.dense() && c.window_size() > c.out_size();
 }
 
-size_t conv_weight_grad_scratch(const Conv& c) {
-  return takes(c) ? ToWindow(c, nullptr, nullptr, nullptr).scratch() : 0;
+size_t conv_weight_grad_workspace(const Conv& c) {
+  return takes(c) ? ToWindow(c, nullptr, nullptr, nullptr).workspace() : 0;
 }
 
 bool conv_weight_grad(const Conv& c, const float* lhs, const float* rhs, float* out) {

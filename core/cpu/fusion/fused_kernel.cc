@@ -13,12 +13,12 @@ namespace {
 
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Loop nests one after the other; what passes between them stands in the scratch.
+// Loop nests one after the other; what passes between them stands in the workspace.
 class FusedKernel final : public PreparedKernel {
  public:
   FusedKernel(GraphPtr body, const Schedule& schedule);
   void run(const KernelArgs& args) const override;
-  size_t scratch_bytes() const override { return scratch_ + shared_ + thread_; }
+  size_t workspace_bytes() const override { return workspace_ + shared_ + thread_; }
   bool in_place(size_t in, size_t out) const override {
     return in_place_[in * body_->outputs.size() + out];
   }
@@ -34,9 +34,9 @@ class FusedKernel final : public PreparedKernel {
 
   void choose_homes(const Schedule& s);
   Copy copy_of(const Schedule& s, size_t k) const;
-  Storage in_scratch(int64_t bytes) {
-    const Storage storage{Storage::Kind::kScratch, scratch_, nullptr};
-    scratch_ += aligned(static_cast<size_t>(bytes));
+  Storage in_workspace(int64_t bytes) {
+    const Storage storage{Storage::Kind::kWorkspace, workspace_, nullptr};
+    workspace_ += aligned(static_cast<size_t>(bytes));
     return storage;
   }
   void choose_in_place(const Schedule& s);
@@ -47,7 +47,7 @@ class FusedKernel final : public PreparedKernel {
   std::vector<Nest> nests_;
   std::vector<Copy> copies_;
   std::vector<bool> in_place_;
-  size_t scratch_ = 0, shared_ = 0, thread_ = 0;
+  size_t workspace_ = 0, shared_ = 0, thread_ = 0;
 };
 
 FusedKernel::FusedKernel(GraphPtr body, const Schedule& s) : body_(std::move(body)) {
@@ -98,7 +98,7 @@ void FusedKernel::choose_homes(const Schedule& s) {
   }
   const auto keep = [&](ValueId r) {
     if (storage(r).kind == Storage::Kind::kNone)
-      storage(r) = in_scratch(s.space.numel(s.depends(r)) * size_of(aval(r).dtype));
+      storage(r) = in_workspace(s.space.numel(s.depends(r)) * size_of(aval(r).dtype));
   };
   for (size_t n = 0; n < g.equations.size(); ++n) {
     if (s.phase_of[n] < 0) continue;
@@ -157,21 +157,21 @@ void FusedKernel::choose_in_place(const Schedule& s) {
 }
 
 void FusedKernel::run(const KernelArgs& args) const {
-  char* scratch = static_cast<char*>(args.scratch);
-  const NestMemory memory{args.in, args.out, scratch};
+  char* workspace = static_cast<char*>(args.workspace);
+  const NestMemory memory{args.in, args.out, workspace};
   for (const Nest& nest : nests_)
-    nest.run(memory, scratch + scratch_, scratch + scratch_ + shared_);
+    nest.run(memory, workspace + workspace_, workspace + workspace_ + shared_);
   for (const Copy& c : copies_) {
-    const void* from = c.from.kind == Storage::Kind::kInput     ? args.in[c.from.at].data
-                       : c.from.kind == Storage::Kind::kOutput  ? args.out[c.from.at].data
-                       : c.from.kind == Storage::Kind::kScratch ? scratch + c.from.at
-                                                                : c.from.data;
+    const void* from = c.from.kind == Storage::Kind::kInput       ? args.in[c.from.at].data
+                       : c.from.kind == Storage::Kind::kOutput    ? args.out[c.from.at].data
+                       : c.from.kind == Storage::Kind::kWorkspace ? workspace + c.from.at
+                                                                  : c.from.data;
     copy_strided(c.sizes, {args.out[c.out].data, c.to_strides},
                  {static_cast<char*>(const_cast<void*>(from)) + c.from.offset, c.strides}, c.bytes);
   }
 }
 
-// One equation after the other, each value in its own part of the scratch.
+// One equation after the other, each value in its own part of the workspace.
 class PlainKernel final : public PreparedKernel {
  public:
   explicit PlainKernel(GraphPtr body) : body_(std::move(body)) {
@@ -202,7 +202,7 @@ class PlainKernel final : public PreparedKernel {
         set(y, in[0].data);
         continue;
       }
-      set(y, static_cast<char*>(args.scratch) + at_[static_cast<size_t>(y)]);
+      set(y, static_cast<char*>(args.workspace) + at_[static_cast<size_t>(y)]);
       e.primitive->cpu({in, {&views[static_cast<size_t>(y)], 1}, e.params});
     }
     for (size_t k = 0; k < g.outputs.size(); ++k) {
@@ -211,7 +211,7 @@ class PlainKernel final : public PreparedKernel {
       if (bytes > 0) std::memcpy(args.out[k].data, v.data, bytes);
     }
   }
-  size_t scratch_bytes() const override { return bytes_; }
+  size_t workspace_bytes() const override { return bytes_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:

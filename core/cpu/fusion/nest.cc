@@ -7,7 +7,7 @@
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
 #include "spruce/core/cpu/index/copy.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -35,8 +35,8 @@ char* Nest::base(const Entry& e, const NestMemory& m, char* accumulated, char* t
       return static_cast<char*>(const_cast<void*>(e.data)) + e.offset;
     case Entry::Base::kOutput:
       return static_cast<char*>(m.out[e.at].data) + e.offset;
-    case Entry::Base::kScratch:
-      return m.scratch + e.at;
+    case Entry::Base::kWorkspace:
+      return m.workspace + e.at;
     case Entry::Base::kAccumulated:
       return accumulated + e.at;
     case Entry::Base::kPieced:
@@ -107,7 +107,7 @@ void Nest::add_to_accumulators(char** at, bool join) const {
 }
 
 void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) const {
-  char* scratch = thread + kernel_scratch_;
+  char* workspace = thread + kernel_workspace_;
   char **at = p.at, **now = p.now;
   for (const Step& s : steps_) {
     switch (s.kind) {
@@ -116,7 +116,7 @@ void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) 
         for (int64_t r = 0;;) {
           s.kernel->run(reinterpret_cast<const void* const*>(now + s.first),
                         reinterpret_cast<void* const*>(now + s.outs),
-                        reinterpret_cast<void* const*>(now + s.accs), inner_, scratch);
+                        reinterpret_cast<void* const*>(now + s.accs), inner_, workspace);
           if (++r == rows) break;
           for (size_t i = s.first; i < s.end; ++i) now[i] += p.row_steps[i];
         }
@@ -127,7 +127,7 @@ void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) 
         s.kernel->run(reinterpret_cast<const void* const*>(at + s.first),
                       reinterpret_cast<void* const*>(at + s.outs),
                       reinterpret_cast<void* const*>(at + s.accs),
-                      s.kind == Step::Kind::kStageOfBlock ? rows * inner_ : rows, scratch);
+                      s.kind == Step::Kind::kStageOfBlock ? rows * inner_ : rows, workspace);
         break;
       case Step::Kind::kStart:
         gather_start(s.reduction, s.dtype, at[s.first], rows);
@@ -183,7 +183,7 @@ void Nest::run_flat(const NestMemory& m, char* accumulated, char* thread, int64_
     for (const Step& s : steps_) {
       s.kernel->run(reinterpret_cast<const void* const*>(p.at + s.first),
                     reinterpret_cast<void* const*>(p.at + s.outs),
-                    reinterpret_cast<void* const*>(p.at + s.accs), n, thread + kernel_scratch_);
+                    reinterpret_cast<void* const*>(p.at + s.accs), n, thread + kernel_workspace_);
     }
   }
 }
@@ -237,7 +237,7 @@ void Nest::run(const NestMemory& m, char* shared, char* thread) const {
     if (whole) {
       run_range(m, accumulated, thread, begin, end);
     } else {
-      const Scratch own(local_bytes_);
+      const Workspace own(local_bytes_);
       run_range(m, accumulated, own.as<char>(), begin, end);
     }
   };
@@ -269,7 +269,7 @@ void Nest::run(const NestMemory& m, char* shared, char* thread) const {
                    shared + g.at, g.n);
     }
     char* to = g.to.kind == Storage::Kind::kOutput ? static_cast<char*>(m.out[g.to.at].data)
-                                                   : m.scratch + g.to.at;
+                                                   : m.workspace + g.to.at;
     gather_finish(g.kind, g.dtype, shared + g.at, to, g.n);
   }
 }

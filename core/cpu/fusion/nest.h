@@ -22,7 +22,7 @@ struct NestSource {
 /// The memory of one run.
 struct NestMemory {
   std::span<const View> in, out;
-  char* scratch;  ///< what Storage::kScratch counts from
+  char* workspace;  ///< what Storage::kWorkspace counts from
 };
 
 class Nest {
@@ -48,7 +48,7 @@ class Nest {
       kInput,
       kConstant,
       kOutput,
-      kScratch,
+      kWorkspace,
       kThread,
       kAccumulated,
       kPieced
@@ -139,7 +139,7 @@ class Nest {
   size_t accumulated_bytes_ = 0;
   int64_t pieces_ = 1;
   size_t local_bytes_ = 0;
-  size_t kernel_scratch_ = 0, pointers_ = 0;      // within the memory of a thread
+  size_t kernel_workspace_ = 0, pointers_ = 0;    // within the memory of a thread
   std::vector<int64_t> row_steps_, block_steps_;  // by entry
   int64_t rows_between_sums_ =
       0;  // rows after which sums of columns are added up; 0: there are none

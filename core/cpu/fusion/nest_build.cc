@@ -131,7 +131,7 @@ Nest::Entry NestBuilder::home_entry(ValueId v) const {
   e.base = storage.kind == Storage::Kind::kInput      ? Entry::Base::kInput
            : storage.kind == Storage::Kind::kConstant ? Entry::Base::kConstant
            : storage.kind == Storage::Kind::kOutput   ? Entry::Base::kOutput
-                                                      : Entry::Base::kScratch;
+                                                      : Entry::Base::kWorkspace;
   e.at = storage.at;
   e.data = storage.data;
   e.offset = storage.offset;
@@ -376,7 +376,7 @@ void NestBuilder::add_stage(Draft& d, Step::Kind kind) {
     Step step{};
     step.kind = kind;
     step.kernel = make_kernel(d.stage);
-    scratch_ = std::max(scratch_, step.kernel->scratch_bytes());
+    workspace_ = std::max(workspace_, step.kernel->workspace_bytes());
     step.outs = n_.entries_.size() + d.in.size();
     step.accs = step.outs + d.out.size();
     std::vector<Entry> all = std::move(d.in);
@@ -413,7 +413,7 @@ void NestBuilder::build() {
     build_stage(at, Form::kAll);
     if (n_.mode_ != Mode::kFlat) build_stage(at, Form::kByRow);
   }
-  n_.kernel_scratch_ = local(static_cast<int64_t>(scratch_));
+  n_.kernel_workspace_ = local(static_cast<int64_t>(workspace_));
   n_.pointers_ = local(static_cast<int64_t>(3 * n_.entries_.size() * sizeof(char*)));
   for (const Entry& e : n_.entries_) {
     n_.row_steps_.push_back(e.row);

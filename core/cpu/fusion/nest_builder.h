@@ -113,7 +113,7 @@ class NestBuilder {
   std::map<size_t, int> first_read_;  // by number of what stands in pieces: its first entry
   std::vector<std::pair<Step, std::vector<Entry>>> after_;  // steps that follow the stage
   int stages_ = 0;
-  size_t scratch_ = 0;  // of the kernels
+  size_t workspace_ = 0;  // of the kernels
 };
 
 }  // namespace spruce::cpu

@@ -76,12 +76,12 @@ class StageKernel {
   /// scalar; otherwise memory does not overlap. The order in which a reduction adds depends on n
   /// alone, so a caller cuts runs by shapes alone.
   virtual void run(const void* const* in, void* const* out, void* const* acc, int64_t n,
-                   void* scratch) const = 0;
-  /// Bytes of `scratch`, which is aligned to 64.
-  virtual size_t scratch_bytes() const { return 0; }
+                   void* workspace) const = 0;
+  /// Bytes of `workspace`, which is aligned to 64.
+  virtual size_t workspace_bytes() const { return 0; }
 };
 
-/// The portable kernel: one loop for each op, over tiles in scratch that stay in the first-level
+/// The portable kernel: one loop for each op, over tiles in workspace that stay in the first-level
 /// cache.
 std::unique_ptr<const StageKernel> make_stage_tape(const Stage& stage);
 

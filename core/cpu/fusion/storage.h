@@ -14,10 +14,10 @@ struct Storage {
     kInput,
     kConstant,
     kOutput,
-    kScratch,
+    kWorkspace,
     kPieces  ///< in several places: Space::pieces
   } kind = Kind::kNone;
-  size_t at = 0;               ///< number of the input or output; bytes into the scratch
+  size_t at = 0;               ///< number of the input or output; bytes into the workspace
   const void* data = nullptr;  ///< of a constant
   int64_t offset = 0;          ///< bytes from there to the first element: of a part
 };

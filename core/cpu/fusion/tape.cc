@@ -48,8 +48,8 @@ class Tape final : public StageKernel {
  public:
   explicit Tape(const Stage& stage);
   void run(const void* const* in, void* const* out, void* const* acc, int64_t n,
-           void* scratch) const override;
-  size_t scratch_bytes() const override { return static_cast<size_t>(slots_ * kSlotBytes); }
+           void* workspace) const override;
+  size_t workspace_bytes() const override { return static_cast<size_t>(slots_ * kSlotBytes); }
 
  private:
   struct Value {
@@ -67,7 +67,8 @@ class Tape final : public StageKernel {
 
   int add_moved(int value);
   void assign_slots(const Stage& stage);
-  char* at(int value, const void* const* in, void* const* out, char* scratch, int64_t begin) const {
+  char* at(int value, const void* const* in, void* const* out, char* workspace,
+           int64_t begin) const {
     const Value& v = values_[static_cast<size_t>(value)];
     const auto i = static_cast<size_t>(v.place.index);
     switch (v.place.kind) {
@@ -76,10 +77,10 @@ class Tape final : public StageKernel {
       case Place::Kind::kOutput:
         return static_cast<char*>(out[i]) + begin * v.step;
       default:
-        return scratch + static_cast<int64_t>(i) * kSlotBytes;
+        return workspace + static_cast<int64_t>(i) * kSlotBytes;
     }
   }
-  void run_step(const Step& s, const void* const* in, void* const* out, char* scratch,
+  void run_step(const Step& s, const void* const* in, void* const* out, char* workspace,
                 int64_t begin, int64_t n) const;
 
   std::vector<Value> values_;
@@ -255,10 +256,10 @@ void Tape::assign_slots(const Stage& stage) {
   }
 }
 
-void Tape::run_step(const Step& s, const void* const* in, void* const* out, char* scratch,
+void Tape::run_step(const Step& s, const void* const* in, void* const* out, char* workspace,
                     int64_t begin, int64_t n) const {
-  char* to = at(s.out, in, out, scratch, begin);
-  const auto from = [&](size_t i) { return at(s.in[i], in, out, scratch, begin); };
+  char* to = at(s.out, in, out, workspace, begin);
+  const auto from = [&](size_t i) { return at(s.in[i], in, out, workspace, begin); };
   const auto step = [&](size_t i) -> int64_t {
     return values_[static_cast<size_t>(s.in[i])].scalar ? 0 : 1;
   };
@@ -346,8 +347,8 @@ void fold(const Fold& f, const void* from, void* acc, int64_t n) {
 }
 
 void Tape::run(const void* const* in, void* const* out, void* const* acc, int64_t n,
-               void* scratch) const {
-  char* slots = static_cast<char*>(scratch);
+               void* workspace) const {
+  char* slots = static_cast<char*>(workspace);
   if (n == 0) return;
   if (has_scalars_) {
     for (const Step& s : steps_) {

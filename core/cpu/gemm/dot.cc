@@ -9,7 +9,7 @@
 #include "spruce/core/cpu/gemm/dot_gathered.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -104,28 +104,28 @@ void contract(const Contraction& c, const std::optional<SmallGemm<float>>& singl
     products(c, a, b, y);
 }
 
-size_t scratch_of(const Contraction& c) {
+size_t workspace_of(const Contraction& c) {
   if (is_small<float>(c) || is_small<double>(c) || in_columns(c)) return 0;
-  return gemm_scratch(c.dtype, c.product);
+  return gemm_workspace(c.dtype, c.product);
 }
 
 class PreparedDot final : public PreparedKernel {
  public:
   explicit PreparedDot(const Contraction& c)
       : contraction_(c),
-        scratch_(scratch_of(c)),
+        workspace_(workspace_of(c)),
         single_(small_gemm<float>(c)),
         double_(small_gemm<double>(c)) {}
   void run(const KernelArgs& args) const override {
-    const ScratchRegion region(args.scratch, scratch_);
+    const WorkspaceRegion region(args.workspace, workspace_);
     contract(contraction_, single_, double_, args);
   }
-  size_t scratch_bytes() const override { return scratch_; }
+  size_t workspace_bytes() const override { return workspace_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
   Contraction contraction_;
-  size_t scratch_;
+  size_t workspace_;
   std::optional<SmallGemm<float>> single_;
   std::optional<SmallGemm<double>> double_;
 };

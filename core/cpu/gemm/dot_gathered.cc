@@ -6,7 +6,7 @@
 
 #include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/index/copy.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/rules/dot.h"
 
 namespace spruce::cpu {
@@ -118,7 +118,8 @@ class GatheredDot final : public PreparedKernel {
     product_.b_row = b_.cols.stride, product_.b_col = b_.rows.stride;
     product_.c_row = product_.n;
     for (const int64_t i : d.lhs_batch) count_ *= a.shape[i];
-    scratch_ = scratch_size(a_.bytes()) + scratch_size(b_.bytes()) + gemm_scratch(dtype_, product_);
+    workspace_ =
+        workspace_size(a_.bytes()) + workspace_size(b_.bytes()) + gemm_workspace(dtype_, product_);
     if (perm.empty()) return;
     Shape result;
     for (const int64_t i : d.lhs_batch) result.push_back(a.shape[i]);
@@ -129,13 +130,13 @@ class GatheredDot final : public PreparedKernel {
     const Shape strides = row_major_strides(result);
     for (const int64_t i : perm) steps_.push_back(strides[i]);
     bytes_ = static_cast<size_t>(result.numel() * size_of(dtype_));
-    scratch_ += scratch_size(bytes_);
+    workspace_ += workspace_size(bytes_);
   }
 
   void run(const KernelArgs& args) const override {
-    const ScratchRegion region(args.scratch, scratch_);
+    const WorkspaceRegion region(args.workspace, workspace_);
     const View& out = args.out[0];
-    const Scratch between(bytes_), a(a_.bytes()), b(b_.bytes());
+    const Workspace between(bytes_), a(a_.bytes()), b(b_.bytes());
     Gemm g = product_;
     g.a = a_.at(args.in[0].data, a.data()), g.b = b_.at(args.in[1].data, b.data());
     g.c = bytes_ > 0 ? between.data() : out.data;
@@ -145,7 +146,7 @@ class GatheredDot final : public PreparedKernel {
                    {between.data(), steps_}, size_of(dtype_));
     }
   }
-  size_t scratch_bytes() const override { return scratch_; }
+  size_t workspace_bytes() const override { return workspace_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
@@ -155,7 +156,7 @@ class GatheredDot final : public PreparedKernel {
   int64_t count_ = 1;  // products
   Shape steps_;        // of the axes of the result where its own order differs
   size_t bytes_ = 0;   // of the result in its own order, then
-  size_t scratch_;
+  size_t workspace_;
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
 #include "spruce/core/cpu/gemm/onednn.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -90,7 +90,7 @@ void half_gemm(const Gemm& g) {
     if (takes_amx(g)) return gemm_amx(g);
     if (has_bf16_tiles()) return gemm_blocked<T>(g);
   }
-  const Scratch a(bytes_of(g.m * g.k)), b(bytes_of(g.k * g.n)), sums(bytes_of(g.m * g.n));
+  const Workspace a(bytes_of(g.m * g.k)), b(bytes_of(g.k * g.n)), sums(bytes_of(g.m * g.n));
   widened<T>(g.a, g.m, g.k, g.a_row, g.a_col, a.as<float>());
   widened<T>(g.b, g.k, g.n, g.b_row, g.b_col, b.as<float>());
   Gemm f = of_floats(g);
@@ -100,11 +100,11 @@ void half_gemm(const Gemm& g) {
     narrow(sums.as<float>() + i * g.n, static_cast<T*>(g.c) + i * g.c_row, g.n);
 }
 
-size_t half_scratch(Dtype dtype, const Gemm& g) {
-  if (dtype == Dtype::kBfloat16 && takes_amx(g)) return gemm_amx_scratch(g);
-  if (dtype == Dtype::kBfloat16 && has_bf16_tiles()) return gemm_blocked_scratch<Bfloat16>(g);
-  return scratch_size(bytes_of(g.m * g.k)) + scratch_size(bytes_of(g.k * g.n)) +
-         scratch_size(bytes_of(g.m * g.n)) + gemm_blocked_scratch<float>(of_floats(g));
+size_t half_workspace(Dtype dtype, const Gemm& g) {
+  if (dtype == Dtype::kBfloat16 && takes_amx(g)) return gemm_amx_workspace(g);
+  if (dtype == Dtype::kBfloat16 && has_bf16_tiles()) return gemm_blocked_workspace<Bfloat16>(g);
+  return workspace_size(bytes_of(g.m * g.k)) + workspace_size(bytes_of(g.k * g.n)) +
+         workspace_size(bytes_of(g.m * g.n)) + gemm_blocked_workspace<float>(of_floats(g));
 }
 
 // A row as a column, so that the rows of b need no packing.
@@ -136,12 +136,12 @@ void gemm(Dtype dtype, const Gemm& g) {
   });
 }
 
-size_t gemm_scratch(Dtype dtype, const Gemm& g) {
+size_t gemm_workspace(Dtype dtype, const Gemm& g) {
   if (g.m == 0 || g.n == 0 || !is_floating(dtype)) return 0;
-  if (is_row(g)) return gemm_scratch(dtype, as_column(g));
-  if (dtype == Dtype::kFloat32) return gemm_blocked_scratch<float>(g);
-  if (dtype == Dtype::kFloat64) return gemm_blocked_scratch<double>(g);
-  return half_scratch(dtype, g);
+  if (is_row(g)) return gemm_workspace(dtype, as_column(g));
+  if (dtype == Dtype::kFloat32) return gemm_blocked_workspace<float>(g);
+  if (dtype == Dtype::kFloat64) return gemm_blocked_workspace<double>(g);
+  return half_workspace(dtype, g);
 }
 
 void gemm_batched(Dtype dtype, const Gemm& g, int64_t count, const int64_t* a_offset,

@@ -33,9 +33,9 @@ inline constexpr double kThread = 1 << 20;
 /// One product, on several threads where it pays. f16 and bf16 accumulate in f32; integers wrap;
 /// bool is or of and. Every element is summed in an order that depends on the sizes only.
 void gemm(Dtype dtype, const Gemm& g);
-/// Bytes of Scratch that gemm() and gemm_batched() take for products of these sizes and strides on
-/// the thread that calls them. The pointers do not matter.
-size_t gemm_scratch(Dtype dtype, const Gemm& g);
+/// Bytes of workspace that gemm() and gemm_batched() take for products of these sizes and strides
+/// on the thread that calls them. The pointers do not matter.
+size_t gemm_workspace(Dtype dtype, const Gemm& g);
 
 /// `count` products of the same sizes: product i has its operands a_offset[i] and b_offset[i]
 /// elements, and its result i * c_step elements, behind those of `g`. Null offsets stand for zeros.

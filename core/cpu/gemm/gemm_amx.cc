@@ -25,8 +25,8 @@
 #include "spruce/core/cpu/gemm/gemm_pack.h"
 #include "spruce/core/cpu/gemm/gemm_parts.h"
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/cpu/workspace.h"
 
 namespace spruce::cpu {
 namespace {
@@ -199,13 +199,13 @@ bool takes_amx(const Gemm& g) {
 }
 
 void gemm_amx(const Gemm& g) {
-  const Scratch sums(sums_bytes(g));
+  const Workspace sums(sums_bytes(g));
   in_grid<Bfloat16>(g, kSide, kSide, [&](const Gemm& part, int64_t i, int64_t j) {
     run(part, sums.data() == nullptr ? nullptr : sums.as<float>() + i * g.n + j, g.n);
   });
 }
 
-size_t gemm_amx_scratch(const Gemm& g) { return scratch_size(sums_bytes(g)); }
+size_t gemm_amx_workspace(const Gemm& g) { return workspace_size(sums_bytes(g)); }
 
 }  // namespace spruce::cpu
 
@@ -215,7 +215,7 @@ namespace spruce::cpu {
 
 bool takes_amx(const Gemm&) { return false; }
 void gemm_amx(const Gemm&) {}
-size_t gemm_amx_scratch(const Gemm&) { return 0; }
+size_t gemm_amx_workspace(const Gemm&) { return 0; }
 
 }  // namespace spruce::cpu
 

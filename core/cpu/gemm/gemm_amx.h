@@ -13,7 +13,7 @@ bool takes_amx(const Gemm& g);
 /// The product, summed in f32, of any strides and without `accumulate`. An element has the same
 /// bits however many threads there are.
 void gemm_amx(const Gemm& g);
-/// Bytes of Scratch that it takes on the thread that calls it.
-size_t gemm_amx_scratch(const Gemm& g);
+/// Bytes of workspace that it takes on the thread that calls it.
+size_t gemm_amx_workspace(const Gemm& g);
 
 }  // namespace spruce::cpu

@@ -20,8 +20,8 @@
 #include "spruce/core/cpu/gemm/gemm_parts.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -257,7 +257,7 @@ size_t turned_bytes(const Gemm& g) {
 template <class T>
 void turned(const Gemm& g) {
   const int64_t step = turned_row(g);
-  const Scratch memory(turned_bytes<T>(g));
+  const Workspace memory(turned_bytes<T>(g));
   Gemm t = g;
   std::swap(t.m, t.n);
   t.a = g.b, t.a_row = g.b_col, t.a_col = g.b_row;
@@ -314,7 +314,7 @@ void gemm_blocked(const Gemm& g) {
   }
   if (std::is_same_v<T, Bfloat16> && is_rows_by_column(g)) return dots_of_pairs(g);
   if (sideways<T>(g)) return turned<T>(g);
-  const Scratch sums(sums_bytes<T>(g));
+  const Workspace sums(sums_bytes<T>(g));
   // Each thread computes a part of its own. An element does not depend on the part that it is in.
   const auto& tiles = gemm_tiles<Unit<T>>();
   in_grid<T>(g, tiles.rows, 2 * tiles.lanes, [&](const Gemm& part, int64_t i, int64_t j) {
@@ -323,13 +323,13 @@ void gemm_blocked(const Gemm& g) {
 }
 
 template <class T>
-size_t gemm_blocked_scratch(const Gemm& g) {
-  return scratch_size(sideways<T>(g) ? turned_bytes<T>(g) : sums_bytes<T>(g));
+size_t gemm_blocked_workspace(const Gemm& g) {
+  return workspace_size(sideways<T>(g) ? turned_bytes<T>(g) : sums_bytes<T>(g));
 }
 
-template size_t gemm_blocked_scratch<float>(const Gemm& g);
-template size_t gemm_blocked_scratch<double>(const Gemm& g);
-template size_t gemm_blocked_scratch<Bfloat16>(const Gemm& g);
+template size_t gemm_blocked_workspace<float>(const Gemm& g);
+template size_t gemm_blocked_workspace<double>(const Gemm& g);
+template size_t gemm_blocked_workspace<Bfloat16>(const Gemm& g);
 template void gemm_blocked<float>(const Gemm& g);
 template void gemm_blocked<double>(const Gemm& g);
 template void gemm_blocked<Bfloat16>(const Gemm& g);

@@ -12,8 +12,8 @@ namespace spruce::cpu {
 /// are.
 template <class T>
 void gemm_blocked(const Gemm& g);
-/// Bytes of Scratch that it takes on the thread that calls it.
+/// Bytes of workspace that it takes on the thread that calls it.
 template <class T>
-size_t gemm_blocked_scratch(const Gemm& g);
+size_t gemm_blocked_workspace(const Gemm& g);
 
 }  // namespace spruce::cpu

@@ -8,7 +8,7 @@
 #include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/index/row_places.h"
 #include "spruce/core/cpu/reduce/loops.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -53,12 +53,12 @@ class Prepared final : public PreparedKernel {
         sums_floats_(&reduction_ == &reduce_sum_p && gathered_.dtype == Dtype::kFloat32) {
     if (lists_.fits) return;
     const Aval* in[] = {&gathered_};
-    stored_bytes_ = scratch_size(static_cast<size_t>(gathered_.bytes())) +
-                    reduce_scratch({in, args.out, reduce_});
+    stored_bytes_ = workspace_size(static_cast<size_t>(gathered_.bytes())) +
+                    reduce_workspace({in, args.out, reduce_});
   }
 
   void run(const KernelArgs& args) const override {
-    const ScratchRegion region(args.scratch, stored_bytes_);
+    const WorkspaceRegion region(args.workspace, stored_bytes_);
     const View &operand = args.in[0], &out = args.out[0];
     if (out.numel() == 0) return;
     if (!lists_.fits) return run_stored(args);
@@ -66,12 +66,12 @@ class Prepared final : public PreparedKernel {
     parallel_for(lists_.count, std::max<int64_t>(1, kGrain / (lists_.length * lists_.row)),
                  [&](int64_t begin, int64_t end) { run_lists(w, operand, out, begin, end); });
   }
-  size_t scratch_bytes() const override { return stored_bytes_; }
+  size_t workspace_bytes() const override { return stored_bytes_; }
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
   void run_stored(const KernelArgs& args) const {
-    const Scratch memory(static_cast<size_t>(gathered_.bytes()));
+    const Workspace memory(static_cast<size_t>(gathered_.bytes()));
     const View gathered{memory.data(), &gathered_};
     gather_kernel({args.in, {&gathered, 1}, gather_});
     reduction_.cpu({{&gathered, 1}, args.out, reduce_});

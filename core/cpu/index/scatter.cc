@@ -7,7 +7,7 @@
 #include "spruce/core/cpu/index/elements.h"
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/scatter_add_rows.h"
 
@@ -330,7 +330,7 @@ void combine_as(const Windows& w, const View& out, const void* updates, const Wi
   const T* u = static_cast<const T*>(updates);
   if constexpr (kIsHalf<T>) {
     T* const y = out.as<T>();
-    const Scratch memory(wide_bytes<T>(out.shape()));
+    const Workspace memory(wide_bytes<T>(out.shape()));
     float* const wide = memory.as<float>();
     const int64_t n = out.numel();
     widen(y, wide, n);
@@ -379,7 +379,7 @@ class Apart {
   const View& view() const { return view_; }
 
  private:
-  Scratch copy_;
+  Workspace copy_;
   View view_;
 };
 
@@ -398,13 +398,13 @@ class Prepared final : public PreparedKernel {
       : kernel_(kernel) {
     if (sets) return;
     visit_dtype(args.out[0]->dtype,
-                [&]<class T>(T) { bytes_ = scratch_size(wide_bytes<T>(args.out[0]->shape)); });
+                [&]<class T>(T) { bytes_ = workspace_size(wide_bytes<T>(args.out[0]->shape)); });
   }
   void run(const KernelArgs& args) const override {
-    const ScratchRegion region(args.scratch, bytes_);
+    const WorkspaceRegion region(args.workspace, bytes_);
     kernel_(args);
   }
-  size_t scratch_bytes() const override { return bytes_; }
+  size_t workspace_bytes() const override { return bytes_; }
   // In the memory of the others it would take copies of them.
   bool in_place(size_t in, size_t) const override { return in == 0; }
 

@@ -5,8 +5,8 @@
 
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/math/inline.h"
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort/sort.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
 
@@ -132,7 +132,7 @@ void searchsorted_as(const KernelArgs& args, bool right) {
   const int64_t rows = sizes.rows, per_row = count / rows;
   if constexpr (kIsHalf<T>) {
     if (sizes.widened<T>()) {
-      const Scratch x(sizes.sorted_bytes()), q(sizes.queries_bytes());
+      const Workspace x(sizes.sorted_bytes()), q(sizes.queries_bytes());
       widen(sorted.as<T>(), x.as<float>(), rows * n);
       widen(queries.as<T>(), q.as<float>(), count);
       return search_rows(x.as<float>(), n, q.as<float>(), per_row, rows, out, right);
@@ -143,11 +143,11 @@ void searchsorted_as(const KernelArgs& args, bool right) {
 
 }  // namespace
 
-size_t searchsorted_scratch(const PrepareArgs& args) {
+size_t searchsorted_workspace(const PrepareArgs& args) {
   const Sizes sizes(args.in[0]->shape, args.in[1]->shape);
   bool widened = false;
   visit_dtype(args.in[0]->dtype, [&]<class T>(T) { widened = sizes.widened<T>(); });
-  return widened ? scratch_size(sizes.sorted_bytes()) + scratch_size(sizes.queries_bytes()) : 0;
+  return widened ? workspace_size(sizes.sorted_bytes()) + workspace_size(sizes.queries_bytes()) : 0;
 }
 
 void searchsorted_kernel(const KernelArgs& args) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/reduce/loops.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -41,10 +41,10 @@ struct Pass {
     return bytes > kNear ? bytes : 0;
   }
   // What reduce_middle takes of a region.
-  size_t scratch(int64_t accumulator_bytes) const {
+  size_t workspace(int64_t accumulator_bytes) const {
     size_t sum = 0;
     for (int64_t left = n, blocks; (blocks = Blocks(left, inner).count) > 1; left = blocks)
-      sum += scratch_size(far_bytes(blocks, accumulator_bytes));
+      sum += workspace_size(far_bytes(blocks, accumulator_bytes));
     return sum;
   }
 };
@@ -56,7 +56,7 @@ void reduce_middle(const char* from, int64_t from_bytes, char* to, const Pass& p
   const Blocks cut(n, inner);
   const int64_t block = cut.size, blocks = cut.count, tiles = (inner + kTile - 1) / kTile;
   alignas(64) char near[kNear];
-  const Scratch far(pass.far_bytes(blocks, bytes));
+  const Workspace far(pass.far_bytes(blocks, bytes));
   char* const results = blocks == 1 ? to : far.data() == nullptr ? near : far.as<char>();
   const int64_t work = std::max<int64_t>(1, std::min(n, block) * std::min(inner, kTile));
   parallel_pieces(outer * blocks * tiles, std::max<int64_t>(1, kGrain / work),
@@ -116,11 +116,11 @@ struct Passes {
     return static_cast<size_t>(most);
   }
   // What run_reduce takes of a region.
-  size_t scratch() const {
+  size_t workspace() const {
     if (kept == 0) return 0;
     size_t most = 0;
-    for (int i = 0; i < count; ++i) most = std::max(most, all[i].scratch(accumulator_bytes));
-    return scratch_size(held_bytes(0)) + scratch_size(held_bytes(1)) + most;
+    for (int i = 0; i < count; ++i) most = std::max(most, all[i].workspace(accumulator_bytes));
+    return workspace_size(held_bytes(0)) + workspace_size(held_bytes(1)) + most;
   }
 
   int64_t accumulator_bytes;
@@ -138,7 +138,7 @@ void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops&
   }
   const Passes passes(from.shape(), axes, loops.accumulator_bytes);
   if (passes.kept == 0) return;
-  const Scratch even(passes.held_bytes(0)), odd(passes.held_bytes(1));
+  const Workspace even(passes.held_bytes(0)), odd(passes.held_bytes(1));
   const char* source = static_cast<const char*>(from.data);
   int64_t source_bytes = size_of(from.dtype());
   ReduceLoop loop = loops.first;
@@ -153,12 +153,12 @@ void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops&
   }
 }
 
-size_t reduce_scratch(const PrepareArgs& args) {
+size_t reduce_workspace(const PrepareArgs& args) {
   const Aval &x = *args.in[0], &y = *args.out[0];
   const Axes& axes = args.params.get<ReduceParams>().axes;
-  if (!is_half(x.dtype)) return Passes(x.shape, axes, size_of(x.dtype)).scratch();
-  return scratch_size(internal::wide_bytes(y.shape.numel())) +
-         Passes(x.shape, axes, sizeof(float)).scratch();
+  if (!is_half(x.dtype)) return Passes(x.shape, axes, size_of(x.dtype)).workspace();
+  return workspace_size(internal::wide_bytes(y.shape.numel())) +
+         Passes(x.shape, axes, sizeof(float)).workspace();
 }
 
 }  // namespace spruce::cpu

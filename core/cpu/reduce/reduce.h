@@ -10,8 +10,8 @@
 
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/scratch.h"
-#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/cpu/with_workspace.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/primitive.h"
 #include "spruce/core/rules/reduce.h"
 
@@ -36,8 +36,8 @@ inline constexpr int64_t kReducedRows = 64;
 
 /// Reduces over `axes`, which rise, of `from`; `to` holds accumulators.
 void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops);
-/// Bytes of Scratch that reduce_kernel takes.
-size_t reduce_scratch(const PrepareArgs& args);
+/// Bytes of workspace that reduce_kernel takes.
+size_t reduce_workspace(const PrepareArgs& args);
 
 namespace internal {
 
@@ -216,7 +216,7 @@ void reduce_kernel(const KernelArgs& args) {
       if constexpr (kIsHalf<T>) {
         static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(),
                                        internal::Reduce<Op, float, float>::best(), sizeof(float)};
-        const Scratch wide(internal::wide_bytes(y.numel()));
+        const Workspace wide(internal::wide_bytes(y.numel()));
         run_reduce(x, axes, wide.data(), loops);
         narrow(wide.as<float>(), y.as<T>(), y.numel());
       } else {

@@ -13,7 +13,7 @@
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/math/exp.h"
 #include "spruce/core/cpu/rows/unary_v4.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -163,16 +163,16 @@ constexpr int64_t half_rows(int64_t n, int64_t count) {
   return count < block + 4 ? count : block;
 }
 
-/// Bytes of Scratch that rows of `count` halves take.
+/// Bytes of workspace that rows of `count` halves take.
 constexpr size_t half_rows_bytes(int64_t n, int64_t count) {
   return static_cast<size_t>(std::min(count, half_rows(n, count) + 3) * n) * sizeof(float);
 }
 
-/// Bytes of Scratch that run_rows takes on the thread that calls it.
-inline size_t rows_scratch(const Aval& in) {
+/// Bytes of workspace that run_rows takes on the thread that calls it.
+inline size_t rows_workspace(const Aval& in) {
   const int64_t n = in.shape.back();
   if (n == 0 || !is_half(in.dtype)) return 0;
-  return scratch_size(half_rows_bytes(n, in.numel() / n));
+  return workspace_size(half_rows_bytes(n, in.numel() / n));
 }
 
 /// Runs over rows of in[0] into out[0], of one floating dtype. `extra(T{})` makes what the rows
@@ -192,7 +192,7 @@ void run_rows(const View& in, const View& out, const MakeExtra& make_extra) {
       static const auto loop = Rows<Op, float, Extra<float>>::best();
       const Extra<float> extra = make_extra(float{});
       parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-        const Scratch floats(half_rows_bytes(n, end - begin));
+        const Workspace floats(half_rows_bytes(n, end - begin));
         float* x = floats.as<float>();
         for (int64_t r = begin, rows; r < end; r += rows) {
           rows = half_rows(n, end - r);

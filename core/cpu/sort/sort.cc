@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort/ordered_key.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
 
@@ -75,7 +75,7 @@ void radix_sort(E* a, E* other, int64_t* counts, int64_t n) {
 template <class E>
 struct Memory {
   explicit Memory(int64_t n)
-      : entries(scratch_size(static_cast<size_t>(n) * sizeof(E))),
+      : entries(workspace_size(static_cast<size_t>(n) * sizeof(E))),
         counts(n <= kInsertion   ? 0
                : n < kWideDigits ? Narrow<decltype(E::key)>::kBytes
                                  : Wide<decltype(E::key)>::kBytes) {}
@@ -160,7 +160,7 @@ template <class Place>
 void sort_rows(const KernelArgs& args, const Rows& rows, int64_t begin, int64_t end) {
   const RowMemory<Place> bytes([&](size_t k) { return args.in[k].dtype(); }, rows.size,
                                args.params.get<SortParams>());
-  const Scratch held(bytes.places), memory(bytes.order);
+  const Workspace held(bytes.places), memory(bytes.order);
   Place* const places = held.as<Place>();
   const int64_t n = rows.size;
   for (int64_t row = begin; row < end; ++row) {
@@ -190,13 +190,13 @@ void sort_rows(const KernelArgs& args, const Rows& rows, int64_t begin, int64_t 
 
 }  // namespace
 
-size_t sort_scratch(const PrepareArgs& args) {
+size_t sort_workspace(const PrepareArgs& args) {
   const auto& p = args.params.get<SortParams>();
   const Rows rows(args.in[0]->shape, static_cast<int>(p.axis));
   if (rows.count == 0) return 0;
   const auto bytes = [&]<class Place>(Place) {
     const RowMemory<Place> m([&](size_t k) { return args.in[k]->dtype; }, rows.size, p);
-    return scratch_size(m.places) + scratch_size(m.order);
+    return workspace_size(m.places) + workspace_size(m.order);
   };
   return rows.size <= UINT32_MAX ? bytes(uint32_t{}) : bytes(uint64_t{});
 }

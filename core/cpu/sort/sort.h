@@ -2,7 +2,7 @@
 // Kernels of the primitives that order elements.
 #pragma once
 
-#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/cpu/with_workspace.h"
 
 namespace spruce::cpu {
 
@@ -13,9 +13,9 @@ void top_k_kernel(const KernelArgs& args);
 /// The kernel of searchsorted.
 void searchsorted_kernel(const KernelArgs& args);
 
-/// Bytes of Scratch that these take.
-size_t sort_scratch(const PrepareArgs& args);
-size_t top_k_scratch(const PrepareArgs& args);
-size_t searchsorted_scratch(const PrepareArgs& args);
+/// Bytes of workspace that these take.
+size_t sort_workspace(const PrepareArgs& args);
+size_t top_k_workspace(const PrepareArgs& args);
+size_t searchsorted_workspace(const PrepareArgs& args);
 
 }  // namespace spruce::cpu

@@ -2,9 +2,9 @@
 // The kernel of top_k.
 #include <algorithm>
 
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/sort/ordered_key.h"
 #include "spruce/core/cpu/sort/sort.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
 
@@ -50,7 +50,7 @@ void top_k_as(const KernelArgs& args, int64_t k) {
   const int64_t n = args.in[0].shape().back();
   const int64_t rows = args.out[0].numel() / k;
   parallel_for(rows, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-    const Scratch memory(kept_bytes<T>(k));
+    const Workspace memory(kept_bytes<T>(k));
     Ranked<OrderedKey<T>>* const kept = memory.as<Ranked<OrderedKey<T>>>();
     for (int64_t row = begin; row < end; ++row) {
       const T* x = args.in[0].as<T>() + row * n;
@@ -67,11 +67,11 @@ void top_k_as(const KernelArgs& args, int64_t k) {
 
 }  // namespace
 
-size_t top_k_scratch(const PrepareArgs& args) {
+size_t top_k_workspace(const PrepareArgs& args) {
   if (args.out[0]->shape.numel() == 0) return 0;
   size_t bytes = 0;
   visit_dtype(args.in[0]->dtype, [&]<class T>(T) {
-    bytes = scratch_size(kept_bytes<T>(args.params.get<TopKParams>().k));
+    bytes = workspace_size(kept_bytes<T>(args.params.get<TopKParams>().k));
   });
   return bytes;
 }

@@ -7,8 +7,8 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/index/places.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/window/window_quads.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -109,13 +109,13 @@ size_t line_bytes(const WindowPlan& w, bool needed) {
 }
 
 // What reduce and arg_reduce take of a region; the one has lines on the way for halves only.
-size_t scratch_of(const PrepareArgs& a, bool always_lines) {
+size_t workspace_of(const PrepareArgs& a, bool always_lines) {
   if (a.out[0]->shape.numel() == 0) return 0;
   const WindowPlan w(a.in[0]->shape, a.out[0]->shape, a.params.get<WindowParams>());
   size_t bytes = 0;
   visit_dtype(a.in[0]->dtype, [&]<class T>(T) {
-    bytes = scratch_size(line_taps_bytes(w)) +
-            scratch_size(line_bytes<Compute<T>>(w, always_lines || kIsHalf<T>));
+    bytes = workspace_size(line_taps_bytes(w)) +
+            workspace_size(line_bytes<Compute<T>>(w, always_lines || kIsHalf<T>));
   });
   return bytes;
 }
@@ -228,12 +228,12 @@ void reduce(const KernelArgs& args) {
     using C = Compute<T>;
     static const typename Combine<Op, T>::Loop combine = Combine<Op, T>::best();
     const Line line = line_of(w);
-    const Scratch line_taps(line_taps_bytes(w));
+    const Workspace line_taps(line_taps_bytes(w));
     LineTap* const taps = line_taps.as<LineTap>();
     fill_line_taps(w, taps);
     const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
-      const Scratch wide(line_bytes<C>(w, kIsHalf<T>));
+      const Workspace wide(line_bytes<C>(w, kIsHalf<T>));
       for (int64_t row = begin; row < end; ++row) {
         T* const out = args.out[0].as<T>() + row * line.cells;
         C* y;
@@ -344,12 +344,12 @@ void arg_reduce(const KernelArgs& args) {
     using C = Compute<T>;
     static const typename Choose<Op, T>::Loop choose = Choose<Op, T>::best_loop();
     const Line line = line_of(w);
-    const Scratch line_taps(line_taps_bytes(w));
+    const Workspace line_taps(line_taps_bytes(w));
     LineTap* const taps = line_taps.as<LineTap>();
     fill_line_taps(w, taps);
     const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
-      const Scratch memory(line_bytes<C>(w, true));
+      const Workspace memory(line_bytes<C>(w, true));
       C* const best = memory.as<C>();
       std::fill(best, best + line.cells, C{});
       for (int64_t row = begin; row < end; ++row) {
@@ -377,8 +377,8 @@ void arg_reduce(const KernelArgs& args) {
 
 }  // namespace
 
-size_t window_reduce_scratch(const PrepareArgs& args) { return scratch_of(args, false); }
-size_t window_arg_reduce_scratch(const PrepareArgs& args) { return scratch_of(args, true); }
+size_t window_reduce_workspace(const PrepareArgs& args) { return workspace_of(args, false); }
+size_t window_arg_reduce_workspace(const PrepareArgs& args) { return workspace_of(args, true); }
 
 void window_sum_kernel(const KernelArgs& args) { reduce<Sum>(args); }
 void window_max_kernel(const KernelArgs& args) {

@@ -2,7 +2,7 @@
 // Reductions over windows on the CPU.
 #pragma once
 
-#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/cpu/with_workspace.h"
 #include "spruce/core/rules/window.h"
 
 namespace spruce::cpu {
@@ -44,10 +44,10 @@ void window_gather_kernel(const KernelArgs& args);
 /// The kernel of window_scatter_add.
 void window_scatter_add_kernel(const KernelArgs& args);
 
-/// Bytes of Scratch that these take: the sum, max and min; argmax and argmin; the others.
-size_t window_reduce_scratch(const PrepareArgs& args);
-size_t window_arg_reduce_scratch(const PrepareArgs& args);
-size_t window_gather_scratch(const PrepareArgs& args);
-size_t window_scatter_add_scratch(const PrepareArgs& args);
+/// Bytes of workspace that these take: the sum, max and min; argmax and argmin; the others.
+size_t window_reduce_workspace(const PrepareArgs& args);
+size_t window_arg_reduce_workspace(const PrepareArgs& args);
+size_t window_gather_workspace(const PrepareArgs& args);
+size_t window_scatter_add_workspace(const PrepareArgs& args);
 
 }  // namespace spruce::cpu

@@ -5,9 +5,9 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/index/places.h"
-#include "spruce/core/cpu/scratch.h"
 #include "spruce/core/cpu/window/window.h"
 #include "spruce/core/cpu/window/window_quads.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -37,7 +37,7 @@ class Taps {
  private:
   int rank_;
   int64_t count_;
-  Scratch memory_;
+  Workspace memory_;
 };
 
 // Calls f(window, offset of the element) for the windows begin..end; -1 where the index names no
@@ -90,10 +90,10 @@ size_t sums_bytes(int64_t size) {
 
 }  // namespace
 
-size_t window_gather_scratch(const PrepareArgs& args) {
+size_t window_gather_workspace(const PrepareArgs& args) {
   if (args.out[0]->shape.numel() == 0) return 0;
   const auto& p = args.params.get<WindowGatherParams>();
-  return scratch_size(Taps::bytes({args.in[0]->shape, args.out[0]->shape, rules::windows_of(p)}));
+  return workspace_size(Taps::bytes({args.in[0]->shape, args.out[0]->shape, rules::windows_of(p)}));
 }
 
 void window_gather_kernel(const KernelArgs& args) {
@@ -113,12 +113,12 @@ void window_gather_kernel(const KernelArgs& args) {
   });
 }
 
-size_t window_scatter_add_scratch(const PrepareArgs& args) {
+size_t window_scatter_add_workspace(const PrepareArgs& args) {
   const auto& p = args.params.get<WindowScatterParams>();
   const Aval& out = *args.out[0];
-  size_t bytes = scratch_size(Taps::bytes({out.shape, args.in[0]->shape, rules::windows_of(p)}));
+  size_t bytes = workspace_size(Taps::bytes({out.shape, args.in[0]->shape, rules::windows_of(p)}));
   visit_dtype(out.dtype,
-              [&]<class T>(T) { bytes += scratch_size(sums_bytes<T>(out.shape.numel())); });
+              [&]<class T>(T) { bytes += workspace_size(sums_bytes<T>(out.shape.numel())); });
   return bytes;
 }
 
@@ -130,7 +130,7 @@ void window_scatter_add_kernel(const KernelArgs& args) {
   const int64_t windows = args.in[0].numel(), size = args.out[0].numel();
   visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
     using C = internal::Compute<T>;
-    const Scratch wide(sums_bytes<T>(size));
+    const Workspace wide(sums_bytes<T>(size));
     C* sums;
     if constexpr (kIsHalf<T>)
       sums = wide.as<C>();

@@ -229,17 +229,17 @@ class Kernel : public StageKernel {
   }
 
   void run(const void* const* in, void* const* out, void* const* acc, int64_t n,
-           void* scratch) const override {
+           void* workspace) const override {
     if (folds_.empty()) {
       loop_(in, out, nullptr, 0, n);
       return;
     }
     for (int64_t begin = 0; begin < n; begin += kStageBlock) {
-      loop_(in, out, scratch, begin, std::min(n, begin + kStageBlock));
-      fold(scratch, acc);
+      loop_(in, out, workspace, begin, std::min(n, begin + kStageBlock));
+      fold(workspace, acc);
     }
   }
-  size_t scratch_bytes() const override { return folds_.size() * 64; }
+  size_t workspace_bytes() const override { return folds_.size() * 64; }
 
  protected:
   void fold(const void* lanes, void* const* acc) const {
@@ -255,7 +255,7 @@ class Kernel : public StageKernel {
 };
 
 // AVX2 has no masks for all sizes of elements: what is left after whole vectors is copied to
-// scratch, and from there.
+// workspace, and from there.
 class TailKernel final : public Kernel {
  public:
   TailKernel(std::unique_ptr<const Code> code, size_t tail_offset, const Stage& stage,
@@ -269,12 +269,12 @@ class TailKernel final : public Kernel {
   }
 
   void run(const void* const* in, void* const* out, void* const* acc, int64_t n,
-           void* scratch) const override {
+           void* workspace) const override {
     const int64_t whole = n / lanes_ * lanes_;
-    if (whole > 0) Kernel::run(in, out, acc, whole, scratch);
-    if (whole < n) run_tail(in, out, acc, whole, n - whole, scratch);
+    if (whole > 0) Kernel::run(in, out, acc, whole, workspace);
+    if (whole < n) run_tail(in, out, acc, whole, n - whole, workspace);
   }
-  size_t scratch_bytes() const override {
+  size_t workspace_bytes() const override {
     return (folds_.size() + 2 * (inputs_.size() + outputs_.size())) * 64;
   }
 
@@ -285,8 +285,8 @@ class TailKernel final : public Kernel {
   };
 
   void run_tail(const void* const* in, void* const* out, void* const* acc, int64_t begin,
-                int64_t count, void* scratch) const {
-    char* buffer = static_cast<char*>(scratch) + folds_.size() * 64;
+                int64_t count, void* workspace) const {
+    char* buffer = static_cast<char*>(workspace) + folds_.size() * 64;
     const size_t arrays = inputs_.size() + outputs_.size();
     void** pointers = reinterpret_cast<void**>(buffer + arrays * 64);
     for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -307,10 +307,10 @@ class TailKernel final : public Kernel {
       if (outputs_[k].read)
         std::memcpy(results[k], target(k), static_cast<size_t>(count * outputs_[k].size));
     }
-    tail_(pointers, results, scratch, 0, count);
+    tail_(pointers, results, workspace, 0, count);
     for (size_t k = 0; k < outputs_.size(); ++k)
       std::memcpy(target(k), results[k], static_cast<size_t>(count * outputs_[k].size));
-    fold(scratch, acc);
+    fold(workspace, acc);
   }
 
   int64_t lanes_;

@@ -423,10 +423,10 @@ void StageEmitter::finish_accumulators() {
   mov(rdx, ptr[rsp + lanes_slot_ * 64]);
   for (size_t r = 0; r < stage_.reductions.size(); ++r) {
     const size_t first = r * static_cast<size_t>(copies_);
-    const auto reg = [&](size_t i, int scratch) {
+    const auto reg = [&](size_t i, int spare) {
       if (accumulators_[i] >= 0) return vec(accumulators_[i]);
-      vmovups(vec(scratch), slot(accumulator_slots_[i]));
-      return vec(scratch);
+      vmovups(vec(spare), slot(accumulator_slots_[i]));
+      return vec(spare);
     };
     release_all();
     const Xbyak::Xmm sum = reg(first, hold(0));

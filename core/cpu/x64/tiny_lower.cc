@@ -311,8 +311,8 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
   }
   if (eq.primitive->kind != PrimitiveKind::kElementwise && name != "bitcast_convert_type")
     return -1;
-  Program scratch;
-  Builder builder(scratch, IsaLevel::kV3);
+  Program program;
+  Builder builder(program, IsaLevel::kV3);
   std::vector<int> in;
   for (size_t i = 0; i < types.size(); ++i) {
     in.push_back(builder.add(Op::kInput));
@@ -320,7 +320,7 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
   if (lower(builder, {*eq.primitive, eq.params, types, aval(eq.outputs[0]).dtype}, in) < 0)
     return -1;
   return aval(eq.outputs[0]).shape.numel() *
-         std::max<int64_t>(1, static_cast<int64_t>(scratch.insts.size() - in.size()));
+         std::max<int64_t>(1, static_cast<int64_t>(program.insts.size() - in.size()));
 }
 
 }  // namespace spruce::cpu::x64

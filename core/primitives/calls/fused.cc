@@ -4,7 +4,7 @@
 #include "spruce/core/rules/fused.h"
 
 #include "spruce/core/cpu/fusion/fused_kernel.h"
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 
 namespace spruce {
 namespace {
@@ -38,8 +38,8 @@ std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
 
 void kernel(const KernelArgs& a) {
   const auto prepared = cpu::fused_kernel(a.params.get<FusedParams>().body);
-  const cpu::Scratch scratch(prepared->scratch_bytes());
-  prepared->run({a.in, a.out, a.params, scratch.data()});
+  const cpu::Workspace workspace(prepared->workspace_bytes());
+  prepared->run({a.in, a.out, a.params, workspace.data()});
 }
 
 }  // namespace

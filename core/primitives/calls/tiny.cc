@@ -72,13 +72,13 @@ class Prepared final : public PreparedKernel {
       : code_(std::move(code)), pointers_(pointers) {}
 
   void run(const KernelArgs& a) const override {
-    void** pointers = static_cast<void**>(a.scratch);
+    void** pointers = static_cast<void**>(a.workspace);
     void** outputs = pointers + a.in.size();
     for (size_t i = 0; i < a.in.size(); ++i) pointers[i] = a.in[i].data;
     for (size_t k = 0; k < a.out.size(); ++k) outputs[k] = a.out[k].data;
     code_->run(pointers, outputs, 1);
   }
-  size_t scratch_bytes() const override { return pointers_ * sizeof(void*); }
+  size_t workspace_bytes() const override { return pointers_ * sizeof(void*); }
   bool in_place(size_t in, size_t out) const override { return code_->in_place(in, out); }
 
  private:

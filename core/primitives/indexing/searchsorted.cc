@@ -64,7 +64,7 @@ extern constinit const Primitive searchsorted_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<SearchSortedParams>,
-    .prepare = cpu::prepare_with_scratch<cpu::searchsorted_kernel, cpu::searchsorted_scratch>,
+    .prepare = cpu::prepare_with_workspace<cpu::searchsorted_kernel, cpu::searchsorted_workspace>,
 };
 
 }  // namespace spruce

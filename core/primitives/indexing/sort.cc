@@ -93,7 +93,7 @@ extern constinit const Primitive sort_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<SortParams>,
-    .prepare = cpu::prepare_with_scratch<cpu::sort_kernel, cpu::sort_scratch>,
+    .prepare = cpu::prepare_with_workspace<cpu::sort_kernel, cpu::sort_workspace>,
     .flops = rules::sort_flops,
 };
 

@@ -63,7 +63,7 @@ extern constinit const Primitive top_k_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<TopKParams>,
-    .prepare = cpu::prepare_with_scratch<cpu::top_k_kernel, cpu::top_k_scratch>,
+    .prepare = cpu::prepare_with_workspace<cpu::top_k_kernel, cpu::top_k_workspace>,
 };
 
 }  // namespace spruce

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/rows/rows.h"
-#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/cpu/with_workspace.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
@@ -82,7 +82,7 @@ size_t copied_bytes(const Aval& v, int64_t n) {
 
 // n numbers, in `memory` unless they stand so; v may hold one for all.
 template <class T>
-const T* to_compute(const View& v, int64_t n, const cpu::Scratch& memory) {
+const T* to_compute(const View& v, int64_t n, const cpu::Workspace& memory) {
   T* const to = memory.as<T>();
   if (to == nullptr) return v.as<const T>();
   const int64_t step = v.numel() == n ? 1 : 0;
@@ -97,7 +97,7 @@ const T* to_compute(const View& v, int64_t n, const cpu::Scratch& memory) {
 void kernel(const KernelArgs& a) {
   const double eps = a.params.get<LayerNormParams>().eps;
   const int64_t n = a.in[0].shape().back();
-  const cpu::Scratch weight(copied_bytes(*a.in[1].aval, n)), bias(copied_bytes(*a.in[2].aval, n));
+  const cpu::Workspace weight(copied_bytes(*a.in[1].aval, n)), bias(copied_bytes(*a.in[2].aval, n));
   cpu::run_rows<LayerNorm, Affine>(a.in[0], a.out[0], [&]<class T>(T) {
     return Affine<T>{static_cast<T>(eps), to_compute<T>(a.in[1], n, weight),
                      to_compute<T>(a.in[2], n, bias)};
@@ -106,9 +106,9 @@ void kernel(const KernelArgs& a) {
 
 std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
   const int64_t n = a.in[0]->shape.back();
-  size_t bytes = cpu::rows_scratch(*a.in[0]);
-  for (size_t i = 1; i < 3; ++i) bytes += cpu::scratch_size(copied_bytes(*a.in[i], n));
-  return cpu::with_scratch(kernel, bytes);
+  size_t bytes = cpu::rows_workspace(*a.in[0]);
+  for (size_t i = 1; i < 3; ++i) bytes += cpu::workspace_size(copied_bytes(*a.in[i], n));
+  return cpu::with_workspace(kernel, bytes);
 }
 
 Aval shape(const ShapeArgs& a) {

@@ -44,7 +44,7 @@ extern constinit const Primitive reduce_and_p = {
     .samples = rules::reduce_bool_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
-    .prepare = cpu::prepare_with_scratch<kernel, cpu::reduce_scratch>,
+    .prepare = cpu::prepare_with_workspace<kernel, cpu::reduce_workspace>,
 };
 
 }  // namespace spruce

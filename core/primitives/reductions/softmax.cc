@@ -2,7 +2,7 @@
 // exp(x - max) / sum(exp(x - max)) over the last axis.
 #include "spruce/core/cpu/math/math.h"
 #include "spruce/core/cpu/rows/rows.h"
-#include "spruce/core/cpu/with_scratch.h"
+#include "spruce/core/cpu/with_workspace.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/rules/cost.h"
@@ -47,7 +47,7 @@ void kernel(const KernelArgs& a) {
 }
 
 std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
-  return cpu::with_scratch_in_place(kernel, cpu::rows_scratch(*a.in[0]));
+  return cpu::with_workspace_in_place(kernel, cpu::rows_workspace(*a.in[0]));
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params&) {

@@ -18,7 +18,7 @@ extern constinit const Primitive reduce_window_max_p = {
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,
-    .prepare = cpu::prepare_with_scratch<cpu::window_max_kernel, cpu::window_reduce_scratch>,
+    .prepare = cpu::prepare_with_workspace<cpu::window_max_kernel, cpu::window_reduce_workspace>,
     .flops = rules::window_flops,
 };
 

@@ -35,7 +35,7 @@ extern constinit const Primitive reduce_window_sum_p = {
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,
-    .prepare = cpu::prepare_with_scratch<cpu::window_sum_kernel, cpu::window_reduce_scratch>,
+    .prepare = cpu::prepare_with_workspace<cpu::window_sum_kernel, cpu::window_reduce_workspace>,
     .flops = rules::window_flops,
 };
 

@@ -15,7 +15,8 @@ extern constinit const Primitive window_argmin_p = {
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,
-    .prepare = cpu::prepare_with_scratch<cpu::window_argmin_kernel, cpu::window_arg_reduce_scratch>,
+    .prepare =
+        cpu::prepare_with_workspace<cpu::window_argmin_kernel, cpu::window_arg_reduce_workspace>,
     .flops = rules::window_flops,
 };
 

@@ -70,7 +70,7 @@ extern constinit const Primitive window_gather_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<WindowGatherParams>,
-    .prepare = cpu::prepare_with_scratch<cpu::window_gather_kernel, cpu::window_gather_scratch>,
+    .prepare = cpu::prepare_with_workspace<cpu::window_gather_kernel, cpu::window_gather_workspace>,
     .flops = rules::no_flops,
 };
 

@@ -73,8 +73,8 @@ extern constinit const Primitive window_scatter_add_p = {
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<WindowScatterParams>,
-    .prepare =
-        cpu::prepare_with_scratch<cpu::window_scatter_add_kernel, cpu::window_scatter_add_scratch>,
+    .prepare = cpu::prepare_with_workspace<cpu::window_scatter_add_kernel,
+                                           cpu::window_scatter_add_workspace>,
     .flops = rules::flops_per_last_input<1>,
 };
 

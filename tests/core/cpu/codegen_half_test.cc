@@ -293,7 +293,7 @@ class Edge {
 
 TEST(CodegenHalf, TouchesNothingBeyondItsElements) {
   const Edge in, out, scalar;
-  alignas(64) char scratch[1024];
+  alignas(64) char workspace[1024];
   for (const IsaLevel level : levels()) {
     for (const Dtype d : {kBf, kH, kF, kB}) {
       Stage stage;
@@ -302,11 +302,11 @@ TEST(CodegenHalf, TouchesNothingBeyondItsElements) {
       stage.outputs = {{3}};
       const auto kernel = make_stage_x64(stage, level);
       ASSERT_NE(kernel, nullptr);
-      ASSERT_LE(kernel->scratch_bytes(), sizeof scratch);
+      ASSERT_LE(kernel->workspace_bytes(), sizeof workspace);
       for (int64_t n = 0; n <= 70; ++n) {
         const void* from[] = {in.before(bytes_of(d, n)), scalar.before(bytes_of(d, 1))};
         void* to[] = {out.before(bytes_of(d, n))};
-        kernel->run(from, to, nullptr, n, scratch);
+        kernel->run(from, to, nullptr, n, workspace);
       }
     }
   }

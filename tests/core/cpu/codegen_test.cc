@@ -124,8 +124,8 @@ TEST(Codegen, GivesErf) {
     std::vector<float> y(x.size());
     const void* in[] = {x.data()};
     void* out[] = {y.data()};
-    std::vector<std::max_align_t> scratch(kernel->scratch_bytes() + 8);
-    auto at = reinterpret_cast<uintptr_t>(scratch.data());
+    std::vector<std::max_align_t> workspace(kernel->workspace_bytes() + 8);
+    auto at = reinterpret_cast<uintptr_t>(workspace.data());
     at = (at + 63) / 64 * 64;
     kernel->run(in, out, nullptr, static_cast<int64_t>(x.size()), reinterpret_cast<void*>(at));
     for (size_t i = 0; i < x.size(); ++i)

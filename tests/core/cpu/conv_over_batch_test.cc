@@ -67,7 +67,7 @@ TEST(ConvLanes, DoNotDependOnThreads) {
   expect_the_same_for_any_threads(cases, 60);
 }
 
-// Prepared: the same bits, with all memory from the scratch that was asked for.
+// Prepared: the same bits, with all memory from the workspace that was asked for.
 void check_prepared(const Array& x, const Array& w, const ConvParams& params) {
   const Array want = conv_general(x, w, params);
   ConvParams full = params;
@@ -84,10 +84,10 @@ void check_prepared(const Array& x, const Array& w, const ConvParams& params) {
   const auto prepared = conv_general_p.prepare({in_avals, out_avals, p});
   if (prepared == nullptr) return;
   constexpr size_t kGuard = 64;
-  const size_t bytes = prepared->scratch_bytes();
-  std::vector<char> scratch(bytes + 3 * kGuard, 55);
+  const size_t bytes = prepared->workspace_bytes();
+  std::vector<char> workspace(bytes + 3 * kGuard, 55);
   char* const block =
-      scratch.data() + kGuard - reinterpret_cast<uintptr_t>(scratch.data()) % kGuard;
+      workspace.data() + kGuard - reinterpret_cast<uintptr_t>(workspace.data()) % kGuard;
   std::vector<float> out(static_cast<size_t>(want.size()) + 2 * kGuard, -77.0f);
   const View in[] = {{const_cast<float*>(x.data<float>().data()), &x.aval()},
                      {const_cast<float*>(w.data<float>().data()), &w.aval()}};

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
-#include "spruce/core/cpu/scratch.h"
+#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/memory.h"
 #include "tests/core/cpu/conv_cases.h"
 
@@ -55,13 +55,13 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
     const cpu::Conv problem = cpu::make_conv(c.lhs, c.rhs, want.shape(), c.params);
     constexpr size_t kGuard = 64;
     Guarded out(want.size());
-    const size_t bytes = cpu::conv_over_channels_scratch(problem);
-    std::vector<char> scratch(bytes + 2 * kGuard, 55);
+    const size_t bytes = cpu::conv_over_channels_workspace(problem);
+    std::vector<char> workspace(bytes + 2 * kGuard, 55);
     char* const block =
-        scratch.data() + kGuard - reinterpret_cast<uintptr_t>(scratch.data()) % kGuard;
+        workspace.data() + kGuard - reinterpret_cast<uintptr_t>(workspace.data()) % kGuard;
     const int64_t allocated = memory::allocation_count();
     {
-      const cpu::ScratchRegion region(block, bytes);
+      const cpu::WorkspaceRegion region(block, bytes);
       const bool taken = cpu::conv_over_channels(problem, x.data<float>().data(),
                                                  w.data<float>().data(), out.data());
       ASSERT_EQ(taken, bytes > 0);

@@ -348,11 +348,12 @@ inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<B
   struct alignas(64) Line {
     char bytes[64];
   };
-  std::vector<Line> scratch(kernel->scratch_bytes() / 64 + 2);
-  Line& last = scratch.back();
+  std::vector<Line> workspace(kernel->workspace_bytes() / 64 + 2);
+  Line& last = workspace.back();
   std::memset(&last, kGuardByte, sizeof last);
-  kernel->run(in_pointers.data(), out_pointers.data(), acc_pointers.data(), n, scratch.data());
-  for (const char c : last.bytes) EXPECT_EQ(c, kGuardByte) << what << ": wrote beyond its scratch";
+  kernel->run(in_pointers.data(), out_pointers.data(), acc_pointers.data(), n, workspace.data());
+  for (const char c : last.bytes)
+    EXPECT_EQ(c, kGuardByte) << what << ": wrote beyond its workspace";
 
   for (size_t i = 0; i < in.size(); ++i) {
     EXPECT_TRUE(in[i].intact()) << what;

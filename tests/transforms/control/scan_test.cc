@@ -240,7 +240,7 @@ TEST(Scan, TenThousandStepsTakeTheMemoryOfTheirResiduals) {
                    .first);
   };
   const auto g = jit(grad(f));
-  // The first call takes the scratch memory, and keeps it.
+  // The first call takes the workspace, and keeps it.
   const int64_t before = memory::live_bytes();
   memory::reset_peak();
   g(w, xs);

@@ -244,7 +244,7 @@ TEST(WhileLoop, CheckpointsTakeTheMemoryOfTheSquareRoot) {
                             State(array(0), x), options)
                      .second);
     }));
-    // The first call takes the scratch memory, and keeps it.
+    // The first call takes the workspace, and keeps it.
     const int64_t before = memory::live_bytes();
     memory::reset_peak();
     slope(x);
