@@ -12,6 +12,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/primitives/products/attention_forms.h"
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/attention.h"
 #include "spruce/nn/activations.h"

@@ -9,6 +9,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
+#include "spruce/core/rules/window.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/pool_windows.h"
 

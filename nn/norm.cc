@@ -4,11 +4,11 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/deviations.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
-#include "spruce/core/rules/deviations.h"
 #include "spruce/core/rules/layer_norm.h"
 #include "spruce/nn/observe.h"
 
@@ -87,7 +87,7 @@ BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const
     for (int i = 0; i < x.rank(); ++i) {
       if (i != 1) axes.push_back(i);
     }
-    const rules::Deviations d = rules::deviations(wide, axes);
+    const spruce::internal::Deviations d = spruce::internal::deviations(wide, axes);
     distance = d.from_mean;
     rest = d.rest;
     v = d.of_squares / static_cast<double>(count);

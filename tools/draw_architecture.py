@@ -3,11 +3,10 @@
 
     python3 tools/draw_architecture.py           writes it
     python3 tools/draw_architecture.py --check   fails if it is not that of the sources, or where
-                                                 folders include each other that did not before
+                                                 folders include each other, directly or not
 
-Folders that include each other, directly or around a circle, stand in one frame. An arrow says
-that something in one frame includes something in the other; what follows from other arrows is left
-out. The folders of core/primitives, none of which includes another, are one.
+An arrow says that something in one folder includes something in the other; what follows from other
+arrows is left out. The folders of core/primitives, none of which includes another, are one.
 """
 
 import pathlib
@@ -17,7 +16,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
 PARTS = ("core", "transforms", "nn", "optim", "data", "cuda")
-CIRCLES = {frozenset({"core/ops", "core/rules"})}  # that there may be
 BEGIN, END = "<!-- picture -->\n", "<!-- end of picture -->\n"
 ONE = "core/primitives"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]spruce/([^"<>\n]*)/[^/"<>\n]*[">]', re.MULTILINE)
@@ -52,20 +50,16 @@ def reachable(graph):
 def picture():
     graph = arrows()
     below = reachable(graph)
-    circle = {f: frozenset({f} | {to for to in below[f] if f in below[to]}) for f in graph}
-    frames = sorted(set(circle.values()), key=min)
-    for frame in frames:
-        if len(frame) > 1 and frame not in CIRCLES:
-            sys.exit(f"These folders include each other: {', '.join(sorted(frame))}")
-    direct = {a: {circle[to] for f in a for to in graph[f]} - {a} for a in frames}
-    far = reachable(direct)
-    number = {frame: k for k, frame in enumerate(frames)}
+    for folder in sorted(graph):
+        circle = sorted({folder} | {to for to in below[folder] if folder in below[to]})
+        if len(circle) > 1:
+            sys.exit(f"These folders include each other: {', '.join(circle)}")
+    number = {folder: k for k, folder in enumerate(sorted(graph))}
     lines = ["```mermaid", "flowchart TD"]
-    for frame in frames:
-        lines.append(f'  f{number[frame]}["{"<br>".join(sorted(frame))}"]')
-    for a in frames:
-        for b in sorted(direct[a], key=min):
-            if not any(b in far[c] for c in direct[a]):
+    lines += [f'  f{k}["{folder}"]' for folder, k in number.items()]
+    for a in number:
+        for b in sorted(graph[a]):
+            if not any(b in below[c] for c in graph[a]):
                 lines.append(f"  f{number[a]} --> f{number[b]}")
     return "\n".join([*lines, "```"]) + "\n"
 

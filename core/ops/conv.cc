@@ -5,6 +5,7 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/window.h"
 
 namespace spruce {
 

@@ -8,24 +8,12 @@
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/fill.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/core/rules/to_device.h"
 
 namespace spruce {
 namespace {
-
-// `value`, of rank 0, repeated. Where nothing is traced the elements are written at once.
-Array repeated(const char* op, const Shape& shape, const Array& value) {
-  check_shape(op, shape, size_of(value.dtype()));
-  const uint8_t device =
-      internal::is_placed(value.aval()) ? value.aval().device : DefaultDevice::index();
-  if (Interpreter::current() != nullptr || value.is_tracer() || value.aval().device != 0)
-    return rules::to_device(rules::broadcast_in_dim(value, shape, {}), device);
-  const Array out = internal::make_array(Aval{value.dtype(), value.weak(), shape, device});
-  out.device().fill(internal::mutable_data(out), value.impl()->buffer->data(), shape.numel(),
-                    size_of(value.dtype()));
-  return out;
-}
 
 // The dtype of `x`; of C++ numbers what dtype_of_literal() says.
 Dtype written_dtype(const Array& x) {
@@ -47,12 +35,12 @@ Array stepped(int64_t n, Dtype dtype, const Array& start, const Array& step, boo
 
 Array ZerosFunction::operator()(const Shape& shape, Dtype dtype, Loc loc) const {
   const OpScope at("zeros", loc);
-  return repeated("zeros", shape, rules::scalar_of(dtype, 0));
+  return rules::filled("zeros", shape, rules::scalar_of(dtype, 0));
 }
 
 Array OnesFunction::operator()(const Shape& shape, Dtype dtype, Loc loc) const {
   const OpScope at("ones", loc);
-  return repeated("ones", shape, rules::scalar_of(dtype, 1));
+  return rules::filled("ones", shape, rules::scalar_of(dtype, 1));
 }
 
 Array FullFunction::operator()(const Shape& shape, const Array& value, Loc loc) const {
@@ -64,7 +52,7 @@ Array FullFunction::operator()(const Shape& shape, const Array& value, Dtype dty
   const OpScope at("full", loc);
   const internal::SameDevice here(value);
   const Array v = rules::convert(value, dtype);
-  return v.rank() == 0 ? repeated("full", shape, v) : broadcast_to(v, shape);
+  return v.rank() == 0 ? rules::filled("full", shape, v) : broadcast_to(v, shape);
 }
 
 Array ZerosLikeFunction::operator()(const Array& x, Loc loc) const {

@@ -9,17 +9,9 @@
 
 #include "spruce/core/array.h"
 #include "spruce/core/axis_arg.h"
+#include "spruce/core/rules/dot_params.h"
 
 namespace spruce {
-
-/// What dot_general sums over and what it goes along. lhs_contract[i] is summed with
-/// rhs_contract[i], lhs_batch[i] goes with rhs_batch[i]; negative axes count from the end.
-struct DotParams {
-  Axes lhs_contract;  ///< axes of a that are summed over
-  Axes rhs_contract;  ///< those of b
-  Axes lhs_batch;     ///< axes of a that stay side by side
-  Axes rhs_batch;     ///< those of b
-};
 
 /// The general contraction of two arrays, as jax.lax.dot_general. The axes of the result are the
 /// batch axes in the order given, then the other axes of `a`, then those of `b`. Operands are read

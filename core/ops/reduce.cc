@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/deviations.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/sort.h"
-#include "spruce/core/rules/deviations.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 
@@ -129,7 +129,7 @@ Array VarFunction::operator()(const Array& x, const AxisArg& axes, const VarOpti
   const Axes over = rising("var", x, axes);
   const Array wide = widened(x);
   const int64_t n = count(x.shape(), over) - options.ddof;
-  const Array y = rules::deviations(wide, over).of_squares /
+  const Array y = internal::deviations(wide, over).of_squares /
                   scalar_of(wide.dtype(), static_cast<double>(std::max<int64_t>(n, 0)));
   return narrowed(options.keepdims ? keep(y, x.shape(), over) : y, x.dtype());
 }

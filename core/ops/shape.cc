@@ -38,8 +38,7 @@ Shape resolved(const Array& x, const Shape& shape) {
 
 Array ReshapeFunction::operator()(const Array& x, const Shape& shape, Loc loc) const {
   const OpScope at("reshape", loc);
-  const Shape to = resolved(x, shape);
-  return to == x.shape() ? x : bind1(reshape_p, {x}, Params::make(ReshapeParams{to}));
+  return rules::reshaped(x, resolved(x, shape));
 }
 
 Array Array::reshape(const Shape& shape, Loc loc) const {
@@ -63,9 +62,7 @@ Array BroadcastToFunction::operator()(const Array& x, const Shape& shape, Loc lo
     throw ShapeError("broadcast_to: " + to_string(x.aval()) + " does not broadcast to shape " +
                      to_string(shape) + "; sizes must be equal or 1, aligned at the last axis");
   }
-  Axes dimensions;
-  for (int i = 0; i < x.rank(); ++i) dimensions.push_back(shape.rank() - x.rank() + i);
-  return rules::broadcast_in_dim(x, shape, dimensions);
+  return rules::broadcast_last(x, shape);
 }
 
 std::vector<Array> BroadcastArraysFunction::operator()(std::span<const Array> arrays,

@@ -33,16 +33,6 @@ extern const Primitive attention_grad_p;
 
 namespace rules {
 
-/// softmax over the last axis of scores f[..., t, s] where the mask of `attention_p`, undefined for
-/// none, lets a query attend to a key; rows of zeros for those that may attend to none.
-Array attention_weights(const Array& scores, const Array& mask, bool causal);
-
-/// Scores f[..., t, s] with -inf where a query may not attend to a key.
-Array masked_scores(const Array& scores, const Array& mask, bool causal);
-
-/// True for the rows of a mask that let nothing through, [..., t or 1, 1].
-Array closed_rows(const Array& mask);
-
 /// The type of attention's result. Checks query, key, value and, if there is one, the mask at
 /// `mask`.
 Aval attention_result(const ShapeArgs& a, size_t mask);
@@ -53,18 +43,6 @@ void check_attention_input(const ShapeArgs& a, size_t i, const char* what, const
 /// Throws if inputs 3 and 4 are not what attention_lse_p gives with the result `out`. In 16 bits
 /// the log-sum-exp may be so too.
 void check_attention_residuals(const ShapeArgs& a, const Aval& out);
-
-/// What the slow forms of derivatives begin with, in f32 or f64.
-struct AttentionParts {
-  /// `in` begins with query, key, value and both outputs of attention_lse_p.
-  AttentionParts(std::span<const Array> in, size_t mask, const Params& params);
-
-  Array query;    ///< times the scale
-  Array key;      ///< f[..., s, d]
-  Array value;    ///< f[..., s, e]
-  Array out;      ///< f[..., t, e]: the result
-  Array weights;  ///< f[..., t, s]
-};
 
 /// The floating-point operations of attention for operands of these shapes, of which only the last
 /// two sizes of `value` count.

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/attention_strided.h"
 
-#include "spruce/core/ops/create.h"
-#include "spruce/core/ops/math.h"
-#include "spruce/core/ops/shape.h"
-#include "spruce/core/ops/take.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::rules {
@@ -90,17 +86,6 @@ StridedView strided_result(const Shape& dense, const Axes& perm, const Shape& ou
   }
   for (int i = 0; i < perm.rank(); ++i) v.steps[static_cast<int>(perm[i])] = steps[i];
   return v;
-}
-
-Array strided_array(std::span<const Array> in, const StridedView& view) {
-  const int rank = view.shape.rank();
-  Array places = full({}, view.offset, int64);
-  for (int i = 0; i < rank; ++i) {
-    Shape shape = Shape::filled(rank, 1);
-    shape[i] = view.shape[i];
-    places = places + reshape(arange(view.shape[i]) * view.steps[i], shape);
-  }
-  return take(in[view.input], places);
 }
 
 std::vector<Sample> strided_samples(const std::vector<std::vector<Shape>>& inputs,

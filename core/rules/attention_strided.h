@@ -53,9 +53,6 @@ StridedView strided_result(const Shape& dense, const Axes& perm, const Shape& ou
 /// The shape in which a result is written, or `parts` of them stacked along `joined`.
 Shape strided_shape(const char* op, const Shape& dense, const Axes& perm, int64_t joined,
                     int64_t parts);
-/// An operand as a dense array.
-Array strided_array(std::span<const Array> in, const StridedView& view);
-
 /// Samples in f64 and f32: inputs of these shapes with these parameters.
 std::vector<Sample> strided_samples(const std::vector<std::vector<Shape>>& inputs,
                                     const std::vector<AttentionStridedParams>& params);

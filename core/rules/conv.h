@@ -2,9 +2,15 @@
 // Shapes and samples of convolutions and of reductions over windows.
 #pragma once
 
-#include "spruce/core/ops/conv.h"
+#include "spruce/core/primitive.h"
+#include "spruce/core/rules/conv_params.h"
 
-namespace spruce::rules {
+namespace spruce {
+
+/// The primitive of conv_general(), with ConvParams.
+extern const Primitive conv_general_p;
+
+namespace rules {
 
 /// The size of an axis whose neighbours are `dilation` apart.
 inline int64_t dilated_size(int64_t size, int64_t dilation) {
@@ -25,4 +31,5 @@ std::vector<Sample> conv_samples();
 /// another length.
 Shape filled_in(const char* op, const char* what, const Shape& s, int rank, int64_t value);
 
-}  // namespace spruce::rules
+}  // namespace rules
+}  // namespace spruce

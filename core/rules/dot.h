@@ -2,8 +2,8 @@
 // The primitive behind all products of matrices.
 #pragma once
 
-#include "spruce/core/ops/linalg.h"
 #include "spruce/core/primitive.h"
+#include "spruce/core/rules/dot_params.h"
 
 namespace spruce {
 

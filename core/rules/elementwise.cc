@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "spruce/core/default_device.h"
-#include "spruce/core/ops/math.h"
-#include "spruce/core/ops/reduce.h"
-#include "spruce/core/ops/shape.h"
 #include "spruce/core/public_name.h"
+#include "spruce/core/rules/fill.h"
+#include "spruce/core/rules/reduce.h"
+#include "spruce/core/rules/shape.h"
 
 namespace spruce::rules {
 namespace {
@@ -107,9 +107,7 @@ Aval predicate_floating(const ShapeArgs& a) {
   return Aval{Dtype::kBool, false, a.in[0]->shape};
 }
 
-Array broadcast_tangent(const Array& t, const Shape& shape) {
-  return t.shape() == shape ? t : broadcast_to(t, shape);
-}
+Array broadcast_tangent(const Array& t, const Shape& shape) { return broadcast_last(t, shape); }
 
 Array unbroadcast(const Array& ct, const Shape& shape) {
   if (ct.shape() == shape) return ct;
@@ -118,8 +116,9 @@ Array unbroadcast(const Array& ct, const Shape& shape) {
   for (int i = 0; i < ct.rank(); ++i) {
     if (i < extra || (shape[i - extra] == 1 && ct.shape()[i] != 1)) axes.push_back(i);
   }
-  const Array summed = sum(ct, axes);
-  return summed.shape() == shape ? summed : reshape(summed, shape);
+  const Array summed =
+      axes.empty() ? ct : bind1(reduce_sum_p, {ct}, Params::make(ReduceParams{axes}));
+  return reshaped(summed, shape);
 }
 
 Array add_tangents(const Array& a, const Array& b) {
@@ -128,12 +127,14 @@ Array add_tangents(const Array& a, const Array& b) {
 }
 
 Array scalar_like(double value, const Array& x) {
-  return spruce::internal::converted("constant", Array(value), x.dtype());
+  const Array y = spruce::internal::make_array(Aval{x.dtype(), true, Shape{}});
+  write_number(x.dtype(), value, spruce::internal::mutable_data(y));
+  return y;
 }
 
 Array zeros_of(const Aval& aval) {
   const DefaultDevice here(aval.device);
-  return zeros(aval.shape, aval.dtype);
+  return filled("zeros", aval.shape, scalar_of(aval.dtype, 0));
 }
 
 void jvp_zero(const JvpArgs& a) {
@@ -162,7 +163,7 @@ std::vector<Array> align_batched(const BatchArgs& a) {
     if (!a.batched[i] || in[i].rank() == rank + 1) continue;
     Shape shape = in[i].shape();
     while (shape.rank() < rank + 1) shape.insert(1, 1);
-    in[i] = reshape(in[i], shape);
+    in[i] = reshaped(in[i], shape);
   }
   return in;
 }
@@ -173,7 +174,7 @@ Array materialize_batch(const Array& x, bool batched, int64_t size) {
   if (batched) return x;
   Shape shape = x.shape();
   shape.insert(0, size);
-  return broadcast_to(x, shape);
+  return broadcast_last(x, shape);
 }
 
 std::vector<Sample> valued_samples(const std::vector<double>& values) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/gather.h"
 
-#include "spruce/core/ops/math.h"
-#include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 
@@ -158,8 +156,8 @@ void jvp_scatter_extremum(const JvpArgs& a) {
   const auto add_at = [&](const Array& base, const Array& updates) {
     return bind1(scatter_add_p, {base, indices, updates}, a.params);
   };
-  const Array mine = astype(equal(a.in[0], y), y.dtype());
-  const Array theirs = astype(equal(a.in[2], gather_like(y, indices, a.params)), y.dtype());
+  const Array mine = convert(a.in[0] == y, y.dtype());
+  const Array theirs = convert(a.in[2] == gather_like(y, indices, a.params), y.dtype());
   const Array share = add_at(mine, theirs);
   Array t = a.tangents[0].defined() ? a.tangents[0] * mine : zeros_of(a.in[0].aval());
   if (a.tangents[2].defined()) t = add_at(t, a.tangents[2] * theirs);
@@ -197,13 +195,19 @@ GatherParams along_params(const Shape& x, int axis) {
   return p;
 }
 
+// The integers as index vectors of one entry.
+static Array as_vectors(const Array& i) {
+  Shape shape = i.shape();
+  shape.push_back(1);
+  return reshaped(i, shape);
+}
+
 Array take_axis(const Array& x, const Array& i, int axis) {
-  return bind1(gather_p, {x, expand_dims(i, -1)},
-               Params::make(take_params(x.shape(), axis, i.rank())));
+  return bind1(gather_p, {x, as_vectors(i)}, Params::make(take_params(x.shape(), axis, i.rank())));
 }
 
 Array take_along(const Array& x, const Array& i, int axis) {
-  return bind1(gather_p, {x, expand_dims(i, -1)}, Params::make(along_params(x.shape(), axis)));
+  return bind1(gather_p, {x, as_vectors(i)}, Params::make(along_params(x.shape(), axis)));
 }
 
 }  // namespace rules

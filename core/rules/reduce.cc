@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/reduce.h"
 
-#include "spruce/core/ops/binary.h"
-#include "spruce/core/ops/compare.h"
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -101,7 +99,7 @@ void jvp_extremum(const JvpArgs& a) {
   const Axes& axes = a.params.get<ReduceParams>().axes;
   const Array &x = a.in[0], &t = a.tangents[0];
   a.out[0] = bind1(a.p, a.in, a.params);
-  const Array chosen = convert(equal(x, broadcast_reduced(a.out[0], x.shape(), axes)), t.dtype());
+  const Array chosen = convert(x == broadcast_reduced(a.out[0], x.shape(), axes), t.dtype());
   const Array total = bind1(reduce_sum_p, {t * chosen}, a.params),
               count = bind1(reduce_sum_p, {chosen}, a.params);
   a.out_tangents[0] = total / count;

@@ -7,6 +7,17 @@ Array broadcast_in_dim(const Array& x, const Shape& shape, const Axes& dimension
   return bind1(broadcast_in_dim_p, {x}, Params::make(BroadcastInDimParams{shape, dimensions}));
 }
 
+Array broadcast_last(const Array& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  Axes dimensions;
+  for (int i = 0; i < x.rank(); ++i) dimensions.push_back(shape.rank() - x.rank() + i);
+  return broadcast_in_dim(x, shape, dimensions);
+}
+
+Array reshaped(const Array& x, const Shape& shape) {
+  return x.shape() == shape ? x : bind1(reshape_p, {x}, Params::make(ReshapeParams{shape}));
+}
+
 Array transpose_axes(const Array& x, const Axes& perm) {
   return bind1(transpose_p, {x}, Params::make(TransposeParams{perm}));
 }
@@ -58,6 +69,15 @@ Array iota(const Shape& shape, Dtype dtype, int axis) {
 Array convert(const Array& x, Dtype dtype, bool weak) {
   if (x.dtype() == dtype && x.weak() == weak) return x;
   return bind1(convert_element_type_p, {x}, Params::make(ConvertParams{dtype, weak}));
+}
+
+void write_number(Dtype dtype, double value, void* to) {
+  visit_dtype(dtype, [&]<class T>(T) {
+    if constexpr (kIsHalf<T>)
+      *static_cast<T*>(to) = T(static_cast<float>(value));
+    else
+      *static_cast<T*>(to) = static_cast<T>(value);
+  });
 }
 
 Array scalar_of(Dtype dtype, double value) {

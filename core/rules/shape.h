@@ -73,6 +73,10 @@ namespace rules {
 
 /// `x` broadcast to `shape`, its axes being `dimensions` of it (see BroadcastInDimParams).
 Array broadcast_in_dim(const Array& x, const Shape& shape, const Axes& dimensions);
+/// `x` broadcast to `shape`, its axes being the last ones of it; x itself where it has that shape.
+Array broadcast_last(const Array& x, const Shape& shape);
+/// The elements of `x` in that shape; x itself where it has it.
+Array reshaped(const Array& x, const Shape& shape);
 /// Axis i of the result is axis perm[i] of x.
 Array transpose_axes(const Array& x, const Axes& perm);
 /// The elements start, start + stride, ... below limit of each axis; 0 <= start <= limit <= size.
@@ -93,6 +97,8 @@ Array reverse_axes(const Array& x, const Axes& axes);
 Array iota(const Shape& shape, Dtype dtype, int axis);
 /// `x` converted; itself where it has that dtype and strength already.
 Array convert(const Array& x, Dtype dtype, bool weak = false);
+/// Writes the element of that dtype that `value` converts to.
+void write_number(Dtype dtype, double value, void* to);
 /// A strong array of rank 0 of that dtype with the nearest value.
 Array scalar_of(Dtype dtype, double value);
 /// The only axis that is named, in 0..rank-1. Throws ShapeError naming `op`.

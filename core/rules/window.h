@@ -2,9 +2,16 @@
 // What reductions over windows have in common.
 #pragma once
 
-#include "spruce/core/ops/conv.h"
+#include "spruce/core/primitive.h"
+#include "spruce/core/rules/conv_params.h"
 
 namespace spruce {
+
+/// Reductions over windows and what their derivatives are made of: window_argmax and window_argmin
+/// name an element of each window (i32[...], -1 for none), window_gather reads the elements that
+/// are named so, window_scatter_add is its transpose.
+extern const Primitive reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p,
+    window_argmax_p, window_argmin_p, window_gather_p, window_scatter_add_p;
 
 /// window_gather reads the tap of each window that the indices name, or `fill` where there is no
 /// such element.

@@ -2,6 +2,7 @@
 // A product of the windows with what they lie on, for each group: columns are the places of the
 // output, the depth is features times taps.
 #include "spruce/core/cpu/conv/conv.h"
+#include "spruce/core/rules/conv.h"
 #include "spruce/cuda/codegen/tiles.h"
 
 namespace spruce {

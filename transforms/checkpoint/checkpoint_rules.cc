@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/control/body_rules.h"
 #include "spruce/transforms/dual.h"

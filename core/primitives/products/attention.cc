@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/primitives/products/attention_forms.h"
 #include "spruce/core/rules/elementwise.h"
 
 namespace spruce {

@@ -2,6 +2,7 @@
 // The cotangents of attention's operands from where these stand to where they are wanted.
 #include "spruce/core/cpu/attention/attention_kernel.h"
 #include "spruce/core/ops/join.h"
+#include "spruce/core/primitives/products/attention_forms.h"
 #include "spruce/core/rules/attention_strided.h"
 #include "spruce/core/rules/shape.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention over heads where they stand, with what its derivatives need.
 #include "spruce/core/cpu/attention/attention_kernel.h"
+#include "spruce/core/primitives/products/attention_forms.h"
 #include "spruce/core/rules/attention_strided.h"
 #include "spruce/core/rules/shape.h"
 

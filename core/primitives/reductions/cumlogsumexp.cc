@@ -5,7 +5,7 @@
 
 #include "spruce/core/cpu/reduce/cumulative.h"
 #include "spruce/core/ops/math.h"
-#include "spruce/core/rules/cumulative.h"
+#include "spruce/core/primitives/reductions/cumulative_rules.h"
 
 namespace spruce {
 namespace {

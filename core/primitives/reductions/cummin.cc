@@ -2,7 +2,7 @@
 // The smallest element so far along an axis; NaN from the first one on.
 #include "spruce/core/cpu/reduce/cumulative.h"
 #include "spruce/core/cpu/reduce/extremum.h"
-#include "spruce/core/rules/cumulative.h"
+#include "spruce/core/primitives/reductions/cumulative_rules.h"
 
 namespace spruce {
 namespace {

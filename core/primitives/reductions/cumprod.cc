@@ -2,7 +2,7 @@
 // Running products along an axis; floats up to f32 multiply in f64, integers wrap.
 #include "spruce/core/cpu/reduce/cumulative.h"
 #include "spruce/core/ops/binary.h"
-#include "spruce/core/rules/cumulative.h"
+#include "spruce/core/primitives/reductions/cumulative_rules.h"
 
 namespace spruce {
 namespace {

@@ -7,10 +7,10 @@
 #include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/cpu/with_workspace.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/deviations.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/cost.h"
-#include "spruce/core/rules/deviations.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/rows.h"
 #include "spruce/core/rules/shape.h"
@@ -59,7 +59,7 @@ SPRUCE_INLINE T shifted_sum(const T* x, T shift, int64_t n, T* squares) {
 struct LayerNorm {
   template <class I, class T>
   static SPRUCE_INLINE void row(const Affine<T>& e, const T* x, T* y, int64_t n, int64_t) {
-    // As rules::deviations().
+    // As internal::deviations().
     const T count = static_cast<T>(n);
     const T mean = shifted_sum(x, T(0), n, static_cast<T*>(nullptr)) / count;
     T squares;
@@ -125,7 +125,7 @@ Aval shape(const ShapeArgs& a) {
 }
 
 std::vector<Array> expand(std::span<const Array> in, const Params& params) {
-  const rules::Deviations d = rules::deviations(in[0], {in[0].rank() - 1});
+  const internal::Deviations d = internal::deviations(in[0], {in[0].rank() - 1});
   const auto n = static_cast<double>(in[0].shape().back());
   const Array variance = rules::convert(d.of_squares / n, in[0].dtype());
   const Array scale = rsqrt(variance + params.get<LayerNormParams>().eps);

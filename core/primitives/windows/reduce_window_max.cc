@@ -4,6 +4,7 @@
 
 #include "spruce/core/cpu/window/window.h"
 #include "spruce/core/rules/cost.h"
+#include "spruce/core/rules/window.h"
 
 namespace spruce {
 

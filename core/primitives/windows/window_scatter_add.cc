@@ -4,6 +4,7 @@
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/window.h"
 
 namespace spruce {
 namespace {

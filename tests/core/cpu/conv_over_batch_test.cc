@@ -7,6 +7,7 @@
 #include <spruce/spruce.h>
 
 #include "spruce/core/memory.h"
+#include "spruce/core/rules/conv.h"
 #include "tests/core/cpu/conv_cases.h"
 
 namespace spruce {

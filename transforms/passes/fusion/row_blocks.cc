@@ -11,6 +11,7 @@
 #include <set>
 
 #include "spruce/core/ops/conv.h"
+#include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/shape.h"

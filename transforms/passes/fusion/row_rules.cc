@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/gemm/dot.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/rules/attention.h"
+#include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/gather.h"

@@ -5,7 +5,7 @@
 
 #include "spruce/core/array.h"
 
-namespace spruce::rules {
+namespace spruce::internal {
 
 /// The mean of x over some axes in two parts, `mean + rest`, and the deviations from it. Sums have
 /// lost those axes. The dtype is that of x where nothing else is said.
@@ -21,4 +21,4 @@ struct Deviations {
 /// as the deviations do not depend on what `mean` was rounded to.
 Deviations deviations(const Array& x, const Axes& axes);
 
-}  // namespace spruce::rules
+}  // namespace spruce::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/rules/cumulative.h"
+#include "spruce/core/primitives/reductions/cumulative_rules.h"
 
 #include <limits>
 
