@@ -3,11 +3,16 @@
 # spruce_add_primitives(<folder>)
 #
 # Makes the folder a part of the registry: each name.cc in it or in a folder of it is the primitive
-# `name`. Any part of the library may have such a folder.
+# `name`, but for one with a name.h, which holds what several primitives share. Any part of the
+# library may have such a folder.
 function(spruce_add_primitives folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
+    cmake_path(REPLACE_EXTENSION source LAST_ONLY .h OUTPUT_VARIABLE header)
+    if(EXISTS "${header}")
+      continue()
+    endif()
     set_property(GLOBAL APPEND PROPERTY SPRUCE_PRIMITIVES ${name})
   endforeach()
 endfunction()
