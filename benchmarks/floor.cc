@@ -9,7 +9,7 @@
 
 #include "benchmarks/measure.h"
 #include "spruce/core/graph/build.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace bench {
 namespace {

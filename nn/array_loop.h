@@ -3,7 +3,7 @@
 // for each.
 #pragma once
 
-#include "spruce/transforms/control/scan.h"
+#include "spruce/transforms/control/loops/scan.h"
 
 namespace spruce::nn::internal {
 

@@ -4,8 +4,8 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/nn/factory.h"
-#include "spruce/transforms/control/scan.h"
-#include "spruce/transforms/vmap.h"
+#include "spruce/transforms/control/loops/scan.h"
+#include "spruce/transforms/vmap/vmap.h"
 
 namespace spruce::nn {
 namespace internal {

@@ -15,7 +15,7 @@
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
-#include "spruce/transforms/control/scan.h"
+#include "spruce/transforms/control/loops/scan.h"
 
 namespace spruce::nn {
 namespace {

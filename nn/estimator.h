@@ -8,7 +8,7 @@
 #include "spruce/core/ops/take.h"
 #include "spruce/nn/factory.h"
 #include "spruce/transforms/compile/jit.h"
-#include "spruce/transforms/grad.h"
+#include "spruce/transforms/derive/grad.h"
 
 namespace spruce::nn {
 

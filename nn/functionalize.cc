@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "spruce/transforms/stop_gradient.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::nn {
 namespace internal {

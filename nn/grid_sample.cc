@@ -15,7 +15,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
-#include "spruce/transforms/stop_gradient.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::nn {
 namespace {

@@ -9,7 +9,7 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/observe.h"
-#include "spruce/transforms/stop_gradient.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::nn {
 

@@ -2,7 +2,7 @@
 #include "spruce/nn/module_call.h"
 
 #include "spruce/nn/module_ref.h"
-#include "spruce/transforms/custom.h"
+#include "spruce/transforms/derive/custom.h"
 
 namespace spruce::nn::internal {
 namespace {

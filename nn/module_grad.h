@@ -4,7 +4,7 @@
 
 #include "spruce/core/tree/named_arrays.h"
 #include "spruce/nn/functionalize.h"
-#include "spruce/transforms/grad.h"
+#include "spruce/transforms/derive/grad.h"
 
 namespace spruce::nn {
 namespace internal {

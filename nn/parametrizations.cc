@@ -17,8 +17,8 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/array_loop.h"
 #include "spruce/nn/similarity.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 #include "spruce/transforms/implicit/linear_solve.h"
-#include "spruce/transforms/stop_gradient.h"
 
 namespace spruce::nn {
 namespace {

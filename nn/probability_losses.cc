@@ -15,8 +15,8 @@
 #include "spruce/nn/activations.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
-#include "spruce/transforms/custom.h"
-#include "spruce/transforms/stop_gradient.h"
+#include "spruce/transforms/derive/custom.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::nn {
 

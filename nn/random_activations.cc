@@ -11,7 +11,7 @@
 #include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
-#include "spruce/transforms/stop_gradient.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::nn {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "spruce/optim/transformation.h"
-#include "spruce/transforms/control/cond.h"
+#include "spruce/transforms/control/branches/cond.h"
 
 namespace spruce::optim {
 

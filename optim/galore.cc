@@ -7,8 +7,8 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/random/random.h"
-#include "spruce/transforms/control/cond.h"
-#include "spruce/transforms/control/scan.h"
+#include "spruce/transforms/control/branches/cond.h"
+#include "spruce/transforms/control/loops/scan.h"
 
 namespace spruce::optim {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/optim/minimize.h"
-#include "spruce/transforms/control/fori_loop.h"
-#include "spruce/transforms/control/while_loop.h"
+#include "spruce/transforms/control/loops/fori_loop.h"
+#include "spruce/transforms/control/loops/while_loop.h"
 
 namespace spruce::optim {
 namespace internal {

@@ -5,7 +5,7 @@
 
 #include "spruce/optim/transformation.h"
 #include "spruce/optim/zoom.h"
-#include "spruce/transforms/grad.h"
+#include "spruce/transforms/derive/grad.h"
 
 namespace spruce::optim {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/ops/linalg.h"
-#include "spruce/transforms/control/fori_loop.h"
+#include "spruce/transforms/control/loops/fori_loop.h"
 
 namespace spruce::optim {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "spruce/core/random/random.h"
 #include "spruce/optim/moments.h"
-#include "spruce/transforms/control/cond.h"
-#include "spruce/transforms/grad.h"
-#include "spruce/transforms/jvp.h"
+#include "spruce/transforms/control/branches/cond.h"
+#include "spruce/transforms/derive/grad.h"
+#include "spruce/transforms/derive/jvp.h"
 
 namespace spruce::optim {
 

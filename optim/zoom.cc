@@ -6,7 +6,7 @@
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/ranges.h"
 #include "spruce/optim/map_trainable.h"
-#include "spruce/transforms/control/while_loop.h"
+#include "spruce/transforms/control/loops/while_loop.h"
 
 namespace spruce::optim {
 

@@ -6,7 +6,7 @@
                                                  folders include each other, directly or not
 
 An arrow says that something in one folder includes something in the other; what follows from other
-arrows is left out. The folders of core/primitives, none of which includes another, are one.
+arrows is left out. The folders of core/primitives are drawn as one.
 """
 
 import pathlib
@@ -28,10 +28,7 @@ def arrows():
         for source in sorted((ROOT / part).rglob("*")):
             if source.suffix not in (".h", ".cc", ".inc"):
                 continue
-            if source.name == part + ".h":
-                continue  # it only includes the headers of its part
             folder = str(source.parent.relative_to(ROOT))
-            folder = ONE if folder.startswith(ONE + "/") else folder
             seen = set(INCLUDE.findall(source.read_text()))
             out.setdefault(folder, set()).update(seen - {folder})
     return {folder: {to for to in seen if to in out} for folder, seen in out.items()}
@@ -47,13 +44,30 @@ def reachable(graph):
     return out
 
 
-def picture():
-    graph = arrows()
-    below = reachable(graph)
-    for folder in sorted(graph):
+def check(below):
+    for folder in sorted(below):
         circle = sorted({folder} | {to for to in below[folder] if folder in below[to]})
         if len(circle) > 1:
             sys.exit(f"These folders include each other: {', '.join(circle)}")
+
+
+def merged(graph):
+    """The graph with the folders of core/primitives as one."""
+    def name(folder):
+        return ONE if folder.startswith(ONE + "/") else folder
+
+    out = {}
+    for folder, seen in graph.items():
+        out.setdefault(name(folder), set()).update(name(to) for to in seen)
+    return {folder: seen - {folder} for folder, seen in out.items()}
+
+
+def picture():
+    graph = arrows()
+    check(reachable(graph))
+    graph = merged(graph)
+    below = reachable(graph)
+    check(below)
     number = {folder: k for k, folder in enumerate(sorted(graph))}
     lines = ["```mermaid", "flowchart TD"]
     lines += [f'  f{k}["{folder}"]' for folder, k in number.items()]

@@ -12,9 +12,9 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/compile/jit.h"
-#include "spruce/transforms/grad.h"
-#include "spruce/transforms/jvp.h"
-#include "spruce/transforms/vjp.h"
+#include "spruce/transforms/derive/grad.h"
+#include "spruce/transforms/derive/jvp.h"
+#include "spruce/transforms/derive/vjp.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce {

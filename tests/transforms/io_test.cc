@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "spruce/transforms/grad.h"
-#include "spruce/transforms/vmap.h"
+#include "spruce/transforms/derive/grad.h"
+#include "spruce/transforms/vmap/vmap.h"
 
 namespace spruce {
 namespace io_test {

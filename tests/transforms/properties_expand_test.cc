@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "spruce/core/ops/join.h"
-#include "spruce/transforms/jvp.h"
-#include "spruce/transforms/vjp.h"
-#include "spruce/transforms/vmap.h"
+#include "spruce/transforms/derive/jvp.h"
+#include "spruce/transforms/derive/vjp.h"
+#include "spruce/transforms/vmap/vmap.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {

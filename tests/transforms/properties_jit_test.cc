@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // jit gives what evaluation gives, for values and derivatives, and traces once.
 #include "spruce/transforms/compile/jit.h"
-#include "spruce/transforms/jvp.h"
-#include "spruce/transforms/vjp.h"
+#include "spruce/transforms/derive/jvp.h"
+#include "spruce/transforms/derive/vjp.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {

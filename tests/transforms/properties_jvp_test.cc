@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward mode against central differences in f64, first and second order.
 #include "spruce/core/ops/create.h"
-#include "spruce/transforms/jvp.h"
+#include "spruce/transforms/derive/jvp.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reverse mode is the transpose of forward mode: <ct, J v> = <J' ct, v>, first and second order.
-#include "spruce/transforms/jvp.h"
-#include "spruce/transforms/vjp.h"
+#include "spruce/transforms/derive/jvp.h"
+#include "spruce/transforms/derive/vjp.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {

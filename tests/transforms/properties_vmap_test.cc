@@ -5,7 +5,7 @@
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/to_device.h"
-#include "spruce/transforms/vmap.h"
+#include "spruce/transforms/vmap/vmap.h"
 #include "tests/transforms/properties.h"
 
 namespace spruce::properties {

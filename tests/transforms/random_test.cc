@@ -12,8 +12,8 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/transforms/compile/jit.h"
-#include "spruce/transforms/grad.h"
-#include "spruce/transforms/vmap.h"
+#include "spruce/transforms/derive/grad.h"
+#include "spruce/transforms/vmap/vmap.h"
 
 namespace spruce {
 namespace random_test {

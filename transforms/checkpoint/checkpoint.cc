@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/checkpoint/checkpoint.h"
 
-#include "spruce/transforms/checkpoint_rules.h"
+#include "spruce/transforms/rules/checkpoint_rules.h"
 
 namespace spruce {
 

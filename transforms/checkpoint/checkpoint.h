@@ -6,9 +6,10 @@
 
 #include <optional>
 
+#include "spruce/core/interpreter.h"
 #include "spruce/core/primitive.h"
-#include "spruce/transforms/checked_function.h"
-#include "spruce/transforms/control/body.h"
+#include "spruce/transforms/control/body/body.h"
+#include "spruce/transforms/function/checked_function.h"
 
 namespace spruce {
 

@@ -3,19 +3,19 @@
 // are kept (inputs, and what the options name) and of tangents, in which it is linear. It holds the
 // operations that lead from the kept values to those that the derivative needs; its transpose runs
 // them in the backward pass.
-#include "spruce/transforms/checkpoint_rules.h"
+#include "spruce/transforms/rules/checkpoint_rules.h"
 
 #include <algorithm>
 
 #include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/body_rules.h"
-#include "spruce/transforms/dual.h"
-#include "spruce/transforms/linearizer.h"
+#include "spruce/transforms/control/body/body_rules.h"
+#include "spruce/transforms/derive/dual.h"
+#include "spruce/transforms/derive/linearizer.h"
+#include "spruce/transforms/derive/tape.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
-#include "spruce/transforms/stage.h"
-#include "spruce/transforms/tape.h"
+#include "spruce/transforms/stage/stage.h"
 
 namespace spruce {
 

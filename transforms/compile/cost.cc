@@ -9,7 +9,7 @@
 
 #include "spruce/core/graph/build.h"
 #include "spruce/core/graph/print.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce {
 namespace {

@@ -9,7 +9,7 @@
 #include "spruce/core/memory.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/transforms/compile/plan.h"
-#include "spruce/transforms/compile_log.h"
+#include "spruce/transforms/passes/compile_log.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/pipeline.h"
 

@@ -9,13 +9,13 @@
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/tree/tree.h"
-#include "spruce/transforms/checked_function.h"
 #include "spruce/transforms/compile/executor.h"
 #include "spruce/transforms/compile/lowered.h"
 #include "spruce/transforms/compile/retrace.h"
-#include "spruce/transforms/compile_log.h"
-#include "spruce/transforms/empty_leaves.h"
-#include "spruce/transforms/stage.h"
+#include "spruce/transforms/function/checked_function.h"
+#include "spruce/transforms/function/empty_leaves.h"
+#include "spruce/transforms/passes/compile_log.h"
+#include "spruce/transforms/stage/stage.h"
 
 namespace spruce {
 namespace internal {

@@ -10,7 +10,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "spruce/transforms/function_form.h"
+#include "spruce/transforms/function/function_form.h"
 
 namespace spruce::internal {
 

@@ -4,9 +4,9 @@
 #include <unordered_set>
 
 #include "spruce/transforms/compile/executor.h"
-#include "spruce/transforms/effect_rules.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "spruce/transforms/compile/jit.h"
-#include "spruce/transforms/function_form.h"
+#include "spruce/transforms/function/function_form.h"
 
 namespace spruce {
 

@@ -3,7 +3,7 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
-#include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce::internal {
 namespace {

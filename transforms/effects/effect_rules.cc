@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/public_name.h"
-#include "spruce/transforms/collectives.h"
-#include "spruce/transforms/control/body.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/control/body/body.h"
 #include "spruce/transforms/passes/effects.h"
+#include "spruce/transforms/rules/control_primitives.h"
+#include "spruce/transforms/vmap/collectives.h"
 
 namespace spruce::internal {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/effects/host_call.h"
 
-#include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce::internal {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "spruce/transforms/control/body.h"
+#include "spruce/transforms/control/body/body.h"
 
 namespace spruce {
 

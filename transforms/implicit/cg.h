@@ -4,7 +4,7 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
-#include "spruce/transforms/control/while_loop.h"
+#include "spruce/transforms/control/loops/while_loop.h"
 #include "spruce/transforms/implicit/linear_solve.h"
 
 namespace spruce {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/implicit/linear_solve.h"
 
-#include "spruce/transforms/control/body_rules.h"
-#include "spruce/transforms/linear_solve_rules.h"
+#include "spruce/core/interpreter.h"
+#include "spruce/transforms/control/body/body_rules.h"
+#include "spruce/transforms/rules/linear_solve_rules.h"
 
 namespace spruce::internal {
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "spruce/transforms/control/body.h"
+#include "spruce/transforms/control/body/body.h"
 
 namespace spruce {
 

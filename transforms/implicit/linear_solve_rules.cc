@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/transforms/linear_solve_rules.h"
+#include "spruce/transforms/rules/linear_solve_rules.h"
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/transforms/control/body_rules.h"
+#include "spruce/transforms/control/body/body_rules.h"
 #include "spruce/transforms/implicit/tangents.h"
 
 namespace spruce::internal {

@@ -4,7 +4,7 @@
 #include "spruce/core/custom.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/transforms/custom.h"
+#include "spruce/transforms/derive/custom.h"
 #include "spruce/transforms/implicit/tangents.h"
 
 namespace spruce::internal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/implicit/tangents.h"
 
-#include "spruce/transforms/dual.h"
+#include "spruce/transforms/derive/dual.h"
 
 namespace spruce::internal {
 

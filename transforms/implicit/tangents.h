@@ -3,8 +3,8 @@
 // need them so: a loop that carries values beside tangents cannot be turned around.
 #pragma once
 
-#include "spruce/transforms/control/body_rules.h"
-#include "spruce/transforms/tape.h"
+#include "spruce/transforms/control/body/body_rules.h"
+#include "spruce/transforms/derive/tape.h"
 
 namespace spruce::internal {
 

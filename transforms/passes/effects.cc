@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "spruce/transforms/checkpoint_rules.h"
-#include "spruce/transforms/effect_rules.h"
 #include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/rules/checkpoint_rules.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce::passes {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "spruce/core/environment.h"
-#include "spruce/transforms/compile_log.h"
-#include "spruce/transforms/graph_log.h"
+#include "spruce/transforms/passes/compile_log.h"
 #include "spruce/transforms/passes/effects.h"
+#include "spruce/transforms/passes/graph_log.h"
 
 namespace spruce::passes {
 namespace {

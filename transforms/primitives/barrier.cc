@@ -2,7 +2,7 @@
 // The first input, not before the second is there. Passes do not look through it.
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/checkpoint_rules.h"
+#include "spruce/transforms/rules/checkpoint_rules.h"
 
 namespace spruce {
 namespace {

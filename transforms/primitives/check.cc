@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "spruce/core/interpreter.h"
-#include "spruce/transforms/effect_rules.h"
 #include "spruce/transforms/effects/debugging.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce {
 namespace {

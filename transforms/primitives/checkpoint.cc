@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call of a body that reverse mode computes again instead of keeping what it computed.
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/checkpoint_rules.h"
-#include "spruce/transforms/control/body_rules.h"
+#include "spruce/transforms/control/body/body_rules.h"
+#include "spruce/transforms/rules/checkpoint_rules.h"
 
 namespace spruce {
 namespace {

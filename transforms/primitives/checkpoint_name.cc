@@ -2,7 +2,7 @@
 // A value under a name, which checkpoint can be told to keep.
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/checkpoint_rules.h"
+#include "spruce/transforms/rules/checkpoint_rules.h"
 
 namespace spruce {
 namespace {

@@ -2,13 +2,13 @@
 // One of several branches, chosen by an index. All take the same inputs and give the same types.
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/transforms/batch.h"
-#include "spruce/transforms/collectives.h"
-#include "spruce/transforms/control/cond_rules.h"
-#include "spruce/transforms/control/masked_operands.h"
-#include "spruce/transforms/control/place_operands.h"
-#include "spruce/transforms/control/samples.h"
-#include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/control/body/masked_operands.h"
+#include "spruce/transforms/control/body/place_operands.h"
+#include "spruce/transforms/control/body/samples.h"
+#include "spruce/transforms/control/branches/cond_rules.h"
+#include "spruce/transforms/rules/effect_rules.h"
+#include "spruce/transforms/vmap/batch.h"
+#include "spruce/transforms/vmap/collectives.h"
 
 namespace spruce {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "spruce/core/interpreter.h"
-#include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce {
 namespace {

@@ -7,7 +7,7 @@
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce {
 namespace {

@@ -7,7 +7,7 @@
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/to_device.h"
-#include "spruce/transforms/effect_rules.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce {
 namespace {

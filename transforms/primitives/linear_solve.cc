@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The solution of linear equations, with the map and the ways to solve for it and its transpose as
 // graphs.
-#include "spruce/transforms/control/body_rules.h"
-#include "spruce/transforms/linear_solve_rules.h"
+#include "spruce/transforms/control/body/body_rules.h"
+#include "spruce/transforms/rules/linear_solve_rules.h"
 
 namespace spruce {
 namespace {

@@ -3,10 +3,10 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control/place_operands.h"
-#include "spruce/transforms/control/samples.h"
-#include "spruce/transforms/control/scan_rules.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/control/body/place_operands.h"
+#include "spruce/transforms/control/body/samples.h"
+#include "spruce/transforms/control/loops/scan_rules.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce {
 namespace {

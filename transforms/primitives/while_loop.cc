@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop that runs while a condition of its carry holds.
-#include "spruce/transforms/control/place_operands.h"
-#include "spruce/transforms/control/samples.h"
-#include "spruce/transforms/control/while_rules.h"
+#include "spruce/transforms/control/body/place_operands.h"
+#include "spruce/transforms/control/body/samples.h"
+#include "spruce/transforms/control/loops/while_rules.h"
 
 namespace spruce {
 namespace {

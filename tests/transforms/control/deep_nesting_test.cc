@@ -8,7 +8,7 @@
 #include <set>
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/control/body_rules.h"
+#include "spruce/transforms/control/body/body_rules.h"
 #include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/transforms.h"
 

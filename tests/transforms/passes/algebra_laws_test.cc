@@ -10,8 +10,8 @@
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/compile/jit.h"
-#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/simplify/algebra.h"
+#include "spruce/transforms/rules/control_primitives.h"
 #include "tests/transforms/passes/pass_text.h"
 
 namespace spruce {

@@ -9,7 +9,7 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/nn/nn.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/rules/control_primitives.h"
 #include "spruce/transforms/transforms.h"
 
 namespace spruce {

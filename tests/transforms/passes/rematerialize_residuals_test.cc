@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/rules/control_primitives.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/transforms/passes/pass_text.h"
 

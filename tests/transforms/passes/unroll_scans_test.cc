@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/rules/control_primitives.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/transforms/passes/pass_text.h"
 

@@ -7,7 +7,7 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/nn/nn.h"
-#include "spruce/transforms/stop_gradient.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::random_programs {
 namespace {

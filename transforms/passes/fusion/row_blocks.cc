@@ -15,9 +15,9 @@
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/fusion/row_rules.h"
 #include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::passes {
 namespace {

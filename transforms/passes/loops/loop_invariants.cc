@@ -11,11 +11,11 @@
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/loops/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::passes {
 namespace {

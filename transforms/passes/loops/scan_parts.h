@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "spruce/core/graph/graph.h"
-#include "spruce/transforms/control_primitives.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::passes {
 

@@ -2,10 +2,10 @@
 // Scans with several steps in one turn. Steps that do not fill a turn are done behind the loop.
 #include "spruce/core/graph/build.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::passes {
 namespace {

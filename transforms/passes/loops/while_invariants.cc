@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "spruce/core/graph/build.h"
-#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/loops/hoist.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::passes {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/control_primitives.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rules.h"
 #include "spruce/transforms/passes/simplify/match.h"
+#include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::passes {
 namespace {

@@ -6,7 +6,7 @@
 #include "spruce/core/rules/nan_outside.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
-#include "spruce/transforms/stage.h"
+#include "spruce/transforms/stage/stage.h"
 
 namespace spruce::passes {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "spruce/core/graph/build.h"
 #include "spruce/core/graph/custom_call.h"
-#include "spruce/transforms/checkpoint_rules.h"
-#include "spruce/transforms/linear_solve_rules.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
+#include "spruce/transforms/rules/checkpoint_rules.h"
+#include "spruce/transforms/rules/linear_solve_rules.h"
 
 namespace spruce::passes {
 namespace {

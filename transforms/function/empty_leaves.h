@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a function that runs under a transform meets an empty Array: the message names the leaves
+// of its arguments that are empty.
+#pragma once
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "spruce/core/empty_array_error.h"
+#include "spruce/core/tree/tree.h"
+#include "spruce/transforms/function/run_under.h"
+
+namespace spruce::internal {
+
+/// The paths of the leaves that are undefined.
+struct EmptyLeaves : tree::internal::PathKeeper {
+  std::vector<std::string> paths;
+
+  template <class A>
+  void leaf(A& a, tree::Leaf) {
+    if (!a.defined()) paths.push_back(path);
+  }
+  template <class S>
+  void fixed(const S&) {}
+  void size(size_t) {}
+};
+
+/// Throws `e` with the leaves of the arguments of `op` that are empty; returns where there are
+/// none, or where `e` names those of a transform within.
+void throw_with_leaves(const EmptyArrayError& e, const char* op, const EmptyLeaves& empty);
+
+/// f(args...) under `i`.
+template <class F, class... Args>
+auto apply_under(Interpreter& i, const char* op, const F& f, const std::tuple<Args...>& args) {
+  try {
+    return run_under(i, [&] { return std::apply(f, args); });
+  } catch (const EmptyArrayError& e) {
+    EmptyLeaves empty;
+    tree::internal::walk(args, empty);
+    throw_with_leaves(e, op, empty);
+    throw;
+  }
+}
+
+}  // namespace spruce::internal
