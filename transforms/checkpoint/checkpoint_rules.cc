@@ -89,8 +89,8 @@ TangentBody tangent_body(const Graph& body, const std::vector<ValueId>& saved, c
       if (t.defined()) stage.output(t);
     }
   }
-  result.graph =
-      passes::dead_code(passes::common_subexpressions(passes::without_effects(stage.take())));
+  result.graph = passes::outermost_dead_code(
+      passes::outermost_common_subexpressions(passes::without_effects(stage.take())));
   return result;
 }
 
@@ -109,7 +109,7 @@ void drop_unused(Graph& g, std::vector<Array>& in) {
   }
   g.inputs.resize(n);
   in.resize(n);
-  g = passes::dead_code(std::move(g));
+  g = passes::outermost_dead_code(std::move(g));
 }
 
 void append_tangents(std::vector<Array>& in, const JvpArgs& a) {

@@ -134,6 +134,13 @@ TEST(DeepNesting, WhatIsDifferentiatedGrowsAsTheDepth) {
   expect_linear("grad of scans", [&](int n) {
     return make_graph(grad([=](const Array& v) { return scans(n, v); }))(array(2.0f));
   });
+  const auto again = [](const auto& self, int depth, const Array& v) -> Array {
+    if (depth == 0) return v;
+    return checkpoint([&](const Array& y) { return sin(self(self, depth - 1, y)); })(v);
+  };
+  expect_linear("grad of checkpoints", [&](int n) {
+    return make_graph(grad([=](const Array& v) { return sum(again(again, n, v)); }))(x);
+  });
   // The numbers are those of the same without branches.
   const auto plain = [](const Array& v) {
     Array y = v;
@@ -141,6 +148,9 @@ TEST(DeepNesting, WhatIsDifferentiatedGrowsAsTheDepth) {
     return sum(y);
   };
   EXPECT_TRUE(allclose(grad(one(20))(x), grad(plain)(x)));
+  const auto remade = [&](const Array& v) { return sum(again(again, 20, v)); };
+  EXPECT_TRUE(allclose(grad(remade)(x), grad(plain)(x)));
+  EXPECT_TRUE(allclose(jit(grad(remade))(x), grad(plain)(x)));
   EXPECT_TRUE(allclose(jit(grad(one(20)))(x), grad(plain)(x)));
   const auto second = [](const auto& f) {
     return grad([=](const Array& v) { return sum(grad(f)(v)); });
