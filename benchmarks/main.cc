@@ -31,7 +31,8 @@ Array integers(int64_t high, const sp::Shape& shape) {
 
 std::vector<Row> rows() {
   std::vector<Row> all;
-  for (auto make : {network_rows, higher_order_rows, function_rows, gather_rows, join_rows}) {
+  for (auto make :
+       {network_rows, layer_rows, higher_order_rows, function_rows, gather_rows, join_rows}) {
     std::vector<Row> some = make();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
@@ -42,10 +43,11 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: spruce_bench [row ...] [--eager] [--threads n] [--seconds s] [--json | --table]\n"
-    "                    [--no-floor]\n"
+    "                    [--no-floor] [--device cuda:0]\n"
     "       spruce_bench --list | --machine | --check FILE [row ...]\n"
     "       spruce_bench --profile row ...\n"
     "  --seconds s   how long each row is repeated (1.5)\n"
+    "  --device d    where the rows run: cpu, or cuda:0; floors are those of the CPU\n"
     "  --profile     where the time of each row goes, by equation\n"
     "  --machine     only what the floors are made of\n"
     "  --check FILE  one call of each row; fails where its value is not that of the file\n";
@@ -56,7 +58,7 @@ struct Arguments {
   double seconds = 1.5;
   bool table = isatty(STDOUT_FILENO) != 0;
   bool list = false, machine = false, floor = true, profile = false, help = false;
-  std::string check;
+  std::string check, device = "cpu";
 };
 
 void parse(int argc, char** argv, Arguments& out) {
@@ -96,6 +98,8 @@ void parse(int argc, char** argv, Arguments& out) {
       out.machine = true;
     else if (arg == "--check")
       out.check = next();
+    else if (arg == "--device")
+      out.device = next();
     else if (arg.starts_with("--"))
       throw std::invalid_argument("there is no option " + arg);
     else
@@ -213,6 +217,7 @@ int main(int argc, char** argv) {
   Arguments args;
   try {
     parse(argc, argv, args);
+    const sp::DefaultDevice here(device_named(args.device));
     if (args.help) {
       std::printf("%s", kUsage);
     } else if (args.list) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "benchmarks/measure.h"
 
+#ifdef SPRUCE_BENCH_CUDA
+#include <spruce/cuda.h>
+#endif
+
 #include <fstream>
+#include <stdexcept>
 
 namespace bench {
 namespace {
@@ -28,12 +33,20 @@ int64_t resident(const std::string& field) {
 // From now on VmHWM tells the highest resident set.
 void forget_highest() { std::ofstream("/proc/self/clear_refs") << '5'; }
 
+// Until what was enqueued on a device has run.
+void wait() {
+#ifdef SPRUCE_BENCH_CUDA
+  sp::cuda::synchronize();
+#endif
+}
+
 double median_seconds(const Call& call, double seconds) {
   std::vector<double> times;
   const auto start = Clock::now();
   for (int inner = 1; times.size() < 5 || seconds_since(start) < seconds;) {
     const auto t = Clock::now();
     for (int i = 0; i < inner; ++i) call.run();
+    wait();
     const double d = seconds_since(t);
     times.push_back(d / inner);
     if (d < 2e-3) inner *= 2;
@@ -45,6 +58,14 @@ double median_seconds(const Call& call, double seconds) {
 }
 
 }  // namespace
+
+sp::Device& device_named(const std::string& name) {
+  if (name == "cpu") return sp::cpu_device();
+#ifdef SPRUCE_BENCH_CUDA
+  if (name == "cuda:0") return sp::cuda::device(0);
+#endif
+  throw std::invalid_argument("there is no device '" + name + "' in this build");
+}
 
 double first_value(const Call& call) { return mean_absolute(call.run()); }
 
@@ -58,6 +79,7 @@ Measurement measure(const Row& row, const Settings& settings, double seconds) {
     call.lower();
     m.lower_seconds = seconds_since(start);
     const std::vector<Array> results = call.run();
+    wait();
     m.first_seconds = seconds_since(start);
     m.value = mean_absolute(results);
   }

@@ -27,6 +27,10 @@ struct Measurement {
   double compile_seconds() const { return std::max(0.0, first_seconds - seconds); }
 };
 
+/// "cpu", or "cuda:0" where this program was built for CUDA. Throws std::invalid_argument for
+/// another name, DeviceError where the machine has no such device.
+sp::Device& device_named(const std::string& name);
+
 /// The first call and nothing else.
 double first_value(const Call& call);
 

@@ -3,6 +3,7 @@
 
     ./dev bench --peers [row ...] [--threads n] [--rounds n] [--seconds s] [--without peer ...]
                         [--peers-from DIR] [--realtime] [--tuned-only] [--json] [--title TEXT]
+                        [--device cuda:0]
 
 Each row of each program is a process of its own, pinned to the first n cores, so that memory is
 that of the row and nothing is shared but the machine. A round runs a row once in every program; the
@@ -82,6 +83,10 @@ def programs(args, python):
     if not jax.exists() and not torch.exists():
         sys.exit(f"run.py: {folder} has neither rows_jax.py nor rows_torch.py")
     out = {"spruce": [args.program, "--json", "--no-floor"]}
+    if args.device != "cpu":
+        # JAX takes a GPU that is there. The rows of PyTorch are made of host memory.
+        out["spruce"] += ["--device", args.device]
+        return out | ({"jax": [python, jax]} if jax.exists() and "jax" not in args.without else {})
     if jax.exists():
         out["jax"] = [python, jax]
     if torch.exists():
@@ -123,6 +128,7 @@ def parse():
     parser.add_argument("--peers-from", metavar="DIR")
     parser.add_argument("--without", action="append", default=[], metavar="PEER")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", default="cpu", help="cuda:0: there, against JAX")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each row in each round")
     parser.add_argument("--realtime", action="store_true",
@@ -140,7 +146,10 @@ def main():
     args = parse()
     python = environment()
     with tempfile.TemporaryDirectory() as scratch:
-        pinned = Pinned(args.threads, args.realtime, {"TORCHINDUCTOR_CACHE_DIR": str(scratch)})
+        defaults = {"TORCHINDUCTOR_CACHE_DIR": str(scratch)}
+        if args.device != "cpu":
+            defaults["JAX_PLATFORMS"] = "cuda"  # or fails, instead of falling back to the CPU
+        pinned = Pinned(args.threads, args.realtime, defaults)
         every = subprocess.run([args.program, "--list"], capture_output=True, text=True, check=True)
         rows = [r for r in every.stdout.split() if not args.rows or r in args.rows]
         commands = programs(args, python)
@@ -151,7 +160,8 @@ def main():
         for entry in summary:
             print(json.dumps(entry))
     else:
-        heading = f"Threads: {args.threads}" + (f", {args.title}" if args.title else "")
+        where = "" if args.device == "cpu" else f" and {args.device}"
+        heading = f"Threads: {args.threads}{where}" + (f", {args.title}" if args.title else "")
         text = report.page(summary, machine, report.surroundings(python, HERE, args), heading)
         args.page.write_text(report.merged(args.page, text))
         print(text)

@@ -93,7 +93,7 @@ struct Call {
   std::vector<Argument> arguments;  ///< inputs, outputs and workspace, in the order of the call
 };
 
-/// Bytes copied within the device; the two do not overlap.
+/// Bytes copied within the device; the two do not overlap, or are the same: then nothing is done.
 struct Copy {
   Argument to;        ///< an output or workspace
   Argument from;      ///< an input or workspace
@@ -110,10 +110,17 @@ struct Fill {
 /// One of the things that run after each other on the stream.
 using Step = std::variant<Launch, Call, Copy, Fill>;
 
+/// An output that may stand in the memory of an input, where both have as many bytes.
+struct InPlace {
+  size_t input = 0;   ///< which is read at an element, by the thread that writes it, or before
+  size_t output = 0;  ///< which the steps write last
+};
+
 /// What one equation runs.
 struct Kernels {
-  std::vector<Step> steps;      ///< in order; each sees what those before it have written
-  int64_t workspace_bytes = 0;  ///< of memory that is theirs while they run, not initialised
+  std::vector<Step> steps;        ///< in order; each sees what those before it have written
+  int64_t workspace_bytes = 0;    ///< of memory that is theirs while they run, not initialised
+  std::vector<InPlace> in_place;  ///< any of them at once, each input for one output
 };
 
 /// How a primitive runs on CUDA devices. Each is one file of cuda/primitives/, named as the

@@ -62,6 +62,38 @@ int64_t vector_size(const Walk& walk, int64_t largest) {
   return n;
 }
 
+bool is_dense(const Shape& steps, const Shape& space) {
+  const Shape dense = row_major_strides(space);
+  for (int i = 0; i < space.rank(); ++i) {
+    if (space[i] != 1 && steps[i] != dense[i]) return false;
+  }
+  return true;
+}
+
+// The targets that may stand in the memory of inputs: a thread reads there what it writes, and
+// reads it first. Outputs of kernels before this one may not, since this one reads the inputs
+// again.
+std::vector<InPlace> in_place(const std::vector<Expression::Load>& loads, const Graph& graph,
+                              const std::vector<Target>& targets, const Shape& space) {
+  std::vector<InPlace> out;
+  const auto is_input = [](const Expression::Load& l) {
+    return l.place && l.place->kind == Place::Kind::kInput;
+  };
+  for (const Expression::Load& l : loads) {
+    if (!is_input(l)) continue;
+    const bool dense = std::all_of(loads.begin(), loads.end(), [&](const Expression::Load& other) {
+      return !is_input(other) || other.place->index != l.place->index ||
+             is_dense(other.steps, space);
+    });
+    if (!dense) continue;
+    for (const Target& t : targets) {
+      if (size_of(graph.avals[static_cast<size_t>(t.value)].dtype) == size_of(l.dtype))
+        out.push_back({l.place->index, t.place.index});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
@@ -153,6 +185,7 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
   body += walk.places(kernel, "a", "i", names) + read + "#pragma unroll\n    for (int j = 0; j < " +
           count + "; ++j) {\n" + compute + "    }\n" + write + "  }\n";
   out.steps.push_back(kernel.launch(body, {blocks_for(vectors, kThreads)}, {kThreads}));
+  out.in_place = in_place(loads, graph, targets, space);
   return true;
 }
 

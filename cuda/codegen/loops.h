@@ -15,8 +15,8 @@ struct Target {
   Place place;    ///< for its elements
 };
 
-/// One kernel that writes the targets, which have one shape. False if a value cannot be computed by
-/// an Expression.
+/// One kernel that writes the targets, outputs of one shape. False if a value cannot be computed by
+/// an Expression. Of several kernels, out.in_place is that of the last one.
 bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
                         const std::map<ValueId, Place>& places, const std::vector<Target>& targets,
                         Kernels& out);

@@ -115,6 +115,7 @@ void whole_copy(const PrepareArgs& args, size_t input, size_t output, Kernels& o
   if (x.numel() == 0) return;
   if (!is_host_number(x)) {
     out.steps.push_back(Copy{Argument::output(output), Argument::input(input), x.bytes()});
+    out.in_place.push_back({input, output});
     return;
   }
   const Strided number{of_input(input), 0, {}}, to{of_output(output), 0, {}};

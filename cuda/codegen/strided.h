@@ -29,7 +29,8 @@ inline Place of_input(size_t i) { return {Place::Kind::kInput, i, 0}; }
 inline Place of_output(size_t i) { return {Place::Kind::kOutput, i, 0}; }
 inline Place of_workspace(int64_t offset) { return {Place::Kind::kWorkspace, 0, offset}; }
 
-/// Copies a whole array of the same bytes, from an input that may be a number of the host.
+/// Copies a whole array of the same bytes, from an input that may be a number of the host. Steps
+/// after it do not read that input: the output may stand in its place.
 void whole_copy(const PrepareArgs& args, size_t input, size_t output, Kernels& out);
 
 }  // namespace spruce::cuda

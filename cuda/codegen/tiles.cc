@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "spruce/core/rules/dot.h"
-#include "spruce/cuda/products/gemm.h"
-
 namespace spruce::cuda {
 namespace {
 
@@ -84,69 +81,6 @@ Launch tiles_kernel(KernelBuilder& kernel, const Tiles& t) {
       t.store + "      }\n    }\n  }\n  }\n";
   return kernel.launch(text, {std::min(tiles, kMostBlocks), 1, std::min<int64_t>(t.batches, 65535)},
                        {kThreads});
-}
-
-Kernels product_kernels(const PrepareArgs& args, const ProductAxes& p) {
-  Kernels out;
-  const Shape &x = args.in[0]->shape, &y = args.in[1]->shape, &to = args.out[0]->shape;
-  if (to.numel() == 0) return out;
-  const Shape xs = row_major_strides(x), ys = row_major_strides(y), steps = row_major_strides(to);
-  // The steps of the result along the axes of the dense one.
-  Shape ts = steps;
-  for (int i = 0; i < p.perm.rank(); ++i) ts[p.perm[i]] = steps[i];
-  Walk batch, rows, columns, depth;
-  int axis = 0;
-  for (int i = 0; i < p.lhs_batch.rank(); ++i, ++axis)
-    batch.add(x[p.lhs_batch[i]], {xs[p.lhs_batch[i]], ys[p.rhs_batch[i]], ts[axis]});
-  for (const int64_t i : rules::free_axes(x.rank(), p.lhs_contract, p.lhs_batch))
-    rows.add(x[i], {xs[i], ts[axis++]});
-  for (const int64_t i : rules::free_axes(y.rank(), p.rhs_contract, p.rhs_batch))
-    columns.add(y[i], {ys[i], ts[axis++]});
-  for (int i = 0; i < p.lhs_contract.rank(); ++i)
-    depth.add(x[p.lhs_contract[i]], {xs[p.lhs_contract[i]], ys[p.rhs_contract[i]]});
-
-  const Dtype d = args.out[0]->dtype;
-  // One step along each axis is what libraries multiply.
-  const auto one = [](const Walk& w) { return w.axes.size() <= 1; };
-  if (one(batch) && one(rows) && one(columns) && one(depth)) {
-    const auto step = [](const Walk& w, size_t which) {
-      return w.axes.empty() ? int64_t{0} : w.axes[0].steps[which];
-    };
-    const std::optional<Kernels> gemm =
-        gemm_kernels({d,
-                      batch.size(),
-                      rows.size(),
-                      columns.size(),
-                      depth.size(),
-                      {step(batch, 0), step(rows, 0), step(depth, 0)},
-                      {step(batch, 1), step(depth, 1), step(columns, 0)},
-                      {step(batch, 2), step(rows, 1), step(columns, 1)}});
-    if (gemm) return *gemm;
-  }
-  KernelBuilder kernel("product", args);
-  const std::string left = kernel.input(0), right = kernel.input(1), result = kernel.output(0);
-  // Each walk is written where it is used; its sizes are declared once.
-  const std::string begin = "        sp::i64 px = 0, py = 0, pz = 0;\n";
-  const std::string b = "    {\n" + batch.places(kernel, "b_", "b", {"px", "py", "pz"}) + "    }\n";
-  const std::string m = "    {\n" + rows.places(kernel, "m_", "m", {"px", "pz"}) + "    }\n";
-  const std::string n = "    {\n" + columns.places(kernel, "n_", "n", {"py", "pz"}) + "    }\n";
-  const std::string k = "    {\n" + depth.places(kernel, "k_", "k", {"px", "py"}) + "    }\n";
-  const auto dense = [](const Walk& w, size_t which) {
-    return !w.axes.empty() && w.axes.back().steps[which] == 1;
-  };
-  Tiles t{batch.size(),
-          rows.size(),
-          columns.size(),
-          depth.size(),
-          d,
-          dense(depth, 0),
-          dense(depth, 1),
-          begin + b + m + k + "        value = sp::widen(" + left + "[px]);\n",
-          begin + b + n + k + "        value = sp::widen(" + right + "[py]);\n",
-          begin + b + m + n + "        " + result + "[pz] = sp::narrow<" +
-              std::string(text_type(d)) + ">(value);\n"};
-  out.steps.push_back(tiles_kernel(kernel, t));
-  return out;
 }
 
 }  // namespace spruce::cuda

@@ -22,14 +22,4 @@ struct Tiles {
 /// sums of bool are ors.
 Launch tiles_kernel(KernelBuilder& kernel, const Tiles& t);
 
-/// The kernels of a product with the axes of DotParams; the result's axis i is axis perm[i] of the
-/// dense one.
-Kernels product_kernels(const PrepareArgs& args, const struct ProductAxes& axes);
-
-/// The axes of a product.
-struct ProductAxes {
-  Axes lhs_contract, rhs_contract, lhs_batch, rhs_batch;  ///< as in DotParams
-  Axes perm;                                              ///< empty for none
-};
-
 }  // namespace spruce::cuda

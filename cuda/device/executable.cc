@@ -10,11 +10,13 @@
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"
 #include "spruce/core/rules/to_device.h"
+#include "spruce/cuda/cuda.h"
 #include "spruce/cuda/device/device.h"
 #include "spruce/cuda/device/host_step.h"
 #include "spruce/cuda/driver/error.h"
 #include "spruce/cuda/plan/graph_cache.h"
 #include "spruce/cuda/plan/layout.h"
+#include "spruce/cuda/products/epilogue.h"
 
 namespace spruce::cuda {
 namespace {
@@ -56,18 +58,21 @@ void place(Graph& g, uint8_t device, bool constants_too) {
   }
 }
 
-// Placed, and groups of equations taken apart where one kernel does not run them.
+// Placed, products joined with what ends them, and groups of equations taken apart where one kernel
+// does not run them.
 Graph prepared(Graph graph, uint8_t device) {
   place(graph, device, true);
-  Graph out = rebuild(std::move(graph), [](Graph& g, Equation e, std::vector<ValueId>& renamed) {
-    const Graph* body = body_of(e);
-    if (body == nullptr || kernels_for(g, e)) {
-      g.equations.push_back(std::move(e));
-      return;
-    }
-    const std::vector<ValueId> results = splice(g, *body, e.inputs);
-    for (size_t k = 0; k < results.size(); ++k) renamed[at(e.outputs[k])] = results[k];
-  });
+  Graph out = rebuild(join_products(std::move(graph)),
+                      [](Graph& g, Equation e, std::vector<ValueId>& renamed) {
+                        const Graph* body = body_of(e);
+                        if (body == nullptr || kernels_for(g, e)) {
+                          g.equations.push_back(std::move(e));
+                          return;
+                        }
+                        const std::vector<ValueId> results = splice(g, *body, e.inputs);
+                        for (size_t k = 0; k < results.size(); ++k)
+                          renamed[at(e.outputs[k])] = results[k];
+                      });
   return out;
 }
 
@@ -77,13 +82,13 @@ class CudaExecutable final : public Executable {
       : device_(device), graph_(std::move(graph)), cuda_graphs_(device.context()) {
     std::vector<std::optional<Kernels>> kernels(graph_.equations.size());
     std::vector<const std::string*> texts;
-    std::vector<int64_t> workspaces(graph_.equations.size());
+    std::vector<EquationMemory> memory(graph_.equations.size());
     for (size_t n = 0; n < graph_.equations.size(); ++n) {
       const Equation& e = graph_.equations[n];
       if (e.primitive->kind == PrimitiveKind::kView) continue;
       kernels[n] = kernels_for(graph_, e);
       if (!kernels[n]) continue;
-      workspaces[n] = kernels[n]->workspace_bytes;
+      memory[n] = {kernels[n]->workspace_bytes, kernels[n]->in_place};
       for (const Step& step : kernels[n]->steps) {
         if (const auto* launch = std::get_if<Launch>(&step)) texts.push_back(&launch->text);
       }
@@ -101,11 +106,13 @@ class CudaExecutable final : public Executable {
         by_host_ = true;
       }
     }
-    layout_ = make_layout(graph_, workspaces);
+    layout_ = make_layout(graph_, memory);
     for (const Graph::Constant& c : graph_.constants) {
       constants_.push_back(rules::to_device(c.value, device_.index()));
     }
   }
+
+  int64_t donor(size_t k) const override { return layout_.donors[k]; }
 
   void run(std::span<const View> in, std::span<const View> out) const override {
     const CudaDevice::Arena arena(device_, layout_.arena_bytes);
@@ -118,7 +125,7 @@ class CudaExecutable final : public Executable {
     if (by_host_)
       run_all(device_.context().stream());
     else
-      cuda_graphs_.run(addresses, run_all);
+      cuda_graphs_.run(addresses, static_cast<int>(matmul_precision()), run_all);
     device_.context().enqueued("jit");
   }
 

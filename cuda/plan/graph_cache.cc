@@ -38,14 +38,15 @@ CUgraph GraphCache::capture(const std::function<void(CUstream)>& enqueue) {
   return graph;
 }
 
-void GraphCache::run(std::span<void* const> addresses,
+void GraphCache::run(std::span<void* const> addresses, int mode,
                      const std::function<void(CUstream)>& enqueue) {
   const DriverTable& d = driver();
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
-    return std::equal(e.addresses.begin(), e.addresses.end(), addresses.begin(), addresses.end());
+    return e.mode == mode &&
+           std::equal(e.addresses.begin(), e.addresses.end(), addresses.begin(), addresses.end());
   });
   if (found == entries_.end()) {
-    Entry seen{{addresses.begin(), addresses.end()}, nullptr, ++now_};
+    Entry seen{{addresses.begin(), addresses.end()}, mode, nullptr, ++now_};
     if (entries_.size() < kMost) {
       entries_.push_back(std::move(seen));
     } else {

@@ -20,14 +20,17 @@ class GraphCache {
   GraphCache(const GraphCache&) = delete;
   GraphCache& operator=(const GraphCache&) = delete;
 
-  /// Runs what `enqueue` puts on a stream. Addresses that come for the second time get a graph; a
-  /// few of them are kept, and what has not been used for longest is changed for others.
-  void run(std::span<void* const> addresses, const std::function<void(CUstream)>& enqueue);
+  /// Runs what `enqueue` puts on a stream, which depends on nothing but the addresses and `mode`.
+  /// Those that come for the second time get a graph; a few of them are kept, and what has not been
+  /// used for longest is changed for others.
+  void run(std::span<void* const> addresses, int mode,
+           const std::function<void(CUstream)>& enqueue);
 
  private:
   static constexpr size_t kMost = 8;
   struct Entry {
     std::vector<void*> addresses;
+    int mode = 0;
     CUgraphExec exec = nullptr;  // null: seen once
     uint64_t used = 0;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/cuda/plan/layout.h"
 
-#include <limits>
+#include <algorithm>
 
 #include "spruce/core/graph/memory_plan.h"
 
@@ -16,9 +16,86 @@ size_t rounded(int64_t bytes) {
   return (static_cast<size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
 }
 
+// Which results may take over the memory of which inputs.
+class Donors {
+ public:
+  Donors(const Graph& g, const std::vector<EquationMemory>& equations,
+         const std::vector<ValueId>& shown, const Layout& layout)
+      : g_(g), equations_(equations), shown_(shown), taken_(g.inputs.size(), false) {
+    for (const size_t k : layout.copied_outputs) {
+      const ValuePlace& place = layout.values[at(shown[at(g.outputs[k])])];
+      if (place.where == ValuePlace::Where::kInput) taken_[place.index] = true;
+    }
+    last_use_.assign(g.inputs.size(), -1);
+    std::vector<int64_t> input_of(g.avals.size(), -1);
+    for (size_t i = 0; i < g.inputs.size(); ++i)
+      input_of[at(g.inputs[i])] = static_cast<int64_t>(i);
+    made_by_.assign(g.avals.size(), -1);
+    for (size_t n = 0; n < g.equations.size(); ++n) {
+      const auto step = static_cast<int64_t>(n);
+      for (const ValueId v : g.equations[n].inputs) {
+        const int64_t i = input_of[at(shown[at(v)])];
+        if (i >= 0) last_use_[static_cast<size_t>(i)] = step;
+      }
+      for (const ValueId v : g.equations[n].outputs) made_by_[at(v)] = step;
+    }
+    donors_.assign(g.outputs.size(), -1);
+    for (size_t k = 0; k < g.outputs.size(); ++k) {
+      const ValuePlace& place = layout.values[at(shown[at(g.outputs[k])])];
+      const bool own = place.where == ValuePlace::Where::kOutput && place.index == k;
+      if (own && g.avals[at(g.outputs[k])].bytes() > 0) open_.push_back(k);
+    }
+  }
+
+  // A state that is passed through its step stands among the results where it does among the
+  // arguments: then each leaf keeps its memory. What the same kernel reads comes before inputs of
+  // which nothing is needed any more, which others can take too.
+  std::vector<int64_t> choose() {
+    for (const bool same_place : {true, false}) {
+      for (const bool in_place : {true, false}) {
+        for (const size_t k : open_) {
+          for (size_t i = 0; donors_[k] < 0 && i < g_.inputs.size(); ++i) {
+            if ((same_place && i != k) || taken_[i] || !fits(i, k, in_place)) continue;
+            donors_[k] = static_cast<int64_t>(i);
+            taken_[i] = true;
+          }
+        }
+      }
+    }
+    return donors_;
+  }
+
+ private:
+  bool fits(size_t i, size_t k, bool in_place) const {
+    const ValueId result = shown_[at(g_.outputs[k])];
+    if (g_.avals[at(g_.inputs[i])].bytes() != g_.avals[at(result)].bytes()) return false;
+    const int64_t n = made_by_[at(result)];
+    if (last_use_[i] != n) return !in_place && last_use_[i] < n;
+    const Equation& e = g_.equations[static_cast<size_t>(n)];
+    const std::vector<InPlace>& allowed = equations_[static_cast<size_t>(n)].in_place;
+    for (size_t input = 0; input < e.inputs.size(); ++input) {
+      if (shown_[at(e.inputs[input])] != g_.inputs[i]) continue;
+      const bool found = std::any_of(allowed.begin(), allowed.end(), [&](const InPlace& p) {
+        return p.input == input && e.outputs[p.output] == result;
+      });
+      if (!found) return false;
+    }
+    return in_place;
+  }
+
+  const Graph& g_;
+  const std::vector<EquationMemory>& equations_;
+  const std::vector<ValueId>& shown_;
+  std::vector<int64_t> last_use_;  // by input: the last equation that reads it
+  std::vector<int64_t> made_by_;   // by value
+  std::vector<bool> taken_;        // by input
+  std::vector<int64_t> donors_;
+  std::vector<size_t> open_;  // outputs with memory of their own
+};
+
 }  // namespace
 
-Layout make_layout(const Graph& g, const std::vector<int64_t>& workspace_bytes) {
+Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations) {
   Layout layout;
   layout.values.resize(g.avals.size());
   // A view stands where the value that it shows does.
@@ -40,6 +117,7 @@ Layout make_layout(const Graph& g, const std::vector<int64_t>& workspace_bytes) 
     else
       layout.copied_outputs.push_back(k);
   }
+  layout.donors = Donors(g, equations, shown, layout).choose();
   std::vector<internal::Lifetime> lifetimes;
   std::vector<int64_t> lifetime_of(g.avals.size(), -1);
   for (size_t n = 0; n < g.equations.size(); ++n) {
@@ -60,7 +138,7 @@ Layout make_layout(const Graph& g, const std::vector<int64_t>& workspace_bytes) 
   const size_t values = lifetimes.size();
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const auto step = static_cast<int32_t>(n);
-    lifetimes.push_back({step, step, rounded(workspace_bytes[n])});
+    lifetimes.push_back({step, step, rounded(equations[n].workspace_bytes)});
   }
   const internal::MemoryPlan plan = internal::plan_memory(lifetimes);
   for (size_t v = 0; v < places.size(); ++v) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spruce/core/graph/graph.h"
+#include "spruce/cuda/kernels.h"
 
 namespace spruce::cuda {
 
@@ -22,10 +23,17 @@ struct Layout {
   std::vector<ValuePlace> values;      ///< by ValueId
   std::vector<size_t> workspaces;      ///< by equation: offset in the arena
   std::vector<size_t> copied_outputs;  ///< outputs that no equation writes: copied at the end
+  std::vector<int64_t> donors;         ///< by output: as Executable::donor()
   size_t arena_bytes = 0;
 };
 
-/// The layout of a graph whose equations need `workspace_bytes` bytes besides, one an equation.
-Layout make_layout(const Graph& graph, const std::vector<int64_t>& workspace_bytes);
+/// What the memory of an equation depends on.
+struct EquationMemory {
+  int64_t workspace_bytes = 0;    ///< besides its inputs and outputs
+  std::vector<InPlace> in_place;  ///< as Kernels::in_place
+};
+
+/// The layout of a graph with one of these an equation.
+Layout make_layout(const Graph& graph, const std::vector<EquationMemory>& equations);
 
 }  // namespace spruce::cuda

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include "spruce/core/error.h"
 #include "spruce/cuda/driver/error.h"
+#include "spruce/cuda/products/epilogue.h"
 
 namespace spruce::cuda {
 namespace {
@@ -131,9 +133,9 @@ void Steps::enqueue(CUstream stream, const Memory& memory) const {
       for (const Argument& a : call->arguments) addresses.push_back(address(a, memory));
       call->library->enqueue(stream, addresses);
     } else if (const auto* copy = std::get_if<Copy>(&step)) {
-      if (copy->bytes == 0) continue;
-      check(d.cuMemcpyDtoDAsync(device_address(address(copy->to, memory)),
-                                device_address(address(copy->from, memory)),
+      const char *to = address(copy->to, memory), *from = address(copy->from, memory);
+      if (copy->bytes == 0 || to == from) continue;
+      check(d.cuMemcpyDtoDAsync(device_address(to), device_address(from),
                                 static_cast<size_t>(copy->bytes), stream),
             std::string(operation_) + ": copying");
     } else {
@@ -148,6 +150,11 @@ void Steps::enqueue(CUstream stream, const Memory& memory) const {
 
 Kernels kernels_of(const Primitive& primitive, const PrepareArgs& args, bool& known) {
   known = true;
+  if (&primitive == &product_end_p) {
+    std::optional<Kernels> kernels = product_end_kernels(args);
+    known = kernels.has_value();
+    return known ? *std::move(kernels) : Kernels{};
+  }
   if (const Twin* twin = find_twin(primitive)) return twin->make(args);
   return generate(primitive, args, known);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/rules/dot.h"
-#include "spruce/cuda/codegen/tiles.h"
+#include "spruce/cuda/products/product.h"
 
 namespace spruce::cuda {
 namespace {

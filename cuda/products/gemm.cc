@@ -2,12 +2,14 @@
 #include "spruce/cuda/products/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "spruce/core/error.h"
+#include "spruce/cuda/cuda.h"
 #include "spruce/cuda/driver/error.h"
 
 namespace spruce::cuda {
@@ -63,24 +65,27 @@ cublasLtHandle_t handle() {
   return h;
 }
 
+cublasLtEpilogue_t epilogue_of(const Epilogue& e) {
+  switch (e.activation) {
+    case Activation::kRelu:
+      return e.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case Activation::kGelu:
+      return e.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    default:
+      return e.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  }
+}
+
 class GemmCall final : public LibraryCall {
  public:
   // left x right = result, as matrices of cuBLASLt; `swapped`: the first address is the right one.
   GemmCall(Dtype dtype, int64_t batches, const Matrix& left, const Matrix& right,
-           const Matrix& result, bool swapped)
-      : dtype_(dtype), swapped_(swapped) {
-    const BlasTable& b = blas();
+           const Matrix& result, bool swapped, const Epilogue& epilogue)
+      : dtype_(dtype), swapped_(swapped), epilogue_(epilogue) {
     const bool wide = dtype == Dtype::kFloat64;
-    check(b.cublasLtMatmulDescCreate(&operation_, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                                     wide ? CUDA_R_64F : CUDA_R_32F),
-          "cublasLtMatmulDescCreate");
-    const auto set = [&](cublasLtMatmulDescAttributes_t which, bool transposed) {
-      const cublasOperation_t op = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-      check(b.cublasLtMatmulDescSetAttribute(operation_, which, &op, sizeof op),
-            "cublasLtMatmulDescSetAttribute");
-    };
-    set(CUBLASLT_MATMUL_DESC_TRANSA, left.transposed);
-    set(CUBLASLT_MATMUL_DESC_TRANSB, right.transposed);
+    exact_.operation = operation(wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, left, right);
+    if (dtype == Dtype::kFloat32)
+      tf32_.operation = operation(CUBLAS_COMPUTE_32F_FAST_TF32, left, right);
     left_ = layout(left, batches);
     right_ = layout(right, batches);
     result_ = layout(result, batches);
@@ -90,29 +95,64 @@ class GemmCall final : public LibraryCall {
     b.cublasLtMatrixLayoutDestroy(left_);
     b.cublasLtMatrixLayoutDestroy(right_);
     b.cublasLtMatrixLayoutDestroy(result_);
-    b.cublasLtMatmulDescDestroy(operation_);
+    b.cublasLtMatmulDescDestroy(exact_.operation);
+    if (tf32_.operation != nullptr) b.cublasLtMatmulDescDestroy(tf32_.operation);
   }
   GemmCall(const GemmCall&) = delete;
   GemmCall& operator=(const GemmCall&) = delete;
 
   std::string_view name() const override { return "cublasLtMatmul"; }
 
-  // Addresses: inputs 0 and 1, output, workspace.
+  // Addresses: inputs 0 and 1, output, workspace, bias.
   void enqueue(void* stream, std::span<void* const> p) const override {
     const cublasLtHandle_t lt = handle();
-    const cublasLtMatmulAlgo_t& how = algorithm(lt);
+    const bool tf32 = tf32_.operation != nullptr && matmul_precision() == MatmulPrecision::kTf32;
+    Way& way = tf32 ? tf32_ : exact_;
+    // The address of the bias is part of the description, which threads share.
+    const std::lock_guard lock(mutex_);
+    if (epilogue_.bias) set(way.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p[4]);
+    choose(lt, way);
     const double one = 1, zero = 0;
     const float one_f = 1, zero_f = 0;
     const bool wide = dtype_ == Dtype::kFloat64;
-    check(blas().cublasLtMatmul(lt, operation_, wide ? static_cast<const void*>(&one) : &one_f,
+    check(blas().cublasLtMatmul(lt, way.operation, wide ? static_cast<const void*>(&one) : &one_f,
                                 p[swapped_ ? 1 : 0], left_, p[swapped_ ? 0 : 1], right_,
                                 wide ? static_cast<const void*>(&zero) : &zero_f, p[2], result_,
-                                p[2], result_, &how, p[3], static_cast<size_t>(kWorkspace),
-                                static_cast<CUstream>(stream)),
+                                p[2], result_, &way.algorithm, p[3],
+                                static_cast<size_t>(kWorkspace), static_cast<CUstream>(stream)),
           "cublasLtMatmul");
   }
 
  private:
+  // How the product is computed: once a precision.
+  struct Way {
+    cublasLtMatmulDesc_t operation = nullptr;
+    bool chosen = false;
+    cublasLtMatmulAlgo_t algorithm{};
+  };
+
+  template <class T>
+  static void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t which,
+                  const T& value) {
+    check(blas().cublasLtMatmulDescSetAttribute(operation, which, &value, sizeof value),
+          "cublasLtMatmulDescSetAttribute");
+  }
+
+  cublasLtMatmulDesc_t operation(cublasComputeType_t compute, const Matrix& left,
+                                 const Matrix& right) const {
+    cublasLtMatmulDesc_t out = nullptr;
+    const bool wide = dtype_ == Dtype::kFloat64;
+    check(blas().cublasLtMatmulDescCreate(&out, compute, wide ? CUDA_R_64F : CUDA_R_32F),
+          "cublasLtMatmulDescCreate");
+    const auto turned = [](const Matrix& m) { return m.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    set(out, CUBLASLT_MATMUL_DESC_TRANSA, turned(left));
+    set(out, CUBLASLT_MATMUL_DESC_TRANSB, turned(right));
+    if (epilogue_of(epilogue_) != CUBLASLT_EPILOGUE_DEFAULT)
+      set(out, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(epilogue_));
+    if (epilogue_.bias) set(out, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(dtype_));
+    return out;
+  }
+
   cublasLtMatrixLayout_t layout(const Matrix& m, int64_t batches) const {
     const BlasTable& b = blas();
     cublasLtMatrixLayout_t out = nullptr;
@@ -131,37 +171,44 @@ class GemmCall final : public LibraryCall {
   }
 
   // The library's first choice, asked for once.
-  const cublasLtMatmulAlgo_t& algorithm(cublasLtHandle_t lt) const {
-    std::call_once(chosen_, [&] {
-      const BlasTable& b = blas();
-      cublasLtMatmulPreference_t preference = nullptr;
-      check(b.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
-      const auto bytes = static_cast<uint64_t>(kWorkspace);
-      b.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                             &bytes, sizeof bytes);
-      cublasLtMatmulHeuristicResult_t found{};
-      int count = 0;
-      const cublasStatus_t status = b.cublasLtMatmulAlgoGetHeuristic(
-          lt, operation_, left_, right_, result_, result_, preference, 1, &found, &count);
-      b.cublasLtMatmulPreferenceDestroy(preference);
-      check(status, "cublasLtMatmulAlgoGetHeuristic");
-      if (count == 0)
-        throw DeviceError(
-            "dot_general: cuBLASLt has no algorithm for this product; please report it");
-      algorithm_ = found.algo;
-    });
-    return algorithm_;
+  void choose(cublasLtHandle_t lt, Way& way) const {
+    if (way.chosen) return;
+    const BlasTable& b = blas();
+    cublasLtMatmulPreference_t preference = nullptr;
+    check(b.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
+    const auto bytes = static_cast<uint64_t>(kWorkspace);
+    b.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                           &bytes, sizeof bytes);
+    cublasLtMatmulHeuristicResult_t found{};
+    int count = 0;
+    const cublasStatus_t status = b.cublasLtMatmulAlgoGetHeuristic(
+        lt, way.operation, left_, right_, result_, result_, preference, 1, &found, &count);
+    b.cublasLtMatmulPreferenceDestroy(preference);
+    check(status, "cublasLtMatmulAlgoGetHeuristic");
+    if (count == 0)
+      throw DeviceError(
+          "dot_general: cuBLASLt has no algorithm for this product; please report it");
+    way.algorithm = found.algo;
+    way.chosen = true;
   }
 
   Dtype dtype_;
   bool swapped_;
-  cublasLtMatmulDesc_t operation_ = nullptr;
+  Epilogue epilogue_;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
-  mutable std::once_flag chosen_;
-  mutable cublasLtMatmulAlgo_t algorithm_{};
+  mutable std::mutex mutex_;  // of both ways
+  mutable Way exact_, tf32_;
 };
 
+std::atomic<MatmulPrecision>& precision() {
+  static std::atomic<MatmulPrecision> value{MatmulPrecision::kFloat32};
+  return value;
+}
+
 }  // namespace
+
+void set_matmul_precision(MatmulPrecision value) { precision() = value; }
+MatmulPrecision matmul_precision() { return precision(); }
 
 std::optional<Kernels> gemm_kernels(const Gemm& g) {
   if (!is_floating(g.dtype)) return std::nullopt;
@@ -178,10 +225,14 @@ std::optional<Kernels> gemm_kernels(const Gemm& g) {
   const auto right = swapped ? matrix(g.depth, g.rows, g.a[2], g.a[1], g.a[0])
                              : matrix(g.depth, g.columns, g.b[1], g.b[2], g.b[0]);
   if (!left || !right) return std::nullopt;
+  const bool ends = g.epilogue.bias || g.epilogue.activation != Activation::kNone;
+  if (ends && (g.batches != 1 || g.dtype == Dtype::kFloat64 || !swapped)) return std::nullopt;
+  Call call{std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result, swapped,
+                                             g.epilogue),
+            {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}};
+  if (g.epilogue.bias) call.arguments.push_back(Argument::input(2));
   Kernels out;
-  out.steps.push_back(
-      Call{std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result, swapped),
-           {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}});
+  out.steps.push_back(std::move(call));
   out.workspace_bytes = kWorkspace;
   return out;
 }

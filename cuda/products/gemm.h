@@ -9,17 +9,28 @@
 
 namespace spruce::cuda {
 
+/// What is applied to each element last.
+enum class Activation : uint8_t { kNone, kRelu, kGelu };  // gelu in its form with tanh
+
+/// What follows a product in the same call.
+struct Epilogue {
+  bool bias = false;  ///< input 2, of which element n is added to column n
+  Activation activation = Activation::kNone;
+};
+
 /// c[b, m, n] = the sum over k of a[b, m, k] b[b, k, n], each matrix with one step along each axis.
 struct Gemm {
   Dtype dtype = Dtype::kFloat32;                          ///< of all three
   int64_t batches = 1, rows = 1, columns = 1, depth = 1;  ///< the sizes of b, m, n and k
   /// Steps in elements: of a along b, m, k; of b along b, k, n; of c along b, m, n.
   std::array<int64_t, 3> a{}, b{}, c{};
+  Epilogue epilogue;
 };
 
 /// The product of inputs 0 and 1 as output 0. Nothing where cuBLASLt has none for such steps or
-/// dtypes: all three matrices need an axis without gaps. f32 is computed as f32 (without TF32), f16
-/// and bf16 are summed up in f32.
+/// dtypes: all three matrices need an axis without gaps, and an epilogue has one batch, no f64 and
+/// columns side by side in c. f32 is computed as matmul_precision() says when it runs, f16 and bf16
+/// are summed up in f32.
 std::optional<Kernels> gemm_kernels(const Gemm& gemm);
 
 }  // namespace spruce::cuda

@@ -23,6 +23,8 @@ namespace {
 
 Device& emulated_device() {
   static Device& device = [&]() -> Device& {
+    if (const char* real = std::getenv("SPRUCE_TEST_GPU"); real != nullptr && *real == '1')
+      return cuda::device(0);
     // Blocks of their very size, so that an access outside of them is found; and nothing that an
     // earlier run has compiled is taken for granted but by the emulator itself.
     ::setenv("SPRUCE_CUDA_POOL", "off", 0);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda/emulator/blas.h"
 
+#include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "spruce/core/half.h"
 #include "tests/cuda/emulator/stream.h"
@@ -12,6 +14,20 @@ namespace {
 struct Operation {
   cublasComputeType_t compute;
   cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void* bias = nullptr;
+  cudaDataType_t bias_type = CUDA_R_32F;
+
+  bool has_bias() const {
+    return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ||
+           epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
+  }
+  bool is_relu() const {
+    return epilogue == CUBLASLT_EPILOGUE_RELU || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
+  }
+  bool is_gelu() const {
+    return epilogue == CUBLASLT_EPILOGUE_GELU || epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
+  }
 };
 struct Matrix {
   cudaDataType_t type;
@@ -76,14 +92,25 @@ cublasStatus_t operation_destroy(cublasLtMatmulDesc_t o) {
 cublasStatus_t operation_set(cublasLtMatmulDesc_t o, cublasLtMatmulDescAttributes_t which,
                              const void* value, size_t bytes) {
   auto& operation = of<Operation>(o);
-  if (bytes != sizeof(cublasOperation_t)) return CUBLAS_STATUS_INVALID_VALUE;
-  if (which == CUBLASLT_MATMUL_DESC_TRANSA)
-    std::memcpy(&operation.a, value, bytes);
-  else if (which == CUBLASLT_MATMUL_DESC_TRANSB)
-    std::memcpy(&operation.b, value, bytes);
-  else
-    return CUBLAS_STATUS_NOT_SUPPORTED;
-  return CUBLAS_STATUS_SUCCESS;
+  const auto take = [&](auto& field) {
+    if (bytes != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&field, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  switch (which) {
+    case CUBLASLT_MATMUL_DESC_TRANSA:
+      return take(operation.a);
+    case CUBLASLT_MATMUL_DESC_TRANSB:
+      return take(operation.b);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE:
+      return take(operation.epilogue);
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+      return take(operation.bias);
+    case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
+      return take(operation.bias_type);
+    default:
+      return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
 }
 cublasStatus_t layout_create(cublasLtMatrixLayout_t* out, cudaDataType type, uint64_t rows,
                              uint64_t columns, int64_t leading) {
@@ -126,7 +153,10 @@ bool fits(const Operation& o, const Matrix& a, const Matrix& b, const Matrix& d)
   const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
   return (ta ? a.columns : a.rows) == d.rows && (tb ? b.rows : b.columns) == d.columns &&
          (ta ? a.rows : a.columns) == (tb ? b.columns : b.rows) && a.type == b.type &&
-         a.type == d.type && a.batches == d.batches && b.batches == d.batches;
+         a.type == d.type && a.batches == d.batches && b.batches == d.batches &&
+         (!o.has_bias() || (o.bias != nullptr && o.bias_type == d.type)) &&
+         (o.epilogue == CUBLASLT_EPILOGUE_DEFAULT || d.type != CUDA_R_64F) &&
+         (o.compute != CUBLAS_COMPUTE_32F_FAST_TF32 || d.type == CUDA_R_32F);
 }
 
 cublasStatus_t heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t o, cublasLtMatrixLayout_t a,
@@ -140,9 +170,30 @@ cublasStatus_t heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t o, cublasLtMatri
   return CUBLAS_STATUS_SUCCESS;
 }
 
+// The fraction of 10 bits that tensor cores take of f32.
+double in_tf32(double v) {
+  const auto single = static_cast<float>(v);
+  uint32_t bits = 0;
+  std::memcpy(&bits, &single, sizeof bits);
+  if ((bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0x1000u) & ~0x1fffu;
+  float out = 0;
+  std::memcpy(&out, &bits, sizeof out);
+  return out;
+}
+
+double at_the_end(const Operation& o, double sum, int64_t row) {
+  auto v = static_cast<float>(sum);
+  if (o.has_bias()) v += static_cast<float>(read(o.bias, o.bias_type, row));
+  if (o.is_relu()) return v <= 0 ? 0 : v;
+  if (o.is_gelu())
+    return 0.5 * v * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * double{v} * v * v)));
+  return v;
+}
+
 void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix& b, const void* pb,
               const Matrix& d, void* pd) {
   const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
+  const bool tf32 = o.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   const int64_t depth = ta ? a.rows : a.columns;
   for (int64_t n = 0; n < d.batches; ++n) {
     for (int64_t j = 0; j < d.columns; ++j) {
@@ -151,8 +202,10 @@ void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix&
         for (int64_t k = 0; k < depth; ++k) {
           const int64_t ia = n * a.batch_step + (ta ? k + i * a.leading : i + k * a.leading);
           const int64_t ib = n * b.batch_step + (tb ? j + k * b.leading : k + j * b.leading);
-          sum += read(pa, a.type, ia) * read(pb, b.type, ib);
+          const double x = read(pa, a.type, ia), y = read(pb, b.type, ib);
+          sum += tf32 ? in_tf32(x) * in_tf32(y) : x * y;
         }
+        if (o.epilogue != CUBLASLT_EPILOGUE_DEFAULT) sum = at_the_end(o, sum, i);
         write(pd, d.type, n * d.batch_step + i + j * d.leading, sum);
       }
     }
@@ -174,7 +227,9 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, con
       enqueue_on(stream, {"matmul", [=] {
                             if (!device_memory().contains(workspace, workspace_bytes))
                               return CUDA_ERROR_INVALID_VALUE;
-                            const DeviceMemory::Opened opened(device_memory(), {a, b, d});
+                            std::vector<const void*> places = {a, b, d};
+                            if (operation.has_bias()) places.push_back(operation.bias);
+                            const DeviceMemory::Opened opened(device_memory(), places);
                             multiply(operation, ma, a, mb, b, md, d);
                             return CUDA_SUCCESS;
                           }});
