@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/ctc_loss.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/cumulative.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/ops/take.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
@@ -43,11 +46,12 @@ void check_types(const Array& log_probs, const Array& targets, const Array& inpu
                     input_lengths.shape() == Shape{log_probs.shape()[1]} &&
                     target_lengths.shape() == input_lengths.shape();
   if (!fits) {
-    throw ShapeError("ctc_loss: log_probs is " + to_string(log_probs.aval()) + ", targets is " +
-                     to_string(targets.aval()) + ", the lengths are " +
-                     to_string(input_lengths.aval()) + " and " + to_string(target_lengths.aval()) +
-                     "; they must be f[t, n, classes], i[n, s], i[n] and i[n], or for one example "
-                     "f[t, classes], i[s], i[] and i[]");
+    throw ShapeError(
+        "ctc_loss: log_probs is " + to_string(log_probs.aval()) + ", targets is " +
+        to_string(targets.aval()) + ", the lengths are " + to_string(input_lengths.aval()) +
+        " and " + to_string(target_lengths.aval()) +
+        "; they must be f[t, n, classes], i[n, s] (or all labels in one row), i[n] and "
+        "i[n], or for one example f[t, classes], i[s], i[] and i[]");
   }
   if (blank < 0 || blank >= log_probs.shape()[2]) {
     throw ValueError("ctc_loss: blank is " + std::to_string(blank) + ", log_probs has classes 0.." +
@@ -55,6 +59,34 @@ void check_types(const Array& log_probs, const Array& targets, const Array& inpu
   }
   check_lengths("input_lengths", input_lengths, log_probs.shape()[0]);
   check_lengths("target_lengths", target_lengths, targets.shape()[1]);
+}
+
+// Targets that stand one behind the other, i[their sum], as i[n, s]. What is behind the end of each
+// is any label; s is the longest target, or, where lengths are not known, what it may be.
+Array in_rows(const Array& targets, const Array& lengths) {
+  const int64_t labels = targets.size(), n = lengths.size();
+  check_lengths("target_lengths", lengths, labels);
+  int64_t longest = labels;
+  if (has_known_values(lengths)) {
+    int64_t sum = 0;
+    longest = 0;
+    visit_dtype(lengths.dtype(), [&]<class T>(T) {
+      for (const T v : lengths.data<T>()) {
+        const auto length = static_cast<int64_t>(static_cast<double>(v));
+        sum += length;
+        longest = std::max(longest, length);
+      }
+    });
+    if (sum != labels) {
+      throw ValueError("ctc_loss: targets is " + to_string(targets.aval()) +
+                       ", target_lengths add up to " + std::to_string(sum) +
+                       "; all labels in one row must be as many as the lengths say");
+    }
+  }
+  if (longest == 0) return zeros({n, 0}, targets.dtype());
+  const Array counts = astype(lengths, int32);
+  const Array index = expand_dims(cumsum(counts, 0) - counts, 1) + arange(longest, int32);
+  return take(targets, clip(index, 0, labels - 1), 0);
 }
 
 // x[..., i - by], minus infinity in front.
@@ -114,8 +146,12 @@ Array CtcLossFunction::operator()(const Array& log_probs, const Array& targets,
                                     target_lengths);
   const bool single = log_probs.rank() == 2 && targets.rank() == 1 && input_lengths.rank() == 0 &&
                       target_lengths.rank() == 0;
+  const bool joined = log_probs.rank() == 3 && targets.rank() == 1 && is_integer(targets.dtype()) &&
+                      is_integer(target_lengths.dtype()) &&
+                      target_lengths.shape() == Shape{log_probs.shape()[1]};
   const auto batched = [&](const Array& x, int axis) { return single ? expand_dims(x, axis) : x; };
-  const Array probabilities = batched(log_probs, 1), labels = batched(targets, 0),
+  const Array probabilities = batched(log_probs, 1),
+              labels = joined ? in_rows(targets, target_lengths) : batched(targets, 0),
               steps = batched(input_lengths, 0), lengths = batched(target_lengths, 0);
   check_types(probabilities, labels, steps, lengths, o.blank);
   const int64_t classes = probabilities.shape()[2];
@@ -128,6 +164,10 @@ Array CtcLossFunction::operator()(const Array& log_probs, const Array& targets,
   Array losses = losses_of(probabilities, labels, steps, lengths, o.blank);
   if (!has_known_values(counted))
     losses = losses * prod(nan_outside(widened(counted, classes), range), 1);
+  if (joined && !has_known_values(target_lengths)) {
+    const Array fits = sum(astype(target_lengths, int32)) == targets.size();
+    losses = where(fits, losses, std::numeric_limits<double>::quiet_NaN());
+  }
   if (o.zero_infinity) losses = where(isinf(losses), 0, losses);
   if (o.reduction == Reduction::kMean)
     losses = losses / astype(maximum(lengths, 1), losses.dtype());

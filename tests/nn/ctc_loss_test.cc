@@ -31,6 +31,45 @@ TEST(CtcLoss, AsPyTorch) {
   });
 }
 
+// PyTorch's other form of targets, whose values it gives for either.
+TEST(CtcLoss, TargetsOneBehindTheOtherAsPyTorch) {
+  check("ctc_loss", 6, [](const Inputs& in, const Options& o) {
+    const int64_t blank = o.integer("blank");
+    const Array joined = sp::array({1, 1, 2, 2, 1, 3, 3, 3});
+    return nn::ctc_loss(
+        nn::log_softmax(in[0]), blank == 3 ? (joined - 1) % 3 : joined, sp::array({6, 5, 6, 4}),
+        sp::array({3, 2, 3, 0}),
+        {.blank = blank, .reduction = o.reduction(), .zero_infinity = o.flag("zero")});
+  });
+}
+
+TEST(CtcLoss, TargetsOneBehindTheOtherCompiledOverLengths) {
+  const Array x = nn::log_softmax(torch_cases::wave({6, 3, 4}, 0.7)), steps = sp::array({6, 5, 6});
+  const Array joined = sp::array({1, 1, 2, 2, 1});
+  const auto f = [&](const Array& t, const Array& labels) {
+    return nn::ctc_loss(x, t, steps, labels, {.reduction = nn::Reduction::kNone});
+  };
+  const auto compiled = sp::jit(f);
+  for (const Array& labels : {sp::array({3, 2, 0}), sp::array({0, 1, 4}), sp::array({5, 0, 0})})
+    EXPECT_TRUE(sp::allclose(compiled(joined, labels), f(joined, labels)));
+  EXPECT_EQ(compiled.trace_count(), 1);
+  EXPECT_TRUE(bool(sp::all(sp::isnan(compiled(joined, sp::array({3, 1, 0}))))));
+  const Array none = f(sp::zeros({0}, sp::int32), sp::array({0, 0, 0}));
+  EXPECT_TRUE(sp::allclose(none, f(sp::zeros({3, 0}, sp::int32), sp::array({0, 0, 0}))));
+}
+
+TEST(CtcLoss, BadInputOneBehindTheOther) {
+  const Array x = nn::log_softmax(torch_cases::wave({6, 3, 4}, 0.7)), steps = sp::array({6, 5, 6});
+  const Array joined = sp::array({1, 1, 2, 2, 1});
+  const auto f = [&](const Array& t, const Array& labels) {
+    return nn::ctc_loss(x, t, steps, labels);
+  };
+  EXPECT_THROW(f(joined, sp::array({3, 1, 0})), sp::ValueError);
+  EXPECT_THROW(f(joined, sp::array({6, -1, 0})), sp::ValueError);
+  EXPECT_THROW(f(joined, sp::array({3, 2})), sp::ShapeError);
+  EXPECT_THROW(f(joined.astype(sp::float32), sp::array({3, 2, 0})), sp::DtypeError);
+}
+
 TEST(CtcLoss, AnInputThatIsTooShortIsInfiniteAndHasNoGradient) {
   const Array x = torch_cases::wave({3, 2, 4}, 0.7);
   const auto loss = [&](const Array& x) {
