@@ -10,8 +10,9 @@ import json
 import pathlib
 import sys
 
-# Second derivatives in f32 differ by the order of sums; JAX rounds each sum of a scatter to bf16.
-TOLERANCES = {"hessian": 5e-3, "pinn": 5e-3, "add_rows_bf16": 2e-3}
+# Second derivatives in f32 differ by the order of sums; JAX rounds each sum of a scatter to bf16;
+# what dropout drops is another choice in each program.
+TOLERANCES = {"hessian": 5e-3, "pinn": 5e-3, "add_rows_bf16": 2e-3, "encoder": 5e-3}
 
 out = pathlib.Path(__file__).with_name("values.jsonl")
 versions = {p: importlib.metadata.version(p) for p in ("jax", "jaxlib", "optax")}
