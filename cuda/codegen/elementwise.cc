@@ -62,14 +62,6 @@ int64_t vector_size(const Walk& walk, int64_t largest) {
   return n;
 }
 
-bool is_dense(const Shape& steps, const Shape& space) {
-  const Shape dense = row_major_strides(space);
-  for (int i = 0; i < space.rank(); ++i) {
-    if (space[i] != 1 && steps[i] != dense[i]) return false;
-  }
-  return true;
-}
-
 // The targets that may stand in the memory of inputs: a thread reads there what it writes, and
 // reads it first. Outputs of kernels before this one may not, since this one reads the inputs
 // again.

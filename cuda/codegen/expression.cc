@@ -8,14 +8,22 @@
 #include "spruce/core/scalar/expression.h"
 
 namespace spruce::cuda {
-namespace {
-
 const Equation* maker_of(const Graph& graph, ValueId v) {
   for (const Equation& e : graph.equations) {
     if (std::find(e.outputs.begin(), e.outputs.end(), v) != e.outputs.end()) return &e;
   }
   return nullptr;
 }
+
+bool is_dense(const Shape& steps, const Shape& space) {
+  const Shape dense = row_major_strides(space);
+  for (int i = 0; i < space.rank(); ++i) {
+    if (space[i] != 1 && steps[i] != dense[i]) return false;
+  }
+  return true;
+}
+
+namespace {
 
 const Graph::Constant* constant_of(const Graph& graph, ValueId v) {
   for (const Graph::Constant& c : graph.constants) {

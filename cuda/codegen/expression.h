@@ -23,6 +23,13 @@ struct Place {
   int64_t offset = 0;  ///< in the workspace, in bytes
 };
 
+/// The equation that makes a value; null for inputs and constants.
+const Equation* maker_of(const Graph& graph, ValueId v);
+
+/// Whether elements that lie `steps` apart along the axes of `space` have no gaps and are in
+/// row-major order.
+bool is_dense(const Shape& steps, const Shape& space);
+
 /// The program for one element of some values.
 class Expression {
  public:

@@ -58,8 +58,8 @@ void place(Graph& g, uint8_t device, bool constants_too) {
   }
 }
 
-// Placed, products joined with what ends them, and groups of equations taken apart where one kernel
-// does not run them.
+// The graph with its values on the device, each product and the bias and activation after it as one
+// equation, and fused groups replaced by their equations where no kernel runs the whole group.
 Graph prepared(Graph graph, uint8_t device) {
   place(graph, device, true);
   Graph out = rebuild(join_products(std::move(graph)),

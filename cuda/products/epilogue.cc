@@ -46,13 +46,6 @@ Graph body_of(const Graph& g, const Equation& e) {
   return body;
 }
 
-const Equation* maker_of(const Graph& g, ValueId v) {
-  const auto made = std::find_if(g.equations.begin(), g.equations.end(), [&](const Equation& e) {
-    return std::find(e.outputs.begin(), e.outputs.end(), v) != e.outputs.end();
-  });
-  return made == g.equations.end() ? nullptr : &*made;
-}
-
 // One step along the innermost axis, none along the others.
 bool is_along_last_axis(const Shape& steps, const Shape& space, int64_t elements) {
   int last = space.rank() - 1;
@@ -61,14 +54,6 @@ bool is_along_last_axis(const Shape& steps, const Shape& space, int64_t elements
     if (space[i] != 1 && steps[i] != (i == last ? 1 : 0)) return false;
   }
   return space.rank() > 0 && space[last] == elements;
-}
-
-bool is_dense(const Shape& steps, const Shape& space) {
-  const Shape dense = row_major_strides(space);
-  for (int i = 0; i < space.rank(); ++i) {
-    if (space[i] != 1 && steps[i] != dense[i]) return false;
-  }
-  return true;
 }
 
 // Whether all that the program does with what it loads is one sum. One of halves is a sum of
@@ -155,8 +140,8 @@ std::optional<End> end_of(const Equation& e, const Graph& body, ValueId product)
 // A product whose end is another equation.
 struct Joined {
   size_t product;  // its equation
-  ProductEndParams params;
-  int64_t bias;  // input of the equation that follows
+  Params params;   // ProductEndParams
+  int64_t bias;    // input of the equation that follows
   std::optional<Array> constant;
 };
 
@@ -207,9 +192,8 @@ std::map<size_t, Joined> joins_of(const Graph& g) {
       constant.device = out[0]->device;
       in.push_back(&constant);
     }
-    const Params params = Params::make(params_of(product, *end));
-    if (!product_end_kernels({in, out, params})) continue;
-    Joined joined{n, params_of(product, *end), end->bias, std::nullopt};
+    Joined joined{n, Params::make(params_of(product, *end)), end->bias, std::nullopt};
+    if (!product_end_kernels({in, out, joined.params})) continue;
     if (end->constant != nullptr) joined.constant = *end->constant;
     joins.emplace(user[at(v)], std::move(joined));
   }
@@ -248,8 +232,7 @@ Graph join_products(Graph graph) {
         in.push_back(g.add_value(value.aval()));
         g.constants.push_back({in.back(), value});
       }
-      e = {&product_end_p, Params::make(j.params), std::move(in), std::move(e.outputs),
-           std::move(e.place)};
+      e = {&product_end_p, j.params, std::move(in), std::move(e.outputs), std::move(e.place)};
     }
     g.equations.push_back(std::move(e));
   });

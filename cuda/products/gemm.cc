@@ -144,9 +144,9 @@ class GemmCall final : public LibraryCall {
     const bool wide = dtype_ == Dtype::kFloat64;
     check(blas().cublasLtMatmulDescCreate(&out, compute, wide ? CUDA_R_64F : CUDA_R_32F),
           "cublasLtMatmulDescCreate");
-    const auto turned = [](const Matrix& m) { return m.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
-    set(out, CUBLASLT_MATMUL_DESC_TRANSA, turned(left));
-    set(out, CUBLASLT_MATMUL_DESC_TRANSB, turned(right));
+    const auto op = [](const Matrix& m) { return m.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    set(out, CUBLASLT_MATMUL_DESC_TRANSA, op(left));
+    set(out, CUBLASLT_MATMUL_DESC_TRANSB, op(right));
     if (epilogue_of(epilogue_) != CUBLASLT_EPILOGUE_DEFAULT)
       set(out, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(epilogue_));
     if (epilogue_.bias) set(out, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(dtype_));
