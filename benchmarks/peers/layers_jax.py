@@ -51,6 +51,18 @@ def max_pool(x):
     return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, window, window, "VALID")
 
 
+def cnn_init():
+    keys = random.split(random.key(0), 3)
+    return {"a": conv_init(keys[0], 3, 64, 3), "b": conv_init(keys[1], 64, 64, 3),
+            "c": linear_init(keys[2], 64, 10)}
+
+
+def cnn(p, x):
+    h = max_pool(jax.nn.relu(conv(p["a"], x, 1)))
+    h = jax.nn.relu(conv(p["b"], h, 1))
+    return linear(p["c"], h.mean(axis=(2, 3)))
+
+
 def layer_norm(x, scale=1.0, shift=0.0):
     centred = x - jnp.mean(x, axis=-1, keepdims=True)
     variance = jnp.mean(jnp.square(centred), axis=-1, keepdims=True)

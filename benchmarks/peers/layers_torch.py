@@ -46,6 +46,14 @@ class Average(nn.Module):
         return x.mean(dim=(2, 3))
 
 
+def cnn():
+    keys = streams.split(streams.key(0), 3)
+    return nn.Sequential(
+        fill(nn.Conv2d(3, 64, 3, padding=1), keys[0]), nn.ReLU(), nn.MaxPool2d(2),
+        fill(nn.Conv2d(64, 64, 3, padding=1), keys[1]), nn.ReLU(), Average(),
+        fill(nn.Linear(64, 10), keys[2]))
+
+
 class Block(nn.Module):
     def __init__(self, key, width, heads):
         super().__init__()

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import optax
 from jax import random
 
-from harness import ROWS, Work, row
-from layers_jax import (conv, conv_init, cross_entropy, layer_norm, linear, linear_init, max_pool,
-                        mlp, mlp_init, norm_init)
-from work_jax import applied, compilation_of, integers, normals, numbers, trained
+from harness import ROWS, row
+from layers_jax import (cnn, cnn_init, conv, conv_init, cross_entropy, layer_norm, linear,
+                        linear_init, mlp, mlp_init, norm_init)
+from work_jax import applied, integers, normals, stepped, trained
 
 
 def trained_with_state(loss, optimizer, parameters, state, *data):
@@ -23,17 +23,7 @@ def trained_with_state(loss, optimizer, parameters, state, *data):
         updates, moments = optimizer.update(gradients, moments, parameters)
         return (optax.apply_updates(parameters, updates), state, moments), value
 
-    step = jax.jit(update, donate_argnums=0)
-    carry = [(parameters, state, optimizer.init(parameters))]
-
-    def call():
-        carry[0], value = step(carry[0], *data)
-        return value
-
-    def finish(value):
-        jax.block_until_ready((carry[0], value))
-
-    return Work(call, finish, numbers, compilation_of(step, carry[0], *data))
+    return stepped(update, (parameters, state, optimizer.init(parameters)), *data)
 
 
 def strided(layer, x, stride, padding):
@@ -245,13 +235,4 @@ for name, (function, make) in CALLS.items():
 
 @row("cnn_one")
 def cnn_one():
-    keys = random.split(random.key(0), 3)
-    parameters = {"a": conv_init(keys[0], 3, 64, 3), "b": conv_init(keys[1], 64, 64, 3),
-                  "c": linear_init(keys[2], 64, 10)}
-
-    def run(p, x):
-        h = max_pool(jax.nn.relu(conv(p["a"], x, 1)))
-        h = jax.nn.relu(conv(p["b"], h, 1))
-        return linear(p["c"], h.mean(axis=(2, 3)))
-
-    return applied(run, parameters, normals(1, 3, 32, 32))
+    return applied(cnn, cnn_init(), normals(1, 3, 32, 32))

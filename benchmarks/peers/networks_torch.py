@@ -8,7 +8,7 @@ from torch import nn
 
 import streams
 from harness import ROWS, row
-from layers_torch import Average, fill, mlp, sgd
+from layers_torch import Average, cnn, fill, mlp, sgd
 from work_torch import applied, integers, normals, trained
 
 
@@ -180,9 +180,4 @@ def mlp_one():
 
 @row("cnn_one")
 def cnn_one():
-    keys = streams.split(streams.key(0), 3)
-    net = nn.Sequential(
-        fill(nn.Conv2d(3, 64, 3, padding=1), keys[0]), nn.ReLU(), nn.MaxPool2d(2),
-        fill(nn.Conv2d(64, 64, 3, padding=1), keys[1]), nn.ReLU(), Average(),
-        fill(nn.Linear(64, 10), keys[2]))
-    return inference(net, normals(1, 3, 32, 32))
+    return inference(cnn(), normals(1, 3, 32, 32))

@@ -18,8 +18,8 @@ import gathers_jax  # noqa: F401  (enters its rows)
 import joins_jax  # noqa: F401
 import networks_jax  # noqa: F401
 from harness import ROWS, Work, main, row
-from layers_jax import (block, block_init, conv, conv_init, cross_entropy, layer_norm, linear,
-                        linear_init, max_pool, mlp, mlp_init, norm_init)
+from layers_jax import (block, block_init, cnn, cnn_init, conv, conv_init, cross_entropy,
+                        layer_norm, linear, linear_init, max_pool, mlp, mlp_init, norm_init)
 from work_jax import applied, integers, normals, numbers, trained
 
 
@@ -67,16 +67,10 @@ def lenet_row():
 
 @row("cnn64")
 def cnn64():
-    keys = random.split(random.key(0), 3)
-    parameters = {"a": conv_init(keys[0], 3, 64, 3), "b": conv_init(keys[1], 64, 64, 3),
-                  "c": linear_init(keys[2], 64, 10)}
-
     def loss(p, x, y):
-        h = max_pool(jax.nn.relu(conv(p["a"], x, 1)))
-        h = jax.nn.relu(conv(p["b"], h, 1))
-        return cross_entropy(linear(p["c"], h.mean(axis=(2, 3))), y)
+        return cross_entropy(cnn(p, x), y)
 
-    return trained(loss, optax.adam(1e-3), parameters, normals(32, 3, 32, 32), integers(10, 32))
+    return trained(loss, optax.adam(1e-3), cnn_init(), normals(32, 3, 32, 32), integers(10, 32))
 
 
 @row("lstm")

@@ -17,8 +17,8 @@ import gathers_torch  # noqa: F401  (enters its rows)
 import joins_torch  # noqa: F401
 import networks_torch  # noqa: F401
 import streams
-from harness import ROWS, Work, main, row
-from layers_torch import adam, Average, Block, fill, Gpt, lenet, mlp, sgd
+from harness import ROWS, main, row
+from layers_torch import adam, Block, cnn, fill, Gpt, lenet, mlp, sgd
 from work_torch import COMPILED, applied, integers, normals, trained
 
 
@@ -48,11 +48,7 @@ def lenet_row():
 
 @row("cnn64")
 def cnn64():
-    keys = streams.split(streams.key(0), 3)
-    net = nn.Sequential(
-        fill(nn.Conv2d(3, 64, 3, padding=1), keys[0]), nn.ReLU(), nn.MaxPool2d(2),
-        fill(nn.Conv2d(64, 64, 3, padding=1), keys[1]), nn.ReLU(), Average(),
-        fill(nn.Linear(64, 10), keys[2]))
+    net = cnn()
     return trained(lambda x, y: F.cross_entropy(net(x), y), adam(net.parameters()),
                    normals(32, 3, 32, 32), integers(10, 32))
 

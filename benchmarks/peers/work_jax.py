@@ -55,15 +55,10 @@ def applied(function, *arguments):
                 compilation_of(jitted, *arguments))
 
 
-def trained(loss, optimizer, parameters, *data):
-    def update(carry, *data):
-        parameters, state = carry
-        value, gradients = jax.value_and_grad(loss)(parameters, *data)
-        updates, state = optimizer.update(gradients, state, parameters)
-        return (optax.apply_updates(parameters, updates), state), value
-
+def stepped(update, first, *data):
+    """Calls update(carry, *data) -> (next carry, value), beginning with the carry `first`."""
     step = jax.jit(update, donate_argnums=0)
-    carry = [(parameters, optimizer.init(parameters))]
+    carry = [first]
 
     def call():
         carry[0], value = step(carry[0], *data)
@@ -73,3 +68,13 @@ def trained(loss, optimizer, parameters, *data):
         jax.block_until_ready((carry[0], value))
 
     return Work(call, finish, numbers, compilation_of(step, carry[0], *data))
+
+
+def trained(loss, optimizer, parameters, *data):
+    def update(carry, *data):
+        parameters, state = carry
+        value, gradients = jax.value_and_grad(loss)(parameters, *data)
+        updates, state = optimizer.update(gradients, state, parameters)
+        return (optax.apply_updates(parameters, updates), state), value
+
+    return stepped(update, (parameters, optimizer.init(parameters)), *data)
