@@ -58,7 +58,8 @@ struct Linear {
 int main(int argc, char** argv) {
   const int64_t epochs = number_argument(argc, argv, "--epochs", 40);
   const std::string out = text_argument(argc, argv, "--out", "autoencoder.png");
-  const Array train = load_digits().first.images, unseen = load_digits().second.images;
+  const auto [seen, rest] = load_digits();
+  const Array train = seen.images, unseen = rest.images;
 
   const auto [k1, k2, k3] = sp::random::split<3>(sp::Key(0));
   const auto linear_error = [&](const Linear& l) { return nn::mse_loss(l(train), train); };

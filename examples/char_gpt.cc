@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "text.h"
 
 namespace sp = spruce;
 namespace nn = spruce::nn;
@@ -94,15 +95,7 @@ int main(int argc, char** argv) {
   const Array ids = characters.encode(text);
   const int64_t train = ids.size() * 9 / 10;  // the last tenth is for judging
   const auto window = [&](int64_t from, int64_t to, int64_t batch) {
-    return sp::data::batches_by(
-        [=, &ids](std::span<const int64_t> starts) {
-          std::vector<Array> rows;
-          for (const int64_t s : starts)
-            rows.push_back(ids[sp::slice(from + s, from + s + context + 1)]);
-          return sp::data::stack_examples(rows);
-        },
-        sp::data::shuffled(to - from - context, sp::Key(3)),
-        {.batch_size = batch, .rest = sp::data::Rest::kDrop, .epochs = 0, .prefetch = 2});
+    return windows_of(ids, from, to, context + 1, batch);
   };
   std::printf("%lld characters, %lld different ones\n", static_cast<long long>(ids.size()),
               static_cast<long long>(characters.size()));
@@ -145,12 +138,7 @@ int main(int argc, char** argv) {
   }
   const double nats = unseen.value().item<double>();
 
-  // How often each character occurs is what a model without any context knows.
-  const Array share =
-      sp::bincount(ids[sp::slice(0, train)], characters.size()).astype(sp::float64) /
-      static_cast<double>(train);
-  const double without =
-      -sp::sum(sp::where(share > 0, share * sp::log(sp::maximum(share, 1e-9)), 0.0)).item<double>();
+  const double without = nats_without_context(ids[sp::slice(0, train)], characters.size());
   std::printf("on the unseen last tenth: %.3f nats per character (without context %.3f)\n", nats,
               without);
 

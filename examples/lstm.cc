@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "text.h"
 
 namespace sp = spruce;
 namespace nn = spruce::nn;
@@ -58,14 +59,7 @@ int main(int argc, char** argv) {
   const Array ids = characters.encode(text);
   const int64_t train = ids.size() * 9 / 10;  // the last tenth is for judging
   const auto windows = [&](int64_t from, int64_t to) {
-    const auto load = [=, &ids](std::span<const int64_t> starts) {
-      std::vector<Array> rows;
-      for (const int64_t s : starts)
-        rows.push_back(ids[sp::slice(from + s, from + s + kWindow + 1)]);
-      return sp::data::stack_examples(rows);
-    };
-    return sp::data::batches_by(load, sp::data::shuffled(to - from - kWindow, sp::Key(3)),
-                                {.batch_size = 32, .rest = sp::data::Rest::kDrop, .epochs = 0});
+    return windows_of(ids, from, to, kWindow + 1, 32);
   };
 
   Net net = Net::init(sp::Key(0), characters.size(), number_argument(argc, argv, "--width", 128));
@@ -109,11 +103,7 @@ int main(int argc, char** argv) {
   }
   const double nats = unseen.value().item<double>();
 
-  // How often each character occurs is what a model without any context knows.
-  const Array share =
-      sp::bincount(ids[sp::slice(0, train)], characters.size()).astype(sp::float64) /
-      static_cast<double>(train);
-  const double without = -sp::sum(share * sp::log(sp::maximum(share, 1e-9))).item<double>();
+  const double without = nats_without_context(ids[sp::slice(0, train)], characters.size());
   std::printf("on the unseen last tenth: %.3f nats per character (without context %.3f)\n", nats,
               without);
 
