@@ -38,6 +38,7 @@ std::vector<Row> higher_order_rows();
 std::vector<Row> gather_rows();
 std::vector<Row> join_rows();
 std::vector<Row> layer_rows();
+std::vector<Row> optimizer_rows();
 std::vector<Row> rows();
 
 /// Arrays from JAX's key(9), as the peers have them.

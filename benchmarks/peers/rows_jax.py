@@ -17,6 +17,7 @@ from jax.flatten_util import ravel_pytree
 import gathers_jax  # noqa: F401  (enters its rows)
 import joins_jax  # noqa: F401
 import networks_jax  # noqa: F401
+import optimizers_jax  # noqa: F401
 from harness import ROWS, Work, main, row
 from layers_jax import (block, block_init, cnn, cnn_init, conv, conv_init, cross_entropy,
                         layer_norm, linear, linear_init, max_pool, mlp, mlp_init, norm_init)

@@ -16,6 +16,7 @@ from torch.func import functional_call, grad, hessian, jacfwd, stack_module_stat
 import gathers_torch  # noqa: F401  (enters its rows)
 import joins_torch  # noqa: F401
 import networks_torch  # noqa: F401
+import optimizers_torch  # noqa: F401
 import streams
 from harness import ROWS, main, row
 from layers_torch import adam, Block, cnn, fill, Gpt, lenet, mlp, sgd

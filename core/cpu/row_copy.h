@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/dtype.h"
 
 namespace spruce::cpu {
 
@@ -42,8 +43,8 @@ struct RowCopy {
 /// before it.
 void copy_rows(const RowCopy& rows, int64_t count, char* to, int64_t step);
 
-/// to[j] = the sum of element j of the first `count` rows, of f32; with the bits of the loop of
-/// reduce_sum.
-void sum_rows(const RowCopy& rows, int64_t count, float* to);
+/// to[j] = the sum of element j of the first `count` rows, f32 or bf16; with the bits of the loop
+/// of reduce_sum.
+void sum_rows(const RowCopy& rows, int64_t count, Dtype dtype, float* to);
 
 }  // namespace spruce::cpu

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/compile/executor.h"
 
+#include <algorithm>
 #include <new>
+#include <span>
 
 #include "spruce/core/debug.h"
 #include "spruce/core/default_device.h"
@@ -176,6 +178,18 @@ void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) cons
   compiled.run(in, out);
 }
 
+namespace {
+
+// The input whose memory the result takes over in this call, or -1: one that the caller gave up.
+int64_t donor_of(const Plan::Result& r, std::span<const Array> args) {
+  const auto given = [&](int64_t i) { return held_once(args[static_cast<size_t>(i)]); };
+  if (r.donor < 0 || given(r.donor)) return r.donor;
+  const auto other = std::find_if(r.other_donors.begin(), r.other_donors.end(), given);
+  return other == r.other_donors.end() ? -1 : *other;
+}
+
+}  // namespace
+
 void Executor::run_plan(Frame& f, const Plan& plan) const {
   if (f.workspace == nullptr && plan.workspace_bytes() > 0) {
     f.workspace = pool_allocate(plan.workspace_bytes());
@@ -192,9 +206,9 @@ void Executor::run_plan(Frame& f, const Plan& plan) const {
     const Aval& aval = g.avals[static_cast<size_t>(g.outputs[k])];
     switch (r.from) {
       case Plan::Result::From::kOwn: {
-        const bool taken = r.donor >= 0 && held_once(f.args[static_cast<size_t>(r.donor)]);
+        const int64_t donor = donor_of(r, f.args);
         f.results[k] =
-            taken ? view_of(f.args[static_cast<size_t>(r.donor)], aval) : new_result(aval);
+            donor >= 0 ? view_of(f.args[static_cast<size_t>(donor)], aval) : new_result(aval);
         f.out[k] = mutable_data(f.results[k]);
         break;
       }

@@ -47,8 +47,8 @@ class CallKernel final : public PreparedKernel {
 // storage.
 class Plan::Builder {
  public:
-  Builder(Plan& plan, bool copy_outputs)
-      : plan_(plan), g_(plan.graph_), copy_outputs_(copy_outputs) {}
+  Builder(Plan& plan, bool copy_outputs, size_t first_state)
+      : plan_(plan), g_(plan.graph_), copy_outputs_(copy_outputs), first_state_(first_state) {}
 
   void build() {
     make_kernels();
@@ -243,6 +243,15 @@ class Plan::Builder {
     plan_.results_[k].donor = static_cast<int64_t>(input);
     taken_[input] = 1;
   }
+  // The first one, unless the output is the successor of another.
+  void give_one_of(size_t k, std::vector<int64_t> inputs) {
+    const auto same =
+        std::find(inputs.begin(), inputs.end(), static_cast<int64_t>(first_state_ + k));
+    const auto donor = same == inputs.end() ? inputs.begin() : same;
+    give(k, static_cast<size_t>(*donor));
+    inputs.erase(donor);
+    plan_.results_[k].other_donors = std::move(inputs);
+  }
 
   // The outputs without a donor by the step that first writes to their memory.
   std::vector<std::vector<size_t>> beginnings() {
@@ -268,16 +277,17 @@ class Plan::Builder {
         const int32_t own = root(of_[at(g_.outputs[k])]);
         size_t place = 0;
         while (place < e.outputs.size() && root(of_[at(e.outputs[place])]) != own) ++place;
+        std::vector<int64_t> inputs;
         for (const ValueId v : e.inputs) {
           const int32_t from = root(of_[at(v)]);
           const Storage& t = storages_[static_cast<size_t>(from)];
-          if (t.where != Where::kInput || taken_[t.index] || t.last != static_cast<int32_t>(n) ||
-              place == e.outputs.size() || !fits(n, place, from))
-            continue;
-          give(k, t.index);
-          any = true;
-          break;
+          if (t.where == Where::kInput && !taken_[t.index] && t.last == static_cast<int32_t>(n) &&
+              place < e.outputs.size() && fits(n, place, from))
+            inputs.push_back(static_cast<int64_t>(t.index));
         }
+        if (inputs.empty()) continue;
+        give_one_of(k, std::move(inputs));
+        any = true;
       }
     }
     return any;
@@ -400,6 +410,7 @@ class Plan::Builder {
   Plan& plan_;
   const Graph& g_;
   const bool copy_outputs_;
+  const size_t first_state_;
   std::vector<std::shared_ptr<const PreparedKernel>> kernels_;
   std::vector<Storage> storages_;
   std::vector<int32_t> of_;     // the storage of each value
@@ -408,8 +419,8 @@ class Plan::Builder {
   Arrangement arrangement_;
 };
 
-Plan::Plan(Graph graph, bool copy_outputs) : graph_(std::move(graph)) {
-  Builder(*this, copy_outputs).build();
+Plan::Plan(Graph graph, bool copy_outputs, size_t first_state) : graph_(std::move(graph)) {
+  Builder(*this, copy_outputs, first_state).build();
 }
 
 void Plan::bind(void* workspace) const {

@@ -28,11 +28,15 @@ class Plan {
     size_t index = 0;
     /// The input whose memory this output may take over (kOwn only), or -1.
     int64_t donor = -1;
+    /// Other inputs that the same kernel reads for the last time: for calls that give up one of
+    /// them, but not `donor`.
+    std::vector<int64_t> other_donors = {};
   };
 
   /// With `copy_outputs`, every output is written to memory of its own: inputs, constants and
-  /// repeated outputs are copied there. All kernels are the CPU's.
-  explicit Plan(Graph graph, bool copy_outputs = false);
+  /// repeated outputs are copied there. Of several possible donors, output k prefers the input
+  /// first_state + k: a state that is passed through keeps its memory. All kernels are the CPU's.
+  explicit Plan(Graph graph, bool copy_outputs = false, size_t first_state = 0);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -48,8 +52,8 @@ class Plan {
   /// Makes a workspace block ready for any number of runs, one after the other.
   void bind(void* workspace) const;
   /// Runs on `in`, one pointer for each input, and `out`, one for each output that is kOwn (others
-  /// are not looked at). out[k] may be in[donor]. Temporaries may stand in an output's memory until
-  /// that is written.
+  /// are not looked at). out[k] may be in[donor], or that of one of the other donors. Temporaries
+  /// may stand in an output's memory until that is written.
   void run(void* workspace, const void* const* in, void* const* out) const;
 
   /// What one step does, for those who report on it.

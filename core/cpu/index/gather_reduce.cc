@@ -50,7 +50,8 @@ class Prepared final : public PreparedKernel {
         lists_(gather_.get<GatherParams>(), args.in[0]->shape, gathered_.shape,
                reduce_.get<ReduceParams>().axes),
         loops_(reduce_loops(reduction_, gathered_.dtype)),
-        sums_floats_(&reduction_ == &reduce_sum_p && gathered_.dtype == Dtype::kFloat32) {
+        sums_rows_(&reduction_ == &reduce_sum_p &&
+                   (gathered_.dtype == Dtype::kFloat32 || gathered_.dtype == Dtype::kBfloat16)) {
     if (lists_.fits) return;
     const Aval* in[] = {&gathered_};
     stored_bytes_ = workspace_size(static_cast<size_t>(gathered_.bytes())) +
@@ -105,8 +106,8 @@ class Prepared final : public PreparedKernel {
       const int64_t count = std::min(kRows, n - block * kRows);
       places.find(first + block * kRows, count, rows);
       char* const part = blocks == 1 ? result : parts + block * columns * loops_.accumulator_bytes;
-      if (sums_floats_) {
-        sum_rows(rows, count, reinterpret_cast<float*>(part));
+      if (sums_rows_) {
+        sum_rows(rows, count, gathered_.dtype, reinterpret_cast<float*>(part));
       } else {
         copy_rows(rows, count, memory, step);
         loops_.first(memory, part, 1, count, columns, width);
@@ -127,7 +128,7 @@ class Prepared final : public PreparedKernel {
   Params reduce_;
   Lists lists_;
   ReduceLoops loops_;
-  bool sums_floats_;
+  bool sums_rows_;
   size_t stored_bytes_ = 0;  // of what the gather reads and of its reduction, where it is stored
 };
 

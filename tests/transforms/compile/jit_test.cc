@@ -132,6 +132,32 @@ TEST(JitDonation, OnlyWhatIsMovedIsTaken) {
   EXPECT_TRUE(array_equal(y, array({2.0f, 4.0f})));
 }
 
+TEST(JitDonation, WhicheverOperandIsMovedIsTaken) {
+  const auto f = jit([](const Array& x, const Array& y) { return 2.0f * y + x; });
+  const auto moved = [&](bool first) {
+    Array x = ones({1000}), y = full({1000}, 3.0f);
+    const float *at_x = x.data<float>().data(), *at_y = y.data<float>().data();
+    const Array z = first ? f(std::move(x), y) : f(x, std::move(y));
+    EXPECT_EQ(z.data<float>().data(), first ? at_x : at_y);
+    EXPECT_EQ(z.to_vector<float>(), std::vector<float>(1000, 7.0f));
+    EXPECT_EQ((first ? y : x).to_vector<float>(), std::vector<float>(1000, first ? 3.0f : 1.0f));
+  };
+  moved(true);
+  moved(false);
+}
+
+TEST(JitDonation, AStateThatIsPassedThroughKeepsItsMemory) {
+  const auto step = jit([](const Array& a, const Array& b, const Array& c) {
+    return std::pair{0.5f * b + a, 0.5f * c + b};
+  });
+  Array a = ones({1000}), b = full({1000}, 2.0f);
+  const float *at_a = a.data<float>().data(), *at_b = b.data<float>().data();
+  const Array c = full({1000}, 4.0f);
+  for (int i = 0; i < 3; ++i) std::tie(a, b) = step(std::move(a), std::move(b), c);
+  EXPECT_EQ(a.data<float>().data(), at_a);
+  EXPECT_EQ(b.data<float>().data(), at_b);
+}
+
 TEST(JitDonation, SharedMemoryIsNeverWritten) {
   const auto f = jit([](const Array& a, const Array& b) { return std::pair{a + 1.0f, b * 10.0f}; });
   Array a = array({1.0f, 2.0f}), b = a;

@@ -8,7 +8,7 @@
 namespace spruce::internal {
 
 BodyPlan::BodyPlan(const Graph& body, size_t consts, size_t carry, Layout& layout)
-    : plan_(body, true), consts_(consts) {
+    : plan_(body, true, consts), consts_(consts) {
   workspace_ = layout.add(plan_.workspace_bytes());
   in_ = layout.add(inputs() * sizeof(void*));
   out_ = layout.add(outputs() * sizeof(void*));

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of an optimizer over 64 MB of parameters, with gradients that are there already: each
+// array is read and written once at best.
+#include "benchmarks/bench.h"
+
+namespace bench {
+namespace {
+
+using Leaves = std::vector<Array>;
+
+template <class Optimizer>
+Call step_of(const Settings& settings, const Optimizer& optimizer) {
+  const auto plain = [optimizer](const Leaves& p, const auto& state, const Leaves& gradients) {
+    const auto [updates, next] = optimizer.update(gradients, state, p);
+    return std::pair{sp::optim::apply_updates(p, updates), next};
+  };
+  const auto leaves = [] { return Leaves{normals({4096, 2048}), normals({4096, 2048})}; };
+  auto carry = std::make_shared<std::pair<Leaves, decltype(optimizer.init(Leaves()))>>();
+  carry->first = leaves();
+  carry->second = optimizer.init(carry->first);
+  const MaybeJit<std::remove_const_t<decltype(plain)>> step(settings, plain);
+  const Leaves gradients = leaves();
+  return {[step, carry, gradients] {
+            *carry = step(std::move(carry->first), std::move(carry->second), gradients);
+            return std::vector<Array>{sp::mean(sp::abs(carry->first[1][0]))};
+          },
+          [plain, carry, gradients] {
+            return sp::make_graph(plain)(carry->first, carry->second, gradients);
+          },
+          [step, carry, gradients] { step.lower(carry->first, carry->second, gradients); }};
+}
+
+template <class Make>
+Row row(const std::string& name, Make make) {
+  return {name + "_64mb", [make](const Settings& s) { return step_of(s, make()); }};
+}
+
+}  // namespace
+
+std::vector<Row> optimizer_rows() {
+  namespace optim = sp::optim;
+  return {row("sgd", [] { return optim::sgd({.learning_rate = 1e-3}); }),
+          row("momentum", [] { return optim::sgd({.learning_rate = 1e-3, .momentum = 0.9}); }),
+          row("adamw", [] { return optim::adamw({.learning_rate = 1e-3}); }),
+          row("nadam", [] { return optim::nadam({.learning_rate = 1e-3}); }),
+          row("amsgrad", [] { return optim::amsgrad({.learning_rate = 1e-3}); }),
+          row("adamax", [] { return optim::adamax({.learning_rate = 1e-3}); }),
+          row("radam", [] { return optim::radam({.learning_rate = 1e-3}); }),
+          row("rmsprop", [] { return optim::rmsprop({.learning_rate = 1e-3}); }),
+          row("rprop", [] { return optim::rprop({.learning_rate = 1e-3}); }),
+          row("adagrad", [] { return optim::adagrad({.learning_rate = 1e-3}); }),
+          row("adadelta", [] { return optim::adadelta({.learning_rate = 1e-3}); }),
+          row("adafactor", [] { return optim::adafactor({.learning_rate = 1e-3}); }),
+          row("adabelief", [] { return optim::adabelief({.learning_rate = 1e-3}); }),
+          row("adan", [] { return optim::adan({.learning_rate = 1e-3}); }),
+          row("lion", [] { return optim::lion({.learning_rate = 1e-3}); }),
+          row("yogi", [] { return optim::yogi({.learning_rate = 1e-3}); }),
+          row("novograd", [] { return optim::novograd({.learning_rate = 1e-3}); }),
+          row("sign_sgd", [] { return optim::sign_sgd({.learning_rate = 1e-3}); }),
+          row("lamb", [] { return optim::lamb({.learning_rate = 1e-3}); }),
+          row("lars", [] { return optim::lars({.learning_rate = 1e-3}); }),
+          row("sm3", [] { return optim::sm3({.learning_rate = 1e-3}); })};
+}
+
+}  // namespace bench
