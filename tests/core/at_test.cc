@@ -57,6 +57,26 @@ TEST(At, ManyDuplicatesInHalfPrecisionAddUp) {
   }
 }
 
+TEST(At, RowsOfABatchAreIndependentOnAnyNumberOfThreads) {
+  const int64_t rows = 70, n = 500;
+  const Array k = random::randint(Key(1), {rows, n}, 0, n), w = random::normal(Key(2), {rows, n});
+  const auto scattered = [&] {
+    return grad([&](const Array& x) { return sum(w * take_along_axis(x, k, -1)); })(
+        zeros({rows, n}));
+  };
+  std::vector<float> expected(static_cast<size_t>(rows * n));
+  const auto index = k.to_vector<int32_t>();
+  const auto value = w.to_vector<float>();
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i / n * n + static_cast<size_t>(index[i])] += value[i];
+  const int before = threads();
+  for (const int count : {1, 2, 5}) {
+    set_threads(count);
+    EXPECT_EQ(scattered().to_vector<float>(), expected) << count;
+  }
+  set_threads(before);
+}
+
 TEST(At, DtypesAndShapesOfValues) {
   EXPECT_EQ(zeros({2}, bfloat16).at(0).set(1.5f).dtype(), bfloat16);
   EXPECT_EQ(zeros({2}).at(0).set(1).dtype(), float32);

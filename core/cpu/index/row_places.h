@@ -14,7 +14,7 @@ namespace spruce::cpu {
 class RowPlaces {
  public:
   /// The most positions that are found at once.
-  static constexpr int64_t kMost = 256;
+  static constexpr int64_t kMost = 512;
 
   /// `w` has to live as long.
   RowPlaces(const Windows& w, int64_t begin, int64_t end)
@@ -24,7 +24,7 @@ class RowPlaces {
   void find(int64_t at, int64_t count, RowCopy& rows) {
     if (end_ < last_ && at + count + kMostRowsAhead > end_) {
       begin_ = at, end_ = std::min(last_, at + kLocated);
-      w_.locate(begin_, end_, in_operand_, in_result_);
+      w_.locate(begin_, end_, in_operand_, nullptr);
     }
     rows.places = in_operand_ + (at - begin_);
     rows.known = end_ - at;
@@ -35,7 +35,7 @@ class RowPlaces {
 
   const Windows& w_;
   int64_t begin_, end_, last_;
-  int64_t in_operand_[kLocated], in_result_[kLocated];
+  int64_t in_operand_[kLocated];
 };
 
 }  // namespace spruce::cpu

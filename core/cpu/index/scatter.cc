@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kGrain = 131072;        // elements that are worth a thread of their own
 constexpr int64_t kRowGrain = 32768;      // the same where windows have at least kRow elements
 constexpr int64_t kElementGrain = 65536;  // and where are_elements() is true
+constexpr int64_t kBatchGrain = 16384;    // and of batches, which no two threads share
 constexpr int64_t kRow = 16;
 constexpr int64_t kBlock = 512;     // positions that are located at once
 constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache soon
@@ -83,7 +84,6 @@ struct Runs {
   int64_t count, n;
   int64_t to_step, from_step;  // from element to element
   int64_t lines;               // of a run of the operand that are asked for early
-  bool apart;                  // the runs of updates do not follow each other
 };
 
 // The loop of one operation on the elements of one type.
@@ -124,7 +124,7 @@ struct Combine {
     single(e.to, e.from, e.count, e.far, static_cast<T*>(operand), static_cast<const U*>(updates));
   }
 
-  static void run(const Runs& r, void* operand, const void* updates) {
+  static SPRUCE_INLINE void body(const Runs& r, void* operand, const void* updates) {
     constexpr int64_t kAhead = 8, kLine = 64 / sizeof(T), kUpdates = 64 / sizeof(U);
     T* const x = static_cast<T*>(operand);
     const U* const u = static_cast<const U*>(updates);
@@ -133,7 +133,7 @@ struct Combine {
       if (i + kAhead < r.count) {
         for (int64_t k = 0; k < r.lines; ++k)
           __builtin_prefetch(x + r.to[i + kAhead] + k * kLine, 1);
-        for (int64_t k = 0; r.apart && k * kUpdates < r.lines * kLine; ++k)
+        for (int64_t k = 0; k * kUpdates < r.lines * kLine; ++k)
           __builtin_prefetch(u + r.from[i + kAhead] + k * kUpdates);
       }
       T* const y = x + r.to[i];
@@ -145,6 +145,17 @@ struct Combine {
         for (int64_t j = 0; j < r.n; ++j) element(y[j * r.to_step], v[j * r.from_step]);
       }
     }
+  }
+  static void base(const Runs& r, void* operand, const void* updates) { body(r, operand, updates); }
+  SPRUCE_TARGET_V3 static void v3(const Runs& r, void* operand, const void* updates) {
+    body(r, operand, updates);
+  }
+  // Sums of floats are what gradients are made of.
+  static Loop best() {
+    if constexpr (std::is_same_v<Op, Add> && std::is_same_v<T, float>)
+      return pick<Loop>(&base, &v3, &v3);
+    else
+      return &base;
   }
 };
 
@@ -237,25 +248,26 @@ void scatter_elements(const Windows& w, const Share& share, const Work& work) {
   }
 }
 
-// The positions of a share in their order, and of their windows the steps begin..end.
-void scatter_part(const Windows& w, const Share& share, const Work& work, int64_t begin,
-                  int64_t end) {
+struct Range {
+  int64_t begin, end;
+};
+
+// The positions of a share in their order, and of their windows some of the steps.
+void scatter_part(const Windows& w, const Share& share, const Work& work, Range positions,
+                  Range steps) {
   constexpr int64_t kMostLines = 16;  // of a window that are asked for
   if (share.whole() && is_plain(w, work)) return work.plain(w, work.operand, work.updates);
   if (work.source == nullptr && are_elements(w, work.numel))
     return scatter_elements(w, share, work);
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
-  const int64_t positions = w.positions.size();
   int64_t to[kBlock], from[kBlock], unread[kBlock];
-  const auto runs = [&](const auto& f) { w.window.runs(begin, end, f); };
-  for (int64_t at = 0; at < positions; at += kBlock) {
-    const int64_t located = std::min(kBlock, positions - at);
+  const auto runs = [&](const auto& f) { w.window.runs(steps.begin, steps.end, f); };
+  for (int64_t at = positions.begin; at < positions.end; at += kBlock) {
+    const int64_t located = std::min(kBlock, positions.end - at);
     w.locate(at, at + located, to, from);
     if (work.source != nullptr) work.source->locate(at, at + located, from, unread);
-    const bool apart = !share.whole() || work.source != nullptr;
     Runs r{
-        to,   from, keep_owned(share, to, from, located), 1, to_step, from_step, work.far() ? 1 : 0,
-        apart};
+        to, from, keep_owned(share, to, from, located), 1, to_step, from_step, work.far() ? 1 : 0};
     if (w.overlapping) {  // one position after the other
       const int64_t count = r.count;
       r.count = 1;
@@ -293,7 +305,15 @@ int share_bits(int64_t work, int64_t window, bool elements) {
 void scatter_all(const Windows& w, const Work& work) {
   const int64_t positions = w.positions.size(), window = w.window.size();
   if (positions == 0 || window == 0) return;
-  if (w.overlapping && positions > 1) return scatter_part(w, {}, work, 0, window);
+  const Range all{0, positions}, whole{0, window};
+  if (w.batches > 1) {
+    const int64_t each = positions / w.batches;
+    return parallel_for(w.batches, ceil_div(kBatchGrain, each * window),
+                        [&](int64_t first, int64_t last) {
+                          scatter_part(w, {}, work, {first * each, last * each}, whole);
+                        });
+  }
+  if (w.overlapping && positions > 1) return scatter_part(w, {}, work, all, whole);
   const bool elements = work.source == nullptr && are_elements(w, work.numel);
   const int bits = positions >= window ? share_bits(positions * window, window, elements) : 0;
   // Two threads that look at every index of elements in the cache are no faster than one.
@@ -303,20 +323,22 @@ void scatter_all(const Windows& w, const Work& work) {
     while (block < kMost && (work.numel >> (block + bits)) > kBlocks) ++block;
     parallel_pieces(int64_t{1} << bits, 1, [&](int64_t first, int64_t last) {
       for (int64_t part = first; part < last; ++part)
-        scatter_part(w, {static_cast<int>(part), bits, block}, work, 0, window);
+        scatter_part(w, {static_cast<int>(part), bits, block}, work, all, whole);
     });
     return;
   }
-  parallel_for(window, std::max<int64_t>(64, kGrain / positions),
-               [&](int64_t begin, int64_t end) { scatter_part(w, {}, work, begin, end); });
+  parallel_for(window, std::max<int64_t>(64, kGrain / positions), [&](int64_t begin, int64_t end) {
+    scatter_part(w, {}, work, all, {begin, end});
+  });
 }
 
 template <class Op, class T, class U>
 void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
                 const Windows* source) {
-  scatter_all(w, {&Combine<Op, T, U>::run, &Combine<Op, T, U>::elements,
-                  CombinePlain<Op, T, U>::best(), reinterpret_cast<char*>(operand), sizeof(T),
-                  numel, reinterpret_cast<const char*>(updates), sizeof(U), source});
+  static const Loop loop = Combine<Op, T, U>::best();
+  scatter_all(w, {loop, &Combine<Op, T, U>::elements, CombinePlain<Op, T, U>::best(),
+                  reinterpret_cast<char*>(operand), sizeof(T), numel,
+                  reinterpret_cast<const char*>(updates), sizeof(U), source});
 }
 
 // Halves are combined in f32, so that many small updates of one element are not lost.

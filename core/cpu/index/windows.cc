@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "spruce/core/cpu/isa.h"
+
 namespace spruce::cpu {
 
 void Walk::add(int64_t size, int64_t operand, int64_t result) {
@@ -29,6 +31,7 @@ Windows::Windows(const GatherParams& params, const Shape& operand, const View& i
     window.add(params.window[axis], in[axis], out[static_cast<int>(params.offset_dims[kept++])]);
   }
   int position = 0;
+  bool leads = true;
   for (int axis = 0; axis < result.rank(); ++axis) {
     if (params.offset_dims.contains(axis)) continue;
     int64_t along = 0;
@@ -36,6 +39,8 @@ Windows::Windows(const GatherParams& params, const Shape& operand, const View& i
       if (params.indices_batch_dims[i] == position)
         along = in[static_cast<int>(params.operand_batch_dims[i])];
     }
+    leads = leads && along > 0;
+    if (leads) batches *= result[axis];
     positions.add(result[axis], along, out[axis]);
     ++position;
   }
@@ -55,22 +60,58 @@ int64_t place_of(I entry) {
   return std::is_same_v<I, uint64_t> && at < 0 ? std::numeric_limits<int64_t>::max() : at;
 }
 
+// The windows at one index each, without branches; those of a run of positions.
+struct OneKey {
+  int64_t first, step;  // of the operand: where the run begins, and from position to position
+  int64_t last, stride;
+  bool clip;
+};
+
+template <class I>
+struct Located {
+  using Loop = void (*)(const I*, int64_t, const OneKey&, int64_t*);
+
+  static SPRUCE_INLINE void body(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
+    const auto [first, step, last, stride, clip] = key;
+    const int64_t highest = std::max(last, int64_t{0});
+    SPRUCE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t at = place_of(entries[i]);
+      const bool valid = clip | ((at >= 0) & (at <= last));
+      const int64_t inside = std::clamp(at, int64_t{0}, highest);
+      places[i] = valid ? first + i * step + inside * stride : -1;
+    }
+  }
+  static void base(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
+    body(entries, n, key, places);
+  }
+  SPRUCE_TARGET_V3 static void v3(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
+    body(entries, n, key, places);
+  }
+  SPRUCE_TARGET_V4 static void v4(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
+    body(entries, n, key, places);
+  }
+  // The indices that programs have mostly.
+  static Loop best() {
+    if constexpr (std::is_same_v<I, int32_t>)
+      return pick<Loop>(&base, &v3, &v4);
+    else
+      return &base;
+  }
+};
+
 template <class I>
 void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t* in_result) const {
+  static const auto one_key = Located<I>::best();
   const I* entry = indices_.as<I>() + begin * keys_;
   const int64_t operand_step = positions.operand_step(), result_step = positions.result_step();
   positions.runs(begin, end, [&](int64_t operand, int64_t result, int64_t n) {
-    if (keys_ == 1) {  // the same without branches
-      const int64_t stride = stride_[0], last = limit_[0], highest = std::max(last, int64_t{0});
-      const bool clip = clip_;
-      for (int64_t i = 0; i < n; ++i) {
-        const int64_t at = place_of(entry[i]);
-        const bool valid = clip || (at >= 0 && at <= last);
-        const int64_t inside = std::clamp(at, int64_t{0}, highest);
-        in_operand[i] = valid ? operand + i * operand_step + inside * stride : -1;
-        in_result[i] = result + i * result_step;
-      }
-      entry += n, in_operand += n, in_result += n;
+    if (in_result != nullptr) {
+      for (int64_t i = 0; i < n; ++i) *in_result++ = result + i * result_step;
+    }
+    if (keys_ == 1) {
+      one_key(entry, n, {operand, operand_step, limit_[0], stride_[0], clip_}, in_operand);
+      entry += n, in_operand += n;
       return;
     }
     for (int64_t i = 0; i < n; ++i) {
@@ -83,7 +124,6 @@ void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t
         start += inside * stride_[k];
       }
       *in_operand++ = start < 0 ? -1 : start;
-      *in_result++ = result + i * result_step;
     }
   });
 }

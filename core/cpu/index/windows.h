@@ -114,7 +114,7 @@ struct Windows {
           const Shape& result);
 
   /// The first element of the windows at positions begin..end: in the operand (-1: outside, to be
-  /// left out) and in the result.
+  /// left out) and, unless that is null, in the result.
   void locate(int64_t begin, int64_t end, int64_t* in_operand, int64_t* in_result) const;
 
   /// Entries in each index vector.
@@ -129,6 +129,8 @@ struct Windows {
 
   Walk positions;
   Walk window;
+  int64_t batches = 1;       // parts of the positions that follow each other, with windows in parts
+                             // of the operand that no other has
   bool overlapping = false;  // windows at different positions may meet without being the same
 
  private:

@@ -20,32 +20,43 @@ SPRUCE_INLINE float widened(Bfloat16 x) {
 
 template <class T>
 struct Rows {
-  explicit Rows(const RowCopy& r)
-      : rows(r),
-        ahead(rows_ahead(r.bytes)),
-        lines(std::min(kMostLines, ceil_div(r.bytes, kLineBytes))) {}
-  // Null for a row of zeros.
-  SPRUCE_INLINE const T* row(int64_t k) const {
-    return rows.places[k] < 0 ? nullptr : reinterpret_cast<const T*>(rows.row(k));
+  Rows(const T* from, const int64_t* at, int64_t places_known, int64_t columns, int64_t count)
+      : first(from),
+        places(at),
+        known(places_known),
+        ahead(rows_ahead(columns * kSize)),
+        lines(std::min(kMostLines, ceil_div(columns * kSize, kLineBytes))),
+        whole(std::all_of(at, at + count, [](int64_t place) { return place >= 0; })) {}
+
+  // Asks for four rows; for one that has no place nothing harmful.
+  SPRUCE_INLINE void ask_four(int64_t k) const {
+    if (k + 4 > known) return;
+    for (int64_t i = k; i < k + 4; ++i) {
+      const auto* const memory = reinterpret_cast<const char*>(first + places[i]);
+      for (int64_t line = 0; line < lines; ++line) __builtin_prefetch(memory + line * kLineBytes);
+    }
   }
 
-  RowCopy rows;
-  int64_t ahead, lines;
+  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  const T* first;
+  const int64_t* places;
+  int64_t known, ahead, lines;
+  bool whole;  // no row of zeros is among them
 };
 
-// kColumns columns from `column` on; `first`: later rows have not been asked for.
-template <int kColumns, class T>
-SPRUCE_INLINE void columns(const Rows<T>& rows, int64_t count, int64_t column, bool first,
-                           float* to) {
+// kColumns columns from `column` on.
+template <int kColumns, bool kWhole, class T>
+SPRUCE_INLINE void columns(const Rows<T>& rows, int64_t count, int64_t column, float* to) {
   static constexpr T kZeros[kColumns] = {};
   float sum[kColumns] = {};
+  const bool asks = column == 0;  // later columns are asked for with the first ones
   const auto row = [&](int64_t k) __attribute__((always_inline)) {
-    if (first) rows.rows.ask(k + rows.ahead, rows.lines);
-    const T* x = rows.row(k);
-    return x == nullptr ? kZeros : x + column;
+    const int64_t place = rows.places[k];
+    return kWhole || place >= 0 ? rows.first + place + column : kZeros;
   };
   int64_t k = 0;
   for (; k + 4 <= count; k += 4) {
+    if (asks) rows.ask_four(k + rows.ahead);
     const T *a = row(k), *b = row(k + 1), *c = row(k + 2), *d = row(k + 3);
     for (int j = 0; j < kColumns; ++j)
       sum[j] = sum[j] + ((widened(a[j]) + widened(b[j])) + (widened(c[j]) + widened(d[j])));
@@ -58,33 +69,49 @@ SPRUCE_INLINE void columns(const Rows<T>& rows, int64_t count, int64_t column, b
 }
 
 template <int kWide, class T>
-SPRUCE_INLINE void body(const RowCopy& r, int64_t count, float* to) {
-  const Rows<T> rows(r);
-  const int64_t n = r.bytes / static_cast<int64_t>(sizeof(T));
+SPRUCE_INLINE void body(const T* from, const int64_t* places, int64_t known, int64_t n,
+                        int64_t count, float* to) {
+  const Rows<T> rows(from, places, known, n, count);
   int64_t j = 0;
-  for (; j + kWide <= n; j += kWide) columns<kWide>(rows, count, j, j == 0, to);
-  for (; j + 8 <= n; j += 8) columns<8>(rows, count, j, j == 0, to);
-  for (; j < n; ++j) columns<1>(rows, count, j, j == 0, to);
+  if (rows.whole)
+    for (; j + kWide <= n; j += kWide) columns<kWide, true>(rows, count, j, to);
+  else
+    for (; j + kWide <= n; j += kWide) columns<kWide, false>(rows, count, j, to);
+  for (; j + 8 <= n; j += 8) columns<8, false>(rows, count, j, to);
+  for (; j < n; ++j) columns<1, false>(rows, count, j, to);
 }
 
+// What the rows are is passed in registers: read from memory that was just written, it would wait
+// for the stores before.
 template <class T>
 struct Loops {
-  using Loop = void (*)(const RowCopy&, int64_t, float*);
-  static void base(const RowCopy& r, int64_t count, float* to) { body<32, T>(r, count, to); }
-  SPRUCE_TARGET_V3 static void v3(const RowCopy& r, int64_t count, float* to) {
-    body<64, T>(r, count, to);
+  using Loop = void (*)(const T*, const int64_t*, int64_t, int64_t, int64_t, float*);
+  static void base(const T* from, const int64_t* places, int64_t known, int64_t n, int64_t count,
+                   float* to) {
+    body<32, T>(from, places, known, n, count, to);
   }
-  SPRUCE_TARGET_V4 static void v4(const RowCopy& r, int64_t count, float* to) {
-    body<64, T>(r, count, to);
+  SPRUCE_TARGET_V3 static void v3(const T* from, const int64_t* places, int64_t known, int64_t n,
+                                  int64_t count, float* to) {
+    body<64, T>(from, places, known, n, count, to);
   }
-  static Loop best() { return pick<Loop>(&base, &v3, &v4); }
+  SPRUCE_TARGET_V4 static void v4(const T* from, const int64_t* places, int64_t known, int64_t n,
+                                  int64_t count, float* to) {
+    body<64, T>(from, places, known, n, count, to);
+  }
+  static void run(const RowCopy& rows, int64_t count, float* to) {
+    static const Loop loop = pick<Loop>(&base, &v3, &v4);
+    loop(reinterpret_cast<const T*>(rows.from), rows.places, rows.known,
+         rows.bytes / static_cast<int64_t>(sizeof(T)), count, to);
+  }
 };
 
 }  // namespace
 
 void sum_rows(const RowCopy& rows, int64_t count, Dtype dtype, float* to) {
-  static const auto floats = Loops<float>::best(), bfloats = Loops<Bfloat16>::best();
-  (dtype == Dtype::kFloat32 ? floats : bfloats)(rows, count, to);
+  if (dtype == Dtype::kFloat32)
+    Loops<float>::run(rows, count, to);
+  else
+    Loops<Bfloat16>::run(rows, count, to);
 }
 
 }  // namespace spruce::cpu
