@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every mode but kArea is separable: along each axis, an element is a weighted sum of a few of the
-// input, whose places and weights are known from the sizes.
+// input, whose places and weights are known from the sizes. They are gathered, or read by slices
+// where they repeat.
 #include "spruce/nn/interpolate.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
@@ -13,6 +15,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/gather.h"
+#include "spruce/core/rules/shape.h"
 #include "spruce/nn/adaptive_pool.h"
 
 namespace spruce::nn {
@@ -58,21 +61,6 @@ Resampling nearest(const AxisSizes& a, bool exact) {
   return r;
 }
 
-Resampling linear(const AxisSizes& a) {
-  Resampling r(2, a.out);
-  for (int64_t i = 0; i < a.out; ++i) {
-    const double at = std::max(a.source(i), 0.0);
-    const int64_t low = std::min(static_cast<int64_t>(at), a.in - 1);
-    const double share = std::clamp(at - static_cast<double>(low), 0.0, 1.0);
-    const auto n = static_cast<size_t>(i);
-    r.places[0][n] = low;
-    r.places[1][n] = std::min(low + 1, a.in - 1);
-    r.weights[0][n] = 1 - share;
-    r.weights[1][n] = share;
-  }
-  return r;
-}
-
 // Keys' kernel with the parameter a, at distance x.
 double cubic_weight(double x, double a) {
   x = std::abs(x);
@@ -80,16 +68,29 @@ double cubic_weight(double x, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-Resampling cubic(const AxisSizes& a) {
-  Resampling r(4, a.out);
+// A place, which may be outside of the axis: it goes on there as it ends. And the weight there.
+struct Tap {
+  int64_t place;
+  double weight;
+};
+
+// What an element is made of that stands there in the input.
+std::vector<Tap> taps_at(double at, bool is_cubic) {
+  const auto low = static_cast<int64_t>(std::floor(at));
+  const double share = at - static_cast<double>(low);
+  if (!is_cubic) return {{low, 1 - share}, {low + 1, share}};
+  std::vector<Tap> out;
+  for (int k = -1; k < 3; ++k) out.push_back({low + k, cubic_weight(share - k, -0.75)});
+  return out;
+}
+
+Resampling between(const AxisSizes& a, bool is_cubic) {
+  Resampling r(is_cubic ? 4 : 2, a.out);
   for (int64_t i = 0; i < a.out; ++i) {
-    const double at = a.source(i), low = std::floor(at), share = at - low;
-    for (int k = 0; k < 4; ++k) {
-      const int64_t place = static_cast<int64_t>(low) + k - 1;
-      r.places[static_cast<size_t>(k)][static_cast<size_t>(i)] =
-          std::clamp<int64_t>(place, 0, a.in - 1);
-      r.weights[static_cast<size_t>(k)][static_cast<size_t>(i)] =
-          cubic_weight(share - (k - 1), -0.75);
+    const std::vector<Tap> taps = taps_at(a.source(i), is_cubic);
+    for (size_t k = 0; k < taps.size(); ++k) {
+      r.places[k][static_cast<size_t>(i)] = std::clamp<int64_t>(taps[k].place, 0, a.in - 1);
+      r.weights[k][static_cast<size_t>(i)] = taps[k].weight;
     }
   }
   return r;
@@ -192,7 +193,92 @@ Resampling resampling_of(const AxisSizes& a, const InterpolateOptions& o) {
   if (o.mode == InterpolateMode::kNearest) return nearest(a, false);
   if (o.mode == InterpolateMode::kNearestExact) return nearest(a, true);
   if (o.antialias) return smoothed(a, is_cubic);
-  return is_cubic ? cubic(a) : linear(a);
+  return between(a, is_cubic);
+}
+
+// An axis on which a few elements of the result stand again and again in the same way: for the taps
+// of j, of which there are n, element q n + j is the sum of weight * x[place + q step].
+struct Phases {
+  int64_t step;
+  std::vector<std::vector<Tap>> taps;
+};
+
+std::optional<Phases> phases_of(const AxisSizes& a, const InterpolateOptions& o) {
+  constexpr int64_t kMost = 4;  // each is slices of its own, and more in the gradient
+  if (o.antialias) return std::nullopt;
+  const bool is_nearest =
+      o.mode == InterpolateMode::kNearest || o.mode == InterpolateMode::kNearestExact;
+  int64_t n = 1;
+  const auto steps = [&] { return std::round(a.step() * static_cast<double>(n)); };
+  const auto repeats = [&] {
+    const double off = std::abs(a.step() * static_cast<double>(n) - steps());
+    return a.out % n == 0 && steps() >= 1 && off * static_cast<double>(a.out) < 1e-9;
+  };
+  while (n <= kMost && !repeats()) ++n;
+  if (n > kMost || (n > 1 && steps() > 1)) return std::nullopt;
+  Phases p{static_cast<int64_t>(steps()), {}};
+  if (is_nearest) {
+    const std::vector<int64_t> places = resampling_of(a, o).places[0];
+    for (int64_t j = 0; j < n; ++j) p.taps.push_back({{places[static_cast<size_t>(j)], 1}});
+    for (int64_t i = 0; i < a.out; ++i) {
+      const int64_t at = places[static_cast<size_t>(i % n)] + i / n * p.step;
+      if (places[static_cast<size_t>(i)] != std::min(at, a.in - 1)) return std::nullopt;
+    }
+    return p;
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    const double at = a.source(j), whole = std::round(at);
+    p.taps.push_back(
+        taps_at(std::abs(at - whole) < 1e-9 ? whole : at, o.mode == InterpolateMode::kBicubic));
+  }
+  return p;
+}
+
+// Of x[lead, n, row], its rows at `count` places from `first` on; in front of it stands its first
+// row, behind it its last one.
+Array rows_at(const Array& x, int64_t first, int64_t step, int64_t count) {
+  const int64_t n = x.shape()[1];
+  const auto below = [&](int64_t end) {  // how many places are in front of `end`
+    return std::clamp<int64_t>((end - first + step - 1) / step, 0, count);
+  };
+  const int64_t in_front = first < 0 ? below(0) : 0, inside = first < n ? below(n) : 0;
+  std::vector<Array> pieces;
+  const auto repeated = [&](int64_t row, int64_t times) {
+    if (times == 0) return;
+    const Shape shape = {x.shape()[0], times, x.shape()[2]};
+    pieces.push_back(broadcast_to(rules::slice_axis(x, 1, row, row + 1), shape));
+  };
+  repeated(0, in_front);
+  if (inside > in_front) {
+    const int64_t from = first + in_front * step;
+    pieces.push_back(
+        rules::slice_axis(x, 1, from, from + (inside - in_front - 1) * step + 1, step));
+  }
+  repeated(n - 1, count - inside);
+  return pieces.size() == 1 ? pieces[0] : rules::concatenate_axis(pieces, 1);
+}
+
+// By slices, which compiled code computes in one loop.
+Array resampled(const Array& x, int axis, const Phases& p, int64_t out) {
+  const auto n = static_cast<int64_t>(p.taps.size());
+  Shape shape = x.shape();
+  int64_t lead = 1, row = 1;
+  for (int i = 0; i < axis; ++i) lead *= shape[i];
+  for (int i = axis + 1; i < x.rank(); ++i) row *= shape[i];
+  const Array rows = reshape(x, {lead, shape[axis], row});
+  std::vector<Array> phases;
+  for (const std::vector<Tap>& taps : p.taps) {
+    Array y;
+    for (const Tap& t : taps) {
+      if (t.weight == 0) continue;
+      const Array part = rows_at(rows, t.place, p.step, out / n);
+      const Array scaled = t.weight == 1 ? part : part * t.weight;
+      y = y.defined() ? y + scaled : scaled;
+    }
+    phases.push_back(expand_dims(y, 2));
+  }
+  shape[axis] = out;
+  return reshape(rules::concatenate_axis(phases, 2), shape);
 }
 
 Array area(const Array& x, const std::vector<AxisSizes>& sizes) {
@@ -221,8 +307,11 @@ Array InterpolateFunction::operator()(const Array& x, const InterpolateOptions& 
   const std::vector<AxisSizes> sizes = sizes_of(x, axes, o);
   if (o.mode == InterpolateMode::kArea) return area(x, sizes);
   Array y = x;
-  for (int i = axes - 1; i >= 0; --i)
-    y = resampled(y, 2 + i, resampling_of(sizes[static_cast<size_t>(i)], o));
+  for (int i = axes - 1; i >= 0; --i) {
+    const AxisSizes& a = sizes[static_cast<size_t>(i)];
+    const std::optional<Phases> p = phases_of(a, o);
+    y = p ? resampled(y, 2 + i, *p, a.out) : resampled(y, 2 + i, resampling_of(a, o));
+  }
   return y;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/interpolate.h"
 
+#include <cmath>
+#include <limits>
+
 #include "spruce/nn/grid_sample.h"
 #include "tests/nn/functional_cases.h"
 
@@ -42,6 +45,54 @@ TEST(Interpolate, LayerIsTheFunction) {
       nn::interpolate(
           x, {.size = {6, 5}, .mode = nn::InterpolateMode::kBilinear, .align_corners = true})));
   EXPECT_EQ(nn::interpolate(x, {.scale_factor = {2, 1.5}}).shape(), (sp::Shape{1, 2, 6, 6}));
+}
+
+// An element reaches those alone that it has a weight in, and none at all may be there.
+TEST(Interpolate, WindowsAreApart) {
+  const auto twice = [](const Array& x) {
+    return nn::interpolate(x, {.scale_factor = 2, .mode = nn::InterpolateMode::kBilinear});
+  };
+  const auto not_finite = [](const Array& y) { return sp::sum(~sp::isfinite(y)).item<int32_t>(); };
+  const Array x = sp::ones({2, 3, 20, 24});
+  for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    EXPECT_EQ(not_finite(sp::jit(twice)(x.at(1, 2, 7, 9).set(value))), 16);
+    EXPECT_EQ(not_finite(twice(x.at(1, 2, 0, 23).set(value))), 9);
+    const auto pulled = std::get<1>(sp::vjp(twice, x));
+    const Array g = sp::ones({2, 3, 40, 48}).at(0, 0, 10, 11).set(value);
+    EXPECT_EQ(not_finite(pulled(g)), 4);
+  }
+  EXPECT_EQ(twice(sp::zeros({0, 3, 2, 2})).shape(), (sp::Shape{0, 3, 4, 4}));
+}
+
+// In whole steps and in others, as the matrix of each axis says.
+TEST(Interpolate, IsAProductWithAMatrixForEachAxis) {
+  const Array x = sp::random::normal(sp::Key(0), {2, 3, 12, 18});
+  for (const nn::InterpolateMode mode :
+       {nn::InterpolateMode::kLinear, nn::InterpolateMode::kBicubic}) {
+    for (const double scale : {0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0}) {
+      const auto f = [&](const Array& x) {
+        return nn::interpolate(x, {.scale_factor = scale, .mode = mode});
+      };
+      // Columns of the matrix: what becomes of one row or column of ones.
+      const auto matrix = [&](int64_t n) {
+        return f(sp::broadcast_to(sp::reshape(sp::eye(n), {1, n, n, 1}),
+                                  {1, n, n, 2}))[{0, sp::slice(), sp::slice(), 0}];
+      };
+      const Array rows = matrix(12), columns = matrix(18);  // f32[in, out]
+      const auto product = [&](const Array& x) {
+        return sp::matmul(sp::swapaxes(sp::matmul(sp::swapaxes(x, -1, -2), rows), -1, -2), columns);
+      };
+      const auto total = [](const auto& f) {
+        return sp::grad([f](const Array& x) { return sp::sum(sp::square(f(x))); });
+      };
+      const auto near = [](const Array& a, const Array& b) {
+        return sp::allclose(a, b, {.rtol = 1e-4, .atol = 1e-4});
+      };
+      EXPECT_TRUE(near(sp::jit(f)(x), product(x))) << scale;
+      EXPECT_TRUE(near(sp::jit(sp::vmap(f))(sp::expand_dims(x, 0))[0], product(x))) << scale;
+      EXPECT_TRUE(near(sp::jit(total(f))(x), total(product)(x))) << scale;
+    }
+  }
 }
 
 TEST(Interpolate, BadInput) {
