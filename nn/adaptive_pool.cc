@@ -2,6 +2,8 @@
 #include "spruce/nn/adaptive_pool.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "spruce/core/default_device.h"
@@ -13,6 +15,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/pool_windows.h"
+#include "spruce/transforms/derive/custom.h"
 
 namespace spruce::nn {
 namespace {
@@ -45,20 +48,17 @@ struct Windows {
     }
   }
   bool even() const { return size % count == 0; }
-  // i64[count * longest]: the elements of each window, the last one again where it is shorter.
-  Array elements() const {
+  // [count * longest]: the elements of each window. Where it is shorter: `missing`, or the last one
+  // again.
+  std::vector<int64_t> elements(std::optional<int64_t> missing = {}) const {
     std::vector<int64_t> out;
     for (size_t i = 0; i < starts.size(); ++i) {
-      for (int64_t k = 0; k < longest; ++k) out.push_back(starts[i] + std::min(k, lengths[i] - 1));
+      for (int64_t k = 0; k < longest; ++k) {
+        const int64_t last = lengths[i] - 1;
+        out.push_back(k > last && missing ? *missing : starts[i] + std::min(k, last));
+      }
     }
-    return array(out);
-  }
-  // i64[count]: element k of each window, or its last one.
-  Array element(int64_t k) const {
-    std::vector<int64_t> out;
-    for (size_t i = 0; i < starts.size(); ++i)
-      out.push_back(starts[i] + std::min(k, lengths[i] - 1));
-    return array(out);
+    return out;
   }
 };
 
@@ -99,27 +99,40 @@ Array cut(const Array& x, const std::vector<Windows>& windows) {
   Array y = x;
   for (size_t i = 0; i < windows.size(); ++i) {
     if (!windows[i].even())
-      y = rules::take_axis(y, windows[i].elements(), lead + static_cast<int>(i));
+      y = rules::take_axis(y, array(windows[i].elements()), lead + static_cast<int>(i));
     shape.push_back(windows[i].count);
     shape.push_back(windows[i].longest);
   }
   return reshape(y, shape);
 }
 
-// The mean of the windows of one axis, an element of each at a time.
-Array average_of_axis(const Array& x, int axis, const Windows& w) {
-  Shape along = Shape::filled(x.rank() - axis, 1);
-  along[0] = w.count;
-  const Array lengths = reshape(array(w.lengths), along);
-  Array total;
-  for (int64_t k = 0; k < w.longest; ++k) {
-    Array part = rules::take_axis(x, w.element(k), axis);
-    const bool all =
-        std::all_of(w.lengths.begin(), w.lengths.end(), [&](int64_t length) { return k < length; });
-    if (!all) part = where(lengths > k, part, 0);
-    total = total.defined() ? total + part : part;
-  }
-  return total / astype(lengths, x.dtype());
+// The sum or the maximum of the windows of one axis. A window is a list of rows: what one place on
+// the axis holds. Compiled, they are read where they stand.
+Array reduced_axis(const Array& x, int axis, const Windows& w, bool largest) {
+  constexpr int64_t kShort = 17;  // shorter rows the axis in front makes longer
+  int64_t lead = 1, row = 1;
+  for (int i = 0; i < x.rank(); ++i) (i < axis ? lead : row) *= i == axis ? 1 : x.shape()[i];
+  const bool turned = row < kShort && lead > 1;
+  Array rows = reshape(x, {lead, w.size, row});
+  if (turned) rows = transpose(rows, {1, 0, 2});
+  const int64_t lists = turned ? 1 : lead, length = turned ? lead * row : row;
+  const int64_t all = lists * w.size;
+  // In front of the array where a window is shorter: there a gather reads zeros.
+  const Array within =
+      astype(array(w.elements(largest ? std::nullopt : std::optional<int64_t>(-all))),
+             all <= std::numeric_limits<int32_t>::max() ? int32 : int64);
+  const Array firsts = w.size * expand_dims(arange(lists, within.dtype()), -1);
+  const Array places = reshape(firsts + within, {lists * w.count, w.longest, 1});
+  rows = reshape(rows, {all, length});
+  GatherParams p = rules::take_params(rows.shape(), 0, 2);
+  p.clip = false;
+  rows = bind1(gather_p, {rows, places}, Params::make(p));
+  Array y = reshape(largest ? max(rows, 1) : sum(rows, 1),
+                    turned ? Shape{w.count, lead, row} : Shape{lead, w.count, row});
+  if (turned) y = transpose(y, {1, 0, 2});
+  Shape shape = x.shape();
+  shape[axis] = w.count;
+  return reshape(y, shape);
 }
 
 Array average(const Array& x, const std::vector<Windows>& windows) {
@@ -133,7 +146,12 @@ Array average(const Array& x, const std::vector<Windows>& windows) {
   const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
   Array y = half || !is_floating(x.dtype()) ? astype(x, float32) : x;
   for (size_t i = 0; i < windows.size(); ++i)
-    y = average_of_axis(y, lead + static_cast<int>(i), windows[i]);
+    y = reduced_axis(y, lead + static_cast<int>(i), windows[i], false);
+  for (size_t i = 0; i < windows.size(); ++i) {
+    Shape along = Shape::filled(static_cast<int>(windows.size() - i), 1);
+    along[0] = windows[i].count;
+    y = y / reshape(astype(array(windows[i].lengths), y.dtype()), along);
+  }
   return half ? astype(y, x.dtype()) : y;
 }
 
@@ -175,6 +193,30 @@ MaxPoolResult uneven_max(const Array& x, const std::vector<Windows>& windows) {
   return {squeeze(rules::take_along(y, which, y.rank() - 1), -1), places};
 }
 
+// The maxima alone. The tangent is that of the first largest element.
+Array uneven_maxima(const Array& x, const std::vector<Windows>& windows) {
+  const int axes = static_cast<int>(windows.size());
+  const auto f = [windows, axes](const Array& a) {
+    Array y = a;
+    for (int i = 0; i < axes; ++i)
+      y = reduced_axis(y, y.rank() - axes + i, windows[static_cast<size_t>(i)], true);
+    return y;
+  };
+  const auto rule = [windows, axes](const std::tuple<Array>& primals,
+                                    const std::tuple<Array>& tangents) {
+    const MaxPoolResult r = uneven_max(std::get<0>(primals), windows);
+    const auto flat = [&](const Array& a) {
+      Shape shape = lead_of(a, windows.size());
+      shape.push_back(-1);
+      return reshape(a, shape);
+    };
+    const Array t = flat(std::get<0>(tangents));
+    const Array taken = rules::take_along(t, flat(r.indices), t.rank() - 1);
+    return std::pair<Array, Array>{r.output, reshape(taken, r.output.shape())};
+  };
+  return custom_jvp(f, rule)(x);
+}
+
 }  // namespace
 
 template <int kAxes>
@@ -191,7 +233,7 @@ Array AdaptiveMaxPoolFunction<kAxes>::operator()(const Array& x, const WindowArg
   const OpScope at(kMaxName<kAxes>, loc);
   const spruce::internal::SameDevice here(x);
   const std::vector<Windows> windows = windows_of(kMaxName<kAxes>, kAxes, x, output_size);
-  if (!all_even(windows)) return uneven_max(x, windows).output;
+  if (!all_even(windows)) return uneven_maxima(x, windows);
   const internal::PoolWindows w =
       internal::pool_windows(kMaxName<kAxes>, kAxes, x, even_kernel(windows), Shape{}, 0, 1, false);
   return reduce_window_max(x, internal::window_params(w, x.rank(), false));

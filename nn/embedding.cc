@@ -15,10 +15,27 @@
 namespace spruce::nn {
 namespace {
 
-NanOutsideParams row_range(int64_t rows, Dtype dtype) {
+NanOutsideParams row_range(const Array& weight) {
+  const int64_t rows = weight.shape()[0];
   return {"embedding", "the input holds",
           "the table has " + (rows > 0 ? "rows 0.." + std::to_string(rows - 1) : "no rows"), rows,
-          dtype};
+          weight.dtype()};
+}
+
+// Checks what embedding() is given. True if the numbers are known, and within the table.
+bool check(const Array& input, const Array& weight) {
+  spruce::internal::require_defined("embedding", "input", input, "weight", weight);
+  if (!is_integer(input.dtype())) {
+    throw DtypeError("embedding: the input must be integers, got " + to_string(input.aval()) +
+                     "; the order is embedding(input, weight)");
+  }
+  if (weight.rank() != 2)
+    throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
+  const bool known = has_known_values(input);
+  if (known) check_known(input, row_range(weight));
+  if (!known && weight.shape()[0] == 0 && input.size() > 0)
+    throw IndexError("embedding: the table has no rows for the input " + to_string(input.aval()));
+  return known;
 }
 
 // What integers hold for a row that is not there: the smallest number of a signed dtype, the
@@ -46,35 +63,32 @@ int64_t padding_row(const char* op, int64_t padding_idx, int64_t rows) {
   return padding_idx < 0 ? padding_idx + rows : padding_idx;
 }
 
+RowNumbers row_numbers(const Array& input, const Array& weight) {
+  if (check(input, weight)) return {input, Array()};
+  const Array index = widened(input, weight.shape()[0]);
+  return {index, nan_outside(index, row_range(weight))};
+}
+
 }  // namespace internal
 
 Array EmbeddingFunction::operator()(const Array& input, const Array& weight,
                                     const EmbeddingLookupOptions& o, Loc loc) const {
   const OpScope at("embedding", loc);
-  spruce::internal::require_defined("embedding", "input", input, "weight", weight);
-  if (!is_integer(input.dtype())) {
-    throw DtypeError("embedding: the input must be integers, got " + to_string(input.aval()) +
-                     "; the order is embedding(input, weight)");
-  }
-  if (weight.rank() != 2)
-    throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
+  const bool known = check(input, weight);
   const int64_t rows = weight.shape()[0];
   if (o.padding_idx.has_value()) {
     const int64_t row = internal::padding_row("embedding", *o.padding_idx, rows);
     const Array taken = (*this)(input, weight, {}, loc);
     return where(expand_dims(input == row, -1), stop_gradient(taken), taken);
   }
-  if (has_known_values(input)) {
-    check_known(input, row_range(rows, weight.dtype()));
-    return rules::take_axis(weight, input, 0);
+  if (known) return rules::take_axis(weight, input, 0);
+  if (is_floating(weight.dtype())) {
+    const internal::RowNumbers r = internal::row_numbers(input, weight);
+    return rules::take_axis(weight, r.index, 0) * expand_dims(r.factor, -1);
   }
-  if (rows == 0 && input.size() > 0)
-    throw IndexError("embedding: the table has no rows for the input " + to_string(input.aval()));
   const Array index = widened(input, rows);
-  const Array taken = rules::take_axis(weight, index, 0);
-  if (is_floating(weight.dtype()))
-    return taken * expand_dims(nan_outside(index, row_range(rows, weight.dtype())), -1);
-  return where(expand_dims(rules::is_within(index, rows), -1), taken, missing_row(weight.dtype()));
+  return where(expand_dims(rules::is_within(index, rows), -1), rules::take_axis(weight, index, 0),
+               missing_row(weight.dtype()));
 }
 
 Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,

@@ -25,6 +25,14 @@ struct EmbeddingLookupOptions {
 namespace internal {
 /// The row of the table that padding_idx names. Throws IndexError naming `op` where there is none.
 int64_t padding_row(const char* op, int64_t padding_idx, int64_t rows);
+
+/// Numbers of rows, checked as embedding() does.
+struct RowNumbers {
+  Array index;   ///< the input; i32 or i64 where the values are not known
+  Array factor;  ///< by number 1, or NaN outside of the table; undefined where none can be outside
+};
+/// Those of `input` in a floating table.
+RowNumbers row_numbers(const Array& input, const Array& weight);
 }  // namespace internal
 
 /// weight[input]: i[...], f[n, d] -> f[..., d]. Grad: g added up in the rows. Throws DtypeError for

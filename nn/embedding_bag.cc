@@ -5,19 +5,24 @@
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/cumulative.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index.h"
+#include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/core/ops/sort.h"
+#include "spruce/core/ops/take.h"
+#include "spruce/core/rules/gather.h"
 #include "spruce/nn/known_indices.h"
 
 namespace spruce::nn {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity(),
+                 kNan = std::numeric_limits<double>::quiet_NaN();
 
 void check_shapes(const Array& input, const Array& offsets, const Array& weights,
                   const EmbeddingBagOptions& o) {
@@ -64,38 +69,56 @@ void check_offsets(const Array& offsets, int64_t count, bool ends) {
   }
 }
 
-// Rows f[..., d] that count, f[...] 1 or 0.
+// Rows f[..., d] of the table. By row: `counts` is false where it is padding, `factor` is NaN where
+// there is none; either may be undefined.
 struct Rows {
-  Array values, counts;
+  Array values, counts, factor;
 };
+// The same of bags: the sum or the maximum of their rows f[n, d], how many count, the factor of
+// all.
+using Joined = Rows;
 
-// Of f[n, m, d].
-Array joined(const Rows& r, BagMode mode) {
-  const Array counts = expand_dims(r.counts, -1);
-  if (mode == BagMode::kMax) {
-    if (r.values.shape()[1] == 0)
-      return zeros({r.values.shape()[0], r.values.shape()[2]}, r.values.dtype());
-    const Array largest = max(where(counts != 0, r.values, kMinusInfinity), 1);
-    return where(any(counts != 0, 1), largest, 0);
-  }
-  const Array total = sum(where(counts != 0, r.values, 0), 1);
-  return mode == BagMode::kSum ? total : total / maximum(sum(counts, 1), 1);
+// Of rows f[n, m, d].
+Joined joined(const Rows& r, BagMode mode) {
+  const int64_t n = r.values.shape()[0], m = r.values.shape()[1], d = r.values.shape()[2];
+  const auto counted = [&](double other) {
+    return r.counts.defined() ? where(expand_dims(r.counts, -1), r.values, other) : r.values;
+  };
+  Joined out{Array(), r.counts.defined() ? sum(r.counts, 1) : full({n}, m, int32), Array()};
+  if (r.factor.defined()) out.factor = prod(r.factor, 1);
+  if (mode != BagMode::kMax)
+    out.values = sum(counted(0), 1);
+  else
+    out.values = m == 0 ? zeros({n, d}, r.values.dtype()) : max(counted(kMinusInfinity), 1);
+  return out;
 }
 
-// Of f[k, d], where row i is of bag `bags`[i] of n.
-Array scattered(const Rows& r, const Array& bags, int64_t n, BagMode mode) {
-  const int64_t d = r.values.shape()[1];
-  const Dtype dtype = r.values.dtype();
-  const Array counts = expand_dims(r.counts, -1),
-              members = expand_dims(zeros({n}, dtype).at(bags).add(r.counts), -1);
-  if (mode == BagMode::kMax) {
-    const Array largest = full({n, d}, kMinusInfinity, dtype)
-                              .at(bags)
-                              .max(where(counts != 0, r.values, kMinusInfinity));
-    return where(members != 0, largest, 0);
-  }
-  const Array total = zeros({n, d}, dtype).at(bags).add(where(counts != 0, r.values, 0));
-  return mode == BagMode::kSum ? total : total / maximum(members, 1);
+// Of rows f[k, d] in bags that begin at `offsets`, rising.
+Joined joined(const Rows& r, const Array& offsets, BagMode mode) {
+  const int64_t rows = r.values.shape()[0];
+  const Array starts = clip(widened(offsets, rows), 0, rows);
+  const Array ends = concatenate({starts[slice(1, none)], full({1}, rows, starts.dtype())});
+  // In how many rows of each bag `which` holds: by how much the running sum grows.
+  const auto count = [&](const Array& which) {
+    const Array running = cumsum(astype(which, int32));
+    const auto until = [&](const Array& end) {
+      return where(end == 0, 0, rules::take_axis(running, end - 1, 0));
+    };
+    return until(ends) - until(starts);
+  };
+  Joined out{Array(), r.counts.defined() ? count(r.counts) : ends - starts, Array()};
+  if (r.factor.defined())
+    out.factor = where(count(isnan(r.factor)) != 0, array(kNan, r.factor.dtype()), 1);
+  // What stands in front of the first bag is of bag -1, which is none; so is padding.
+  Array bags = cumsum(bincount(starts, rows)) - 1;
+  if (r.counts.defined()) bags = where(r.counts, bags, -1);
+  const Array none = full({offsets.size(), r.values.shape()[1]},
+                          mode == BagMode::kMax ? kMinusInfinity : 0, r.values.dtype());
+  GatherParams p = rules::take_params(none.shape(), 0, 1);
+  p.clip = false;
+  out.values = bind1(mode == BagMode::kMax ? scatter_max_p : scatter_add_p,
+                     {none, expand_dims(bags, -1), r.values}, Params::make(p));
+  return out;
 }
 
 }  // namespace
@@ -107,27 +130,31 @@ Array EmbeddingBagFunction::operator()(const Array& input, const Array& weight,
   const spruce::internal::SameDevice here(weight);
   spruce::internal::require_defined("embedding_bag", "input", input, "weight", weight);
   check_shapes(input, offsets, per_sample_weights, o);
-  Rows rows{embedding(input, weight), Array()};
   if (!is_floating(weight.dtype())) {
     throw DtypeError("embedding_bag: weight must be floating, got " + to_string(weight.aval()));
   }
-  rows.counts = ones(input.shape(), weight.dtype());
-  if (o.padding_idx.has_value()) {
-    const int64_t row = internal::padding_row("embedding_bag", *o.padding_idx, weight.shape()[0]);
-    rows.counts = astype(input != row, weight.dtype());
-  }
+  const internal::RowNumbers numbers = internal::row_numbers(input, weight);
+  Rows rows{rules::take_axis(weight, numbers.index, 0), Array(), numbers.factor};
+  if (o.padding_idx.has_value())
+    rows.counts =
+        input != internal::padding_row("embedding_bag", *o.padding_idx, weight.shape()[0]);
   if (per_sample_weights.defined())
     rows.values = rows.values * expand_dims(astype(per_sample_weights, weight.dtype()), -1);
-  if (input.rank() == 2) return joined(rows, o.mode);
-  const int64_t count = input.size();
-  check_offsets(offsets, count, o.include_last_offset);
-  const int64_t n = offsets.size() - (o.include_last_offset ? 1 : 0);
-  const Array starts = o.include_last_offset ? offsets[slice(n)] : offsets;
-  if (n == 0) return zeros({0, weight.shape()[1]}, weight.dtype());
-  const Array rising = widened(starts, count + 1);
-  const Array behind = searchsorted(rising, arange(count, rising.dtype()), {.right = true});
-  // What stands in front of the first bag is of none; so it is where offsets are not known.
-  return scattered(rows, where(behind == 0, n, behind - 1), n, o.mode);
+  Joined bags;
+  if (input.rank() == 2) {
+    bags = joined(rows, o.mode);
+  } else {
+    const int64_t count = input.size();
+    check_offsets(offsets, count, o.include_last_offset);
+    const int64_t n = offsets.size() - (o.include_last_offset ? 1 : 0);
+    if (n == 0 || count == 0) return zeros({n, weight.shape()[1]}, weight.dtype());
+    bags = joined(rows, o.include_last_offset ? offsets[slice(n)] : offsets, o.mode);
+  }
+  const Array counts = expand_dims(bags.counts, -1);
+  Array y = bags.values;
+  if (o.mode == BagMode::kMax) y = where(counts != 0, y, 0);
+  if (o.mode == BagMode::kMean) y = y / astype(maximum(counts, 1), y.dtype());
+  return bags.factor.defined() ? y * expand_dims(bags.factor, -1) : y;
 }
 
 EmbeddingBag EmbeddingBag::init(const Key& key, int64_t n, int64_t d,

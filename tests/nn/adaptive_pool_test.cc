@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/adaptive_pool.h"
 
+#include <functional>
 #include <limits>
 
 #include "spruce/nn/lp_pool.h"
@@ -62,6 +63,64 @@ TEST(AdaptivePool, WindowsAreApart) {
   EXPECT_TRUE(std::isnan(largest[1]));
   EXPECT_EQ(largest[2], 4);
   EXPECT_EQ(r.indices.to_vector<int32_t>(), (std::vector<int32_t>{1, 1, 4}));
+}
+
+// The windows of a pooling to 7 by 5, one by one.
+Array by_windows(const Array& x, const std::function<Array(const Array&)>& f) {
+  std::vector<Array> rows;
+  const auto window = [](int64_t i, int64_t n, int64_t count) {
+    return sp::slice(i * n / count, ((i + 1) * n + count - 1) / count);
+  };
+  for (int64_t i = 0; i < 7; ++i) {
+    std::vector<Array> row;
+    for (int64_t j = 0; j < 5; ++j)
+      row.push_back(f(x[{sp::ellipsis, window(i, x.shape(-2), 7), window(j, x.shape(-1), 5)}]));
+    rows.push_back(sp::stack(row, -1));
+  }
+  return sp::stack(rows, -2);
+}
+
+TEST(AdaptivePool, LongRowsAreReadWhereTheyStand) {
+  const Array x = sp::random::normal(sp::Key(0), {2, 3, 24, 33});
+  const auto near = [](const Array& a, const Array& b) {
+    return sp::allclose(a, b, {.rtol = 1e-5, .atol = 1e-6});
+  };
+  const auto compare = [&](const auto& pool, const auto& wanted) {
+    const Array expected = wanted(x);
+    EXPECT_TRUE(near(pool(x), expected));
+    EXPECT_TRUE(near(sp::jit(pool)(x), expected));
+    EXPECT_TRUE(near(sp::jit(sp::vmap(pool))(x), expected));
+    const auto slope = [](const auto& f) {
+      return sp::grad([f](const Array& x) { return sp::sum(sp::square(f(x))); });
+    };
+    const Array g = slope(wanted)(x);
+    EXPECT_TRUE(near(slope(pool)(x), g));
+    EXPECT_TRUE(near(sp::jit(slope(pool))(x), g));
+  };
+  const auto average = [](const Array& x) { return nn::adaptive_avg_pool2d(x, {7, 5}); };
+  const auto largest = [](const Array& x) { return nn::adaptive_max_pool2d(x, {7, 5}); };
+  compare(average, [](const Array& x) {
+    return by_windows(x, [](const Array& w) { return sp::mean(w, {-2, -1}); });
+  });
+  compare(largest, [](const Array& x) {
+    return by_windows(x, [](const Array& w) { return sp::max(w, {-2, -1}); });
+  });
+  // A place where windows overlap belongs to four of them.
+  for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    const Array y = sp::jit(average)(x.at(0, 0, 3, 6).set(value));
+    EXPECT_EQ(sp::sum(sp::isfinite(y)).item<int32_t>(), y.size() - 4);
+  }
+}
+
+// Of equal elements the first one has the gradient, as in PyTorch.
+TEST(AdaptivePool, TheFirstOfEqualElementsHasTheGradient) {
+  const auto total = [](const Array& x) { return sp::sum(nn::adaptive_max_pool2d(x, 2)); };
+  const Array x = sp::ones({1, 3, 5});
+  const Array g = sp::array({{{1.0f, 0.0f, 1.0f, 0.0f, 0.0f},
+                              {1.0f, 0.0f, 1.0f, 0.0f, 0.0f},
+                              {0.0f, 0.0f, 0.0f, 0.0f, 0.0f}}});
+  EXPECT_TRUE(sp::array_equal(sp::grad(total)(x), g));
+  EXPECT_TRUE(sp::array_equal(sp::jit(sp::grad(total))(x), g));
 }
 
 TEST(AdaptivePool, BadInput) {

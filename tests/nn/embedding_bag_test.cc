@@ -40,15 +40,36 @@ TEST(EmbeddingBag, AsPyTorch) {
   });
 }
 
-// The indices and the offsets may be unknown.
+// The indices and the offsets may be unknown, and differ from example to example.
 TEST(EmbeddingBag, CompiledOverItsIndices) {
-  const Array w = torch_cases::wave({5, 3}, 0.7);
+  const Array w = torch_cases::wave({5, 3}, 0.7), scale = torch_cases::wave({7}, 0.3);
+  const Array many = sp::stack({flat(), sp::flip(flat())});
+  const Array starts = sp::stack({offsets(), sp::array({0, 0, 1, 7})});
   for (const nn::BagMode mode : {nn::BagMode::kMean, nn::BagMode::kSum, nn::BagMode::kMax}) {
-    const auto f = [&](const Array& i, const Array& o) {
-      return nn::embedding_bag(i, w, o, {}, {.mode = mode});
-    };
-    EXPECT_TRUE(sp::allclose(sp::jit(f)(flat(), offsets()), f(flat(), offsets())));
+    for (const std::optional<int64_t> padding : {std::optional<int64_t>(), {1}}) {
+      const auto f = [&](const Array& w, const Array& i, const Array& o) {
+        return nn::embedding_bag(i, w, o, mode == nn::BagMode::kSum ? scale : Array(),
+                                 {.mode = mode, .padding_idx = padding});
+      };
+      const auto g = sp::grad([&](const Array& w, const Array& i, const Array& o) {
+        return sp::sum(sp::square(f(w, i, o)));
+      });
+      EXPECT_TRUE(sp::allclose(sp::jit(f)(w, flat(), offsets()), f(w, flat(), offsets())));
+      EXPECT_TRUE(sp::allclose(sp::jit(g)(w, flat(), offsets()), g(w, flat(), offsets())));
+      const Array each =
+          sp::vmap([&](const Array& i, const Array& o) { return f(w, i, o); })(many, starts);
+      for (int k = 0; k < 2; ++k) EXPECT_TRUE(sp::allclose(each[k], f(w, many[k], starts[k])));
+    }
   }
+}
+
+// Rows in front of the first bag and offsets behind the last row are errors where they are known.
+TEST(EmbeddingBag, UnknownOffsetsOfNoRow) {
+  const Array w = torch_cases::wave({5, 3}, 0.7);
+  const auto f =
+      sp::jit([&](const Array& i, const Array& o) { return nn::embedding_bag(i, w, o); });
+  const Array y = f(sp::array({1, 2, 3}), sp::array({1, 2, 9}));
+  EXPECT_TRUE(sp::array_equal(y, sp::stack({w[2], w[3], sp::zeros({3})})));
 }
 
 TEST(EmbeddingBag, LayerAndBadInput) {

@@ -96,6 +96,28 @@ TEST(UnknownRows, OutOfRangeAreNaNAndSoIsTheirGradient) {
   }
 }
 
+TEST(UnknownRows, OutOfRangeMakeTheirBagNaN) {
+  const Array table = random::normal(Key(0), {5, 2}), i = array({0, 4, 7, 1, 2});
+  const Array offsets = array({0, 2, 2, 4});
+  for (const BagMode mode : {BagMode::kMean, BagMode::kSum, BagMode::kMax}) {
+    for (const std::optional<int64_t> padding : {std::optional<int64_t>(), {1}}) {
+      const EmbeddingBagOptions o{.mode = mode, .padding_idx = padding};
+      const auto flat = [&](const Array& w, const Array& i, const Array& from) {
+        return embedding_bag(i, w, from, {}, o);
+      };
+      const auto total = [&](const Array& w, const Array& i) { return sum(flat(w, i, offsets)); };
+      const Array y = jit(flat)(table, i, offsets);
+      EXPECT_TRUE(all_nan(y[2]) && no_nan(y[slice(0, 2)]) && no_nan(y[3]));
+      EXPECT_TRUE(any(isnan(jit(grad(total))(table, i))).item<bool>());
+      const auto square = [&](const Array& w, const Array& i) {
+        return embedding_bag(i, w, {}, {}, o);
+      };
+      const Array z = jit(square)(table, array({{0, 4}, {1, -1}, {2, 2}}));
+      EXPECT_TRUE(all_nan(z[1]) && no_nan(z[0]) && no_nan(z[2]));
+    }
+  }
+}
+
 // As jnp.take(mode="fill") does.
 TEST(UnknownRows, OfIntegersAreTheirExtremes) {
   for (const Dtype dtype : {bool_, int8, uint8, int16, uint16, int32, uint32, int64, uint64}) {

@@ -110,11 +110,11 @@ struct Combine {
   template <class I>
   static SPRUCE_INLINE void single(const I* to, const I* from, int64_t count, bool far, T* x,
                                    const U* u) {
-    constexpr int64_t kAhead = 24;
-    const int64_t early = far ? count - kAhead : 0;
+    constexpr int64_t kSinglesAhead = 24;
+    const int64_t early = far ? count - kSinglesAhead : 0;
     int64_t i = 0;
     for (; i < early; ++i) {
-      __builtin_prefetch(x + to[i + kAhead], 1);
+      __builtin_prefetch(x + to[i + kSinglesAhead], 1);
       element(x[to[i]], u[from[i]]);
     }
     for (; i < count; ++i) element(x[to[i]], u[from[i]]);
@@ -124,21 +124,73 @@ struct Combine {
     single(e.to, e.from, e.count, e.far, static_cast<T*>(operand), static_cast<const U*>(updates));
   }
 
+  static constexpr int64_t kAhead = 16, kLine = 64 / sizeof(T), kUpdates = 64 / sizeof(U);
+  // Sums of floats are what gradients are made of.
+  static constexpr bool kIsSum = std::is_same_v<Op, Add> && std::is_same_v<T, float>;
+
+  // Asks for what run i changes and reads.
+  static SPRUCE_INLINE void ask(const Runs& r, int64_t i, const T* x, const U* u) {
+    if (i >= r.count) return;
+    if (r.to[i] != r.to[i - 1]) {
+      for (int64_t k = 0; k < r.lines; ++k) __builtin_prefetch(x + r.to[i] + k * kLine, 1);
+    }
+    for (int64_t k = 0; k * kUpdates < r.lines * kLine; ++k)
+      __builtin_prefetch(u + r.from[i] + k * kUpdates);
+  }
+
+  // kColumns columns of the runs begin..end, which change the same elements: these wait in
+  // registers.
+  template <int64_t kColumns>
+  static SPRUCE_INLINE void columns(const Runs& r, int64_t begin, int64_t end, int64_t column, T* x,
+                                    const U* u) {
+    T* const y = x + r.to[begin] + column;
+    T sum[kColumns];
+    for (int64_t j = 0; j < kColumns; ++j) sum[j] = y[j];
+    int64_t i = begin;
+    for (; i + 4 <= end; i += 4) {
+      if (column == 0) {
+        for (int64_t k = i; k < i + 4; ++k) ask(r, k + kAhead, x, u);
+      }
+      const U *a = u + r.from[i] + column, *b = u + r.from[i + 1] + column,
+              *c = u + r.from[i + 2] + column, *d = u + r.from[i + 3] + column;
+      for (int64_t j = 0; j < kColumns; ++j) {
+        element(sum[j], a[j]);
+        element(sum[j], b[j]);
+        element(sum[j], c[j]);
+        element(sum[j], d[j]);
+      }
+    }
+    for (; i < end; ++i) {
+      if (column == 0) ask(r, i + kAhead, x, u);
+      const U* const v = u + r.from[i] + column;
+      for (int64_t j = 0; j < kColumns; ++j) element(sum[j], v[j]);
+    }
+    for (int64_t j = 0; j < kColumns; ++j) y[j] = sum[j];
+  }
+
   static SPRUCE_INLINE void body(const Runs& r, void* operand, const void* updates) {
-    constexpr int64_t kAhead = 8, kLine = 64 / sizeof(T), kUpdates = 64 / sizeof(U);
     T* const x = static_cast<T*>(operand);
     const U* const u = static_cast<const U*>(updates);
     if (r.n == 1) return single(r.to, r.from, r.count, r.lines > 0, x, u);
+    const bool dense = r.to_step == 1 && r.from_step == 1;
+    for (int64_t i = 1; i < kAhead; ++i) ask(r, i, x, u);
     for (int64_t i = 0; i < r.count; ++i) {
-      if (i + kAhead < r.count) {
-        for (int64_t k = 0; k < r.lines; ++k)
-          __builtin_prefetch(x + r.to[i + kAhead] + k * kLine, 1);
-        for (int64_t k = 0; k * kUpdates < r.lines * kLine; ++k)
-          __builtin_prefetch(u + r.from[i + kAhead] + k * kUpdates);
+      if constexpr (kIsSum) {
+        int64_t end = i + 1;
+        while (end < r.count && r.to[end] == r.to[i]) ++end;
+        if (end > i + 1 && dense && r.n >= 8) {
+          int64_t j = 0;
+          for (; j + 64 <= r.n; j += 64) columns<64>(r, i, end, j, x, u);
+          for (; j + 8 <= r.n; j += 8) columns<8>(r, i, end, j, x, u);
+          for (; j < r.n; ++j) columns<1>(r, i, end, j, x, u);
+          i = end - 1;
+          continue;
+        }
       }
+      ask(r, i + kAhead, x, u);
       T* const y = x + r.to[i];
       const U* const v = u + r.from[i];
-      if (r.to_step == 1 && r.from_step == 1) {
+      if (dense) {
         SPRUCE_INDEPENDENT
         for (int64_t j = 0; j < r.n; ++j) element(y[j], v[j]);
       } else {
@@ -150,9 +202,8 @@ struct Combine {
   SPRUCE_TARGET_V3 static void v3(const Runs& r, void* operand, const void* updates) {
     body(r, operand, updates);
   }
-  // Sums of floats are what gradients are made of.
   static Loop best() {
-    if constexpr (std::is_same_v<Op, Add> && std::is_same_v<T, float>)
+    if constexpr (kIsSum)
       return pick<Loop>(&base, &v3, &v3);
     else
       return &base;
@@ -260,12 +311,12 @@ void scatter_part(const Windows& w, const Share& share, const Work& work, Range 
   if (work.source == nullptr && are_elements(w, work.numel))
     return scatter_elements(w, share, work);
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
-  int64_t to[kBlock], from[kBlock], unread[kBlock];
+  int64_t to[kBlock], from[kBlock];
   const auto runs = [&](const auto& f) { w.window.runs(steps.begin, steps.end, f); };
   for (int64_t at = positions.begin; at < positions.end; at += kBlock) {
     const int64_t located = std::min(kBlock, positions.end - at);
-    w.locate(at, at + located, to, from);
-    if (work.source != nullptr) work.source->locate(at, at + located, from, unread);
+    w.locate(at, at + located, to, work.source == nullptr ? from : nullptr);
+    if (work.source != nullptr) work.source->locate(at, at + located, from, nullptr);
     Runs r{
         to, from, keep_owned(share, to, from, located), 1, to_step, from_step, work.far() ? 1 : 0};
     if (w.overlapping) {  // one position after the other

@@ -96,6 +96,20 @@ TEST(Scatter, OfRowsIsOneUpdateAfterTheOther) {
   expect_all<float>(90, 3, 0);
 }
 
+// Those that follow each other wait in registers, some of them.
+TEST(Scatter, OfRowsToTheSamePlaceIsOneUpdateAfterTheOther) {
+  for (const int64_t row : {2, 7, 8, 64, 91, 200}) {
+    const Array x = random::normal(Key(1), {40, row}), u = random::normal(Key(2), {1300, row});
+    const Array i = sort(random::randint(Key(3), {1300}, -1, 42));
+    GatherParams p = rules::take_params(x.shape(), 0, 1);
+    p.clip = false;
+    const Array y = bind1(scatter_add_p, {x, expand_dims(i, -1), u}, Params::make(p));
+    const std::vector<float> wanted =
+        in_turn<float>(x, i, u, [](float a, float b) { return a + b; });
+    EXPECT_EQ(y.to_vector<float>(), wanted) << row;
+  }
+}
+
 Array clip_to(const Array& i, int32_t n) { return clip(i, 0, n - 1); }
 
 // Elements of an operand with one to three axes, one index for each.
