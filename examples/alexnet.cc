@@ -3,7 +3,7 @@
 // pooling, so that it takes pictures of any size. A compiled step trains it; then it is turned into
 // a pure function, for what only functions can do: the gradient of each example by vmap.
 //
-//   alexnet --epochs 8
+//   alexnet --epochs 20
 //
 // Exits 0 if nine in ten of the unseen digits are read right, and most of them at 12 x 12 pixels.
 #include <spruce/data.h>
@@ -54,7 +54,7 @@ struct AlexNet : nn::Module {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int64_t epochs = number_argument(argc, argv, "--epochs", 8);
+  const int64_t epochs = number_argument(argc, argv, "--epochs", 20);
   const auto [train, unseen] = load_digits();
   AlexNet net(sp::Key(0));
   net.seed(sp::Key(3));  // of dropout

@@ -9,6 +9,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/gelu.h"
+#include "spruce/nn/axis_option.h"
 #include "spruce/transforms/compile/elementwise.h"
 
 namespace spruce {
@@ -22,21 +23,12 @@ using spruce::internal::check_range, spruce::internal::Range;
 
 Array floating(const Array& x) { return is_floating(x.dtype()) ? x : astype(x, float32); }
 
-// The axis of the options, which PyTorch calls dim.
-int64_t axis_of(const char* op, const SoftmaxOptions& o) {
-  if (!o.dim.has_value()) return o.axis;
-  if (o.axis != -1 && o.axis != *o.dim) {
-    throw ValueError(std::string(op) + ": axis is " + std::to_string(o.axis) + " and dim is " +
-                     std::to_string(*o.dim) + "; they are two names of one option, give one");
-  }
-  return *o.dim;
-}
-
 // `f` along an axis, by a primitive that works along the last one.
 Array along(const Primitive& p, const char* op, const Array& input, const SoftmaxOptions& options) {
   const Array x = floating(input);
   if (x.rank() == 0) return bind1(p, {x.reshape({1})}).reshape({});
-  const int axis = normalize_axis(op, axis_of(op, options), x.rank());
+  const int axis =
+      normalize_axis(op, internal::axis_option(op, options.axis, options.dim), x.rank());
   if (axis == x.rank() - 1) return bind1(p, {x});
   return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
 }
@@ -194,7 +186,7 @@ Array Softmin::operator()(const Array& x, const SoftmaxOptions& options, Loc loc
 
 Array Glu::operator()(const Array& x, const SoftmaxOptions& options, Loc loc) const {
   const OpScope at("glu", loc);
-  const int64_t given = axis_of("glu", options);
+  const int64_t given = internal::axis_option("glu", options.axis, options.dim);
   const int axis = normalize_axis("glu", given, x.rank());
   if (x.shape()[axis] % 2 != 0) {
     throw ShapeError("glu: axis " + std::to_string(given) + " of " + to_string(x.aval()) +

@@ -11,6 +11,7 @@
 #include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
+#include "spruce/nn/axis_option.h"
 #include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::nn {
@@ -71,7 +72,8 @@ Array GumbelSoftmaxFunction::operator()(const Array& logits, const GumbelSoftmax
   require_floating("gumbel_softmax", "logits", logits);
   check_range("gumbel_softmax", "tau", o.tau, Range::kPositive);
   if (!o.key.defined()) throw ValueError("gumbel_softmax: needs a key; give one as {.key = key}");
-  const int axis = normalize_axis("gumbel_softmax", o.dim, logits.rank());
+  const int axis = normalize_axis(
+      "gumbel_softmax", internal::axis_option("gumbel_softmax", o.axis, o.dim), logits.rank());
   const Array noise = random::gumbel(random::internal::key_beside(o.key, logits), logits.shape(),
                                      {.dtype = logits.dtype()});
   const Array soft = softmax((logits + noise) / o.tau, {.axis = axis});

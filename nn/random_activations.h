@@ -2,6 +2,8 @@
 // Activations that draw random numbers.
 #pragma once
 
+#include <optional>
+
 #include "spruce/core/axis_arg.h"
 #include "spruce/nn/context.h"
 
@@ -35,10 +37,11 @@ struct RReLU {
 
 /// Options of gumbel_softmax.
 struct GumbelSoftmaxOptions {
-  double tau = 1;     ///< temperature: the smaller, the nearer to one-hot vectors
-  bool hard = false;  ///< one-hot vectors, with the gradient of the soft ones
-  Axis dim = -1;      ///< the axis of the distribution
-  Key key = {};       ///< always needed
+  double tau = 1;                ///< temperature: the smaller, the nearer to one-hot vectors
+  bool hard = false;             ///< one-hot vectors, with the gradient of the soft ones
+  Axis axis = -1;                ///< the axis of the distribution
+  std::optional<Axis> dim = {};  ///< PyTorch's name of axis; give one of them
+  Key key = {};                  ///< always needed
 };
 /// softmax((logits + g) / tau) with Gumbel noise g: samples of the distribution softmax(logits),
 /// made soft so that they have a gradient (Jang, Gu and Poole 2017). Of the shape of the logits.

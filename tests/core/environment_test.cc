@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cstdio>
+#include <filesystem>
 #include <string>
+
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
 
 namespace spruce::internal {
 namespace environment_test {
@@ -52,6 +57,30 @@ TEST(Environment, OfAListEachUnknownValueIsNamed) {
             "spruce: warning: SPRUCE_COLORS=blue is not known and is ignored; known values: red, "
             "green\n");
   EXPECT_TRUE(environment_list("SPRUCE_COLORS", {"red", "green"}).empty());
+}
+
+// Run by the test below, in a process of its own: reads the variables of the core.
+TEST(Environment, DISABLED_IsReadByWork) { EXPECT_EQ(exp(array(0.0f)).item<float>(), 1.0f); }
+
+TEST(Environment, VariablesOfTheLibraryAreChecked) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  struct Variable {
+    const char *name, *known;
+  };
+  for (const Variable v :
+       {Variable{"SPRUCE_ISA", "base, v3, v4"}, Variable{"SPRUCE_DEBUG_NANS", "0, 1"}}) {
+    const std::string command =
+        std::string(v.name) + "=perhaps '" + program +
+        "' --gtest_also_run_disabled_tests --gtest_filter=Environment.DISABLED_IsReadByWork 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    std::string said;
+    for (char line[512]; std::fgets(line, sizeof line, pipe) != nullptr;) said += line;
+    EXPECT_EQ(pclose(pipe), 0);
+    const std::string expected = "spruce: warning: " + std::string(v.name) +
+                                 "=perhaps is not known and is ignored; known values: " + v.known;
+    EXPECT_NE(said.find(expected), std::string::npos) << said;
+  }
 }
 
 }  // namespace environment_test

@@ -107,6 +107,39 @@ Section empty_mistakes() {
            "matmul: this Array is empty, the argument b (default-constructed, or moved from); give "
            "it a value before it is used; empty among the arguments of vmap: argument 0 at 0.w, "
            "argument 0 at 0.b, argument 0 at 1.w, argument 0 at 1.b and 2 others" HERE},
+          {"A carry with an empty leaf",
+           CODE(const Affine start{sp::ones({2}), {}}; sp::scan(
+                    [](const Affine& c, const Array& x) {
+                      return std::pair{Affine{c.w + x, c.b * x}, sp::none};
+                    },
+                    start, sp::ones({3}))),
+           CODE(const Affine start{sp::ones({2}), sp::ones({2})}; sp::scan(
+                    [](const Affine& c, const Array& x) {
+                      return std::pair{Affine{c.w + x, c.b * x}, sp::none};
+                    },
+                    start, sp::ones({3}))),
+           "ValueError",
+           "multiply: this Array is empty, the argument a (default-constructed, or moved from); "
+           "give it a value before it is used; empty among the arguments of the function of scan: "
+           "argument 0 at b" HERE},
+          {"A branch whose operand has an empty leaf",
+           CODE(const auto f = [](const Affine& a, const Array& x) { return x * a.w + a.b; };
+                sp::cond(Array(true), f, f, Affine{{}, sp::ones({2})}, sp::ones({2}))),
+           CODE(const auto f = [](const Affine& a, const Array& x) { return x * a.w + a.b; };
+                sp::cond(Array(true), f, f, Affine{sp::ones({2}), sp::ones({2})}, sp::ones({2}))),
+           "ValueError",
+           "multiply: this Array is empty, the argument b (default-constructed, or moved from); "
+           "give it a value before it is used; empty among the arguments of the function of cond: "
+           "argument 0 at w" HERE},
+          {"A loop that is given nothing",
+           CODE(sp::fori_loop(
+               0, 3, [](const Array& i, const Array& x) { return x + i; }, Array())),
+           CODE(sp::fori_loop(
+               0, 3, [](const Array& i, const Array& x) { return x + i; }, sp::array(0))),
+           "ValueError",
+           "add: this Array is empty, the argument a (default-constructed, or moved from); give it "
+           "a value before it is used; empty among the arguments of the function of fori_loop: "
+           "argument 1" HERE},
           {"Updates with an empty leaf",
            CODE(const Affine a{sp::ones({2}), sp::ones({2})};
                 sp::optim::apply_updates(a, Affine{a.w, {}})),

@@ -139,6 +139,9 @@ TEST(Activations, AxisAndDimAreOneOption) {
   EXPECT_TRUE(same(nn::softmax(x, {.axis = 0}), nn::softmax(x, {.dim = 0})));
   EXPECT_TRUE(same(nn::log_softmax(x, {.axis = 0}), nn::log_softmax(x, {.dim = 0})));
   EXPECT_FALSE(sp::allclose(nn::softmax(x, {.axis = 0}), nn::softmax(x)));
+  EXPECT_TRUE(same(nn::gumbel_softmax(x, {.axis = 0, .key = sp::Key(1)}),
+                   nn::gumbel_softmax(x, {.dim = 0, .key = sp::Key(1)})));
+  EXPECT_THROW(nn::gumbel_softmax(x, {.axis = 0, .dim = 1, .key = sp::Key(1)}), sp::ValueError);
   EXPECT_THROW(nn::softmax(x, {.axis = 0, .dim = 1}), sp::ValueError);
   EXPECT_EQ(nn::flatten(x, {.start_axis = 0}).shape(), nn::flatten(x, {.start_dim = 0}).shape());
   EXPECT_EQ(nn::flatten(sp::ones({2, 3, 4}), {.start_axis = 0, .end_axis = 1}).shape(),

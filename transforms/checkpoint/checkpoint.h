@@ -56,7 +56,8 @@ class Checkpointed {
     for (const Array& a : in) types.push_back(a.aval());
     std::optional<Out> form;
     const FlatBody flat = [&](std::span<const Array> leaves) {
-      form = std::apply(f_, with_leaves(like, leaves));
+      form = std::apply([&](const Args&... own) { return call_body("checkpoint", f_, own...); },
+                        with_leaves(like, leaves));
       std::vector<Array> out;
       append_leaves(out, *form);
       return out;

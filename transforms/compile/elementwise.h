@@ -78,14 +78,21 @@ class Elementwise {
   operator()(Args&&... args) const {
     static_assert((internal::kIsArray<Args> || ...),
                   "spruce: an elementwise function is called with one array at least");
+    if constexpr (internal::check_run<F, tree::internal::ArrayFor<Args>...>())
+      return run(std::forward<Args>(args)...);
+    else
+      return internal::refused<Array>();
+  }
+
+ private:
+  template <class... Args>
+  auto run(Args&&... args) const {
     constexpr bool kNumbers = (std::is_arithmetic_v<std::remove_cvref_t<Args>> || ...);
     const Dtype dtype = kNumbers ? internal::common_dtype({as_pointer(args)...}) : Dtype::kFloat32;
     if (internal::computes_now({as_pointer(args)...}))
       return compiled_(operand(std::forward<Args>(args), dtype)...);
     return f_(operand(std::forward<Args>(args), dtype)...);
   }
-
- private:
   template <class T>
   static const Array* as_pointer(const T& x) {
     if constexpr (internal::kIsArray<T>)

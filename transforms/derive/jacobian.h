@@ -447,9 +447,13 @@ class Raveled {
 /// All leaves as one vector, and the way back: what a Hessian or an optimizer over plain vectors
 /// needs.
 template <class T>
-Raveled<T> ravel(const T& x, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  return Raveled<T>(spruce::internal::join(entries(x)), x);
+auto ravel(const T& x, Loc loc = Loc::current()) {
+  if constexpr (internal::check_tree<T>()) {
+    const LocScope at(loc);
+    return Raveled<T>(spruce::internal::join(entries(x)), x);
+  } else {
+    return spruce::internal::refused<Raveled<Array>>();
+  }
 }
 
 }  // namespace tree

@@ -7,7 +7,7 @@
 
 namespace spruce::internal {
 
-void throw_with_leaves(const EmptyArrayError& e, const char* op, const EmptyLeaves& empty) {
+void throw_with_leaves(const EmptyArrayError& e, const std::string& op, const EmptyLeaves& empty) {
   constexpr size_t kMost = 4;  // leaves that a message names
   if (e.names_leaves() || empty.paths.empty()) return;
   std::string text;

@@ -28,7 +28,14 @@ struct EmptyLeaves : tree::internal::PathKeeper {
 
 /// Throws `e` with the leaves of the arguments of `op` that are empty; returns where there are
 /// none, or where `e` names those of a transform within.
-void throw_with_leaves(const EmptyArrayError& e, const char* op, const EmptyLeaves& empty);
+void throw_with_leaves(const EmptyArrayError& e, const std::string& op, const EmptyLeaves& empty);
+template <class... Args>
+void throw_with_leaves(const EmptyArrayError& e, const std::string& op,
+                       const std::tuple<Args...>& args) {
+  EmptyLeaves empty;
+  tree::internal::walk(args, empty);
+  throw_with_leaves(e, op, empty);
+}
 
 /// f(args...) under `i`.
 template <class F, class... Args>
@@ -36,9 +43,18 @@ auto apply_under(Interpreter& i, const char* op, const F& f, const std::tuple<Ar
   try {
     return run_under(i, [&] { return std::apply(f, args); });
   } catch (const EmptyArrayError& e) {
-    EmptyLeaves empty;
-    tree::internal::walk(args, empty);
-    throw_with_leaves(e, op, empty);
+    throw_with_leaves(e, op, args);
+    throw;
+  }
+}
+
+/// f(args...) as the function that a loop, a branch or checkpoint, `op`, was given.
+template <class F, class... Args>
+auto call_body(const char* op, const F& f, const Args&... args) {
+  try {
+    return f(args...);
+  } catch (const EmptyArrayError& e) {
+    throw_with_leaves(e, std::string("the function of ") + op, std::tie(args...));
     throw;
   }
 }

@@ -7,6 +7,7 @@
 #include "spruce/core/cpu/index/elements.h"
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/row_copy.h"
 #include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/scatter_add_rows.h"
@@ -103,6 +104,24 @@ using ElementLoop = void (*)(const Elements& e, void* operand, const void* updat
 template <class Op>
 constexpr bool kFrequent = std::is_same_v<Op, Set> || std::is_same_v<Op, Add>;
 
+struct ElementSizes {
+  int64_t operand, update;
+};
+
+// Asks for what run i changes and reads. One function for all types: it is no small one.
+__attribute__((noinline)) void ask(const Runs& r, int64_t i, const void* operand,
+                                   const void* updates, ElementSizes size) {
+  if (i >= r.count) return;
+  const int64_t bytes = r.lines * kLineBytes;
+  if (r.to[i] != r.to[i - 1]) {
+    const char* const x = static_cast<const char*>(operand) + r.to[i] * size.operand;
+    for (int64_t k = 0; k < bytes; k += kLineBytes) __builtin_prefetch(x + k, 1);
+  }
+  const char* const u = static_cast<const char*>(updates) + r.from[i] * size.update;
+  for (int64_t k = 0; k < bytes / size.operand * size.update; k += kLineBytes)
+    __builtin_prefetch(u + k);
+}
+
 template <class Op, class T, class U>
 struct Combine {
   static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
@@ -124,19 +143,10 @@ struct Combine {
     single(e.to, e.from, e.count, e.far, static_cast<T*>(operand), static_cast<const U*>(updates));
   }
 
-  static constexpr int64_t kAhead = 16, kLine = 64 / sizeof(T), kUpdates = 64 / sizeof(U);
+  static constexpr int64_t kAhead = 16;
+  static constexpr ElementSizes kSizes{sizeof(T), sizeof(U)};
   // Sums of floats are what gradients are made of.
   static constexpr bool kIsSum = std::is_same_v<Op, Add> && std::is_same_v<T, float>;
-
-  // Asks for what run i changes and reads.
-  static SPRUCE_INLINE void ask(const Runs& r, int64_t i, const T* x, const U* u) {
-    if (i >= r.count) return;
-    if (r.to[i] != r.to[i - 1]) {
-      for (int64_t k = 0; k < r.lines; ++k) __builtin_prefetch(x + r.to[i] + k * kLine, 1);
-    }
-    for (int64_t k = 0; k * kUpdates < r.lines * kLine; ++k)
-      __builtin_prefetch(u + r.from[i] + k * kUpdates);
-  }
 
   // kColumns columns of the runs begin..end, which change the same elements: these wait in
   // registers.
@@ -149,7 +159,7 @@ struct Combine {
     int64_t i = begin;
     for (; i + 4 <= end; i += 4) {
       if (column == 0) {
-        for (int64_t k = i; k < i + 4; ++k) ask(r, k + kAhead, x, u);
+        for (int64_t k = i; k < i + 4; ++k) ask(r, k + kAhead, x, u, kSizes);
       }
       const U *a = u + r.from[i] + column, *b = u + r.from[i + 1] + column,
               *c = u + r.from[i + 2] + column, *d = u + r.from[i + 3] + column;
@@ -161,7 +171,7 @@ struct Combine {
       }
     }
     for (; i < end; ++i) {
-      if (column == 0) ask(r, i + kAhead, x, u);
+      if (column == 0) ask(r, i + kAhead, x, u, kSizes);
       const U* const v = u + r.from[i] + column;
       for (int64_t j = 0; j < kColumns; ++j) element(sum[j], v[j]);
     }
@@ -173,7 +183,7 @@ struct Combine {
     const U* const u = static_cast<const U*>(updates);
     if (r.n == 1) return single(r.to, r.from, r.count, r.lines > 0, x, u);
     const bool dense = r.to_step == 1 && r.from_step == 1;
-    for (int64_t i = 1; i < kAhead; ++i) ask(r, i, x, u);
+    for (int64_t i = 1; i < kAhead; ++i) ask(r, i, x, u, kSizes);
     for (int64_t i = 0; i < r.count; ++i) {
       if constexpr (kIsSum) {
         int64_t end = i + 1;
@@ -187,7 +197,7 @@ struct Combine {
           continue;
         }
       }
-      ask(r, i + kAhead, x, u);
+      ask(r, i + kAhead, x, u, kSizes);
       T* const y = x + r.to[i];
       const U* const v = u + r.from[i];
       if (dense) {

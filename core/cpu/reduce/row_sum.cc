@@ -73,10 +73,7 @@ SPRUCE_INLINE void body(const T* from, const int64_t* places, int64_t known, int
                         int64_t count, float* to) {
   const Rows<T> rows(from, places, known, n, count);
   int64_t j = 0;
-  if (rows.whole)
-    for (; j + kWide <= n; j += kWide) columns<kWide, true>(rows, count, j, to);
-  else
-    for (; j + kWide <= n; j += kWide) columns<kWide, false>(rows, count, j, to);
+  for (; rows.whole && j + kWide <= n; j += kWide) columns<kWide, true>(rows, count, j, to);
   for (; j + 8 <= n; j += 8) columns<8, false>(rows, count, j, to);
   for (; j < n; ++j) columns<1, false>(rows, count, j, to);
 }
@@ -88,7 +85,7 @@ struct Loops {
   using Loop = void (*)(const T*, const int64_t*, int64_t, int64_t, int64_t, float*);
   static void base(const T* from, const int64_t* places, int64_t known, int64_t n, int64_t count,
                    float* to) {
-    body<32, T>(from, places, known, n, count, to);
+    body<16, T>(from, places, known, n, count, to);
   }
   SPRUCE_TARGET_V3 static void v3(const T* from, const int64_t* places, int64_t known, int64_t n,
                                   int64_t count, float* to) {

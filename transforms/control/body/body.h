@@ -10,6 +10,7 @@
 #include "spruce/core/graph/graph.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/function/checked_function.h"
+#include "spruce/transforms/function/empty_leaves.h"
 
 namespace spruce::internal {
 

@@ -43,7 +43,8 @@ Out switch_over(const char* op, const Array& index, const Branches<Out, Args...>
       };
       // Braces, because what stands in them is evaluated in order.
       const std::tuple<Args...> full{take(args)...};
-      const Out out = std::apply(branches[b], full);
+      const Out out =
+          std::apply([&](const Args&... own) { return call_body(op, branches[b], own...); }, full);
       if (form.has_value())
         check_branch_form(op, b,
                           form_difference(tree::structure(*form), tree::entries(*form),

@@ -48,7 +48,8 @@ auto associative_scan(const F& f, const Xs& xs, const AssociativeScanOptions& op
     internal::Leaves leaves;
     internal::append_leaves(leaves, xs);
     const auto combine = [&](const internal::Leaves& a, const internal::Leaves& b) {
-      const Xs out(f(internal::with_leaves(xs, a), internal::with_leaves(xs, b)));
+      const Xs out(internal::call_body("associative_scan", f, internal::with_leaves(xs, a),
+                                       internal::with_leaves(xs, b)));
       internal::Leaves result;
       internal::append_leaves(result, out);
       return result;

@@ -35,7 +35,7 @@ std::vector<std::string> counted_paths(size_t counters, const Carry& carry) {
 /// The next carry of fori_loop, of the same form.
 template <class F, class Carry>
 Carry counted_step(const F& body, const Array& i, const Carry& carry) {
-  Carry next(body(i, carry));
+  Carry next(call_body("fori_loop", body, i, carry));
   check_carry_form("fori_loop", carry, next);
   return next;
 }

@@ -15,7 +15,9 @@ auto map(const F& f, const Xs& xs, Loc loc = Loc::current()) {
     const internal::Slices slices = internal::slices_of("map", tree::entries(xs), -1);
     return internal::scan_with("map", {}, none, slices, {},
                                [&](const None&, std::span<const Array> x) {
-                                 return std::pair{none, f(internal::with_leaves(xs, x))};
+                                 return std::pair{
+                                     none,
+                                     internal::call_body("map", f, internal::with_leaves(xs, x))};
                                })
         .second;
   } else {

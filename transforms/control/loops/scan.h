@@ -111,7 +111,8 @@ auto scan(const F& f, const Init& init, const Xs& xs, const ScanOptions& options
     const Carry start(init);
     return internal::scan_with("scan", internal::leaf_paths("carry", tree::entries(start)), start,
                                slices, options, [&](const Carry& carry, std::span<const Array> x) {
-                                 return f(carry, internal::with_leaves(xs, x));
+                                 return internal::call_body("scan", f, carry,
+                                                            internal::with_leaves(xs, x));
                                });
   } else {
     return internal::refused<std::pair<Array, Array>>();
@@ -126,9 +127,10 @@ auto scan(const F& f, const Init& init, const ScanOptions& options, Loc loc = Lo
   if constexpr (internal::check_step<F, Carry>()) {
     const internal::Slices slices = internal::slices_of("scan", {}, options.length);
     const Carry start(init);
-    return internal::scan_with(
-        "scan", internal::leaf_paths("carry", tree::entries(start)), start, slices, options,
-        [&](const Carry& carry, std::span<const Array>) { return f(carry); });
+    return internal::scan_with("scan", internal::leaf_paths("carry", tree::entries(start)), start,
+                               slices, options, [&](const Carry& carry, std::span<const Array>) {
+                                 return internal::call_body("scan", f, carry);
+                               });
   } else {
     return internal::refused<std::pair<Array, Array>>();
   }

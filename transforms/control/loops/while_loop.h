@@ -42,11 +42,11 @@ Carry while_with(const char* op, const std::vector<std::string>& paths, const Co
   std::vector<Array> leaves;
   append_leaves(leaves, start);
   const auto flat_condition = [&](std::span<const Array> in) {
-    const Array more(condition(with_leaves(start, in)));
+    const Array more(call_body(op, condition, with_leaves(start, in)));
     return std::vector<Array>{checked_condition(op, more)};
   };
   const auto flat_body = [&](std::span<const Array> in) {
-    form = Carry(body(with_leaves(start, in)));
+    form = Carry(call_body(op, body, with_leaves(start, in)));
     check_carry_form(op, start, form);
     std::vector<Array> out;
     append_leaves(out, form);
