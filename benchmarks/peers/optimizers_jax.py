@@ -31,7 +31,6 @@ OPTIMIZERS = {
     "adamax": lambda: optax.adamax(1e-3),
     "radam": lambda: optax.radam(1e-3),
     "rmsprop": lambda: optax.rmsprop(1e-3),
-    "rprop": lambda: optax.rprop(1e-3),
     "adagrad": lambda: optax.adagrad(1e-3),
     "adadelta": lambda: optax.adadelta(1e-3),
     "adafactor": lambda: optax.adafactor(1e-3),

@@ -29,7 +29,6 @@ OPTIMIZERS = {
     "adamax": lambda p: torch.optim.Adamax(p, 1e-3),
     "radam": lambda p: torch.optim.RAdam(p, 1e-3),
     "rmsprop": lambda p: torch.optim.RMSprop(p, 1e-3),
-    "rprop": lambda p: torch.optim.Rprop(p, 1e-3),
     "adagrad": lambda p: torch.optim.Adagrad(p, 1e-3, fused=True),
     "adadelta": lambda p: torch.optim.Adadelta(p, 1e-3),
     "adafactor": lambda p: torch.optim.Adafactor(p, 1e-3),

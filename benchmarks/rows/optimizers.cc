@@ -47,7 +47,6 @@ std::vector<Row> optimizer_rows() {
           row("adamax", [] { return optim::adamax({.learning_rate = 1e-3}); }),
           row("radam", [] { return optim::radam({.learning_rate = 1e-3}); }),
           row("rmsprop", [] { return optim::rmsprop({.learning_rate = 1e-3}); }),
-          row("rprop", [] { return optim::rprop({.learning_rate = 1e-3}); }),
           row("adagrad", [] { return optim::adagrad({.learning_rate = 1e-3}); }),
           row("adadelta", [] { return optim::adadelta({.learning_rate = 1e-3}); }),
           row("adafactor", [] { return optim::adafactor({.learning_rate = 1e-3}); }),

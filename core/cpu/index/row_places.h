@@ -22,7 +22,7 @@ class RowPlaces {
 
   /// Gives `rows` the places of `count` positions from `at` on, and of more that follow.
   void find(int64_t at, int64_t count, RowCopy& rows) {
-    if (end_ < last_ && at + count + kMostRowsAhead > end_) {
+    if (at < begin_ || (end_ < last_ && at + count + kMostRowsAhead > end_)) {
       begin_ = at, end_ = std::min(last_, at + kLocated);
       w_.locate(begin_, end_, in_operand_, nullptr);
     }

@@ -4,6 +4,7 @@
 
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/elementwise/half.h"
+#include "spruce/core/cpu/index/combining.h"
 #include "spruce/core/cpu/index/elements.h"
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
@@ -15,6 +16,10 @@
 namespace spruce::cpu {
 namespace {
 
+using combining::Add, combining::Combine, combining::CombinePlain, combining::ElementLoop,
+    combining::Loop, combining::Max, combining::Min, combining::Mul, combining::PlainLoop,
+    combining::Runs, combining::Set, combining::computed_as;
+
 constexpr int64_t kGrain = 131072;        // elements that are worth a thread of their own
 constexpr int64_t kRowGrain = 32768;      // the same where windows have at least kRow elements
 constexpr int64_t kElementGrain = 65536;  // and where are_elements() is true
@@ -22,234 +27,6 @@ constexpr int64_t kBatchGrain = 16384;    // and of batches, which no two thread
 constexpr int64_t kRow = 16;
 constexpr int64_t kBlock = 512;     // positions that are located at once
 constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache soon
-
-struct Set {
-  template <class T>
-  static SPRUCE_INLINE T call(T, T update) {
-    return update;
-  }
-};
-struct Add {
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>)
-      return a || b;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    else
-      return a + b;
-  }
-};
-struct Mul {
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>)
-      return a && b;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    else
-      return a * b;
-  }
-};
-// NaN wins over every number. Which of two numbers is taken nobody could predict: that is no
-// branch.
-struct Min {
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T b) {
-    const T smaller = b < a ? b : a;
-    return b != b ? b : smaller;
-  }
-};
-struct Max {
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T b) {
-    const T larger = a < b ? b : a;
-    return b != b ? b : larger;
-  }
-};
-
-// The type in which Op computes T: sums and products of integers wrap, so that both signs have the
-// same bits.
-template <class Op, class T>
-constexpr auto computed_as() {
-  constexpr bool wraps = std::is_same_v<Op, Add> || std::is_same_v<Op, Mul>;
-  if constexpr (wraps && std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    return std::make_unsigned_t<T>();
-  else
-    return T();
-}
-
-// Runs of elements that are changed: `count` of them, of n elements each.
-struct Runs {
-  const int64_t *to, *from;  // where each begins
-  int64_t count, n;
-  int64_t to_step, from_step;  // from element to element
-  int64_t lines;               // of a run of the operand that are asked for early
-};
-
-// The loop of one operation on the elements of one type.
-using Loop = void (*)(const Runs& runs, void* operand, const void* updates);
-// The loop of single elements of an operand with one axis, at one index each.
-using PlainLoop = void (*)(const Windows& w, void* operand, const void* updates);
-
-// Single elements that are changed: the i-th at to[i], by the update from[i].
-struct Elements {
-  const int32_t *to, *from;
-  int64_t count;
-  bool far;  // they are asked for early
-};
-using ElementLoop = void (*)(const Elements& e, void* operand, const void* updates);
-
-// The operations that have a PlainLoop; the others would be as much code again for little use.
-template <class Op>
-constexpr bool kFrequent = std::is_same_v<Op, Set> || std::is_same_v<Op, Add>;
-
-struct ElementSizes {
-  int64_t operand, update;
-};
-
-// Asks for what run i changes and reads. One function for all types: it is no small one.
-__attribute__((noinline)) void ask(const Runs& r, int64_t i, const void* operand,
-                                   const void* updates, ElementSizes size) {
-  if (i >= r.count) return;
-  const int64_t bytes = r.lines * kLineBytes;
-  if (r.to[i] != r.to[i - 1]) {
-    const char* const x = static_cast<const char*>(operand) + r.to[i] * size.operand;
-    for (int64_t k = 0; k < bytes; k += kLineBytes) __builtin_prefetch(x + k, 1);
-  }
-  const char* const u = static_cast<const char*>(updates) + r.from[i] * size.update;
-  for (int64_t k = 0; k < bytes / size.operand * size.update; k += kLineBytes)
-    __builtin_prefetch(u + k);
-}
-
-template <class Op, class T, class U>
-struct Combine {
-  static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
-
-  template <class I>
-  static SPRUCE_INLINE void single(const I* to, const I* from, int64_t count, bool far, T* x,
-                                   const U* u) {
-    constexpr int64_t kSinglesAhead = 24;
-    const int64_t early = far ? count - kSinglesAhead : 0;
-    int64_t i = 0;
-    for (; i < early; ++i) {
-      __builtin_prefetch(x + to[i + kSinglesAhead], 1);
-      element(x[to[i]], u[from[i]]);
-    }
-    for (; i < count; ++i) element(x[to[i]], u[from[i]]);
-  }
-
-  static void elements(const Elements& e, void* operand, const void* updates) {
-    single(e.to, e.from, e.count, e.far, static_cast<T*>(operand), static_cast<const U*>(updates));
-  }
-
-  static constexpr int64_t kAhead = 16;
-  static constexpr ElementSizes kSizes{sizeof(T), sizeof(U)};
-  // Sums of floats are what gradients are made of.
-  static constexpr bool kIsSum = std::is_same_v<Op, Add> && std::is_same_v<T, float>;
-
-  // kColumns columns of the runs begin..end, which change the same elements: these wait in
-  // registers.
-  template <int64_t kColumns>
-  static SPRUCE_INLINE void columns(const Runs& r, int64_t begin, int64_t end, int64_t column, T* x,
-                                    const U* u) {
-    T* const y = x + r.to[begin] + column;
-    T sum[kColumns];
-    for (int64_t j = 0; j < kColumns; ++j) sum[j] = y[j];
-    int64_t i = begin;
-    for (; i + 4 <= end; i += 4) {
-      if (column == 0) {
-        for (int64_t k = i; k < i + 4; ++k) ask(r, k + kAhead, x, u, kSizes);
-      }
-      const U *a = u + r.from[i] + column, *b = u + r.from[i + 1] + column,
-              *c = u + r.from[i + 2] + column, *d = u + r.from[i + 3] + column;
-      for (int64_t j = 0; j < kColumns; ++j) {
-        element(sum[j], a[j]);
-        element(sum[j], b[j]);
-        element(sum[j], c[j]);
-        element(sum[j], d[j]);
-      }
-    }
-    for (; i < end; ++i) {
-      if (column == 0) ask(r, i + kAhead, x, u, kSizes);
-      const U* const v = u + r.from[i] + column;
-      for (int64_t j = 0; j < kColumns; ++j) element(sum[j], v[j]);
-    }
-    for (int64_t j = 0; j < kColumns; ++j) y[j] = sum[j];
-  }
-
-  static SPRUCE_INLINE void body(const Runs& r, void* operand, const void* updates) {
-    T* const x = static_cast<T*>(operand);
-    const U* const u = static_cast<const U*>(updates);
-    if (r.n == 1) return single(r.to, r.from, r.count, r.lines > 0, x, u);
-    const bool dense = r.to_step == 1 && r.from_step == 1;
-    for (int64_t i = 1; i < kAhead; ++i) ask(r, i, x, u, kSizes);
-    for (int64_t i = 0; i < r.count; ++i) {
-      if constexpr (kIsSum) {
-        int64_t end = i + 1;
-        while (end < r.count && r.to[end] == r.to[i]) ++end;
-        if (end > i + 1 && dense && r.n >= 8) {
-          int64_t j = 0;
-          for (; j + 64 <= r.n; j += 64) columns<64>(r, i, end, j, x, u);
-          for (; j + 8 <= r.n; j += 8) columns<8>(r, i, end, j, x, u);
-          for (; j < r.n; ++j) columns<1>(r, i, end, j, x, u);
-          i = end - 1;
-          continue;
-        }
-      }
-      ask(r, i + kAhead, x, u, kSizes);
-      T* const y = x + r.to[i];
-      const U* const v = u + r.from[i];
-      if (dense) {
-        SPRUCE_INDEPENDENT
-        for (int64_t j = 0; j < r.n; ++j) element(y[j], v[j]);
-      } else {
-        for (int64_t j = 0; j < r.n; ++j) element(y[j * r.to_step], v[j * r.from_step]);
-      }
-    }
-  }
-  static void base(const Runs& r, void* operand, const void* updates) { body(r, operand, updates); }
-  SPRUCE_TARGET_V3 static void v3(const Runs& r, void* operand, const void* updates) {
-    body(r, operand, updates);
-  }
-  static Loop best() {
-    if constexpr (kIsSum)
-      return pick<Loop>(&base, &v3, &v3);
-    else
-      return &base;
-  }
-};
-
-// Single elements of an operand with one axis, in their order.
-template <class Op, class T, class U>
-struct CombinePlain {
-  template <class I>
-  static void loop(const Windows& w, T* x, const U* u) {
-    const I* index = w.indices().as<I>();
-    const int64_t n = w.positions.size(), last = w.last_place();
-    const bool clip = w.clip();
-    for (int64_t i = 0; i < n; ++i) {
-      auto at = static_cast<int64_t>(index[i]);
-      if (at < 0 || at > last) {
-        if (!clip) continue;
-        at = at < 0 ? 0 : last;
-      }
-      x[at] = Op::call(x[at], static_cast<T>(u[i]));
-    }
-  }
-
-  static void run(const Windows& w, void* operand, const void* updates) {
-    T* x = static_cast<T*>(operand);
-    const U* u = static_cast<const U*>(updates);
-    w.indices().dtype() == Dtype::kInt32 ? loop<int32_t>(w, x, u) : loop<int64_t>(w, x, u);
-  }
-  static constexpr PlainLoop best() {
-    if constexpr (kFrequent<Op>)
-      return &run;
-    else
-      return nullptr;
-  }
-};
 
 // Where a scatter works, and how.
 struct Work {

@@ -83,7 +83,7 @@ Array rows_of(const Array& table, const Array& ids) { return take(table, ids, 0)
 TEST(GatherReductions, HaveTheBitsOfTheTwoOperations) {
   for (const Dtype dtype : {float32, float64, bfloat16, float16, int32, int8, uint64}) {
     for (const int64_t width : {1, 16, 17, 20, 64, 100, 300, 3000}) {
-      for (const int64_t length : {0, 1, 3, 4, 63, 64, 65, 200}) {
+      for (const int64_t length : {0, 1, 3, 4, 63, 64, 65, 130, 200, 600}) {
         const Array table = astype(10 * random::normal(Key(1), {30, width}), dtype);
         // Some repeat, some count from the end.
         const Array ids = random::randint(Key(2), {7, length}, -30, 30);
