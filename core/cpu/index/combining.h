@@ -10,9 +10,10 @@
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/row_copy.h"
 
-namespace spruce::cpu {
 // Only scatter.cc includes this: nothing of it is a symbol of the library.
-namespace [[gnu::visibility("hidden")]] combining {
+#pragma GCC visibility push(hidden)
+
+namespace spruce::cpu::combining {
 
 struct Set {
   template <class T>
@@ -242,5 +243,6 @@ struct CombinePlain {
   }
 };
 
-}  // namespace gnu::visibility("hidden")]]combining
-}  // namespace spruce::cpu
+}  // namespace spruce::cpu::combining
+
+#pragma GCC visibility pop
