@@ -11,9 +11,8 @@
 #include "spruce/core/cpu/row_copy.h"
 
 // Only scatter.cc includes this: nothing of it is a symbol of the library.
-#pragma GCC visibility push(hidden)
-
 namespace spruce::cpu::combining {
+namespace {
 
 struct Set {
   template <class T>
@@ -101,8 +100,8 @@ struct ElementSizes {
 };
 
 // Asks for what run i changes and reads. One function for all types: it is no small one.
-__attribute__((noinline)) inline void ask(const Runs& r, int64_t i, const void* operand,
-                                          const void* updates, ElementSizes size) {
+__attribute__((noinline)) void ask(const Runs& r, int64_t i, const void* operand,
+                                   const void* updates, ElementSizes size) {
   if (i >= r.count) return;
   const int64_t bytes = r.lines * kLineBytes;
   if (r.to[i] != r.to[i - 1]) {
@@ -243,6 +242,5 @@ struct CombinePlain {
   }
 };
 
+}  // namespace
 }  // namespace spruce::cpu::combining
-
-#pragma GCC visibility pop
