@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small AlexNet (Krizhevsky et al. 2012) as a stateful module, with circular padding and adaptive
-// pooling, so that it takes pictures of any size. A compiled step trains it; then it is turned into
+// pooling, so that it takes pictures of any size. A compiled step trains it; then it becomes
 // a pure function, for what only functions can do: the gradient of each example by vmap.
 //
 //   alexnet --epochs 20

@@ -112,10 +112,10 @@ Array reduced_axis(const Array& x, int axis, const Windows& w, bool largest) {
   constexpr int64_t kShort = 17;  // shorter rows the axis in front makes longer
   int64_t lead = 1, row = 1;
   for (int i = 0; i < x.rank(); ++i) (i < axis ? lead : row) *= i == axis ? 1 : x.shape()[i];
-  const bool turned = row < kShort && lead > 1;
+  const bool transposed = row < kShort && lead > 1;
   Array rows = reshape(x, {lead, w.size, row});
-  if (turned) rows = transpose(rows, {1, 0, 2});
-  const int64_t lists = turned ? 1 : lead, length = turned ? lead * row : row;
+  if (transposed) rows = transpose(rows, {1, 0, 2});
+  const int64_t lists = transposed ? 1 : lead, length = transposed ? lead * row : row;
   const int64_t all = lists * w.size;
   // In front of the array where a window is shorter: there a gather reads zeros.
   const Array within =
@@ -128,8 +128,8 @@ Array reduced_axis(const Array& x, int axis, const Windows& w, bool largest) {
   p.clip = false;
   rows = bind1(gather_p, {rows, places}, Params::make(p));
   Array y = reshape(largest ? max(rows, 1) : sum(rows, 1),
-                    turned ? Shape{w.count, lead, row} : Shape{lead, w.count, row});
-  if (turned) y = transpose(y, {1, 0, 2});
+                    transposed ? Shape{w.count, lead, row} : Shape{lead, w.count, row});
+  if (transposed) y = transpose(y, {1, 0, 2});
   Shape shape = x.shape();
   shape[axis] = w.count;
   return reshape(y, shape);

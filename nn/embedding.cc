@@ -82,13 +82,10 @@ Array EmbeddingFunction::operator()(const Array& input, const Array& weight,
     return where(expand_dims(input == row, -1), stop_gradient(taken), taken);
   }
   if (known) return rules::take_axis(weight, input, 0);
-  if (is_floating(weight.dtype())) {
-    const internal::RowNumbers r = internal::row_numbers(input, weight);
-    return rules::take_axis(weight, r.index, 0) * expand_dims(r.factor, -1);
-  }
-  const Array index = widened(input, rows);
-  return where(expand_dims(rules::is_within(index, rows), -1), rules::take_axis(weight, index, 0),
-               missing_row(weight.dtype()));
+  const Array index = widened(input, rows), taken = rules::take_axis(weight, index, 0);
+  if (is_floating(weight.dtype()))
+    return taken * expand_dims(nan_outside(index, row_range(weight)), -1);
+  return where(expand_dims(rules::is_within(index, rows), -1), taken, missing_row(weight.dtype()));
 }
 
 Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,

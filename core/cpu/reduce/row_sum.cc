@@ -28,11 +28,12 @@ struct Rows {
         lines(std::min(kMostLines, ceil_div(columns * kSize, kLineBytes))),
         whole(std::all_of(at, at + count, [](int64_t place) { return place >= 0; })) {}
 
-  // Asks for four rows; for one that has no place nothing harmful.
+  // Asks for four rows; in the place of one of zeros for the first of all.
   SPRUCE_INLINE void ask_four(int64_t k) const {
     if (k + 4 > known) return;
     for (int64_t i = k; i < k + 4; ++i) {
-      const auto* const memory = reinterpret_cast<const char*>(first + places[i]);
+      const auto* const memory =
+          reinterpret_cast<const char*>(first + std::max<int64_t>(places[i], 0));
       for (int64_t line = 0; line < lines; ++line) __builtin_prefetch(memory + line * kLineBytes);
     }
   }
