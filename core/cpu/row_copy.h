@@ -43,8 +43,8 @@ struct RowCopy {
 /// before it.
 void copy_rows(const RowCopy& rows, int64_t count, char* to, int64_t step);
 
-/// to[j] = the sum of element j of the first `count` rows, f32 or bf16; with the bits of the loop
-/// of reduce_sum.
-void sum_rows(const RowCopy& rows, int64_t count, Dtype dtype, float* to);
+/// The sums of `lists` lists of `count` rows each, f32 or bf16, one sum behind the other: with the
+/// bits of the loop of reduce_sum.
+void sum_rows(const RowCopy& rows, int64_t lists, int64_t count, Dtype dtype, float* to);
 
 }  // namespace spruce::cpu

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "spruce/core/cpu/index/windows.h"
@@ -99,9 +100,9 @@ struct ElementSizes {
   int64_t operand, update;
 };
 
-// Asks for what run i changes and reads. One function for all types: it is no small one.
-__attribute__((noinline)) void ask(const Runs& r, int64_t i, const void* operand,
-                                   const void* updates, ElementSizes size) {
+// Asks for what run i changes and reads.
+SPRUCE_INLINE void ask_here(const Runs& r, int64_t i, const void* operand, const void* updates,
+                            ElementSizes size) {
   if (i >= r.count) return;
   const int64_t bytes = r.lines * kLineBytes;
   if (r.to[i] != r.to[i - 1]) {
@@ -109,8 +110,14 @@ __attribute__((noinline)) void ask(const Runs& r, int64_t i, const void* operand
     for (int64_t k = 0; k < bytes; k += kLineBytes) __builtin_prefetch(x + k, 1);
   }
   const char* const u = static_cast<const char*>(updates) + r.from[i] * size.update;
-  for (int64_t k = 0; k < bytes / size.operand * size.update; k += kLineBytes)
-    __builtin_prefetch(u + k);
+  const int64_t read = size.update == size.operand ? bytes : bytes / size.operand * size.update;
+  for (int64_t k = 0; k < read; k += kLineBytes) __builtin_prefetch(u + k);
+}
+
+// The same as one function for all types: it is no small one.
+__attribute__((noinline)) void ask(const Runs& r, int64_t i, const void* operand,
+                                   const void* updates, ElementSizes size) {
+  ask_here(r, i, operand, updates, size);
 }
 
 template <class Op, class T, class U>
@@ -137,36 +144,29 @@ struct Combine {
   static constexpr int64_t kAhead = 16;
   static constexpr ElementSizes kSizes{sizeof(T), sizeof(U)};
   // Sums of floats are what gradients are made of.
-  static constexpr bool kIsSum = std::is_same_v<Op, Add> && std::is_same_v<T, float>;
+  static constexpr bool kIsSum =
+      std::is_same_v<Op, Add> && std::is_same_v<T, float> && std::is_same_v<U, float>;
+  typedef float Eight __attribute__((vector_size(32)));
 
-  // kColumns columns of the runs begin..end, which change the same elements: these wait in
-  // registers.
-  template <int64_t kColumns>
-  static SPRUCE_INLINE void columns(const Runs& r, int64_t begin, int64_t end, int64_t column, T* x,
-                                    const U* u) {
-    T* const y = x + r.to[begin] + column;
-    T sum[kColumns];
-    for (int64_t j = 0; j < kColumns; ++j) sum[j] = y[j];
-    int64_t i = begin;
-    for (; i + 4 <= end; i += 4) {
-      if (column == 0) {
-        for (int64_t k = i; k < i + 4; ++k) ask(r, k + kAhead, x, u, kSizes);
-      }
-      const U *a = u + r.from[i] + column, *b = u + r.from[i + 1] + column,
-              *c = u + r.from[i + 2] + column, *d = u + r.from[i + 3] + column;
-      for (int64_t j = 0; j < kColumns; ++j) {
-        element(sum[j], a[j]);
-        element(sum[j], b[j]);
-        element(sum[j], c[j]);
-        element(sum[j], d[j]);
+  // kBlocks blocks of columns of the runs begin..end, which change the same elements: these wait in
+  // registers. A Block is a vector, or one element.
+  template <class Block, int64_t kBlocks>
+  static SPRUCE_INLINE void columns(const Runs& r, int64_t begin, int64_t end, int64_t column,
+                                    float* x, const float* u) {
+    constexpr int64_t kSize = sizeof(Block) / sizeof(float);
+    float* const y = x + r.to[begin] + column;
+    Block sum[kBlocks];
+    for (int64_t j = 0; j < kBlocks; ++j) std::memcpy(&sum[j], y + j * kSize, sizeof(Block));
+    for (int64_t i = begin; i < end; ++i) {
+      if (column == 0) ask_here(r, i + kAhead, x, u, kSizes);
+      const float* const v = u + r.from[i] + column;
+      for (int64_t j = 0; j < kBlocks; ++j) {
+        Block update;
+        std::memcpy(&update, v + j * kSize, sizeof(Block));
+        sum[j] += update;
       }
     }
-    for (; i < end; ++i) {
-      if (column == 0) ask(r, i + kAhead, x, u, kSizes);
-      const U* const v = u + r.from[i] + column;
-      for (int64_t j = 0; j < kColumns; ++j) element(sum[j], v[j]);
-    }
-    for (int64_t j = 0; j < kColumns; ++j) y[j] = sum[j];
+    for (int64_t j = 0; j < kBlocks; ++j) std::memcpy(y + j * kSize, &sum[j], sizeof(Block));
   }
 
   static SPRUCE_INLINE void body(const Runs& r, void* operand, const void* updates) {
@@ -181,9 +181,9 @@ struct Combine {
         while (end < r.count && r.to[end] == r.to[i]) ++end;
         if (end > i + 1 && dense && r.n >= 8) {
           int64_t j = 0;
-          for (; j + 64 <= r.n; j += 64) columns<64>(r, i, end, j, x, u);
-          for (; j + 8 <= r.n; j += 8) columns<8>(r, i, end, j, x, u);
-          for (; j < r.n; ++j) columns<1>(r, i, end, j, x, u);
+          for (; j + 64 <= r.n; j += 64) columns<Eight, 8>(r, i, end, j, x, u);
+          for (; j + 8 <= r.n; j += 8) columns<Eight, 1>(r, i, end, j, x, u);
+          for (; j < r.n; ++j) columns<float, 1>(r, i, end, j, x, u);
           i = end - 1;
           continue;
         }

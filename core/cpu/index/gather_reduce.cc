@@ -84,6 +84,8 @@ class Prepared final : public PreparedKernel {
     const int64_t columns =
         std::min({lists_.row, kMostColumns, kBytes / (std::min(n, kRows) * size)});
     RowPlaces places(w, begin * n, end * n);
+    if (sums_rows_ && n <= kRows && columns == lists_.row)
+      return sum_lists(places, operand, out, begin, end);
     for (int64_t list = begin; list < end; ++list) {
       for (int64_t column = 0; column < lists_.row; column += columns) {
         char* const to = out.as<char>() + (list * lists_.row + column) * size;
@@ -91,6 +93,23 @@ class Prepared final : public PreparedKernel {
                      std::min(columns, lists_.row - column) * size};
         reduce(places, list * n, rows, columns, to, out.dtype());
       }
+    }
+  }
+
+  // Lists that are summed in one step, as many at once as places are found for.
+  void sum_lists(RowPlaces& places, const View& operand, const View& out, int64_t begin,
+                 int64_t end) const {
+    alignas(64) float sums[kBytes / 4];
+    const int64_t size = size_of(operand.dtype()), n = lists_.length, columns = lists_.row;
+    const bool narrows = loops_.accumulator_bytes != size;
+    const int64_t most = std::max<int64_t>(1, std::min(RowPlaces::kMost / n, kBytes / 4 / columns));
+    RowCopy rows{operand.as<char>(), nullptr, 0, size, columns * size};
+    for (int64_t list = begin; list < end; list += most) {
+      const int64_t count = std::min(most, end - list);
+      char* const to = out.as<char>() + list * columns * size;
+      places.find(list * n, count * n, rows);
+      sum_rows(rows, count, n, gathered_.dtype, narrows ? sums : reinterpret_cast<float*>(to));
+      if (narrows) narrow(sums, reinterpret_cast<Bfloat16*>(to), count * columns);
     }
   }
 
@@ -107,7 +126,7 @@ class Prepared final : public PreparedKernel {
       places.find(first + block * kRows, count, rows);
       char* const part = blocks == 1 ? result : parts + block * columns * loops_.accumulator_bytes;
       if (sums_rows_) {
-        sum_rows(rows, count, gathered_.dtype, reinterpret_cast<float*>(part));
+        sum_rows(rows, 1, count, gathered_.dtype, reinterpret_cast<float*>(part));
       } else {
         copy_rows(rows, count, memory, step);
         loops_.first(memory, part, 1, count, columns, width);

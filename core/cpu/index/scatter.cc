@@ -138,8 +138,35 @@ int share_bits(int64_t work, int64_t window, bool elements) {
   return bits;
 }
 
-// Threads share out the operand or the window, never the updates of one element: their order is
-// always the same.
+// Whether no position changes elements in front of those of the position before it.
+bool is_sorted(const Windows& w) {
+  if (!w.one_key() || !w.positions.one_run() || w.positions.operand_step() != 0) return false;
+  const auto rises = [&]<class I>(I) {
+    const I* const index = w.indices().as<I>();
+    return std::is_sorted(index, index + w.positions.size());
+  };
+  const Dtype dtype = w.indices().dtype();
+  return dtype == Dtype::kInt32 ? rises(int32_t()) : dtype == Dtype::kInt64 && rises(int64_t());
+}
+
+// Sorted positions, in pieces between which the elements that they change differ.
+void scatter_sorted(const Windows& w, const Work& work, int64_t pieces, Range window) {
+  const int64_t positions = w.positions.size();
+  const auto first_of = [&](int64_t piece) {
+    int64_t at = positions * piece / pieces;
+    for (int64_t places[2]; at > 0 && at < positions; ++at) {
+      w.locate(at - 1, at + 1, places, nullptr);
+      if (places[0] != places[1]) break;
+    }
+    return at;
+  };
+  parallel_pieces(pieces, 1, [&](int64_t first, int64_t last) {
+    scatter_part(w, {}, work, {first_of(first), first_of(last)}, window);
+  });
+}
+
+// Threads share out the operand, sorted positions or the window, never the updates of one element:
+// their order is always the same.
 void scatter_all(const Windows& w, const Work& work) {
   const int64_t positions = w.positions.size(), window = w.window.size();
   if (positions == 0 || window == 0) return;
@@ -155,6 +182,8 @@ void scatter_all(const Windows& w, const Work& work) {
   const bool elements = work.source == nullptr && are_elements(w, work.numel);
   const int bits = positions >= window ? share_bits(positions * window, window, elements) : 0;
   // Two threads that look at every index of elements in the cache are no faster than one.
+  if (bits > 0 && !elements && !w.overlapping && is_sorted(w))
+    return scatter_sorted(w, work, int64_t{1} << bits, whole);
   if (bits > 1 || (bits > 0 && (work.far() || !is_plain(w, work)))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
     int block = kLeast;

@@ -42,6 +42,14 @@ SPRUCE_INLINE void advance(State* states, const X* x, X* y, int64_t n, int64_t s
   }
 }
 
+// One column: its state waits in a register.
+template <class State, class X>
+SPRUCE_INLINE void advance_one(State state, const X* x, X* y, int64_t n, int64_t step) {
+  using T = std::conditional_t<kIsHalf<X>, float, X>;
+  for (int64_t k = 0; k < n; ++k)
+    y[k * step] = static_cast<X>(state.next(static_cast<T>(x[k * step])));
+}
+
 template <class Op, class X>
 SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, int64_t columns,
                                    int64_t column_step) {
@@ -51,7 +59,7 @@ SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, in
   if (column_step == 1) return advance(states, x, y, n, step, columns);
   if (columns < 4) {
     for (int64_t j = 0; j < columns; ++j)
-      advance(states + j, x + j * column_step, y + j * column_step, n, step, 1);
+      advance_one(states[j], x + j * column_step, y + j * column_step, n, step);
     return;
   }
   // Rows, turned into columns piece by piece.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/row_copy.h"
 #include "spruce/core/half.h"
@@ -11,7 +10,7 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kMostLines = 64;  // of a row that are asked for
+constexpr int64_t kMostBytes = 4096;  // of a row that are asked for
 
 SPRUCE_INLINE float widened(float x) { return x; }
 SPRUCE_INLINE float widened(Bfloat16 x) {
@@ -20,30 +19,28 @@ SPRUCE_INLINE float widened(Bfloat16 x) {
 
 template <class T>
 struct Rows {
-  Rows(const T* from, const int64_t* at, int64_t places_known, int64_t columns, int64_t count)
-      : first(from),
-        places(at),
-        known(places_known),
-        ahead(rows_ahead(columns * kSize)),
-        lines(std::min(kMostLines, ceil_div(columns * kSize, kLineBytes))),
-        whole(std::all_of(at, at + count, [](int64_t place) { return place >= 0; })) {}
-
   // Asks for four rows; in the place of one of zeros for the first of all.
   SPRUCE_INLINE void ask_four(int64_t k) const {
     if (k + 4 > known) return;
     for (int64_t i = k; i < k + 4; ++i) {
       const auto* const memory =
           reinterpret_cast<const char*>(first + std::max<int64_t>(places[i], 0));
-      for (int64_t line = 0; line < lines; ++line) __builtin_prefetch(memory + line * kLineBytes);
+      __builtin_prefetch(memory);
+      for (int64_t at = kLineBytes; at < bytes; at += kLineBytes) __builtin_prefetch(memory + at);
     }
   }
 
-  static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
   const T* first;
   const int64_t* places;
-  int64_t known, ahead, lines;
-  bool whole;  // no row of zeros is among them
+  int64_t known, ahead, bytes;
 };
+
+// Whether no row of zeros is among them.
+SPRUCE_INLINE bool whole(const int64_t* places, int64_t count) {
+  int64_t bits = 0;
+  for (int64_t i = 0; i < count; ++i) bits |= places[i];
+  return bits >= 0;
+}
 
 // kColumns columns from `column` on.
 template <int kColumns, bool kWhole, class T>
@@ -70,46 +67,48 @@ SPRUCE_INLINE void columns(const Rows<T>& rows, int64_t count, int64_t column, f
 }
 
 template <int kWide, class T>
-SPRUCE_INLINE void body(const T* from, const int64_t* places, int64_t known, int64_t n,
-                        int64_t count, float* to) {
-  const Rows<T> rows(from, places, known, n, count);
-  int64_t j = 0;
-  for (; rows.whole && j + kWide <= n; j += kWide) columns<kWide, true>(rows, count, j, to);
-  for (; j + 8 <= n; j += 8) columns<8, false>(rows, count, j, to);
-  for (; j < n; ++j) columns<1, false>(rows, count, j, to);
+SPRUCE_INLINE void body(const T* from, const RowCopy& all, int64_t lists, int64_t count,
+                        float* to) {
+  const int64_t n = all.bytes / static_cast<int64_t>(sizeof(T));
+  Rows<T> rows{from, all.places, all.known, rows_ahead(all.bytes), std::min(all.bytes, kMostBytes)};
+  for (int64_t list = 0; list < lists; ++list) {
+    int64_t j = 0;
+    if (whole(rows.places, count)) {
+      for (; j + kWide <= n; j += kWide) columns<kWide, true>(rows, count, j, to);
+    }
+    for (; j + 8 <= n; j += 8) columns<8, false>(rows, count, j, to);
+    for (; j < n; ++j) columns<1, false>(rows, count, j, to);
+    rows.places += count, rows.known -= count, to += n;
+  }
 }
 
-// What the rows are is passed in registers: read from memory that was just written, it would wait
-// for the stores before.
 template <class T>
 struct Loops {
-  using Loop = void (*)(const T*, const int64_t*, int64_t, int64_t, int64_t, float*);
-  static void base(const T* from, const int64_t* places, int64_t known, int64_t n, int64_t count,
-                   float* to) {
-    body<16, T>(from, places, known, n, count, to);
+  using Loop = void (*)(const T*, const RowCopy&, int64_t, int64_t, float*);
+  static void base(const T* from, const RowCopy& rows, int64_t lists, int64_t count, float* to) {
+    body<16>(from, rows, lists, count, to);
   }
-  SPRUCE_TARGET_V3 static void v3(const T* from, const int64_t* places, int64_t known, int64_t n,
-                                  int64_t count, float* to) {
-    body<64, T>(from, places, known, n, count, to);
+  SPRUCE_TARGET_V3 static void v3(const T* from, const RowCopy& rows, int64_t lists, int64_t count,
+                                  float* to) {
+    body<64>(from, rows, lists, count, to);
   }
-  SPRUCE_TARGET_V4 static void v4(const T* from, const int64_t* places, int64_t known, int64_t n,
-                                  int64_t count, float* to) {
-    body<64, T>(from, places, known, n, count, to);
+  SPRUCE_TARGET_V4 static void v4(const T* from, const RowCopy& rows, int64_t lists, int64_t count,
+                                  float* to) {
+    body<64>(from, rows, lists, count, to);
   }
-  static void run(const RowCopy& rows, int64_t count, float* to) {
+  static void run(const RowCopy& rows, int64_t lists, int64_t count, float* to) {
     static const Loop loop = pick<Loop>(&base, &v3, &v4);
-    loop(reinterpret_cast<const T*>(rows.from), rows.places, rows.known,
-         rows.bytes / static_cast<int64_t>(sizeof(T)), count, to);
+    loop(reinterpret_cast<const T*>(rows.from), rows, lists, count, to);
   }
 };
 
 }  // namespace
 
-void sum_rows(const RowCopy& rows, int64_t count, Dtype dtype, float* to) {
+void sum_rows(const RowCopy& rows, int64_t lists, int64_t count, Dtype dtype, float* to) {
   if (dtype == Dtype::kFloat32)
-    Loops<float>::run(rows, count, to);
+    Loops<float>::run(rows, lists, count, to);
   else
-    Loops<Bfloat16>::run(rows, count, to);
+    Loops<Bfloat16>::run(rows, lists, count, to);
 }
 
 }  // namespace spruce::cpu

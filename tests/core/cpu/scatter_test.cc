@@ -96,18 +96,38 @@ TEST(Scatter, OfRowsIsOneUpdateAfterTheOther) {
   expect_all<float>(90, 3, 0);
 }
 
-// Those that follow each other wait in registers, some of them.
-TEST(Scatter, OfRowsToTheSamePlaceIsOneUpdateAfterTheOther) {
-  for (const int64_t row : {2, 7, 8, 64, 91, 200}) {
-    const Array x = random::normal(Key(1), {40, row}), u = random::normal(Key(2), {1300, row});
-    const Array i = sort(random::randint(Key(3), {1300}, -1, 42));
+// Those that follow each other wait in registers, some of them; sorted ones are shared out to
+// threads where the place changes.
+TEST(Scatter, OfSortedRowsIsOneUpdateAfterTheOtherWhateverTheThreads) {
+  const int before = threads();
+  for (const auto& [row, places] : {std::pair<int64_t, int64_t>{2, 40},
+                                    {7, 40},
+                                    {8, 40},
+                                    {64, 40},
+                                    {91, 40},
+                                    {200, 40},
+                                    {64, 1},
+                                    {64, 2},
+                                    {64, 3000}}) {
+    const int64_t count = 4000;
+    const Array x = random::normal(Key(1), {places, row}), u = random::normal(Key(2), {count, row});
+    const Array i = sort(random::randint(Key(3), {count}, -2, places + 2));
     GatherParams p = rules::take_params(x.shape(), 0, 1);
-    p.clip = false;
-    const Array y = bind1(scatter_add_p, {x, expand_dims(i, -1), u}, Params::make(p));
-    const std::vector<float> wanted =
-        in_turn<float>(x, i, u, [](float a, float b) { return a + b; });
-    EXPECT_EQ(y.to_vector<float>(), wanted) << row;
+    for (const bool clips : {false, true}) {
+      p.clip = clips;
+      const std::vector<float> wanted = in_turn<float>(x, clips ? clip(i, 0, places - 1) : i, u,
+                                                       [](float a, float b) { return a + b; });
+      for (const int team : {1, 2, 4}) {
+        set_threads(team);
+        for (const Dtype dtype : {int32, int64}) {
+          const Array index = astype(expand_dims(i, -1), dtype);
+          EXPECT_EQ(bind1(scatter_add_p, {x, index, u}, Params::make(p)).to_vector<float>(), wanted)
+              << row << " " << places << " " << clips << " " << team;
+        }
+      }
+    }
   }
+  set_threads(before);
 }
 
 Array clip_to(const Array& i, int32_t n) { return clip(i, 0, n - 1); }
