@@ -2,6 +2,8 @@
 // Sums of rows in registers.
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <type_traits>
 
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/row_copy.h"
@@ -66,6 +68,45 @@ SPRUCE_INLINE void columns(const Rows<T>& rows, int64_t count, int64_t column, f
   for (int j = 0; j < kColumns; ++j) to[column + j] = sum[j];
 }
 
+// The same of whole rows of bf16, two elements at a time: each word of 32 bits holds the bits of
+// both, and the sums are put in order at the end.
+template <int kColumns>
+SPRUCE_INLINE void pairs(const Rows<Bfloat16>& rows, int64_t count, int64_t column, float* to) {
+  constexpr int kWords = kColumns / 2;
+  constexpr bool kLowFirst = std::endian::native == std::endian::little;
+  float low[kWords] = {}, high[kWords] = {};
+  const auto word = [&](int64_t k, int j) __attribute__((always_inline)) {
+    uint32_t bits;
+    std::memcpy(&bits, rows.first + rows.places[k] + column + 2 * j, sizeof(bits));
+    return bits;
+  };
+  const auto lower = [](uint32_t w) __attribute__((always_inline)) {
+    return std::bit_cast<float>(w << 16);
+  };
+  const auto upper = [](uint32_t w) __attribute__((always_inline)) {
+    return std::bit_cast<float>(w & 0xffff0000U);
+  };
+  int64_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    if (column == 0) rows.ask_four(k + rows.ahead);
+    for (int j = 0; j < kWords; ++j) {
+      const uint32_t a = word(k, j), b = word(k + 1, j), c = word(k + 2, j), d = word(k + 3, j);
+      low[j] = low[j] + ((lower(a) + lower(b)) + (lower(c) + lower(d)));
+      high[j] = high[j] + ((upper(a) + upper(b)) + (upper(c) + upper(d)));
+    }
+  }
+  for (; k < count; ++k) {
+    for (int j = 0; j < kWords; ++j) {
+      low[j] = low[j] + lower(word(k, j));
+      high[j] = high[j] + upper(word(k, j));
+    }
+  }
+  for (int j = 0; j < kWords; ++j) {
+    to[column + 2 * j] = kLowFirst ? low[j] : high[j];
+    to[column + 2 * j + 1] = kLowFirst ? high[j] : low[j];
+  }
+}
+
 template <int kWide, class T>
 SPRUCE_INLINE void body(const T* from, const RowCopy& all, int64_t lists, int64_t count,
                         float* to) {
@@ -74,7 +115,12 @@ SPRUCE_INLINE void body(const T* from, const RowCopy& all, int64_t lists, int64_
   for (int64_t list = 0; list < lists; ++list) {
     int64_t j = 0;
     if (whole(rows.places, count)) {
-      for (; j + kWide <= n; j += kWide) columns<kWide, true>(rows, count, j, to);
+      for (; j + kWide <= n; j += kWide) {
+        if constexpr (std::is_same_v<T, Bfloat16>)
+          pairs<kWide>(rows, count, j, to);
+        else
+          columns<kWide, true>(rows, count, j, to);
+      }
     }
     for (; j + 8 <= n; j += 8) columns<8, false>(rows, count, j, to);
     for (; j < n; ++j) columns<1, false>(rows, count, j, to);
