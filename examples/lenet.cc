@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // LeNet-5 (LeCun et al. 1998) on files in the format of MNIST:
 //
-//   lenet --images train-images-idx3-ubyte.gz --labels train-labels-idx1-ubyte.gz --epochs 5
+//   lenet --images train-images-idx3-ubyte.gz --labels train-labels-idx1-ubyte.gz --epochs 10
 //
-// Without files it makes some of the digits of the project, 28 x 28 pixels each. A tenth of the set
-// is kept for judging. Checkpoints, a log as CSV and TensorBoard's events go to the folder
-// --out; run it again to go on where it was stopped. Exits 0 if nine of ten unseen digits are
-// right.
+// Without files it makes some of the digits of the project, 28 x 28 pixels each. The last tenth of
+// the set is kept for judging. Checkpoints, a log as CSV, TensorBoard's events and a picture of the
+// confusion matrix go to the folder --out; run it again to go on where it was stopped. Batches are
+// made on a thread, --prefetch of them ahead; with 0, between the steps. Exits 0 if nine of ten
+// unseen digits are right, and where files are given 97 of 100.
 #include <spruce/data.h>
 #include <spruce/spruce.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -68,12 +71,23 @@ void make_files(const std::string& images, const std::string& labels) {
   write_idx(labels, table.numbers("64", sp::uint8));
 }
 
+// From bytes to about mean 0 and deviation 1 over MNIST.
 Array prepared(const Array& pixels) {
-  return sp::expand_dims(sp::data::pixels_to_float(pixels) - 0.5f, 1);
+  return sp::expand_dims((sp::data::pixels_to_float(pixels) - 0.13f) / 0.31f, 1);
 }
 
 Array loss(const LeNet& net, const Digits& batch) {
   return nn::cross_entropy(net(prepared(batch.images)), batch.labels.astype(sp::int32));
+}
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> x) {
+  if (x.empty()) return 0;
+  std::nth_element(x.begin(), x.begin() + static_cast<int64_t>(x.size() / 2), x.end());
+  return x[x.size() / 2];
 }
 
 }  // namespace
@@ -83,19 +97,22 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(out);
   std::string images = text_argument(argc, argv, "--images", ""),
               labels = text_argument(argc, argv, "--labels", "");
-  if (images.empty()) {
+  const bool made = images.empty();
+  if (made) {
     images = out + "/images-idx3-ubyte";
     labels = out + "/labels-idx1-ubyte";
     make_files(images, labels);
   }
   const Digits all{sp::io::load_idx(images), sp::io::load_idx(labels)};
-  const auto parts = sp::data::split(all, {0.9, 0.1}, sp::Key(1));
-  const Digits &train = parts[0], &unseen = parts[1];
+  const int64_t count = all.labels.size() * 9 / 10;
+  const sp::Index first = sp::slice(0, count), rest = sp::slice(count, sp::none);
+  const Digits train{all.images[first], all.labels[first]},
+      unseen{all.images[rest], all.labels[rest]};
   std::printf("%lld digits to learn from, %lld to be read unseen\n",
               static_cast<long long>(train.labels.size()),
               static_cast<long long>(unseen.labels.size()));
 
-  const auto optimizer = sp::optim::adam({.learning_rate = 2e-3});
+  const auto optimizer = sp::optim::adam({.learning_rate = 1e-3});
   struct Run {
     LeNet net;
     decltype(optimizer.init(LeNet())) state;
@@ -121,21 +138,28 @@ int main(int argc, char** argv) {
   }
   sp::io::CsvLog log(out + "/log.csv", {.append = done > 0});
   sp::io::TensorBoard board(out);
-  const int64_t epochs = number_argument(argc, argv, "--epochs", 5);
-  const auto batches = sp::data::batches(train, {.batch_size = 64,
-                                                 .rest = sp::data::Rest::kDrop,
-                                                 .epochs = epochs,
-                                                 .key = sp::Key(2),
-                                                 .prefetch = 2,
-                                                 .first_step = done});
+  const int64_t epochs = number_argument(argc, argv, "--epochs", 10);
+  const auto batches =
+      sp::data::batches(train, {.batch_size = 64,
+                                .rest = sp::data::Rest::kDrop,
+                                .epochs = epochs,
+                                .key = sp::Key(2),
+                                .prefetch = number_argument(argc, argv, "--prefetch", 2),
+                                .first_step = done});
   sp::io::Progress progress(
       {.steps = batches.size(), .per_epoch = batches.per_epoch(), .first_step = done});
   nn::Mean mean = nn::Mean::zero();
+  std::vector<double> waited, worked;  // for batches, and in steps
+  double asked = seconds();            // when the batch was
   for (const auto& batch : batches) {
+    const double got = seconds();
+    waited.push_back(got - asked);
     Array value;
     std::tie(run, value) = step(std::move(run), batch.examples);
     mean = mean.add(value);
     progress.step({{"loss", value.item<float>()}});
+    asked = seconds();
+    worked.push_back(asked - got);
     if (batch.index + 1 < batches.per_epoch()) continue;
     const Array matrix = judge(run.net, unseen);
     const sp::io::Metrics metrics = {
@@ -149,9 +173,14 @@ int main(int argc, char** argv) {
     std::printf("epoch %lld  loss %.4f  right on unseen digits %.3f  F1 %.3f\n",
                 static_cast<long long>(batch.epoch + 1), metrics[0].second, metrics[1].second,
                 metrics[2].second);
+    asked = seconds();
   }
   progress.finish();
   checkpoints.wait();
-  const float right = nn::recall_score(judge(run.net, unseen), nn::Average::kMicro).item<float>();
-  return right > 0.9f ? 0 : 1;
+  std::printf("a step takes %.0f us and waits %.1f us for its batch (medians)\n",
+              1e6 * median(worked), 1e6 * median(waited));
+  const Array matrix = judge(run.net, unseen);
+  sp::data::save_png(out + "/confusion.png", sp::data::matrix_image(matrix, {.title = "unseen"}));
+  const float right = nn::recall_score(matrix, nn::Average::kMicro).item<float>();
+  return right >= (made ? 0.9f : 0.97f) ? 0 : 1;
 }

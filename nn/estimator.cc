@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/estimator.h"
 
+#include <cmath>
+
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 
@@ -38,6 +40,15 @@ std::vector<Array> batches(const EstimatorOptions& options, const Key& key, int6
     out.push_back(order[slice(at, end)]);
   }
   return out;
+}
+
+float known_loss(const char* op, const Array& loss, const std::string& step) {
+  const auto value = loss.astype(float32).item<float>();
+  if (!std::isnan(value)) return value;
+  throw ValueError(std::string(op) + ": the loss of " + step +
+                   " is NaN (steps and epochs count from 0); look for NaN in the data, take a "
+                   "smaller learning rate or optim::clip_by_global_norm; SPRUCE_DEBUG_NANS=1 names "
+                   "the operation that makes the first NaN");
 }
 
 float score(const Array& predicted, const Array& y) {

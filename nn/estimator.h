@@ -29,6 +29,8 @@ EstimatorOptions checked_options(const EstimatorOptions& options);
 int64_t checked_examples(const char* op, const Array& x, const Array& y);
 /// The places of the examples of one epoch, batch by batch.
 std::vector<Array> batches(const EstimatorOptions& options, const Key& key, int64_t n);
+/// A loss as a number. Throws ValueError where it is NaN, naming the step.
+float known_loss(const char* op, const Array& loss, const std::string& step);
 /// See Fitted::score.
 float score(const Array& predicted, const Array& y);
 /// params + updates where they are trained, in the dtype of the parameter.
@@ -82,7 +84,7 @@ class Fitted {
     return internal::score(predict(x), y);
   }
   /// One step of the optimizer on these examples: a new value; this one is unchanged. Throws
-  /// ShapeError where they do not fit.
+  /// ShapeError where they do not fit, ValueError where the loss is NaN.
   Fitted step(const Array& x, const Array& y, Loc loc = Loc::current()) const {
     {
       const LocScope at(loc);
@@ -91,7 +93,8 @@ class Fitted {
     const auto [own, next] = random::split<2>(key_);
     auto [params, state, loss] = (*step_)(parameters(), state_, own, x, y);
     History history = history_;
-    history.loss.push_back(loss.astype(float32).template item<float>());
+    const LocScope at(loc);
+    history.loss.push_back(internal::known_loss("step", loss, "this step"));
     return {model_.factory()(std::move(params)),
             std::move(state),
             next,
@@ -132,7 +135,8 @@ class Estimator {
 
   /// New parameters, trained on the examples x and y along axis 0: a fitted value; the estimator is
   /// unchanged. The key gives the parameters, the order of the examples and what dropout draws.
-  /// Throws ShapeError unless there are examples, as many of x as of y.
+  /// Throws ShapeError unless there are examples, as many of x as of y; ValueError, naming the
+  /// step, where a loss is NaN.
   auto fit(const Key& key, const Array& x, const Array& y, Loc loc = Loc::current()) const {
     const FunctionScope within(loc);
     const int64_t n = [&] {
@@ -151,12 +155,17 @@ class Estimator {
     for (int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
       double total = 0, seen = 0;
       for (const Array& rows : internal::batches(options_, random::fold_in(k_order, epoch), n)) {
-        auto [next, next_state, loss] = (*step)(params, state, random::fold_in(k_step, count++),
+        auto [next, next_state, loss] = (*step)(params, state, random::fold_in(k_step, count),
                                                 take(x, rows, 0), take(y, rows, 0));
         params = std::move(next);
         state = std::move(next_state);
         const auto size = static_cast<double>(rows.size());
-        total += size * static_cast<double>(loss.astype(float32).template item<float>());
+        const LocScope at(loc);
+        total +=
+            size * static_cast<double>(internal::known_loss(
+                       "fit", loss,
+                       "step " + std::to_string(count) + ", in epoch " + std::to_string(epoch)));
+        ++count;
         seen += size;
       }
       history.loss.push_back(static_cast<float>(total / seen));

@@ -11,7 +11,7 @@ namespace spruce::data {
 
 /// Options of load_csv.
 struct CsvOptions {
-  char delimiter = ',';  ///< between fields: '\t' for tab-separated values
+  char delimiter = ',';  ///< between fields, such as a tab
   bool header = true;    ///< the first line names the columns; else they are "0", "1", ...
 };
 

@@ -2,6 +2,8 @@
 // Many pictures as one.
 #pragma once
 
+#include <string>
+
 #include "spruce/core/array.h"
 
 namespace spruce::data {
@@ -22,5 +24,14 @@ struct ImageGridOptions {
 /// under transforms.
 Array image_grid(const Array& images, const ImageGridOptions& options = {},
                  Loc loc = Loc::current());
+/// The same as SVG, which holds the pixels as PNG and shows them with sharp edges. Throws as
+/// image_grid(); IoError where this build lacks libpng.
+std::string image_grid_svg(const Array& images, const ImageGridOptions& options = {},
+                           Loc loc = Loc::current());
+/// The same for a terminal: each pixel is two letters, of five from a blank for black to a full
+/// block for white; colours are shown as grey, as load_image() has it, and what is transparent on
+/// black. Gaps are blank. Throws as image_grid().
+std::string image_grid_text(const Array& images, const ImageGridOptions& options = {},
+                            Loc loc = Loc::current());
 
 }  // namespace spruce::data

@@ -4,24 +4,29 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "spruce/core/io/atomic_file.h"
 #include "spruce/core/io/source.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/data/plot/axis.h"
+#include "spruce/data/plot/drawing.h"
 
 namespace spruce::data {
 namespace {
 
-constexpr const char* kColours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd",
-                                    "#ff7f0e", "#17becf", "#8c564b", "#7f7f7f"};
+using internal::Axis;
+using internal::Box;
+using internal::Drawing;
+using internal::Label;
+using internal::Line;
+using internal::Polyline;
+using internal::text_of;
 
-std::string text_of(double x) {
-  char out[32];
-  std::snprintf(out, sizeof out, "%.6g", x);
-  return out;
-}
+constexpr internal::Colour kColours[] = {0x1f77b4, 0xd62728, 0x2ca02c, 0x9467bd,
+                                         0xff7f0e, 0x17becf, 0x8c564b, 0x7f7f7f};
+// The most rows and columns of a matrix as pixels.
+constexpr int64_t kMostEntries = 128;
 
 // A number beside an axis.
 std::string mark_of(double x) {
@@ -29,68 +34,6 @@ std::string mark_of(double x) {
   std::snprintf(out, sizeof out, "%.4g", x);
   return out;
 }
-
-// Text within SVG.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  return out;
-}
-
-std::string label(double x, double y, const char* anchor, const std::string& text,
-                  const std::string& more = {}) {
-  return "<text x=\"" + text_of(x) + "\" y=\"" + text_of(y) + "\" text-anchor=\"" + anchor + "\"" +
-         more + ">" + escaped(text) + "</text>\n";
-}
-
-std::string svg(double width, double height, const std::string& body) {
-  const std::string size = text_of(width) + "\" height=\"" + text_of(height);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
-         "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + size +
-         "\" fill=\"white\"/>\n" + body + "</svg>\n";
-}
-
-// An axis: what is shown of it, and where its marks are.
-struct Axis {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  bool log = false;
-
-  double scaled(double v) const {
-    if (!log) return v;
-    return v > 0 ? std::log10(v) : std::numeric_limits<double>::quiet_NaN();
-  }
-  void add(double v) {
-    const double s = scaled(v);
-    if (!std::isfinite(s)) return;
-    low = std::min(low, s);
-    high = std::max(high, s);
-  }
-  // One that holds nothing, a single value, or values that are all but equal gets a width.
-  void finish() {
-    if (low > high) low = 0, high = 1;
-    const double size = std::max(std::abs(low), std::abs(high));
-    if (high - low > 1e-9 * size) return;
-    const double more = size > 0 ? 0.05 * size : 0.5;
-    low -= more;
-    high += more;
-  }
-  /// From 0 to 1; NaN for what the axis does not show.
-  double share(double v) const { return (scaled(v) - low) / (high - low); }
-  // Multiples of 1, 2 or 5 times a power of ten, about five of them.
-  std::vector<double> marks() const {
-    const double rough = (high - low) / 5;
-    const double power = std::pow(10, std::floor(std::log10(rough)));
-    double step = 10 * power;
-    for (const double m : {5.0, 2.0, 1.0})
-      if (m * power >= rough) step = m * power;
-    if (log) step = std::max(1.0, std::round(step));
-    std::vector<double> out;
-    for (double k = std::ceil(low / step); k * step <= high * (1 + 1e-12) + 1e-300; ++k)
-      out.push_back(log ? std::pow(10, k * step) : k * step);
-    return out;
-  }
-};
 
 struct Axes {
   Axis x, y;
@@ -143,45 +86,82 @@ Table table_of(const char* op, const Array& matrix, const MatrixOptions& o) {
   return t;
 }
 
-}  // namespace
-
-std::string curves_svg(const std::vector<Curve>& curves, const CurvesOptions& o, Loc loc) {
-  const OpScope at("curves_svg", loc);
-  const Axes axes = axes_of("curves_svg", curves, o);
+Drawing drawing_of(const char* op, const std::vector<Curve>& curves, const CurvesOptions& o) {
+  const Axes axes = axes_of(op, curves, o);
   constexpr double kWidth = 640, kHeight = 400, kLeft = 70, kTop = 30, kRight = 620, kBottom = 350;
   const auto across = [&](double v) { return kLeft + axes.x.share(v) * (kRight - kLeft); };
   const auto down = [&](double v) { return kBottom - axes.y.share(v) * (kBottom - kTop); };
-  std::string body = "<g stroke=\"#ddd\">\n";
+  Drawing out{kWidth, kHeight};
+  const auto label = [&](double x, double y, Label::Anchor anchor, const std::string& text,
+                         internal::Colour colour = internal::kBlack, bool upward = false) {
+    if (!text.empty()) out.parts.emplace_back(Label{x, y, anchor, text, colour, upward});
+  };
   for (const double v : axes.y.marks())
-    body +=
-        "<path d=\"M" + text_of(kLeft) + " " + text_of(down(v)) + "H" + text_of(kRight) + "\"/>\n";
+    out.parts.emplace_back(Line{kLeft, down(v), kRight, down(v), internal::kPaleGrey});
   for (const double v : axes.x.marks())
-    body += "<path d=\"M" + text_of(across(v)) + " " + text_of(kTop) + "V" + text_of(kBottom) +
-            "\"/>\n";
-  body += "</g>\n";
-  for (const double v : axes.y.marks()) body += label(kLeft - 6, down(v) + 4, "end", mark_of(v));
-  for (const double v : axes.x.marks())
-    body += label(across(v), kBottom + 16, "middle", mark_of(v));
-  body += label((kLeft + kRight) / 2, 18, "middle", o.title);
-  body += label((kLeft + kRight) / 2, kHeight - 12, "middle", o.x_label);
-  body += label(16, (kTop + kBottom) / 2, "middle", o.y_label, " transform=\"rotate(-90 16 190)\"");
+    out.parts.emplace_back(Line{across(v), kTop, across(v), kBottom, internal::kPaleGrey});
+  for (const double v : axes.y.marks()) label(kLeft - 6, down(v) + 4, Label::kEnd, mark_of(v));
+  for (const double v : axes.x.marks()) label(across(v), kBottom + 16, Label::kMiddle, mark_of(v));
+  label((kLeft + kRight) / 2, 18, Label::kMiddle, o.title);
+  label((kLeft + kRight) / 2, kHeight - 12, Label::kMiddle, o.x_label);
+  label(16, (kTop + kBottom) / 2, Label::kMiddle, o.y_label, internal::kBlack, true);
   for (size_t k = 0; k < curves.size(); ++k) {
     const Curve& c = curves[k];
-    const std::string colour = kColours[k % std::size(kColours)];
-    std::string path;
+    Polyline line{{}, kColours[k % std::size(kColours)]};
     bool pen = false;  // whether the curve goes on from the point before
     for (size_t i = 0; i < c.y.size(); ++i) {
       const double x = across(place_of(c, i)), y = down(c.y[i]);
       const bool known = std::isfinite(x) && std::isfinite(y);
-      if (known) path += (pen ? "L" : "M") + text_of(x) + " " + text_of(y);
+      if (known && !pen) line.runs.emplace_back();
+      if (known) line.runs.back().emplace_back(x, y);
       pen = known;
     }
-    body +=
-        "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour + "\" stroke-width=\"1.5\"/>\n";
-    body += label(kRight - 6, kTop + 16 + 16 * static_cast<double>(k), "end", c.name,
-                  " fill=\"" + colour + "\"");
+    label(kRight - 6, kTop + 16 + 16 * static_cast<double>(k), Label::kEnd, c.name, line.colour);
+    out.parts.emplace_back(std::move(line));
   }
-  return svg(kWidth, kHeight, body);
+  return out;
+}
+
+Drawing drawing_of(const Table& t, const MatrixOptions& o) {
+  constexpr double kSquare = 44, kMargin = 80, kTop = 56;
+  Drawing out{kMargin + kSquare * static_cast<double>(t.columns) + 16,
+              kTop + kSquare * static_cast<double>(t.rows) + 16};
+  const auto label = [&](double x, double y, Label::Anchor anchor, const std::string& text,
+                         internal::Colour colour = internal::kBlack) {
+    out.parts.emplace_back(Label{x, y, anchor, text, colour});
+  };
+  if (!o.title.empty()) label(out.width / 2, 20, Label::kMiddle, o.title);
+  for (int64_t k = 0; k < t.columns; ++k) {
+    label(kMargin + (static_cast<double>(k) + 0.5) * kSquare, kTop - 8, Label::kMiddle,
+          t.column_names[static_cast<size_t>(k)]);
+  }
+  for (int64_t i = 0; i < t.rows; ++i) {
+    const double* row = t.entries.data() + i * t.columns;
+    double total = 0;
+    for (int64_t k = 0; k < t.columns; ++k) total += std::abs(row[k]);
+    const double y = kTop + static_cast<double>(i) * kSquare;
+    label(kMargin - 8, y + kSquare / 2 + 4, Label::kEnd, t.row_names[static_cast<size_t>(i)]);
+    for (int64_t k = 0; k < t.columns; ++k) {
+      const double share = total > 0 ? std::abs(row[k]) / total : 0;
+      const double x = kMargin + static_cast<double>(k) * kSquare;
+      out.parts.emplace_back(Box{x, y, kSquare, kSquare, internal::kBlue, share});
+      label(x + kSquare / 2, y + kSquare / 2 + 4, Label::kMiddle, text_of(row[k]),
+            share > 0.6 ? internal::kWhite : internal::kBlack);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string curves_svg(const std::vector<Curve>& curves, const CurvesOptions& o, Loc loc) {
+  const OpScope at("curves_svg", loc);
+  return internal::svg_of(drawing_of("curves_svg", curves, o));
+}
+
+Array curves_image(const std::vector<Curve>& curves, const CurvesOptions& o, Loc loc) {
+  const OpScope at("curves_image", loc);
+  return internal::pixels_of(drawing_of("curves_image", curves, o));
 }
 
 std::string curves_text(const std::vector<Curve>& curves, const CurvesOptions& o, Loc loc) {
@@ -215,31 +195,18 @@ std::string curves_text(const std::vector<Curve>& curves, const CurvesOptions& o
 
 std::string matrix_svg(const Array& matrix, const MatrixOptions& o, Loc loc) {
   const OpScope at("matrix_svg", loc);
-  const Table t = table_of("matrix_svg", matrix, o);
-  constexpr double kSquare = 44, kMargin = 80, kTop = 56;
-  const double width = kMargin + kSquare * static_cast<double>(t.columns) + 16;
-  std::string body = label(width / 2, 20, "middle", o.title);
-  for (int64_t k = 0; k < t.columns; ++k) {
-    body += label(kMargin + (static_cast<double>(k) + 0.5) * kSquare, kTop - 8, "middle",
-                  t.column_names[static_cast<size_t>(k)]);
+  return internal::svg_of(drawing_of(table_of("matrix_svg", matrix, o), o));
+}
+
+Array matrix_image(const Array& matrix, const MatrixOptions& o, Loc loc) {
+  const OpScope at("matrix_image", loc);
+  const Table t = table_of("matrix_image", matrix, o);
+  if (t.rows > kMostEntries || t.columns > kMostEntries) {
+    throw ShapeError("matrix_image: takes at most " + std::to_string(kMostEntries) +
+                     " rows and columns, got " + to_string(matrix.aval()) +
+                     "; image_grid() shows larger ones, a pixel an entry");
   }
-  for (int64_t i = 0; i < t.rows; ++i) {
-    const double* row = t.entries.data() + i * t.columns;
-    double total = 0;
-    for (int64_t k = 0; k < t.columns; ++k) total += std::abs(row[k]);
-    const double y = kTop + static_cast<double>(i) * kSquare;
-    body += label(kMargin - 8, y + kSquare / 2 + 4, "end", t.row_names[static_cast<size_t>(i)]);
-    for (int64_t k = 0; k < t.columns; ++k) {
-      const double share = total > 0 ? std::abs(row[k]) / total : 0;
-      const double x = kMargin + static_cast<double>(k) * kSquare;
-      body += "<rect x=\"" + text_of(x) + "\" y=\"" + text_of(y) +
-              "\" width=\"44\" height=\"44\" " + "fill=\"#1f77b4\" fill-opacity=\"" +
-              text_of(share) + "\" stroke=\"#ddd\"/>\n";
-      body += label(x + kSquare / 2, y + kSquare / 2 + 4, "middle", text_of(row[k]),
-                    share > 0.6 ? " fill=\"white\"" : "");
-    }
-  }
-  return svg(width, kTop + kSquare * static_cast<double>(t.rows) + 16, body);
+  return internal::pixels_of(drawing_of(t, o));
 }
 
 std::string matrix_text(const Array& matrix, const MatrixOptions& o, Loc loc) {

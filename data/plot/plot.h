@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves and matrices as drawings: SVG, which browsers show, and text for a terminal.
+// Curves and matrices as drawings: SVG, which browsers show, pixels for PNG, and text for a
+// terminal.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ struct Curve {
   std::vector<double> x = {};  ///< where they are, as many as there are values; none: 0, 1, 2, ...
 };
 
-/// Options of curves_svg and curves_text.
+/// Options of curves_svg, curves_image and curves_text.
 struct CurvesOptions {
   std::string title = {};    ///< above the drawing
   std::string x_label = {};  ///< below it, "step"
@@ -28,11 +29,15 @@ struct CurvesOptions {
 /// and y have different lengths.
 std::string curves_svg(const std::vector<Curve>& curves, const CurvesOptions& options = {},
                        Loc loc = Loc::current());
+/// The same as pixels, u8[800, 1280, 3], for save_png() or TensorBoard::image(). Letters beyond
+/// ASCII are boxes there.
+Array curves_image(const std::vector<Curve>& curves, const CurvesOptions& options = {},
+                   Loc loc = Loc::current());
 /// The same in 64 by 16 letters: each curve is drawn with the first letter of its name.
 std::string curves_text(const std::vector<Curve>& curves, const CurvesOptions& options = {},
                         Loc loc = Loc::current());
 
-/// Options of matrix_svg and matrix_text.
+/// Options of matrix_svg, matrix_image and matrix_text.
 struct MatrixOptions {
   std::string title = {};               ///< above the drawing
   std::vector<std::string> names = {};  ///< of the rows and columns; none: their numbers
@@ -43,6 +48,10 @@ struct MatrixOptions {
 /// names that are neither none nor as many as there are rows, TracerError under transforms.
 std::string matrix_svg(const Array& matrix, const MatrixOptions& options = {},
                        Loc loc = Loc::current());
+/// The same as pixels, u8[88 n + 144, 88 m + 192, 3], for save_png() or TensorBoard::image().
+/// Throws ShapeError too for more than 128 rows or columns.
+Array matrix_image(const Array& matrix, const MatrixOptions& options = {},
+                   Loc loc = Loc::current());
 /// The same as a table of text.
 std::string matrix_text(const Array& matrix, const MatrixOptions& options = {},
                         Loc loc = Loc::current());

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,9 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/data/batches.h"
+#include "spruce/nn/nn.h"
+#include "spruce/optim/optim.h"
+#include "spruce/transforms/transforms.h"
 #include "tests/core/io/scratch.h"
 
 extern char** environ;
@@ -149,34 +153,54 @@ TEST(Checkpoints, WhatGoesWrongIsThrown) {
 // --- a process that is killed ------------------------------------------------------------------
 
 constexpr const char* kFolder = "SPRUCE_TEST_CHECKPOINTS";
-constexpr int64_t kSteps = 60;
+constexpr int kKills = 50;
+constexpr int64_t kSteps = 900;
 
-struct Run {
-  Array weight;
-  Array mean;
-  Key key;
+struct Net {
+  nn::Linear first, second;
+  Array operator()(const Array& x, nn::Context& ctx) const {
+    return second(nn::Dropout{0.2f}(nn::tanh(first(x)), ctx));
+  }
 };
 
-// A run of kSteps steps whose every bit depends on all steps before, which goes on where the folder
-// says.
+// A run of kSteps steps whose every bit depends on all steps before (Adam's moments, the key of
+// dropout, the order of the batches), which goes on where the folder says.
 void train(const std::string& folder) {
-  const Array set = random::normal(Key(1), {64, 1 << 12});
+  struct Set {
+    Array x, y;
+  };
+  const Array x = random::normal(Key(1), {64, 16});
+  const Set set{x, sin(sum(x, 1, {.keepdims = true}))};
+  const auto optimizer = optim::adam({.learning_rate = 1e-2});
+  struct Run {
+    Net net;
+    decltype(optimizer.init(Net())) state;
+    Key key;
+  };
+  Run run{{nn::Linear::init(Key(2), 16, 32), nn::Linear::init(Key(3), 32, 1)}, {}, Key(7)};
+  run.state = optimizer.init(run.net);
   Checkpoints checkpoints(folder, 2);
-  Run run{zeros({1 << 12}), zeros({1 << 12}), Key(7)};
   int64_t done = 0;
   if (auto last = checkpoints.restore(run)) {
     run = last->tree;
     done = last->step;
   }
+  const auto step = jit([&](const Run& r, const Set& batch) {
+    const auto keys = random::split<2>(r.key);  // the next, and that of dropout
+    const auto loss = [&](const Net& net) {
+      nn::Context ctx;
+      ctx.training = true;
+      ctx.key = keys[1];
+      return mean(square(net(batch.x, ctx) - batch.y));
+    };
+    const auto [updates, next] = optimizer.update(grad(loss)(r.net), r.state, r.net);
+    return Run{optim::apply_updates(r.net, updates), next, keys[0]};
+  });
   const data::BatchesOptions options{
       .batch_size = 8, .epochs = 0, .key = Key(3), .prefetch = 2, .first_step = done};
   for (const auto& batch : data::batches(set, options)) {
     if (batch.step == kSteps) break;
-    const auto [next, noise] = random::split<2>(run.key);
-    run.key = next;
-    run.mean = 0.9f * run.mean + 0.1f * mean(batch.examples, 0);
-    run.weight =
-        run.weight - 0.1f * (run.weight - run.mean) + 0.01f * random::normal(noise, {1 << 12});
+    run = step(std::move(run), batch.examples);
     checkpoints.save(batch.step + 1, run);
   }
   checkpoints.wait();
@@ -210,23 +234,50 @@ int finish(pid_t process) {
   return status;
 }
 
-TEST(CheckpointsKilled, GoOnToTheSameBits) {
-  const Scratch s;
-  train(s.path("whole"));
-  std::mt19937 random(20261123);
-  for (int kill_number = 0; kill_number < 6; ++kill_number) {
-    const pid_t process = start(s.path("killed"));
-    // Whichever moment it is, the outcome has to be the same.
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 90'000));
-    kill(process, SIGKILL);
-    finish(process);
+// The newest step in a folder that a process may be writing to, 0 before the first.
+int64_t newest(const std::string& folder) {
+  int64_t out = 0;
+  std::error_code none;  // there may be no folder yet
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("step_")) out = std::max<int64_t>(out, std::stoll(name.substr(5)));
   }
-  EXPECT_EQ(finish(start(s.path("killed"))), 0);
-  Checkpoints whole(s.path("whole")), killed(s.path("killed"));
-  EXPECT_THAT(killed.steps(), ElementsAre(kSteps - 1, kSteps));
-  EXPECT_EQ(s.read("whole/step_000000000060.safetensors"),
-            s.read("killed/step_000000000060.safetensors"));
-  for (const auto& entry : std::filesystem::directory_iterator(s.path("killed")))
+  return out;
+}
+
+TEST(CheckpointsKilled, GoOnToTheSameBits) {
+  using std::this_thread::sleep_for, std::chrono::microseconds;
+  const Scratch s;
+  const std::string folder = s.path("killed");
+  train(s.path("whole"));
+  std::mt19937 random(20261124);
+  int resumed = 0;  // how often there was something to go on from
+  for (int kill_number = 0; kill_number < kKills; ++kill_number) {
+    const int64_t before = newest(folder);
+    resumed += before > 0;
+    const pid_t process = start(folder);
+    // One in five while it starts, or soon after; the others in a step, or while its checkpoint is
+    // written and renamed, or an older one removed.
+    const bool early = random() % 5 == 0;
+    const int64_t target = before + 1 + static_cast<int64_t>(random() % 8);
+    const auto until = std::chrono::steady_clock::now() + microseconds(random() % 80'000);
+    while (newest(folder) < target && !(early && std::chrono::steady_clock::now() > until)) {
+      int status = 0;
+      ASSERT_EQ(waitpid(process, &status, WNOHANG), 0) << "it ended by itself: " << status;
+      sleep_for(microseconds(100));
+    }
+    sleep_for(microseconds(random() % 1'000));
+    kill(process, SIGKILL);
+    const int status = finish(process);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "kill " << kill_number << " came too late";
+  }
+  EXPECT_GT(resumed, kKills / 2);
+  EXPECT_LT(newest(folder), kSteps);
+  EXPECT_EQ(finish(start(folder)), 0);
+  EXPECT_THAT(Checkpoints(folder).steps(), ElementsAre(kSteps - 1, kSteps));
+  const std::string last = "/step_000000000900.safetensors";
+  EXPECT_EQ(s.read("whole" + last), s.read("killed" + last));
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
     EXPECT_THAT(entry.path().filename().string(), testing::StartsWith("step_"));
 }
 

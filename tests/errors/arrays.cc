@@ -142,5 +142,30 @@ Section array_mistakes() {
                 loss(sp::array({0, 2}))),
            "IndexError",
            "cross_entropy: the target holds class 3, the input has classes 0..2" HERE},
+          {"A loss that becomes NaN while an estimator is fitted",
+           CODE(const auto net = sp::nn::estimator(sp::nn::dense(1), sp::nn::mse_loss,
+                                                   sp::optim::sgd({.learning_rate = 1e30f}));
+                net.fit(sp::Key(0), sp::ones({64, 2}), sp::ones({64, 1}))),
+           CODE(const auto net = sp::nn::estimator(sp::nn::dense(1), sp::nn::mse_loss,
+                                                   sp::optim::sgd({.learning_rate = 0.1f}));
+                net.fit(sp::Key(0), sp::ones({64, 2}), sp::ones({64, 1}))),
+           "ValueError",
+           "fit: the loss of step 3, in epoch 1 is NaN (steps and epochs count from 0); look for "
+           "NaN in the data, take a smaller learning rate or optim::clip_by_global_norm; "
+           "SPRUCE_DEBUG_NANS=1 names the operation that makes the first NaN" HERE},
+          {"A loss that is NaN, checked in a compiled step",
+           CODE(const auto step = sp::jit([](const Array& w, const Array& x, const Array& i) {
+                  const Array loss = sp::sum(w * x);
+                  sp::check(!sp::isnan(loss), "the loss is NaN at step {}", i);
+                  return w - loss;
+                });
+                step(sp::ones({2}), sp::log(sp::array({1.0f, -1.0f})), sp::array(7))),
+           CODE(const auto step = sp::jit([](const Array& w, const Array& x, const Array& i) {
+                  const Array loss = sp::sum(w * x);
+                  sp::check(!sp::isnan(loss), "the loss is NaN at step {}", i);
+                  return w - loss;
+                });
+                step(sp::ones({2}), sp::array({1.0f, 2.0f}), sp::array(7))),
+           "CheckError", "check: the loss is NaN at step 7" HERE},
       }};
 }

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "spruce/spruce.h"
+#include "tests/core/message.h"
 
 namespace spruce::nn {
 namespace combinators_test {
@@ -176,6 +179,26 @@ TEST(Estimator, ScoresAreAccuracyAndDetermination) {
   EXPECT_FLOAT_EQ(internal::score(full({3}, 2.0f), y), 0.0f);
   EXPECT_FLOAT_EQ(internal::score(array({1.0f, 2.0f, 4.0f}), y), 0.5f);
   EXPECT_THROW(internal::score(ones({2}), y), ShapeError);
+}
+
+TEST(Estimator, ANaNInTheLossNamesItsStep) {
+  // Row 5 is NaN; without shuffling it stands in batch 2 of each epoch.
+  Array x = random::normal(Key(1), {8, 3});
+  const Array y = sum(x, 1, {.keepdims = true});
+  const auto fit = [&](const EstimatorOptions& options) {
+    return estimator(sequential(dense(1)), mse_loss, optim::sgd({.learning_rate = 0.1f}), options)
+        .fit(Key(0), x, y);
+  };
+  const EstimatorOptions options{.epochs = 2, .batch_size = 2, .shuffle = false};
+  const auto fitted = fit(options);
+  x = x.at(5, 1).set(std::numeric_limits<float>::quiet_NaN());
+  EXPECT_THAT(message<ValueError>([&] { fit(options); }),
+              testing::HasSubstr("fit: the loss of step 2, in epoch 0 is NaN"));
+  // The value before it is as it was.
+  const Array before = fitted.predict(ones({1, 3}));
+  EXPECT_THAT(message<ValueError>([&] { fitted.step(x, y); }),
+              testing::HasSubstr("step: the loss of this step is NaN"));
+  EXPECT_TRUE(array_equal(fitted.predict(ones({1, 3})), before));
 }
 
 TEST(Estimator, ChecksItsArguments) {

@@ -2,12 +2,12 @@
 #include "spruce/core/io/idx.h"
 
 #include <gmock/gmock.h>
-#include <zlib.h>
 
 #include <algorithm>
 
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/ops/shape.h"
+#include "tests/core/io/gzip.h"
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
@@ -20,20 +20,6 @@ const std::string kBytes("\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x03\x01\x
                          18);
 const std::string kShorts("\x00\x00\x0b\x01\x00\x00\x00\x02\x01\x02\xff\xfe", 12);
 const std::string kDoubles("\x00\x00\x0e\x00\x3f\xf8\x00\x00\x00\x00\x00\x00", 12);
-
-std::string gzip(const std::string& bytes) {
-  z_stream stream{};
-  deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(bytes.size() + 200, '\0'), in = bytes;
-  stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = static_cast<uInt>(in.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 TEST(Idx, LoadsPlainAndCompressed) {
   const Scratch s;
