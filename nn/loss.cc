@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/loss.h"
 
+#include <numbers>
+
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
@@ -237,6 +239,14 @@ Array HuberLossFunction::operator()(const Array& input, const Array& target, con
   require_same_shape("huber_loss", input, target);
   check_range("huber_loss", "delta", o.delta, Range::kPositive);
   return reduced(huber(input, target, o.delta), o.reduction);
+}
+
+Array LogCoshFunction::operator()(const Array& input, const Array& target, const LossOptions& o,
+                                  Loc loc) const {
+  const OpScope at("log_cosh", loc);
+  require_same_shape("log_cosh", input, target);
+  const Array d = input - astype(target, input.dtype());
+  return reduced(logaddexp(d, -d) - std::numbers::ln2, o.reduction);
 }
 
 Array SmoothL1LossFunction::operator()(const Array& input, const Array& target,

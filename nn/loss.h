@@ -79,6 +79,14 @@ inline constexpr struct HuberLossFunction {
                    Loc loc = Loc::current()) const;
 } huber_loss{};
 
+/// log(cosh(input - target)): d^2 / 2 for small d, |d| - log 2 for large ones, without overflow
+/// (Chen et al. 2019). After Optax, which gives Reduction::kNone. Throws ShapeError unless both
+/// have one shape.
+inline constexpr struct LogCoshFunction {
+  Array operator()(const Array& input, const Array& target, const LossOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} log_cosh{};
+
 /// Options of smooth_l1_loss.
 struct SmoothL1Options {
   Reduction reduction = Reduction::kMean;  ///< of the elements

@@ -149,4 +149,19 @@ Array DiceLossFunction::operator()(const Array& input, const Array& target, cons
   return reduced(losses, o.reduction);
 }
 
+Array GeneralizedKlDivergenceFunction::operator()(const Array& input, const Array& target,
+                                                  const DivergenceOptions& o, Loc loc) const {
+  const OpScope at("generalized_kl_divergence", loc);
+  require_same_shape("generalized_kl_divergence", input, target);
+  const Array t = astype(target, input.dtype()), none_there = t == 0;
+  const Array logs = where(none_there, 0, log(where(none_there, 1, t)));
+  return reduced(sum(t * (logs - input) + exp(input) - t, o.axes), o.reduction);
+}
+
+Array ConvexKlDivergenceFunction::operator()(const Array& input, const Array& target,
+                                             const DivergenceOptions& o, Loc loc) const {
+  const OpScope at("convex_kl_divergence", loc);
+  return generalized_kl_divergence(input, target, o);
+}
+
 }  // namespace spruce::nn

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses of predicted distributions: Bernoulli, Poisson, Gaussian; focal and dice.
+// Losses of predicted distributions: Bernoulli, Poisson, Gaussian; focal and dice; divergences.
 #pragma once
 
+#include "spruce/core/axis_arg.h"
 #include "spruce/nn/loss.h"
 
 namespace spruce::nn {
@@ -83,5 +84,27 @@ inline constexpr struct DiceLossFunction {
   Array operator()(const Array& input, const Array& target, const DiceOptions& options = {},
                    Loc loc = Loc::current()) const;
 } dice_loss{};
+
+/// Options of generalized_kl_divergence.
+struct DivergenceOptions {
+  AxisArg axes = -1;                       ///< the axes of one distribution
+  Reduction reduction = Reduction::kMean;  ///< of the distributions
+};
+/// sum(target (log target - input) + exp(input) - target): the Kullback-Leibler divergence of
+/// measures that need not sum to 1, by the logarithms `input` (Bregman 1967); a target of 0 counts
+/// exp(input). After Optax, which gives Reduction::kNone. kl_div has the terms of the divergence of
+/// distributions.
+///
+/// Shapes:  input f[..., d], target of that shape -> f[], with Reduction::kNone f[...]
+/// Throws:  ShapeError, DtypeError.
+inline constexpr struct GeneralizedKlDivergenceFunction {
+  Array operator()(const Array& input, const Array& target, const DivergenceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} generalized_kl_divergence{};
+/// The same under its other name in Optax.
+inline constexpr struct ConvexKlDivergenceFunction {
+  Array operator()(const Array& input, const Array& target, const DivergenceOptions& options = {},
+                   Loc loc = Loc::current()) const;
+} convex_kl_divergence{};
 
 }  // namespace spruce::nn

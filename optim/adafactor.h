@@ -121,7 +121,7 @@ class Adafactor {
       updates = part.update(updates, EmptyState{}, params).first;
     };
     if (options_.clipping_threshold) through(ClipByBlockRms{*options_.clipping_threshold});
-    through(Scale{options_.learning_rate.at(state.factored.count)});
+    through(Scale{options_.learning_rate.rate("adafactor", state.factored.count)});
     if (options_.multiply_by_parameter_scale) through(ScaleByParamBlockRms{});
     AdafactorState<G> next{std::move(moments.second), std::nullopt};
     if (state.mean.has_value()) {

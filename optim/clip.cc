@@ -22,6 +22,22 @@ Array unit_norm(const Array& x, const AxisArg& axes) {
 
 }  // namespace
 
+Array unitwise_norm(const Array& x, const AxisArg& axes, Loc loc) {
+  const OpScope at("unitwise_norm", loc);
+  return broadcast_to(unit_norm(x, axes), x.shape());
+}
+
+Array unitwise_clip(const Array& norm, const Array& max_norm, const Array& grad,
+                    const Hyperparam& div_eps, Loc loc) {
+  const OpScope at("unitwise_clip", loc);
+  if (!(norm.shape() == grad.shape()) || !(max_norm.shape() == grad.shape())) {
+    throw ShapeError("unitwise_clip: the norm is " + to_string(norm.aval()) + ", max_norm is " +
+                     to_string(max_norm.aval()) + ", grad is " + to_string(grad.aval()) +
+                     "; they must have one shape, as unitwise_norm gives it");
+  }
+  return where(norm < max_norm, grad, grad * (max_norm / maximum(norm, div_eps.in(norm.dtype()))));
+}
+
 ClipByGlobalNorm clip_by_global_norm(Hyperparam max_norm, Loc loc) {
   const LocScope at(loc);
   max_norm.check("clip_by_global_norm", "max_norm", Range::kPositive);

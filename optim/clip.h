@@ -94,6 +94,15 @@ struct ClipByBlockRms {
 /// positive.
 ClipByBlockRms clip_by_block_rms(Hyperparam threshold, Loc loc = Loc::current());
 
+/// The norm of each unit, in each of its elements: of the shape of x. A unit is one output, as in
+/// adaptive_grad_clip, or what lies along `axes`. (Optax has the outputs along the last axis.)
+/// Throws ShapeError for an axis that is not there.
+Array unitwise_norm(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current());
+/// `grad` where norm < max_norm, else grad * max_norm / max(norm, div_eps). Throws ShapeError
+/// unless all three have one shape.
+Array unitwise_clip(const Array& norm, const Array& max_norm, const Array& grad,
+                    const Hyperparam& div_eps = 1e-6, Loc loc = Loc::current());
+
 /// Scales the gradients of each unit down where their norm is above `clipping` times the norm of
 /// its weights (Brock et al. 2021, https://arxiv.org/abs/2102.06171). A unit is one output of an
 /// array: all elements of f[n] and f[]; of the weights f[out, in, ...] of nn all that belong to one

@@ -2,12 +2,17 @@
 // Schedules that rise as well as fall.
 #include <limits>
 
+#include "spruce/core/ops/cumulative.h"
+#include "spruce/core/ops/join.h"
+#include "spruce/core/ops/take.h"
 #include "spruce/optim/schedule_parts.h"
+#include "spruce/transforms/vmap/vmap.h"
 
 namespace spruce::optim {
 namespace {
 
-using internal::check_rate, internal::half_cosine, internal::progress;
+using internal::check_rate, internal::check_schedule_steps, internal::half_cosine,
+    internal::progress;
 using spruce::internal::check_range, spruce::internal::Range;
 
 int32_t as_count(int64_t n) { return static_cast<int32_t>(n); }
@@ -25,7 +30,7 @@ void check_onecycle(const char* op, float peak, double pct_start, float div_fact
 Schedule linear_onecycle_schedule(int64_t steps, float peak, const OnecycleOptions& o, Loc loc) {
   const char* name = "linear_onecycle_schedule";
   const OpScope at(name, loc);
-  internal::check_schedule_steps(name, steps);
+  check_schedule_steps(name, steps);
   check_onecycle(name, peak, o.pct_start, o.div_factor, o.final_div_factor);
   check_range(name, "pct_final", o.pct_final, Range::kShare);
   const auto all = static_cast<double>(steps);
@@ -38,7 +43,7 @@ Schedule linear_onecycle_schedule(int64_t steps, float peak, const OnecycleOptio
 Schedule cosine_onecycle_schedule(int64_t steps, float peak, const OnecycleOptions& o, Loc loc) {
   const char* name = "cosine_onecycle_schedule";
   const OpScope at(name, loc);
-  internal::check_schedule_steps(name, steps);
+  check_schedule_steps(name, steps);
   check_onecycle(name, peak, o.pct_start, o.div_factor, o.final_div_factor);
   const auto rising = static_cast<int64_t>(o.pct_start * static_cast<double>(steps));
   return piecewise_interpolate_schedule(Interpolation::kCosine, peak / o.div_factor,
@@ -72,7 +77,7 @@ Schedule cosine_annealing_schedule(float init, int64_t steps, float end, Loc loc
   const LocScope at(loc);
   check_rate(name, "init", init);
   check_rate(name, "end", end);
-  internal::check_schedule_steps(name, steps);
+  check_schedule_steps(name, steps);
   return Schedule([=](const Array& count) {
     // Within a period of twice the steps, so that f32 holds it at any count.
     const Array turned = remainder(floor_divide(count, as_count(steps)), 2) == 1;
@@ -87,7 +92,7 @@ Schedule cosine_annealing_warm_restarts_schedule(float init, int64_t steps, int6
   const LocScope at(loc);
   check_rate(name, "init", init);
   check_rate(name, "end", end);
-  internal::check_schedule_steps(name, steps);
+  check_schedule_steps(name, steps);
   internal::check_steps(name, "factor", factor);
   return Schedule([=](const Array& count) {
     constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
@@ -109,9 +114,9 @@ Schedule cyclic_schedule(float base, float top, const CyclicOptions& o, Loc loc)
   check_rate(name, "base", base);
   check_rate(name, "top", top);
   check_rate(name, "gamma", o.gamma);
-  internal::check_schedule_steps(name, up);
-  internal::check_schedule_steps(name, down);
-  internal::check_schedule_steps(name, up + down);
+  check_schedule_steps(name, up);
+  check_schedule_steps(name, down);
+  check_schedule_steps(name, up + down);
   return Schedule([=, mode = o.mode, gamma = o.gamma](const Array& count) {
     const Array within = remainder(count, as_count(up + down));
     const Array height = where(within <= as_count(up), progress(within, up),
@@ -128,7 +133,7 @@ Schedule cyclic_schedule(float base, float top, const CyclicOptions& o, Loc loc)
 Schedule one_cycle_schedule(float peak, int64_t steps, const OneCycleOptions& o, Loc loc) {
   const char* name = "one_cycle_schedule";
   const LocScope at(loc);
-  internal::check_schedule_steps(name, steps);
+  check_schedule_steps(name, steps);
   check_onecycle(name, peak, o.pct_start, o.div_factor, o.final_div_factor);
   const double all = static_cast<double>(steps), rising = o.pct_start * all - 1;
   if (steps < 2 || (o.three_phase && o.pct_start > 0.5)) {
@@ -159,6 +164,38 @@ Schedule one_cycle_schedule(float peak, int64_t steps, const OneCycleOptions& o,
       value = where(t <= static_cast<float>(ends[i]), values[i] + (values[i + 1] - values[i]) * way,
                     value);
     }
+    return value;
+  });
+}
+
+Schedule multiplicative_schedule(float init, const std::function<Array(const Array&)>& factor,
+                                 int64_t steps, Loc loc) {
+  const char* name = "multiplicative_schedule";
+  const OpScope at(name, loc);
+  check_rate(name, "init", init);
+  check_schedule_steps(name, steps);
+  const Array counts = arange(1, steps + 1, int32);
+  const Array factors = vmap(factor)(counts);
+  if (factors.rank() != 1) {
+    throw ShapeError(std::string(name) + ": the factors are " + to_string(factors.aval()) +
+                     " for the counts " + to_string(counts.aval()) +
+                     "; the function must give one number, f[], for a count, i32[]");
+  }
+  const Array products = cumprod(astype(factors, float64), 0);
+  const Array table = astype(init * concatenate({ones({1}, float64), products}, 0), float32);
+  return Schedule([table, steps](const Array& count) {
+    return take(table, minimum(count, static_cast<int32_t>(steps)), 0);
+  });
+}
+
+Schedule chained_schedule(std::vector<Schedule> schedules, Loc loc) {
+  const OpScope at("chained_schedule", loc);
+  if (schedules.empty()) {
+    throw ValueError("chained_schedule: no schedules; give a rate and its factors");
+  }
+  return Schedule([=](const Array& count) {
+    Array value = schedules[0](count);
+    for (size_t i = 1; i < schedules.size(); ++i) value = value * schedules[i](count);
     return value;
   });
 }

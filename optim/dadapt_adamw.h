@@ -61,7 +61,7 @@ class DadaptAdamW {
     const auto& o = options_;
     const Dtype wide = internal::widest_dtype(params);
     const Array count = next_count(state.count), before = astype(state.estim_lr, wide);
-    const Hyperparam rate(o.learning_rate.at(state.count).in(wide)*before *
+    const Hyperparam rate(o.learning_rate.rate("dadapt_adamw", state.count).in(wide)*before *
                           sqrt(bias_correction(o.b2, count, wide)) /
                           bias_correction(o.b1, count, wide));
     const Hyperparam slow(sqrt(o.b2.in(wide)));

@@ -37,7 +37,7 @@ struct ScaleByMadgrad {
     check_count("scale_by_madgrad", state.count);
     const Dtype wide = internal::widest_dtype(params);
     MadgradState<G> next{next_count(state.count), {}, {}, state.x0};
-    const Array rate = learning_rate.at(state.count).in(wide) + eps;
+    const Array rate = learning_rate.rate("scale_by_madgrad", state.count).in(wide) + eps;
     const Hyperparam by(rate * sqrt(astype(next.count, wide)));
     next.grad_sum_sq =
         map_with_state([&](const Array& g, const Array& sum) { return sum + by * square(g); },

@@ -147,4 +147,14 @@ Partition<T...> partition(Label label_of, std::pair<const char*, T>... parts) {
   return Partition<T...>(std::move(label_of), {parts.first...}, std::move(parts.second)...);
 }
 
+/// `inner` for the leaves for which frozen(path, leaf) is false, without a state for the others,
+/// whose updates are zeros.
+template <class T>
+Partition<T, SetToZero> selective_transform(T inner, Mask frozen) {
+  const auto label = [frozen = std::move(frozen)](const std::string& path, const Array& leaf) {
+    return std::string(frozen(path, leaf) ? "freeze" : "train");
+  };
+  return partition(label, std::pair{"train", std::move(inner)}, std::pair{"freeze", set_to_zero()});
+}
+
 }  // namespace spruce::optim

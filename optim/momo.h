@@ -97,7 +97,7 @@ class Momo {
     next.mean_loss = running_mean(Hyperparam(value).in(dtype), state.mean_loss, b1);
     next.mean_slope = running_mean(scalar(internal::dot(internal::trainable_leaves(grads), p)),
                                    state.mean_slope, b1);
-    const Hyperparam rate = o_.learning_rate.at(state.count);
+    const Hyperparam rate = o_.learning_rate.rate(kName, state.count);
     const internal::MomoStep step = internal::momo_step(
         {next.mean_loss, next.mean_slope, scalar(internal::dot(m, p)),
          scalar(internal::dot(m, internal::trainable_leaves(directions))), state.lower_bound,

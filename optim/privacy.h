@@ -3,12 +3,75 @@
 // al. 2016, https://arxiv.org/abs/1607.00133).
 #pragma once
 
-#include "spruce/core/ops/linalg.h"
+#include <cmath>
+
+#include "spruce/core/ops/reduce.h"
 #include "spruce/core/random/random.h"
 #include "spruce/optim/clip.h"
 #include "spruce/optim/sgd.h"
 
 namespace spruce::optim {
+
+/// What per_example_global_norm_clip and per_example_layer_norm_clip give; a tree.
+template <class T, class N>
+struct PerExampleClip {
+  T sums;         ///< the sum of the clipped gradients over the examples
+  N num_clipped;  ///< i32[]: of how many examples gradients were clipped; one for each array, or
+                  ///< one
+};
+
+namespace internal {
+
+// The length of the axis of examples. Throws ShapeError where the leaves do not agree in it.
+int64_t examples_of(const char* op, const std::vector<Array>& leaves);
+// f[n]: for each example min(1, most / its norm over all leaves), 1 where that is 0.
+Array clip_shares(const std::vector<Array>& leaves, const Hyperparam& most);
+// The sum over axis 0 by those weights.
+Array weighted_sum(const Array& share, const Array& g);
+
+}  // namespace internal
+
+/// The sum over the examples of a batch of their gradients, each scaled down to a global norm of at
+/// most l2_norm_clip. `grads` has one gradient for each example along axis 0. Throws ShapeError
+/// where the leaves do not agree in that, ValueError unless l2_norm_clip is positive.
+template <class G>
+PerExampleClip<G, Array> per_example_global_norm_clip(const G& grads,
+                                                      const Hyperparam& l2_norm_clip,
+                                                      Loc loc = Loc::current()) {
+  const OpScope at("per_example_global_norm_clip", loc);
+  l2_norm_clip.check("per_example_global_norm_clip", "l2_norm_clip",
+                     spruce::internal::Range::kPositive);
+  const std::vector<Array> leaves = internal::trainable_leaves(grads);
+  internal::examples_of("per_example_global_norm_clip", leaves);
+  const Array share = internal::clip_shares(leaves, l2_norm_clip);
+  return {map_trainable([&](const Array& g) { return internal::weighted_sum(share, g); }, grads),
+          count_nonzero(share < 1)};
+}
+
+/// The same for each array by itself, such that the global norm is at most global_l2_norm_clip: an
+/// array may have the share 1 / sqrt(number of arrays) of it, or where `uniform` is false the root
+/// of its share of the elements (McMahan et al. 2018, https://arxiv.org/abs/1710.06963). Throws as
+/// per_example_global_norm_clip.
+template <class G>
+PerExampleClip<G, G> per_example_layer_norm_clip(const G& grads,
+                                                 const Hyperparam& global_l2_norm_clip,
+                                                 bool uniform = true, Loc loc = Loc::current()) {
+  const OpScope at("per_example_layer_norm_clip", loc);
+  global_l2_norm_clip.check("per_example_layer_norm_clip", "global_l2_norm_clip",
+                            spruce::internal::Range::kPositive);
+  const std::vector<Array> leaves = internal::trainable_leaves(grads);
+  internal::examples_of("per_example_layer_norm_clip", leaves);
+  int64_t elements = 0;
+  for (const Array& g : leaves) elements += g.size();
+  const auto share_of = [&](const Array& g) {
+    const double share = uniform ? 1.0 / static_cast<double>(leaves.size())
+                                 : static_cast<double>(g.size()) / static_cast<double>(elements);
+    return internal::clip_shares({g}, global_l2_norm_clip * Hyperparam(std::sqrt(share)));
+  };
+  return {
+      map_trainable([&](const Array& g) { return internal::weighted_sum(share_of(g), g); }, grads),
+      map_trainable([&](const Array& g) { return count_nonzero(share_of(g) < 1); }, grads)};
+}
 
 /// State of differentially_private_aggregate.
 struct PrivateAggregateState {
@@ -35,42 +98,20 @@ struct PrivateAggregate {
                                              const P&, Loc loc = Loc::current()) const {
     const OpScope at("differentially_private_aggregate", loc);
     const std::vector<Array> leaves = internal::trainable_leaves(grads);
-    const int64_t batch = batch_of(leaves);
-    const Dtype wide = internal::widest_dtype(grads);
-    Array squares = 0.0f;
-    for (const Array& g : leaves)
-      squares = squares + sum(square(astype(reshape(g, {batch, -1}), wide)), 1);
-    const Array norms = sqrt(squares);
-    const Array share = where(norms > l2_norm_clip.in(norms.dtype()),
-                              l2_norm_clip.in(norms.dtype()) / norms, ones_like(norms));
+    const auto batch =
+        static_cast<double>(internal::examples_of("differentially_private_aggregate", leaves));
+    const Array share = internal::clip_shares(leaves, l2_norm_clip);
     const Key keys = random::split(state.key, static_cast<int64_t>(leaves.size()) + 1);
     const Hyperparam deviation = l2_norm_clip * noise_multiplier;
     int64_t leaf = 0;
     G updates = map_trainable(
         [&](const Array& g) {
-          const Array flat = matmul(astype(share, g.dtype()), reshape(g, {batch, -1}));
-          std::vector<int64_t> sizes;
-          for (int i = 1; i < g.rank(); ++i) sizes.push_back(g.shape()[i]);
-          const Array clipped = reshape(flat, Shape(sizes));
+          const Array clipped = internal::weighted_sum(share, g);
           const Array noise = random::normal(keys[++leaf], clipped.shape(), {.dtype = g.dtype()});
-          return (clipped + deviation * noise) / static_cast<double>(batch);
+          return (clipped + deviation * noise) / batch;
         },
         grads);
     return {std::move(updates), {keys[0]}};
-  }
-
- private:
-  static int64_t batch_of(const std::vector<Array>& leaves) {
-    int64_t batch = 0;
-    for (const Array& g : leaves) {
-      if (g.rank() == 0 || g.shape()[0] == 0 || (batch != 0 && g.shape()[0] != batch)) {
-        throw ShapeError("differentially_private_aggregate: " + to_string(g.aval()) +
-                         " among the gradients; each needs one axis of examples in front, of one "
-                         "length for all: vmap the gradient of the loss of one example");
-      }
-      batch = g.shape()[0];
-    }
-    return batch;
   }
 };
 /// The private mean of gradients of single examples, as the first part of chain(). Throws

@@ -57,7 +57,7 @@ class Prodigy {
     const Dtype wide = internal::widest_dtype(params);
     const Array count = next_count(state.count), before = astype(state.estim_lr, wide);
     const Hyperparam d(before), d0(o.estim_lr0.in(wide));
-    const Hyperparam rate(o.learning_rate.at(state.count).in(wide)*before *
+    const Hyperparam rate(o.learning_rate.rate("prodigy", state.count).in(wide)*before *
                           sqrt(bias_correction(o.b2, count, wide)) /
                           bias_correction(o.b1, count, wide));
     const Hyperparam b3(o.b3 ? o.b3->in(wide) : sqrt(o.b2.in(wide)));

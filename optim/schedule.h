@@ -9,7 +9,9 @@
 namespace spruce::optim {
 
 /// A learning rate: a number, an array f[], or a function of the number of updates made so far
-/// (i32[]), such as a lambda.
+/// (i32[]), such as a lambda. A function that gives a rate that is negative, infinite or NaN is a
+/// ValueError at that update; where the rate is not known, under jit and vmap, it counts as NaN,
+/// and so are the updates, which SPRUCE_DEBUG_NANS names.
 class Schedule {
  public:
   /// The same rate at every update. Kept in f64 and used in the dtype of the parameters.
@@ -41,6 +43,10 @@ class Schedule {
   /// The same, with a number left as it is. Throws ShapeError where the function gives an array
   /// that is not of rank 0.
   Hyperparam at(const Array& count) const;
+  /// The same for a learning rate: a function has to give numbers that are finite and not negative.
+  /// Throws ValueError, naming the operation, the update and the number, for any other that is
+  /// known; one that is not known is NaN in its place.
+  Hyperparam rate(const char* op, const Array& count) const;
 
  private:
   Hyperparam value_;

@@ -69,7 +69,7 @@ class ScheduleFree : public internal::Wrapper<ScheduleFree<T>> {
   std::pair<G, S> apply(const G& grads, const S& state, const P& params, const E&... extra) const {
     check_count("schedule_free", state.step_count);
     const Dtype wide = state.max_lr.dtype();
-    const Array rate = options_.learning_rate.at(state.step_count).in(wide);
+    const Array rate = options_.learning_rate.rate("schedule_free", state.step_count).in(wide);
     const Array most = maximum(state.max_lr, rate);
     const Array weight = power(most, options_.weight_lr_power.in(wide));
     const Array all = state.weight_sum + weight;

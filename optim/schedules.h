@@ -8,7 +8,9 @@ namespace spruce::optim {
 
 // Names and orders of arguments are those of Optax, and further down of torch.optim. All rates,
 // scales and shares have to be finite and not negative, all counts of updates fit i32: anything
-// else is a ValueError at once.
+// else is a ValueError at once. A schedule has a finite value at every count: behind its end it
+// stays at its last one, but for cycles that go on (cosine_annealing*, cyclic) and exponential
+// decay.
 
 /// The same value at every update.
 Schedule constant_schedule(float value, Loc loc = Loc::current());
@@ -111,7 +113,19 @@ Schedule sgdr_schedule(std::vector<SgdrCycle> cycles, Loc loc = Loc::current());
 // Those of torch.optim.lr_scheduler that are not among the ones above. StepLR, ExponentialLR,
 // LinearLR, PolynomialLR and SequentialLR are exponential_decay(init, step_size, gamma, true),
 // exponential_decay(init, 1, gamma), linear_schedule, polynomial_schedule and join_schedules;
-// LambdaLR is a lambda.
+// LambdaLR is a lambda; SWALR is piecewise_interpolate_schedule(kCosine, init, {anneal_epochs},
+// {swa_lr / init}), joined to what comes before.
+
+/// init * factor(1) * ... * factor(count) up to count = steps, constant from then on
+/// (MultiplicativeLR): factor is a function of the count, i32[] -> f[]. The products are computed
+/// at once, here, into a table of steps + 1 numbers. Throws ValueError for steps < 1, ShapeError
+/// where factor does not give f[].
+Schedule multiplicative_schedule(float init, const std::function<Array(const Array&)>& factor,
+                                 int64_t steps, Loc loc = Loc::current());
+/// The product of the values of several schedules, of which one is a rate and the others are
+/// factors of it (ChainedScheduler): chained_schedule({exponential_decay(0.1f, 1, 0.9f),
+/// linear_schedule(0.5f, 1, 4)}). Throws ValueError for none.
+Schedule chained_schedule(std::vector<Schedule> schedules, Loc loc = Loc::current());
 
 /// `init`, multiplied by gamma at each of the milestones (MultiStepLR). Throws ValueError for a
 /// negative milestone.

@@ -11,6 +11,64 @@
 
 namespace spruce::optim {
 
+namespace internal {
+
+// The derivative of the gradient along random signs, times these: its mean is the diagonal of the
+// Hessian.
+template <class F, class P>
+P hessian_diagonal(const F& objective, const P& params, const Key& key) {
+  const auto n = static_cast<int64_t>(trainable_leaves(params).size());
+  const Key keys = random::split(key, n > 0 ? n : 1);
+  int64_t leaf = 0;
+  const P signs = map_trainable(
+      [&](const Array& p) {
+        return random::rademacher(keys[leaf++], p.shape(), {.dtype = p.dtype()});
+      },
+      params);
+  const P product = jvp(grad(objective), std::tuple{params}, std::tuple{signs}).second;
+  return map_trainable([](const Array& h, const Array& s) { return h * s; }, product, signs);
+}
+
+}  // namespace internal
+
+/// State of hutchinson_estimator_diag_hessian.
+struct HutchinsonState {
+  Key key;  ///< for the next estimate
+};
+/// Updates that are an estimate of the diagonal of the Hessian (Hutchinson 1989, by Bekas,
+/// Kokiopoulou and Saad 2007): the derivative of the gradient along random signs, times the signs.
+struct HutchinsonEstimator {
+  Key key = Key(0);  ///< where the signs come from
+
+  /// The key.
+  template <class T>
+  HutchinsonState init(const T&) const {
+    return {key};
+  }
+  /// {estimate, next state}; `objective(params)` is the loss, f[]. The gradients are not looked at.
+  template <class G, class P, class F>
+  requires std::is_invocable_r_v<Array, const F&, const P&> std::pair<G, HutchinsonState> update(
+      const G&, const HutchinsonState& state, const P& params, const F& objective,
+      Loc loc = Loc::current())
+  const {
+    const OpScope at("hutchinson_estimator_diag_hessian", loc);
+    const Key keys = random::split(state.key, 2);
+    return {internal::hessian_diagonal(objective, params, keys[1]), {keys[0]}};
+  }
+  /// Does not compile: the loss is missing.
+  template <class G, class P>
+  std::pair<G, HutchinsonState> update(const G& grads, const HutchinsonState& state,
+                                       const P&) const {
+    static_assert(spruce::internal::kNever<G>,
+                  "spruce: hutchinson_estimator_diag_hessian needs the function of the loss: "
+                  "update(grads, state, params, objective)");
+    return {grads, state};
+  }
+};
+/// Hutchinson's estimate of the diagonal of the Hessian in place of the updates; sophia takes it at
+/// each update_interval-th update.
+inline HutchinsonEstimator hutchinson_estimator_diag_hessian(Key key = Key(0)) { return {key}; }
+
 /// State of sophia.
 template <class T>
 struct SophiaState {
@@ -59,7 +117,9 @@ struct ScaleBySophia {
         next.mu, state.nu);
     const auto estimate = [&] {
       const Key keys = random::split(state.key, 2);
-      return std::pair{update_moment(diagonal(objective, params, keys[1]), state.nu, b2), keys[0]};
+      return std::pair{
+          update_moment(internal::hessian_diagonal(objective, params, keys[1]), state.nu, b2),
+          keys[0]};
     };
     const Array due = remainder(state.count, static_cast<int32_t>(update_interval)) == 0;
     std::tie(next.nu, next.key) = cond(due, estimate, [&] {
@@ -74,21 +134,6 @@ struct ScaleBySophia {
                   "spruce: sophia needs the function of the loss: update(grads, state, params, "
                   "objective)");
     return {grads, state};
-  }
-
- private:
-  template <class F, class P>
-  static P diagonal(const F& objective, const P& params, const Key& key) {
-    const auto n = static_cast<int64_t>(internal::trainable_leaves(params).size());
-    const Key keys = random::split(key, n > 0 ? n : 1);
-    int64_t leaf = 0;
-    const P signs = map_trainable(
-        [&](const Array& p) {
-          return random::rademacher(keys[leaf++], p.shape(), {.dtype = p.dtype()});
-        },
-        params);
-    const P product = jvp(grad(objective), std::tuple{params}, std::tuple{signs}).second;
-    return map_trainable([](const Array& h, const Array& s) { return h * s; }, product, signs);
   }
 };
 /// Sophia without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1,

@@ -131,7 +131,7 @@ struct ScaleBySchedule {
   }
 };
 /// A factor that depends on the number of updates as a part of chain(). Throws ValueError for a
-/// number that is negative or not finite.
+/// number that is negative or not finite; what a function gives is taken as it is, such as -rate.
 ScaleBySchedule scale_by_schedule(Schedule factor, Loc loc = Loc::current());
 
 /// updates * -learning_rate, which may depend on the number of updates.
@@ -150,13 +150,13 @@ struct ScaleByLearningRate {
                                   Loc loc = Loc::current()) const {
     const OpScope at("scale_by_learning_rate", loc);
     check_count("scale_by_learning_rate", state.count);
-    const Hyperparam rate = -learning_rate.at(state.count);
+    const Hyperparam rate = -learning_rate.rate("scale_by_learning_rate", state.count);
     return {map_trainable([&](const Array& g) { return rate * g; }, grads),
             {next_count(state.count)}};
   }
 };
 /// The last part of most chains: the step down the gradient. Throws ValueError for a number that
-/// is negative or not finite.
+/// is negative or not finite; of what a function gives, see Schedule.
 ScaleByLearningRate scale_by_learning_rate(Schedule rate, Loc loc = Loc::current());
 
 /// updates + weight_decay * params (decoupled weight decay, Loshchilov and Hutter 2019), on the

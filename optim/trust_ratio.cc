@@ -48,6 +48,12 @@ ScaleByParamBlockRms scale_by_param_block_rms(Hyperparam min_scale, Loc loc) {
   return {std::move(min_scale)};
 }
 
+ScaleByParamBlockNorm scale_by_param_block_norm(Hyperparam min_scale, Loc loc) {
+  const LocScope at(loc);
+  min_scale.check("scale_by_param_block_norm", "min_scale", Range::kNotNegative);
+  return {std::move(min_scale)};
+}
+
 Fromage::Fromage(Schedule learning_rate, Hyperparam min_norm, Loc loc)
     : learning_rate_(std::move(learning_rate)) {
   const OpScope at("fromage", loc);

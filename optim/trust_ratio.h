@@ -74,6 +74,34 @@ struct ScaleByParamBlockRms {
 ScaleByParamBlockRms scale_by_param_block_rms(Hyperparam min_scale = 1e-3,
                                               Loc loc = Loc::current());
 
+/// updates * the norm of each array of parameters, at least min_scale.
+struct ScaleByParamBlockNorm {
+  Hyperparam min_scale = 1e-3;  ///< the least factor
+
+  /// No state.
+  template <class T>
+  EmptyState init(const T&) const {
+    return {};
+  }
+  /// {scaled gradients, no state}. Throws TreeError where trees differ in form, ShapeError where
+  /// arrays do in shape.
+  template <class G, class P>
+  std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P& params,
+                                  Loc loc = Loc::current()) const {
+    const OpScope at("scale_by_param_block_norm", loc);
+    return {map_trainable(
+                [&](const Array& g, const Array& p) {
+                  return g * astype(internal::safe_norm(p, min_scale), g.dtype());
+                },
+                grads, params),
+            {}};
+  }
+};
+/// Steps relative to the norms of the parameters as a part of chain(). Throws ValueError for a
+/// number that is negative or not finite.
+ScaleByParamBlockNorm scale_by_param_block_norm(Hyperparam min_scale = 1e-3,
+                                                Loc loc = Loc::current());
+
 /// Options of lars.
 struct LarsOptions {
   Schedule learning_rate = 1e-2;        ///< constant, or a function of the number of updates
@@ -133,7 +161,8 @@ class Fromage {
                                   Loc loc = Loc::current()) const {
     const OpScope at("fromage", loc);
     check_count("fromage", state.count);
-    const Array rate = learning_rate_.at(state.count).in(internal::widest_dtype(params));
+    const Array rate =
+        learning_rate_.rate("fromage", state.count).in(internal::widest_dtype(params));
     const Array shrink = 1.0 / sqrt(1.0 + square(rate));
     const G scaled = trust_.update(grads, EmptyState{}, params).first;
     return {map_trainable(

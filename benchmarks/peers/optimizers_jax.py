@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One step of an optimizer of Optax over 64 MB of parameters, with gradients that are given."""
 
+import jax
+import jax.numpy as jnp
 import optax
+from optax import contrib
 
 from harness import row
 from work_jax import normals, stepped
@@ -19,7 +22,9 @@ def step_of(optimizer):
         return (parameters, state), abs(parameters[1][0]).mean()
 
     parameters = leaves()
-    return stepped(update, (parameters, optimizer.init(parameters)), leaves())
+    # Some states begin with the parameters, which cannot be donated twice.
+    state = jax.tree.map(jnp.array, optimizer.init(parameters))
+    return stepped(update, (parameters, state), leaves())
 
 
 OPTIMIZERS = {
@@ -43,6 +48,16 @@ OPTIMIZERS = {
     "lamb": lambda: optax.lamb(1e-3),
     "lars": lambda: optax.lars(1e-3),
     "sm3": lambda: optax.sm3(1e-3),
+    "ademamix": lambda: contrib.ademamix(1e-3),
+    "adopt": lambda: contrib.adopt(1e-3),
+    "fromage": lambda: optax.fromage(1e-3),
+    "signum": lambda: optax.signum(1e-3),
+    "optimistic": lambda: optax.optimistic_gradient_descent(1e-3),
+    "madgrad": lambda: contrib.madgrad(1e-3),
+    "schedule_free": lambda: contrib.schedule_free_adamw(1e-3),
+    "prodigy": lambda: contrib.prodigy(1e-3),
+    "cocob": lambda: contrib.cocob(1e-3),
+    "noisy_sgd": lambda: optax.noisy_sgd(1e-3, key=0),
 }
 
 for name, make in OPTIMIZERS.items():

@@ -84,6 +84,44 @@ Section optimizer_mistakes() {
           {"A norm to clip by that is negative", CODE(optim::clip_by_global_norm(-1)),
            CODE(optim::clip_by_global_norm(1)), "ValueError",
            "clip_by_global_norm: max_norm is -1, it must be positive" HERE},
+          {"A schedule that falls below 0 behind its end",
+           CODE(const Array w = sp::ones({2});
+                const auto falling =
+                    [](const Array& count) { return 0.5f - 0.25f * count.astype(sp::float32); };
+                const auto sgd = optim::sgd({.learning_rate = falling}); auto state = sgd.init(w);
+                for (int i = 0; i < 5; ++i) state = sgd.update(w, state, w).second),
+           CODE(const Array w = sp::ones({2});
+                const auto falling = optim::linear_schedule(0.5f, 0, 2);
+                const auto sgd = optim::sgd({.learning_rate = falling}); auto state = sgd.init(w);
+                for (int i = 0; i < 5; ++i) state = sgd.update(w, state, w).second),
+           "ValueError",
+           "sgd: learning_rate is -0.25 at update 3, it must be finite and not negative; end the "
+           "schedule by join_schedules, or clip what the function gives" HERE},
+          {"A schedule that divides by 0",
+           CODE(const Array w = sp::ones({2});
+                const auto inverse =
+                    [](const Array& count) { return 0.1f / count.astype(sp::float32); };
+                const auto adam = optim::adam({.learning_rate = inverse});
+                adam.update(w, adam.init(w), w)),
+           CODE(const Array w = sp::ones({2});
+                const auto inverse =
+                    [](const Array& count) { return 0.1f / (count.astype(sp::float32) + 1); };
+                const auto adam = optim::adam({.learning_rate = inverse});
+                adam.update(w, adam.init(w), w)),
+           "ValueError",
+           "adam: learning_rate is inf at update 0, it must be finite and not negative; end the "
+           "schedule by join_schedules, or clip what the function gives" HERE},
+          {"A learning rate that is NaN", CODE(optim::adam({.learning_rate = std::nan("")})),
+           CODE(optim::adam({.learning_rate = 1e-3})), "ValueError",
+           "adam: learning_rate is nan, it must be finite and not negative" HERE},
+          {"A batch that is no multiple of its parts",
+           CODE(const auto loss = [](const Array& x) { return sp::sum(x); };
+                optim::microbatch(loss, {.size = 4})(sp::ones({6, 2}))),
+           CODE(const auto loss = [](const Array& x) { return sp::sum(x); };
+                optim::microbatch(loss, {.size = 3})(sp::ones({6, 2}))),
+           "ShapeError",
+           "microbatch: f32[6,2] in a batch of 6 and parts of 4; all arrays of the batch need one "
+           "first axis, a multiple of the size" HERE},
           {"A schedule that begins below 0", CODE(optim::linear_schedule(-0.1f, 0, 10)),
            CODE(optim::linear_schedule(0.1f, 0, 10)), "ValueError",
            "linear_schedule: init is -0.1, it must be finite and not negative" HERE},

@@ -11,6 +11,7 @@ struct Case {
 constexpr Case kCases[] = {
 #include "tests/nn/functional_cases.inc"
 #include "tests/nn/layer_cases.inc"
+#include "tests/nn/optax_loss_cases.inc"
 };
 
 std::vector<std::string> parts(const std::string& text, char by) {

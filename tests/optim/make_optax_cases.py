@@ -2,7 +2,7 @@
 """Writes optax_cases.inc: parameters along 200 steps of Optax's and PyTorch's optimizers, in f64.
 
     python tests/optim/make_optax_cases.py > tests/optim/optax_cases.inc
-    (optax 0.2.8, jax 0.10.2, torch 2.15.0)
+    (optax 0.2.8, jax 0.10.2, torch 2.15.0; names of cases behind it: those alone)
 
 The parameters are three arrays, a f64[3], b f64[] and w f64[2,3]; the gradient at step t of element i
 is sin(1.3 t + i) + 0.1 p, where b is element 3 and w has 4..9. The loss that some optimizers ask for
@@ -10,6 +10,7 @@ is half the sum of squares of the parameters. One line a case: its name, and the
 each step of STEPS.
 """
 
+import sys
 import warnings
 
 import jax
@@ -56,6 +57,41 @@ def of_two_examples(optimizer):
         return optimizer.update(jax.tree.map(lambda g: jnp.stack([g, 2 * g]), grads), state, params)
 
     return optax.GradientTransformation(optimizer.init, update)
+
+
+def of_measures(measured, factor):
+    """Updates times factor(state) of what a monitor or snapshot has measured."""
+
+    def update(grads, state, params=None):
+        updates, state = measured.update(grads, state, params)
+        return jax.tree.map(lambda u: u * factor(state), updates), state
+
+    return optax.GradientTransformation(measured.init, update)
+
+
+def largest(tree):
+    return jnp.max(jnp.stack([jnp.max(jnp.abs(a)) for a in jax.tree.leaves(tree)]))
+
+
+def clipped_units(grads, params):
+    """unitwise_clip at half the norms of the rows of weights f[out, in], or of whole arrays."""
+
+    def clip(g, p):
+        axis = -1 if g.ndim > 1 else None
+        norm = optax.transforms.unitwise_norm
+        return optax.transforms.unitwise_clip(norm(g, axis), 0.5 * norm(p, axis), g)
+
+    return jax.tree.map(clip, grads, params)
+
+
+def over_parts(grads, params):
+    """The gradients times the mean over parts of a batch of sums of sines."""
+
+    def f(grads, x):
+        return jax.tree.map(lambda g: jnp.sum(jnp.sin(x)) * g, grads)
+
+    mean = optax.microbatching.AccumulationType.MEAN
+    return optax.microbatch(f, 1, 2, mean)(grads, jnp.arange(6.0) / 4)
 
 
 def of_transposed(optimizer):
@@ -284,10 +320,36 @@ case("adagrad_schedule", optax.adagrad(lambda c: 1.0 / (c + 4.0)))
 case("lion_accumulated", optax.MultiSteps(optax.lion(0.05, b1=0.5), 3, accumulator_dtype=jnp.float64))
 case("nadam_masked", optax.chain(optax.masked(optax.add_decayed_weights(0.25), is_matrix), optax.nadam(0.05)))
 case("yogi_schedule", optax.yogi(lambda c: 0.5 / (c + 2.0)))
+case("distance_over_gradients", optax.chain(optax.scale_by_distance_over_gradients(param_dtype=jnp.float64), optax.scale(-1)))
+case("distance_over_gradients_options", optax.chain(optax.scale_by_distance_over_gradients(0.125, 0.25, jnp.float64, 0.5), optax.scale(-1)))
+case("param_block_norm", optax.chain(optax.scale_by_param_block_norm(0.25), optax.scale(-0.01)))
+case("stddev", optax.chain(optax.scale_by_stddev(initial_scale=1.0), optax.scale(-0.1)))
+case("stddev_options", optax.chain(optax.scale_by_stddev(0.75, 0.125, 1.0, False, True), optax.scale(-0.1)))
+case("conditionally_transform", optax.chain(optax.conditionally_transform(optax.trace(0.5), lambda step: step % 3 != 1), optax.scale(-0.1)))
+case("conditionally_mask", optax.conditionally_mask(optax.adam(0.1), lambda step: step % 3 != 1))
+case("keep_params_nonnegative", optax.chain(optax.sgd(0.5), optax.keep_params_nonnegative()))
+case("selective_transform", optax.selective_transform(optax.adam(0.1), freeze_mask={"a": False, "b": False, "w": True}))
+case("flatten", optax.flatten(optax.chain(optax.clip_by_block_rms(0.5), optax.adam(0.1))))
+case("contrib_normalize", optax.chain(contrib.normalize(), optax.sgd(0.1)))
+case("incremental_update", optax.stateless(lambda g, p: jax.tree.map(jnp.subtract, optax.incremental_update(g, p, 0.25), p)))
+case("per_example_global_norm_clip", of_two_examples(optax.chain(optax.stateless(lambda g, p: optax.per_example_global_norm_clip(g, 3.0)[0]), optax.sgd(0.05))))
+case("per_example_layer_norm_clip", of_two_examples(optax.chain(optax.stateless(lambda g, p: optax.per_example_layer_norm_clip(g, 3.0)[0]), optax.sgd(0.05))))
+case("per_example_layer_norm_clip_sizes", of_two_examples(optax.chain(optax.stateless(lambda g, p: optax.per_example_layer_norm_clip(g, 3.0, False)[0]), optax.sgd(0.05))))
+case("unitwise_clip", optax.chain(optax.stateless(clipped_units), optax.sgd(0.1)))
+case("microbatch", optax.chain(optax.stateless(over_parts), optax.sgd(0.1)))
+case("scale_gradient", optax.chain(optax.stateless(lambda g, p: jax.tree.map(jnp.add, g, jax.grad(lambda q: loss(optax.scale_gradient(q, 0.25)))(p))), optax.sgd(0.1)))
+case("snapshot", optax.chain(of_measures(optax.snapshot("norm", optax.tree.norm), lambda s: 1 / (1 + s.measurement["norm"])), optax.sgd(0.5)))
+case("monitor", optax.chain(of_measures(optax.monitor({"norm": optax.measure_with_ema(optax.tree.norm, 0.75), "largest": largest}), lambda s: s.measurements["largest"] / (1 + s.measurements["norm"])), optax.sgd(0.5)))
 
 
 def text(values):
     return ",".join("%.16g" % float(v) for v in values)
+
+
+def write(name, values):
+    """`values` is a generator, which is not run for cases that were not asked for."""
+    if len(sys.argv) == 1 or name in sys.argv[1:]:
+        print(f'{{"{name}", "{text(values)}"}},', flush=True)
 
 
 def numbers(params):
@@ -326,7 +388,8 @@ def trajectory(optimizer, of=lambda params: params, start=lambda params: params,
             yield from numbers(of(params))
 
 
-def torch_trajectory(make):
+def torch_trajectory(make, average=None):
+    """The parameters, or what average(optimizer, params, t) makes of them after each step."""
     params = {n: torch.tensor(p, dtype=torch.float64, requires_grad=True) for n, p in START.items()}
     optimizer = make(list(params.values()))
     for t in range(max(STEPS)):
@@ -334,8 +397,27 @@ def torch_trajectory(make):
         for n, p in params.items():
             p.grad = torch.tensor(np.array(grads[n]))
         optimizer.step()
+        now = average(optimizer, params, t) if average else params
         if t + 1 in STEPS:
-            yield from numbers({n: p.detach().numpy() for n, p in params.items()})
+            yield from numbers({n: p.detach().numpy() for n, p in now.items()})
+
+
+def asgd_average(optimizer, params, t):
+    return {n: optimizer.state[p]["ax"] for n, p in params.items()}
+
+
+def averaged_model(**options):
+    """torch.optim.swa_utils.AveragedModel."""
+    model = None
+
+    def average(optimizer, params, t):
+        nonlocal model
+        module = torch.nn.ParameterDict(params)
+        model = model or torch.optim.swa_utils.AveragedModel(module, **options)
+        model.update_parameters(module)
+        return dict(model.module.items())
+
+    return average
 
 
 TORCH = {
@@ -358,6 +440,10 @@ TORCH = {
     "torch_adagrad": lambda p: torch.optim.Adagrad(
         p, 0.1, initial_accumulator_value=0.125, eps=0.0
     ),
+    "torch_asgd": lambda p: torch.optim.ASGD(p, 0.1),
+    "torch_asgd_options": lambda p: torch.optim.ASGD(
+        p, 0.5, lambd=0.125, alpha=0.5, t0=5, weight_decay=0.25
+    ),
     "torch_radam": lambda p: torch.optim.RAdam(p, 0.05, betas=(0.5, 0.75), eps=1e-8),
 }
 
@@ -368,7 +454,7 @@ print(
     f"torch {torch.__version__.split('+')[0]}."
 )
 for name, optimizer in CASES.items():
-    print(f'{{"{name}", "{text(trajectory(optimizer, with_loss=name.startswith(WITH_LOSS)))}"}},', flush=True)
+    write(name, trajectory(optimizer, with_loss=name.startswith(WITH_LOSS)))
 
 
 def objective(params):
@@ -381,7 +467,7 @@ for name, optimizer in {
         0.05, 0.5, 0.75, 0.125, 0.25, is_matrix, 0.5, 0.5, update_interval=3
     ),
 }.items():
-    print(f'{{"{name}", "{text(trajectory(optimizer, obj_fn=objective))}"}},')
+    write(name, trajectory(optimizer, obj_fn=objective))
 for name, optimizer in {
     "lookahead": optax.lookahead(optax.adam(0.1), 5, 0.5),
     "lookahead_options": optax.lookahead(optax.sgd(0.1, momentum=0.5), 3, 0.25, reset_state=True),
@@ -389,7 +475,15 @@ for name, optimizer in {
     numbers_of = trajectory(
         optimizer, of=lambda p: p.fast, start=optax.LookaheadParams.init_synced
     )
-    print(f'{{"{name}", "{text(numbers_of)}"}},')
+    write(name, numbers_of)
+
+
+def coupled(params):
+    """Whose Hessian is no diagonal."""
+    return 0.5 * sum(jnp.sum(jnp.sin(p)) for p in jax.tree.leaves(params)) ** 2
+
+
+write("hutchinson", trajectory(optax.chain(contrib.hutchinson_estimator_diag_hessian(), optax.scale(-0.01)), obj_fn=coupled))
 
 
 def valley(params):
@@ -432,6 +526,32 @@ for name, optimizer in {
         ),
     ),
 }.items():
-    print(f'{{"{name}", "{text(lbfgs_trajectory(optimizer))}"}},')
+    write(name, lbfgs_trajectory(optimizer))
+for name, optimizer in {
+    "backtracking": optax.chain(optax.sgd(1.0), optax.scale_by_backtracking_linesearch(60)),
+    "backtracking_options": optax.chain(
+        optax.sgd(0.5),
+        optax.scale_by_backtracking_linesearch(30, 0.125, 0.5, 2.0, 0.25, 0.5, 0.0625),
+    ),
+}.items():
+    write(name, lbfgs_trajectory(optimizer))
+
+
+def nnls(columns):
+    a = jnp.sin(1.3 * jnp.arange(15.0)).reshape(5, 3)
+    b = jnp.cos(0.7 * jnp.arange(5.0 * columns)).reshape(5, columns)
+    yield from optax.nnls(a, b[:, 0] if columns == 1 else b, 300).reshape(-1)
+
+
+write("nnls", nnls(1))
+write("nnls_columns", nnls(2))
+# The step sizes of ASGD have the default dtype.
+torch.set_default_dtype(torch.float64)
 for name, make in TORCH.items():
-    print(f'{{"{name}", "{text(torch_trajectory(make))}"}},')
+    write(name, torch_trajectory(make))
+write("torch_asgd_average", torch_trajectory(TORCH["torch_asgd_options"], asgd_average))
+for name, options in {
+    "torch_average": {},
+    "torch_average_ema": {"avg_fn": torch.optim.swa_utils.get_ema_avg_fn(0.75)},
+}.items():
+    write(name, torch_trajectory(TORCH["torch_sgd"], averaged_model(**options)))

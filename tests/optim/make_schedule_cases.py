@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import optax
 import torch
 from torch.optim import lr_scheduler as lr
+from torch.optim.swa_utils import SWALR
 
 COUNTS = (0, 1, 4, 5, 6, 9, 10, 15, 16, 19, 20, 25, 29, 30, 40, 60)
 CYCLE = {"init_value": 0.125, "peak_value": 1.0, "warmup_steps": 4, "decay_steps": 10, "end_value": 0.25}
@@ -66,6 +67,12 @@ TORCH = {
     "one_cycle_linear": lambda o: lr.OneCycleLR(
         o, 0.5, 61, pct_start=0.25, anneal_strategy="linear", div_factor=10, final_div_factor=100
     ),
+    "multiplicative": lambda o: lr.MultiplicativeLR(o, lambda c: 1 - 1 / (c + 4)),
+    "chained": lambda o: lr.ChainedScheduler(
+        [lr.ExponentialLR(o, 0.9375), lr.ConstantLR(o, 0.5, 5)], optimizer=o
+    ),
+    "swa": lambda o: SWALR(o, 0.125, 15),
+    "swa_linear": lambda o: SWALR(o, 0.125, 15, "linear"),
     "one_cycle_three": lambda o: lr.OneCycleLR(o, 1.0, total_steps=61, three_phase=True),
 }
 

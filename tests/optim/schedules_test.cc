@@ -115,6 +115,70 @@ TEST(Schedules, AsTorch) {
                                                 .div_factor = 10,
                                                 .final_div_factor = 100}));
   check("one_cycle_three", one_cycle_schedule(1, 61, {.three_phase = true}));
+  check("multiplicative",
+        multiplicative_schedule(
+            0.5f, [](const Array& count) { return 1 - 1 / (astype(count, float64) + 4); }, 60));
+  check("chained", chained_schedule({exponential_decay(0.5f, 1, 0.9375f),
+                                     piecewise_constant_schedule(0.5f, {5}, {2})}));
+  check("swa", piecewise_interpolate_schedule(Interpolation::kCosine, 0.5f, {15}, {0.25f}));
+  check("swa_linear", piecewise_interpolate_schedule(Interpolation::kLinear, 0.5f, {15}, {0.25f}));
+}
+
+TEST(Schedules, StayAtTheirLastValueBehindTheEnd) {
+  const std::pair<Schedule, float> cases[] = {
+      {linear_schedule(1, 0.25f, 10), 0.25f},
+      {polynomial_schedule(1, 0.25f, 2, 10), 0.25f},
+      {cosine_decay_schedule(1, 10, 0.25f), 0.25f},
+      {warmup_constant_schedule(0, 1, 5), 1},
+      {warmup_cosine_decay_schedule(0, 1, 5, 10, 0.25f), 0.25f},
+      {piecewise_constant_schedule(1, {5}, {0.25f}), 0.25f},
+      {piecewise_interpolate_schedule(Interpolation::kLinear, 1, {5}, {0.25f}), 0.25f},
+      {one_cycle_schedule(1, 10, {.div_factor = 2, .final_div_factor = 2}), 0.25f},
+      {sgdr_schedule({{.peak = 1, .total_steps = 10, .end = 0.25f}}), 0.25f},
+      {multiplicative_schedule(
+           1, [](const Array& c) { return where(c == 1, 0.25f, 1.0f); }, 10),
+       0.25f},
+  };
+  for (const auto& [schedule, last] : cases) {
+    for (const int count : {11, 1000, std::numeric_limits<int32_t>::max()})
+      EXPECT_NEAR(schedule(array(count)).item<float>(), last, 1e-6f) << count;
+  }
+}
+
+TEST(Schedules, RatesThatAreNoRatesAreRefused) {
+  const Array w = ones({2});
+  const auto falling = [](const Array& count) { return 0.25f - 0.125f * astype(count, float32); };
+  const auto optimizer = sgd({.learning_rate = falling});
+  auto state = optimizer.init(w);
+  for (int i = 0; i < 3; ++i) state = optimizer.update(w, state, w).second;  // 0.25, 0.125, 0
+  try {
+    optimizer.update(w, state, w);
+    ADD_FAILURE() << "a rate below 0 was taken";
+  } catch (const ValueError& e) {
+    EXPECT_EQ(std::string(e.what()).find("sgd: learning_rate is -0.125 at update 3, it must be "
+                                         "finite and not negative"),
+              0u)
+        << e.what();
+  }
+  // Compiled, where the rate is not known, the updates are NaN and the state goes on.
+  const auto step = jit([&](const auto& state) { return optimizer.update(w, state, w); });
+  EXPECT_TRUE(all(isnan(step(state).first)).item<bool>());
+  EXPECT_TRUE(array_equal(step(optimizer.init(w)).first, array({-0.25f, -0.25f})));
+  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity(), -1.0f}) {
+    const Schedule schedule([=](const Array&) { return Array(bad); });
+    const auto refuses = [&](const auto& optimizer) {
+      EXPECT_THROW(optimizer.update(w, optimizer.init(w), w), ValueError) << bad;
+    };
+    refuses(adam({.learning_rate = schedule}));
+    refuses(adafactor({.learning_rate = schedule}));
+    refuses(madgrad({.learning_rate = schedule}));
+    refuses(prodigy({.learning_rate = schedule}));
+    refuses(fromage({.learning_rate = schedule}));
+    refuses(schedule_free_sgd({.learning_rate = schedule}));
+  }
+  // A factor is no rate.
+  const auto up = scale_by_schedule([](const Array&) { return Array(-1.0f); });
+  EXPECT_TRUE(array_equal(up.update(w, up.init(w), w).first, -w));
 }
 
 TEST(Schedules, WrongArgumentsAreRefused) {
@@ -143,6 +207,13 @@ TEST(Schedules, WrongArgumentsAreRefused) {
   EXPECT_THROW(cyclic_schedule(0, 1, {.steps_up = 0}), ValueError);
   EXPECT_THROW(cyclic_schedule(0, 1, {.steps_down = 0}), ValueError);
   EXPECT_THROW(one_cycle_schedule(1, 1), ValueError);
+  EXPECT_THROW(chained_schedule({}), ValueError);
+  EXPECT_THROW(multiplicative_schedule(
+                   1, [](const Array& c) { return c; }, 0),
+               ValueError);
+  EXPECT_THROW(multiplicative_schedule(
+                   1, [](const Array&) { return ones({2}); }, 3),
+               ShapeError);
   EXPECT_THROW(one_cycle_schedule(1, 10, {.pct_start = 0.75, .three_phase = true}), ValueError);
 }
 

@@ -55,6 +55,21 @@ void for_each_optimizer(F&& f) {
   f("multi_steps", multi_steps(adam(), 2));
   f("apply_if_finite", apply_if_finite(adam(), 2));
   f("noisy_sgd", noisy_sgd());
+  f("asgd", asgd());
+  f("distance_over_gradients",
+    chain(scale_by_distance_over_gradients({.reps_rel = 0.1}), scale(-1)));
+  f("conditionally_transform",
+    conditionally_transform(adam(), [](const Array& step) { return step >= 0; }));
+  f("conditionally_mask", conditionally_mask(adam(), [](const Array& step) { return step != 1; }));
+  f("selective_transform", selective_transform(adam(), [](const std::string& path, const Array&) {
+      return path == "half";
+    }));
+  f("flatten", flatten(adam()));
+  f("monitor",
+    chain(monitor(std::pair{"norm",
+                            measure_with_ema([](const auto& g) { return global_norm(g); }, 0.9)}),
+          snapshot("updates", [](const auto& g) { return g; }), adam(), keep_params_nonnegative()));
+  f("equal_average", chain(equal_average(), scale(-0.1)));
   f("inject_hyperparams",
     inject_hyperparams([](const Hyperparams& h) { return adam({.learning_rate = h["rate"]}); },
                        {{"rate", 1e-3}}));
@@ -185,6 +200,10 @@ TEST(States, AreDifferentiatedThrough) {
   expect_derivative("radam", radam({.learning_rate = 0.1, .b2 = 0.9}));
   expect_derivative("schedule_free", schedule_free_sgd({.learning_rate = 0.1}));
   expect_derivative("multi_steps", multi_steps(adam({.learning_rate = 0.1}), 2));
+  expect_derivative("asgd", asgd({.learning_rate = 0.1, .t0 = 2}));
+  expect_derivative("flatten", flatten(adam({.learning_rate = 0.1})));
+  expect_derivative("distance_over_gradients",
+                    chain(scale_by_distance_over_gradients({.reps_rel = 0.1}), scale(-1)));
   expect_derivative("lookahead", lookahead(adam({.learning_rate = 0.1}), {.sync_period = 2}));
 }
 

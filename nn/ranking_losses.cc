@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/nn/ranking_losses.h"
+
+#include <limits>
+
+#include "spruce/core/default_device.h"
+#include "spruce/core/op_scope.h"
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/function.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/nn/loss_parts.h"
+
+namespace spruce::nn {
+
+Array RankingSoftmaxLossFunction::operator()(const Array& input, const Array& target,
+                                             const RankingOptions& o, Loc loc) const {
+  const char* name = "ranking_softmax_loss";
+  const OpScope at(name, loc);
+  const spruce::internal::SameDevice here(input);
+  internal::require_same_shape(name, input, target);
+  if (input.rank() == 0) {
+    throw ShapeError(std::string(name) + ": takes f[..., items], got " + to_string(input.aval()));
+  }
+  Array relevance = astype(target, input.dtype());
+  if (o.weights.defined()) {
+    internal::require_broadcast(name, "weights", o.weights, input);
+    relevance = relevance * astype(o.weights, input.dtype());
+  }
+  const Array counts = o.where.defined() ? o.where : ones(input.shape(), bool_);
+  if (counts.dtype() != bool_ || !(counts.shape() == input.shape())) {
+    throw ShapeError(std::string(name) + ": where is " + to_string(counts.aval()) +
+                     ", it must be bool of the input's shape, which is " + to_string(input.aval()));
+  }
+  const Array some = any(counts, -1), empty = logical_not(some);
+  // A list without items has a sum all the same, which does not count: no NaN in gradients.
+  const Array seen = counts | expand_dims(empty, -1);
+  const Array sums = logsumexp(where(seen, input, -std::numeric_limits<double>::infinity()), -1,
+                               {.keepdims = true});
+  const Array losses = -sum(where(counts, relevance * (input - sums), 0), -1);
+  if (o.reduction != Reduction::kMean) return internal::reduced(losses, o.reduction);
+  return sum(losses) / astype(maximum(count_nonzero(some), 1), input.dtype());
+}
+
+}  // namespace spruce::nn
