@@ -4,7 +4,9 @@
 #include <mutex>
 #include <set>
 #include <string_view>
+#include <vector>
 
+#include "spruce/core/error_scope.h"
 #include "spruce/core/error_text.h"
 #include "spruce/core/op_scope.h"
 
@@ -74,8 +76,28 @@ std::string without_place(const Error& e) {
   return line.starts_with(kAt) || line.starts_with(kWithin) ? text.substr(0, last) : text;
 }
 
+std::string ErrorScope::text() {
+  std::vector<const ErrorScope*> scopes;
+  for (const ErrorScope* s = current_; s != nullptr; s = s->outer_) scopes.push_back(s);
+  std::string path;
+  for (size_t i = scopes.size(); i-- > 0;) path = scopes[i]->path(path);
+  if (path.empty()) return "";
+  return scopes.back()->whole() + ": layer " + path + " (" + scopes.front()->type() + "): ";
+}
+
 }  // namespace internal
 
-Error::Error(const std::string& message) : std::runtime_error(with_place(with_name(message))) {}
+namespace {
+
+// With the part of a model that the error arises in, unless it is the message of another error.
+std::string with_part(const std::string& message) {
+  const std::string part = internal::ErrorScope::text();
+  return message.starts_with(part) ? message : part + message;
+}
+
+}  // namespace
+
+Error::Error(const std::string& message)
+    : std::runtime_error(with_place(with_part(with_name(message)))) {}
 
 }  // namespace spruce

@@ -11,16 +11,19 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/loss.h"
 
 namespace spruce::nn {
 
-AdaptiveLogSoftmaxWithLoss AdaptiveLogSoftmaxWithLoss::init(const Key& key, int64_t in_features,
+AdaptiveLogSoftmaxWithLoss AdaptiveLogSoftmaxWithLoss::init(const Key& given, int64_t in_features,
                                                             int64_t n_classes,
                                                             const std::vector<int64_t>& cutoffs,
                                                             const AdaptiveSoftmaxOptions& o,
                                                             Loc loc) {
   const OpScope at("AdaptiveLogSoftmaxWithLoss::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   spruce::internal::check_range("AdaptiveLogSoftmaxWithLoss::init", "div_value", o.div_value,
                                 spruce::internal::Range::kPositive);
   bool rises = !cutoffs.empty() && cutoffs.back() < n_classes;

@@ -14,6 +14,7 @@ struct AdaptiveSoftmaxOptions {
   double div_value = 4;  ///< by how much the layers of each cluster are narrower than those before
   bool head_bias = false;     ///< whether the head has a bias
   Dtype dtype = float32;      ///< of the parameters
+  Device* device = nullptr;   ///< where they are made; null: the default device
   init::LayerInit init = {};  ///< of all weights, and of the bias of the head
 };
 /// What AdaptiveLogSoftmaxWithLoss returns.

@@ -42,6 +42,7 @@ struct MultiheadAttentionOptions {
   float dropout = 0;           ///< of the attention weights, in training
   bool batch_first = false;    ///< f[n, t, e] in place of f[t, n, e]
   Dtype dtype = float32;       ///< of the parameters
+  Device* device = nullptr;    ///< where they are made; null: the default device
   int64_t kdim = 0;            ///< last size of the key; 0: embed_dim
   int64_t vdim = 0;            ///< last size of the value; 0: embed_dim
   bool add_bias_kv = false;    ///< whether there are bias_k and bias_v

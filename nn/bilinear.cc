@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -32,9 +33,11 @@ Array BilinearFunction::operator()(const Array& x1, const Array& x2, const Array
   return bias.defined() ? y + bias : y;
 }
 
-Bilinear Bilinear::init(const Key& key, int64_t in1, int64_t in2, int64_t out,
+Bilinear Bilinear::init(const Key& given, int64_t in1, int64_t in2, int64_t out,
                         const LinearOptions& o, Loc loc) {
   const OpScope at("Bilinear::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   const auto [kw, kb] = random::split<2>(key);
   Bilinear layer;
   using nn::init::internal::first_value;

@@ -11,8 +11,10 @@ namespace spruce::nn::internal {
 template <class L, class... A>
 decltype(auto) call_with_context(const L& layer, Context& ctx, Loc loc, const A&... args) {
   if constexpr (std::is_invocable_v<const L&, const A&..., Context&, Loc>) {
+    const ObjectScope inside(ctx, layer);
     return layer(args..., ctx, loc);
   } else if constexpr (std::is_invocable_v<const L&, const A&..., Context&>) {
+    const ObjectScope inside(ctx, layer);
     return layer(args..., ctx);
   } else if constexpr (sizeof...(A) > 1 && [] {
                          using All = std::tuple<const A&...>;
@@ -23,6 +25,7 @@ decltype(auto) call_with_context(const L& layer, Context& ctx, Loc loc, const A&
                          }
                          (std::make_index_sequence < sizeof...(A) == 0 ? 0 : sizeof...(A) - 1 > ());
                        }()) {
+    const ObjectScope inside(ctx, layer);
     const std::tuple<const A&...> all(args...);
     return [&]<size_t... I>(std::index_sequence<I...>)->decltype(auto) {
       return layer(std::get<I>(all)..., ctx, std::get<sizeof...(I)>(all));
@@ -30,12 +33,21 @@ decltype(auto) call_with_context(const L& layer, Context& ctx, Loc loc, const A&
     (std::make_index_sequence<sizeof...(A) - 1>());
   } else if constexpr (std::is_invocable_v<const L&, const A&..., Loc>) {
     if constexpr (requires { layer(args..., {}, ctx, loc); }) {  // a state that is left out
-      if (ctx.training) return layer(args..., {}, ctx, loc);
+      if (ctx.training) {
+        const ObjectScope inside(ctx, layer);
+        return layer(args..., {}, ctx, loc);
+      }
     }
     return layer(args..., loc);
   } else if constexpr (requires { layer(args..., {}, loc); }) {  // options between them
     return layer(args..., {}, loc);
   } else {
+    if constexpr (requires { layer(args..., {}, ctx); }) {  // the same, of RNN and GRU
+      if (ctx.training) {
+        const ObjectScope inside(ctx, layer);
+        return layer(args..., {}, ctx);
+      }
+    }
     return layer(args...);
   }
 }

@@ -89,7 +89,7 @@ Array AlphaDropout::operator()(const Array& x, Loc loc) const {
 Array AlphaDropout::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("AlphaDropout", loc);
   if (!ctx.training || p == 0) return (*this)(x, loc);
-  return alpha_dropout(x, {.p = p, .training = true, .key = ctx.next_key("AlphaDropout")});
+  return alpha_dropout(x, {.p = p, .training = true, .key = ctx.next_key("AlphaDropout", *this)});
 }
 
 Array FeatureAlphaDropout::operator()(const Array& x, Loc loc) const {
@@ -100,7 +100,7 @@ Array FeatureAlphaDropout::operator()(const Array& x, Context& ctx, Loc loc) con
   const OpScope at("FeatureAlphaDropout", loc);
   if (!ctx.training || p == 0) return (*this)(x, loc);
   return feature_alpha_dropout(
-      x, {.p = p, .training = true, .key = ctx.next_key("FeatureAlphaDropout")});
+      x, {.p = p, .training = true, .key = ctx.next_key("FeatureAlphaDropout", *this)});
 }
 
 template struct ChannelDropoutFunction<1>;

@@ -62,8 +62,8 @@ struct ChannelDropout {
     constexpr const char* kName = internal::axes_name<kAxes>("Dropout1d", "Dropout2d", "Dropout3d");
     const OpScope at(kName, loc);
     if (!ctx.training || p == 0) return (*this)(x, loc);
-    return ChannelDropoutFunction<kAxes>{}(x,
-                                           {.p = p, .training = true, .key = ctx.next_key(kName)});
+    return ChannelDropoutFunction<kAxes>{}(
+        x, {.p = p, .training = true, .key = ctx.next_key(kName, *this)});
   }
 };
 /// Channels f[d].

@@ -38,6 +38,7 @@ class Repeat : public Factory<Repeat<Block>> {
     A x = example;
     for (int64_t i = 0; i < n_; ++i) {
       all.push_back(internal::init_part(block_, keys[i], loc, x));
+      const internal::PartScope inside(ctx, "repeat", static_cast<size_t>(i), type_of(all.back()));
       if (i + 1 < n_) x = internal::run_part(block_, all.back(), ctx, loc, x);
     }
     return all;
@@ -47,11 +48,19 @@ class Repeat : public Factory<Repeat<Block>> {
   A run(const std::vector<P>& parameters, Context& ctx, Loc loc, const A& x) const {
     const FunctionScope within(loc);
     A y = x;
-    for (const P& p : parameters) y = internal::run_part(block_, p, ctx, loc, y);
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const internal::PartScope inside(ctx, "repeat", i, type_of(parameters[i]));
+      y = internal::run_part(block_, parameters[i], ctx, loc, y);
+    }
     return y;
   }
 
  private:
+  template <class P>
+  static const std::type_info& type_of(const P&) {
+    return internal::part_type<Block, P>();
+  }
+
   int64_t n_;
   Block block_;
 };
@@ -187,12 +196,21 @@ class Parallel : public Factory<Parallel<Parts...>> {
     return [&]<size_t... I>(std::index_sequence<I...>) {
       return std::tuple<decltype(internal::run_part(std::get<I>(parts_), std::get<I>(parameters),
                                                     ctx, loc, args...))...>{
-          internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, args...)...};
+          run_one<I>(parameters, ctx, loc, args...)...};
     }
     (std::index_sequence_for<Parts...>());
   }
 
  private:
+  template <size_t I, class P, class... A>
+  auto run_one(const P& parameters, Context& ctx, Loc loc, const A&... args) const {
+    const internal::PartScope inside(
+        ctx, "parallel", I,
+        internal::part_type<std::tuple_element_t<I, std::tuple<Parts...>>,
+                            std::tuple_element_t<I, P>>());
+    return internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, args...);
+  }
+
   std::tuple<Parts...> parts_;
 };
 /// Factories, layers, models and functions side by side.

@@ -3,18 +3,32 @@
 // value, never global.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "spruce/core/random/random.h"
 #include "spruce/core/tree/tree.h"
+#include "spruce/nn/layer_places.h"
 
 namespace spruce::nn {
 
 /// One call's surroundings. Make a new one for each call; the model must live as long:
 ///   Context ctx{.training = true, .key = key};
-///   const Array y = model(x, ctx);
+///   const Array y = model(x, ctx.of(model));
 ///   const Model next = ctx.updated(model);
+///
+/// Each use of the key gets a stream of its own, by the path of the layer that draws and by how
+/// often that path has drawn before, so that a layer that is added elsewhere changes nothing:
+///   - below of(model), in a Module and in functionalize() the path is that of the layer in the
+///     model, "blocks.0.drop", as tree::entries() and named_modules() write it;
+///   - in a sequential(), repeat() or parallel() it begins with the number of the part, and goes on
+///     with the path of the layer in the struct that is the part;
+///   - the layers of transformers know their own parts, Residual its layer;
+///   - a layer that is in none of these, or that is copied before it is called, is unknown: it has
+///     the path of what is known around it, none at the outside. There the count of uses alone
+///     tells layers apart, so that one more layer in front changes the streams of those behind.
 struct Context {
   bool training = false;  ///< whether dropout drops and running statistics are updated
   Key key = {};  ///< source of the layers' random numbers; only needed where a layer draws some
@@ -35,9 +49,39 @@ struct Context {
   std::vector<Copy> copies = {};                         ///< filled by nn::Model
   std::vector<std::shared_ptr<const void>> owners = {};  ///< of the copies
 
-  /// A fresh key for the layer `who`: fold_in(key, 0), fold_in(key, 1), ... Throws ValueError if
-  /// there is no key.
-  Key next_key(const char* who);
+  /// What is being called: a part with a name, or an object whose layers are known by their places.
+  struct Scope {
+    std::string name = {};                                 ///< of a part, with dots or without
+    const void* object = nullptr;                          ///< not owned
+    size_t size = 0;                                       ///< of the object in bytes
+    internal::LayerPlaces (*find)(const void*) = nullptr;  ///< where its layers stand
+    std::optional<internal::LayerPlaces> places = {};      ///< that, once it is needed
+  };
+  std::vector<Scope> scopes = {};            ///< of the library, from the outside to the inside
+  std::map<std::string, int64_t> uses = {};  ///< how many keys were handed out to each path
+
+  /// This context, which from now on knows the paths of the layers in `model`, a tree that has to
+  /// live as long. Of what is no tree, such as an nn::Model, the parts are known anyway.
+  template <class M>
+  Context& of(const M& model) {
+    push(model);
+    look();
+    return *this;
+  }
+  /// Not of a model that ends before the call does.
+  template <class M>
+  Context& of(const M&& model) = delete;
+
+  /// A fresh key for `layer`, whose name in errors is `who`: with the path of the layer and the
+  /// number k of keys that the path has had before it is fold_in(fold_in(fold_in(key, low), high),
+  /// k), where low and high are the halves of the path's FNV-1a hash of 64 bits; fold_in(key, k)
+  /// for the path "". Throws ValueError if there is no key.
+  template <class L>
+  Key next_key(const char* who, const L& layer) {
+    return key_at(who, &layer, sizeof(L));
+  }
+  /// The same for what has no place in the model: by the path of what is known around it.
+  Key next_key(const char* who) { return key_at(who, nullptr, 0); }
   /// Notes that `buffer`, a field of the model that is being called, has a new value.
   void update(const Buffer& buffer, const Array& value) {
     updates.push_back({origin(&buffer.value), value});
@@ -63,22 +107,63 @@ struct Context {
     return out;
   }
 
+  /// Of the library: notes what is called, a part or an object, until it is taken away.
+  template <class T>
+  void push(const T& object) {
+    if constexpr (std::is_class_v<T> && !std::is_empty_v<T>) {
+      if constexpr (internal::kIsTree<T>)
+        push_object(&object, sizeof(T), &internal::LayerPlaces::of_pointer<T>);
+    }
+  }
+  /// Of the library: the same for a part with a name.
+  void push_name(std::string name);
+
  private:
+  Key key_at(const char* who, const void* layer, size_t size);
+  void look();
+  std::string path_of(const void* layer, size_t size);
+  std::optional<std::string> find(size_t first, size_t end, const void* layer, size_t size);
+  void push_object(const void* object, size_t size, internal::LayerPlaces (*find)(const void*));
   const Array* origin(const Array* place) const;
   void replace(const Array& place, Array& value, std::vector<size_t>& found) const;
   void check_found(const std::vector<size_t>& found) const;
 };
+
+namespace internal {
+
+/// While it lives, an object or a part is what the context calls. Nothing without a key.
+class ObjectScope {
+ public:
+  template <class T>
+  ObjectScope(Context& ctx, const T& object) : ctx_(ctx), before_(ctx.scopes.size()) {
+    if (ctx.key.data().defined()) ctx.push(object);
+  }
+  ~ObjectScope() {
+    if (ctx_.scopes.size() > before_) leave();
+  }
+  ObjectScope(const ObjectScope&) = delete;
+  ObjectScope& operator=(const ObjectScope&) = delete;
+
+ private:
+  void leave();
+  Context& ctx_;
+  size_t before_;
+};
+
+}  // namespace internal
 
 /// Calls a layer or any other function of an array, with the context and the line where it takes
 /// them.
 template <class L>
 Array call_layer(const L& layer, const Array& x, Context& ctx, Loc loc = Loc::current()) {
   const FunctionScope within(loc);
-  if constexpr (std::is_invocable_v<const L&, const Array&, Context&, Loc>)
+  if constexpr (std::is_invocable_v<const L&, const Array&, Context&, Loc>) {
+    const internal::ObjectScope inside(ctx, layer);
     return layer(x, ctx, loc);
-  else if constexpr (std::is_invocable_v<const L&, const Array&, Context&>)
+  } else if constexpr (std::is_invocable_v<const L&, const Array&, Context&>) {
+    const internal::ObjectScope inside(ctx, layer);
     return layer(x, ctx);
-  else if constexpr (std::is_invocable_v<const L&, const Array&, Loc>)
+  } else if constexpr (std::is_invocable_v<const L&, const Array&, Loc>)
     return layer(x, loc);
   else if constexpr (requires { layer(x, {}, loc); })  // options between them
     return layer(x, {}, loc);

@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/conv_parts.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -147,9 +148,11 @@ Array Conv3dFunction::operator()(const Array& x, const Array& weight, const Arra
   return functional("conv3d", 3, x, weight, bias, options);
 }
 
-Conv1d Conv1d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+Conv1d Conv1d::init(const Key& given, int64_t in, int64_t out, const WindowArg& kernel,
                     const ConvLayerOptions& options, Loc loc) {
   const OpScope at("Conv1d::init", loc);
+  const internal::InitPlace place(options.device, given);
+  const Key& key = place.key();
   internal::ConvParts p = internal::init_conv("Conv1d", 1, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};
 }
@@ -171,9 +174,11 @@ Array Conv1d::operator()(const Array& x, Loc loc) const {
   const OpScope at("Conv1d", loc);
   return observed_conv(*this, "Conv1d", x);
 }
-Conv2d Conv2d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+Conv2d Conv2d::init(const Key& given, int64_t in, int64_t out, const WindowArg& kernel,
                     const ConvLayerOptions& options, Loc loc) {
   const OpScope at("Conv2d::init", loc);
+  const internal::InitPlace place(options.device, given);
+  const Key& key = place.key();
   internal::ConvParts p = internal::init_conv("Conv2d", 2, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};
 }
@@ -182,9 +187,11 @@ Array Conv2d::operator()(const Array& x, Loc loc) const {
   return observed_conv(*this, "Conv2d", x);
 }
 
-Conv3d Conv3d::init(const Key& key, int64_t in, int64_t out, const WindowArg& kernel,
+Conv3d Conv3d::init(const Key& given, int64_t in, int64_t out, const WindowArg& kernel,
                     const ConvLayerOptions& options, Loc loc) {
   const OpScope at("Conv3d::init", loc);
+  const internal::InitPlace place(options.device, given);
+  const Key& key = place.key();
   internal::ConvParts p = internal::init_conv("Conv3d", 3, key, in, out, kernel, options);
   return {std::move(p.weight), std::move(p.bias), p.config};
 }

@@ -43,12 +43,13 @@ inline constexpr struct Conv3dFunction {
 
 /// Options of Conv1d, Conv2d, Conv3d and their factories.
 struct ConvLayerOptions {
-  WindowArg stride = 1;    ///< steps of the window
-  PaddingArg padding = 0;  ///< zeros on both sides
-  WindowArg dilation = 1;  ///< distance of the elements under the window
-  int64_t groups = 1;      ///< parts of the channels that do not see each other
-  bool bias = true;        ///< whether there is one
-  Dtype dtype = float32;   ///< of the parameters
+  WindowArg stride = 1;      ///< steps of the window
+  PaddingArg padding = 0;    ///< zeros on both sides
+  WindowArg dilation = 1;    ///< distance of the elements under the window
+  int64_t groups = 1;        ///< parts of the channels that do not see each other
+  bool bias = true;          ///< whether there is one
+  Dtype dtype = float32;     ///< of the parameters
+  Device* device = nullptr;  ///< where they are made; null: the default device
   PaddingMode padding_mode = PaddingMode::kZeros;  ///< what the padding is
   init::LayerInit init = {};                       ///< how parameters begin, if not as PyTorch's
 };

@@ -10,6 +10,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/axes_name.h"
 #include "spruce/nn/conv_parts.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -91,11 +92,13 @@ Array ConvTransposeFunction<kAxes>::operator()(const Array& x, const Array& weig
 }
 
 template <int kAxes>
-ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& key, int64_t in, int64_t out,
+ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& given, int64_t in, int64_t out,
                                                 const WindowArg& kernel_arg,
                                                 const ConvTransposeLayerOptions& o, Loc loc) {
   const char* op = kLayerName<kAxes>;
   const OpScope at(op, loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   const Shape kernel = kernel_arg.resolve(op, "kernel", kAxes, 1);
   params_of(op, kernel, {o.stride, o.padding, o.output_padding, o.groups, o.dilation});
   internal::check_channels(op, in, out, o.groups);

@@ -44,6 +44,7 @@ struct ConvTransposeLayerOptions {
   bool bias = true;              ///< whether there is one
   WindowArg dilation = 1;        ///< distance of the elements under the window
   Dtype dtype = float32;         ///< of the parameters
+  Device* device = nullptr;      ///< where they are made; null: the default device
   init::LayerInit init = {};     ///< how they begin, if not as PyTorch's
 };
 

@@ -34,11 +34,7 @@ Array Dropout::operator()(const Array& x, Loc loc) const {
 Array Dropout::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("Dropout", loc);
   check_range("Dropout", "p", p, Range::kShare);
-  return internal::observed(*this, "Dropout", internal::dropped(x, p, ctx, "dropout"));
-}
-
-Array internal::dropped(const Array& x, float p, Context& ctx, const char* op) {
-  return ctx.training && p != 0 ? dropout(x, {.p = p, .key = ctx.next_key(op)}) : x;
+  return internal::observed(*this, "Dropout", internal::dropped(x, p, ctx, "dropout", *this));
 }
 
 }  // namespace spruce::nn

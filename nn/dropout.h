@@ -32,8 +32,12 @@ struct Dropout {
 };
 
 namespace internal {
-/// What `op`, a layer with a dropout in it, makes of x: x itself in evaluation and for p = 0.
-Array dropped(const Array& x, float p, Context& ctx, const char* op);
+/// What a layer with a dropout in it makes of x: x itself in evaluation and for p = 0; else with
+/// the key that `next_key` gives.
+template <class L>
+Array dropped(const Array& x, float p, Context& ctx, const char* op, const L& layer) {
+  return ctx.training && p != 0 ? dropout(x, {.p = p, .key = ctx.next_key(op, layer)}) : x;
+}
 }  // namespace internal
 
 }  // namespace spruce::nn

@@ -9,6 +9,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/transforms/derive/stop_gradient.h"
 
@@ -88,9 +89,11 @@ Array EmbeddingFunction::operator()(const Array& input, const Array& weight,
   return where(expand_dims(rules::is_within(index, rows), -1), taken, missing_row(weight.dtype()));
 }
 
-Embedding Embedding::init(const Key& key, int64_t n, int64_t d, const EmbeddingOptions& options,
+Embedding Embedding::init(const Key& given, int64_t n, int64_t d, const EmbeddingOptions& options,
                           Loc loc) {
   const OpScope at("Embedding::init", loc);
+  const internal::InitPlace place(options.device, given);
+  const Key& key = place.key();
   const auto normal = [&] { return random::normal(key, {n, d}, {.dtype = options.dtype}); };
   Embedding layer{
       init::internal::first_value(options.init.weight, key, {n, d}, options.dtype, normal),

@@ -13,6 +13,7 @@ namespace spruce::nn {
 /// Options of Embedding.
 struct EmbeddingOptions {
   Dtype dtype = float32;                    ///< of the table
+  Device* device = nullptr;                 ///< where they are made; null: the default device
   std::optional<int64_t> padding_idx = {};  ///< a row that begins with zeros and is not learned
   init::LayerInit init = {};                ///< how the table begins, if not as PyTorch's
 };

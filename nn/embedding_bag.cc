@@ -16,6 +16,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/core/rules/gather.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/known_indices.h"
 
 namespace spruce::nn {
@@ -157,9 +158,11 @@ Array EmbeddingBagFunction::operator()(const Array& input, const Array& weight,
   return bags.factor.defined() ? y * expand_dims(bags.factor, -1) : y;
 }
 
-EmbeddingBag EmbeddingBag::init(const Key& key, int64_t n, int64_t d,
+EmbeddingBag EmbeddingBag::init(const Key& given, int64_t n, int64_t d,
                                 const EmbeddingBagLayerOptions& o, Loc loc) {
   const OpScope at("EmbeddingBag::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   const Embedding table =
       Embedding::init(key, n, d, {.dtype = o.dtype, .padding_idx = o.padding_idx, .init = o.init});
   return {table.weight, o.mode, o.include_last_offset, o.padding_idx};

@@ -42,6 +42,7 @@ struct EmbeddingBagLayerOptions {
   bool include_last_offset = false;         ///< as in EmbeddingBagOptions
   std::optional<int64_t> padding_idx = {};  ///< as in EmbeddingBagOptions
   Dtype dtype = float32;                    ///< of the table
+  Device* device = nullptr;                 ///< where they are made; null: the default device
   init::LayerInit init = {};                ///< how the table begins, if not as PyTorch's
 };
 

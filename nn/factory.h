@@ -16,6 +16,7 @@
 #include "spruce/core/callable.h"
 #include "spruce/nn/call_layer.h"
 #include "spruce/nn/holds_arrays.h"
+#include "spruce/nn/part_scope.h"
 
 namespace spruce::nn {
 namespace internal {
@@ -36,6 +37,16 @@ auto run_part(const Part& part, const P& parameters, Context& ctx, Loc loc, cons
     return part.apply(parameters, args..., ctx, loc);
   else
     return part.apply(parameters, args..., ctx);
+}
+/// The type of a part in errors: that of the layer or function that it is.
+template <class Part, class P>
+const std::type_info& part_type() {
+  if constexpr (requires { typename Part::Function; })
+    return typeid(typename Part::Function);
+  else if constexpr (tree::internal::IsTuple<P>::value || tree::internal::IsVector<P>::value)
+    return typeid(Part);
+  else
+    return typeid(P);
 }
 // What one part gives to the next: the elements of a tuple or pair are its arguments.
 template <class V, class F>
@@ -191,6 +202,8 @@ struct NoParameters {};
 template <class F>
 class FunctionFactory : public Factory<FunctionFactory<F>> {
  public:
+  /// The type of the function.
+  using Function = F;
   /// `f` takes the inputs, and a Context& behind them if it needs one.
   explicit FunctionFactory(F f) : f_(std::move(f)) {}
 
@@ -347,8 +360,11 @@ class Sequential : public Factory<Sequential<Parts...>> {
       auto own = internal::with_arguments(value, [&](const auto&... x) {
         return internal::init_part(part, keys[static_cast<int64_t>(I)], loc, x...);
       });
-      const auto next = internal::with_arguments(
-          value, [&](const auto&... x) { return internal::run_part(part, own, ctx, loc, x...); });
+      const auto next = [&] {
+        const internal::PartScope inside(ctx, "sequential", I, type_of<I, decltype(own)>());
+        return internal::with_arguments(
+            value, [&](const auto&... x) { return internal::run_part(part, own, ctx, loc, x...); });
+      }();
       auto rest = init_from<I + 1>(keys, ctx, loc, next);
       return std::tuple_cat(std::tuple<decltype(own)>(std::move(own)), std::move(rest));
     }
@@ -358,11 +374,18 @@ class Sequential : public Factory<Sequential<Parts...>> {
     if constexpr (I == sizeof...(Parts)) {
       return value;
     } else {
-      return run_from<I + 1>(
-          parameters, ctx, loc, internal::with_arguments(value, [&](const auto&... x) {
-            return internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, x...);
-          }));
+      return run_from<I + 1>(parameters, ctx, loc, [&] {
+        const internal::PartScope inside(ctx, "sequential", I,
+                                         type_of<I, std::tuple_element_t<I, P>>());
+        return internal::with_arguments(value, [&](const auto&... x) {
+          return internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, x...);
+        });
+      }());
     }
+  }
+  template <size_t I, class P>
+  static const std::type_info& type_of() {
+    return internal::part_type<std::tuple_element_t<I, std::tuple<Parts...>>, P>();
   }
 
   std::tuple<Parts...> parts_;

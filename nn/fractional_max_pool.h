@@ -65,9 +65,10 @@ struct FractionalMaxPool {
     constexpr const char* kName =
         internal::axes_name<kAxes>("", "FractionalMaxPool2d", "FractionalMaxPool3d");
     const OpScope at(kName, loc);
-    return FractionalMaxPoolFunction<kAxes>{}(
-        x, kernel,
-        {.output_size = output_size, .output_ratio = output_ratio, .key = ctx.next_key(kName)});
+    return FractionalMaxPoolFunction<kAxes>{}(x, kernel,
+                                              {.output_size = output_size,
+                                               .output_ratio = output_ratio,
+                                               .key = ctx.next_key(kName, *this)});
   }
 };
 /// Over the last two axes.

@@ -12,6 +12,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/axes_name.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -89,6 +90,7 @@ BatchNormResult InstanceNormFunction::operator()(const Array& x, const Array& ru
 GroupNorm GroupNorm::init(int64_t num_groups, int64_t num_channels, const NormLayerOptions& o,
                           Loc loc) {
   const OpScope at("GroupNorm::init", loc);
+  const internal::InitPlace place(o.device);
   check_range("GroupNorm::init", "eps", o.eps, Range::kNotNegative);
   if (num_groups < 1 || num_channels % num_groups != 0) {
     throw ShapeError("GroupNorm::init: " + std::to_string(num_channels) +
@@ -124,6 +126,7 @@ template <int kAxes>
 InstanceNorm<kAxes> InstanceNorm<kAxes>::init(int64_t n, const InstanceNormLayerOptions& o,
                                               Loc loc) {
   const OpScope at(kInstanceNorm<kAxes>, loc);
+  const internal::InitPlace place(o.device);
   check_range(kInstanceNorm<kAxes>, "eps", o.eps, Range::kNotNegative);
   check_range(kInstanceNorm<kAxes>, "momentum", o.momentum, Range::kShare);
   InstanceNorm layer;

@@ -72,6 +72,7 @@ struct InstanceNormLayerOptions {
   bool affine = false;               ///< whether there are weight and bias
   bool track_running_stats = false;  ///< whether evaluation takes running statistics
   Dtype dtype = float32;             ///< of the parameters
+  Device* device = nullptr;          ///< where they are made; null: the default device
 };
 
 /// Instance norm over `kAxes` spatial axes: f[n, c, d...] or one example f[c, d...].

@@ -6,6 +6,7 @@
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -27,9 +28,11 @@ Array LinearFunction::operator()(const Array& x, const Array& weight, const Arra
   return bias.defined() ? y + bias : y;
 }
 
-Linear Linear::init(const Key& key, int64_t in, int64_t out, const LinearOptions& options,
+Linear Linear::init(const Key& given, int64_t in, int64_t out, const LinearOptions& options,
                     Loc loc) {
   const OpScope at("Linear::init", loc);
+  const internal::InitPlace place(options.device, given);
+  const Key& key = place.key();
   const auto [kw, kb] = random::split<2>(key);
   Linear layer;
   layer.weight = init::internal::first_value(options.init.weight, kw, {out, in}, in, options.dtype);

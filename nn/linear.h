@@ -23,6 +23,7 @@ inline constexpr struct LinearFunction {
 struct LinearOptions {
   bool bias = true;           ///< whether there is one
   Dtype dtype = float32;      ///< of the parameters
+  Device* device = nullptr;   ///< where they are made; null: the default device
   init::LayerInit init = {};  ///< how they begin, if not as PyTorch's
 };
 

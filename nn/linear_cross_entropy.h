@@ -2,6 +2,7 @@
 // The last layer of a classifier and its loss in one.
 #pragma once
 
+#include "spruce/nn/linear.h"
 #include "spruce/nn/loss.h"
 
 namespace spruce::nn {
@@ -16,5 +17,28 @@ inline constexpr struct LinearCrossEntropyFunction {
                    const Array& linear_bias = {}, const CrossEntropyOptions& options = {},
                    Loc loc = Loc::current()) const;
 } linear_cross_entropy{};
+
+/// Options of LinearCrossEntropyLoss.
+struct LinearCrossEntropyLossOptions {
+  bool bias = false;              ///< whether the linear layer has one
+  Dtype dtype = float32;          ///< of its parameters
+  Device* device = nullptr;       ///< where they are made; null: the default device
+  init::LayerInit init = {};      ///< how they begin, if not as PyTorch's
+  CrossEntropyOptions loss = {};  ///< of the loss
+};
+/// linear_cross_entropy with the weight as a parameter, PyTorch's class without out_features.
+///
+/// Parameters: linear a Linear from in_features to num_classes.
+struct LinearCrossEntropyLoss {
+  Linear linear;                     ///< from inputs to scores
+  CrossEntropyOptions options = {};  ///< of the loss
+
+  /// The linear layer as Linear::init.
+  static LinearCrossEntropyLoss init(const Key& key, int64_t in_features, int64_t num_classes,
+                                     const LinearCrossEntropyLossOptions& options = {},
+                                     Loc loc = Loc::current());
+  /// The loss of f[n, in] or f[in]. Throws as linear_cross_entropy.
+  Array operator()(const Array& input, const Array& target, Loc loc = Loc::current()) const;
+};
 
 }  // namespace spruce::nn

@@ -34,7 +34,7 @@ Array LoRA::operator()(const Array& x, Loc loc) const {
 
 Array LoRA::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("LoRA", loc);
-  const Array kept = internal::dropped(x, dropout, ctx, "LoRA");
+  const Array kept = internal::dropped(x, dropout, ctx, "LoRA", *this);
   const Array bias = base.bias ? stop_gradient(*base.bias) : Array();
   const Array y =
       linear(x, stop_gradient(base.weight), bias) + linear(linear(kept, lora_A), lora_B) * scale;

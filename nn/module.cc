@@ -92,11 +92,7 @@ size_t ModuleBase::find_slot(const std::string& name) const {
 
 Array ModuleBase::parameter(const std::string& name, Loc loc) const {
   const LocScope at(loc);
-  const internal::Variable& v = *node_->slots[find_slot(name)].variable;
-  internal::Call* call = internal::CallScope::current();
-  if (call == nullptr) return v.value;
-  if (!call->lists(*node_)) internal::throw_not_registered();
-  return call->value(v);
+  return internal::value_in_call(*node_, *node_->slots[find_slot(name)].variable);
 }
 
 void ModuleBase::update_buffer(const std::string& name, const Array& value, Loc loc) {

@@ -28,6 +28,31 @@ bool Call::lists(const Node& node) {
   return listed_.count(&node) > 0;
 }
 
+const std::string& Call::path(const Node& node) {
+  if (paths_.count(&node) == 0) {
+    for (auto& [path, n] : named_nodes(root->shared_from_this())) paths_.emplace(n.get(), path);
+  }
+  return paths_[&node];
+}
+
+std::string ModuleScope::whole() const { return ModuleRef(call_.root->shared_from_this()).name(); }
+std::string ModuleScope::path(const std::string&) const { return call_.path(node_); }
+std::string ModuleScope::type() const {
+  return ModuleRef(const_cast<Node&>(node_).shared_from_this()).name();
+}
+
+KeyScope::KeyScope(Call& call, Context& ctx, const Node& node) : call_(call), ctx_(ctx) {
+  ctx.key = call.key;
+  ctx.keys_used = call.keys_used;
+  ctx.uses.swap(call.uses);
+  if (ctx.key.data().defined()) ctx.push_name(call.path(node));
+}
+
+KeyScope::~KeyScope() {
+  call_.keys_used = ctx_.keys_used;
+  call_.uses.swap(ctx_.uses);
+}
+
 const Array& Call::value(const Variable& v) const {
   const auto it = values_.find(&v);
   return it == values_.end() ? v.value : it->second;
@@ -46,7 +71,7 @@ void Call::set(const Variable& v, const Array& value) {
 }
 
 Key next_key(const Key& key, int64_t keys_used) {
-  // A number that Context::next_key never reaches.
+  // A number that the count of uses of a path never reaches.
   return key.data().defined() && keys_used > 0 ? random::fold_in(key, 0xffffffffu) : key;
 }
 
@@ -140,8 +165,20 @@ void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& li
   });
 }
 
-void watch_outputs(std::vector<Array>& outputs, const GradientLink& link) {
-  watch(outputs, [link](std::vector<Array>& gradients) { *link = gradients; });
+void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& link) {
+  const auto hooks = node.backward_pre_hooks;
+  const auto self = node.shared_from_this();
+  watch(outputs, [hooks, self, link](std::vector<Array>& gradients) {
+    for (const auto& h : hooks) h.hook(ModuleRef(self), gradients);
+    *link = gradients;
+  });
+}
+
+Array value_in_call(const Node& node, const Variable& variable) {
+  Call* call = current_call;
+  if (call == nullptr) return variable.value;
+  if (!call->lists(node)) throw_not_registered();
+  return call->value(variable);
 }
 
 void make_lazy(Node& node, const Array& x) {

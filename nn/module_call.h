@@ -3,10 +3,12 @@
 // buffers. Of the library.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "spruce/core/error_scope.h"
 #include "spruce/core/named_arrays.h"
 #include "spruce/nn/call_layer.h"
 #include "spruce/nn/module_node.h"
@@ -26,10 +28,13 @@ class Call {
   std::optional<bool> mode;  // of all modules; without it each has its own
   Key key;
   int64_t keys_used = 0;
-  int depth = 0;  // how many forwards of nodes below the root are running
+  std::map<std::string, int64_t> uses;  // of keys, by path
+  int depth = 0;                        // how many forwards of nodes below the root are running
 
   /// Whether the node is below the root, also where it has been registered since.
   bool lists(const Node& node);
+  /// The first path of the node below the root.
+  const std::string& path(const Node& node);
   bool training(const Node& node) const { return mode.value_or(node.training); }
   /// The array in this call.
   const Array& value(const Variable& v) const;
@@ -50,6 +55,7 @@ class Call {
   std::unordered_map<const Variable*, Array> values_;
   std::unordered_set<const Variable*> changed_;
   std::unordered_set<const Node*> listed_;
+  std::unordered_map<const Node*, std::string> paths_;
 };
 
 /// Makes a call the current one of this thread while it lives.
@@ -77,6 +83,33 @@ class ForwardScope {
   Call& call_;
 };
 
+/// While a module's forward runs: errors name it by its path.
+class ModuleScope final : public spruce::internal::ErrorScope {
+ public:
+  ModuleScope(Call& call, const Node& node) : call_(call), node_(node) {}
+  std::string whole() const override;
+  std::string path(const std::string& around) const override;
+  std::string type() const override;
+
+ private:
+  Call& call_;
+  const Node& node_;
+};
+
+/// While a layer of a module draws keys: the context has the key, the path and the counts of the
+/// call, which gets them back at the end.
+class KeyScope {
+ public:
+  KeyScope(Call& call, Context& ctx, const Node& node);
+  ~KeyScope();
+  KeyScope(const KeyScope&) = delete;
+  KeyScope& operator=(const KeyScope&) = delete;
+
+ private:
+  Call& call_;
+  Context& ctx_;
+};
+
 /// Throws TracerError: `op` would leave the buffer `name` a traced value.
 [[noreturn]] void throw_traced_buffer(const char* op, const std::string& name);
 
@@ -91,15 +124,14 @@ Call* call_around(const Node& node, Loc loc);
 /// of the outputs are kept in `link` for those of the inputs.
 using GradientLink = std::shared_ptr<std::vector<Array>>;
 void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link);
-void watch_outputs(std::vector<Array>& outputs, const GradientLink& link);
+void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& link);
+/// The value of an array of the node, in a call that of the call. Throws ValueError in the forward
+/// of a module that does not list the node.
+Array value_in_call(const Node& node, const Variable& variable);
 /// Makes a lazy layer for inputs like x. Throws TracerError inside of a transform.
 void make_lazy(Node& node, const Array& x);
 void run_pre_hooks(Node& node, std::vector<Array>& inputs);
 void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>& outputs);
-
-template <class T>
-inline constexpr bool kIsTree =
-    std::is_same_v<decltype(tree::internal::find_culprit<T>()), tree::internal::NoCulprit>;
 
 template <class T>
 void gather(const T& x, std::vector<Array>& out) {
@@ -116,9 +148,10 @@ void refill(T& x, const std::vector<Array>& from, size_t& at) {
 template <class F, class... Args>
 auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
   const ForwardScope inside(call);
+  const ModuleScope named(call, node);
   using Result = std::decay_t<std::invoke_result_t<F&, const Args&...>>;
   static_assert(!std::is_void_v<Result>, "spruce: the forward of a module returns its result");
-  const bool backward = !node.backward_hooks.empty();
+  const bool backward = !node.backward_hooks.empty() || !node.backward_pre_hooks.empty();
   if (node.pre_hooks.empty() && node.hooks.empty() && !backward) return Result(f(args...));
   std::tuple<Args...> copies(args...);
   std::vector<Array> inputs, outputs;
@@ -131,7 +164,7 @@ auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
   Result result = std::apply(f, std::as_const(copies));
   gather(result, outputs);
   run_hooks(node, inputs, outputs);
-  if (backward) watch_outputs(outputs, link);
+  if (backward) watch_outputs(node, outputs, link);
   at = 0;
   refill(result, outputs, at);
   return result;

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "spruce/nn/module.h"
+#include "spruce/nn/any_module.h"
 
 namespace spruce::nn {
 namespace internal {
@@ -23,6 +23,14 @@ struct PartOf<T> {
   using Type = std::shared_ptr<T>;
   static Type make(std::shared_ptr<T> module) { return module; }
   static const std::shared_ptr<Node>& node(const Type& part) { return part->node(); }
+};
+
+template <>
+struct PartOf<AnyModule> {
+  using Given = AnyModule;
+  using Type = AnyModule;
+  static Type make(AnyModule module) { return module; }
+  static const std::shared_ptr<Node>& node(const Type& part) { return part.node(); }
 };
 
 /// Adds a part to the node of a list. Throws ValueError for a null pointer, a name that cannot be
@@ -45,8 +53,9 @@ const std::shared_ptr<Node>& node_of(const char* op, const typename PartOf<T>::T
 /// pointers. Register it, and call its parts one by one:
 ///   layers_ = register_module("layers", nn::ModuleList<nn::Linear>{a, b});
 ///   for (const auto& layer : layers_) x = layer(x);
-/// Copies refer to the same list.
-template <class T>
+/// ModuleList<> holds modules of different classes, each from one array to one. Copies refer to the
+/// same list.
+template <class T = AnyModule>
 class ModuleList : public ModuleRef {
  public:
   /// What it is given: a T, or a std::shared_ptr<T> if T is a module.
@@ -89,7 +98,7 @@ class ModuleList : public ModuleRef {
 };
 
 /// Modules under names of one's own, in the order of insertion; otherwise as ModuleList.
-template <class T>
+template <class T = AnyModule>
 class ModuleDict : public ModuleRef {
  public:
   /// What it is given: a T, or a std::shared_ptr<T> if T is a module.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/module_node.h"
 
-#include <cxxabi.h>
-
 #include <atomic>
-#include <cstdlib>
 #include <set>
 
 namespace spruce::nn::internal {
@@ -69,44 +66,6 @@ std::string part_names(const Node& node) {
   return names.empty() ? "none" : names;
 }
 
-std::string type_name(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
-  std::string name = status == 0 ? text.get() : type.name();
-  // Without the namespaces around it: what stands after the last "::" outside of <...> and (...).
-  size_t begin = 0;
-  int depth = 0;
-  for (size_t i = 0; i + 1 < name.size(); ++i) {
-    if (name[i] == '<' || name[i] == '(') ++depth;
-    if (name[i] == '>' || name[i] == ')') --depth;
-    if (depth == 0 && name[i] == ':' && name[i + 1] == ':') begin = i + 2;
-  }
-  return name.substr(begin);
-}
-
-std::string layer_text(const std::type_info& type, const std::vector<tree::Entry>& entries,
-                       const std::string& form) {
-  std::string inside;
-  const auto add = [&](const std::string& name, const std::string& value) {
-    inside += (inside.empty() ? "" : ", ") + name + "=" + value;
-  };
-  for (const tree::Entry& e : entries)
-    add(e.path, e.value.defined() ? to_string(e.value.aval()) : std::string("none"));
-  // Lines of a structure: "p: 0.25"; leaves, and the lengths of containers, stand above.
-  for (size_t at = 0; at < form.size();) {
-    size_t end = form.find('\n', at);
-    if (end == form.npos) end = form.size();
-    const std::string line = form.substr(at, end - at);
-    at = end + 1;
-    const size_t colon = line.rfind(": ");
-    if (colon == line.npos) continue;
-    const std::string value = line.substr(colon + 2);
-    if (value[0] != '*' && !value.ends_with(" entries")) add(line.substr(0, colon), value);
-  }
-  return type_name(type) + "(" + inside + ")";
-}
-
 namespace {
 std::atomic<uint64_t> version{1}, ids{1};
 }  // namespace
@@ -132,6 +91,8 @@ std::string form_text(Node& root) {
     for (const auto& h : node->pre_hooks) out += " pre_hook " + std::to_string(h.id);
     for (const auto& h : node->hooks) out += " hook " + std::to_string(h.id);
     for (const auto& h : node->backward_hooks) out += " backward_hook " + std::to_string(h.id);
+    for (const auto& h : node->backward_pre_hooks)
+      out += " backward_pre_hook " + std::to_string(h.id);
     out += '\n';
   }
   return out;

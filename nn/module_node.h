@@ -10,8 +10,10 @@
 #include <typeinfo>
 #include <vector>
 
+#include "spruce/core/io/tree_io.h"
 #include "spruce/core/named_arrays.h"
 #include "spruce/core/tree/tree.h"
+#include "spruce/nn/describe.h"
 
 namespace spruce::nn {
 
@@ -31,6 +33,10 @@ using ForwardHook = std::function<void(const ModuleRef& module, std::span<const 
 using BackwardHook = std::function<void(const ModuleRef& module, std::span<Array> grad_inputs,
                                         std::span<const Array> grad_outputs)>;
 
+/// A function that runs where a gradient comes to a module, before it goes back through it: it sees
+/// the module and the gradients by the floating arrays of its result, which it may replace.
+using BackwardPreHook = std::function<void(const ModuleRef& module, std::span<Array> grad_outputs)>;
+
 namespace internal {
 
 /// One array of a module. Where weights are tied, several names have one.
@@ -48,8 +54,15 @@ class AnyLayer {
   virtual const std::type_info& type() const = 0;
   /// The static fields, as text.
   virtual std::string form() const = 0;
-  /// What is printed for it with those arrays in place of its own.
-  virtual std::string text(std::span<const Array> arrays) const = 0;
+  /// The static fields by path, as files have them.
+  virtual io::internal::StaticTexts options() const = 0;
+  /// The layer with those in place of its own. Throws TreeError for a value that a field cannot
+  /// have.
+  virtual std::shared_ptr<const AnyLayer> with_options(
+      const io::internal::StaticTexts& texts) const = 0;
+  /// What is printed for it with those arrays in place of its own; lines behind the first begin
+  /// with `indent` spaces.
+  virtual std::string text(std::span<const Array> arrays, int indent) const = 0;
 };
 
 /// What user code stands behind a node: a base of ModuleBase. A module overrides what it needs.
@@ -105,6 +118,7 @@ struct Node : std::enable_shared_from_this<Node> {
   std::vector<HookEntry<ForwardPreHook>> pre_hooks;
   std::vector<HookEntry<ForwardHook>> hooks;
   std::vector<HookEntry<BackwardHook>> backward_hooks;
+  std::vector<HookEntry<BackwardPreHook>> backward_pre_hooks;
   std::function<void(Node&, const Array&)> make;  // of a lazy layer, until it is called
   uint64_t id = next_id();                        // of this node, in all of the program
 };
@@ -131,11 +145,6 @@ void check_part_name(const std::string& op, const std::string& name);
 /// The names of the parts for messages: "'fc', 'norm'", or "none".
 std::string part_names(const Node& node);
 
-/// "Linear" of spruce::nn::Linear.
-std::string type_name(const std::type_info& type);
-/// "Linear(weight=f32[2,4], bias=f32[2])" of leaves and static fields.
-std::string layer_text(const std::type_info& type, const std::vector<tree::Entry>& entries,
-                       const std::string& form);
 /// All that decides what a call does beside the values of arrays: names, modes, static fields,
 /// hooks.
 std::string form_text(Node& root);
@@ -151,8 +160,16 @@ class LayerOf final : public AnyLayer {
   explicit LayerOf(L l) : layer(std::move(l)) {}
   const std::type_info& type() const override { return typeid(L); }
   std::string form() const override { return tree::structure(layer).text(); }
-  std::string text(std::span<const Array> arrays) const override {
-    return layer_text(typeid(L), tree::entries(tree::unflatten(layer, arrays)), form());
+  std::string text(std::span<const Array> arrays, int indent) const override {
+    return text_of(description_of(tree::unflatten(layer, arrays)), indent);
+  }
+  io::internal::StaticTexts options() const override { return io::internal::static_texts(layer); }
+  std::shared_ptr<const AnyLayer> with_options(
+      const io::internal::StaticTexts& texts) const override {
+    L other = layer;
+    io::internal::StaticReader reader(texts);
+    tree::internal::walk(other, reader);
+    return std::make_shared<const LayerOf>(std::move(other));
   }
   const L layer;
 };

@@ -5,8 +5,11 @@
 #include <ostream>
 #include <set>
 
+#include "spruce/core/default_device.h"
+#include "spruce/core/ops/create.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/to_device.h"
+#include "spruce/nn/select.h"
 
 namespace spruce::nn {
 namespace {
@@ -141,8 +144,9 @@ ModuleRef ModuleRef::set_requires_grad(bool on) const {
 ModuleRef ModuleRef::requires_grad(const std::string& path, bool on, Loc loc) const {
   const LocScope at(loc);
   bool found = false;
+  const Selection chosen = matching(path);
   for (const Place& p : internal::places(*node_, internal::Names::kAll)) {
-    if (p.name != path && !p.name.starts_with(path + ".")) continue;
+    if (!chosen(p.name)) continue;
     if (!p.variable().buffer) p.variable().requires_grad = on;
     found = true;
   }
@@ -220,12 +224,26 @@ ModuleRef ModuleRef::to(Device& device, Loc loc) const {
   return *this;
 }
 
+ModuleRef ModuleRef::to_empty(Device& device, Loc loc) const {
+  const LocScope at(loc);
+  const DefaultDevice here(device);
+  std::vector<Array> made;
+  const std::vector<Place> all = internal::places(*node_);
+  for (const Place& p : all) {
+    const Aval& own = p.variable().value.aval();
+    made.push_back(zeros(own.shape, own.dtype));
+  }
+  for (size_t i = 0; i < all.size(); ++i) all[i].variable().value = std::move(made[i]);
+  return *this;
+}
+
 void HookHandle::remove() {
   const std::shared_ptr<Node> node = node_.lock();
   if (node == nullptr) return;
   std::erase_if(node->pre_hooks, [this](const auto& h) { return h.id == id_; });
   std::erase_if(node->hooks, [this](const auto& h) { return h.id == id_; });
   std::erase_if(node->backward_hooks, [this](const auto& h) { return h.id == id_; });
+  std::erase_if(node->backward_pre_hooks, [this](const auto& h) { return h.id == id_; });
   internal::note_structure_change();
 }
 
@@ -242,6 +260,12 @@ HookHandle ModuleRef::register_forward_hook(ForwardHook hook, Loc loc) const {
 HookHandle ModuleRef::register_backward_hook(BackwardHook hook, Loc loc) const {
   const LocScope at(loc);
   return add_hook("register_backward_hook", node_, node_->backward_hooks, std::move(hook));
+}
+
+HookHandle ModuleRef::register_full_backward_pre_hook(BackwardPreHook hook, Loc loc) const {
+  const LocScope at(loc);
+  return add_hook("register_full_backward_pre_hook", node_, node_->backward_pre_hooks,
+                  std::move(hook));
 }
 
 std::string ModuleRef::name() const {
@@ -275,11 +299,17 @@ std::string ModuleRef::to_string() const {
     if (node.layer != nullptr) {
       std::vector<Array> arrays;
       for (const Node::Slot& s : node.slots) arrays.push_back(s.variable->value);
-      out += node.layer->text(arrays);
+      out += node.layer->text(arrays, item.indent);
       continue;
     }
     out += ModuleRef(const_cast<Node&>(node).shared_from_this()).name() + "(";
-    const std::string options = node.owner == nullptr ? "" : node.owner->extra_repr();
+    std::string options = node.owner == nullptr ? "" : node.owner->extra_repr();
+    if (node.owner == nullptr) {  // a list of parameters
+      for (const Node::Slot& s : node.slots) {
+        options += (options.empty() ? "" : ", ") + s.name + "=" +
+                   spruce::to_string(s.variable->value.aval());
+      }
+    }
     if (node.children.empty()) {
       out += options + ")";
       continue;

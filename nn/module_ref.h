@@ -105,7 +105,8 @@ class ModuleRef {
   ModuleRef requires_grad(Bool on = true) const {
     return set_requires_grad(on);
   }
-  /// The same for the parameter, or all parameters of the part, of that path. Throws TreeError.
+  /// The same for the parameter, or all parameters of the part, of that path, which may be a
+  /// pattern as of nn::matching(): "blocks.*.norm". Throws TreeError where it matches nothing.
   ModuleRef requires_grad(const std::string& path, bool on = true, Loc loc = Loc::current()) const;
 
   // --- Parts
@@ -137,6 +138,9 @@ class ModuleRef {
   ModuleRef to(Dtype dtype, Loc loc = Loc::current()) const;
   /// Moves all arrays to a device. Throws DeviceError.
   ModuleRef to(Device& device, Loc loc = Loc::current()) const;
+  /// Zeros on a device in place of all arrays, of the same shapes and dtypes: for a module that was
+  /// made as shapes only, or whose arrays a file is about to give. Throws DeviceError.
+  ModuleRef to_empty(Device& device, Loc loc = Loc::current()) const;
   /// to(float32).
   ModuleRef to_float() const { return to(float32); }
   /// to(float64).
@@ -171,6 +175,14 @@ class ModuleRef {
   /// register_full_backward_hook. In a compiled function it runs while that is traced. A module
   /// with such hooks has no derivatives in forward mode.
   HookHandle register_backward_hook(BackwardHook hook, Loc loc = Loc::current()) const;
+  /// register_backward_hook under PyTorch's name.
+  HookHandle register_full_backward_hook(BackwardHook hook, Loc loc = Loc::current()) const {
+    return register_backward_hook(std::move(hook), loc);
+  }
+  /// Runs `hook` where a gradient comes to the results of the module, before those of
+  /// register_backward_hook: what it puts in place of gradients goes back through the module.
+  /// Otherwise as those.
+  HookHandle register_full_backward_pre_hook(BackwardPreHook hook, Loc loc = Loc::current()) const;
 
   /// "Linear": the type of the layer or of the user's module.
   std::string name() const;

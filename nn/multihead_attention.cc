@@ -21,6 +21,7 @@
 #include "spruce/nn/attention_parts.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/observe.h"
 
@@ -203,7 +204,7 @@ Array attend(const MultiheadAttention& layer, const Array& query, const Array& k
   options.enable_gqa = z.kv_heads != z.heads;
   if (ctx.training && layer.dropout != 0) {
     options.dropout_p = layer.dropout;
-    options.dropout_key = ctx.next_key(kOp);
+    options.dropout_key = ctx.next_key(kOp, layer);
   }
   if (weights == nullptr) {
     return observed_output(layer, z, q, k, scaled_dot_product_attention(q, k, v, options),
@@ -222,9 +223,11 @@ Array attend(const MultiheadAttention& layer, const Array& query, const Array& k
 
 }  // namespace
 
-MultiheadAttention MultiheadAttention::init(const Key& key, int64_t e, int64_t num_heads,
+MultiheadAttention MultiheadAttention::init(const Key& given, int64_t e, int64_t num_heads,
                                             const MultiheadAttentionOptions& o, Loc loc) {
   const OpScope at("MultiheadAttention::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   check_shape("MultiheadAttention", {e});
   if (num_heads < 1 || e % num_heads != 0) {
     throw ValueError("MultiheadAttention: num_heads is " + std::to_string(num_heads) +

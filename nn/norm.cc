@@ -10,6 +10,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/layer_norm.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -128,6 +129,7 @@ BatchNormResult BatchNormFunction::operator()(const Array& x, const Array& runni
 
 LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions& o, Loc loc) {
   const OpScope at("LayerNorm::init", loc);
+  const internal::InitPlace place(o.device);
   check_range("LayerNorm::init", "eps", o.eps, Range::kNotNegative);
   LayerNorm layer;
   layer.normalized_shape = normalized_shape;
@@ -148,6 +150,7 @@ Array LayerNorm::operator()(const Array& x, Loc loc) const {
 
 BatchNorm BatchNorm::init(int64_t n, const BatchNormLayerOptions& o, Loc loc) {
   const OpScope at("BatchNorm::init", loc);
+  const internal::InitPlace place(o.device);
   check_range("BatchNorm::init", "eps", o.eps, Range::kNotNegative);
   if (o.momentum.has_value())
     check_range("BatchNorm::init", "momentum", *o.momentum, Range::kShare);

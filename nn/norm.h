@@ -47,9 +47,10 @@ inline constexpr struct BatchNormFunction {
 
 /// Options of LayerNorm.
 struct NormLayerOptions {
-  double eps = 1e-5;      ///< added to the variance
-  bool affine = true;     ///< whether there are weight and bias
-  Dtype dtype = float32;  ///< of the parameters
+  double eps = 1e-5;         ///< added to the variance
+  bool affine = true;        ///< whether there are weight and bias
+  Dtype dtype = float32;     ///< of the parameters
+  Device* device = nullptr;  ///< where they are made; null: the default device
 };
 
 /// Layer norm over the last axes.
@@ -76,6 +77,7 @@ struct BatchNormLayerOptions {
   bool affine = true;               ///< whether there are weight and bias
   bool track_running_stats = true;  ///< without them evaluation, too, takes those of the batch
   Dtype dtype = float32;            ///< of the parameters
+  Device* device = nullptr;         ///< where they are made; null: the default device
 };
 
 /// Batch norm over f[n, c, ...] of any rank from 2.

@@ -1,47 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/observe.h"
 
-#include <optional>
-
 namespace spruce::nn::internal {
-namespace {
-
-// The path that both begin with, whole components of it.
-std::string common_path(const std::string& a, const std::string& b) {
-  size_t end = 0;
-  for (size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
-    const bool ends_a = i == a.size() || a[i] == '.', ends_b = i == b.size() || b[i] == '.';
-    if (ends_a && ends_b) end = i;
-    if (i == a.size() || i == b.size() || a[i] != b[i]) break;
-  }
-  return a.substr(0, end);
-}
-
-}  // namespace
-
-void LayerObserver::PlaceVisitor::note(const void* address) {
-  size_t depth = opaque.size();
-  while (depth > 0 && opaque[depth - 1]) --depth;
-  // lengths[i] is the length of the path in front of component i.
-  places.push_back(
-      {reinterpret_cast<uintptr_t>(address), path.substr(0, depth == 0 ? 0 : lengths[depth - 1])});
-}
-
-std::string LayerObserver::path_of(const void* layer, size_t size) const {
-  const auto begin = reinterpret_cast<uintptr_t>(layer);
-  std::optional<std::string> path;
-  for (const Place& place : places_) {
-    if (place.address < begin || place.address >= begin + size) continue;
-    path = path ? common_path(*path, place.parent) : place.parent;
-  }
-  return path.value_or("?");
-}
 
 void LayerObserver::called(const void* layer, size_t size, const char* type, const Array& output,
                            int64_t multiply_adds) {
   for (LayerObserver* o = current_; o != nullptr; o = o->outer_) {
-    std::string path = o->path_of(layer, size);
-    if (path != "?") o->calls.push_back({std::move(path), type, output, multiply_adds});
+    if (std::optional<std::string> path = o->places_.path_of(layer, size))
+      o->calls.push_back({std::move(*path), type, output, multiply_adds});
   }
 }
 

@@ -4,10 +4,9 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "spruce/core/tree/tree.h"
+#include "spruce/nn/layer_places.h"
 
 namespace spruce::nn::internal {
 
@@ -25,10 +24,7 @@ class LayerObserver {
 
   /// Observes the parts of `model`, which has to live as long.
   template <class T>
-  explicit LayerObserver(const T& model) : outer_(current_) {
-    PlaceVisitor visitor;
-    tree::internal::walk(model, visitor);
-    places_ = std::move(visitor.places);
+  explicit LayerObserver(const T& model) : places_(LayerPlaces::of(model)), outer_(current_) {
     current_ = this;
   }
   ~LayerObserver() { current_ = outer_; }
@@ -45,39 +41,7 @@ class LayerObserver {
   std::vector<Call> calls;
 
  private:
-  // An array or a static value of the model, and the path of the struct or container it stands in.
-  struct Place {
-    uintptr_t address;
-    std::string parent;
-  };
-  struct PlaceVisitor : tree::internal::PathKeeper {
-    std::vector<Place> places;
-    std::vector<bool> opaque;  // components that are within one value, such as a WindowArg
-    bool next_is_opaque = false;
-
-    void key(std::string_view) { next_is_opaque = true; }
-    template <class Name>
-    void enter(Name name) {
-      PathKeeper::enter(name);
-      opaque.push_back(next_is_opaque);
-      next_is_opaque = false;
-    }
-    void leave() {
-      PathKeeper::leave();
-      opaque.pop_back();
-    }
-    void leaf(const Array& a, tree::Leaf) { note(&a); }
-    template <class S>
-    void fixed(const S& s) {
-      note(&s);
-    }
-    void size(size_t) {}
-    void note(const void* address);
-  };
-
-  std::string path_of(const void* layer, size_t size) const;
-
-  std::vector<Place> places_;
+  LayerPlaces places_;
   LayerObserver* outer_;
   static inline thread_local LayerObserver* current_ = nullptr;
 };

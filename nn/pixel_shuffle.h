@@ -24,6 +24,8 @@ inline constexpr struct PixelUnshuffleFunction {
 inline constexpr struct ChannelShuffleFunction {
   Array operator()(const Array& x, int64_t groups, Loc loc = Loc::current()) const;
 } channel_shuffle{};
+/// channel_shuffle under PyTorch's other name.
+inline constexpr const auto& native_channel_shuffle = channel_shuffle;
 
 /// Axis `dim` as several of these sizes, of which one may be -1: f[n, 12] -> f[n, 3, 4] for dim 1
 /// and {3, 4}. Shares the memory of x. Throws ShapeError where the sizes do not multiply to that of

@@ -12,6 +12,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -88,9 +89,11 @@ Array SinusoidalPositions::operator()(const Array& x, Loc loc) const {
   return x + sinusoidal_encoding(x.shape(-2), x.shape(-1), {.base = base, .dtype = x.dtype()});
 }
 
-LearnedPositions LearnedPositions::init(const Key& key, int64_t max_length, int64_t d,
+LearnedPositions LearnedPositions::init(const Key& given, int64_t max_length, int64_t d,
                                         const LearnedPositionsOptions& o, Loc loc) {
   const OpScope at("LearnedPositions::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   return {init::internal::first_value(o.init.weight, key, {max_length, d}, o.dtype, [&] {
     return 0.02f * random::normal(key, {max_length, d}, {.dtype = o.dtype});
   })};

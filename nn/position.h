@@ -52,6 +52,7 @@ struct SinusoidalPositions {
 /// Options of LearnedPositions.
 struct LearnedPositionsOptions {
   Dtype dtype = float32;      ///< of the table
+  Device* device = nullptr;   ///< where they are made; null: the default device
   init::LayerInit init = {};  ///< how it begins, if not normal with deviation 0.02
 };
 /// Adds a vector for each position, which is learned, to f[..., t, e].

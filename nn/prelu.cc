@@ -6,6 +6,7 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -27,6 +28,7 @@ Array PreluFunction::operator()(const Array& x, const Array& weight, Loc loc) co
 
 PReLU PReLU::init(int64_t num_parameters, const PReluOptions& o, Loc loc) {
   const OpScope at("PReLU::init", loc);
+  const internal::InitPlace place(o.device);
   return {full({num_parameters}, o.init, o.dtype)};
 }
 

@@ -16,8 +16,9 @@ inline constexpr struct PreluFunction {
 
 /// Options of PReLU.
 struct PReluOptions {
-  double init = 0.25;     ///< the slope at first
-  Dtype dtype = float32;  ///< of the weight
+  double init = 0.25;        ///< the slope at first
+  Dtype dtype = float32;     ///< of the weight
+  Device* device = nullptr;  ///< where they are made; null: the default device
 };
 
 /// prelu as a layer.

@@ -62,7 +62,7 @@ Array RReLU::operator()(const Array& x, Loc loc) const {
 Array RReLU::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("RReLU", loc);
   if (!ctx.training) return (*this)(x, loc);
-  return rrelu(x, {lower, upper, true, ctx.next_key("RReLU")});
+  return rrelu(x, {lower, upper, true, ctx.next_key("RReLU", *this)});
 }
 
 Array GumbelSoftmaxFunction::operator()(const Array& logits, const GumbelSoftmaxOptions& o,

@@ -12,7 +12,6 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/array_loop.h"
-#include "spruce/nn/dropout.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/linear.h"
 
@@ -193,7 +192,7 @@ std::vector<Array> run_cell(const char* op, const CellArrays& cell, const Array&
 }
 
 SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceConfig& c,
-                         const Array& x, std::vector<Array> state, Context& ctx) {
+                         const Array& x, std::vector<Array> state) {
   const std::string op = std::string(c.op) + ": ";
   const size_t directions = c.bidirectional ? 2 : 1;
   if (cells.empty() || cells.size() % directions != 0) {
@@ -224,7 +223,7 @@ SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceCon
 
   std::vector<std::vector<Array>> last(state.size());
   for (size_t k = 0; k < cells.size(); k += directions) {
-    if (k > 0) sequence = dropped(sequence, c.dropout, ctx, c.op);
+    if (k > 0) sequence = c.dropped(sequence);
     std::vector<Array> outputs;
     for (size_t d = 0; d < directions; ++d) {
       std::vector<Array> carried;

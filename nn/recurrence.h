@@ -3,6 +3,7 @@
 // sequence.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,8 +37,8 @@ std::vector<Array> run_cell(const char* op, const CellArrays& cell, const Array&
 struct SequenceConfig {
   const char* op;
   bool batch_first, bidirectional;
-  float dropout;
-  Array lengths, mask;  ///< as in SequenceOptions
+  Array lengths, mask;                         ///< as in SequenceOptions
+  std::function<Array(const Array&)> dropped;  ///< the output of a layer as the next one takes it
 };
 struct SequenceResult {
   Array output;
@@ -46,7 +47,7 @@ struct SequenceResult {
 /// Cells layer by layer, forward before backward. `state` has an array f[cells, n, size] for each
 /// of state_sizes(), all undefined for zeros.
 SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceConfig& config,
-                         const Array& x, std::vector<Array> state, Context& ctx);
+                         const Array& x, std::vector<Array> state);
 
 /// The multiply-adds of all cells over x.
 int64_t products(const std::vector<CellArrays>& cells, const Array& x);

@@ -18,6 +18,7 @@ struct Residual {
   }
   /// In the mode of the context.
   Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const {
+    const internal::ObjectScope inside(ctx, *this);
     return x + call_layer(layer, x, ctx, loc);
   }
 };

@@ -11,6 +11,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -73,6 +74,7 @@ Array LocalResponseNormFunction::operator()(const Array& x, int64_t size,
 
 RMSNorm RMSNorm::init(const Shape& normalized_shape, const RmsNormLayerOptions& o, Loc loc) {
   const OpScope at("RMSNorm::init", loc);
+  const internal::InitPlace place(o.device);
   if (o.eps.has_value()) check_range("RMSNorm::init", "eps", *o.eps, Range::kNotNegative);
   RMSNorm layer;
   layer.normalized_shape = normalized_shape;

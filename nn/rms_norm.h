@@ -45,6 +45,7 @@ struct RmsNormLayerOptions {
   std::optional<double> eps = {};  ///< as in RmsNormOptions
   bool affine = true;              ///< whether there is a weight
   Dtype dtype = float32;           ///< of the weight
+  Device* device = nullptr;        ///< where they are made; null: the default device
 };
 
 /// RMS norm over the last axes.

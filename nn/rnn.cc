@@ -2,6 +2,8 @@
 #include "spruce/nn/rnn.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/nn/dropout.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 #include "spruce/nn/recurrence.h"
 #include "spruce/nn/torch_names.h"
@@ -34,8 +36,10 @@ internal::SequenceResult run(const char* op, const Layer& layer, const Array& x,
   std::vector<internal::CellArrays> cells;
   for (const auto& cell : layer.cells) cells.push_back(internal::arrays_of(cell));
   internal::SequenceResult r = internal::run_cells(
-      cells, {op, layer.batch_first, layer.bidirectional, layer.dropout, o.lengths, o.mask}, x,
-      std::move(state), ctx);
+      cells,
+      {op, layer.batch_first, layer.bidirectional, o.lengths, o.mask,
+       [&](const Array& y) { return internal::dropped(y, layer.dropout, ctx, op, layer); }},
+      x, std::move(state));
   internal::observed(layer, op, r.output, [&] { return internal::products(cells, x); });
   return r;
 }
@@ -97,8 +101,10 @@ void load(const char* op, const std::vector<Named<Array>>& parameters,
 
 }  // namespace
 
-RNN RNN::init(const Key& key, int64_t in, int64_t hidden, const RNNOptions& o, Loc loc) {
+RNN RNN::init(const Key& given, int64_t in, int64_t hidden, const RNNOptions& o, Loc loc) {
   const OpScope at("RNN::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   return init_layers<RNN>("RNN", key, in, hidden, o, [&](const Key& k, int64_t inputs) {
     return RNNCell::init(
         k, inputs, hidden,
@@ -130,8 +136,10 @@ RNN RNN::load_state_dict(const std::map<std::string, Array>& state, Loc loc) con
   return layer;
 }
 
-LSTM LSTM::init(const Key& key, int64_t in, int64_t hidden, const LSTMOptions& o, Loc loc) {
+LSTM LSTM::init(const Key& given, int64_t in, int64_t hidden, const LSTMOptions& o, Loc loc) {
   const OpScope at("LSTM::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   if (o.proj_size < 0 || (o.proj_size > 0 && o.proj_size >= hidden)) {
     throw ValueError("LSTM::init: proj_size is " + std::to_string(o.proj_size) +
                      ", it must be from 0, for none, to below hidden_size, which is " +
@@ -186,8 +194,10 @@ LSTM LSTM::load_state_dict(const std::map<std::string, Array>& state, Loc loc) c
   return layer;
 }
 
-GRU GRU::init(const Key& key, int64_t in, int64_t hidden, const GRUOptions& o, Loc loc) {
+GRU GRU::init(const Key& given, int64_t in, int64_t hidden, const GRUOptions& o, Loc loc) {
   const OpScope at("GRU::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   return init_layers<GRU>("GRU", key, in, hidden, o, [&](const Key& k, int64_t inputs) {
     return GRUCell::init(k, inputs, hidden, {.bias = o.bias, .dtype = o.dtype, .init = o.init});
   });

@@ -41,6 +41,7 @@ struct RNNOptions {
   float dropout = 0;           ///< of the output of each layer but the last, in training
   bool bidirectional = false;  ///< a second cell of each layer goes from the end to the beginning
   Dtype dtype = float32;       ///< of the parameters
+  Device* device = nullptr;    ///< where they are made; null: the default device
   init::LayerInit init = {};   ///< how they begin, if not as PyTorch's
 };
 
@@ -83,6 +84,7 @@ struct LSTMOptions {
   float dropout = 0;           ///< of the output of each layer but the last, in training
   bool bidirectional = false;  ///< a second cell of each layer goes from the end to the beginning
   Dtype dtype = float32;       ///< of the parameters
+  Device* device = nullptr;    ///< where they are made; null: the default device
   int64_t proj_size = 0;       ///< size to which h is projected; 0: none
   init::LayerInit init = {};   ///< how they begin, if not as PyTorch's
 };
@@ -131,6 +133,7 @@ struct GRUOptions {
   float dropout = 0;           ///< of the output of each layer but the last, in training
   bool bidirectional = false;  ///< a second cell of each layer goes from the end to the beginning
   Dtype dtype = float32;       ///< of the parameters
+  Device* device = nullptr;    ///< where they are made; null: the default device
   init::LayerInit init = {};   ///< how they begin, if not as PyTorch's
 };
 

@@ -2,6 +2,7 @@
 #include "spruce/nn/rnn_cells.h"
 
 #include "spruce/core/op_scope.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 #include "spruce/nn/recurrence.h"
 
@@ -29,23 +30,29 @@ Cell init_cell(const char* op, const Key& key, int64_t gates, int64_t in, int64_
 
 }  // namespace
 
-RNNCell RNNCell::init(const Key& key, int64_t in, int64_t hidden, const RNNCellOptions& o,
+RNNCell RNNCell::init(const Key& given, int64_t in, int64_t hidden, const RNNCellOptions& o,
                       Loc loc) {
   const OpScope at("RNNCell::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   auto cell = init_cell<RNNCell>("RNNCell::init", key, 1, in, hidden, o);
   cell.nonlinearity = o.nonlinearity;
   return cell;
 }
 
-LSTMCell LSTMCell::init(const Key& key, int64_t in, int64_t hidden, const LSTMCellOptions& o,
+LSTMCell LSTMCell::init(const Key& given, int64_t in, int64_t hidden, const LSTMCellOptions& o,
                         Loc loc) {
   const OpScope at("LSTMCell::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   return init_cell<LSTMCell>("LSTMCell::init", key, 4, in, hidden, o);
 }
 
-GRUCell GRUCell::init(const Key& key, int64_t in, int64_t hidden, const GRUCellOptions& o,
+GRUCell GRUCell::init(const Key& given, int64_t in, int64_t hidden, const GRUCellOptions& o,
                       Loc loc) {
   const OpScope at("GRUCell::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   return init_cell<GRUCell>("GRUCell::init", key, 3, in, hidden, o);
 }
 

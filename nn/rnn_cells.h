@@ -20,7 +20,8 @@ struct RNNCellOptions {
   bool bias = true;                                 ///< whether there are bias_ih and bias_hh
   Nonlinearity nonlinearity = Nonlinearity::kTanh;  ///< what each step ends with
   Dtype dtype = float32;                            ///< of the parameters
-  init::LayerInit init = {};                        ///< how they begin, if not as PyTorch's
+  Device* device = nullptr;   ///< where they are made; null: the default device
+  init::LayerInit init = {};  ///< how they begin, if not as PyTorch's
 };
 
 /// One step of a plain recurrent layer (Elman 1990):
@@ -58,6 +59,7 @@ struct LSTMState {
 struct LSTMCellOptions {
   bool bias = true;           ///< whether there are bias_ih and bias_hh
   Dtype dtype = float32;      ///< of the parameters
+  Device* device = nullptr;   ///< where they are made; null: the default device
   init::LayerInit init = {};  ///< how they begin, if not as PyTorch's
 };
 
@@ -96,6 +98,7 @@ struct LSTMCell {
 struct GRUCellOptions {
   bool bias = true;           ///< whether there are bias_ih and bias_hh
   Dtype dtype = float32;      ///< of the parameters
+  Device* device = nullptr;   ///< where they are made; null: the default device
   init::LayerInit init = {};  ///< how they begin, if not as PyTorch's
 };
 

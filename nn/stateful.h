@@ -79,10 +79,10 @@ class Stateful : public ModuleRef {
     const L layer = tree::unflatten(original(), call.values(*node_));
     Context ctx;
     ctx.training = call.training(*node_);
-    ctx.key = call.key;
-    ctx.keys_used = call.keys_used;
-    auto y = internal::call_with_context(layer, ctx, loc, args...);
-    call.keys_used = ctx.keys_used;
+    auto y = [&] {
+      const internal::KeyScope keys(call, ctx, *node_);
+      return internal::call_with_context(layer, ctx, loc, args...);
+    }();
     if (ctx.updates.empty()) return y;
     const std::vector<Array> next = tree::leaves(ctx.updated(layer, loc));
     size_t i = 0;

@@ -11,6 +11,7 @@
 #include "spruce/nn/activations.h"
 #include "spruce/nn/dropout.h"
 #include "spruce/nn/init.h"
+#include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
 namespace spruce::nn {
@@ -35,7 +36,8 @@ Array activated(TransformerActivation activation, const Array& x) {
 template <class Layer>
 Array feed_forward(const Layer& layer, const Array& x, Context& ctx, const char* op) {
   const Array inner = activated(layer.activation, layer.linear1(x));
-  return dropped(layer.linear2(dropped(inner, layer.dropout, ctx, op)), layer.dropout, ctx, op);
+  const Array kept = dropped(inner, layer.dropout, ctx, op, layer);
+  return dropped(layer.linear2(kept), layer.dropout, ctx, op, layer);
 }
 
 // One part with its residual sum and its norm.
@@ -96,10 +98,12 @@ Array last_norm(const Stack& stack, const Array& x) {
 
 }  // namespace
 
-TransformerEncoderLayer TransformerEncoderLayer::init(const Key& key, int64_t d_model,
+TransformerEncoderLayer TransformerEncoderLayer::init(const Key& given, int64_t d_model,
                                                       int64_t nhead,
                                                       const TransformerLayerOptions& o, Loc loc) {
   const OpScope at("TransformerEncoderLayer::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   const auto [k_attn, k1, k2] = random::split<3>(key);
   TransformerEncoderLayer layer;
   layer.self_attn = attention_of(k_attn, d_model, nhead, o);
@@ -117,19 +121,22 @@ Array TransformerEncoderLayer::operator()(const Array& src, Context& ctx, const 
                                           Loc loc) const {
   const char* op = "TransformerEncoderLayer";
   const OpScope at(op, loc);
+  const internal::ObjectScope inside(ctx, *this);
   const MultiheadMasks own{masks.src_key_padding_mask, masks.src_mask, masks.is_causal};
   const Array x = with_residual(src, norm1, norm_first, [&](const Array& y) {
-    return dropped(self_attn(y, y, y, ctx, own), dropout, ctx, op);
+    return dropped(self_attn(y, y, y, ctx, own), dropout, ctx, op, *this);
   });
   return internal::observed(*this, op, with_residual(x, norm2, norm_first, [&](const Array& y) {
     return feed_forward(*this, y, ctx, op);
   }));
 }
 
-TransformerDecoderLayer TransformerDecoderLayer::init(const Key& key, int64_t d_model,
+TransformerDecoderLayer TransformerDecoderLayer::init(const Key& given, int64_t d_model,
                                                       int64_t nhead,
                                                       const TransformerLayerOptions& o, Loc loc) {
   const OpScope at("TransformerDecoderLayer::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   const auto [k_self, k_memory, k1, k2] = random::split<4>(key);
   TransformerDecoderLayer layer;
   layer.self_attn = attention_of(k_self, d_model, nhead, o);
@@ -149,24 +156,27 @@ Array TransformerDecoderLayer::operator()(const Array& tgt, const Array& memory,
                                           const DecoderMasks& masks, Loc loc) const {
   const char* op = "TransformerDecoderLayer";
   const OpScope at(op, loc);
+  const internal::ObjectScope inside(ctx, *this);
   const MultiheadMasks own{masks.tgt_key_padding_mask, masks.tgt_mask, masks.tgt_is_causal};
   const MultiheadMasks other{masks.memory_key_padding_mask, masks.memory_mask,
                              masks.memory_is_causal};
   Array x = with_residual(tgt, norm1, norm_first, [&](const Array& y) {
-    return dropped(self_attn(y, y, y, ctx, own), dropout, ctx, op);
+    return dropped(self_attn(y, y, y, ctx, own), dropout, ctx, op, *this);
   });
   x = with_residual(x, norm2, norm_first, [&](const Array& y) {
-    return dropped(multihead_attn(y, memory, memory, ctx, other), dropout, ctx, op);
+    return dropped(multihead_attn(y, memory, memory, ctx, other), dropout, ctx, op, *this);
   });
   return internal::observed(*this, op, with_residual(x, norm3, norm_first, [&](const Array& y) {
     return feed_forward(*this, y, ctx, op);
   }));
 }
 
-TransformerEncoder TransformerEncoder::init(const Key& key, int64_t d_model, int64_t nhead,
+TransformerEncoder TransformerEncoder::init(const Key& given, int64_t d_model, int64_t nhead,
                                             int64_t num_layers, const TransformerLayerOptions& o,
                                             Loc loc) {
   const OpScope at("TransformerEncoder::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   return init_stack<TransformerEncoder>("TransformerEncoder::init", key, d_model, nhead, num_layers,
                                         o);
 }
@@ -179,15 +189,18 @@ Array TransformerEncoder::operator()(const Array& src, const EncoderMasks& masks
 Array TransformerEncoder::operator()(const Array& src, Context& ctx, const EncoderMasks& masks,
                                      Loc loc) const {
   const OpScope at("TransformerEncoder", loc);
+  const internal::ObjectScope inside(ctx, *this);
   Array x = src;
   for (const TransformerEncoderLayer& layer : layers) x = layer(x, ctx, masks);
   return last_norm(*this, x);
 }
 
-TransformerDecoder TransformerDecoder::init(const Key& key, int64_t d_model, int64_t nhead,
+TransformerDecoder TransformerDecoder::init(const Key& given, int64_t d_model, int64_t nhead,
                                             int64_t num_layers, const TransformerLayerOptions& o,
                                             Loc loc) {
   const OpScope at("TransformerDecoder::init", loc);
+  const internal::InitPlace place(o.device, given);
+  const Key& key = place.key();
   return init_stack<TransformerDecoder>("TransformerDecoder::init", key, d_model, nhead, num_layers,
                                         o);
 }
@@ -201,14 +214,17 @@ Array TransformerDecoder::operator()(const Array& tgt, const Array& memory,
 Array TransformerDecoder::operator()(const Array& tgt, const Array& memory, Context& ctx,
                                      const DecoderMasks& masks, Loc loc) const {
   const OpScope at("TransformerDecoder", loc);
+  const internal::ObjectScope inside(ctx, *this);
   Array x = tgt;
   for (const TransformerDecoderLayer& layer : layers) x = layer(x, memory, ctx, masks);
   return last_norm(*this, x);
 }
 
-Transformer Transformer::init(const Key& key, int64_t d_model, int64_t nhead,
+Transformer Transformer::init(const Key& given, int64_t d_model, int64_t nhead,
                               const TransformerOptions& o, Loc loc) {
   const OpScope at("Transformer::init", loc);
+  const internal::InitPlace place(o.layer.device, given);
+  const Key& key = place.key();
   const auto [k_encoder, k_decoder] = random::split<2>(key);
   Transformer model;
   model.encoder =
@@ -248,6 +264,7 @@ Array Transformer::operator()(const Array& src, const Array& tgt, const Transfor
 Array Transformer::operator()(const Array& src, const Array& tgt, Context& ctx,
                               const TransformerMasks& m, Loc loc) const {
   const OpScope at("Transformer", loc);
+  const internal::ObjectScope inside(ctx, *this);
   const Array memory = encoder(src, ctx, {m.src_mask, m.src_key_padding_mask, m.src_is_causal});
   return decoder(tgt, memory, ctx,
                  {m.tgt_mask, m.memory_mask, m.tgt_key_padding_mask, m.memory_key_padding_mask,

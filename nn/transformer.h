@@ -31,6 +31,7 @@ struct TransformerLayerOptions {
   bool norm_first = false;    ///< norm in front of each part, not behind its residual sum
   bool bias = true;           ///< of linear layers, attention and norms
   Dtype dtype = float32;      ///< of the parameters
+  Device* device = nullptr;   ///< where they are made; null: the default device
   int64_t num_kv_heads = 0;   ///< heads of key and value; 0: nhead
   init::LayerInit init = {};  ///< how linear layers and attention begin, if not as PyTorch's
 };

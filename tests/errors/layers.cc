@@ -230,16 +230,24 @@ Section layer_mistakes() {
                 const auto params = net.init(sp::Key(0), sp::ones({5, 4}));
                 net(params)(sp::ones({5, 4}))),
            "ShapeError",
-           "linear: x f32[5,2] and weight f32[3,4] do not fit: x must be f[..., in] and weight "
-           "f[out, in]" HERE},
+           "sequential: layer 0 (Linear): linear: x f32[5,2] and weight f32[3,4] do not fit: x "
+           "must be f[..., in] and weight f[out, in]" HERE},
           {"A layer in a sequence for another number of features",
            CODE(nn::sequential(nn::dense(3), nn::Linear::init(sp::Key(0), 4, 2))
                     .init(sp::Key(0), sp::ones({5, 4}))),
            CODE(nn::sequential(nn::dense(3), nn::Linear::init(sp::Key(0), 3, 2))
                     .init(sp::Key(0), sp::ones({5, 4}))),
            "ShapeError",
-           "linear: x f32[5,3] and weight f32[2,4] do not fit: x must be f[..., in] and weight "
-           "f[out, in]" HERE},
+           "sequential: layer 1 (Linear): linear: x f32[5,3] and weight f32[2,4] do not fit: x "
+           "must be f[..., in] and weight f[out, in]" HERE},
+          {"More elements to prune than there are",
+           CODE(nn::prune::l1_unstructured(sp::ones({2, 3}), 7)),
+           CODE(nn::prune::l1_unstructured(sp::ones({2, 3}), 0.5)), "ValueError",
+           "l1_unstructured: amount is 7, and there are 6 to take from" HERE},
+          {"Groups of rows without their ends",
+           CODE(nn::grouped_mm(sp::ones({4, 2}), sp::ones({3, 2, 5}))),
+           CODE(nn::grouped_mm(sp::ones({4, 2}), sp::ones({3, 2, 5}), sp::array({1, 3, 4}))),
+           "ValueError", "grouped_mm: offs are missing, which say where groups end" HERE},
           {"Two names of one axis", CODE(nn::softmax(sp::ones({2, 3}), {.axis = 0, .dim = 1})),
            CODE(nn::softmax(sp::ones({2, 3}), {.axis = 0})), "ValueError",
            "softmax: axis is 0 and dim is 1; they are two names of one option, give one" HERE},

@@ -116,6 +116,18 @@ Section module_mistakes() {
            CODE(Net net; net(sp::ones({3, 4}))), "ValueError",
            "Module: a part that is not registered is called, so that its arrays are in no list; "
            "set it in the constructor, as in out_ = register_module(\"out\", layer)" HERE},
+          {"An input that does not fit a layer in a module", CODE(Net net; net(sp::ones({3, 5}))),
+           CODE(Net net; net(sp::ones({3, 4}))), "ShapeError",
+           "Net: layer out (Linear): linear: x f32[3,5] and weight f32[2,4] do not fit: x must be "
+           "f[..., in] and weight f[out, in]" HERE},
+          {"A parameter that is in no list of parameters",
+           CODE(nn::ParameterList list{sp::ones({2})}; list[1]),
+           CODE(nn::ParameterList list{sp::ones({2})}; list[0]), "TreeError",
+           "ParameterList: there is no parameter '1'; it has '0'"},
+          {"A pattern that matches nothing", CODE(Net net; net.requires_grad("*.norm", false)),
+           CODE(Net net; net.requires_grad("*.bias", false)), "TreeError",
+           "requires_grad: there is no array '*.norm'; look at named_parameters() and "
+           "named_buffers()" HERE},
           {"A buffer of another shape",
            CODE(Statistics net(+[](const Array& x) { return sp::mean(x); }); net(sp::ones({3, 4}))),
            CODE(Statistics net(+[](const Array& x) { return sp::mean(x, 0); });

@@ -34,6 +34,38 @@ TEST(Factories, EveryLayerHasOneUnderItsName) {
             (Shape{5, 2, 6}));
   const auto lstm = lstm_layer(4);
   EXPECT_EQ(lstm(lstm.init(k, signal))(signal).output.shape(), (Shape{2, 3, 4}));
+  const auto output = [&](const auto& factory) {
+    return factory(factory.init(k, signal))(signal).output.shape();
+  };
+  EXPECT_EQ(output(rnn_layer(4)), (Shape{2, 3, 4}));
+  EXPECT_EQ(output(gru_layer(4, {.bidirectional = true})), (Shape{2, 3, 8}));
+  EXPECT_EQ(shape(rnn_cell_layer(4), row), (Shape{2, 4}));
+  EXPECT_EQ(shape(gru_cell_layer(4), row, ones({2, 4})), (Shape{2, 4}));
+  const auto cell = lstm_cell_layer(4);
+  EXPECT_EQ(cell(cell.init(k, row))(row).h.shape(), (Shape{2, 4}));
+  const TransformerLayerOptions small{.dim_feedforward = 8};
+  EXPECT_EQ(shape(transformer_encoder_layer(2, small), signal), signal.shape());
+  EXPECT_EQ(shape(transformer_decoder_layer(2, small), signal, signal), signal.shape());
+  EXPECT_EQ(shape(transformer_encoder(2, 2, small), signal), signal.shape());
+  EXPECT_EQ(shape(transformer_decoder(2, 1, small), signal, signal), signal.shape());
+  EXPECT_EQ(shape(transformer_layer(2, {1, 1, small}), signal, signal), signal.shape());
+  EXPECT_EQ(shape(learned_positions_layer(5), signal), signal.shape());
+  EXPECT_EQ(shape(lora_layer(4, {.r = 2}), row), (Shape{2, 4}));
+  const auto softmax = adaptive_log_softmax_with_loss_layer(9, {3});
+  const Array target = array({0, 8});
+  EXPECT_EQ(softmax(softmax.init(k, row, target))(row, target).output.shape(), (Shape{2}));
+}
+
+TEST(Factories, RecurrentLayersDropInTraining) {
+  const Array x = random::normal(Key(1), {5, 2, 3});
+  const auto net = gru_layer(16, {.num_layers = 2, .dropout = 0.5f});
+  const auto p = net.init(Key(0), x);
+  Context ctx{.training = true, .key = Key(2)};
+  const Array y = net(p)(x, ctx).output;
+  EXPECT_EQ(ctx.keys_used, 1);
+  Context same{.training = true, .key = Key(2)};
+  EXPECT_TRUE(array_equal(y, p(x, {}, same).output));
+  EXPECT_FALSE(array_equal(y, net(p)(x).output));
 }
 
 TEST(Factories, PartsMayGiveAndTakeSeveralArrays) {

@@ -8,19 +8,6 @@
 namespace spruce::nn {
 namespace factory_test {
 
-TEST(Context, KeysFollowOneAnother) {
-  Context ctx{.training = true, .key = Key(3)};
-  EXPECT_TRUE(array_equal(ctx.next_key("a").data(), random::fold_in(Key(3), 0).data()));
-  EXPECT_TRUE(array_equal(ctx.next_key("b").data(), random::fold_in(Key(3), 1).data()));
-  Context none_given{.training = true};
-  try {
-    none_given.next_key("my_layer");
-    FAIL() << "no error";
-  } catch (const ValueError& e) {
-    EXPECT_NE(std::string(e.what()).find("my_layer"), std::string::npos) << e.what();
-  }
-}
-
 TEST(Context, UpdatedTakesTheObjectThatWasCalled) {
   struct Net {
     BatchNorm norm;

@@ -386,8 +386,49 @@ def adaptive_softmax():
         emit("adaptive_softmax", {"bias": bias}, [((4, 8), 0.7)] + shapes, f)
 
 
+def time_first():
+    for pad, bias in ((0, 1), (1, 1), (2, 0)):
+        emit("conv_tbc", {"pad": pad}, [((5, 2, 3), 0.7), ((3, 3, 4), 0.4)] + [((4,), 0.9)] * bias,
+             lambda x, w, b=torch.zeros(4): F.conv_tbc(x, w, b, pad))
+
+
+def attention_function():
+    """Inputs: query, key, value, out_proj_weight, out_proj_bias, in_proj_bias, then in_proj_weight or the
+    three in its place, then bias_k and bias_v, each divided by 4. The result is the output, then the weights."""
+    t, s, n, e = 3, 4, 2, 4
+    padding = torch.tensor([[0, 0, 0, 1], [0, 1, 0, 0]], dtype=torch.bool)
+    for separate, kv, zero, average, mask in ((0, 0, 0, 1, 0), (0, 0, 0, 0, 1), (0, 1, 0, 1, 1), (0, 0, 1, 1, 0),
+                                              (1, 0, 0, 1, 0), (1, 1, 1, 0, 1)):
+        kdim, vdim = (3, 2) if separate else (e, e)
+        shapes = [(t, n, e), (s, n, kdim), (s, n, vdim), (e, e), (e,), (3 * e,)]
+        shapes += [(e, e), (e, kdim), (e, vdim)] if separate else [(3 * e, e)]
+        shapes += [(1, 1, e)] * 2 * kv
+
+        def f(*given):
+            q, k, v, ow, ob, ib, *rest = [x / 4 for x in given]
+            weights, rest = (rest[:3], rest[3:]) if separate else (rest[:1], rest[1:])
+            named = dict(zip(("q_proj_weight", "k_proj_weight", "v_proj_weight"), weights)) if separate else {}
+            y, w = F.multi_head_attention_forward(
+                q, k, v, e, 2, None if separate else weights[0], ib, *(rest or [None, None]), bool(zero), 0.0,
+                ow, ob, key_padding_mask=padding if mask else None, use_separate_proj_weight=bool(separate),
+                average_attn_weights=bool(average), **named)
+            return torch.cat([y.flatten(), w.flatten()])
+
+        emit("multi_head_attention_forward",
+             {"separate": separate, "kv": kv, "zero": zero, "average": average, "mask": mask},
+             [(shape, 0.4 + i / 8) for i, shape in enumerate(shapes)], f)
+
+
+def head_losses():
+    layer = torch.nn.LinearCrossEntropyLoss(3, 5, bias=True, label_smoothing=0.1)
+    emit("linear_cross_entropy_loss", {}, [((4, 3), 0.7), ((5, 3), 0.4), ((5,), 0.9)],
+         lambda x, w, b: torch.func.functional_call(
+             layer, {"linear.weight": w, "linear.bias": b}, (x, torch.tensor([0, 4, 2, 1]))))
+
+
 PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools, activations, rearrangements,
-         convolutions, resampling, tables, fractional, adaptive_softmax)
+         convolutions, resampling, tables, fractional, adaptive_softmax, time_first, attention_function,
+         head_losses)
 
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")

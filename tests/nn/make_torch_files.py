@@ -114,4 +114,5 @@ def main(folder):
     torch.save({"z": torch.ones(1, dtype=torch.complex64)}, f"{folder}/complex.pt")
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -156,6 +156,37 @@ TEST(StackModules, RefusesWhatIsNotAlike) {
   EXPECT_THROW(stack_modules({a, b}), Error);
 }
 
+TEST(ModuleHooks, BackwardPreHooksComeBeforeTheGradientsOfTheModule) {
+  Net net(Key(0));
+  const auto f = functionalize(net);
+  const Array x = random::normal(Key(1), {5, 4});
+  const auto loss = [&](const NamedArrays& p) { return sum(f.apply(p, f.buffers, {}, x).first); };
+  const NamedArrays before = grad(loss)(f.params);
+  std::vector<std::string> order;
+  HookHandle after = net.out.register_full_backward_hook(
+      [&](const ModuleRef&, std::span<Array>, std::span<const Array> out) {
+        order.push_back("hook");
+        EXPECT_TRUE(allclose(out[0], full({5, 2}, 6.0f)));
+      });
+  HookHandle pre =
+      net.out.register_full_backward_pre_hook([&](const ModuleRef& m, std::span<Array> out) {
+        order.push_back("pre hook of " + m.name());
+        ASSERT_EQ(out.size(), 1u);
+        EXPECT_TRUE(allclose(out[0], full({5, 2}, 2.0f)));
+        out[0] = 3.0f * out[0];
+      });
+  const NamedArrays tripled = grad(loss)(f.params);
+  EXPECT_THAT(order, ::testing::ElementsAre("pre hook of Linear", "hook"));
+  EXPECT_TRUE(allclose(tripled.at("out.weight"), 3.0f * before.at("out.weight"), {.rtol = 1e-5}));
+  EXPECT_TRUE(allclose(tripled.at("block.fc.weight"), 3.0f * before.at("block.fc.weight"),
+                       {.rtol = 1e-4, .atol = 1e-5}));
+  EXPECT_TRUE(allclose(tripled.at("gain"), before.at("gain")));  // it stands behind the module
+  pre.remove();
+  after.remove();
+  EXPECT_TRUE(array_equal(grad(loss)(f.params).at("out.weight"), before.at("out.weight")));
+  EXPECT_THROW(net.register_full_backward_pre_hook({}), ValueError);
+}
+
 // Keeps what it should not, in one of several ways.
 struct Impure : Module {
   enum class What { kNothing, kField, kArray, kStatic };

@@ -108,8 +108,8 @@ TEST(ModuleVersions, OptionsArePrinted) {
     std::string extra_repr() const override { return "mode='fast'"; }
   };
   EXPECT_EQ(Outer().to_string(),
-            "Outer(\n  mode='fast'\n  (pair): Pair(width=2)\n  (out): Linear(weight=f32[1,2], "
-            "bias=f32[1])\n)");
+            "Outer(\n  mode='fast'\n  (pair): Pair(width=2)\n  (out): Linear(in_features=2, "
+            "out_features=1, bias=true)\n)");
 }
 
 }  // namespace module_versions_test

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer as text: its type and its options.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "spruce/core/callable.h"
+#include "spruce/nn/layer_places.h"
+#include "spruce/nn/type_name.h"
+
+namespace spruce::nn {
+namespace internal {
+
+/// What is printed of a layer: its fields, and the layers in it.
+struct Description {
+  struct Field {
+    std::string path;
+    std::string text;  // of a static value; of an array its type
+    bool is_array = false;
+    Shape shape = {};  // of an array
+  };
+  std::string type;
+  std::vector<Field> fields = {};
+  std::vector<std::pair<std::string, Description>> parts = {};
+};
+
+/// "Linear(in_features=4, out_features=2, bias=true)", with the layers in it in lines of their own;
+/// lines behind the first begin with `indent` spaces.
+std::string text_of(const Description& description, int indent = 0);
+
+/// Whether a type is a layer struct: a tree that can be called.
+template <class L>
+constexpr bool is_layer_struct() {
+  if constexpr (!std::is_class_v<L> || std::is_polymorphic_v<L> || TreeTraits<L>::kDefined ||
+                tree::internal::Static<L>)
+    return false;
+  else if constexpr (fields::kObstacle<L> != fields::Obstacle::kNone && !std::is_empty_v<L>)
+    return false;
+  else
+    return spruce::internal::is_function<L>() && kIsTree<L>;
+}
+
+/// Whether a type is a layer struct or a list of them.
+template <class T>
+constexpr bool holds_layer_structs() {
+  if constexpr (tree::internal::IsVector<T>::value || tree::internal::IsStdArray<T>::value)
+    return holds_layer_structs<typename T::value_type>();
+  else
+    return is_layer_struct<T>();
+}
+
+struct FieldVisitor : tree::internal::PathKeeper {
+  std::vector<Description::Field>& fields;
+  explicit FieldVisitor(std::vector<Description::Field>& f) : fields(f) {}
+  void leaf(const Array& a, tree::Leaf) {
+    fields.push_back({path, a.defined() ? to_string(a.aval()) : "none", true,
+                      a.defined() ? a.shape() : Shape()});
+  }
+  template <class S>
+  void fixed(const S& s) {
+    if constexpr (!tree::internal::FunctionPointer<S>)
+      fields.push_back({path, tree::internal::static_text(s)});
+  }
+  void size(size_t) {}
+};
+
+template <class L>
+Description description_of(const L& layer);
+
+template <class F>
+void describe_field(const std::string& name, const F& field, Description& out) {
+  if constexpr (tree::internal::IsOptional<F>::value) {
+    if (field) describe_field(name, *field, out);
+  } else if constexpr (is_layer_struct<F>()) {
+    out.parts.emplace_back(name, description_of(field));
+  } else if constexpr (holds_layer_structs<F>()) {
+    Description list{"ModuleList"};
+    for (size_t i = 0; i < field.size(); ++i) describe_field(std::to_string(i), field[i], list);
+    out.parts.emplace_back(name, std::move(list));
+  } else {
+    FieldVisitor visitor(out.fields);
+    visitor.enter(std::string_view(name));
+    tree::internal::walk(field, visitor);
+  }
+}
+
+template <class L>
+Description description_of(const L& layer) {
+  Description out{type_name(typeid(L))};
+  if constexpr (!std::is_empty_v<L>) {
+    if constexpr (TreeTraits<L>::kDefined || fields::kObstacle<L> != fields::Obstacle::kNone) {
+      FieldVisitor visitor(out.fields);
+      tree::internal::walk(layer, visitor);
+    } else {
+      fields::for_each(layer, [&](std::string_view name, const auto& field) {
+        describe_field(std::string(name), field, out);
+      });
+    }
+  }
+  return out;
+}
+
+}  // namespace internal
+
+/// The layer with its options, "Linear(in_features=4, out_features=2, bias=true)", and with the
+/// layers in it in lines of their own, as PyTorch prints modules. Any struct that is a tree and can
+/// be called, one's own too; layers of nn are printed so by <<.
+template <class L>
+requires(internal::kIsTree<L>) std::string describe(const L& layer) {
+  return internal::text_of(internal::description_of(layer));
+}
+
+/// describe(layer).
+template <class L>
+requires(internal::is_layer_struct<L>()) std::ostream& operator<<(std::ostream& out,
+                                                                  const L& layer) {
+  return out << describe(layer);
+}
+
+}  // namespace spruce::nn

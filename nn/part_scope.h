@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of a factory while it runs: its path in keys and in errors. Of the library.
+#pragma once
+
+#include <string>
+#include <typeinfo>
+
+#include "spruce/core/error_scope.h"
+#include "spruce/nn/context.h"
+
+namespace spruce::nn::internal {
+
+/// While it lives, part `index` of `whole`, "sequential", runs: layers in it draw keys by a path
+/// that begins with the number, and errors name it.
+class PartScope final : public spruce::internal::ErrorScope {
+ public:
+  PartScope(Context& ctx, const char* whole, size_t index, const std::type_info& type);
+  ~PartScope() override;
+
+  std::string whole() const override { return whole_; }
+  std::string path(const std::string& around) const override;
+  std::string type() const override;
+
+ private:
+  Context& ctx_;
+  const char* whole_;
+  size_t index_, before_;
+  const std::type_info& type_;
+};
+
+}  // namespace spruce::nn::internal
