@@ -6,14 +6,14 @@
 
 namespace spruce::nn {
 
-/// Convolution over the time of sequences, with `pad` zeros on both sides.
+/// Convolution over the time of sequences, with `padding` zeros on both sides.
 ///
 /// Shapes:  input f[t, n, in], weight f[k, in, out], bias f[out] or undefined ->
-///          f[t + 2 pad - k + 1, n, out]
-/// Throws:  ShapeError where they do not fit; ValueError for a negative pad.
+///          f[t + 2 padding - k + 1, n, out]
+/// Throws:  ShapeError where they do not fit; ValueError for a negative padding.
 inline constexpr struct ConvTbcFunction {
-  Array operator()(const Array& input, const Array& weight, const Array& bias = {}, int64_t pad = 0,
-                   Loc loc = Loc::current()) const;
+  Array operator()(const Array& input, const Array& weight, const Array& bias = {},
+                   int64_t padding = 0, Loc loc = Loc::current()) const;
 } conv_tbc{};
 
 }  // namespace spruce::nn

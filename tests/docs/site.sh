@@ -9,6 +9,7 @@ repository=$1
 folder=$2
 
 command -v doxygen >/dev/null || { echo "skipped: there is no doxygen on this machine" && exit 77; }
+rm -rf "$folder"
 "$repository/dev" site "$folder"
 
 failed=0

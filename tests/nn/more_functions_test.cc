@@ -18,7 +18,11 @@ TEST(ConvTbc, RefusesWhatDoesNotFit) {
         nn::conv_tbc(x, sp::ones({3, 4, 4}));
       },
       "do not fit: input must be f[t, n, in] and weight f[k, in, out]");
-  expect_error<sp::ValueError>([&] { nn::conv_tbc(x, sp::ones({3, 3, 4}), {}, -1); }, "pad is -1");
+  expect_error<sp::ValueError>(
+      [&] {
+        nn::conv_tbc(x, sp::ones({3, 3, 4}), {}, -1);
+      },
+      "padding is -1");
 }
 
 TEST(MultiHeadAttentionForward, MatchesPyTorch) {
