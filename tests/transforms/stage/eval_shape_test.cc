@@ -88,8 +88,9 @@ struct Net : nn::Module {
 TEST(EvalShape, AModuleGetsItsArraysFromAFile) {
   Net real;
   Net empty = eval_shape([] { return Net(); });
-  EXPECT_TRUE(message([&] { return empty(ones({1, 2})); })
-                  .starts_with("Net: layer fc (Linear): linear: "));
+  EXPECT_TRUE(message([&] {
+                return empty(ones({1, 2}));
+              }).starts_with("Net: layer fc (Linear): linear: "));
   empty.load_state_dict(real.state_dict());
   EXPECT_TRUE(array_equal(empty(ones({1, 2})), real(ones({1, 2}))));
 }
