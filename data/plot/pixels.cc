@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kScale = 2;  // pixels to a unit
 constexpr int64_t kLetterWidth = 6 * kScale;
+constexpr int64_t kFar = 1'000'000'000;
 
 class Canvas {
  public:
@@ -62,7 +63,9 @@ class Canvas {
   Array array() const { return spruce::array(bytes_, {height_, width_, 3}); }
 
  private:
-  static int64_t pixel(double at) { return std::llround(at * kScale); }
+  // A place far outside of the canvas, or none at all, is not drawn.
+  static bool is_near(double at) { return std::abs(at) < 1e9; }
+  static int64_t pixel(double at) { return is_near(at) ? std::llround(at * kScale) : -kFar; }
 
   void blend(int64_t x, int64_t y, Colour colour, double opacity) {
     if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
@@ -76,6 +79,7 @@ class Canvas {
   // Each pixel is covered by how near its middle is to the line. Runs over the longer side, and
   // there over the pixels that the line can reach.
   void stroke(double x1, double y1, double x2, double y2, double wide, Colour colour) {
+    if (!is_near(x1) || !is_near(y1) || !is_near(x2) || !is_near(y2)) return;
     x1 *= kScale, y1 *= kScale, x2 *= kScale, y2 *= kScale;
     const bool steep = std::abs(y2 - y1) > std::abs(x2 - x1);
     if (steep) std::swap(x1, y1), std::swap(x2, y2);
