@@ -192,10 +192,7 @@ Array VecdotFunction::operator()(const Array& a, const Array& b, const VecdotOpt
   internal::require_defined("vecdot", "a", a, "b", b);
   const Shape shape = broadcast_shapes("vecdot", a.shape(), b.shape());
   const int axis = normalize_axis("vecdot", options.axis, shape.rank());
-  Axes batch;
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (i != axis) batch.push_back(i);
-  }
+  const Axes batch = rules::other_axes(shape.rank(), {axis});
   return contract(broadcast_to(a, shape), broadcast_to(b, shape), {{axis}, {axis}, batch, batch});
 }
 

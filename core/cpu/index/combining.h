@@ -9,6 +9,8 @@
 
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/math/wrapping.h"
+#include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/cpu/row_copy.h"
 
 // Only scatter.cc includes this: nothing of it is a symbol of the library.
@@ -24,41 +26,19 @@ struct Set {
 struct Add {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>)
-      return a || b;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    else
-      return a + b;
+    return wrapping_add(a, b);
   }
 };
 struct Mul {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>)
-      return a && b;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-    else
-      return a * b;
+    return wrapping_multiply(a, b);
   }
 };
-// NaN wins over every number. Which of two numbers is taken nobody could predict: that is no
+// NaN wins over every number. Which of two numbers is taken nobody could predict: these have no
 // branch.
-struct Min {
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T b) {
-    const T smaller = b < a ? b : a;
-    return b != b ? b : smaller;
-  }
-};
-struct Max {
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T b) {
-    const T larger = a < b ? b : a;
-    return b != b ? b : larger;
-  }
-};
+using Min = Smallest;
+using Max = Largest;
 
 // The type in which Op computes T: sums and products of integers wrap, so that both signs have the
 // same bits.
@@ -110,8 +90,8 @@ SPRUCE_INLINE void ask_here(const Runs& r, int64_t i, const void* operand, const
     for (int64_t k = 0; k < bytes; k += kLineBytes) __builtin_prefetch(x + k, 1);
   }
   const char* const u = static_cast<const char*>(updates) + r.from[i] * size.update;
-  const int64_t read = size.update == size.operand ? bytes : bytes / size.operand * size.update;
-  for (int64_t k = 0; k < read; k += kLineBytes) __builtin_prefetch(u + k);
+  for (int64_t k = 0; k < bytes / size.operand * size.update; k += kLineBytes)
+    __builtin_prefetch(u + k);
 }
 
 // The same as one function for all types: it is no small one.

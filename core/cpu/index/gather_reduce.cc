@@ -102,7 +102,7 @@ class Prepared final : public PreparedKernel {
     alignas(64) float sums[kBytes / 4];
     const int64_t size = size_of(operand.dtype()), n = lists_.length, columns = lists_.row;
     const bool narrows = loops_.accumulator_bytes != size;
-    const int64_t most = std::max<int64_t>(1, std::min(RowPlaces::kMost / n, kBytes / 4 / columns));
+    const int64_t most = std::min(RowPlaces::kMost / n, kBytes / 4 / columns);
     RowCopy rows{operand.as<char>(), nullptr, 0, size, columns * size};
     for (int64_t list = begin; list < end; list += most) {
       const int64_t count = std::min(most, end - list);

@@ -181,9 +181,9 @@ void scatter_all(const Windows& w, const Work& work) {
   if (w.overlapping && positions > 1) return scatter_part(w, {}, work, all, whole);
   const bool elements = work.source == nullptr && are_elements(w, work.numel);
   const int bits = positions >= window ? share_bits(positions * window, window, elements) : 0;
-  // Two threads that look at every index of elements in the cache are no faster than one.
   if (bits > 0 && !elements && !w.overlapping && is_sorted(w))
     return scatter_sorted(w, work, int64_t{1} << bits, whole);
+  // Two threads that look at every index of elements in the cache are no faster than one.
   if (bits > 1 || (bits > 0 && (work.far() || !is_plain(w, work)))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
     int block = kLeast;

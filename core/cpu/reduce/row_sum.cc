@@ -108,10 +108,10 @@ SPRUCE_INLINE void pairs(const Rows<Bfloat16>& rows, int64_t count, int64_t colu
 }
 
 template <int kWide, class T>
-SPRUCE_INLINE void body(const T* from, const RowCopy& all, int64_t lists, int64_t count,
-                        float* to) {
+SPRUCE_INLINE void body(const RowCopy& all, int64_t lists, int64_t count, float* to) {
   const int64_t n = all.bytes / static_cast<int64_t>(sizeof(T));
-  Rows<T> rows{from, all.places, all.known, rows_ahead(all.bytes), std::min(all.bytes, kMostBytes)};
+  Rows<T> rows{reinterpret_cast<const T*>(all.from), all.places, all.known, rows_ahead(all.bytes),
+               std::min(all.bytes, kMostBytes)};
   for (int64_t list = 0; list < lists; ++list) {
     int64_t j = 0;
     if (whole(rows.places, count)) {
@@ -130,21 +130,19 @@ SPRUCE_INLINE void body(const T* from, const RowCopy& all, int64_t lists, int64_
 
 template <class T>
 struct Loops {
-  using Loop = void (*)(const T*, const RowCopy&, int64_t, int64_t, float*);
-  static void base(const T* from, const RowCopy& rows, int64_t lists, int64_t count, float* to) {
-    body<16>(from, rows, lists, count, to);
+  using Loop = void (*)(const RowCopy&, int64_t, int64_t, float*);
+  static void base(const RowCopy& rows, int64_t lists, int64_t count, float* to) {
+    body<16, T>(rows, lists, count, to);
   }
-  SPRUCE_TARGET_V3 static void v3(const T* from, const RowCopy& rows, int64_t lists, int64_t count,
-                                  float* to) {
-    body<64>(from, rows, lists, count, to);
+  SPRUCE_TARGET_V3 static void v3(const RowCopy& rows, int64_t lists, int64_t count, float* to) {
+    body<64, T>(rows, lists, count, to);
   }
-  SPRUCE_TARGET_V4 static void v4(const T* from, const RowCopy& rows, int64_t lists, int64_t count,
-                                  float* to) {
-    body<64>(from, rows, lists, count, to);
+  SPRUCE_TARGET_V4 static void v4(const RowCopy& rows, int64_t lists, int64_t count, float* to) {
+    body<64, T>(rows, lists, count, to);
   }
   static void run(const RowCopy& rows, int64_t lists, int64_t count, float* to) {
     static const Loop loop = pick<Loop>(&base, &v3, &v4);
-    loop(reinterpret_cast<const T*>(rows.from), rows, lists, count, to);
+    loop(rows, lists, count, to);
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // a + b; for bool, logical or.
 #include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/math/wrapping.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -11,12 +12,7 @@ namespace {
 struct Add {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_same_v<T, bool>)
-      return a || b;
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-    else
-      return a + b;
+    return cpu::wrapping_add(a, b);
   }
 };
 
