@@ -5,6 +5,7 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/ops.h"
+#include "spruce/data/grey.h"
 
 namespace spruce::data {
 namespace {
@@ -37,7 +38,8 @@ Array factor(const Key& key, double x, Dtype dtype) {
 
 Array grey(const Array& image) {
   if (image.shape()[2] == 1) return image;
-  const Array weights = array({0.299, 0.587, 0.114}, image.dtype());
+  const Array weights =
+      array({internal::kGreyOf[0], internal::kGreyOf[1], internal::kGreyOf[2]}, image.dtype());
   return sum(image * weights, -1, {.keepdims = true});
 }
 

@@ -67,9 +67,7 @@ Labelled labelled(const char* op, const Array& input, const Array& target) {
                      "; they must be f[..., classes] and i[...], with at least one class");
   }
   const int64_t classes = input.shape().back();
-  const NanOutsideParams range{op, "the target holds class",
-                               "the input has classes 0.." + std::to_string(classes - 1), classes,
-                               input.dtype()};
+  const NanOutsideParams range = internal::class_range(op, classes, input.dtype());
   check_known(target, range);
   const Array index = widened(target, classes), at = expand_dims(index, -1);
   return {at, squeeze(rules::take_along(input, at, input.rank() - 1), -1),

@@ -138,6 +138,10 @@ class ObjectScope {
   ObjectScope(Context& ctx, const T& object) : ctx_(ctx), before_(ctx.scopes.size()) {
     if (ctx.key.data().defined()) ctx.push(object);
   }
+  /// A part with a number.
+  ObjectScope(Context& ctx, size_t index) : ctx_(ctx), before_(ctx.scopes.size()) {
+    if (ctx.key.data().defined()) ctx.push_name(std::to_string(index));
+  }
   ~ObjectScope() {
     if (ctx_.scopes.size() > before_) leave();
   }

@@ -42,10 +42,13 @@ std::vector<Array> batches(const EstimatorOptions& options, const Key& key, int6
   return out;
 }
 
-float known_loss(const char* op, const Array& loss, const std::string& step) {
+float known_loss(const char* op, const Array& loss, int64_t step, int64_t epoch) {
   const auto value = loss.astype(float32).item<float>();
   if (!std::isnan(value)) return value;
-  throw ValueError(std::string(op) + ": the loss of " + step +
+  const std::string which =
+      step < 0 ? "this step"
+               : "step " + std::to_string(step) + ", in epoch " + std::to_string(epoch);
+  throw ValueError(std::string(op) + ": the loss of " + which +
                    " is NaN (steps and epochs count from 0); look for NaN in the data, take a "
                    "smaller learning rate or optim::clip_by_global_norm; SPRUCE_DEBUG_NANS=1 names "
                    "the operation that makes the first NaN");

@@ -29,8 +29,8 @@ EstimatorOptions checked_options(const EstimatorOptions& options);
 int64_t checked_examples(const char* op, const Array& x, const Array& y);
 /// The places of the examples of one epoch, batch by batch.
 std::vector<Array> batches(const EstimatorOptions& options, const Key& key, int64_t n);
-/// A loss as a number. Throws ValueError where it is NaN, naming the step.
-float known_loss(const char* op, const Array& loss, const std::string& step);
+/// A loss as a number. Throws ValueError where it is NaN, naming the step and epoch of `fit`.
+float known_loss(const char* op, const Array& loss, int64_t step = -1, int64_t epoch = -1);
 /// See Fitted::score.
 float score(const Array& predicted, const Array& y);
 /// params + updates where they are trained, in the dtype of the parameter.
@@ -94,7 +94,7 @@ class Fitted {
     auto [params, state, loss] = (*step_)(parameters(), state_, own, x, y);
     History history = history_;
     const LocScope at(loc);
-    history.loss.push_back(internal::known_loss("step", loss, "this step"));
+    history.loss.push_back(internal::known_loss("step", loss));
     return {model_.factory()(std::move(params)),
             std::move(state),
             next,
@@ -161,10 +161,7 @@ class Estimator {
         state = std::move(next_state);
         const auto size = static_cast<double>(rows.size());
         const LocScope at(loc);
-        total +=
-            size * static_cast<double>(internal::known_loss(
-                       "fit", loss,
-                       "step " + std::to_string(count) + ", in epoch " + std::to_string(epoch)));
+        total += size * static_cast<double>(internal::known_loss("fit", loss, count, epoch));
         ++count;
         seen += size;
       }

@@ -10,10 +10,6 @@
 
 namespace spruce::nn {
 
-bool has_known_values(const Array& x) {
-  return x.impl()->concrete() != nullptr && x.aval().device == 0;
-}
-
 void check_known(const Array& index, const NanOutsideParams& p) {
   if (!has_known_values(index)) return;
   visit_dtype(index.dtype(), [&]<class T>(T) {
@@ -28,9 +24,7 @@ void check_known(const Array& index, const NanOutsideParams& p) {
 
 bool may_be_within(const Array& x, double low, double high) {
   if (!has_known_values(x)) return true;
-  // Of a value with a tangent, those numbers are read that the transform was given.
-  using Impl = spruce::internal::ArrayImpl;
-  const Array values{Ref<Impl>(const_cast<Impl*>(x.impl()->concrete()))};
+  const Array values = spruce::internal::known_values(x);
   bool within = true;
   visit_dtype(x.dtype(), [&]<class T>(T) {
     for (const T v : values.data<T>()) {

@@ -2,12 +2,12 @@
 // Indices of classes and rows: checked where their values are known, NaN where they are not.
 #pragma once
 
+#include "spruce/core/known_values.h"
 #include "spruce/core/rules/nan_outside.h"
 
 namespace spruce::nn {
 
-/// Whether the values of `x` can be read now; they cannot under vmap and jit.
-bool has_known_values(const Array& x);
+using spruce::internal::has_known_values;
 
 /// Throws the IndexError of `p` where a known index is not within 0..p.size-1: a negative one too,
 /// which take() counts from the end.

@@ -19,7 +19,8 @@
 
 namespace spruce::nn {
 
-using internal::reduced, internal::require_floating, internal::require_same_shape;
+using internal::class_range, internal::reduced, internal::require_floating,
+    internal::require_same_shape;
 using spruce::internal::check_range, spruce::internal::Range;
 
 namespace {
@@ -54,11 +55,6 @@ Array class_weights(const char* op, const Array& weight, int64_t classes, Dtype 
                      ", it needs one entry for each of " + std::to_string(classes) + " classes");
   }
   return astype(weight, dtype);
-}
-
-NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype) {
-  return {op, "the target holds class", "the input has classes 0.." + std::to_string(classes - 1),
-          classes, dtype};
 }
 
 // The labels to ignore are set to class 0. Those out of range are an error where they are known,

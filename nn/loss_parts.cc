@@ -19,6 +19,11 @@ Array reduced(const Array& losses, Reduction reduction) {
   }
 }
 
+NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype) {
+  return {op, "the target holds class", "the input has classes 0.." + std::to_string(classes - 1),
+          classes, dtype};
+}
+
 void require_floating(const char* op, const Array& input) {
   if (!is_floating(input.dtype())) {
     throw DtypeError(std::string(op) + ": the input must be floating, got " +

@@ -2,6 +2,7 @@
 // What losses share: their checks, and how many numbers become one.
 #pragma once
 
+#include "spruce/core/rules/nan_outside.h"
 #include "spruce/nn/loss.h"
 
 namespace spruce::nn::internal {
@@ -13,6 +14,9 @@ void require_floating(const char* op, const Array& input);
 /// Throws ShapeError naming `op` and both unless input and target have one shape and the input is
 /// floating.
 void require_same_shape(const char* op, const Array& input, const Array& target);
+/// What is said of a target of class indices that holds others than 0..classes-1; the dtype is that
+/// of the input.
+NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype);
 /// Throws ShapeError naming `op` unless `shape` broadcasts to that of the input: the weight of a
 /// loss must not make it larger.
 void require_broadcast(const char* op, const char* name, const Array& given, const Array& input);

@@ -153,9 +153,7 @@ Array MultiMarginLossFunction::operator()(const Array& input, const Array& targe
     throw ValueError("multi_margin_loss: p is " + std::to_string(o.p) + ", it must be 1 or 2");
   }
   const int64_t classes = input.shape().back();
-  const NanOutsideParams range{"multi_margin_loss", "the target holds class",
-                               "the input has classes 0.." + std::to_string(classes - 1), classes,
-                               input.dtype()};
+  const NanOutsideParams range = internal::class_range("multi_margin_loss", classes, input.dtype());
   check_known(target, range);
   if (classes == 0)
     throw ShapeError("multi_margin_loss: the input " + to_string(input.aval()) + " has no classes");

@@ -6,7 +6,7 @@
 namespace spruce::nn {
 namespace {
 
-using internal::Node;
+using internal::join_path, internal::Node;
 using io::internal::StaticTexts;
 
 // Stands behind the path of a part for its type; no field of a struct has the name.
@@ -14,16 +14,13 @@ constexpr const char* kType = "(class)";
 
 std::string type_of(const std::shared_ptr<Node>& node) { return ModuleRef(node).name(); }
 
-std::string under(const std::string& path, const std::string& name) {
-  return path.empty() ? name : path + "." + name;
-}
-
 StaticTexts options_of(const std::shared_ptr<Node>& root) {
   StaticTexts out;
   for (const auto& [path, node] : internal::named_nodes(root)) {
-    out.emplace(under(path, kType), type_of(node));
+    out.emplace(join_path(path, kType), type_of(node));
     if (node->layer == nullptr) continue;
-    for (const auto& [name, text] : node->layer->options()) out.emplace(under(path, name), text);
+    for (const auto& [name, text] : node->layer->options())
+      out.emplace(join_path(path, name), text);
   }
   return out;
 }
@@ -31,7 +28,7 @@ StaticTexts options_of(const std::shared_ptr<Node>& root) {
 // The options of the layer of a node, without its path.
 StaticTexts options_below(const StaticTexts& all, const StaticTexts& own, const std::string& path) {
   StaticTexts out;
-  for (const auto& entry : own) out.emplace(entry.first, all.at(under(path, entry.first)));
+  for (const auto& entry : own) out.emplace(entry.first, all.at(join_path(path, entry.first)));
   return out;
 }
 

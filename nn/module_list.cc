@@ -16,19 +16,6 @@ void add_part(Node& list, const std::string& name, const std::shared_ptr<Node>& 
   note_structure_change();
 }
 
-}  // namespace spruce::nn::internal
-
-namespace spruce::nn {
-
-const std::shared_ptr<internal::Node>& AnyModule::node_of(const ModuleBase* module) {
-  if (module == nullptr) internal::throw_null_part("AnyModule");
-  return module->node();
-}
-
-}  // namespace spruce::nn
-
-namespace spruce::nn::internal {
-
 void throw_null_part(const char* op) {
   throw ValueError(std::string(op) + ": a part is a null pointer; make the module first");
 }
@@ -39,3 +26,12 @@ void throw_no_part(const char* op, const Node& list, const std::string& name) {
 }
 
 }  // namespace spruce::nn::internal
+
+namespace spruce::nn {
+
+const std::shared_ptr<internal::Node>& AnyModule::node_of(const ModuleBase* module) {
+  if (module == nullptr) internal::throw_null_part("AnyModule");
+  return module->node();
+}
+
+}  // namespace spruce::nn

@@ -6,13 +6,7 @@
 namespace spruce::nn::internal {
 
 PartScope::PartScope(Context& ctx, const char* whole, size_t index, const std::type_info& type)
-    : ctx_(ctx), whole_(whole), index_(index), before_(ctx.scopes.size()), type_(type) {
-  if (ctx.key.data().defined()) ctx.push_name(std::to_string(index));
-}
-
-PartScope::~PartScope() {
-  ctx_.scopes.erase(ctx_.scopes.begin() + static_cast<ptrdiff_t>(before_), ctx_.scopes.end());
-}
+    : inside_(ctx, index), whole_(whole), index_(index), type_(type) {}
 
 std::string PartScope::path(const std::string& around) const {
   return join_path(around, std::to_string(index_));

@@ -15,16 +15,15 @@ namespace spruce::nn::internal {
 class PartScope final : public spruce::internal::ErrorScope {
  public:
   PartScope(Context& ctx, const char* whole, size_t index, const std::type_info& type);
-  ~PartScope() override;
 
   std::string whole() const override { return whole_; }
   std::string path(const std::string& around) const override;
   std::string type() const override;
 
  private:
-  Context& ctx_;
+  ObjectScope inside_;
   const char* whole_;
-  size_t index_, before_;
+  size_t index_;
   const std::type_info& type_;
 };
 

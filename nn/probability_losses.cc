@@ -158,10 +158,4 @@ Array GeneralizedKlDivergenceFunction::operator()(const Array& input, const Arra
   return reduced(sum(t * (logs - input) + exp(input) - t, o.axes), o.reduction);
 }
 
-Array ConvexKlDivergenceFunction::operator()(const Array& input, const Array& target,
-                                             const DivergenceOptions& o, Loc loc) const {
-  const OpScope at("convex_kl_divergence", loc);
-  return generalized_kl_divergence(input, target, o);
-}
-
 }  // namespace spruce::nn

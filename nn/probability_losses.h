@@ -102,9 +102,6 @@ inline constexpr struct GeneralizedKlDivergenceFunction {
                    Loc loc = Loc::current()) const;
 } generalized_kl_divergence{};
 /// The same under its other name in Optax.
-inline constexpr struct ConvexKlDivergenceFunction {
-  Array operator()(const Array& input, const Array& target, const DivergenceOptions& options = {},
-                   Loc loc = Loc::current()) const;
-} convex_kl_divergence{};
+inline constexpr const auto& convex_kl_divergence = generalized_kl_divergence;
 
 }  // namespace spruce::nn

@@ -17,6 +17,7 @@
 #include "spruce/core/ops/sort.h"
 #include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
+#include "spruce/core/rules/shape.h"
 
 namespace spruce::nn::prune {
 namespace {
@@ -87,9 +88,7 @@ int axis_of(const char* op, const Array& weight, int dim) {
 // Channels of `scores` f[channels] that stay, as a mask of the weight.
 Array structured(const char* op, const Array& scores, const Array& weight, const Amount& amount,
                  int axis, const PruneOptions& o) {
-  Axes others;
-  for (int i = 0; i < weight.rank(); ++i)
-    if (i != axis) others.push_back(i);
+  const Axes others = rules::other_axes(weight.rank(), {axis});
   const Array old = o.mask.defined() ? any(o.mask, others) : Array();
   Shape along = Shape::filled(weight.rank(), 1);
   along[axis] = weight.shape(axis);
@@ -129,9 +128,7 @@ Array ln_structured(const Array& weight, Amount amount, double n, int dim, const
                      "; the order of a norm is positive, or infinity");
   }
   const int axis = axis_of(op, weight, dim);
-  Axes others;
-  for (int i = 0; i < weight.rank(); ++i)
-    if (i != axis) others.push_back(i);
+  const Axes others = rules::other_axes(weight.rank(), {axis});
   const Array size = abs(looked_at(weight, o));
   // The root of the sum keeps the order.
   const Array norms = std::isinf(n) ? max(size, others) : sum(power(size, n), others);

@@ -46,7 +46,7 @@ bool Selection::operator()(const std::string& path) const {
 
 Selection Selection::joined(const Selection& other) const {
   if (inverted_ || other.inverted_)
-    throw ValueError("Selection: || joins selections that are not turned round; write !(a || b)");
+    throw ValueError("Selection: || does not take negations such as !a; write !(a || b)");
   Selection both = *this;
   both.patterns_.insert(both.patterns_.end(), other.patterns_.begin(), other.patterns_.end());
   return both;

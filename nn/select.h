@@ -12,7 +12,7 @@
 
 namespace spruce::nn {
 
-/// A predicate of paths. Several are joined by ||, and turned round by !.
+/// A predicate of paths: a || b chooses what one of them chooses, !a what a does not.
 class Selection {
  public:
   /// Of the library: paths that one of the patterns matches.
@@ -23,7 +23,7 @@ class Selection {
   /// The same, as predicates are called.
   bool operator()(const std::string& path, const Array&) const { return (*this)(path); }
 
-  /// What one of them chooses. Throws ValueError for one that is turned round.
+  /// What one of them chooses. Throws ValueError where one is a negation.
   friend Selection operator||(Selection a, const Selection& b) { return a.joined(b); }
   /// All that it does not choose.
   Selection operator!() const {

@@ -20,18 +20,20 @@ std::vector<Array> in_parts(const std::vector<Array>& leaves, int64_t size) {
                        std::to_string(batch) + " and parts of " + std::to_string(size) +
                        "; all arrays of the batch need one first axis, a multiple of the size");
     }
-    std::vector<int64_t> sizes{batch / size, size};
-    for (int i = 1; i < a.rank(); ++i) sizes.push_back(a.shape()[i]);
-    out.push_back(reshape(a, Shape(sizes)));
+    Shape shape = a.shape();
+    shape[0] = size;
+    shape.insert(0, batch / size);
+    out.push_back(reshape(a, shape));
   }
   if (out.empty()) throw ShapeError("microbatch: no arrays in the arguments of the batch");
   return out;
 }
 
 Array of_parts(const Array& a) {
-  std::vector<int64_t> sizes{-1};
-  for (int i = 2; i < a.rank(); ++i) sizes.push_back(a.shape()[i]);
-  return reshape(a, Shape(sizes));
+  Shape shape = a.shape();
+  shape.erase(0);
+  shape[0] = -1;
+  return reshape(a, shape);
 }
 
 }  // namespace spruce::optim::internal

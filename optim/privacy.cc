@@ -29,9 +29,9 @@ Array clip_shares(const std::vector<Array>& leaves, const Hyperparam& most) {
 
 Array weighted_sum(const Array& share, const Array& g) {
   const Array flat = matmul(astype(share, g.dtype()), reshape(g, {g.shape()[0], -1}));
-  std::vector<int64_t> sizes;
-  for (int i = 1; i < g.rank(); ++i) sizes.push_back(g.shape()[i]);
-  return reshape(flat, Shape(sizes));
+  Shape shape = g.shape();
+  shape.erase(0);
+  return reshape(flat, shape);
 }
 
 }  // namespace spruce::optim::internal

@@ -63,14 +63,19 @@ PerExampleClip<G, G> per_example_layer_norm_clip(const G& grads,
   internal::examples_of("per_example_layer_norm_clip", leaves);
   int64_t elements = 0;
   for (const Array& g : leaves) elements += g.size();
-  const auto share_of = [&](const Array& g) {
+  std::vector<Array> shares;  // f[examples], by array
+  for (const Array& g : leaves) {
     const double share = uniform ? 1.0 / static_cast<double>(leaves.size())
                                  : static_cast<double>(g.size()) / static_cast<double>(elements);
-    return internal::clip_shares({g}, global_l2_norm_clip * Hyperparam(std::sqrt(share)));
-  };
-  return {
-      map_trainable([&](const Array& g) { return internal::weighted_sum(share_of(g), g); }, grads),
-      map_trainable([&](const Array& g) { return count_nonzero(share_of(g) < 1); }, grads)};
+    shares.push_back(
+        internal::clip_shares({g}, global_l2_norm_clip * Hyperparam(std::sqrt(share))));
+  }
+  size_t leaf = 0;
+  G sums = map_trainable([&](const Array& g) { return internal::weighted_sum(shares[leaf++], g); },
+                         grads);
+  leaf = 0;
+  G clipped = map_trainable([&](const Array&) { return count_nonzero(shares[leaf++] < 1); }, grads);
+  return {std::move(sums), std::move(clipped)};
 }
 
 /// State of differentially_private_aggregate.

@@ -3,20 +3,12 @@
 
 #include <limits>
 
+#include "spruce/core/known_values.h"
 #include "spruce/core/ops/math.h"
 
 namespace spruce::optim {
-namespace {
 
-// Whether the number can be read now; it cannot under vmap and jit.
-bool is_known(const Array& x) { return x.impl()->concrete() != nullptr && x.aval().device == 0; }
-
-double number_of(const Array& x) {
-  using Impl = spruce::internal::ArrayImpl;
-  return Array{Ref<Impl>(const_cast<Impl*>(x.impl()->concrete()))}.item<double>();
-}
-
-}  // namespace
+using spruce::internal::has_known_values, spruce::internal::known_values;
 
 Array Schedule::operator()(const Array& count) const {
   const LocReset reset;
@@ -32,10 +24,11 @@ Hyperparam Schedule::rate(const char* op, const Array& count) const {
   if (!f_) return value_;
   const Array value = (*this)(count);
   const Hyperparam checked(value);  // of rank 0
-  if (is_known(value)) {
-    const double number = number_of(value);
+  if (has_known_values(value)) {
+    const double number = known_values(value).item<double>();
     if (number >= 0 && number < std::numeric_limits<double>::infinity()) return checked;
-    const std::string at = is_known(count) ? std::to_string(count.item<int64_t>()) : "?";
+    const std::string at =
+        has_known_values(count) ? std::to_string(known_values(count).item<int64_t>()) : "?";
     throw ValueError(std::string(op) + ": learning_rate is " +
                      spruce::internal::number_text(static_cast<float>(number)) + " at update " +
                      at +

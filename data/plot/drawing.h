@@ -39,7 +39,7 @@ struct Label {
   Anchor anchor;
   std::string text;
   Colour colour = kBlack;
-  bool upward = false;  // turned around (x, y) so that it is read from below
+  bool upward = false;  // rotated by 90 degrees about (x, y): its first letter is the lowest
 };
 
 /// What is drawn, from the back to the front, on white.

@@ -11,6 +11,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/data/files/image.h"
+#include "spruce/data/grey.h"
 #include "spruce/data/plot/drawing.h"
 
 namespace spruce::data {
@@ -90,8 +91,10 @@ std::string base64(const std::vector<uint8_t>& bytes) {
 
 // How light a pixel is, from 0 to 255.
 double light_of(const uint8_t* pixel, int64_t channels) {
-  const double grey =
-      channels < 3 ? pixel[0] : 0.299 * pixel[0] + 0.587 * pixel[1] + 0.114 * pixel[2];
+  const double grey = channels < 3
+                          ? pixel[0]
+                          : internal::kGreyOf[0] * pixel[0] + internal::kGreyOf[1] * pixel[1] +
+                                internal::kGreyOf[2] * pixel[2];
   return channels % 2 == 0 ? grey * pixel[channels - 1] / 255 : grey;
 }
 
