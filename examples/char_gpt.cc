@@ -10,12 +10,12 @@
 #include <spruce/data.h>
 #include <spruce/spruce.h>
 
-#include <chrono>
 #include <cstdio>
 #include <span>
 #include <vector>
 
 #include "arguments.h"
+#include "seconds.h"
 #include "text.h"
 
 namespace sp = spruce;
@@ -129,10 +129,6 @@ std::vector<int32_t> continued(std::vector<int32_t> text, int64_t count, int64_t
     text.push_back(next(std::span<const int32_t>(text).subspan(from), i, is_new));
   }
   return text;
-}
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace

@@ -11,12 +11,12 @@
 #include <spruce/spruce.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
 #include "arguments.h"
 #include "digits.h"
+#include "seconds.h"
 
 namespace sp = spruce;
 namespace nn = spruce::nn;
@@ -33,12 +33,11 @@ struct Run {
 // Repeats step(model) -> loss before it, and notes both.
 template <class Step>
 Run run(const std::string& name, const nn::Linear& start, int64_t steps, const Step& step) {
-  using Clock = std::chrono::steady_clock;
   Run out{name, start, {}, {}};
-  const Clock::time_point begin = Clock::now();
+  const double begin = seconds();
   for (int64_t i = 0; i < steps; ++i) {
     out.loss.push_back(step(out.model).template item<double>());
-    out.time.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    out.time.push_back(seconds() - begin);
   }
   return out;
 }
