@@ -2,8 +2,6 @@
 // The first input. Gradients reach it only where the second, a mask for its leading axes, is true:
 // vmap computes all branches of a cond for all examples, and on the way back through those that an
 // example did not take, 0 times infinity would be NaN.
-#include <algorithm>
-
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -11,16 +9,6 @@
 
 namespace spruce {
 namespace {
-
-Aval shape(const ShapeArgs& a) {
-  const Shape &x = a.in[0]->shape, &mask = a.in[1]->shape;
-  bool leads = mask.rank() <= x.rank() && is_bool(a.in[1]->dtype);
-  for (int i = 0; leads && i < mask.rank(); ++i) leads = x[i] == mask[i];
-  if (!leads)
-    throw GraphError(std::string(a.op) + ": the mask is " + to_string(*a.in[1]) +
-                     "; it must be bool, of the leading axes of " + to_string(*a.in[0]));
-  return *a.in[0];
-}
 
 void jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in);
@@ -32,11 +20,10 @@ void transpose_rule(const TransposeArgs& a) {
   a.out[0] = where(mask, a.cts[0], zeros_like(a.cts[0]));
 }
 
-// A large array that is shared stays shared: any example whose mask is true lets its gradient by.
+// An array that all examples share stays shared, since the examples whose mask is false compute
+// with the operands of one whose mask is true (fill_unmasked): any of them lets its gradient by.
 void batch(const BatchArgs& a) {
-  constexpr int64_t kLargest = 1 << 20;  // bytes of copies
-  if (!a.batched[0] && a.in[0].rank() > 0 &&
-      a.in[0].nbytes() > kLargest / std::max<int64_t>(a.size, 1) && a.in[1].rank() == 1) {
+  if (!a.batched[0] && a.in[0].rank() > 0 && a.in[1].rank() == 1) {
     a.out[0] = bind1(a.p, {a.in[0], any(a.in[1])});
     a.out_batched[0] = false;
     return;
@@ -61,13 +48,23 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive guard_p = {
     .name = "guard",
-    .shape = shape,
+    .shape = rules::masked_shape,
     .jvp = jvp,
     .transpose = transpose_rule,
     .batch = batch,
     .samples = samples,
     .kind = PrimitiveKind::kView,
 };
+
+Aval rules::masked_shape(const ShapeArgs& a) {
+  const Shape &x = a.in[0]->shape, &mask = a.in[1]->shape;
+  bool leads = mask.rank() <= x.rank() && is_bool(a.in[1]->dtype);
+  for (int i = 0; leads && i < mask.rank(); ++i) leads = x[i] == mask[i];
+  if (!leads)
+    throw GraphError(std::string(a.op) + ": the mask is " + to_string(*a.in[1]) +
+                     "; it must be bool, of the leading axes of " + to_string(*a.in[0]));
+  return *a.in[0];
+}
 
 Array rules::over_leading_axes(const Array& mask, int rank) {
   Shape shape = mask.shape();

@@ -2,7 +2,6 @@
 #include "spruce/transforms/control/body/masked_operands.h"
 
 #include "spruce/core/ops/ops.h"
-#include "spruce/transforms/derive/stop_gradient.h"
 #include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::internal {
@@ -17,11 +16,10 @@ std::vector<Array> masked_operands(std::vector<Array> in, const Mask& batched, c
     }
     return in;
   }
-  const Array first = argmax(astype(mask, int32)), some = any(mask);
+  const Array some = any(mask);
   for (size_t i = 0; i < in.size(); ++i) {
     if (batched[i])
-      in[i] = where(rules::over_leading_axes(mask, in[i].rank()), in[i],
-                    stop_gradient(in[i])[Index(first)]);
+      in[i] = bind1(fill_unmasked_p, {in[i], mask});
     else if (is_floating(in[i].dtype()))
       in[i] = bind1(guard_p, {in[i], some});
   }

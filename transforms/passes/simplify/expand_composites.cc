@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Composites whose parts fusion knows, as the operations that they are made of: logaddexp,
-// nan_outside, and the tangent of attention, which has no kernel.
+// nan_outside, and what has no kernel.
 #include "spruce/core/ops/binary.h"
-#include "spruce/core/rules/attention.h"
 #include "spruce/core/rules/nan_outside.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
@@ -12,7 +11,8 @@ namespace spruce::passes {
 namespace {
 
 ValueId parts(Rewriter& r, const Equation& e) {
-  const bool always = e.primitive == &attention_tangent_p || e.primitive == &nan_outside_p;
+  const bool no_kernel = e.primitive->call != nullptr && e.primitive->call == e.primitive->expand;
+  const bool always = no_kernel || e.primitive == &nan_outside_p;
   if (!always && e.primitive != &logaddexp_p) return kNone;
   std::vector<const Aval*> types;
   for (const ValueId v : e.inputs) types.push_back(&r.aval(v));

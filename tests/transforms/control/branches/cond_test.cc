@@ -318,6 +318,43 @@ TEST(Cond, BranchesThatAreNotTakenLeaveNoNanInGradientsOfSharedArrays) {
   expect_close(grad(chosen)(w), zeros({2}, float64), "switch_");
 }
 
+// Where no example of an inner batch takes the branch, those of others stand in for it.
+TEST(Cond, NestedVmapsLeaveNoNanInGradientsOfSharedArrays) {
+  const Array x = array({{4.0, -1.0}, {0.0, -2.0}, {0.0, 0.0}}, float64);
+  for (const int64_t n : {2, 600}) {
+    SCOPED_TRACE(n);
+    const Array w = ones({n, n}, float64);
+    const auto each = [](const Array& v, const Array& y) {
+      return cond(
+          y > 0.0, [&](const Array& z) { return sum(v) * log(z); },
+          [&](const Array& z) { return sum(v) * z; }, y);
+    };
+    const auto of_row = [&](const Array& v, const Array& row) {
+      return sum(vmap([&](const Array& y) { return each(v, y); })(row));
+    };
+    const auto nested = [&](const Array& v) {
+      return sum(vmap([&](const Array& row) { return of_row(v, row); })(x));
+    };
+    const Array want = full({n, n}, std::log(4.0) - 3.0, float64);
+    expect_close(grad(nested)(w), want, "grad of vmap of vmap");
+    expect_close(jit(grad(nested))(w), want, "jit of grad of vmap of vmap");
+    const auto slopes = [&](const Array& v) {
+      return sum(vmap([&](const Array& row) {
+                   return grad([&](const Array& u) { return of_row(u, row); })(v);
+                 })(x),
+                 0);
+    };
+    expect_close(slopes(w), want, "vmap of grad of vmap");
+    expect_close(jit(slopes)(w), want, "jit of vmap of grad of vmap");
+    const auto thrice = [&](const Array& v) {
+      return sum(vmap([&](const Array& xs) {
+        return sum(vmap([&](const Array& row) { return of_row(v, row); })(xs));
+      })(stack({x, -abs(x)})));
+    };
+    expect_close(grad(thrice)(w), full({n, n}, std::log(4.0) - 10.0, float64), "three vmaps");
+  }
+}
+
 TEST(Cond, SharedArraysStaySharedInNestedVmaps) {
   const Array w = ones({600, 600}, float64);
   const auto f = [&](const Array& row) {
