@@ -375,6 +375,7 @@ void NestBuilder::add_stage(Draft& d, Step::Kind kind) {
     for (auto& r : d.stage.reductions) r.value = d.value(r.value);
     Step step{};
     step.kind = kind;
+    d.stage.longest = n_.pieced_.empty() ? n_.inner_ : n_.tile_;
     step.kernel = make_kernel(d.stage);
     workspace_ = std::max(workspace_, step.kernel->workspace_bytes());
     step.outs = n_.entries_.size() + d.in.size();

@@ -46,6 +46,7 @@ struct Stage {
   std::vector<Op> ops;
   std::vector<Output> outputs;
   std::vector<Reduction> reductions;
+  int64_t longest = 0;  // elements of the longest run, as far as that is known
 
   Dtype dtype_of(int value) const {
     const size_t v = static_cast<size_t>(value);

@@ -57,6 +57,8 @@ class StageEmitter final : public Emitter {
   void start_accumulators();
   void finish_accumulators();
   void make_tail_mask();
+  void choose_segments();
+  void run_segments();
 
   const Stage& stage_;
   const StageProgram& program_;
@@ -69,6 +71,9 @@ class StageEmitter final : public Emitter {
   std::vector<int> accumulators_;      // the register of accumulator [reduction, copy], or -1
   std::vector<int> accumulator_slots_;
   int lanes_slot_ = -1, tail_slot_ = -1;
+  int segments_ = 1;              // parts of a long run whose turns alternate
+  int64_t segment_elements_ = 0;  // a multiple of the elements of a turn
+  int left_slot_ = -1;            // counters: segments of this turn, turns of these segments
   Xbyak::Label tail_table_;
   size_t tail_offset_ = 0;
 };

@@ -223,6 +223,34 @@ TEST(Codegen, RunsRandomProgramsOfAnyLength) {
   }
 }
 
+// Long runs over few arrays are done in segments, and what is left behind them.
+TEST(Codegen, RunsRandomProgramsOverLongRuns) {
+  for (const IsaLevel level : levels()) {
+    int tried = 0;
+    for (unsigned seed = 1000; tried < 24; ++seed) {
+      Values random(seed);
+      Stage stage = random_stage(random, seed % 4 == 3);
+      stage.reductions.clear();
+      stage.longest = 1 << 25;
+      size_t arrays = stage.outputs.size();
+      for (const Stage::Input& in : stage.inputs) arrays += in.scalar ? 0 : 1;
+      if (arrays > 5) continue;
+      ++tried;
+      const int64_t n = 66000 + seed % 500;
+      std::vector<Bytes> inputs;
+      for (const Stage::Input& in : stage.inputs)
+        inputs.push_back(random.of(in.dtype, in.scalar ? 1 : n));
+      const std::string what =
+          "seed " + std::to_string(seed) + " level " + std::to_string(static_cast<int>(level));
+      const bool in_place =
+          size_of(stage.dtype_of(stage.outputs[0].value)) == size_of(stage.inputs[0].dtype) &&
+          stage.outputs[0].mode == Stage::Mode::kStore && !stage.inputs[0].scalar;
+      expect_stage(stage, level, inputs, n, what, in_place);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(Codegen, FoldsIntegersAndProducts) {
   for (const IsaLevel level : levels()) {
     for (const Dtype d : {Dtype::kInt32, Dtype::kUint32, Dtype::kFloat32, Dtype::kFloat64}) {
