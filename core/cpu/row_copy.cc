@@ -53,7 +53,7 @@ SPRUCE_INLINE void body(RowCopy rows, int64_t count, char* to, int64_t step) {
 
 struct Loops {
   using Loop = void (*)(const RowCopy&, int64_t, char*, int64_t);
-  static void base(const RowCopy& rows, int64_t count, char* to, int64_t step) {
+  SPRUCE_TARGET_BASE static void base(const RowCopy& rows, int64_t count, char* to, int64_t step) {
     body<16>(rows, count, to, step);
   }
   SPRUCE_TARGET_V3 static void v3(const RowCopy& rows, int64_t count, char* to, int64_t step) {

@@ -63,7 +63,7 @@ struct Step {
     q.total += sum;
     q.largest = largest;
   }
-  static void base(Query<T>& q, T* x, int64_t n, T* out, int64_t e) {
+  SPRUCE_TARGET_BASE static void base(Query<T>& q, T* x, int64_t n, T* out, int64_t e) {
     body<math::Isa<false>>(q, x, n, out, e);
   }
   SPRUCE_TARGET_V3 static void v3(Query<T>& q, T* x, int64_t n, T* out, int64_t e) {

@@ -121,7 +121,7 @@ SPRUCE_INLINE void ternary_body(const A* a, const B* b, const B* c, Y* y, int64_
 
 template <class Op, class X, class Y>
 struct Unary {
-  static void base(const void* x, void* y, int64_t n) {
+  SPRUCE_TARGET_BASE static void base(const void* x, void* y, int64_t n) {
     unary_body<Op, BaseIsa>(static_cast<const X*>(x), static_cast<Y*>(y), n);
   }
   SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t n) {
@@ -144,7 +144,7 @@ struct Unary {
 
 template <class Op, class X, class Y>
 struct Binary {
-  static void base(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
+  SPRUCE_TARGET_BASE static void base(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
     binary_body<Op, BaseIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y),
                              n, as, bs);
   }
@@ -194,7 +194,7 @@ struct Binary<Op, X, Y> {
 /// `Op` is called on the elements as they are stored.
 template <class Op, class A, class B, class Y>
 struct Ternary {
-  static void base(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as,
+  SPRUCE_TARGET_BASE static void base(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as,
                    int64_t bs, int64_t cs) {
     ternary_body<Op, BaseIsa>(static_cast<const A*>(a), static_cast<const B*>(b),
                               static_cast<const B*>(c), static_cast<Y*>(y), n, as, bs, cs);

@@ -19,7 +19,7 @@ template <class X, class Y>
 using Loop = void (*)(const X*, Y*, int64_t);
 
 template <class X, class Y>
-void base(const X* x, Y* y, int64_t n) {
+SPRUCE_TARGET_BASE void base(const X* x, Y* y, int64_t n) {
   convert(x, y, n);
 }
 template <class X, class Y>

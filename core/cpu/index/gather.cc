@@ -47,7 +47,7 @@ SPRUCE_INLINE void pick_body(const I* index, int64_t n, const T* x, int32_t last
 template <class I, class T>
 struct Pick {
   using Loop = void (*)(const I*, int64_t, const T*, int32_t, T*);
-  static void base(const I* index, int64_t n, const T* x, int32_t last, T* y) {
+  SPRUCE_TARGET_BASE static void base(const I* index, int64_t n, const T* x, int32_t last, T* y) {
     pick_body(index, n, x, last, y);
   }
   SPRUCE_TARGET_V3 static void v3(const I* index, int64_t n, const T* x, int32_t last, T* y) {

@@ -45,7 +45,7 @@ SPRUCE_INLINE void pieces(char* to, int64_t to_step, const char* from, int64_t f
 
 struct Pieces {
   using Loop = void (*)(char*, int64_t, const char*, int64_t, int64_t, int64_t);
-  static void base(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes,
+  SPRUCE_TARGET_BASE static void base(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes,
                    int64_t count) {
     pieces<16>(to, to_step, from, from_step, bytes, count);
   }
@@ -151,7 +151,7 @@ SPRUCE_INLINE void interleave_body(void* to_v, const void* const* from, int64_t 
 template <int kParts, class T>
 struct Interleave {
   using Loop = void (*)(void*, const void* const*, int64_t);
-  static void base(void* to, const void* const* from, int64_t count) {
+  SPRUCE_TARGET_BASE static void base(void* to, const void* const* from, int64_t count) {
     interleave_body<kParts, T>(to, from, count);
   }
   SPRUCE_TARGET_V3 static void v3(void* to, const void* const* from, int64_t count) {

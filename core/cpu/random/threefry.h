@@ -88,7 +88,7 @@ template <class F, class T>
 struct ThreefryLoop {
   using Loop = void (*)(const F& f, Words key, Words counter, T* out, int64_t n);
 
-  static void base(const F& f, Words key, Words counter, T* out, int64_t n) {
+  SPRUCE_TARGET_BASE static void base(const F& f, Words key, Words counter, T* out, int64_t n) {
     threefry_body(f, key, counter, out, n);
   }
   SPRUCE_TARGET_V3 static void v3(const F& f, Words key, Words counter, T* out, int64_t n) {

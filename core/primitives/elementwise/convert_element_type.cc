@@ -72,7 +72,7 @@ struct Convert {
     else
       for (int64_t i = 0; i < n; ++i) to[i] = converted<To, From>(from[i]);
   }
-  static void base(const void* x, void* y, int64_t n) { body(x, y, n); }
+  SPRUCE_TARGET_BASE static void base(const void* x, void* y, int64_t n) { body(x, y, n); }
   SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t n) { body(x, y, n); }
 };
 
