@@ -107,8 +107,8 @@ SPRUCE_INLINE void body(const void* from_v, int64_t from_step, void* to_v, int64
 
 template <class T, int kBase, int kV3, int kV4>
 struct Loops {
-  SPRUCE_TARGET_BASE static void base(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t rows,
-                   int64_t columns) {
+  SPRUCE_TARGET_BASE static void base(const void* from, int64_t from_step, void* to,
+                                      int64_t to_step, int64_t rows, int64_t columns) {
     body<T, kBase>(from, from_step, to, to_step, rows, columns);
   }
   SPRUCE_TARGET_V3 static void v3(const void* from, int64_t from_step, void* to, int64_t to_step,

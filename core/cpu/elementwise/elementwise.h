@@ -144,7 +144,8 @@ struct Unary {
 
 template <class Op, class X, class Y>
 struct Binary {
-  SPRUCE_TARGET_BASE static void base(const void* a, const void* b, void* y, int64_t n, int64_t as, int64_t bs) {
+  SPRUCE_TARGET_BASE static void base(const void* a, const void* b, void* y, int64_t n, int64_t as,
+                                      int64_t bs) {
     binary_body<Op, BaseIsa>(static_cast<const X*>(a), static_cast<const X*>(b), static_cast<Y*>(y),
                              n, as, bs);
   }
@@ -194,8 +195,8 @@ struct Binary<Op, X, Y> {
 /// `Op` is called on the elements as they are stored.
 template <class Op, class A, class B, class Y>
 struct Ternary {
-  SPRUCE_TARGET_BASE static void base(const void* a, const void* b, const void* c, void* y, int64_t n, int64_t as,
-                   int64_t bs, int64_t cs) {
+  SPRUCE_TARGET_BASE static void base(const void* a, const void* b, const void* c, void* y,
+                                      int64_t n, int64_t as, int64_t bs, int64_t cs) {
     ternary_body<Op, BaseIsa>(static_cast<const A*>(a), static_cast<const B*>(b),
                               static_cast<const B*>(c), static_cast<Y*>(y), n, as, bs, cs);
   }

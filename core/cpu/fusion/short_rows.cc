@@ -41,7 +41,9 @@ struct Rows {
       y[r] = best;
     }
   }
-  SPRUCE_TARGET_BASE static void base(const void* from, void* to, int64_t rows, int64_t n) { body(from, to, rows, n); }
+  SPRUCE_TARGET_BASE static void base(const void* from, void* to, int64_t rows, int64_t n) {
+    body(from, to, rows, n);
+  }
   SPRUCE_TARGET_V3 static void v3(const void* from, void* to, int64_t rows, int64_t n) {
     body(from, to, rows, n);
   }

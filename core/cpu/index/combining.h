@@ -179,7 +179,9 @@ struct Combine {
       }
     }
   }
-  SPRUCE_TARGET_BASE static void base(const Runs& r, void* operand, const void* updates) { body(r, operand, updates); }
+  SPRUCE_TARGET_BASE static void base(const Runs& r, void* operand, const void* updates) {
+    body(r, operand, updates);
+  }
   SPRUCE_TARGET_V3 static void v3(const Runs& r, void* operand, const void* updates) {
     body(r, operand, updates);
   }

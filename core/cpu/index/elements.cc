@@ -41,7 +41,8 @@ SPRUCE_INLINE void places_body(const I* entries, int64_t n, const Keys& keys, bo
 template <int kKeys, class I>
 struct Places {
   using Loop = void (*)(const I*, int64_t, const Keys&, bool, int32_t*);
-  SPRUCE_TARGET_BASE static void base(const I* entries, int64_t n, const Keys& keys, bool clip, int32_t* places) {
+  SPRUCE_TARGET_BASE static void base(const I* entries, int64_t n, const Keys& keys, bool clip,
+                                      int32_t* places) {
     places_body<kKeys>(entries, n, keys, clip, places);
   }
   SPRUCE_TARGET_V3 static void v3(const I* entries, int64_t n, const Keys& keys, bool clip,

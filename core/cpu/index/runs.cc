@@ -45,8 +45,8 @@ SPRUCE_INLINE void pieces(char* to, int64_t to_step, const char* from, int64_t f
 
 struct Pieces {
   using Loop = void (*)(char*, int64_t, const char*, int64_t, int64_t, int64_t);
-  SPRUCE_TARGET_BASE static void base(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes,
-                   int64_t count) {
+  SPRUCE_TARGET_BASE static void base(char* to, int64_t to_step, const char* from,
+                                      int64_t from_step, int64_t bytes, int64_t count) {
     pieces<16>(to, to_step, from, from_step, bytes, count);
   }
   SPRUCE_TARGET_V3 static void v3(char* to, int64_t to_step, const char* from, int64_t from_step,

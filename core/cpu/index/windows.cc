@@ -82,7 +82,8 @@ struct Located {
       places[i] = valid ? first + i * step + inside * stride : -1;
     }
   }
-  SPRUCE_TARGET_BASE static void base(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
+  SPRUCE_TARGET_BASE static void base(const I* entries, int64_t n, const OneKey& key,
+                                      int64_t* places) {
     body(entries, n, key, places);
   }
   SPRUCE_TARGET_V3 static void v3(const I* entries, int64_t n, const OneKey& key, int64_t* places) {

@@ -67,7 +67,8 @@ struct ArgReduce {
     }
   }
 
-  SPRUCE_TARGET_BASE static void base(const void* x, int64_t* p, int64_t n, int64_t step, int64_t columns) {
+  SPRUCE_TARGET_BASE static void base(const void* x, int64_t* p, int64_t n, int64_t step,
+                                      int64_t columns) {
     body(x, p, n, step, columns);
   }
   SPRUCE_TARGET_V3 static void v3(const void* x, int64_t* p, int64_t n, int64_t step,

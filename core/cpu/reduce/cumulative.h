@@ -78,8 +78,8 @@ SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, in
 
 template <class Op, class X>
 struct Cumulative {
-  SPRUCE_TARGET_BASE static void base(const void* x, void* y, int64_t n, int64_t step, int64_t columns,
-                   int64_t column_step) {
+  SPRUCE_TARGET_BASE static void base(const void* x, void* y, int64_t n, int64_t step,
+                                      int64_t columns, int64_t column_step) {
     cumulative_body<Op>(static_cast<const X*>(x), static_cast<X*>(y), n, step, columns,
                         column_step);
   }

@@ -160,7 +160,8 @@ struct Reduce {
     }
   }
 
-  SPRUCE_TARGET_BASE static void base(const void* x, void* y, int64_t outer, int64_t n, int64_t step, int64_t count) {
+  SPRUCE_TARGET_BASE static void base(const void* x, void* y, int64_t outer, int64_t n,
+                                      int64_t step, int64_t count) {
     body(x, y, outer, n, step, count);
   }
   SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t outer, int64_t n, int64_t step,

@@ -131,7 +131,8 @@ SPRUCE_INLINE void body(const RowCopy& all, int64_t lists, int64_t count, float*
 template <class T>
 struct Loops {
   using Loop = void (*)(const RowCopy&, int64_t, int64_t, float*);
-  SPRUCE_TARGET_BASE static void base(const RowCopy& rows, int64_t lists, int64_t count, float* to) {
+  SPRUCE_TARGET_BASE static void base(const RowCopy& rows, int64_t lists, int64_t count,
+                                      float* to) {
     body<16, T>(rows, lists, count, to);
   }
   SPRUCE_TARGET_V3 static void v3(const RowCopy& rows, int64_t lists, int64_t count, float* to) {

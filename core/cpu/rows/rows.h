@@ -137,7 +137,8 @@ struct Rows {
   /// x and y begin at row `begin`.
   using Loop = void (*)(const Extra&, const T*, T*, int64_t n, int64_t begin, int64_t end);
 
-  SPRUCE_TARGET_BASE static void base(const Extra& e, const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+  SPRUCE_TARGET_BASE static void base(const Extra& e, const T* x, T* y, int64_t n, int64_t begin,
+                                      int64_t end) {
     body<math::Isa<false>>(e, x, y, n, begin, end);
   }
   SPRUCE_TARGET_V3 static void v3(const Extra& e, const T* x, T* y, int64_t n, int64_t begin,

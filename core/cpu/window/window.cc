@@ -207,7 +207,9 @@ struct Combine {
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i * step]));
     }
   }
-  SPRUCE_TARGET_BASE static void base(C* y, const T* x, int64_t step, int64_t n) { body(y, x, step, n); }
+  SPRUCE_TARGET_BASE static void base(C* y, const T* x, int64_t step, int64_t n) {
+    body(y, x, step, n);
+  }
   SPRUCE_TARGET_V3 static void v3(C* y, const T* x, int64_t step, int64_t n) {
     body(y, x, step, n);
   }
@@ -315,7 +317,8 @@ struct Choose {
     }
   }
   using Loop = void (*)(C*, int32_t*, const T*, int64_t, int64_t, int32_t);
-  SPRUCE_TARGET_BASE static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n, int32_t tap) {
+  SPRUCE_TARGET_BASE static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+                                      int32_t tap) {
     if (step == kPairs)
       pair_body(best, index, x, n, tap);
     else
