@@ -87,7 +87,7 @@ std::string form_text(Node& root) {
   }
   for (const Node* node : nodes(root)) {
     out += std::to_string(node->id) + (node->training ? " training " : " evaluation ");
-    if (node->layer != nullptr) out += type_name(node->layer->type()) + '\n' + node->layer->form();
+    if (node->layer != nullptr) out += node->layer->name() + '\n' + node->layer->form();
     for (const auto& h : node->pre_hooks) out += " pre_hook " + std::to_string(h.id);
     for (const auto& h : node->hooks) out += " hook " + std::to_string(h.id);
     for (const auto& h : node->backward_hooks) out += " backward_hook " + std::to_string(h.id);

@@ -52,6 +52,8 @@ class AnyLayer {
  public:
   virtual ~AnyLayer() = default;
   virtual const std::type_info& type() const = 0;
+  /// The name of its type as it is printed.
+  virtual std::string name() const = 0;
   /// The static fields, as text.
   virtual std::string form() const = 0;
   /// The static fields by path, as files have them.
@@ -159,6 +161,7 @@ class LayerOf final : public AnyLayer {
  public:
   explicit LayerOf(L l) : layer(std::move(l)) {}
   const std::type_info& type() const override { return typeid(L); }
+  std::string name() const override { return name_of<L>(); }
   std::string form() const override { return tree::structure(layer).text(); }
   std::string text(std::span<const Array> arrays, int indent) const override {
     return text_of(description_of(tree::unflatten(layer, arrays)), indent);
