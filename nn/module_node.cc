@@ -55,6 +55,13 @@ std::vector<Place> places(Node& root, Names names) {
   return out;
 }
 
+bool has_buffers(const Node& node) {
+  for (const Node::Slot& s : node.slots) {
+    if (s.variable->buffer) return true;
+  }
+  return false;
+}
+
 void check_part_name(const std::string& op, const std::string& name) {
   if (!name.empty() && name.find('.') == std::string::npos) return;
   throw ValueError(op + ": '" + name + "' is no name; it must not be empty and hold no dot");

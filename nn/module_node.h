@@ -142,6 +142,9 @@ std::vector<Node*> nodes(Node& root);
 std::vector<std::pair<std::string, std::shared_ptr<Node>>> named_nodes(
     const std::shared_ptr<Node>& root);
 
+/// Whether the node has arrays of its own that are not trained.
+bool has_buffers(const Node& node);
+
 /// Throws ValueError, naming `op`, for a name that is empty or holds a dot.
 void check_part_name(const std::string& op, const std::string& name);
 /// The names of the parts for messages: "'fc', 'norm'", or "none".

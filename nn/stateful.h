@@ -79,6 +79,7 @@ class Stateful : public ModuleRef {
     const L layer = tree::unflatten(original(), call.values(*node_));
     Context ctx;
     ctx.training = call.training(*node_);
+    if (ctx.training && internal::has_buffers(*node_)) ctx.know_buffers(layer);
     auto y = [&] {
       const internal::KeyScope keys(call, ctx, *node_);
       return internal::call_with_context(layer, ctx, loc, args...);
