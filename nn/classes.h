@@ -40,6 +40,7 @@ struct FunctionLayerWith {
 template <const auto& kLoss, class Options, internal::ClassName kName = "LossLayer">
 struct LossLayer {
   static constexpr const char* kClassName = kName.text;  ///< what it is printed as
+  static constexpr bool kArraysAreBuffers = true;        ///< in a Module: they are not trained
 
   Options options = {};  ///< of each call
 

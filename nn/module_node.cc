@@ -45,6 +45,7 @@ std::vector<Place> places(Node& root, Names names) {
     stack.pop_back();
     if (!seen.insert(node).second && names == Names::kFirst) continue;
     for (size_t i = 0; i < node->slots.size(); ++i) {
+      if (!node->slots[i].variable->value.defined()) continue;
       const bool first = listed.insert(node->slots[i].variable.get()).second;
       if (first || names == Names::kAll) out.push_back({prefix + node->slots[i].name, node, i});
     }

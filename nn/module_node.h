@@ -133,7 +133,8 @@ struct Place {
   Variable& variable() const { return *node->slots[slot].variable; }
 };
 /// An array that has several names, in a node that is registered in several places or because it is
-/// tied, counts once, under its first name, or under all its names.
+/// tied, counts once, under its first name, or under all its names. One that is undefined, as the
+/// class weights of a loss are without any, does not count.
 enum class Names : uint8_t { kFirst, kAll };
 std::vector<Place> places(Node& root, Names names = Names::kFirst);
 /// The node and all below it, each once, in the order of registration.
@@ -185,8 +186,9 @@ template <class L>
 void set_layer(Node& node, L layer) {
   std::vector<Node::Slot> slots;
   for (const tree::Entry& e : tree::entries(layer)) {
-    slots.push_back({e.path, std::make_shared<Variable>(Variable{
-                                 .value = e.value, .buffer = e.kind != tree::Leaf::kArray})});
+    const bool buffer = e.kind != tree::Leaf::kArray || requires { L::kArraysAreBuffers; };
+    slots.push_back(
+        {e.path, std::make_shared<Variable>(Variable{.value = e.value, .buffer = buffer})});
   }
   node.layer = std::make_shared<const LayerOf<L>>(std::move(layer));
   node.slots = std::move(slots);
