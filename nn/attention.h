@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/nn/linear.h"
 
@@ -89,6 +90,10 @@ struct DecodeResult {
 ///             and v_proj_weight f32[g, vdim] stand for it.
 /// State:      none.
 struct MultiheadAttention {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "embed_dim=in_proj_weight.1 num_heads:num_heads bias?in_proj_bias";
+
   Array in_proj_weight;                     ///< f32[e + 2 g, e], or f32[0, e]
   std::optional<Array> in_proj_bias;        ///< f32[e + 2 g]
   Linear out_proj;                          ///< from e to e

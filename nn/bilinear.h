@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/nn/linear.h"
 
@@ -23,6 +24,10 @@ inline constexpr struct BilinearFunction {
 ///
 /// Parameters: weight f32[out, in1, in2], bias f32[out]; both uniform in +-1/sqrt(in1).
 struct Bilinear {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "in1_features=weight.1 in2_features=weight.2 out_features=weight.0 bias?bias";
+
   Array weight;               ///< f32[out, in1, in2]
   std::optional<Array> bias;  ///< f32[out]
 

@@ -50,20 +50,23 @@ inline constexpr struct FeatureAlphaDropoutFunction {
 /// Channel dropout as a layer: draws a key from the context in training; x as it is otherwise.
 template <int kAxes>
 struct ChannelDropout {
+  /// What it is printed as.
+  static constexpr const char* kClassName =
+      internal::axes_name<kAxes>("Dropout1d", "Dropout2d", "Dropout3d");
+
   float p = 0.5f;  ///< probability that a channel becomes zero
 
   /// Evaluation mode: x.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    const OpScope at(internal::axes_name<kAxes>("Dropout1d", "Dropout2d", "Dropout3d"), loc);
+    const OpScope at(kClassName, loc);
     return ChannelDropoutFunction<kAxes>{}(x, {.p = p, .training = false});
   }
   /// In training, with a key from the context.
   Array operator()(const Array& x, Context& ctx, Loc loc = Loc::current()) const {
-    constexpr const char* kName = internal::axes_name<kAxes>("Dropout1d", "Dropout2d", "Dropout3d");
-    const OpScope at(kName, loc);
+    const OpScope at(kClassName, loc);
     if (!ctx.training || p == 0) return (*this)(x, loc);
     return ChannelDropoutFunction<kAxes>{}(
-        x, {.p = p, .training = true, .key = ctx.next_key(kName, *this)});
+        x, {.p = p, .training = true, .key = ctx.next_key(kClassName, *this)});
   }
 };
 /// Channels f[d].

@@ -38,7 +38,7 @@ class Repeat : public Factory<Repeat<Block>> {
     A x = example;
     for (int64_t i = 0; i < n_; ++i) {
       all.push_back(internal::init_part(block_, keys[i], loc, x));
-      const internal::PartScope inside(ctx, "repeat", static_cast<size_t>(i), type_of(all.back()));
+      const internal::PartScope inside(ctx, "repeat", static_cast<size_t>(i), name_of(all.back()));
       if (i + 1 < n_) x = internal::run_part(block_, all.back(), ctx, loc, x);
     }
     return all;
@@ -49,7 +49,7 @@ class Repeat : public Factory<Repeat<Block>> {
     const FunctionScope within(loc);
     A y = x;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      const internal::PartScope inside(ctx, "repeat", i, type_of(parameters[i]));
+      const internal::PartScope inside(ctx, "repeat", i, name_of(parameters[i]));
       y = internal::run_part(block_, parameters[i], ctx, loc, y);
     }
     return y;
@@ -57,8 +57,8 @@ class Repeat : public Factory<Repeat<Block>> {
 
  private:
   template <class P>
-  static const std::type_info& type_of(const P&) {
-    return internal::part_type<Block, P>();
+  static auto name_of(const P&) {
+    return &internal::part_name<Block, P>;
   }
 
   int64_t n_;
@@ -206,8 +206,8 @@ class Parallel : public Factory<Parallel<Parts...>> {
   auto run_one(const P& parameters, Context& ctx, Loc loc, const A&... args) const {
     const internal::PartScope inside(
         ctx, "parallel", I,
-        internal::part_type<std::tuple_element_t<I, std::tuple<Parts...>>,
-                            std::tuple_element_t<I, P>>());
+        &internal::part_name<std::tuple_element_t<I, std::tuple<Parts...>>,
+                             std::tuple_element_t<I, P>>);
     return internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, args...);
   }
 

@@ -35,10 +35,27 @@ void Context::push_object(const void* object, size_t size,
   scopes.push_back({.object = object, .size = size, .find = find});
 }
 
-void Context::look() {
-  if (scopes.empty()) return;
+void Context::look(const void* model) {
+  if (scopes.empty() || scopes.back().object != model) return;
   Scope& s = scopes.back();
-  if (s.object != nullptr && !s.places) s.places = s.find(s.object);
+  s.places = s.find(model);
+  if (several) return;
+  if (!buffers || buffers->empty()) {
+    buffers = s.places->buffers();
+    for (Update& u : updates) {
+      for (size_t i = 0; i < buffers->size(); ++i) {
+        if ((*buffers)[i].place == u.place) u.buffer = {i};
+      }
+    }
+    return;
+  }
+  // A part of the same model is none of its own.
+  for (const internal::BufferPlace& b : s.places->buffers()) {
+    if (known_as(*b.place).empty()) several = true;
+  }
+  if (!several) return;
+  buffers.reset();
+  for (Update& u : updates) u.buffer.clear();
 }
 
 void Context::push_name(std::string name) { scopes.push_back({.name = std::move(name)}); }
@@ -80,37 +97,96 @@ const Array* Context::origin(const Array* place) const {
   return place;
 }
 
+std::vector<size_t> Context::known_as(const Array& buffer) const {
+  std::vector<size_t> out;
+  if (!buffers) return out;
+  const Array* place = origin(&buffer);
+  for (size_t i = 0; i < buffers->size(); ++i) {
+    if ((*buffers)[i].place == place) return {i};
+  }
+  for (size_t i = 0; i < buffers->size() && buffer.defined(); ++i) {  // of a copy of its layer
+    if ((*buffers)[i].content == buffer.impl()) out.push_back(i);
+  }
+  return out;
+}
+
+void Context::update(const Buffer& buffer, const Array& value) {
+  updates.push_back({origin(&buffer.value), value, known_as(buffer.value)});
+}
+
 const Array& Context::latest(const Buffer& buffer) const {
+  if (updates.empty()) return buffer.value;
   const Array* place = origin(&buffer.value);
+  const std::vector<size_t> known = known_as(buffer.value);
   for (size_t k = updates.size(); k-- > 0;) {
-    if (updates[k].place == place) return updates[k].value;
+    const Update& u = updates[k];
+    if (u.buffer == known && (known.size() == 1 || u.place == place)) return u.value;
   }
   return buffer.value;
 }
 
-void Context::replace(const Array& place, Array& value, std::vector<size_t>& found) const {
-  const Array* at = origin(&place);
+bool Context::goes_to(const Update& update, const internal::BufferPlace& buffer) const {
+  const Array* at = origin(buffer.place);
   // Another tree may stand by now where a model was copied from.
   for (const Copy& c : copies) {
-    if (c.origin == at && c.place->impl() != place.impl()) return;
+    if (c.origin == at && c.place->impl() != buffer.place->impl()) return false;
   }
-  for (size_t k = 0; k < updates.size(); ++k) {
-    if (updates[k].place == at) {
-      value = updates[k].value;
-      found[k] = 1;
-    }
-  }
+  return update.place == at;
 }
 
-void Context::check_found(const std::vector<size_t>& found) const {
-  size_t missing = 0;
-  for (const size_t f : found) missing += f == 0 ? 1 : 0;
-  if (missing > 0) {
-    throw TreeError("Context::updated: " + std::to_string(missing) + " of " +
-                    std::to_string(found.size()) +
-                    " buffers that layers have updated are not part of this model; pass the object "
-                    "that was called, not a copy of it");
+std::vector<Array> Context::successors(const std::vector<internal::BufferPlace>& of) const {
+  std::vector<Array> out;
+  std::vector<bool> found(updates.size(), false);
+  const size_t known = buffers ? buffers->size() : 0;
+  for (const internal::BufferPlace& b : of) {
+    const size_t here = out.size();
+    size_t path = here < known && (*buffers)[here].path == b.path ? here : 0;
+    while (path < known && (*buffers)[path].path != b.path) ++path;
+    out.push_back(*b.place);
+    for (size_t k = 0; k < updates.size(); ++k) {
+      const std::vector<size_t>& which = updates[k].buffer;
+      const bool by_path = which.size() == 1 && which[0] == path;
+      // A part of the model has other paths.
+      const bool by_place = which.empty() || (which.size() == 1 && path == known);
+      if (!by_path && !(by_place && goes_to(updates[k], b))) continue;
+      if (by_path && (*buffers)[path].shape != b.shape) {
+        throw ShapeError("Context::updated: the buffer '" + b.path + "' has the shape " +
+                         to_string(b.shape) + " in this model and " +
+                         to_string((*buffers)[path].shape) +
+                         " in the one that was called; pass that one");
+      }
+      found[k] = true;
+      out.back() = updates[k].value;
+    }
   }
+  check_found(found);
+  return out;
+}
+
+void Context::check_found(const std::vector<bool>& found) const {
+  size_t missing = 0;
+  for (size_t k = 0; k < found.size(); ++k) {
+    if (found[k]) continue;
+    ++missing;
+    const std::vector<size_t>& which = updates[k].buffer;
+    if (which.empty()) continue;
+    std::string paths;
+    for (const size_t i : which)
+      paths += (paths.empty() ? "'" : " or '") + (*buffers)[i].path + "'";
+    if (which.size() > 1) {
+      throw TreeError(
+          "Context::updated: a layer that was copied before it was called has updated " + paths +
+          ", which share one array; call the layer itself, or give each its own");
+    }
+    throw TreeError("Context::updated: a layer has updated " + paths +
+                    ", and this model has no such buffer; pass the model that was called");
+  }
+  if (missing == 0) return;
+  throw TreeError("Context::updated: " + std::to_string(missing) + " of " +
+                  std::to_string(found.size()) +
+                  " buffers that layers have updated are not part of this model; pass the object "
+                  "that was called, not a copy of it" +
+                  (buffers || several ? "" : ", or call it with ctx.of(model)"));
 }
 
 }  // namespace spruce::nn

@@ -29,6 +29,12 @@ namespace spruce::nn {
 ///   - a layer that is in none of these, or that is copied before it is called, is unknown: it has
 ///     the path of what is known around it, none at the outside. There the count of uses alone
 ///     tells layers apart, so that one more layer in front changes the streams of those behind.
+///
+/// New buffers go by path too, as soon as of() has said what is called: updated() gives them to the
+/// object itself, to a copy of it, and to what it has been moved to. A copy of a layer that is made
+/// in the forward is known by the arrays that it shares with the layer. Without of(), with of() of
+/// several objects in one context, and of an nn::Model they go by the address of the field, and
+/// updated() takes the very object that was called.
 struct Context {
   bool training = false;  ///< whether dropout drops and running statistics are updated
   Key key = {};  ///< source of the layers' random numbers; only needed where a layer draws some
@@ -37,6 +43,8 @@ struct Context {
   struct Update {
     const Array* place;  ///< the field, in the model that is called; not owned
     Array value;         ///< what it is to become
+    /// Which of `buffers` it is: one; several where a copied layer has an array that they share.
+    std::vector<size_t> buffer = {};
   };
   /// The copy of a buffer that an nn::Model holds, and where it was copied from: an update of the
   /// one is an update of the other.
@@ -59,13 +67,17 @@ struct Context {
   };
   std::vector<Scope> scopes = {};            ///< of the library, from the outside to the inside
   std::map<std::string, int64_t> uses = {};  ///< how many keys were handed out to each path
+  /// Those of what of() was called with; none before, and none of several objects.
+  std::optional<std::vector<internal::BufferPlace>> buffers = {};
+  bool several = false;  ///< whether of() was called with several objects
 
-  /// This context, which from now on knows the paths of the layers in `model`, a tree that has to
-  /// live as long. Of what is no tree, such as an nn::Model, the parts are known anyway.
+  /// This context, which from now on knows the paths of the layers and buffers in `model`, a tree
+  /// that has to live as long as it is called. Of what is no tree, such as an nn::Model, the parts
+  /// are known anyway.
   template <class M>
   Context& of(const M& model) {
     push(model);
-    look();
+    look(&model);
     return *this;
   }
   /// Not of a model that ends before the call does.
@@ -83,28 +95,29 @@ struct Context {
   /// The same for what has no place in the model: by the path of what is known around it.
   Key next_key(const char* who) { return key_at(who, nullptr, 0); }
   /// Notes that `buffer`, a field of the model that is being called, has a new value.
-  void update(const Buffer& buffer, const Array& value) {
-    updates.push_back({origin(&buffer.value), value});
-  }
+  void update(const Buffer& buffer, const Array& value);
   /// The value of a buffer in this call: the one noted last, or else the buffer's own.
   const Array& latest(const Buffer& buffer) const;
-  /// A copy of the model with the new buffers. `model` must be the very object that was called, or
-  /// the parameters of the nn::Model that was. Throws TreeError if one of the buffers is not part
-  /// of it.
+  /// A copy of the model with the new buffers, found by their paths (see above). Where they are
+  /// not known `model` must be the very object that was called, or the parameters of the nn::Model
+  /// that was. Throws TreeError if one of the buffers is not part of it or may be one of several,
+  /// ShapeError where it has another shape.
   template <class T>
   T updated(const T& model, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     T out = model;
-    std::vector<const Array*> places;
-    tree::internal::for_each_leaf(model, [&](const Array& a, tree::Leaf) { places.push_back(&a); });
-    std::vector<size_t> found(updates.size(), 0);
+    const std::vector<Array> next = successors(internal::LayerPlaces::of(model).buffers());
     size_t i = 0;
     tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf kind) {
-      if (kind == tree::Leaf::kBuffer) replace(*places[i], a, found);
-      ++i;
+      if (kind == tree::Leaf::kBuffer) a = next[i++];
     });
-    check_found(found);
     return out;
+  }
+
+  /// Of the library: knows the buffers of `model` by their paths, as of() does.
+  template <class T>
+  void know_buffers(const T& model) {
+    buffers = internal::LayerPlaces::of(model).buffers();
   }
 
   /// Of the library: notes what is called, a part or an object, until it is taken away.
@@ -120,13 +133,15 @@ struct Context {
 
  private:
   Key key_at(const char* who, const void* layer, size_t size);
-  void look();
+  void look(const void* model);
   std::string path_of(const void* layer, size_t size);
   std::optional<std::string> find(size_t first, size_t end, const void* layer, size_t size);
   void push_object(const void* object, size_t size, internal::LayerPlaces (*find)(const void*));
   const Array* origin(const Array* place) const;
-  void replace(const Array& place, Array& value, std::vector<size_t>& found) const;
-  void check_found(const std::vector<size_t>& found) const;
+  std::vector<size_t> known_as(const Array& buffer) const;
+  std::vector<Array> successors(const std::vector<internal::BufferPlace>& of) const;
+  bool goes_to(const Update& update, const internal::BufferPlace& buffer) const;  // by address
+  void check_found(const std::vector<bool>& found) const;
 };
 
 namespace internal {

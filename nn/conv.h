@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/nn/factory.h"
 #include "spruce/nn/initializer.h"
@@ -56,6 +57,12 @@ struct ConvLayerOptions {
 
 namespace internal {
 
+/// What is printed of a convolution: see describe().
+inline constexpr std::string_view kConvRepr =
+    "in_channels=weight.1*groups out_channels=weight.0 kernel_size=weight.2+ stride:stride "
+    "padding:padding_low -padding_high dilation:dilation groups:groups "
+    "padding_mode{zeros,reflect,replicate,circular} bias?bias";
+
 /// The static part of a convolution layer: numbers for each spatial axis.
 struct ConvConfig {
   Shape stride, padding_low, padding_high, dilation;
@@ -79,6 +86,9 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
 /// Parameters: weight f32[out, in / groups, k], bias f32[out]; both uniform in +-1/sqrt(in / groups
 /// * k).
 struct Conv1d {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = internal::kConvRepr;
+
   Array weight;                 ///< the kernels
   std::optional<Array> bias;    ///< f32[out]
   internal::ConvConfig config;  ///< what is static
@@ -94,6 +104,9 @@ struct Conv1d {
 ///
 /// Parameters: weight f32[out, in / groups, k, k], bias f32[out].
 struct Conv2d {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = internal::kConvRepr;
+
   Array weight;                 ///< the kernels
   std::optional<Array> bias;    ///< f32[out]
   internal::ConvConfig config;  ///< what is static
@@ -109,6 +122,9 @@ struct Conv2d {
 ///
 /// Parameters: weight f32[out, in / groups, k, k, k], bias f32[out].
 struct Conv3d {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = internal::kConvRepr;
+
   Array weight;                 ///< the kernels
   std::optional<Array> bias;    ///< f32[out]
   internal::ConvConfig config;  ///< what is static

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/nn/factory.h"
 #include "spruce/nn/initializer.h"
@@ -54,6 +55,11 @@ struct ConvTransposeLayerOptions {
 /// +-1/sqrt(out / groups * k...), as PyTorch's default.
 template <int kAxes>
 struct ConvTranspose {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "in_channels=weight.0 out_channels=weight.1*groups kernel_size=weight.2+ stride:stride "
+      "padding:padding output_padding:output_padding groups:groups bias?bias";
+
   Array weight;                  ///< the kernels
   std::optional<Array> bias;     ///< f32[out]
   WindowArg stride = 1;          ///< as in ConvTransposeOptions

@@ -1,60 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/describe.h"
 
-#include <string_view>
-
 namespace spruce::nn::internal {
 namespace {
 
 using Field = Description::Field;
-
-// What is printed of a type beside its static fields, in words: "name=weight.1" the size of axis 1
-// of an array, "name=weight.2+" its sizes from axis 2 on, "name=weight.1*groups" a size times a
-// static field, "name?bias" whether there is such an array, "name:field" a static field under
-// another name, "-field" none of it, "field{a,b}" names of its values.
-struct Rule {
-  std::string_view type, words;
-};
-constexpr std::string_view kConv =
-    "in_channels=weight.1*groups out_channels=weight.0 kernel_size=weight.2+ stride:stride "
-    "padding:padding_low -padding_high dilation:dilation groups:groups "
-    "padding_mode{zeros,reflect,replicate,circular} bias?bias";
-constexpr std::string_view kConvTranspose =
-    "in_channels=weight.0 out_channels=weight.1*groups kernel_size=weight.2+ stride:stride "
-    "padding:padding output_padding:output_padding groups:groups bias?bias";
-constexpr std::string_view kBatchNorm =
-    "num_features=weight.0 affine?weight track_running_stats?running_mean";
-constexpr Rule kRules[] = {
-    {"Linear", "in_features=weight.1 out_features=weight.0 bias?bias"},
-    {"Bilinear", "in1_features=weight.1 in2_features=weight.2 out_features=weight.0 bias?bias"},
-    {"Conv1d", kConv},
-    {"Conv2d", kConv},
-    {"Conv3d", kConv},
-    {"ConvTranspose1d", kConvTranspose},
-    {"ConvTranspose2d", kConvTranspose},
-    {"ConvTranspose3d", kConvTranspose},
-    {"Embedding", "num_embeddings=weight.0 embedding_dim=weight.1"},
-    {"EmbeddingBag", "num_embeddings=weight.0 embedding_dim=weight.1 mode{mean,sum,max}"},
-    {"LearnedPositions", "max_length=weight.0 d=weight.1"},
-    {"BatchNorm", kBatchNorm},
-    {"InstanceNorm1d", kBatchNorm},
-    {"InstanceNorm2d", kBatchNorm},
-    {"InstanceNorm3d", kBatchNorm},
-    {"LayerNorm", "normalized_shape:normalized_shape affine?weight"},
-    {"RMSNorm", "normalized_shape:normalized_shape affine?weight"},
-    {"GroupNorm", "num_groups:num_groups num_channels=weight.0 affine?weight"},
-    {"PReLU", "num_parameters=weight.0"},
-    {"RNNCell",
-     "input_size=weight_ih.1 hidden_size=weight_hh.0 bias?bias_ih "
-     "nonlinearity{tanh,relu}"},
-    {"LSTMCell", "input_size=weight_ih.1 hidden_size=weight_hh.1 bias?bias_ih"},
-    {"GRUCell", "input_size=weight_ih.1 hidden_size=weight_hh.1 bias?bias_ih"},
-    {"MultiheadAttention", "embed_dim=in_proj_weight.1 num_heads:num_heads bias?in_proj_bias"},
-    {"LoRA", "r=lora_A.0"},
-    {"TransformerEncoderLayer", "activation{relu,gelu,gelu_tanh,silu}"},
-    {"TransformerDecoderLayer", "activation{relu,gelu,gelu_tanh,silu}"},
-    {"Upsample", "mode{nearest,nearest-exact,linear,bicubic,area}"},
-};
 
 std::string_view last_component(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
@@ -172,10 +122,7 @@ class Options {
 
 std::string options_of(const Description& d) {
   const std::vector<Field> fields = joined(d.fields);
-  for (const Rule& rule : kRules) {
-    if (rule.type == d.type) return Options(fields, rule.words).rest(false);
-  }
-  return Options(fields, "").rest(true);
+  return Options(fields, d.extra_repr.value_or("")).rest(!d.extra_repr);
 }
 
 }  // namespace

@@ -2,9 +2,10 @@
 // A layer as text: its type and its options.
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <string>
-#include <typeinfo>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Description {
     Shape shape = {};  // of an array
   };
   std::string type;
+  std::optional<std::string_view> extra_repr = {};  // the layer's words, see describe()
   std::vector<Field> fields = {};
   std::vector<std::pair<std::string, Description>> parts = {};
 };
@@ -90,7 +92,8 @@ void describe_field(const std::string& name, const F& field, Description& out) {
 
 template <class L>
 Description description_of(const L& layer) {
-  Description out{type_name(typeid(L))};
+  Description out{name_of<L>()};
+  if constexpr (requires { std::string_view(L::kExtraRepr); }) out.extra_repr = L::kExtraRepr;
   if constexpr (!std::is_empty_v<L>) {
     if constexpr (TreeTraits<L>::kDefined || fields::kObstacle<L> != fields::Obstacle::kNone) {
       FieldVisitor visitor(out.fields);
@@ -109,6 +112,18 @@ Description description_of(const L& layer) {
 /// The layer with its options, "Linear(in_features=4, out_features=2, bias=true)", and with the
 /// layers in it in lines of their own, as PyTorch prints modules. Any struct that is a tree and can
 /// be called, one's own too; layers of nn are printed so by <<.
+///
+/// A struct prints its fields. One with `static constexpr std::string_view kExtraRepr` says in
+/// words with spaces between them what is printed in their place, before the static fields that no
+/// word names:
+///   name=weight.1        the size of axis 1 of the array `weight`
+///   name=weight.2+       its sizes from axis 2 on, as a shape
+///   name=weight.1*groups a size times the static field `groups`
+///   name?bias            whether there is the array `bias`
+///   name:field           the static field `field` under that name
+///   field{a,b}           the static field as one of these words, from 0 on: an enum
+///   -field               nothing of that static field
+/// `static constexpr const char* kClassName` is a name to print in the place of the type's.
 template <class L>
 requires(internal::kIsTree<L>) std::string describe(const L& layer) {
   return internal::text_of(internal::description_of(layer));

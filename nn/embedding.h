@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/nn/factory.h"
 #include "spruce/nn/initializer.h"
@@ -51,6 +52,9 @@ inline constexpr struct EmbeddingFunction {
 ///
 /// Parameters: weight f32[n, d].
 struct Embedding {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "num_embeddings=weight.0 embedding_dim=weight.1";
+
   Array weight;                             ///< one vector in each row
   std::optional<int64_t> padding_idx = {};  ///< as in EmbeddingOptions
 

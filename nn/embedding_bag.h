@@ -2,6 +2,8 @@
 // Sums, means or maxima of rows of a table.
 #pragma once
 
+#include <string_view>
+
 #include "spruce/core/op_scope.h"
 #include "spruce/nn/embedding.h"
 #include "spruce/nn/observe.h"
@@ -50,6 +52,10 @@ struct EmbeddingBagLayerOptions {
 ///
 /// Parameters: weight f32[n, d].
 struct EmbeddingBag {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "num_embeddings=weight.0 embedding_dim=weight.1 mode{mean,sum,max}";
+
   Array weight;                             ///< one vector in each row
   BagMode mode = BagMode::kMean;            ///< see BagMode
   bool include_last_offset = false;         ///< as in EmbeddingBagOptions

@@ -17,6 +17,7 @@
 #include "spruce/nn/call_layer.h"
 #include "spruce/nn/holds_arrays.h"
 #include "spruce/nn/part_scope.h"
+#include "spruce/nn/type_name.h"
 
 namespace spruce::nn {
 namespace internal {
@@ -38,15 +39,15 @@ auto run_part(const Part& part, const P& parameters, Context& ctx, Loc loc, cons
   else
     return part.apply(parameters, args..., ctx);
 }
-/// The type of a part in errors: that of the layer or function that it is.
+/// The name of a part in errors: that of the layer or function that it is.
 template <class Part, class P>
-const std::type_info& part_type() {
+std::string part_name() {
   if constexpr (requires { typename Part::Function; })
-    return typeid(typename Part::Function);
+    return name_of<typename Part::Function>();
   else if constexpr (tree::internal::IsTuple<P>::value || tree::internal::IsVector<P>::value)
-    return typeid(Part);
+    return name_of<Part>();
   else
-    return typeid(P);
+    return name_of<P>();
 }
 // What one part gives to the next: the elements of a tuple or pair are its arguments.
 template <class V, class F>
@@ -361,7 +362,7 @@ class Sequential : public Factory<Sequential<Parts...>> {
         return internal::init_part(part, keys[static_cast<int64_t>(I)], loc, x...);
       });
       const auto next = [&] {
-        const internal::PartScope inside(ctx, "sequential", I, type_of<I, decltype(own)>());
+        const internal::PartScope inside(ctx, "sequential", I, &name_of<I, decltype(own)>);
         return internal::with_arguments(
             value, [&](const auto&... x) { return internal::run_part(part, own, ctx, loc, x...); });
       }();
@@ -376,7 +377,7 @@ class Sequential : public Factory<Sequential<Parts...>> {
     } else {
       return run_from<I + 1>(parameters, ctx, loc, [&] {
         const internal::PartScope inside(ctx, "sequential", I,
-                                         type_of<I, std::tuple_element_t<I, P>>());
+                                         &name_of<I, std::tuple_element_t<I, P>>);
         return internal::with_arguments(value, [&](const auto&... x) {
           return internal::run_part(std::get<I>(parts_), std::get<I>(parameters), ctx, loc, x...);
         });
@@ -384,8 +385,8 @@ class Sequential : public Factory<Sequential<Parts...>> {
     }
   }
   template <size_t I, class P>
-  static const std::type_info& type_of() {
-    return internal::part_type<std::tuple_element_t<I, std::tuple<Parts...>>, P>();
+  static std::string name_of() {
+    return internal::part_name<std::tuple_element_t<I, std::tuple<Parts...>>, P>();
   }
 
   std::tuple<Parts...> parts_;

@@ -37,6 +37,13 @@ void bind_names(Call& call, Node& root, const NamedArrays& params, const NamedAr
 }
 
 NamedArrays next_buffers(const Call& call) {
+  for (const auto& [path, node] : named_nodes(call.root->shared_from_this())) {
+    for (const Node::Slot& s : node->slots) {
+      if (s.variable->value.defined() || !call.changed(*s.variable)) continue;
+      throw TreeError("apply: a layer has updated '" + join_path(path, s.name) +
+                      "', which has no array in the module; give it one before functionalize()");
+    }
+  }
   NamedArrays next;
   for (const Place& p : places(*call.root)) {
     if (p.variable().buffer) next.insert(p.name, call.value(p.variable()));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/nn/norm.h"
 
@@ -51,6 +52,10 @@ inline constexpr struct InstanceNormFunction {
 ///
 /// Parameters: weight, bias f32[c], ones and zeros at first.
 struct GroupNorm {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "num_groups:num_groups num_channels=weight.0 affine?weight";
+
   std::optional<Array> weight;  ///< f32[c]
   std::optional<Array> bias;    ///< f32[c]
   int64_t num_groups = 1;       ///< groups of channels
@@ -81,6 +86,10 @@ struct InstanceNormLayerOptions {
 /// State:      buffers running_mean, running_var f32[c] with .track_running_stats.
 template <int kAxes>
 struct InstanceNorm {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "num_features=weight.0 affine?weight track_running_stats?running_mean";
+
   std::optional<Array> weight;         ///< f32[c]
   std::optional<Array> bias;           ///< f32[c]
   std::optional<Buffer> running_mean;  ///< f32[c]

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "spruce/core/array.h"
@@ -67,6 +68,9 @@ inline constexpr struct InterpolateFunction {
 
 /// interpolate as a layer without parameters.
 struct Upsample {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "mode{nearest,nearest-exact,linear,bicubic,area}";
+
   WindowArg size = Shape{};                          ///< of the spatial axes of the result
   ScaleArg scale_factor = {};                        ///< or factors
   InterpolateMode mode = InterpolateMode::kNearest;  ///< see InterpolateMode

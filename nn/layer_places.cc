@@ -21,6 +21,13 @@ std::string join_path(const std::string& a, const std::string& b) {
   return a.empty() ? b : b.empty() ? a : a + "." + b;
 }
 
+void LayerPlaces::Visitor::leaf(const Array& a, tree::Leaf kind) {
+  note(&a);
+  if (kind != tree::Leaf::kBuffer) return;
+  const Shape shape = a.defined() ? a.shape() : Shape();
+  buffers.push_back({path, &a, shape, a.defined() ? a.impl() : nullptr});
+}
+
 void LayerPlaces::Visitor::note(const void* address) {
   size_t depth = opaque.size();
   while (depth > 0 && opaque[depth - 1]) --depth;

@@ -20,6 +20,14 @@ inline constexpr bool kIsTree =
 /// Two paths as one: "a.b", or the one that is not empty.
 std::string join_path(const std::string& a, const std::string& b);
 
+/// A buffer of a model.
+struct BufferPlace {
+  std::string path;     ///< in the model, "norm.running_mean"
+  const Array* place;   ///< the field; not owned
+  Shape shape;          ///< of the array
+  const void* content;  ///< what copies of the field share with it; null where it is undefined
+};
+
 /// The arrays and static values of a model with the paths of the structs that they stand in.
 class LayerPlaces {
  public:
@@ -28,7 +36,7 @@ class LayerPlaces {
   static LayerPlaces of(const T& model) {
     Visitor visitor;
     tree::internal::walk(model, visitor);
-    return LayerPlaces(std::move(visitor.places));
+    return LayerPlaces(std::move(visitor.places), std::move(visitor.buffers));
   }
   /// The same behind one type.
   template <class T>
@@ -39,6 +47,8 @@ class LayerPlaces {
   /// The path of the layer that is `size` bytes long; none where it is no part of the model, as of
   /// a copy, or holds nothing.
   std::optional<std::string> path_of(const void* layer, size_t size) const;
+  /// The buffers, in the order of the leaves.
+  const std::vector<BufferPlace>& buffers() const { return buffers_; }
 
  private:
   struct Place {
@@ -47,6 +57,7 @@ class LayerPlaces {
   };
   struct Visitor : tree::internal::PathKeeper {
     std::vector<Place> places;
+    std::vector<BufferPlace> buffers;
     std::vector<bool> opaque;  // components that are within one value, such as a WindowArg
     bool next_is_opaque = false;
 
@@ -61,7 +72,7 @@ class LayerPlaces {
       PathKeeper::leave();
       opaque.pop_back();
     }
-    void leaf(const Array& a, tree::Leaf) { note(&a); }
+    void leaf(const Array& a, tree::Leaf kind);
     template <class S>
     void fixed(const S& s) {
       note(&s);
@@ -70,8 +81,10 @@ class LayerPlaces {
     void note(const void* address);
   };
 
-  explicit LayerPlaces(std::vector<Place> places) : places_(std::move(places)) {}
+  LayerPlaces(std::vector<Place> places, std::vector<BufferPlace> buffers)
+      : places_(std::move(places)), buffers_(std::move(buffers)) {}
   std::vector<Place> places_;
+  std::vector<BufferPlace> buffers_;
 };
 
 }  // namespace spruce::nn::internal

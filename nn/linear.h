@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/core/random/random.h"
 #include "spruce/nn/factory.h"
@@ -32,6 +33,10 @@ struct LinearOptions {
 /// Parameters: weight f32[out, in], bias f32[out].
 /// State:      none.
 struct Linear {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "in_features=weight.1 out_features=weight.0 bias?bias";
+
   Array weight;               ///< f32[out, in]
   std::optional<Array> bias;  ///< f32[out]
 

@@ -2,6 +2,8 @@
 // Low-rank adaptation of a linear layer.
 #pragma once
 
+#include <string_view>
+
 #include "spruce/nn/linear.h"
 
 namespace spruce::nn {
@@ -21,6 +23,9 @@ struct LoRAOptions {
 ///
 /// Parameters: base a Linear from in to out, lora_A f32[r, in], lora_B f32[out, r].
 struct LoRA {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "r=lora_A.0";
+
   Linear base;        ///< as it was
   Array lora_A;       ///< f32[r, in]
   Array lora_B;       ///< f32[out, r], zeros at first: the layer begins as base

@@ -87,8 +87,12 @@ void Call::commit(Loc loc) {
     const LocScope at(loc);
     throw_traced_buffer("Module", name_of(*root, *v));
   }
-  for (const Place& p : places(*root)) {
-    if (changed(p.variable())) p.variable().value = values_.at(&p.variable());
+  for (const Node* node : nodes(*root)) {  // places() leaves out what had no value before
+    for (const Node::Slot& s : node->slots) {
+      if (!changed(*s.variable)) continue;
+      if (!s.variable->value.defined()) note_structure_change();
+      s.variable->value = values_.at(s.variable.get());
+    }
   }
   root->key = next_key();
 }

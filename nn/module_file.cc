@@ -11,6 +11,8 @@ using io::internal::StaticTexts;
 
 // Stands behind the path of a part for its type; no field of a struct has the name.
 constexpr const char* kType = "(class)";
+// The name of a preset, once in a file.
+constexpr const char* kInit = "(init)";
 
 std::string type_of(const std::shared_ptr<Node>& node) { return ModuleRef(node).name(); }
 
@@ -55,20 +57,31 @@ void check_parts(const std::string& path, const StaticTexts& file,
 
 }  // namespace
 
-void save_module(const std::string& path, const ModuleRef& module, Loc loc) {
+void save_module(const std::string& path, const ModuleRef& module, const SaveModuleOptions& options,
+                 Loc loc) {
   const OpScope at("save_module", loc);
+  StaticTexts texts = options_of(module.node());
+  if (!options.init.name.empty()) {
+    texts.emplace(kInit, options.init.name);
+  } else if (options.init.weight || options.init.bias) {
+    throw ValueError(
+        "save_module: init has no name; a file stores that of a preset, such as "
+        "nn::init::flax_v1");
+  }
   std::vector<tree::Entry> entries;
   for (const auto& [name, value] : module.state_dict()) entries.push_back({name, value});
-  io::internal::save_leaves(path, entries, options_of(module.node()));
+  io::internal::save_leaves(path, entries, texts);
 }
 
-void load_module(const std::string& path, const ModuleRef& module, Loc loc) {
+ModuleFile load_module(const std::string& path, const ModuleRef& module, Loc loc) {
   const OpScope at("load_module", loc);
-  const io::internal::TreeFile file = io::internal::load_leaves(path);
+  io::internal::TreeFile file = io::internal::load_leaves(path);
   if (!file.statics) {
     throw TreeError("load_module: " + path +
                     " has no options of layers; read its arrays with load_state_dict");
   }
+  ModuleFile said;
+  if (const auto init = file.statics->extract(kInit)) said.init = init.mapped();
   check_parts(path, *file.statics, module.node());
   std::vector<std::pair<Node*, std::shared_ptr<const internal::AnyLayer>>> layers;
   for (const auto& [part, node] : internal::named_nodes(module.node())) {
@@ -92,6 +105,7 @@ void load_module(const std::string& path, const ModuleRef& module, Loc loc) {
   }
   for (auto& [node, layer] : layers) node->layer = std::move(layer);
   internal::note_structure_change();
+  return said;
 }
 
 }  // namespace spruce::nn

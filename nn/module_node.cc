@@ -45,6 +45,7 @@ std::vector<Place> places(Node& root, Names names) {
     stack.pop_back();
     if (!seen.insert(node).second && names == Names::kFirst) continue;
     for (size_t i = 0; i < node->slots.size(); ++i) {
+      if (!node->slots[i].variable->value.defined()) continue;
       const bool first = listed.insert(node->slots[i].variable.get()).second;
       if (first || names == Names::kAll) out.push_back({prefix + node->slots[i].name, node, i});
     }
@@ -53,6 +54,13 @@ std::vector<Place> places(Node& root, Names names) {
     }
   }
   return out;
+}
+
+bool has_buffers(const Node& node) {
+  for (const Node::Slot& s : node.slots) {
+    if (s.variable->buffer) return true;
+  }
+  return false;
 }
 
 void check_part_name(const std::string& op, const std::string& name) {
@@ -87,7 +95,7 @@ std::string form_text(Node& root) {
   }
   for (const Node* node : nodes(root)) {
     out += std::to_string(node->id) + (node->training ? " training " : " evaluation ");
-    if (node->layer != nullptr) out += type_name(node->layer->type()) + '\n' + node->layer->form();
+    if (node->layer != nullptr) out += node->layer->name() + '\n' + node->layer->form();
     for (const auto& h : node->pre_hooks) out += " pre_hook " + std::to_string(h.id);
     for (const auto& h : node->hooks) out += " hook " + std::to_string(h.id);
     for (const auto& h : node->backward_hooks) out += " backward_hook " + std::to_string(h.id);

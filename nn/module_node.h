@@ -52,6 +52,8 @@ class AnyLayer {
  public:
   virtual ~AnyLayer() = default;
   virtual const std::type_info& type() const = 0;
+  /// The name of its type as it is printed.
+  virtual std::string name() const = 0;
   /// The static fields, as text.
   virtual std::string form() const = 0;
   /// The static fields by path, as files have them.
@@ -131,7 +133,8 @@ struct Place {
   Variable& variable() const { return *node->slots[slot].variable; }
 };
 /// An array that has several names, in a node that is registered in several places or because it is
-/// tied, counts once, under its first name, or under all its names.
+/// tied, counts once, under its first name, or under all its names. One that is undefined, as the
+/// class weights of a loss are without any, does not count.
 enum class Names : uint8_t { kFirst, kAll };
 std::vector<Place> places(Node& root, Names names = Names::kFirst);
 /// The node and all below it, each once, in the order of registration.
@@ -139,6 +142,9 @@ std::vector<Node*> nodes(Node& root);
 /// The same with their paths, "" for the root.
 std::vector<std::pair<std::string, std::shared_ptr<Node>>> named_nodes(
     const std::shared_ptr<Node>& root);
+
+/// Whether the node has arrays of its own that are not trained.
+bool has_buffers(const Node& node);
 
 /// Throws ValueError, naming `op`, for a name that is empty or holds a dot.
 void check_part_name(const std::string& op, const std::string& name);
@@ -159,6 +165,7 @@ class LayerOf final : public AnyLayer {
  public:
   explicit LayerOf(L l) : layer(std::move(l)) {}
   const std::type_info& type() const override { return typeid(L); }
+  std::string name() const override { return name_of<L>(); }
   std::string form() const override { return tree::structure(layer).text(); }
   std::string text(std::span<const Array> arrays, int indent) const override {
     return text_of(description_of(tree::unflatten(layer, arrays)), indent);
@@ -179,8 +186,9 @@ template <class L>
 void set_layer(Node& node, L layer) {
   std::vector<Node::Slot> slots;
   for (const tree::Entry& e : tree::entries(layer)) {
-    slots.push_back({e.path, std::make_shared<Variable>(Variable{
-                                 .value = e.value, .buffer = e.kind != tree::Leaf::kArray})});
+    const bool buffer = e.kind != tree::Leaf::kArray || requires { L::kArraysAreBuffers; };
+    slots.push_back(
+        {e.path, std::make_shared<Variable>(Variable{.value = e.value, .buffer = buffer})});
   }
   node.layer = std::make_shared<const LayerOf<L>>(std::move(layer));
   node.slots = std::move(slots);

@@ -270,7 +270,7 @@ HookHandle ModuleRef::register_full_backward_pre_hook(BackwardPreHook hook, Loc 
 
 std::string ModuleRef::name() const {
   if (node_ == nullptr) return "Stateful";
-  if (node_->layer != nullptr) return internal::type_name(node_->layer->type());
+  if (node_->layer != nullptr) return node_->layer->name();
   if (node_->owner != nullptr) return internal::type_name(typeid(*node_->owner));
   return node_->type.empty() ? "Module" : node_->type;
 }
@@ -350,11 +350,11 @@ std::shared_ptr<Node> find_node(const std::shared_ptr<Node>& root, const std::st
   return node;
 }
 
-void throw_other_layer(const Node& node, const std::string& path, const std::type_info& wanted) {
+void throw_other_layer(const Node& node, const std::string& path, const std::string& wanted) {
   throw TreeError("get_layer: '" + path + "' is " +
-                  (node.layer != nullptr ? "a layer of type " + type_name(node.layer->type())
+                  (node.layer != nullptr ? "a layer of type " + node.layer->name()
                                          : std::string("no layer struct")) +
-                  ", not " + type_name(wanted));
+                  ", not " + wanted);
 }
 
 }  // namespace internal

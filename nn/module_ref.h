@@ -212,7 +212,7 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
 std::shared_ptr<Node> find_node(const std::shared_ptr<Node>& root, const std::string& path);
 /// Throws TreeError: the part is another layer, or none.
 [[noreturn]] void throw_other_layer(const Node& node, const std::string& path,
-                                    const std::type_info& wanted);
+                                    const std::string& wanted);
 
 }  // namespace internal
 }  // namespace spruce::nn

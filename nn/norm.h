@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/nn/factory.h"
 
@@ -57,6 +58,9 @@ struct NormLayerOptions {
 ///
 /// Parameters: weight, bias f32[normalized_shape], ones and zeros at first.
 struct LayerNorm {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "normalized_shape:normalized_shape affine?weight";
+
   std::optional<Array> weight;  ///< f32[normalized_shape]
   std::optional<Array> bias;    ///< f32[normalized_shape]
   Shape normalized_shape;       ///< the sizes of the last axes
@@ -86,6 +90,10 @@ struct BatchNormLayerOptions {
 /// State:      buffers running_mean, running_var f32[c], num_batches_tracked i64[]; none without
 /// track_running_stats.
 struct BatchNorm {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "num_features=weight.0 affine?weight track_running_stats?running_mean";
+
   std::optional<Array> weight;                ///< f32[c]
   std::optional<Array> bias;                  ///< f32[c]
   std::optional<Buffer> running_mean;         ///< f32[c]

@@ -60,12 +60,14 @@ constexpr const char* padding_layer_name(PaddingMode mode) {
 /// pad as a layer without parameters, over the last kAxes axes.
 template <int kAxes, PaddingMode kMode>
 struct PaddingLayer {
+  /// What it is printed as.
+  static constexpr const char* kClassName = internal::padding_layer_name<kAxes>(kMode);
+
   WindowArg padding = 0;  ///< one number for all sides, or as in pad: {left, right, top, bottom}
 
   /// The result of pad.
   Array operator()(const Array& x, Loc loc = Loc::current()) const {
-    return internal::pad_layer(internal::padding_layer_name<kAxes>(kMode), kAxes, x, padding,
-                               {.mode = kMode}, loc);
+    return internal::pad_layer(kClassName, kAxes, x, padding, {.mode = kMode}, loc);
   }
 };
 /// Zeros around the last axis.

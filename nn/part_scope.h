@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <typeinfo>
 
 #include "spruce/core/error_scope.h"
 #include "spruce/nn/context.h"
@@ -11,10 +10,10 @@
 namespace spruce::nn::internal {
 
 /// While it lives, part `index` of `whole`, "sequential", runs: layers in it draw keys by a path
-/// that begins with the number, and errors name it.
+/// that begins with the number, and errors name it, with the name of its type.
 class PartScope final : public spruce::internal::ErrorScope {
  public:
-  PartScope(Context& ctx, const char* whole, size_t index, const std::type_info& type);
+  PartScope(Context& ctx, const char* whole, size_t index, std::string (*name)());
 
   std::string whole() const override { return whole_; }
   std::string path(const std::string& around) const override;
@@ -24,7 +23,7 @@ class PartScope final : public spruce::internal::ErrorScope {
   ObjectScope inside_;
   const char* whole_;
   size_t index_;
-  const std::type_info& type_;
+  std::string (*name_)();
 };
 
 }  // namespace spruce::nn::internal

@@ -2,6 +2,8 @@
 // Encodings of positions: sinusoidal, learned, rotary.
 #pragma once
 
+#include <string_view>
+
 #include "spruce/nn/factory.h"
 #include "spruce/nn/initializer.h"
 
@@ -59,6 +61,9 @@ struct LearnedPositionsOptions {
 ///
 /// Parameters: weight f32[max_length, e].
 struct LearnedPositions {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "max_length=weight.0 d=weight.1";
+
   Array weight;  ///< one vector for each position
 
   /// Normal with deviation 0.02, as in GPT-2. Throws ShapeError for negative sizes.

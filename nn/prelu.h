@@ -2,6 +2,8 @@
 // The leaky rectifier whose slope is learned.
 #pragma once
 
+#include <string_view>
+
 #include "spruce/nn/factory.h"
 
 namespace spruce::nn {
@@ -25,6 +27,9 @@ struct PReluOptions {
 ///
 /// Parameters: weight f32[num_parameters].
 struct PReLU {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "num_parameters=weight.0";
+
   Array weight;  ///< f32[1], or one slope for each channel
 
   /// Slopes of options.init: one for all, or one for each of `num_parameters` channels.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/core/op_scope.h"
 #include "spruce/nn/factory.h"
@@ -52,6 +53,9 @@ struct RmsNormLayerOptions {
 ///
 /// Parameters: weight f32[normalized_shape], ones at first.
 struct RMSNorm {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "normalized_shape:normalized_shape affine?weight";
+
   std::optional<Array> weight;     ///< f32[normalized_shape]
   Shape normalized_shape;          ///< the sizes of the last axes
   std::optional<double> eps = {};  ///< as in RmsNormOptions

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/core/array.h"
 #include "spruce/nn/initializer.h"
@@ -31,6 +32,10 @@ struct RNNCellOptions {
 ///             f32[hidden].
 /// State:      none; the caller carries h.
 struct RNNCell {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "input_size=weight_ih.1 hidden_size=weight_hh.0 bias?bias_ih nonlinearity{tanh,relu}";
+
   Array weight_ih;                                  ///< f32[hidden, in]
   Array weight_hh;                                  ///< f32[hidden, hidden]
   std::optional<Array> bias_ih = {};                ///< f32[hidden]
@@ -73,6 +78,10 @@ struct LSTMCellOptions {
 ///             f32[4 hidden].
 /// State:      none; the caller carries it.
 struct LSTMCell {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "input_size=weight_ih.1 hidden_size=weight_hh.1 bias?bias_ih";
+
   Array weight_ih;                      ///< f32[4 hidden, in]
   Array weight_hh;                      ///< f32[4 hidden, hidden], or f32[4 hidden, proj_size]
   std::optional<Array> bias_ih = {};    ///< f32[4 hidden]
@@ -111,6 +120,10 @@ struct GRUCellOptions {
 ///             f32[3 hidden].
 /// State:      none; the caller carries h.
 struct GRUCell {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr =
+      "input_size=weight_ih.1 hidden_size=weight_hh.1 bias?bias_ih";
+
   Array weight_ih;                    ///< f32[3 hidden, in]
   Array weight_hh;                    ///< f32[3 hidden, hidden]
   std::optional<Array> bias_ih = {};  ///< f32[3 hidden]

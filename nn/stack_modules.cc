@@ -30,7 +30,7 @@ void check_stackable(const std::vector<Node*>& roots) {
     for (size_t k = 0; k < a.size(); ++k) {
       if (a[k]->training != b[k]->training) fail(i, "its mode; call train() or eval() on both");
       if (a[k]->layer != nullptr && a[k]->layer->form() != b[k]->layer->form())
-        fail(i, "the options of a layer " + type_name(a[k]->layer->type()));
+        fail(i, "the options of a layer " + a[k]->layer->name());
     }
     const std::vector<Place> x = places(*roots[0]), y = places(*roots[i]);
     for (size_t k = 0; k < std::min(x.size(), y.size()); ++k) {

@@ -79,6 +79,7 @@ class Stateful : public ModuleRef {
     const L layer = tree::unflatten(original(), call.values(*node_));
     Context ctx;
     ctx.training = call.training(*node_);
+    if (ctx.training && internal::has_buffers(*node_)) ctx.know_buffers(layer);
     auto y = [&] {
       const internal::KeyScope keys(call, ctx, *node_);
       return internal::call_with_context(layer, ctx, loc, args...);
@@ -110,7 +111,7 @@ template <class F>
 auto lazy(const Key& key, F factory) {
   using L = decltype(factory.init(key, std::declval<const Array&>()));
   const auto node = std::make_shared<internal::Node>();
-  node->type = "Lazy" + internal::type_name(typeid(L));
+  node->type = "Lazy" + internal::name_of<L>();
   node->make = [key, factory](internal::Node& n, const Array& x) {
     internal::set_layer(n, factory.init(key, x));
   };
@@ -122,7 +123,7 @@ Stateful<L> ModuleRef::get_layer(const std::string& path, Loc loc) const {
   const LocScope at(loc);
   std::shared_ptr<internal::Node> node = internal::find_node(node_, path);
   if (node->layer == nullptr || node->layer->type() != typeid(L))
-    internal::throw_other_layer(*node, path, typeid(L));
+    internal::throw_other_layer(*node, path, internal::name_of<L>());
   return Stateful<L>(std::move(node));
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "spruce/nn/attention.h"
@@ -58,6 +59,9 @@ struct DecoderMasks {
 ///
 /// Parameters: of the layers inside, by PyTorch's names.
 struct TransformerEncoderLayer {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "activation{relu,gelu,gelu_tanh,silu}";
+
   MultiheadAttention self_attn;  ///< from e to e
   Linear linear1;                ///< from e to dim_feedforward
   Linear linear2;                ///< and back
@@ -86,6 +90,9 @@ struct TransformerEncoderLayer {
 ///
 /// Parameters: of the layers inside, by PyTorch's names.
 struct TransformerDecoderLayer {
+  /// What is printed: see describe().
+  static constexpr std::string_view kExtraRepr = "activation{relu,gelu,gelu_tanh,silu}";
+
   MultiheadAttention self_attn;       ///< from e to e
   MultiheadAttention multihead_attn;  ///< to the memory
   Linear linear1;                     ///< from e to dim_feedforward

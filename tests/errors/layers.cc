@@ -294,7 +294,7 @@ Section layer_mistakes() {
                 ctx.updated(model)),
            "TreeError",
            "Context::updated: 3 of 3 buffers that layers have updated are not part of this model; "
-           "pass the object that was called, not a copy of it" HERE},
+           "pass the object that was called, not a copy of it, or call it with ctx.of(model)" HERE},
           {"Halves of an odd axis", CODE(nn::glu(sp::ones({2, 3}))),
            CODE(nn::glu(sp::ones({2, 4}))), "ShapeError",
            "glu: axis -1 of f32[2,3] has an odd size; it is cut in halves" HERE},

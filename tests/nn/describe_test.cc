@@ -103,6 +103,49 @@ TEST(Describe, StructsOfTheUserAreDescribedToo) {
             "  (fc): Linear(in_features=2, out_features=3, bias=true)\n)");
 }
 
+// What is printed of a layer stands in it, and nowhere else.
+struct Scale {
+  static constexpr std::string_view kExtraRepr =
+      "features=scale.0 rest=scale.1+ volume=scale.1*times shift?shift way{up,down} -hidden";
+  static constexpr const char* kClassName = "Scale2x";
+
+  Array scale;
+  std::optional<Array> shift = {};
+  int64_t times = 2;
+  int64_t way = 1;
+  bool hidden = true;
+  double eps = 0.5;
+  Array operator()(const Array& x) const { return x * scale; }
+};
+
+TEST(Describe, ALayerOfOnesOwnSaysWhatIsPrintedOfIt) {
+  EXPECT_EQ(printed(Scale{.scale = ones({3, 4})}),
+            "Scale2x(features=3, rest=[4], volume=8, shift=false, way=down, times=2, eps=0.5)");
+  EXPECT_EQ(Stateful<Scale>(Scale{.scale = ones({3, 4})}).name(), "Scale2x");
+  const auto net = sequential(Scale{.scale = ones({3, 4})});
+  try {
+    net(net.init(Key(0), ones({3, 4})))(ones({5}));
+    FAIL() << "no error";
+  } catch (const ShapeError& e) {
+    EXPECT_NE(std::string(e.what()).find("0 (Scale2x)"), std::string::npos) << e.what();
+  }
+  struct Linear {  // the name of one of ours says nothing
+    Array weight;
+    Array operator()(const Array& x) const { return x * weight; }
+  };
+  EXPECT_EQ(describe(Linear{ones({2, 2})}), "Linear(weight=f32[2,2])");
+}
+
+TEST(Describe, FunctionsWithOptionsHaveTheNamesOfTheirClasses) {
+  EXPECT_EQ(describe(SiLU{}), "SiLU()");
+  EXPECT_EQ(describe(Tanhshrink{}), "Tanhshrink()");
+  EXPECT_EQ(describe(CELU{}).substr(0, 5), "CELU(");
+  EXPECT_EQ(describe(MultiLabelSoftMarginLoss{}).substr(0, 25), "MultiLabelSoftMarginLoss(");
+  EXPECT_EQ(internal::name_of<TripletMarginWithDistanceLoss>(), "TripletMarginWithDistanceLoss");
+  EXPECT_EQ(describe(CircularPad3d{1}), "CircularPad3d(padding=1)");
+  EXPECT_EQ(describe(ConstantPad1d{1, 2.0}), "ConstantPad1d(padding=1, value=2.0)");
+}
+
 TEST(Describe, ModulesPrintAsPyTorchDoes) {
   Net net(Key(0));
   EXPECT_EQ(

@@ -50,6 +50,48 @@ TEST(Functionalize, LeavesTheModuleAloneUnderEveryTransform) {
   EXPECT_TRUE(tree::equal(f.buffers, net.named_buffers()));
 }
 
+struct WithLoss : ModuleOf<WithLoss> {
+  explicit WithLoss(const Array& weight) {
+    out = register_module("out", Linear::init(Key(0), 4, 3));
+    loss = register_module("loss", CrossEntropyLoss{{.weight = weight}});
+  }
+  Array forward(const Array& x, const Array& target) { return loss(out(x), target); }
+  Stateful<Linear> out;
+  Stateful<CrossEntropyLoss> loss;
+};
+
+TEST(Functionalize, ALossWithoutClassWeightsHasNoArrays) {
+  const Stateful<CrossEntropyLoss> loss(CrossEntropyLoss{{.label_smoothing = 0.1}});
+  const Array x = random::normal(Key(1), {5, 3}), target = array({0, 2, 1, 1, 0});
+  Stateful<CrossEntropyLoss> module = loss;
+  const auto f = functionalize(module);
+  EXPECT_TRUE(f.params.empty() && f.buffers.empty());
+  const Array expected = cross_entropy(x, target, {.label_smoothing = 0.1});
+  EXPECT_TRUE(array_equal(f.apply(f.params, f.buffers, {}, x, target).first, expected));
+  EXPECT_TRUE(array_equal(module(x, target), expected));
+  EXPECT_TRUE(array_equal(compile(module)(x, target), expected));
+  EXPECT_TRUE(module.state_dict().empty());
+
+  WithLoss net{Array()};
+  EXPECT_THAT(names(net.named_parameters()), ::testing::ElementsAre("out.weight", "out.bias"));
+  const auto g = functionalize(net);
+  const Array inputs = random::normal(Key(2), {5, 4});
+  EXPECT_TRUE(
+      array_equal(g.apply(g.params, g.buffers, {}, inputs, target).first, net(inputs, target)));
+}
+
+TEST(Functionalize, ClassWeightsOfALossAreNotTrained) {
+  const Array weight = array({0.5f, 2.0f, 1.0f}), target = array({0, 2, 1, 1, 0});
+  WithLoss net{weight};
+  EXPECT_THAT(names(net.named_parameters()), ::testing::ElementsAre("out.weight", "out.bias"));
+  EXPECT_THAT(names(net.named_buffers()), ::testing::ElementsAre("loss.options.weight"));
+  const auto f = functionalize(net);
+  const Array x = random::normal(Key(2), {5, 4});
+  const auto [value, same] = f.apply(f.params, f.buffers, {.training = true}, x, target);
+  EXPECT_TRUE(array_equal(value, cross_entropy(net.out.layer()(x), target, {.weight = weight})));
+  EXPECT_TRUE(tree::equal(same, f.buffers));
+}
+
 TEST(Functionalize, ModeIsThatOfTheCall) {
   Net net(Key(0));
   net.eval();

@@ -109,6 +109,38 @@ TEST(Initializers, Moments) {
   EXPECT_NEAR(sp::sqrt(sp::sum(sp::square(few)) / 2800).item<float>(), 0.5, 0.02);
 }
 
+// What a preset gives under its name never changes.
+TEST(Initializers, PresetsGiveWhatTheyAlwaysGave) {
+  const std::map<std::string, init::LayerInit> presets{
+      {"torch_v1", init::torch_v1}, {"flax_v1", init::flax_v1}, {"keras_v1", init::keras_v1}};
+  for (const auto& [name, preset] : presets) EXPECT_EQ(preset.name, name);
+  const sp::Key key(7);
+  size_t count = 0;
+  for (const InitCase& c : kInitCases) {
+    if (std::string("preset") != c.name) continue;
+    ++count;
+    const Options o(c.options);
+    const init::LayerInit& preset = presets.at(o.text("of"));
+    const std::string& layer = o.text("layer");
+    const auto entries =
+        layer == "linear" ? sp::tree::entries(nn::Linear::init(key, 6, 4, {.init = preset}))
+        : layer == "conv2d"
+            ? sp::tree::entries(nn::Conv2d::init(key, 2, 3, {3, 2}, {.init = preset}))
+        : layer == "lstm_cell"
+            ? sp::tree::entries(nn::LSTMCell::init(key, 3, 2, {.init = preset}))
+            : sp::tree::entries(nn::Embedding::init(key, 5, 3, {.init = preset}));
+    const auto part = std::find_if(entries.begin(), entries.end(),
+                                   [&](const auto& e) { return e.path == o.text("part"); });
+    ASSERT_NE(part, entries.end()) << c.options;
+    const std::vector<float> got = part->value.to_vector<float>();
+    const std::vector<double> want = torch_cases::numbers(c.values);
+    ASSERT_EQ(got.size(), want.size()) << c.options;
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(got[i], want[i], 4e-6) << c.options << " element " << i;
+  }
+  EXPECT_EQ(count, 27u);
+}
+
 TEST(Initializers, AsOptionsOfLayers) {
   const sp::Key key(0);
   const auto line = nn::Linear::init(key, 6, 4, {.init = init::flax_v1});

@@ -11,6 +11,7 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch.nn.utils import prune
 
 torch.set_default_dtype(torch.float64)
 REDUCTIONS = ("mean", "sum", "none")
@@ -426,9 +427,73 @@ def head_losses():
              layer, {"linear.weight": w, "linear.bias": b}, (x, torch.tensor([0, 4, 2, 1]))))
 
 
+def pruned(x, *methods):
+    """x where the masks that the methods register on a module's weight leave it."""
+    module = torch.nn.Module()
+    module.weight = torch.nn.Parameter(x.detach().clone())
+    for method in methods:
+        method(module, "weight")
+    return x * module.weight_mask
+
+
+def pruning():
+    for shape in ((3, 4), (2, 3, 2, 2)):
+        for amount in (0.3, 0.5, 5, 0):
+            for times in (1, 2):
+                emit("prune_l1", {"amount": amount, "times": times, "scores": 0}, [(shape, 0.7)], lambda x: pruned(
+                    x, *[lambda m, name: prune.l1_unstructured(m, name, amount)] * times))
+        emit("prune_l1", {"amount": 0.4, "times": 1, "scores": 1}, [(shape, 0.7)], lambda x: pruned(
+            x, lambda m, name: prune.l1_unstructured(m, name, 0.4, importance_scores=torch.cos(3 * m.weight))))
+        for dim in (0, 1, -1):
+            for n in (1, 2, 0.5, math.inf):
+                for amount, times in ((1, 1), (0.5, 1), (0.4, 2)):
+                    emit("prune_ln", {"amount": amount, "times": times, "n": n, "dim": dim}, [(shape, 0.7)],
+                         lambda x: pruned(x, *[lambda m, name: prune.ln_structured(m, name, amount, n, dim)] * times))
+    for amount in (0.25, 0.6, 7):
+        def together(a, b):
+            modules = [torch.nn.Module(), torch.nn.Module()]
+            for m, x in zip(modules, (a, b)):
+                m.weight = torch.nn.Parameter(x.detach().clone())
+            prune.global_unstructured([(m, "weight") for m in modules], prune.L1Unstructured, amount=amount)
+            return torch.cat([(x * m.weight_mask).flatten() for m, x in zip(modules, (a, b))])
+        emit("prune_global", {"amount": amount}, [((3, 4), 0.7), ((2, 2, 3), 0.45)], together)
+
+
+def grouped(a, b, offs):
+    """F.grouped_mm, which knows no f64: its products group by group, held against it in f32."""
+    if offs is None:
+        y = a @ b
+    else:
+        ends = offs.tolist()
+        spans = list(zip([0] + ends[:-1], ends))
+        if a.dim() == 3:
+            y = torch.cat([a[i] @ b[:, i0:i1] for i, (i0, i1) in enumerate(spans)], 1)
+        elif b.dim() == 3:
+            y = torch.cat([a[i0:i1] @ b[i] for i, (i0, i1) in enumerate(spans)], 0)
+        else:
+            y = torch.stack([a[:, i0:i1] @ b[i0:i1] for i0, i1 in spans])
+    with torch.no_grad():
+        own = F.grouped_mm(a.float(), b.float(), offs=offs)
+    torch.testing.assert_close(own.double(), y, rtol=0, atol=1e-5)
+    return y
+
+
+def grouped_products():
+    """Rows of 16 bytes, which F.grouped_mm asks for; the last group ends at the end of the axis."""
+    offs = {"none": None, "even": torch.tensor([4, 8], dtype=torch.int32),
+            "empty": torch.tensor([4, 4, 8], dtype=torch.int32)}
+    for name, ends in offs.items():
+        g = 2 if ends is None else len(ends)
+        shapes = {"both": ((g, 8, 4), (g, 4, 8))} if ends is None else {
+            "rows": ((8, 4), (g, 4, 8)), "columns": ((g, 8, 4), (4, 8)), "inner": ((4, 8), (8, 4))}
+        for form, (a, b) in shapes.items():
+            emit("grouped_mm", {"offs": name, "form": form}, [(a, 0.7), (b, 0.4)],
+                 lambda a, b: grouped(a, b, ends))
+
+
 PARTS = (probability_losses, margin_losses, ctc, similarity, norms, pools, activations, rearrangements,
          convolutions, resampling, tables, fractional, adaptive_softmax, time_first, attention_function,
-         head_losses)
+         head_losses, pruning, grouped_products)
 
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")

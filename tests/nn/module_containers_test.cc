@@ -141,6 +141,34 @@ TEST(ModuleFile, HasArraysAndOptions) {
   EXPECT_THROW(load_module(folder + "not_there.safetensors", net), IoError);
 }
 
+TEST(ModuleFile, SaysWhichPresetItsLayersBeganWith) {
+  const std::string folder = testing::TempDir();
+  for (const char* ending : {"safetensors", "npz"}) {
+    const std::string path = folder + "module_preset_test." + ending;
+    struct Begun : Module {
+      explicit Begun(const init::LayerInit& init) {
+        fc = register_module("fc", Linear::init(Key(0), 3, 2, {.init = init}));
+      }
+      Array forward(const Array& x) override { return fc(x); }
+      Stateful<Linear> fc;
+    };
+    const Begun net(init::flax_v1);
+    Begun other(init::torch_v1);
+    for (const init::LayerInit* preset : {&init::flax_v1, &init::keras_v1, &init::torch_v1}) {
+      save_module(path, net, {.init = *preset});
+      EXPECT_EQ(load_module(path, other).init, preset->name);
+      EXPECT_TRUE(tree::equal(other.state_dict(), net.state_dict()));
+    }
+    save_module(path, net);
+    EXPECT_EQ(load_module(path, other).init, "");
+    EXPECT_THAT(message<ValueError>(
+                    [&] { save_module(path, net, {.init = {.weight = init::orthogonal()}}); }),
+                HasSubstr("init has no name"));
+    EXPECT_EQ(load_module(path, other).init, "");  // the old file
+    std::filesystem::remove(path);
+  }
+}
+
 TEST(ModuleFile, OfOtherClassesIsRefused) {
   struct A : Module {
     A() { register_module("x", Dropout{0.5f}); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_tbc, multi_head_attention_forward and LinearCrossEntropyLoss against PyTorch.
+// conv_tbc, multi_head_attention_forward, LinearCrossEntropyLoss, masks of pruning and grouped_mm
+// against PyTorch.
 #include "tests/nn/functional_cases.h"
 
 namespace functional_cases {
@@ -86,6 +87,49 @@ TEST(LinearCrossEntropyLoss, MatchesPyTorch) {
   const auto made = nn::LinearCrossEntropyLoss::init(sp::Key(0), 3, 5);
   EXPECT_FALSE(made.linear.bias.has_value());
   EXPECT_EQ(made.linear.weight.shape(), (sp::Shape{5, 3}));
+}
+
+// A share has a point in it, a number of elements none.
+nn::prune::Amount amount_of(const Options& o) {
+  return o.text("amount").find('.') == std::string::npos ? nn::prune::Amount(o.integer("amount"))
+                                                         : nn::prune::Amount(o.number("amount"));
+}
+
+// x through a mask that is made anew of what is left, as often as the case says.
+Array pruned(const Array& x, const Options& o,
+             const std::function<Array(const nn::prune::PruneOptions&)>& mask) {
+  nn::prune::PruneOptions options;
+  if (o.has("scores") && o.flag("scores")) options.importance_scores = sp::cos(3.0 * x);
+  for (int64_t i = 0; i < o.integer("times"); ++i) options.mask = mask(options);
+  return nn::prune::apply_mask(x, options.mask);
+}
+
+TEST(PruneCases, MatchPyTorch) {
+  check("prune_l1", 18, [](const Inputs& in, const Options& o) {
+    return pruned(in[0], o, [&](const nn::prune::PruneOptions& options) {
+      return nn::prune::l1_unstructured(in[0], amount_of(o), options);
+    });
+  });
+  check("prune_ln", 72, [](const Inputs& in, const Options& o) {
+    return pruned(in[0], o, [&](const nn::prune::PruneOptions& options) {
+      return nn::prune::ln_structured(in[0], amount_of(o), o.number("n"),
+                                      static_cast<int>(o.integer("dim")), options);
+    });
+  });
+  check("prune_global", 3, [](const Inputs& in, const Options& o) {
+    const std::vector<Array> masks = nn::prune::global_unstructured(in, amount_of(o));
+    return joined({nn::prune::apply_mask(in[0], masks[0]), nn::prune::apply_mask(in[1], masks[1])});
+  });
+}
+
+TEST(GroupedMm, MatchesPyTorch) {
+  check("grouped_mm", 7, [](const Inputs& in, const Options& o) {
+    const std::string& offs = o.text("offs");
+    return nn::grouped_mm(in[0], in[1],
+                          offs == "none"   ? Array()
+                          : offs == "even" ? sp::array({4, 8})
+                                           : sp::array({4, 4, 8}));
+  });
 }
 
 // Each group by itself.
