@@ -34,6 +34,8 @@ struct Row {
 /// Rows by theme; rows() joins them.
 std::vector<Row> function_rows();
 std::vector<Row> network_rows();
+std::vector<Row> by_hand_rows();
+std::vector<Row> bridge_rows();
 std::vector<Row> higher_order_rows();
 std::vector<Row> gather_rows();
 std::vector<Row> join_rows();

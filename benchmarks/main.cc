@@ -31,8 +31,8 @@ Array integers(int64_t high, const sp::Shape& shape) {
 
 std::vector<Row> rows() {
   std::vector<Row> all;
-  for (auto make : {network_rows, layer_rows, optimizer_rows, higher_order_rows, function_rows,
-                    gather_rows, join_rows}) {
+  for (auto make : {network_rows, by_hand_rows, bridge_rows, layer_rows, optimizer_rows,
+                    higher_order_rows, function_rows, gather_rows, join_rows}) {
     std::vector<Row> some = make();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
@@ -46,9 +46,11 @@ constexpr const char* kUsage =
     "                    [--no-floor] [--device cuda:0]\n"
     "       spruce_bench --list | --machine | --check FILE [row ...]\n"
     "       spruce_bench --profile row ...\n"
+    "       spruce_bench --by-turns row row ...\n"
     "  --seconds s   how long each row is repeated (1.5)\n"
     "  --device d    where the rows run: cpu, or cuda:0; floors are those of the CPU\n"
     "  --profile     where the time of each row goes, by equation\n"
+    "  --by-turns    each two rows call for call, and the median of the ratios of their times\n"
     "  --machine     only what the floors are made of\n"
     "  --check FILE  one call of each row; fails where its value is not that of the file\n";
 
@@ -57,7 +59,7 @@ struct Arguments {
   std::vector<std::string> wanted;
   double seconds = 1.5;
   bool table = isatty(STDOUT_FILENO) != 0;
-  bool list = false, machine = false, floor = true, profile = false, help = false;
+  bool list = false, machine = false, floor = true, profile = false, turns = false, help = false;
   std::string check, device = "cpu";
 };
 
@@ -88,6 +90,8 @@ void parse(int argc, char** argv, Arguments& out) {
       out.table = true;
     else if (arg == "--profile")
       out.profile = true;
+    else if (arg == "--by-turns")
+      out.turns = true;
     else if (arg == "--no-floor")
       out.floor = false;
     else if (arg == "--help")
@@ -176,6 +180,19 @@ void profile(const Arguments& args) {
   }
 }
 
+// Both rows of a pair see the same machine, whatever else runs on it.
+void by_turns(const Arguments& args) {
+  if (args.wanted.size() % 2 != 0) throw std::invalid_argument("--by-turns takes pairs of rows");
+  for (size_t i = 0; i < args.wanted.size(); i += 2) {
+    const Row first = wanted_rows({args.wanted[i]})[0],
+              second = wanted_rows({args.wanted[i + 1]})[0];
+    const Turns t = bench::by_turns(first, second, args.settings, args.seconds);
+    std::printf("%-22s %11.2f us  %-22s %11.2f us  ratio %.3f\n", first.name.c_str(), t.first * 1e6,
+                second.name.c_str(), t.second * 1e6, t.ratio);
+    std::fflush(stdout);
+  }
+}
+
 void print_machine(const Machine& machine) {
   std::printf("{\"threads\": %d, \"gflops\": %.1f, \"copy_gb_s\": [", sp::threads(),
               machine.flops / 1e9);
@@ -224,6 +241,8 @@ int main(int argc, char** argv) {
       for (const Row& row : rows()) std::printf("%s\n", row.name.c_str());
     } else if (args.machine) {
       print_machine(measure_machine());
+    } else if (args.turns) {
+      by_turns(args);
     } else if (args.profile) {
       profile(args);
     } else if (!args.check.empty()) {

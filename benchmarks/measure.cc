@@ -40,6 +40,12 @@ void wait() {
 #endif
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 double median_seconds(const Call& call, double seconds) {
   std::vector<double> times;
   const auto start = Clock::now();
@@ -52,9 +58,7 @@ double median_seconds(const Call& call, double seconds) {
     if (d < 2e-3) inner *= 2;
   }
   times.erase(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 3));
-  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return median(std::move(times));
 }
 
 }  // namespace
@@ -65,6 +69,25 @@ sp::Device& device_named(const std::string& name) {
   if (name == "cuda:0") return sp::cuda::device(0);
 #endif
   throw std::invalid_argument("there is no device '" + name + "' in this build");
+}
+
+Turns by_turns(const Row& first, const Row& second, const Settings& settings, double seconds) {
+  const Call calls[] = {first.make(settings), second.make(settings)};
+  for (int i = 0; i < 3; ++i) {
+    for (const Call& call : calls) call.run();
+  }
+  std::vector<double> times[2], ratios;
+  const auto start = Clock::now();
+  for (size_t i = 0; ratios.size() < 5 || seconds_since(start) < seconds; ++i) {
+    for (const size_t k : {i % 2, 1 - i % 2}) {
+      const auto t = Clock::now();
+      calls[k].run();
+      wait();
+      times[k].push_back(seconds_since(t));
+    }
+    ratios.push_back(times[0].back() / times[1].back());
+  }
+  return {median(times[0]), median(times[1]), median(ratios)};
 }
 
 double first_value(const Call& call) { return mean_absolute(call.run()); }

@@ -31,6 +31,13 @@ struct Measurement {
 /// another name, DeviceError where the machine has no such device.
 sp::Device& device_named(const std::string& name);
 
+/// Median seconds of a call of two rows, and the median of first / second over the pairs of calls.
+struct Turns {
+  double first, second, ratio;
+};
+/// Calls both by turns, each pair in the other order than the one before.
+Turns by_turns(const Row& first, const Row& second, const Settings& settings, double seconds);
+
 /// The first call and nothing else.
 double first_value(const Call& call);
 

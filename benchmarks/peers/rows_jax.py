@@ -58,6 +58,8 @@ def lenet(p, x):
     return mlp(p["head"], x.reshape(x.shape[0], 400), jax.nn.relu)
 
 
+@row("lenet_bridge")
+@row("lenet_by_hand")
 @row("lenet")
 def lenet_row():
     def loss(p, x, y):
@@ -66,6 +68,7 @@ def lenet_row():
     return trained(loss, optax.sgd(0.01), lenet_init(), normals(64, 1, 28, 28), integers(10, 64))
 
 
+@row("cnn64_by_hand")
 @row("cnn64")
 def cnn64():
     def loss(p, x, y):
@@ -74,6 +77,7 @@ def cnn64():
     return trained(loss, optax.adam(1e-3), cnn_init(), normals(32, 3, 32, 32), integers(10, 32))
 
 
+@row("lstm_by_hand")
 @row("lstm")
 def lstm():
     input_key, hidden_key = random.split(random.key(0))
@@ -95,6 +99,7 @@ def lstm():
     return trained(loss, optax.sgd(0.01), parameters, normals(64, 32, 64))
 
 
+@row("transformer_by_hand")
 @row("transformer")
 def transformer():
     def loss(p, x):
@@ -103,6 +108,7 @@ def transformer():
     return trained(loss, optax.sgd(0.01), block_init(random.key(0), 256), normals(8, 128, 256))
 
 
+@row("gpt_by_hand")
 @row("gpt")
 def gpt():
     width, letters = 128, 65
@@ -155,6 +161,7 @@ def maml():
     return trained(loss, optax.adam(1e-3), mlp_init([1, 40, 40, 1]), *tasks)
 
 
+@row("per_example_by_hand")
 @row("per_example")
 def per_example():
     def loss(p, x, y):

@@ -40,6 +40,8 @@ def mlp_adam():
                    normals(128, 784), integers(10, 128))
 
 
+@row("lenet_bridge")
+@row("lenet_by_hand")
 @row("lenet")
 def lenet_row():
     net = lenet()
@@ -47,6 +49,7 @@ def lenet_row():
                    normals(64, 1, 28, 28), integers(10, 64))
 
 
+@row("cnn64_by_hand")
 @row("cnn64")
 def cnn64():
     net = cnn()
@@ -54,6 +57,7 @@ def cnn64():
                    normals(32, 3, 32, 32), integers(10, 32))
 
 
+@row("lstm_by_hand")
 @row("lstm")
 def lstm():
     net = nn.LSTM(64, 128)
@@ -66,6 +70,7 @@ def lstm():
                    normals(64, 32, 64))
 
 
+@row("transformer_by_hand")
 @row("transformer")
 def transformer():
     net = Block(streams.key(0), 256, 8)
@@ -73,6 +78,7 @@ def transformer():
                    normals(8, 128, 256))
 
 
+@row("gpt_by_hand")
 @row("gpt")
 def gpt():
     net, text = Gpt(), integers(65, 16, 128)
@@ -110,6 +116,7 @@ def maml():
     return trained(loss, adam(net.parameters()), *[normals(25, 10, 1) for _ in range(4)])
 
 
+@row("per_example_by_hand")
 @row("per_example")
 def per_example():
     net = lenet()

@@ -30,6 +30,8 @@ TEST(Attention, AsPyTorch) {
     nn::AttentionOptions options{.attn_mask = mask_named(o.text("mask")),
                                  .is_causal = o.text("mask") == "causal"};
     if (o.has("scale")) options.scale = o.number("scale");
+    if (options.attn_mask.defined() && options.attn_mask.dtype() != sp::bool_)
+      options.attn_mask = options.attn_mask.astype(x.dtype());
     return nn::scaled_dot_product_attention(parts[0], parts[1], parts[2], options);
   });
 }
@@ -80,11 +82,12 @@ TEST(Attention, BadInput) {
   EXPECT_THROW(sdpa(q, q, q, {.dropout_p = 0.5f}), sp::ValueError);
 }
 
-nn::MultiheadAttention torch_multihead(bool bias, bool batch_first) {
+nn::MultiheadAttention torch_multihead(bool bias, bool batch_first, sp::Dtype dtype = sp::float64) {
   nn::MultiheadAttention layer = nn::MultiheadAttention::init(
-      sp::Key(0), 6, 3, {.bias = bias, .batch_first = batch_first, .dtype = sp::float64});
+      sp::Key(0), 6, 3, {.bias = bias, .batch_first = batch_first, .dtype = dtype});
   double step = 0.31;
-  return sp::tree::map([&step](const Array& a) { return wave(a.shape(), step++) / 10.0; }, layer);
+  return sp::tree::map(
+      [&](const Array& a) { return (wave(a.shape(), step++) / 10.0).astype(dtype); }, layer);
 }
 
 TEST(MultiheadAttention, AsPyTorch) {
@@ -93,12 +96,12 @@ TEST(MultiheadAttention, AsPyTorch) {
     const std::string mask = o.text("mask");
     nn::MultiheadMasks masks;
     if (mask == "padding" || mask == "both") masks.key_padding_mask = padding;
-    if (mask == "attn") masks.attn_mask = wave({3, 4}, 0.7);
-    if (mask == "heads") masks.attn_mask = wave({6, 3, 4}, 0.7);
+    if (mask == "attn") masks.attn_mask = wave({3, 4}, 0.7).astype(x.dtype());
+    if (mask == "heads") masks.attn_mask = wave({6, 3, 4}, 0.7).astype(x.dtype());
     if (mask == "both") masks.attn_mask = sp::triu(sp::ones({3, 4}), 2) > 0.0f;
     const std::vector<Array> parts = sp::split(x, {3}, o.flag("first") ? 1 : 0);
-    return torch_multihead(o.flag("bias"), o.flag("first"))(parts[0], parts[1], 2.0 * parts[1],
-                                                            masks);
+    return torch_multihead(o.flag("bias"), o.flag("first"), x.dtype())(parts[0], parts[1],
+                                                                       2.0 * parts[1], masks);
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values and gradients of torch.nn.functional (make_functional_cases.py) and of torch.nn's layers
-// (make_layer_cases.py), and how to compare with them: eager, compiled, mapped and in f32.
+// (make_layer_cases.py), and how to compare with them.
 #pragma once
 
 #include "tests/nn/torch_cases.h"

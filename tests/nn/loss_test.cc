@@ -54,16 +54,16 @@ TEST(Loss, NllWithEveryOption) {
 
 TEST(Loss, HuberSmoothL1AndKlDiv) {
   check("huber", 9, [](const Array& x, const Options& o) {
-    const Array target = sp::full(x.shape(), 0.25, sp::float64);
+    const Array target = sp::full(x.shape(), 0.25, x.dtype());
     return nn::huber_loss(x, target, {.reduction = o.reduction(), .delta = o.number("d")});
   });
   check("smooth_l1", 9, [](const Array& x, const Options& o) {
-    const Array target = sp::full(x.shape(), 0.25, sp::float64);
+    const Array target = sp::full(x.shape(), 0.25, x.dtype());
     return nn::smooth_l1_loss(x, target, {.reduction = o.reduction(), .beta = o.number("d")});
   });
   check("kl_div", 8, [](const Array& x, const Options& o) {
     const double odd = o.flag("log") ? -1 : 0;
-    const Array target = sp::abs(wave({3, 2}, 0.4)).at(1, 1).set(odd);
+    const Array target = sp::abs(wave({3, 2}, 0.4)).at(1, 1).set(odd).astype(x.dtype());
     return nn::kl_div(x, target, {.reduction = o.reduction(), .log_target = o.flag("log")});
   });
   const Array x = sp::ones({2});
@@ -78,7 +78,7 @@ TEST(Loss, HuberSmoothL1AndKlDiv) {
 
 TEST(Loss, CrossEntropyOfProbabilities) {
   check("soft_cross_entropy", 36, [](const Array& x, const Options& o) {
-    const Array target = sp::abs(wave(x.shape(), 0.4));
+    const Array target = sp::abs(wave(x.shape(), 0.4)).astype(x.dtype());
     return nn::cross_entropy(x, target,
                              {.weight = weight_of(o),
                               .reduction = o.reduction(),
@@ -89,8 +89,9 @@ TEST(Loss, CrossEntropyOfProbabilities) {
 TEST(Loss, BinaryCrossEntropy) {
   check("bce", 12, [](const Array& x, const Options& o) {
     nn::BceOptions options{.weight = weight_of(o), .reduction = o.reduction()};
-    if (o.flag("pos")) options.pos_weight = sp::array({2.0, 0.5, 0.8}, sp::float64);
-    const Array target = sp::array({{0.0, 1.0, 0.25}, {1.0, 0.0, 1.0}}, sp::float64);
+    if (options.weight.defined()) options.weight = options.weight.astype(x.dtype());
+    if (o.flag("pos")) options.pos_weight = sp::array({2.0, 0.5, 0.8}, x.dtype());
+    const Array target = sp::array({{0.0, 1.0, 0.25}, {1.0, 0.0, 1.0}}, x.dtype());
     return nn::bce_with_logits(x, target, options);
   });
 }
@@ -110,10 +111,10 @@ TEST(Loss, CurvatureWhereInputMeetsTarget) {
 
 TEST(Loss, SquaredAndAbsolute) {
   check("mse", 3, [](const Array& x, const Options& o) {
-    return nn::mse_loss(x, sp::ones({2, 3}, sp::float64), {.reduction = o.reduction()});
+    return nn::mse_loss(x, sp::ones({2, 3}, x.dtype()), {.reduction = o.reduction()});
   });
   check("l1", 3, [](const Array& x, const Options& o) {
-    return nn::l1_loss(x, sp::ones({2, 3}, sp::float64), {.reduction = o.reduction()});
+    return nn::l1_loss(x, sp::ones({2, 3}, x.dtype()), {.reduction = o.reduction()});
   });
 }
 

@@ -275,6 +275,44 @@ def fused():
             emit("fused", {"kind": kind, "bias": bias, "affine": affine}, [shape], net, lambda call, x: [call(x)])
 
 
+def steps():
+    """Three calls in training mode and one in evaluation mode, then the buffers by their names; the arguments
+    are the inputs of the four calls."""
+
+    def emit_steps(op, options, shape, layer):
+        def f(call, *xs):
+            out = []
+            for step, x in enumerate(xs):
+                layer.train(step < 3)
+                out.append(call(x))
+            counts = "num_batches_tracked" if op == "instance_norm_steps" else "none"  # which never counts
+            return out + [b.double() for name, b in sorted(layer.named_buffers()) if name != counts]
+        emit(op, options, [shape] * 4, layer, f)
+
+    batches = ((nn.BatchNorm1d, (4, 3)), (nn.BatchNorm1d, (2, 3, 4)), (nn.BatchNorm2d, (2, 3, 2, 3)),
+               (nn.BatchNorm3d, (2, 2, 1, 3, 2)))
+    for (make, shape), (momentum, track), affine in itertools.product(
+            batches, ((0.1, 1), (None, 1), (0.4, 0)), (1, 0)):
+        o = {"momentum": "none" if momentum is None else momentum, "affine": affine, "track": track}
+        emit_steps("batch_norm_steps", o, shape, make(
+            shape[1], eps=1e-3, momentum=momentum, affine=bool(affine), track_running_stats=bool(track)))
+    instances = ((nn.InstanceNorm1d, (2, 3, 4), 1), (nn.InstanceNorm1d, (3, 4), 0), (nn.InstanceNorm2d, (2, 2, 2, 3), 1),
+                 (nn.InstanceNorm2d, (2, 2, 3), 0), (nn.InstanceNorm3d, (1, 2, 2, 2, 2), 1))
+    for (make, shape, axis), (momentum, track), affine in itertools.product(
+            instances, ((0.1, 1), (0.4, 1), (0.1, 0)), (1, 0)):
+        o = {"axes": make.__name__[-2], "momentum": momentum, "affine": affine, "track": track}
+        emit_steps("instance_norm_steps", o, shape, make(
+            shape[axis], eps=1e-3, momentum=momentum, affine=bool(affine), track_running_stats=bool(track)))
+    weights = {"linear": (lambda: nn.Linear(4, 5), (3, 4), 0), "conv2d": (lambda: nn.Conv2d(2, 3, 2), (1, 2, 4, 3), 0),
+               "conv_transpose2d": (lambda: nn.ConvTranspose2d(2, 3, 2), (1, 2, 3, 3), 1)}
+    for (kind, (make, shape, dim)), count in itertools.product(weights.items(), (1, 2)):
+        layer = nn.utils.parametrizations.spectral_norm(make(), n_power_iterations=count)
+        p = layer.parametrizations.weight[0]
+        p._u = nn.functional.normalize(wave(len(p._u), step=0.9), dim=0)
+        p._v = nn.functional.normalize(wave(len(p._v), step=1.1), dim=0)
+        emit_steps("spectral_norm_steps", {"kind": kind, "count": count, "dim": dim}, shape, layer)
+
+
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
     print(f"// Made by make_layer_cases.py with torch {torch.__version__.split('+')[0]}.")
@@ -286,3 +324,4 @@ if __name__ == "__main__":
     positions()
     parametrized()
     fused()
+    steps()

@@ -6,21 +6,20 @@
 namespace torch_cases {
 namespace norm_test {
 
-nn::BatchNorm torch_layer() {
-  nn::BatchNorm layer =
-      nn::BatchNorm::init(3, {.eps = 1e-3, .momentum = 0.3, .dtype = sp::float64});
-  layer.weight = sp::array({1.0, 2.0, -0.5}, sp::float64);
-  layer.bias = sp::array({0.0, 0.5, 1.0}, sp::float64);
+nn::BatchNorm torch_layer(sp::Dtype dtype = sp::float64) {
+  nn::BatchNorm layer = nn::BatchNorm::init(3, {.eps = 1e-3, .momentum = 0.3, .dtype = dtype});
+  layer.weight = sp::array({1.0, 2.0, -0.5}, dtype);
+  layer.bias = sp::array({0.0, 0.5, 1.0}, dtype);
   return layer;
 }
 
 // The layer with the running statistics that PyTorch had after three steps.
-nn::BatchNorm trained_layer() {
-  nn::BatchNorm layer = torch_layer();
+nn::BatchNorm trained_layer(sp::Dtype dtype) {
+  nn::BatchNorm layer = torch_layer(dtype);
   for (const Text& c : kCases) {
     if (std::string(c.op) != "running" || std::string(c.options) != "step=2") continue;
-    layer.running_mean->value = sp::array(numbers(c.x));
-    layer.running_var->value = sp::array(numbers(c.y));
+    layer.running_mean->value = sp::array(numbers(c.x)).astype(dtype);
+    layer.running_var->value = sp::array(numbers(c.y)).astype(dtype);
   }
   return layer;
 }
@@ -28,9 +27,9 @@ nn::BatchNorm trained_layer() {
 // Three steps of training and one of evaluation, as make_torch_cases.py's layer.
 TEST(BatchNorm, StepsAsPyTorch) {
   check("batch_norm", 4, [&](const Array& x, const Options& o) {
-    if (o.integer("step") == 3) return trained_layer()(x);
+    if (o.integer("step") == 3) return trained_layer(x.dtype())(x);
     nn::Context ctx{.training = true};
-    return torch_layer()(x, ctx);
+    return torch_layer(x.dtype())(x, ctx);
   });
   nn::BatchNorm layer = torch_layer();
   int steps = 0;
@@ -90,7 +89,8 @@ TEST(BatchNorm, WithoutRunningStatisticsAsPyTorch) {
   layer.bias = sp::array({0.0, 0.5, 1.0}, sp::float64);
   check("batch_norm_untracked", 4, [&](const Array& x, const Options& o) {
     nn::Context ctx{.training = o.integer("step") < 3};
-    const Array y = layer(x, ctx);
+    const auto same = [&](const Array& a) { return a.astype(x.dtype()); };
+    const Array y = sp::tree::map(same, layer)(x, ctx);
     EXPECT_TRUE(ctx.updates.empty());
     return y;
   });

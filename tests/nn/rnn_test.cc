@@ -7,22 +7,23 @@ namespace torch_cases {
 namespace rnn_test {
 
 // The parameters of lstm() in make_torch_cases.py, which come in the order of PyTorch's.
-nn::LSTM torch_lstm(const Options& o) {
+nn::LSTM torch_lstm(const Options& o, sp::Dtype dtype) {
   nn::LSTM net = nn::LSTM::init(sp::Key(0), 3, 5,
                                 {.num_layers = o.integer("layers"),
                                  .bias = o.flag("bias"),
                                  .batch_first = o.flag("first"),
                                  .bidirectional = o.flag("both"),
-                                 .dtype = sp::float64});
+                                 .dtype = dtype});
   double step = 0.31;
-  return sp::tree::map([&step](const Array& a) { return wave(a.shape(), step++) / 10.0; }, net);
+  return sp::tree::map(
+      [&](const Array& a) { return (wave(a.shape(), step++) / 10.0).astype(dtype); }, net);
 }
 
 TEST(LSTM, AsPyTorch) {
   check("lstm", 16, [](const Array& x, const Options& o) {
     const int64_t cells = o.integer("layers") * (o.flag("both") ? 2 : 1);
-    const Array start = wave({2, cells, 2, 5}, 0.9) / 4.0;
-    const nn::LSTMResult r = torch_lstm(o)(x, {start[0], start[1]});
+    const Array start = (wave({2, cells, 2, 5}, 0.9) / 4.0).astype(x.dtype());
+    const nn::LSTMResult r = torch_lstm(o, x.dtype())(x, {start[0], start[1]});
     return sp::concatenate({sp::ravel(r.output), sp::ravel(r.state.h), sp::ravel(r.state.c)});
   });
 }

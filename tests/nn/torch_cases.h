@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "spruce/spruce.h"
+#include "tests/nn/compare_case.h"
 
 namespace torch_cases {
 
@@ -88,27 +89,24 @@ inline void expect_numbers(const Array& actual, const std::string& expected,
 
 using Function = std::function<Array(const Array& x, const Options& options)>;
 
-/// Compares all cases of an operation, values and gradients; at least `least` of them must exist.
+/// Compares all cases of an operation in every way of compare(); at least `least` of them must
+/// exist.
 inline void check(const std::string& op, size_t least, const Function& f) {
   size_t count = 0;
   for (const Text& c : kCases) {
     if (op != c.op) continue;
     ++count;
-    const std::string what = op + "(" + c.options + ")";
     const Options options(c.options);
     sp::Shape shape;
     for (const double n : numbers(c.shape)) shape.push_back(static_cast<int64_t>(n));
-    const Array x = sp::array(numbers(c.x), shape);
-    const auto weighted = [&](const Array& x) {
-      const Array y = f(x, options);
-      const Array w = sp::cos(sp::arange(y.size(), sp::float64)).reshape(y.shape());
-      return std::pair{sp::sum(y * w), y};
-    };
-    const auto [result, gradient] = sp::value_and_grad(weighted)(x);
-    expect_numbers(result.second, c.y, what);
-    expect_numbers(gradient, c.gradient, what + " gradient");
-    const auto compiled = [&](const Array& x) { return f(x, options); };
-    expect_numbers(sp::jit(compiled)(x), c.y, what + " jit");
+    compare({.op = op,
+             .options = c.options,
+             .in = {sp::array(numbers(c.x), shape)},
+             .y = c.y,
+             .gradients = {c.gradient},
+             .tolerance = 2e-11,
+             .gradient_tolerance = 2e-11},
+            [&](const std::vector<Array>& in) { return f(in[0], options); });
   }
   EXPECT_GE(count, least) << op;
 }
