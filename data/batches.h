@@ -2,6 +2,7 @@
 // Batches of examples, one after the other: what a training loop runs over.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "spruce/data/plan.h"
@@ -51,10 +52,15 @@ class Batches {
     const Batch<T>* operator->() const { return &*current_; }
     /// The next batch. Throws what loading it threw.
     Iterator& operator++() {
+      const auto asked = std::chrono::steady_clock::now();
       current_ = prefetch_ ? prefetch_->next() : make_();
+      waited_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
       return *this;
     }
     void operator++(int) { ++*this; }
+    /// How many seconds the program waited for this batch: for the thread with .prefetch, for the
+    /// batch to be made without.
+    double waited() const { return waited_; }
     friend bool operator==(const Iterator& i, std::default_sentinel_t) { return !i.current_; }
 
    private:
@@ -77,6 +83,7 @@ class Batches {
     std::function<std::optional<Batch<T>>()> make_;
     std::unique_ptr<Prefetch<Batch<T>>> prefetch_;
     std::optional<Batch<T>> current_;
+    double waited_ = 0;
   };
 
   /// The first batch of a new run.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/classification_losses.h"
 
+#include <limits>
+
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
@@ -119,15 +121,51 @@ Array MulticlassSparsemaxLossFunction::operator()(const Array& input, const Arra
   return reduced(losses * by.inside, o.reduction);
 }
 
+namespace {
+
+// log(softmax(input)) over the elements that count, 0 at the others.
+Array log_shares(const Array& input, const AxisArg& axis, const Array& counts) {
+  if (!counts.defined()) {
+    if (axis.count() == 1) return log_softmax(input, {.axis = axis.named()[0]});
+    return input - logsumexp(input, axis, {.keepdims = true});
+  }
+  // What does not count may be infinite, and where nothing counts there is a sum all the same: no
+  // NaN in gradients.
+  const Array x = where(counts, input, 0);
+  const Array seen = counts | logical_not(any(counts, axis, {.keepdims = true}));
+  const Array sums =
+      logsumexp(where(seen, x, -std::numeric_limits<double>::infinity()), axis, {.keepdims = true});
+  return where(counts, x - sums, 0);
+}
+
+// The cross entropy with probabilities, and epsilon sum(target (1 - softmax(input))).
+Array poly_loss(const char* op, const Array& input, const Array& target, const PolyLossOptions& o) {
+  require_same_shape(op, input, target);
+  const spruce::internal::SameDevice here(input);
+  Array counts;
+  if (o.where.defined()) counts = internal::elements_that_count(op, o.where, input);
+  const Array logs = log_shares(input, o.axis, counts);
+  const Array each = o.epsilon == 0 ? -logs : o.epsilon * (1 - exp(logs)) - logs;
+  Array terms = astype(target, input.dtype()) * each;
+  if (counts.defined()) terms = where(counts, terms, 0);
+  return reduced(sum(terms, o.axis), o.reduction);
+}
+
+}  // namespace
+
+Array SoftmaxCrossEntropyFunction::operator()(const Array& input, const Array& target,
+                                              const SoftmaxCrossEntropyOptions& o, Loc loc) const {
+  const OpScope at("softmax_cross_entropy", loc);
+  return poly_loss("softmax_cross_entropy", input, target,
+                   {.epsilon = 0, .axis = o.axis, .where = o.where, .reduction = o.reduction});
+}
+
 Array PolyLossCrossEntropyFunction::operator()(const Array& input, const Array& target,
                                                const PolyLossOptions& o, Loc loc) const {
   const OpScope at("poly_loss_cross_entropy", loc);
-  require_same_shape("poly_loss_cross_entropy", input, target);
   spruce::internal::check_range("poly_loss_cross_entropy", "epsilon", o.epsilon,
                                 spruce::internal::Range::kFinite);
-  const Array logs = log_softmax(input, {.axis = o.axis});
-  const Array terms = astype(target, input.dtype()) * (o.epsilon * (1 - exp(logs)) - logs);
-  return reduced(sum(terms, o.axis), o.reduction);
+  return poly_loss("poly_loss_cross_entropy", input, target, o);
 }
 
 }  // namespace spruce::nn

@@ -52,10 +52,30 @@ inline constexpr struct MulticlassSparsemaxLossFunction {
                    Loc loc = Loc::current()) const;
 } multiclass_sparsemax_loss{};
 
+/// Options of softmax_cross_entropy.
+struct SoftmaxCrossEntropyOptions {
+  AxisArg axis = -1;  ///< the axes of the classes
+  Array where = {};   ///< bool, broadcast to the input: the classes that count;
+                      ///< undefined for all
+  Reduction reduction = Reduction::kMean;  ///< of the examples
+};
+/// -sum(target log(softmax(input))), the cross entropy with probabilities along the last axis. An
+/// example of which no class counts gives 0, with gradients of 0. cross_entropy has PyTorch's
+/// options, takes indices of classes, and has the classes along axis 1.
+///
+/// Shapes:  input f[..., classes], target of that shape -> f[], with Reduction::kNone f[...]
+/// Throws:  ShapeError, DtypeError.
+inline constexpr struct SoftmaxCrossEntropyFunction {
+  Array operator()(const Array& input, const Array& target,
+                   const SoftmaxCrossEntropyOptions& options = {}, Loc loc = Loc::current()) const;
+} softmax_cross_entropy{};
+
 /// Options of poly_loss_cross_entropy.
 struct PolyLossOptions {
-  double epsilon = 2;                      ///< weight of the first polynomial term
-  Axis axis = -1;                          ///< the axis of the classes
+  double epsilon = 2;  ///< weight of the first polynomial term
+  AxisArg axis = -1;   ///< the axes of the classes
+  Array where = {};    ///< bool, broadcast to the input: the classes that count;
+                       ///< undefined for all
   Reduction reduction = Reduction::kMean;  ///< of the examples
 };
 /// The cross entropy of softmax(input) with the target, plus epsilon sum(target (1 -

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/loss_parts.h"
 
+#include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
 
 namespace spruce::nn::internal {
 
@@ -17,6 +19,16 @@ Array reduced(const Array& losses, Reduction reduction) {
     default:
       return losses;
   }
+}
+
+Array elements_that_count(const char* op, const Array& where, const Array& input) {
+  if (!where.defined()) return ones(input.shape(), bool_);
+  require_broadcast(op, "where", where, input);
+  if (where.dtype() != bool_) {
+    throw DtypeError(std::string(op) + ": where is " + to_string(where.aval()) +
+                     ", it must be bool: compare the array with something");
+  }
+  return broadcast_to(where, input.shape());
 }
 
 NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype) {

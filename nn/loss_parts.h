@@ -14,6 +14,9 @@ void require_floating(const char* op, const Array& input);
 /// Throws ShapeError naming `op` and both unless input and target have one shape and the input is
 /// floating.
 void require_same_shape(const char* op, const Array& input, const Array& target);
+/// `where` with the input's shape, all true where it is undefined. Throws, naming `op`, ShapeError
+/// unless it broadcasts to the input, DtypeError unless it is bool.
+Array elements_that_count(const char* op, const Array& where, const Array& input);
 /// What is said of a target of class indices that holds others than 0..classes-1; the dtype is that
 /// of the input.
 NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype);

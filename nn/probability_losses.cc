@@ -155,7 +155,11 @@ Array GeneralizedKlDivergenceFunction::operator()(const Array& input, const Arra
   require_same_shape("generalized_kl_divergence", input, target);
   const Array t = astype(target, input.dtype()), none_there = t == 0;
   const Array logs = where(none_there, 0, log(where(none_there, 1, t)));
-  return reduced(sum(t * (logs - input) + exp(input) - t, o.axes), o.reduction);
+  const auto terms = [&](const Array& x) { return t * (logs - x) + exp(x) - t; };
+  if (!o.where.defined()) return reduced(sum(terms(input), o.axis), o.reduction);
+  const Array counts = internal::elements_that_count("generalized_kl_divergence", o.where, input);
+  // What does not count may be infinite: no 0 times infinity in gradients.
+  return reduced(sum(where(counts, terms(where(counts, input, 0)), 0), o.axis), o.reduction);
 }
 
 }  // namespace spruce::nn

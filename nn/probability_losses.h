@@ -87,7 +87,9 @@ inline constexpr struct DiceLossFunction {
 
 /// Options of generalized_kl_divergence.
 struct DivergenceOptions {
-  AxisArg axes = -1;                       ///< the axes of one distribution
+  AxisArg axis = -1;                       ///< the axes of one distribution
+  Array where = {};                        ///< bool, broadcast to the elements: those that count;
+                                           ///< undefined for all
   Reduction reduction = Reduction::kMean;  ///< of the distributions
 };
 /// sum(target (log target - input) + exp(input) - target): the Kullback-Leibler divergence of

@@ -28,11 +28,7 @@ Array RankingSoftmaxLossFunction::operator()(const Array& input, const Array& ta
     internal::require_broadcast(name, "weights", o.weights, input);
     relevance = relevance * astype(o.weights, input.dtype());
   }
-  const Array counts = o.where.defined() ? o.where : ones(input.shape(), bool_);
-  if (counts.dtype() != bool_ || !(counts.shape() == input.shape())) {
-    throw ShapeError(std::string(name) + ": where is " + to_string(counts.aval()) +
-                     ", it must be bool of the input's shape, which is " + to_string(input.aval()));
-  }
+  const Array counts = internal::elements_that_count(name, o.where, input);
   const Array some = any(counts, -1), empty = logical_not(some);
   // A list without items has a sum all the same, which does not count: no NaN in gradients.
   const Array seen = counts | expand_dims(empty, -1);

@@ -8,7 +8,7 @@ namespace spruce::nn {
 
 /// Options of ranking_softmax_loss.
 struct RankingOptions {
-  Array where = {};    ///< bool, of the input's shape: the items that count; undefined for all
+  Array where = {};    ///< bool, broadcast to the items: those that count; undefined for all
   Array weights = {};  ///< broadcast to the items: what the target is multiplied by
   Reduction reduction = Reduction::kMean;  ///< of the lists; the mean is over those with an item
                                            ///< that counts, 0 if there is none

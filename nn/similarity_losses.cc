@@ -22,7 +22,7 @@ using spruce::internal::check_range, spruce::internal::Range;
 namespace {
 
 // Vectors of length 1; a squared norm below epsilon counts as this.
-Array unit(const Array& x, int64_t axis, double epsilon) {
+Array unit(const Array& x, const AxisArg& axis, double epsilon) {
   return x / sqrt(maximum(sum(square(x), axis, {.keepdims = true}), epsilon));
 }
 
@@ -41,9 +41,14 @@ Array CosineDistanceFunction::operator()(const Array& input, const Array& target
   const OpScope at("cosine_distance", loc);
   internal::require_same_shape("cosine_distance", input, target);
   check_range("cosine_distance", "epsilon", o.epsilon, Range::kNotNegative);
-  const Array a = unit(input, o.axis, o.epsilon),
-              b = unit(astype(target, input.dtype()), o.axis, o.epsilon);
-  return internal::reduced(1 - sum(a * b, o.axis), o.reduction);
+  Array x = input, y = astype(target, input.dtype());
+  if (o.where.defined()) {
+    const Array counts = internal::elements_that_count("cosine_distance", o.where, input);
+    x = where(counts, x, 0);
+    y = where(counts, y, 0);
+  }
+  const Array cosine = sum(unit(x, o.axis, o.epsilon) * unit(y, o.axis, o.epsilon), o.axis);
+  return internal::reduced(1 - cosine, o.reduction);
 }
 
 Array NtxentFunction::operator()(const Array& input, const Array& target, const NtxentOptions& o,

@@ -10,12 +10,15 @@ namespace spruce::nn {
 /// Options of cosine_distance.
 struct CosineDistanceOptions {
   double epsilon = 0;                      ///< a squared norm below it counts as this
-  Axis axis = -1;                          ///< the axis of the vectors
+  AxisArg axis = -1;                       ///< the axes of one vector
+  Array where = {};                        ///< bool, broadcast to the elements: those that count;
+                                           ///< undefined for all
   Reduction reduction = Reduction::kMean;  ///< of the pairs
 };
 /// 1 - the cosine of the angle between input and target: f[..., d], f[..., d] -> f[], with
-/// Reduction::kNone f[...]. NaN for a vector of zeros where epsilon is 0. Throws ShapeError unless
-/// both have one shape, ValueError for a negative epsilon. See nn::cosine_similarity too.
+/// Reduction::kNone f[...]. NaN for a vector of zeros, or of which nothing counts, where epsilon is
+/// 0. Throws ShapeError unless both have one shape, ValueError for a negative epsilon. See
+/// nn::cosine_similarity too.
 inline constexpr struct CosineDistanceFunction {
   Array operator()(const Array& input, const Array& target,
                    const CosineDistanceOptions& options = {}, Loc loc = Loc::current()) const;

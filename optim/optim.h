@@ -59,6 +59,7 @@
 #include "spruce/optim/sign.h"
 #include "spruce/optim/sm3.h"
 #include "spruce/optim/sophia.h"
+#include "spruce/optim/sparse_adam.h"
 #include "spruce/optim/stateful.h"
 #include "spruce/optim/transformation.h"
 #include "spruce/optim/trust_ratio.h"

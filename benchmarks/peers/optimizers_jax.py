@@ -14,10 +14,10 @@ def leaves():
     return [normals(4096, 2048), normals(4096, 2048)]
 
 
-def step_of(optimizer):
+def step_of(optimizer, more):
     def update(carry, gradients):
         parameters, state = carry
-        updates, state = optimizer.update(gradients, state, parameters)
+        updates, state = optimizer.update(gradients, state, parameters, **more)
         parameters = optax.apply_updates(parameters, updates)
         return (parameters, state), abs(parameters[1][0]).mean()
 
@@ -58,7 +58,34 @@ OPTIMIZERS = {
     "prodigy": lambda: contrib.prodigy(1e-3),
     "cocob": lambda: contrib.cocob(1e-3),
     "noisy_sgd": lambda: optax.noisy_sgd(1e-3, key=0),
+    "acprop": lambda: contrib.acprop(1e-3),
+    "adamaxw": lambda: optax.adamaxw(1e-3),
+    "dadapt_adamw": lambda: contrib.dadapt_adamw(),
+    "dog": lambda: contrib.dog(),
+    "dowg": lambda: contrib.dowg(),
+    "momo": lambda: contrib.momo(),
+    "momo_adam": lambda: contrib.momo_adam(1e-3),
+    "nadamw": lambda: optax.nadamw(1e-3),
+    "optimistic_adam": lambda: optax.optimistic_adam_v2(1e-3),
+    "polyak_sgd": lambda: optax.polyak_sgd(),
+    "schedule_free_sgd": lambda: contrib.schedule_free_sgd(1e-3),
+    "simplified_ademamix": lambda: contrib.simplified_ademamix(1e-3),
+    "sophia": lambda: contrib.sophia(1e-3),
+}
+# rprop is missing: Optax 0.2.8 applies each update one step late.
+
+
+def half_sum_of_squares(parameters):
+    return 0.5 * sum(jnp.sum(jnp.square(p)) for p in parameters)
+
+
+# What the optimizer is given besides: the loss as a number or as a function.
+MORE = {
+    "momo": {"value": 1e5},
+    "momo_adam": {"value": 1e5},
+    "polyak_sgd": {"value": 1e5},
+    "sophia": {"obj_fn": half_sum_of_squares},
 }
 
 for name, make in OPTIMIZERS.items():
-    row(f"{name}_64mb")(lambda make=make: step_of(make()))
+    row(f"{name}_64mb")(lambda name=name, make=make: step_of(make(), MORE.get(name, {})))

@@ -32,6 +32,8 @@ OPTIMIZERS = {
     "adagrad": lambda p: torch.optim.Adagrad(p, 1e-3, fused=True),
     "adadelta": lambda p: torch.optim.Adadelta(p, 1e-3),
     "adafactor": lambda p: torch.optim.Adafactor(p, 1e-3),
+    "asgd": lambda p: torch.optim.ASGD(p, 1e-3),
+    "rprop": lambda p: torch.optim.Rprop(p, 1e-3),
 }
 
 for name, make in OPTIMIZERS.items():

@@ -8,10 +8,11 @@ namespace {
 
 using Leaves = std::vector<Array>;
 
-template <class Optimizer>
-Call step_of(const Settings& settings, const Optimizer& optimizer) {
-  const auto plain = [optimizer](const Leaves& p, const auto& state, const Leaves& gradients) {
-    const auto [updates, next] = optimizer.update(gradients, state, p);
+// `more` is what the optimizer is given besides: the loss as a number or as a function.
+template <class Optimizer, class... More>
+Call step_of(const Settings& settings, const Optimizer& optimizer, const More&... more) {
+  const auto plain = [=](const Leaves& p, const auto& state, const Leaves& gradients) {
+    const auto [updates, next] = optimizer.update(gradients, state, p, more...);
     return std::pair{sp::optim::apply_updates(p, updates), next};
   };
   const auto leaves = [] { return Leaves{normals({4096, 2048}), normals({4096, 2048})}; };
@@ -30,9 +31,13 @@ Call step_of(const Settings& settings, const Optimizer& optimizer) {
           [step, carry, gradients] { step.lower(carry->first, carry->second, gradients); }};
 }
 
-template <class Make>
-Row row(const std::string& name, Make make) {
-  return {name + "_64mb", [make](const Settings& s) { return step_of(s, make()); }};
+template <class Make, class... More>
+Row row(const std::string& name, Make make, const More&... more) {
+  return {name + "_64mb", [=](const Settings& s) { return step_of(s, make(), more...); }};
+}
+
+Array half_sum_of_squares(const Leaves& p) {
+  return 0.5f * (sp::sum(sp::square(p[0])) + sp::sum(sp::square(p[1])));
 }
 
 }  // namespace
@@ -69,7 +74,27 @@ std::vector<Row> optimizer_rows() {
       row("schedule_free", [] { return optim::schedule_free_adamw({.learning_rate = 1e-3}); }),
       row("prodigy", [] { return optim::prodigy({.learning_rate = 1e-3}); }),
       row("cocob", [] { return optim::cocob({.learning_rate = 1e-3}); }),
-      row("noisy_sgd", [] { return optim::noisy_sgd({.learning_rate = 1e-3}); })};
+      row("noisy_sgd", [] { return optim::noisy_sgd({.learning_rate = 1e-3}); }),
+      row("acprop", [] { return optim::acprop({.learning_rate = 1e-3}); }),
+      row("adamaxw", [] { return optim::adamaxw({.learning_rate = 1e-3}); }),
+      row("asgd", [] { return optim::asgd({.learning_rate = 1e-3}); }),
+      row("dadapt_adamw", [] { return optim::dadapt_adamw(); }),
+      row("dog", [] { return optim::dog(); }),
+      row("dowg", [] { return optim::dowg(); }),
+      row(
+          "momo", [] { return optim::momo(); }, sp::array(1e5f)),
+      row(
+          "momo_adam", [] { return optim::momo_adam({.learning_rate = 1e-3}); }, sp::array(1e5f)),
+      row("nadamw", [] { return optim::nadamw({.learning_rate = 1e-3}); }),
+      row("optimistic_adam", [] { return optim::optimistic_adam({.learning_rate = 1e-3}); }),
+      row(
+          "polyak_sgd", [] { return optim::polyak_sgd(); }, sp::array(1e5f)),
+      row("rprop", [] { return optim::rprop({.learning_rate = 1e-3}); }),
+      row("schedule_free_sgd", [] { return optim::schedule_free_sgd({.learning_rate = 1e-3}); }),
+      row("simplified_ademamix",
+          [] { return optim::simplified_ademamix({.learning_rate = 1e-3}); }),
+      row(
+          "sophia", [] { return optim::sophia({.learning_rate = 1e-3}); }, half_sum_of_squares)};
 }
 
 }  // namespace bench

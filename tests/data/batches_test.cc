@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 
 #include "spruce/core/ops/ops.h"
 #include "tests/core/message.h"
@@ -120,6 +122,77 @@ TEST(Batches, PrefetchMakesAheadAndNoMore) {
   ++i;
   EXPECT_EQ(i->examples.item<int64_t>(), 1);
   EXPECT_LE(made, 6);
+}
+
+// A loader that stops in front of one of its batches until it is let on.
+class Gate {
+ public:
+  explicit Gate(int64_t closed) : closed_(closed) {}
+  // Makes batch i, and stops where it is the closed one.
+  Array load(std::span<const int64_t> indices) {
+    std::unique_lock lock(mutex_);
+    begun_ = indices[0];
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_ || indices[0] < closed_; });
+    return array(std::vector<int64_t>(indices.begin(), indices.end()));
+  }
+  // Waits until the loader has begun with the closed batch; false where it does not.
+  bool reached() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::minutes(1), [&] { return begun_ == closed_; });
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int64_t closed_, begun_ = -1;
+  bool open_ = false;
+};
+
+TEST(Batches, PrefetchHasItsBatchesReadyWhileOneIsUsed) {
+  for (const int64_t ahead : {1, 2, 5}) {
+    // The batch in use is the first; behind it `ahead` are made before the loader comes to the
+    // gate.
+    Gate gate(1 + ahead);
+    const auto run = batches_by([&](std::span<const int64_t> i) { return gate.load(i); },
+                                in_order(20), {.batch_size = 1, .prefetch = ahead});
+    auto i = run.begin();
+    EXPECT_EQ(i->step, 0);
+    const bool reached = gate.reached();
+    EXPECT_TRUE(reached) << "fewer than " << ahead << " batches are made ahead";
+    if (!reached) gate.open();
+    // The loader makes nothing any more: these are the ones that were ready.
+    for (int64_t k = 1; k <= ahead; ++k) {
+      ++i;
+      EXPECT_EQ(i->step, k);
+    }
+    gate.open();
+    ++i;
+    EXPECT_EQ(i->examples.item<int64_t>(), 1 + ahead);
+  }
+}
+
+TEST(Batches, WaitedIsTheTimeThatABatchTook) {
+  using Clock = std::chrono::steady_clock;
+  double made = 0;  // the time of the last call
+  const auto load = [&](std::span<const int64_t> indices) {
+    const Clock::time_point begin = Clock::now();
+    Array out = array(std::vector<int64_t>(indices.begin(), indices.end()));
+    made = std::chrono::duration<double>(Clock::now() - begin).count();
+    return out;
+  };
+  const auto run = batches_by(load, in_order(3), {.batch_size = 1});
+  Clock::time_point asked = Clock::now();
+  for (auto i = run.begin(); i != run.end(); ++i) {
+    EXPECT_GE(i.waited(), made);
+    EXPECT_LE(i.waited(), std::chrono::duration<double>(Clock::now() - asked).count());
+    asked = Clock::now();
+  }
 }
 
 TEST(Batches, WhatLoadingThrowsComesInItsPlace) {

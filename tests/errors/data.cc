@@ -62,6 +62,38 @@ Section data_mistakes() {
           {"Text where numbers are due", CODE(table("1\ntwo\n").numbers("x")),
            CODE(table("1\ntwo\n").categories("x")), "ValueError",
            "CsvTable::numbers: mistake.csv: line 3: column 'x' is 'two', which is no f32" HERE},
+          {"A table that is not there", CODE(data::load_csv("no_such_file.csv")),
+           CODE(table("1\n2\n")), "IoError",
+           "load_csv: no_such_file.csv: cannot be opened: No such file or directory" HERE},
+          {"A picture that is cut off",
+           CODE(data::save_png("mistake.png", sp::ones({2, 2}, sp::uint8));
+                std::filesystem::resize_file("mistake.png", 40); data::load_image("mistake.png")),
+           CODE(data::save_png("mistake.png", sp::ones({2, 2}, sp::uint8));
+                data::load_image("mistake.png"); std::remove("mistake.png")),
+           "IoError",
+           "load_image: mistake.png: at byte 33: the file is cut short; the file is damaged" HERE},
+          {"A picture with more pixels than are read",
+           CODE(data::save_png("mistake.png", sp::ones({2, 2}, sp::uint8));
+                data::load_image("mistake.png", {.max_pixels = 3})),
+           CODE(data::save_png("mistake.png", sp::ones({2, 2}, sp::uint8));
+                data::load_image("mistake.png", {.max_pixels = 4}); std::remove("mistake.png")),
+           "IoError",
+           "load_image: mistake.png: the picture has 2 x 2 pixels, and at most 3 are read; raise "
+           ".max_pixels if it is meant" HERE},
+          {"Labels that CIFAR does not have",
+           CODE(std::ofstream("mistake.bin") << '\x0a' << std::string(3072, 'x');
+                data::load_cifar10({"mistake.bin"})),
+           CODE(std::ofstream("mistake.bin") << '\x09' << std::string(3072, 'x');
+                data::load_cifar10({"mistake.bin"}); std::remove("mistake.bin")),
+           "IoError",
+           "load_cifar10: mistake.bin: at byte 0: the label is 10 and there are 10 classes" HERE},
+          {"A sound of another kind",
+           CODE(std::ofstream("mistake.wav") << "OggS and more"; data::load_wav("mistake.wav")),
+           CODE(data::save_wav("mistake.wav", {sp::zeros({4, 1}), 8000});
+                data::load_wav("mistake.wav"); std::remove("mistake.wav")),
+           "IoError",
+           "load_wav: mistake.wav: at byte 0: this is no WAV file: it does not begin with RIFF and "
+           "WAVE" HERE},
           {"A picture of another kind",
            CODE(std::ofstream("mistake.gif") << "GIF89a"; data::load_image("mistake.gif")),
            CODE(data::save_png("mistake.png", sp::ones({2, 2}, sp::uint8));

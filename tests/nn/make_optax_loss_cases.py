@@ -47,6 +47,19 @@ def signs(*shape):
     return jnp.where(wave(*shape, step=1.3) > 0, 1.0, -1.0)
 
 
+def some(*shape):
+    """The elements that count in cases with `where`."""
+    return wave(*shape, step=1.9) > -1
+
+
+def axes_text(axis):
+    return axis if isinstance(axis, int) else "x".join(map(str, axis))
+
+
+# Axes, a shape, and whether some elements do not count.
+PLACES = [(-1, (4, 3), 1), (0, (3, 4), 1), ((1, 2), (2, 3, 2), 0), ((1, 2), (2, 3, 2), 1)]
+
+
 def of_reductions(op, options, inputs, f):
     for name, reduce in REDUCTIONS.items():
         emit(op, {"reduction": name, **options}, inputs, lambda *xs: reduce(f(*xs)))
@@ -70,6 +83,31 @@ def classification():
                           [(shape, 0.7), (shape, 0.4)],
                           lambda x, t: losses.poly_loss_cross_entropy(
                               x, jax.nn.softmax(t, axis), epsilon=epsilon, axis=axis))
+
+
+def of_some_classes():
+    # Gradients to targets that do not count are 0 times an infinity in Optax: NaN.
+    def target(t, axis, masked):
+        return jax.nn.softmax(jax.lax.stop_gradient(t) if masked else t, axis)
+
+    for axis, shape, masked in PLACES:
+        where = some(*shape) if masked else None
+        options = {"axis": axes_text(axis), "where": masked}
+        inputs = [(shape, 0.7), (shape, 0.4)]
+        of_reductions("softmax_cross_entropy", options, inputs,
+                      lambda x, t: losses.softmax_cross_entropy(
+                          x, target(t, axis, masked), axis=axis, where=where))
+        of_reductions("poly_loss_cross_entropy", {"epsilon": 0.5, **options}, inputs,
+                      lambda x, t: losses.poly_loss_cross_entropy(
+                          x, target(t, axis, masked), epsilon=0.5, axis=axis, where=where))
+        of_reductions("generalized_kl_divergence", options, inputs,
+                      lambda x, t: losses.generalized_kl_divergence(
+                          x / 4, jnp.square(t) / 4, axis=axis, where=where))
+        of_reductions("cosine_distance", {"epsilon": 0.125, **options}, inputs,
+                      lambda x, t: losses.cosine_distance(
+                          x, t, epsilon=0.125, axis=axis, where=where))
+    of_reductions("softmax_cross_entropy", {"axis": -1, "where": 0}, [((4, 3), 0.7), ((4, 3), 0.4)],
+                  lambda x, t: losses.softmax_cross_entropy(x, jax.nn.softmax(t)))
 
 
 def divergences():
@@ -142,5 +180,5 @@ def ctc():
 if __name__ == "__main__":
     print("// SPDX-License-Identifier: Apache-2.0")
     print(f"// Made by make_optax_loss_cases.py with optax {optax.__version__}, jax {jax.__version__}.")
-    for part in (classification, divergences, fenchel_young, ranking, segmentation, contrastive, ctc):
+    for part in (classification, of_some_classes, divergences, fenchel_young, ranking, segmentation, contrastive, ctc):
         part()

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses under Optax's names, against its numbers (make_optax_loss_cases.py).
+#include <limits>
+#include <sstream>
+
 #include "spruce/nn/nn.h"
 #include "tests/nn/functional_cases.h"
 
@@ -8,7 +11,24 @@ namespace optax_losses_test {
 
 Array zero_or_one(const sp::Shape& shape, const Array& x) { return (signs(shape, x) + 1) / 2; }
 
-sp::Axis axis_of(const Options& o) { return o.integer("axis"); }
+// "1x2" are two axes.
+sp::AxisArg axis_of(const Options& o) {
+  std::vector<int64_t> axes;
+  std::istringstream in(o.text("axis"));
+  for (std::string axis; std::getline(in, axis, 'x');) axes.push_back(std::stoll(axis));
+  return axes;
+}
+
+// The elements that count, where the case has some that do not.
+Array where_of(const Options& o, const Array& x) {
+  return o.has("where") && o.flag("where") ? torch_cases::wave(x.shape(), 1.9) > -1.0 : Array();
+}
+
+// The softmax over those axes, without a gradient in the cases in which Optax has none.
+Array target_of(const Options& o, const Array& t) {
+  const Array x = where_of(o, t).defined() ? sp::stop_gradient(t) : t;
+  return sp::exp(x - sp::logsumexp(x, axis_of(o), {.keepdims = true}));
+}
 
 TEST(OptaxLosses, OfTwoClasses) {
   check("hinge_loss", 6, [](const Inputs& in, const Options& o) {
@@ -43,10 +63,54 @@ TEST(OptaxLosses, OfSeveralClasses) {
                 [](const Array& x, const Array& t, const LossOptions& o) {
                   return nn::multiclass_sparsemax_loss(x, t, o);
                 });
-  check("poly_loss_cross_entropy", 18, [](const Inputs& in, const Options& o) {
-    return nn::poly_loss_cross_entropy(
-        in[0], nn::softmax(in[1], {.axis = axis_of(o)}),
-        {.epsilon = o.number("epsilon"), .axis = axis_of(o), .reduction = o.reduction()});
+  check("poly_loss_cross_entropy", 30, [](const Inputs& in, const Options& o) {
+    return nn::poly_loss_cross_entropy(in[0], target_of(o, in[1]),
+                                       {.epsilon = o.number("epsilon"),
+                                        .axis = axis_of(o),
+                                        .where = where_of(o, in[0]),
+                                        .reduction = o.reduction()});
+  });
+  check("softmax_cross_entropy", 15, [](const Inputs& in, const Options& o) {
+    return nn::softmax_cross_entropy(
+        in[0], target_of(o, in[1]),
+        {.axis = axis_of(o), .where = where_of(o, in[0]), .reduction = o.reduction()});
+  });
+}
+
+// What does not count has no say, whatever it is, and where nothing counts the loss is that of no
+// elements.
+TEST(OptaxLosses, ElementsThatDoNotCountAreLeftOut) {
+  const double infinity = std::numeric_limits<double>::infinity(),
+               nan = std::numeric_limits<double>::quiet_NaN();
+  const Array x = sp::array({{1.0, 2.0, infinity}, {-3.0, 0.5, nan}}, sp::float64);
+  const Array t = sp::full({2, 3}, 0.5, sp::float64);
+  const Array counts = sp::array({true, true, false});
+  const Array seen = x[{sp::slice(), sp::slice(2)}], rest = t[{sp::slice(), sp::slice(2)}];
+  const auto expect_same = [&](const auto& with, const auto& without) {
+    EXPECT_TRUE(sp::allclose(with(x), without(seen), {.rtol = 1e-14}));
+    const Array got = sp::grad(with)(x);
+    EXPECT_TRUE(sp::allclose(got, sp::pad(sp::grad(without)(seen), {{0, 0}, {0, 1}}),
+                             {.rtol = 1e-14, .atol = 1e-15}));
+  };
+  expect_same([&](const Array& x) { return nn::softmax_cross_entropy(x, t, {.where = counts}); },
+              [&](const Array& x) { return nn::softmax_cross_entropy(x, rest); });
+  expect_same([&](const Array& x) { return nn::poly_loss_cross_entropy(x, t, {.where = counts}); },
+              [&](const Array& x) { return nn::poly_loss_cross_entropy(x, rest); });
+  expect_same(
+      [&](const Array& x) { return nn::generalized_kl_divergence(x, t, {.where = counts}); },
+      [&](const Array& x) { return nn::generalized_kl_divergence(x, rest); });
+  expect_same([&](const Array& x) { return nn::cosine_distance(x, t, {.where = counts}); },
+              [&](const Array& x) { return nn::cosine_distance(x, rest); });
+  const Array none = sp::array({false, false, false});
+  const auto expect_value = [&](float value, const auto& loss) {
+    EXPECT_EQ(loss(x).template item<double>(), value);
+    EXPECT_TRUE(sp::all(sp::grad(loss)(x) == 0.0).template item<bool>());
+  };
+  expect_value(0, [&](const Array& x) { return nn::softmax_cross_entropy(x, t, {.where = none}); });
+  expect_value(
+      0, [&](const Array& x) { return nn::generalized_kl_divergence(x, t, {.where = none}); });
+  expect_value(1, [&](const Array& x) {
+    return nn::cosine_distance(x, t, {.epsilon = 0.5, .where = none});
   });
 }
 
@@ -65,14 +129,15 @@ TEST(OptaxLosses, TheGradientOfSparsemaxIsThatOfItsDefinition) {
 }
 
 TEST(OptaxLosses, Divergences) {
-  const auto options = [](const Options& o) {
-    return nn::DivergenceOptions{.axes = axis_of(o), .reduction = o.reduction()};
+  const auto options = [](const Options& o, const Array& x) {
+    return nn::DivergenceOptions{
+        .axis = axis_of(o), .where = where_of(o, x), .reduction = o.reduction()};
   };
-  check("generalized_kl_divergence", 6, [&](const Inputs& in, const Options& o) {
-    return nn::generalized_kl_divergence(in[0] / 4, sp::square(in[1]) / 4, options(o));
+  check("generalized_kl_divergence", 18, [&](const Inputs& in, const Options& o) {
+    return nn::generalized_kl_divergence(in[0] / 4, sp::square(in[1]) / 4, options(o, in[0]));
   });
   check("convex_kl_divergence", 6, [&](const Inputs& in, const Options& o) {
-    return nn::convex_kl_divergence(in[0] / 4, sp::square(in[1]) / 4, options(o));
+    return nn::convex_kl_divergence(in[0] / 4, sp::square(in[1]) / 4, options(o, in[0]));
   });
   const auto of_zero = [](const Array& t) {
     return nn::generalized_kl_divergence(sp::zeros({2}), t);
@@ -85,10 +150,12 @@ TEST(OptaxLosses, Distances) {
   check("log_cosh", 3, [](const Inputs& in, const Options& o) {
     return nn::log_cosh(in[0], in[1], {.reduction = o.reduction()});
   });
-  check("cosine_distance", 12, [](const Inputs& in, const Options& o) {
-    return nn::cosine_distance(
-        in[0], in[1],
-        {.epsilon = o.number("epsilon"), .axis = axis_of(o), .reduction = o.reduction()});
+  check("cosine_distance", 24, [](const Inputs& in, const Options& o) {
+    return nn::cosine_distance(in[0], in[1],
+                               {.epsilon = o.number("epsilon"),
+                                .axis = axis_of(o),
+                                .where = where_of(o, in[0]),
+                                .reduction = o.reduction()});
   });
   const Array far = sp::array({1e30f}), zero = sp::zeros({1});
   EXPECT_EQ(nn::log_cosh(far, zero).item<float>(), 1e30f);
@@ -186,8 +253,11 @@ TEST(OptaxLosses, BadInput) {
   expect_error<sp::ValueError>([&] { nn::ntxent(x, labels, {.temperature = 0}); },
                                "ntxent: temperature is 0, it must be positive");
   expect_error<sp::ShapeError>([&] { nn::ntxent(x, sp::array({1})); }, "ntxent: input is f32[2,3]");
-  expect_error<sp::ShapeError>([&] { nn::ranking_softmax_loss(x, x, {.where = x}); },
-                               "ranking_softmax_loss: where is f32[2,3]");
+  expect_error<sp::DtypeError>([&] { nn::ranking_softmax_loss(x, x, {.where = x}); },
+                               "ranking_softmax_loss: where is f32[2,3], it must be bool");
+  expect_error<sp::ShapeError>(
+      [&] { nn::softmax_cross_entropy(x, x, {.where = sp::ones({2}, sp::bool_)}); },
+      "softmax_cross_entropy: where is bool[2], it must broadcast to the input");
   expect_error<sp::ValueError>([&] { nn::binary_dice_loss(x, x, {.smooth = -1}); },
                                "binary_dice_loss: smooth is -1");
   const Array logits = sp::ones({1, 2, 3}), none = sp::zeros({1, 2});

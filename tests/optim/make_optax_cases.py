@@ -448,6 +448,20 @@ TORCH = {
 }
 
 
+def torch_sparse_adam(**options):
+    """A table f64[5,2] of which each step uses three rows, two of them the same in every fifth."""
+    table = torch.sin(torch.arange(10.0, dtype=torch.float64)).reshape(5, 2)
+    optimizer = torch.optim.SparseAdam([table], **options)
+    for t in range(max(STEPS)):
+        rows = torch.tensor([(3 * t + 1) % 5, t % 5, 4])
+        at = torch.arange(6.0, dtype=torch.float64).reshape(3, 2)
+        values = torch.sin(1.3 * t + at) + 0.1 * table[rows]
+        table.grad = torch.sparse_coo_tensor(rows[None], values, table.shape)
+        optimizer.step()
+        if t + 1 in STEPS:
+            yield from table.reshape(-1).tolist()
+
+
 print("// SPDX-License-Identifier: Apache-2.0")
 print(
     f"// Made by make_optax_cases.py with optax {optax.__version__}, jax {jax.__version__}, "
@@ -549,6 +563,8 @@ write("nnls_columns", nnls(2))
 torch.set_default_dtype(torch.float64)
 for name, make in TORCH.items():
     write(name, torch_trajectory(make))
+write("torch_sparse_adam", torch_sparse_adam(lr=0.1))
+write("torch_sparse_adam_options", torch_sparse_adam(lr=0.05, betas=(0.5, 0.75), eps=0.125))
 write("torch_asgd_average", torch_trajectory(TORCH["torch_asgd_options"], asgd_average))
 for name, options in {
     "torch_average": {},
