@@ -48,8 +48,8 @@ Array on_host(const Array& a) {
   Aval aval = c->aval;
   aval.device = 0;
   const Array out = make_array(aval);
-  c->buffer->device().copy_to_host(mutable_data(out), c->buffer->data(),
-                                   static_cast<size_t>(aval.bytes()));
+  device_at(c->aval.device)
+      .copy_to_host(mutable_data(out), c->buffer->data(), static_cast<size_t>(aval.bytes()));
   return out;
 }
 

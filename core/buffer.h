@@ -16,7 +16,7 @@ class alignas(64) Buffer final : public RefCounted {
  public:
   /// Memory of `bytes` bytes, not initialised.
   static Ref<Buffer> allocate(size_t bytes, Device& device);
-  /// Memory of the host that the program has already and `owner` keeps, which is let go with the
+  /// Memory of any device that the program has already and `owner` keeps, which is let go with the
   /// buffer. It is never written to, and memory::live_bytes() does not count it.
   static Ref<Buffer> adopt(const void* data, size_t bytes, std::shared_ptr<const void> owner);
   static void destroy(const Buffer* buffer);
@@ -25,7 +25,7 @@ class alignas(64) Buffer final : public RefCounted {
   bool may_be_reused() const { return !adopted_ && unique(); }
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  Device& device() const { return *device_; }
+  Device& device() const { return *device_; }  ///< which allocated it; the CPU if adopted
 
  private:
   Buffer() = default;

@@ -5,25 +5,17 @@
 #include <string>
 
 #include "spruce/core/array_view.h"
+#include "spruce/core/dlpack_form.h"
 
 namespace spruce {
+namespace internal {
 namespace {
 
 constexpr uint8_t kInt = 0, kUint = 1, kFloat = 2, kBfloat = 4, kBool = 6;
-// kDLCPU, and the memory of the host that CUDA and ROCm have pinned.
-constexpr int32_t kHost = 1, kCudaHost = 3, kRocmHost = 11;
 
-dlpack::DataType type_of(Dtype d) {
-  const auto bits = static_cast<uint8_t>(8 * size_of(d));
-  if (is_bool(d)) return {kBool, bits, 1};
-  if (d == Dtype::kBfloat16) return {kBfloat, bits, 1};
-  if (is_floating(d)) return {kFloat, bits, 1};
-  return {is_signed_integer(d) ? kInt : kUint, bits, 1};
-}
-
-Dtype dtype_of_dlpack(const dlpack::DataType& t) {
+Dtype dtype_for(const dlpack::DataType& t) {
   for (int d = 0; d < kDtypeCount; ++d) {
-    const dlpack::DataType known = type_of(static_cast<Dtype>(d));
+    const dlpack::DataType known = dlpack_type(static_cast<Dtype>(d));
     if (known.code == t.code && known.bits == t.bits && t.lanes == 1) return static_cast<Dtype>(d);
   }
   throw DtypeError("from_dlpack: Spruce has no dtype for elements of code " +
@@ -31,24 +23,38 @@ Dtype dtype_of_dlpack(const dlpack::DataType& t) {
                    std::to_string(t.lanes) + " lanes; convert them where they come from");
 }
 
-// Steps between neighbours along each axis, in elements, of an array in row-major order.
-Shape row_major(const Shape& shape) {
-  Shape strides = shape;
-  int64_t step = 1;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    strides[axis] = step;
-    step *= shape[axis];
-  }
-  return strides;
+}  // namespace
+
+dlpack::DataType dlpack_type(Dtype d) {
+  const auto bits = static_cast<uint8_t>(8 * size_of(d));
+  if (is_bool(d)) return {kBool, bits, 1};
+  if (d == Dtype::kBfloat16) return {kBfloat, bits, 1};
+  if (is_floating(d)) return {kFloat, bits, 1};
+  return {is_signed_integer(d) ? kInt : kUint, bits, 1};
 }
 
-// What the struct that is handed out keeps: it is freed with it.
-template <class Managed>
-struct Keeper {
-  Managed managed;
-  Array array;
-  Shape shape, strides;
-};
+DlpackForm dlpack_form(const dlpack::Tensor& t) {
+  if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
+    throw ShapeError("from_dlpack: there are " + std::to_string(t.ndim) + " axes" +
+                     (t.ndim > 0 ? " and no sizes" : ""));
+  const std::span<const int64_t> sizes(t.shape, static_cast<size_t>(t.ndim));
+  DlpackForm f{{dtype_for(t.dtype), false, Shape(sizes)}, nullptr, {}, true};
+  check_shape("from_dlpack", f.aval.shape, size_of(f.aval.dtype));
+  if (t.data == nullptr || f.aval.numel() == 0) return f;
+  f.first = static_cast<const char*>(t.data) + t.byte_offset;
+  const Shape packed = row_major_strides(f.aval.shape);
+  f.strides =
+      t.strides == nullptr ? packed : Shape(std::span<const int64_t>(t.strides, sizes.size()));
+  for (int axis = 0; axis < f.aval.shape.rank(); ++axis)
+    f.row_major = f.row_major && (f.aval.shape[axis] == 1 || f.strides[axis] == packed[axis]);
+  return f;
+}
+
+}  // namespace internal
+namespace {
+
+// kDLCPU, and the memory of the host that CUDA and ROCm have pinned.
+constexpr int32_t kHost = 1, kCudaHost = 3, kRocmHost = 11;
 
 template <class Managed>
 dlpack::Owned<Managed> hand_out(const char* op, const Array& x, bool* copied) {
@@ -59,18 +65,8 @@ dlpack::Owned<Managed> hand_out(const char* op, const Array& x, bool* copied) {
                       to_string(x.aval()) + " has no memory yet; hand it out behind the transform");
   }
   *copied = x.aval().device != 0;
-  auto* keeper = new Keeper<Managed>{{}, host, host.shape(), row_major(host.shape())};
-  keeper->managed.manager_ctx = keeper;
-  keeper->managed.deleter = [](Managed* self) {
-    delete static_cast<Keeper<Managed>*>(self->manager_ctx);
-  };
-  dlpack::Tensor& t = keeper->managed.dl_tensor;
-  t.data = internal::mutable_data(host);
-  t.ndim = host.rank();
-  t.dtype = type_of(host.dtype());
-  t.shape = keeper->shape.begin();
-  t.strides = keeper->strides.begin();
-  return dlpack::Owned<Managed>(&keeper->managed);
+  return internal::dlpack_over<Managed>(internal::mutable_data(host), host.aval(), {kHost, 0},
+                                        host);
 }
 
 // The elements at their strides, one after the other.
@@ -100,27 +96,13 @@ Array take_in(const dlpack::Tensor& t, std::shared_ptr<const void> owner) {
                       std::to_string(t.device.type) +
                       ", which the host cannot read; copy it to the host first");
   }
-  if (t.ndim < 0 || (t.ndim > 0 && t.shape == nullptr))
-    throw ShapeError("from_dlpack: there are " + std::to_string(t.ndim) + " axes" +
-                     (t.ndim > 0 ? " and no sizes" : ""));
-  const std::span<const int64_t> sizes(t.shape, static_cast<size_t>(t.ndim));
-  const Aval aval{dtype_of_dlpack(t.dtype), false, Shape(sizes)};
-  check_shape(op, aval.shape, size_of(aval.dtype));
-  const char* first = static_cast<const char*>(t.data);
-  if (first == nullptr || aval.numel() == 0)
-    return internal::view_memory(op, nullptr, aval, nullptr);
-  first += t.byte_offset;
-
-  const Shape packed = row_major(aval.shape);
-  const Shape strides =
-      t.strides == nullptr ? packed : Shape(std::span<const int64_t>(t.strides, sizes.size()));
-  bool in_order =
-      reinterpret_cast<uintptr_t>(first) % static_cast<size_t>(size_of(aval.dtype)) == 0;
-  for (int axis = 0; axis < aval.shape.rank(); ++axis)
-    in_order = in_order && (aval.shape[axis] == 1 || strides[axis] == packed[axis]);
-  if (in_order) return internal::view_memory(op, first, aval, std::move(owner));
-  const Array copy = gathered(first, aval, strides);
-  internal::check_bools(op, aval, internal::mutable_data(copy));
+  const internal::DlpackForm f = internal::dlpack_form(t);
+  if (f.first == nullptr) return internal::view_memory(op, nullptr, f.aval, nullptr);
+  const auto element = static_cast<size_t>(size_of(f.aval.dtype));
+  if (f.row_major && reinterpret_cast<uintptr_t>(f.first) % element == 0)
+    return internal::view_memory(op, f.first, f.aval, std::move(owner));
+  const Array copy = gathered(f.first, f.aval, f.strides);
+  internal::check_bools(op, f.aval, internal::mutable_data(copy));
   return copy;
 }
 

@@ -44,6 +44,8 @@ int count_devices() {
   return count;
 }
 
+}  // namespace
+
 CudaDevice& of_cuda(const Device& device, const char* op) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);
@@ -53,8 +55,6 @@ CudaDevice& of_cuda(const Device& device, const char* op) {
   throw DeviceError(std::string(op) + ": " + std::string(device.name()) +
                     " is no CUDA device; spruce::cuda::devices() names those that are there");
 }
-
-}  // namespace
 
 Device& device(int index) {
   const int count = count_devices();

@@ -11,6 +11,7 @@
 #include "spruce/cuda/device/executable.h"
 #include "spruce/cuda/device/host_step.h"
 #include "spruce/cuda/driver/error.h"
+#include "spruce/cuda/driver/ranges.h"
 
 namespace spruce::cuda {
 namespace {
@@ -93,7 +94,9 @@ CudaDevice::CudaDevice(int ordinal)
       context_(ordinal),
       pool_(context_),
       staging_(context_),
-      eager_(std::make_unique<EagerCache>()) {}
+      eager_(std::make_unique<EagerCache>()) {
+  if (ranges_wanted()) nvtx();
+}
 
 CudaDevice::~CudaDevice() = default;
 
@@ -162,6 +165,7 @@ class Lent {
 }  // namespace
 
 void CudaDevice::run(const Primitive& primitive, const KernelArgs& args) {
+  const Range range(primitive.name);
   const std::shared_ptr<const Steps> steps = eager_->steps(primitive, args, context_);
   if (steps == nullptr) return run_without_kernels(primitive, args, *this);
   context_.enter();

@@ -31,6 +31,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<const Executable> compile(const Graph& graph) override;
 
   Context& context() { return context_; }
+  int ordinal() const { return context_.ordinal(); }
   Pool& pool() { return pool_; }
 
   /// Memory that compiled functions work in: one block for all of them, since they run one after
@@ -63,5 +64,8 @@ class CudaDevice final : public Device {
   void* arena_ = nullptr;
   size_t arena_bytes_ = 0;
 };
+
+/// The device, which is one of CUDA. Throws DeviceError, naming `op`, for another.
+CudaDevice& of_cuda(const Device& device, const char* op);
 
 }  // namespace spruce::cuda

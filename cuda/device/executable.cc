@@ -10,12 +10,15 @@
 #include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/tiny.h"
 #include "spruce/core/rules/to_device.h"
+#include "spruce/core/step_run.h"
 #include "spruce/cuda/cuda.h"
 #include "spruce/cuda/device/device.h"
 #include "spruce/cuda/device/host_step.h"
 #include "spruce/cuda/driver/error.h"
+#include "spruce/cuda/driver/ranges.h"
 #include "spruce/cuda/plan/graph_cache.h"
 #include "spruce/cuda/plan/layout.h"
+#include "spruce/cuda/plan/step_times.h"
 #include "spruce/cuda/products/epilogue.h"
 
 namespace spruce::cuda {
@@ -110,23 +113,37 @@ class CudaExecutable final : public Executable {
     for (const Graph::Constant& c : graph_.constants) {
       constants_.push_back(rules::to_device(c.value, device_.index()));
     }
+    std::vector<int32_t> timed;
+    for (size_t n = 0; n < graph_.equations.size(); ++n) {
+      if (graph_.equations[n].primitive->kind != PrimitiveKind::kView)
+        timed.push_back(static_cast<int32_t>(n));
+    }
+    if (!layout_.copied_outputs.empty()) timed.push_back(-1);
+    times_.emplace(device_.context(), std::move(timed));
   }
 
   int64_t donor(size_t k) const override { return layout_.donors[k]; }
 
   void run(std::span<const View> in, std::span<const View> out) const override {
     const CudaDevice::Arena arena(device_, layout_.arena_bytes);
+    const Range range("jit");
+    const bool timed = internal::profile_step.load(std::memory_order_relaxed) != nullptr;
     device_.context().enter();
+    if (timed) times_->begin();
     std::vector<void*> addresses;
     for (const View& v : in) addresses.push_back(v.data);
     for (const View& v : out) addresses.push_back(v.data);
     addresses.push_back(arena.data());
-    const auto run_all = [&](CUstream stream) { enqueue(stream, addresses); };
-    if (by_host_)
+    const auto run_all = [&](CUstream stream) { enqueue(stream, addresses, timed); };
+    if (by_host_) {
       run_all(device_.context().stream());
-    else
-      cuda_graphs_.run(addresses, static_cast<int>(matmul_precision()), run_all);
+    } else {
+      // As a graph the steps follow each other without the host, whose time is not theirs.
+      const int mode = 2 * static_cast<int>(matmul_precision()) + (timed ? 1 : 0);
+      cuda_graphs_.run(addresses, mode, timed, run_all);
+    }
     device_.context().enqueued("jit");
+    if (timed) times_->report(graph_);
   }
 
  private:
@@ -153,13 +170,20 @@ class CudaExecutable final : public Executable {
     return internal::mutable_data(graph_.constants[place.index].value);
   }
 
-  void enqueue(CUstream stream, std::span<void* const> addresses) const {
+  void enqueue(CUstream stream, std::span<void* const> addresses, bool timed) const {
     std::vector<void*> in, out;
     std::vector<const void*> host_in;
+    size_t marks = 0;
+    const auto mark = [&] {
+      if (timed) times_->mark(stream, marks++);
+    };
     for (size_t n = 0; n < graph_.equations.size(); ++n) {
       const Equation& e = graph_.equations[n];
       if (e.primitive->kind == PrimitiveKind::kView) continue;
+      mark();
+      const Range range(e.primitive->name, e.place);
       if (steps_[n] == nullptr) {
+        const internal::WithinStep within;
         run_by_host(e, addresses);
         continue;
       }
@@ -174,6 +198,7 @@ class CudaExecutable final : public Executable {
       steps_[n]->enqueue(
           stream, {in, host_in, out, static_cast<char*>(addresses.back()) + layout_.workspaces[n]});
     }
+    if (!layout_.copied_outputs.empty()) mark();
     for (const size_t k : layout_.copied_outputs) {
       const ValueId v = graph_.outputs[k];
       const auto bytes = static_cast<size_t>(graph_.avals[at(v)].bytes());
@@ -183,6 +208,7 @@ class CudaExecutable final : public Executable {
                 reinterpret_cast<CUdeviceptr>(address(v, addresses)), bytes, stream),
             "jit: copying a result");
     }
+    mark();
   }
 
   void run_by_host(const Equation& e, std::span<void* const> addresses) const {
@@ -203,10 +229,11 @@ class CudaExecutable final : public Executable {
   Graph graph_;
   Layout layout_;
   std::vector<std::unique_ptr<const Steps>>
-      steps_;                       // by equation; null for views and what has no kernels
-  std::vector<Array> constants_;    // on the device
-  bool by_host_ = false;            // the host has a part in some equations
-  mutable GraphCache cuda_graphs_;  // under the lock of the arena
+      steps_;                               // by equation; null for views and what has no kernels
+  std::vector<Array> constants_;            // on the device
+  bool by_host_ = false;                    // the host has a part in some equations
+  mutable std::optional<StepTimes> times_;  // these two under the lock of the arena
+  mutable GraphCache cuda_graphs_;
 };
 
 }  // namespace

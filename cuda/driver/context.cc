@@ -125,6 +125,14 @@ void Context::enqueued(const char* operation) {
   if (waits_always()) wait(operation);
 }
 
+void Context::order(CUstream before, CUstream after) {
+  const DriverTable& d = driver();
+  const std::lock_guard lock(event_mutex_);
+  if (event_ == nullptr) check(d.cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  check(d.cuEventRecord(event_, before), "cuEventRecord");
+  check(d.cuStreamWaitEvent(after, event_, CU_EVENT_WAIT_DEFAULT), "cuStreamWaitEvent");
+}
+
 void Context::wait(std::string_view what) {
   enter();
   const CUresult result = driver().cuStreamSynchronize(stream_);

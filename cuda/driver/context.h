@@ -44,6 +44,9 @@ class Context {
   const LoadedKernel& kernel(const std::string& text, const std::string& name);
   /// Compiles the texts that are not there yet, on several threads.
   void load(std::span<const std::string* const> texts);
+  /// What is enqueued on `after` from now on runs when all that `before` holds now has run. Both
+  /// are streams of this device, and neither is captured. The thread has entered the context.
+  void order(CUstream before, CUstream after);
   /// Waits until all that was enqueued has run. Throws DeviceError where something failed.
   void wait(std::string_view what);
   /// Remembers the name of an operation that was enqueued, for the message of wait(). With
@@ -61,7 +64,9 @@ class Context {
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr, capture_stream_ = nullptr;
-  std::mutex mutex_;                                                  // of the modules
+  std::mutex event_mutex_;
+  CUevent event_ = nullptr;  // of order(): whoever waits for it knows where it was recorded
+  std::mutex mutex_;         // of the modules
   std::unordered_map<std::string, std::unique_ptr<Module>> modules_;  // by text
   std::mutex names_mutex_;
   std::vector<const char*> names_;  // of operations since the last wait, a few

@@ -17,6 +17,7 @@ namespace {
 std::atomic<const DriverTable*> driver_in_place{nullptr};
 std::atomic<const NvrtcTable*> nvrtc_in_place{nullptr};
 std::atomic<const BlasTable*> blas_in_place{nullptr};
+std::atomic<const NvtxTable*> nvtx_in_place{nullptr};
 
 // A library by the first of its names that can be opened: where the loader looks, then in the usual
 // places of the toolkit.
@@ -107,6 +108,22 @@ const BlasTable* open_blas() {
   return &table;
 }
 
+const NvtxTable* open_nvtx() {
+  Library library({"libnvtx3interop.so.1", "libnvToolsExt.so.1"}, true);
+  if (!library.opened()) {
+    throw DeviceError("cuda: NVTX, which SPRUCE_CUDA_NVTX=1 asks for, was not found (" +
+                      library.words() +
+                      "); it comes with the CUDA toolkit, whose folder CUDA_HOME names; or unset "
+                      "the variable");
+  }
+  static NvtxTable table;
+  library.take(table.nvtxRangePushA, "nvtxRangePushA");
+  library.take(table.nvtxRangePop, "nvtxRangePop");
+  if (!library.missing().empty())
+    throw DeviceError("cuda: NVTX lacks " + library.missing() + "; install a newer CUDA toolkit");
+  return &table;
+}
+
 // A failure to open is tried again: a driver may be there later, and the error says the same.
 template <class Table>
 const Table& opened(std::atomic<const Table*>& place, const Table* (*open)()) {
@@ -127,11 +144,13 @@ const Table& opened(std::atomic<const Table*>& place, const Table* (*open)()) {
 const DriverTable& driver() { return opened(driver_in_place, open_driver); }
 const NvrtcTable& nvrtc() { return opened(nvrtc_in_place, open_nvrtc); }
 const BlasTable& blas() { return opened(blas_in_place, open_blas); }
+const NvtxTable& nvtx() { return opened(nvtx_in_place, open_nvtx); }
 
 void replace_tables(const Tables& tables) {
   driver_in_place = tables.driver;
   nvrtc_in_place = tables.nvrtc;
   blas_in_place = tables.blas;
+  nvtx_in_place = tables.nvtx;
 }
 
 }  // namespace spruce::cuda

@@ -23,7 +23,9 @@
   X(cuModuleLoadData) X(cuModuleGetFunction) X(cuModuleUnload) X(cuFuncGetParamInfo)               \
   X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuStreamBeginCapture)            \
   X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecUpdate)       \
-  X(cuGraphExecDestroy) X(cuGraphDestroy)
+  X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuStreamIsCapturing) X(cuStreamWaitEvent)              \
+  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventRecordWithFlags)                    \
+  X(cuEventElapsedTime) X(cuPointerGetAttribute)
 
 #define SPRUCE_CUDA_NVRTC(X)                                                                       \
   X(nvrtcVersion) X(nvrtcGetErrorString) X(nvrtcCreateProgram) X(nvrtcCompileProgram)              \
@@ -55,12 +57,19 @@ struct BlasTable {
   SPRUCE_CUDA_BLAS(SPRUCE_CUDA_ENTRY)
 };
 #undef SPRUCE_CUDA_ENTRY
+/// Of NVTX, the ranges that NVIDIA's profilers show. Its headers are for programs that link
+/// nothing, so that the types stand here.
+struct NvtxTable {
+  int (*nvtxRangePushA)(const char* message) = nullptr;
+  int (*nvtxRangePop)() = nullptr;
+};
 
 /// The tables. Each throws DeviceError, with the words of the loader and the next step, where its
 /// library is not there or lacks a function.
 const DriverTable& driver();
 const NvrtcTable& nvrtc();
 const BlasTable& blas();
+const NvtxTable& nvtx();
 
 /// Tables that take the place of libraries from now on; null for the library's own. For tests,
 /// before the first device is asked for.
@@ -68,6 +77,7 @@ struct Tables {
   const DriverTable* driver = nullptr;
   const NvrtcTable* nvrtc = nullptr;
   const BlasTable* blas = nullptr;
+  const NvtxTable* nvtx = nullptr;
 };
 void replace_tables(const Tables& tables);
 

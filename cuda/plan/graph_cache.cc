@@ -38,25 +38,24 @@ CUgraph GraphCache::capture(const std::function<void(CUstream)>& enqueue) {
   return graph;
 }
 
-void GraphCache::run(std::span<void* const> addresses, int mode,
+void GraphCache::run(std::span<void* const> addresses, int mode, bool at_once,
                      const std::function<void(CUstream)>& enqueue) {
   const DriverTable& d = driver();
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+  auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
     return e.mode == mode &&
            std::equal(e.addresses.begin(), e.addresses.end(), addresses.begin(), addresses.end());
   });
   if (found == entries_.end()) {
     Entry seen{{addresses.begin(), addresses.end()}, mode, nullptr, ++now_};
     if (entries_.size() < kMost) {
-      entries_.push_back(std::move(seen));
+      found = entries_.insert(entries_.end(), std::move(seen));
     } else {
-      Entry& oldest =
-          *std::min_element(entries_.begin(), entries_.end(),
-                            [](const Entry& a, const Entry& b) { return a.used < b.used; });
-      if (oldest.exec != nullptr) spare_.push_back(oldest.exec);
-      oldest = std::move(seen);
+      found = std::min_element(entries_.begin(), entries_.end(),
+                               [](const Entry& a, const Entry& b) { return a.used < b.used; });
+      if (found->exec != nullptr) spare_.push_back(found->exec);
+      *found = std::move(seen);
     }
-    return enqueue(context_.stream());
+    if (!at_once) return enqueue(context_.stream());
   }
   Entry& entry = *found;
   entry.used = ++now_;

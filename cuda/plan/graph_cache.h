@@ -21,9 +21,9 @@ class GraphCache {
   GraphCache& operator=(const GraphCache&) = delete;
 
   /// Runs what `enqueue` puts on a stream, which depends on nothing but the addresses and `mode`.
-  /// Those that come for the second time get a graph; a few of them are kept, and what has not been
-  /// used for longest is changed for others.
-  void run(std::span<void* const> addresses, int mode,
+  /// Those that come for the second time get a graph, or all at once where `at_once`; a few of them
+  /// are kept, and what has not been used for longest is changed for others.
+  void run(std::span<void* const> addresses, int mode, bool at_once,
            const std::function<void(CUstream)>& enqueue);
 
  private:

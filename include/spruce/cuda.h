@@ -3,3 +3,4 @@
 #pragma once
 
 #include "spruce/cuda/cuda.h"
+#include "spruce/cuda/sharing.h"

@@ -12,7 +12,7 @@
 #include "spruce/core/graph/memory_plan.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/compile/profiler.h"
+#include "spruce/core/step_run.h"
 
 namespace spruce::internal {
 namespace {
@@ -445,10 +445,15 @@ void Plan::run(void* workspace, const void* const* in, void* const* out) const {
     else
       s.primitive->cpu(args);
   };
-  if (profiling.load(std::memory_order_relaxed)) {
+  if (profile_step.load(std::memory_order_relaxed) != nullptr) {
     for (const Step& s : steps_) {
-      const StepTimer timer(&s, graph_, s.equation, *s.primitive);
-      run_step(s);
+      StepRun timed{&s, &graph_, s.equation, s.primitive->name, StepRun::Clock::now(), {}};
+      {
+        const WithinStep within;
+        run_step(s);
+      }
+      timed.end = StepRun::Clock::now();
+      add_to_profile(timed);
     }
     return;
   }

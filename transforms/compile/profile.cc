@@ -9,7 +9,7 @@
 
 #include "spruce/core/graph/print.h"
 #include "spruce/core/io/atomic_file.h"
-#include "spruce/transforms/compile/profiler.h"
+#include "spruce/core/step_run.h"
 
 namespace spruce {
 namespace internal {
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMostEvents = 1000000;
 
-using Clock = std::chrono::steady_clock;
+using Clock = StepRun::Clock;
 
 struct Recorder {
   std::mutex mutex;
@@ -37,67 +37,54 @@ int thread_number() {
   return kMine;
 }
 
-thread_local int depth = 0;  // steps within steps
-
 int64_t nanoseconds(Clock::duration d) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(d).count();
 }
 
-}  // namespace
-
-WithinStep::WithinStep() { ++depth; }
-WithinStep::~WithinStep() { --depth; }
-
-StepTimer::StepTimer(const void* step, const Graph& graph, int32_t equation,
-                     const Primitive& primitive)
-    : step_(step), graph_(graph), equation_(equation), primitive_(primitive), begin_(Clock::now()) {
-  ++depth;
-}
-
-StepTimer::~StepTimer() {
-  const auto end = Clock::now();
-  --depth;
+void add_run(const StepRun& run) {
   Recorder& r = recorder();
   const std::lock_guard lock(r.mutex);
-  if (!profiling.load(std::memory_order_relaxed) || begin_ < r.begin) return;
-  const auto [it, added] = r.places.try_emplace({step_, equation_}, r.profile.rows.size());
+  if (profile_step.load(std::memory_order_relaxed) == nullptr || run.begin < r.begin) return;
+  const auto [it, added] = r.places.try_emplace({run.step, run.equation}, r.profile.rows.size());
   if (added) {
     Profile::Row row;
-    if (equation_ < 0) {
-      row.equation = primitive_.name;
+    if (run.equation < 0) {
+      row.equation = run.name;
     } else {
-      const Equation& e = graph_.equations[static_cast<size_t>(equation_)];
-      row.equation = equation_summary(graph_, e);
+      const Equation& e = run.graph->equations[static_cast<size_t>(run.equation)];
+      row.equation = equation_summary(*run.graph, e);
       row.place = e.place;
     }
-    row.nested = depth > 0;
+    row.nested = WithinStep::any();
     r.profile.rows.push_back(std::move(row));
   }
   Profile::Row& row = r.profile.rows[it->second];
-  const int64_t duration = nanoseconds(end - begin_);
+  const int64_t duration = nanoseconds(run.end - run.begin);
   ++row.calls;
   row.seconds += static_cast<double>(duration) * 1e-9;
   if (r.profile.events.size() < kMostEvents) {
     r.profile.events.push_back(
-        {it->second, nanoseconds(begin_ - r.begin), duration, thread_number()});
+        {it->second, nanoseconds(run.begin - r.begin), duration, thread_number()});
   }
 }
+
+}  // namespace
 
 void begin_profile() {
   Recorder& r = recorder();
   const std::lock_guard lock(r.mutex);
-  if (profiling.load(std::memory_order_relaxed))
+  if (profile_step.load(std::memory_order_relaxed) != nullptr)
     throw ValueError("profile: one is being taken already; take one at a time");
   r.profile = {};
   r.places.clear();
   r.begin = Clock::now();
-  profiling.store(true, std::memory_order_relaxed);
+  profile_step.store(add_run, std::memory_order_relaxed);
 }
 
 Profile end_profile() noexcept {
   Recorder& r = recorder();
   const std::lock_guard lock(r.mutex);
-  profiling.store(false, std::memory_order_relaxed);
+  profile_step.store(nullptr, std::memory_order_relaxed);
   Profile p = std::move(r.profile);
   r.profile = {};
   p.seconds = static_cast<double>(nanoseconds(Clock::now() - r.begin)) * 1e-9;

@@ -17,6 +17,8 @@
 #include <mutex>
 #include <regex>
 
+#include "tests/cuda/emulator/emulator.h"
+
 struct _nvrtcProgram {
   std::string text, log, image;
 };
@@ -206,5 +208,13 @@ bool find_function(void* module, const char* name, HostFunction& out) {
 }
 
 int64_t compiled_texts() { return compiled; }
+
+std::string driver_without_functions() {
+  fs::create_directories(kFolder);
+  const std::string path = std::string(kFolder) + "/driver_without_functions.so";
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) +
+                              " -shared -Wl,-soname,libcuda.so.1 -x c++ /dev/null -o " + path;
+  return std::system(command.c_str()) == 0 ? path : "";
+}
 
 }  // namespace spruce::cuda_emulator

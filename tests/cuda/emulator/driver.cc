@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of the emulator: one device per number, one lock, and streams that run at once. While
-// a stream is captured, what is enqueued is kept and runs when the graph is launched.
+// The driver of the emulator: one device per number, and one lock.
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <random>
+#include <utility>
 
 #include "spruce/cuda/driver/tables.h"
 #include "tests/cuda/emulator/blas.h"
 #include "tests/cuda/emulator/compiler.h"
 #include "tests/cuda/emulator/emulator.h"
 #include "tests/cuda/emulator/memory.h"
+#include "tests/cuda/emulator/nvtx.h"
 #include "tests/cuda/emulator/stream.h"
 
-struct CUgraph_st {
-  std::vector<spruce::cuda_emulator::Work> work;
-};
-struct CUgraphExec_st {
-  std::vector<spruce::cuda_emulator::Work> work;
-};
-struct CUstream_st {
-  bool capturing = false;
-  CUgraph_st captured;
-};
 struct CUfunc_st {
   spruce::cuda_emulator::HostFunction function;
 };
@@ -40,8 +30,8 @@ namespace {
 struct State {
   std::recursive_mutex mutex;
   DeviceMemory memory;
-  CUresult lost = CUDA_SUCCESS;  // of a failed kernel, until the program ends
-  bool fail_next = false;
+  CUresult lost = CUDA_SUCCESS;       // of a failed kernel, until the program ends
+  CUresult fail_next = CUDA_SUCCESS;  // of the next kernel
   int version = CUDA_VERSION;
   int devices = 1;
   std::mt19937_64 random{1};
@@ -53,21 +43,8 @@ State& state() {
   return *s;
 }
 
-using Lock = std::lock_guard<std::recursive_mutex>;
-
 const void* pointer(CUdeviceptr p) { return reinterpret_cast<const void*>(p); }
 void* writable(CUdeviceptr p) { return reinterpret_cast<void*>(p); }
-
-// Runs now, or is kept for a graph.
-CUresult enqueue(CUstream stream, Work work) {
-  const Lock lock(state().mutex);
-  if (state().lost != CUDA_SUCCESS) return state().lost;
-  if (stream != nullptr && stream->capturing) {
-    stream->captured.work.push_back(std::move(work));
-    return CUDA_SUCCESS;
-  }
-  return work.run();
-}
 
 CUresult run_kernel(const HostFunction& f, Size3 grid, Size3 block, unsigned shared,
                     std::vector<std::array<unsigned char, 16>> values) {
@@ -82,20 +59,16 @@ CUresult run_kernel(const HostFunction& f, Size3 grid, Size3 block, unsigned sha
     std::memcpy(&p, values[i].data(), 8);
     addresses.push_back(p);
   }
-  std::string why;
-  if (s.fail_next) {
-    why = "a test wants it";
-    s.fail_next = false;
-  } else {
-    const DeviceMemory::Opened opened(s.memory, addresses);
-    why = run_grid(f.kernel, grid, block, shared, arguments.data(), s.random());
+  if (s.fail_next != CUDA_SUCCESS) {
+    s.lost = std::exchange(s.fail_next, CUDA_SUCCESS);
+    return CUDA_SUCCESS;
   }
+  const DeviceMemory::Opened opened(s.memory, addresses);
+  const std::string why = run_grid(f.kernel, grid, block, shared, arguments.data(), s.random());
   if (!why.empty()) {
-    s.lost = why.find("memory") != std::string::npos || why.find("test") != std::string::npos
-                 ? CUDA_ERROR_ILLEGAL_ADDRESS
-                 : CUDA_ERROR_LAUNCH_FAILED;
-    if (why != "a test wants it")
-      std::fprintf(stderr, "emulator: the kernel %s failed: %s\n", f.name.c_str(), why.c_str());
+    s.lost = why.find("memory") != std::string::npos ? CUDA_ERROR_ILLEGAL_ADDRESS
+                                                     : CUDA_ERROR_LAUNCH_FAILED;
+    std::fprintf(stderr, "emulator: the kernel %s failed: %s\n", f.name.c_str(), why.c_str());
   }
   return CUDA_SUCCESS;
 }
@@ -120,6 +93,9 @@ constexpr ErrorText kErrors[] = {
     {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
      "an illegal memory access was encountered"},
+    {CUDA_ERROR_ILLEGAL_INSTRUCTION, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+     "an illegal instruction was encountered"},
+    {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
     {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
 };
 const ErrorText& error_text(CUresult r) {
@@ -187,18 +163,6 @@ CUresult set_current(CUcontext context) {
   current = context;
   return CUDA_SUCCESS;
 }
-CUresult wait() {
-  const Lock lock(state().mutex);
-  ++state().counts.waits;
-  return state().lost;
-}
-CUresult wait_for(CUstream) { return wait(); }
-CUresult query(CUstream) { return state().lost; }
-CUresult stream_create(CUstream* stream, unsigned) {
-  *stream = new CUstream_st;
-  return CUDA_SUCCESS;
-}
-
 CUresult memory_info(size_t* free, size_t* total) {
   const Lock lock(state().mutex);
   *total = state().memory.limit();
@@ -210,20 +174,40 @@ CUresult allocate(CUdeviceptr* p, size_t bytes) {
   if (state().lost != CUDA_SUCCESS) return state().lost;
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   void* block = state().memory.allocate(bytes);
+  if (block == nullptr) {  // what was given back on a stream may be there by now
+    run_streams();
+    block = state().memory.allocate(bytes);
+  }
   if (block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   *p = reinterpret_cast<CUdeviceptr>(block);
   return CUDA_SUCCESS;
 }
 CUresult allocate_async(CUdeviceptr* p, size_t bytes, CUstream) { return allocate(p, bytes); }
-CUresult release(CUdeviceptr p) {
-  const Lock lock(state().mutex);
+CUresult release_now(CUdeviceptr p) {
   const std::string why = state().memory.release(writable(p));
   if (why.empty()) return CUDA_SUCCESS;
   std::fprintf(stderr, "emulator: %s\n", why.c_str());
   state().lost = CUDA_ERROR_ILLEGAL_ADDRESS;
   return CUDA_ERROR_INVALID_VALUE;
 }
-CUresult release_async(CUdeviceptr p, CUstream) { return release(p); }
+CUresult release(CUdeviceptr p) {
+  const Lock lock(state().mutex);
+  run_streams();
+  return release_now(p);
+}
+CUresult release_async(CUdeviceptr p, CUstream stream) {
+  const Lock lock(state().mutex);
+  if (state().lost != CUDA_SUCCESS) return release_now(p);
+  return enqueue_on(stream, {"release", [p] { return release_now(p); }});
+}
+CUresult pointer_attribute(void* value, CUpointer_attribute which, CUdeviceptr p) {
+  const Lock lock(state().mutex);
+  if (!state().memory.contains(pointer(p), 1)) return CUDA_ERROR_INVALID_VALUE;
+  const unsigned answer =
+      which == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ? unsigned{CU_MEMORYTYPE_DEVICE} : 0;
+  std::memcpy(value, &answer, sizeof answer);  // the ordinal of the device is 0
+  return CUDA_SUCCESS;
+}
 CUresult allocate_host(void** p, size_t bytes) {
   *p = ::operator new(bytes);
   return CUDA_SUCCESS;
@@ -246,29 +230,29 @@ CUresult checked_copy(void* to, const void* from, size_t bytes, bool to_device, 
 }
 CUresult to_device(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
   ++state().counts.copies;
-  return enqueue(
+  return enqueue_on(
       stream, {"to_device", [=] { return checked_copy(writable(to), from, bytes, true, false); }});
 }
 CUresult to_host(void* to, CUdeviceptr from, size_t bytes, CUstream stream) {
   ++state().counts.copies;
-  return enqueue(stream,
-                 {"to_host", [=] { return checked_copy(to, pointer(from), bytes, false, true); }});
+  return enqueue_on(
+      stream, {"to_host", [=] { return checked_copy(to, pointer(from), bytes, false, true); }});
 }
 CUresult within(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  return enqueue(stream, {"copy", [=] {
-                            return checked_copy(writable(to), pointer(from), bytes, true, true);
-                          }});
+  return enqueue_on(stream, {"copy", [=] {
+                               return checked_copy(writable(to), pointer(from), bytes, true, true);
+                             }});
 }
 template <class T>
 CUresult set(CUdeviceptr to, T value, size_t n, CUstream stream) {
   if (to % sizeof(T) != 0) return CUDA_ERROR_INVALID_VALUE;
-  return enqueue(stream, {"set", [=] {
-                            if (!state().memory.contains(pointer(to), n * sizeof(T)))
-                              return CUDA_ERROR_INVALID_VALUE;
-                            const DeviceMemory::Opened opened(state().memory, {pointer(to)});
-                            std::fill_n(static_cast<T*>(writable(to)), n, value);
-                            return CUDA_SUCCESS;
-                          }});
+  return enqueue_on(stream, {"set", [=] {
+                               if (!state().memory.contains(pointer(to), n * sizeof(T)))
+                                 return CUDA_ERROR_INVALID_VALUE;
+                               const DeviceMemory::Opened opened(state().memory, {pointer(to)});
+                               std::fill_n(static_cast<T*>(writable(to)), n, value);
+                               return CUDA_SUCCESS;
+                             }});
 }
 
 CUresult load(CUmodule* module, const void* image) {
@@ -335,122 +319,84 @@ CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx
   std::vector<std::array<unsigned char, 16>> values(function.sizes.size());
   for (size_t i = 0; i < values.size(); ++i)
     std::memcpy(values[i].data(), parameters[i], function.sizes[i]);
-  return enqueue(stream, {function.name, [=, &function] {
-                            return run_kernel(function, {gx, gy, gz}, {bx, by, bz}, shared, values);
-                          }});
+  return enqueue_on(stream,
+                    {function.name, [=, &function] {
+                       return run_kernel(function, {gx, gy, gz}, {bx, by, bz}, shared, values);
+                     }});
 }
 
-CUresult begin_capture(CUstream stream, CUstreamCaptureMode) {
-  if (stream->capturing) return CUDA_ERROR_ILLEGAL_STATE;
-  stream->capturing = true;
-  return CUDA_SUCCESS;
+const cuda::DriverTable& table() {
+  static const cuda::DriverTable whole = [] {
+    cuda::DriverTable t = {
+        .cuInit = init,
+        .cuDriverGetVersion = driver_version,
+        .cuGetErrorName = error_name,
+        .cuGetErrorString = error_string,
+        .cuDeviceGetCount = device_count,
+        .cuDeviceGet = device_get,
+        .cuDeviceGetName = device_name,
+        .cuDeviceGetAttribute = attribute,
+        .cuDeviceTotalMem = total_memory,
+        .cuDevicePrimaryCtxRetain = retain,
+        .cuCtxGetCurrent = get_current,
+        .cuCtxSetCurrent = set_current,
+        .cuMemGetInfo = memory_info,
+        .cuMemAllocAsync = allocate_async,
+        .cuMemFreeAsync = release_async,
+        .cuDeviceGetDefaultMemPool = default_pool,
+        .cuMemPoolSetAttribute = pool_attribute,
+        .cuMemPoolTrimTo = pool_trim,
+        .cuMemAlloc = allocate,
+        .cuMemFree = release,
+        .cuMemAllocHost = allocate_host,
+        .cuMemcpyHtoDAsync = to_device,
+        .cuMemcpyDtoHAsync = to_host,
+        .cuMemcpyDtoDAsync = within,
+        .cuMemsetD8Async = set<unsigned char>,
+        .cuMemsetD16Async = set<unsigned short>,
+        .cuMemsetD32Async = set<unsigned>,
+        .cuModuleLoadData = load,
+        .cuModuleGetFunction = get_function,
+        .cuModuleUnload = unload,
+        .cuFuncGetParamInfo = parameter,
+        .cuFuncGetAttribute = function_attribute,
+        .cuFuncSetAttribute = set_function_attribute,
+        .cuLaunchKernel = launch,
+        .cuPointerGetAttribute = pointer_attribute,
+    };
+    add_streams(t);
+    return t;
+  }();
+  return whole;
 }
-CUresult end_capture(CUstream stream, CUgraph* graph) {
-  *graph = new CUgraph_st(std::move(stream->captured));
-  stream->captured = {};
-  stream->capturing = false;
-  return CUDA_SUCCESS;
-}
-CUresult instantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  *exec = new CUgraphExec_st{graph->work};
-  return CUDA_SUCCESS;
-}
-CUresult graph_launch(CUgraphExec exec, CUstream) {
-  const Lock lock(state().mutex);
-  ++state().counts.graphs;
-  for (const Work& work : exec->work) {
-    if (state().lost != CUDA_SUCCESS) return state().lost;
-    const CUresult r = work.run();
-    if (r != CUDA_SUCCESS) return r;
-  }
-  return CUDA_SUCCESS;
-}
-// Only what has the same form can be updated.
-CUresult update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
-  bool same = exec->work.size() == graph->work.size();
-  for (size_t i = 0; same && i < exec->work.size(); ++i)
-    same = exec->work[i].name == graph->work[i].name;
-  info->result = same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR;
-  if (!same) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-  exec->work = graph->work;
-  return CUDA_SUCCESS;
-}
-CUresult exec_destroy(CUgraphExec exec) {
-  delete exec;
-  return CUDA_SUCCESS;
-}
-CUresult graph_destroy(CUgraph graph) {
-  delete graph;
-  return CUDA_SUCCESS;
-}
-
-const cuda::DriverTable kDriver = {
-    .cuInit = init,
-    .cuDriverGetVersion = driver_version,
-    .cuGetErrorName = error_name,
-    .cuGetErrorString = error_string,
-    .cuDeviceGetCount = device_count,
-    .cuDeviceGet = device_get,
-    .cuDeviceGetName = device_name,
-    .cuDeviceGetAttribute = attribute,
-    .cuDeviceTotalMem = total_memory,
-    .cuDevicePrimaryCtxRetain = retain,
-    .cuCtxGetCurrent = get_current,
-    .cuCtxSetCurrent = set_current,
-    .cuCtxSynchronize = wait,
-    .cuStreamCreate = stream_create,
-    .cuStreamSynchronize = wait_for,
-    .cuStreamQuery = query,
-    .cuMemGetInfo = memory_info,
-    .cuMemAllocAsync = allocate_async,
-    .cuMemFreeAsync = release_async,
-    .cuDeviceGetDefaultMemPool = default_pool,
-    .cuMemPoolSetAttribute = pool_attribute,
-    .cuMemPoolTrimTo = pool_trim,
-    .cuMemAlloc = allocate,
-    .cuMemFree = release,
-    .cuMemAllocHost = allocate_host,
-    .cuMemcpyHtoDAsync = to_device,
-    .cuMemcpyDtoHAsync = to_host,
-    .cuMemcpyDtoDAsync = within,
-    .cuMemsetD8Async = set<unsigned char>,
-    .cuMemsetD16Async = set<unsigned short>,
-    .cuMemsetD32Async = set<unsigned>,
-    .cuModuleLoadData = load,
-    .cuModuleGetFunction = get_function,
-    .cuModuleUnload = unload,
-    .cuFuncGetParamInfo = parameter,
-    .cuFuncGetAttribute = function_attribute,
-    .cuFuncSetAttribute = set_function_attribute,
-    .cuLaunchKernel = launch,
-    .cuStreamBeginCapture = begin_capture,
-    .cuStreamEndCapture = end_capture,
-    .cuGraphInstantiateWithFlags = instantiate,
-    .cuGraphLaunch = graph_launch,
-    .cuGraphExecUpdate = update,
-    .cuGraphExecDestroy = exec_destroy,
-    .cuGraphDestroy = graph_destroy,
-};
 
 }  // namespace
 
-CUresult enqueue_on(CUstream stream, Work work) { return enqueue(stream, std::move(work)); }
+std::recursive_mutex& driver_mutex() { return state().mutex; }
+CUresult& lost() { return state().lost; }
 DeviceMemory& device_memory() { return state().memory; }
 
-void install() { cuda::replace_tables({&kDriver, &nvrtc_table(), &blas_table()}); }
+void install() { cuda::replace_tables({&table(), &nvrtc_table(), &blas_table(), &nvtx_table()}); }
 
 void set_seed(uint64_t seed) { state().random.seed(seed); }
 void set_memory(size_t bytes) { state().memory.set_limit(bytes); }
-size_t memory_in_use() { return state().memory.used(); }
+size_t memory_in_use() {
+  const Lock lock(state().mutex);
+  run_streams();
+  return state().memory.used();
+}
 void set_driver_version(int version) { state().version = version; }
 void set_device_count(int count) { state().devices = count; }
-void fail_next_kernel() { state().fail_next = true; }
+void fail_next_kernel(int result) { state().fail_next = static_cast<CUresult>(result); }
+void lose_context(int result) { state().lost = static_cast<CUresult>(result); }
+bool set_lazy_streams(bool lazy) { return set_lazy(lazy); }
 void forget_error() { state().lost = CUDA_SUCCESS; }
 
 Counts counts() {
   const Lock lock(state().mutex);
   Counts c = state().counts;
   c.compiled = compiled_texts();
+  add_counts(c);
   return c;
 }
 

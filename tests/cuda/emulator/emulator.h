@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA without a GPU: tables of functions that take the place of the driver, of NVRTC and of
-// cuBLASLt. Kernels are compiled from their text by the host's compiler and run on the host.
+// CUDA without a GPU: tables of functions that take the place of the driver, of NVRTC, of cuBLASLt
+// and of NVTX. Kernels are compiled from their text by the host's compiler and run on the host.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace spruce::cuda_emulator {
 
@@ -20,10 +22,22 @@ size_t memory_in_use();
 /// What cuDriverGetVersion and cuDeviceGetCount answer.
 void set_driver_version(int version);
 void set_device_count(int count);
-/// The next kernel fails as by an access to memory that is not there.
-void fail_next_kernel();
+/// The next kernel fails with that CUresult: by default as by an access to memory that is not
+/// there.
+void fail_next_kernel(int result = 700);
+/// All calls fail with that CUresult from now on: by default as after the context was destroyed.
+void lose_context(int result = 709);
 /// Forgets the error that a failed kernel has left on the device.
 void forget_error();
+/// Work runs when somebody waits for its stream, as late as a device may, instead of at once. With
+/// SPRUCE_EMULATOR_LAZY=1 in the environment it does so from the start. Returns what was set.
+bool set_lazy_streams(bool lazy);
+/// The texts of the NVTX ranges that were opened since the last call; "" stands for one that was
+/// closed.
+std::vector<std::string> take_ranges();
+
+/// The path of a shared library that dlopen() takes for the driver and that has no functions.
+std::string driver_without_functions();
 
 /// What has run since the start.
 struct Counts {

@@ -9,8 +9,8 @@
 #include "spruce/core/ops/join.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/to_device.h"
+#include "spruce/core/step_run.h"
 #include "spruce/transforms/compile/cost.h"
-#include "spruce/transforms/compile/profiler.h"
 #include "spruce/transforms/control/body/body_plan.h"
 #include "spruce/transforms/control/loops/scan_rules.h"
 
