@@ -24,8 +24,9 @@ class Executable {
   virtual ~Executable() = default;
   /// Runs on memory of the device: one view for each input of the graph and one for each output,
   /// with their types. Outputs lie apart from each other and from the inputs, but output k may lie
-  /// where input donor(k) does.
-  virtual void run(std::span<const View> in, std::span<const View> out) const = 0;
+  /// where input donor(k) does. `began` becomes true before the first output is written: an
+  /// exception that leaves it false has changed nothing.
+  virtual void run(std::span<const View> in, std::span<const View> out, bool& began) const = 0;
   /// The input whose memory output k, which has as many bytes, takes over where nobody else holds
   /// it; -1, as here, for none. No two outputs have the same one.
   virtual int64_t donor(size_t k) const;

@@ -124,7 +124,7 @@ class CudaExecutable final : public Executable {
 
   int64_t donor(size_t k) const override { return layout_.donors[k]; }
 
-  void run(std::span<const View> in, std::span<const View> out) const override {
+  void run(std::span<const View> in, std::span<const View> out, bool& began) const override {
     const CudaDevice::Arena arena(device_, layout_.arena_bytes);
     const Range range("jit");
     const bool timed = internal::profile_step.load(std::memory_order_relaxed) != nullptr;
@@ -135,6 +135,7 @@ class CudaExecutable final : public Executable {
     for (const View& v : out) addresses.push_back(v.data);
     addresses.push_back(arena.data());
     const auto run_all = [&](CUstream stream) { enqueue(stream, addresses, timed); };
+    began = true;
     if (by_host_) {
       run_all(device_.context().stream());
     } else {

@@ -123,6 +123,15 @@ TEST(CudaErrors, NoMemoryInTheMiddleOfAStep) {
   EXPECT_EQ(cuda::memory(gpu).in_use, in_use);
   EXPECT_NO_THROW(w = step(w, x));
   EXPECT_NE(w.to_vector<float>(), before);
+  // What was moved in is whole.
+  const std::vector<float> later = w.to_vector<float>();
+  cuda_emulator::set_memory(cuda_emulator::memory_in_use() + 3000);
+  EXPECT_THAT(message([&] { w = step(std::move(w), x); }), HasSubstr("there is no memory"));
+  cuda_emulator::set_memory(size_t{8} << 30);
+  ASSERT_TRUE(w.defined());
+  EXPECT_EQ(w.to_vector<float>(), later);
+  EXPECT_NO_THROW(w = step(std::move(w), x));
+  EXPECT_NE(w.to_vector<float>(), later);
 }
 
 TEST(CudaErrors, AFailedKernelIsNamedWhereItsResultIsRead) {

@@ -98,7 +98,7 @@ class Opened {
 class LockedExecutable final : public Executable {
  public:
   explicit LockedExecutable(const Graph& graph) : plan_(graph, true) {}
-  void run(std::span<const View> in, std::span<const View> out) const override {
+  void run(std::span<const View> in, std::span<const View> out, bool& began) const override {
     ++graphs;
     const Opened opened({in, out});
     void* workspace = internal::pool_allocate(plan_.workspace_bytes());
@@ -107,6 +107,7 @@ class LockedExecutable final : public Executable {
     for (const View& v : in) from.push_back(v.data);
     for (const View& v : out) to.push_back(v.data);
     plan_.bind(workspace);
+    began = true;
     plan_.run(workspace, from.data(), to.data());
     internal::pool_release(workspace, plan_.workspace_bytes());
   }

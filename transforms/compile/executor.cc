@@ -19,6 +19,8 @@ namespace spruce::internal {
 
 struct Executor::Frame {
   std::vector<Array> args, results;
+  std::vector<Array*> origins;  // where each argument was moved from, or null
+  bool overwritten = false;     // the memory of an argument may hold something else
   std::vector<const void*> in;
   std::vector<void*> out;
   void* workspace = nullptr;
@@ -82,6 +84,7 @@ Executor::Frame* Executor::take() const {
   }
   auto* f = new Frame;
   f->args.reserve(source_.inputs.size());
+  f->origins.reserve(source_.inputs.size());
   f->results.resize(source_.outputs.size());
   f->in.resize(source_.inputs.size());
   f->out.resize(source_.outputs.size());
@@ -90,6 +93,8 @@ Executor::Frame* Executor::take() const {
 
 void Executor::give(Frame* frame) const noexcept {
   frame->args.clear();
+  frame->origins.clear();
+  frame->overwritten = false;
   for (Array& a : frame->results) a = Array();
   for (auto& slot : frames_) {
     Frame* empty = nullptr;
@@ -163,6 +168,7 @@ void Executor::throw_no_memory(const Plan& plan) const {
 
 void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) const {
   std::vector<View> in, out;
+  bool donated = false, began = false;
   for (Array& a : f.args) {
     a = rules::to_device(a, device);
     in.push_back({mutable_data(a), &a.aval()});
@@ -172,10 +178,16 @@ void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) cons
     aval.device = device;
     const int64_t donor = compiled.donor(k);
     const bool taken = donor >= 0 && held_once(f.args[static_cast<size_t>(donor)]);
+    donated = donated || taken;
     f.results[k] = taken ? view_of(f.args[static_cast<size_t>(donor)], aval) : make_array(aval);
     out.push_back({mutable_data(f.results[k]), &f.results[k].aval()});
   }
-  compiled.run(in, out);
+  try {
+    compiled.run(in, out, began);
+  } catch (...) {
+    f.overwritten = donated && began;
+    throw;
+  }
 }
 
 namespace {
@@ -200,6 +212,7 @@ void Executor::run_plan(Frame& f, const Plan& plan) const {
   }
   const Graph& g = plan.graph();
   const std::span<const Plan::Result> results = plan.results();
+  bool donated = false;
   for (size_t i = 0; i < f.args.size(); ++i) f.in[i] = mutable_data(f.args[i]);
   for (size_t k = 0; k < results.size(); ++k) {
     const Plan::Result& r = results[k];
@@ -207,6 +220,7 @@ void Executor::run_plan(Frame& f, const Plan& plan) const {
     switch (r.from) {
       case Plan::Result::From::kOwn: {
         const int64_t donor = donor_of(r, f.args);
+        donated = donated || donor >= 0;
         f.results[k] =
             donor >= 0 ? view_of(f.args[static_cast<size_t>(donor)], aval) : new_result(aval);
         f.out[k] = mutable_data(f.results[k]);
@@ -223,11 +237,33 @@ void Executor::run_plan(Frame& f, const Plan& plan) const {
         break;
     }
   }
+  f.overwritten = donated;
   plan.run(f.workspace, f.in.data(), f.out.data());
 }
 
-void Call::add(Array a) { frame_->args.push_back(std::move(a)); }
+void Call::add(const Array& a) {
+  frame_->args.push_back(a);
+  frame_->origins.push_back(nullptr);
+}
+void Call::add(Array&& a) {
+  frame_->args.push_back(std::move(a));
+  frame_->origins.push_back(&a);
+}
+void Call::give_back() noexcept {
+  if (frame_->overwritten) return;
+  for (size_t i = 0; i < frame_->args.size(); ++i) {
+    if (Array* origin = frame_->origins[i]) *origin = std::move(frame_->args[i]);
+  }
+}
 void Call::run() {
+  try {
+    run_frame();
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+void Call::run_frame() {
   const size_t given = frame_->args.size(), wanted = executor_.source().inputs.size();
   if (given < wanted) {
     throw ValueError("jit: the function takes " + std::to_string(wanted) + " arrays and " +

@@ -58,7 +58,8 @@ class Executor {
 };
 
 /// One call: `add` an argument for each input of the graph, `run`, and take the results. Arguments
-/// that nobody else holds may be overwritten.
+/// that nobody else holds may be overwritten; where nothing was written before an exception, those
+/// that were moved in stand again where they stood.
 class Call {
  public:
   explicit Call(const Executor& executor) : executor_(executor), frame_(executor.take()) {}
@@ -66,12 +67,17 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  void add(Array a);
+  void add(const Array& a);
+  /// Moves it in.
+  void add(Array&& a);
   /// At once, or under the current interpreter if there is one.
   void run();
   Array& result(size_t k);
 
  private:
+  void run_frame();
+  void give_back() noexcept;
+
   const Executor& executor_;
   Executor::Frame* frame_;
 };

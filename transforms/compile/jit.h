@@ -173,7 +173,8 @@ class Jitted {
         loc_(loc) {}
 
   /// The function's result. Arguments that are moved in give up their arrays: memory that nothing
-  /// else holds is used for results, and the moved-from trees are left with undefined arrays.
+  /// else holds is used for results, and the moved-from trees are left with undefined arrays. An
+  /// exception before anything was written into that memory leaves them as they were.
   template <class... Args>
   auto operator()(Args&&... args) const {
     if constexpr (internal::check_run<F, std::remove_cvref_t<Args>...>())

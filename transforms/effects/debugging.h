@@ -57,9 +57,9 @@ void print(const Format& format, const T&... values) {
 /// The error is the message with the values, arrays or C++ numbers, in the places of {}, and the
 /// line of the check: check(all(x > 0), "x must be positive, got {}", x). Under vmap it names the
 /// first example that fails. Nothing that a compiled function would do after a check that fails
-/// happens; arguments that were moved into it are gone. Under the transforms it is as debug::print.
-/// Throws DtypeError for a condition that is not bool, ValueError for a message whose places are
-/// not as many as there are values.
+/// happens; arguments that were moved into it may be gone. Under the transforms it is as
+/// debug::print. Throws DtypeError for a condition that is not bool, ValueError for a message whose
+/// places are not as many as there are values.
 template <std::convertible_to<Array>... T>
 void check(const Operand& condition, const std::string& message, const T&... values) {
   const LocScope at(condition.loc);

@@ -171,6 +171,24 @@ TEST(JitDonation, SharedMemoryIsNeverWritten) {
   EXPECT_TRUE(array_equal(view, array({1.0f, 2.0f}, {2, 1})));
 }
 
+TEST(JitDonation, WhatWasMovedInIsWholeWhereNothingWasWritten) {
+  // The second result does not fit into memory; the first may take that of the argument.
+  const auto grow = jit([](const Array& x) {
+    return std::pair{x + 1.0f, broadcast_to(sum(x), {1 << 25, 1 << 25})};
+  });
+  Array x = array({1.0f, 2.0f});
+  const float* at = x.data<float>().data();
+  EXPECT_THROW(grow(std::move(x)), DeviceError);
+  ASSERT_TRUE(x.defined());
+  EXPECT_EQ(x.data<float>().data(), at);
+  EXPECT_TRUE(array_equal(x, array({1.0f, 2.0f})));
+  // An argument that is moved and read at once.
+  const auto add = jit([](const Array& a, const Array& b) { return a + b; });
+  EXPECT_THROW(add(std::move(x), x), ValueError);
+  ASSERT_TRUE(x.defined());
+  EXPECT_TRUE(array_equal(x, array({1.0f, 2.0f})));
+}
+
 TEST(JitDonation, ConstantsOfTheFunctionAreNeverWritten) {
   const Array constant = array({1.0f, 2.0f});
   const auto f = jit([constant](const Array& x) {
