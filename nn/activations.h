@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "spruce/core/axis_arg.h"
 #include "spruce/core/op_scope.h"
@@ -69,6 +70,9 @@ enum class GeluApproximation {
 };
 /// Options of gelu.
 struct GeluOptions {
+  /// What is printed of a layer with them: see describe().
+  static constexpr std::string_view kExtraRepr = "approximate{none,tanh}";
+
   GeluApproximation approximate = GeluApproximation::kNone;  ///< by erf unless given
 };
 /// x Phi(x) with the normal distribution function, or its approximation by tanh (Hendrycks and

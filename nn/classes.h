@@ -27,6 +27,8 @@ struct FunctionLayer {
 template <const auto& kFunction, class Options, internal::ClassName kName = "FunctionLayerWith">
 struct FunctionLayerWith {
   static constexpr const char* kClassName = kName.text;  ///< what it is printed as
+  /// What is printed of its options.
+  static constexpr std::string_view kExtraRepr = internal::extra_repr_of<Options>();
 
   Options options = {};  ///< of each call
 
@@ -41,6 +43,9 @@ template <const auto& kLoss, class Options, internal::ClassName kName = "LossLay
 struct LossLayer {
   static constexpr const char* kClassName = kName.text;  ///< what it is printed as
   static constexpr bool kArraysAreBuffers = true;        ///< in a Module: they are not trained
+  /// What is printed of its options.
+  static constexpr std::string_view kExtraRepr =
+      "weight pos_weight reduction{mean,sum,none,batchmean}";
 
   Options options = {};  ///< of each call
 

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/describe.h"
 
+#include <cctype>
+
 namespace spruce::nn::internal {
 namespace {
 
 using Field = Description::Field;
 
 std::string_view last_component(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+// The last component, with those before it where it is the number of an element: "range.0".
+std::string_view printed_name(std::string_view path) {
+  size_t at = path.rfind('.');
+  while (at != path.npos && std::isdigit(static_cast<unsigned char>(path[at + 1])))
+    at = path.rfind('.', at - 1);
+  return path.substr(at + 1);
+}
 
 // Static values that stand for one option are joined: a WindowArg is "values" and "single".
 std::vector<Field> joined(const std::vector<Field>& fields) {
@@ -47,7 +57,7 @@ class Options {
     for (size_t i = 0; i < fields_.size(); ++i) {
       const Field& f = fields_[i];
       if (used_[i] || (f.is_array && !arrays)) continue;
-      add(f.is_array ? std::string_view(f.path) : last_component(f.path), f.text);
+      add(f.is_array ? std::string_view(f.path) : printed_name(f.path), f.text);
     }
     return std::move(text_);
   }
@@ -70,6 +80,11 @@ class Options {
   }
   void word(std::string_view w) {
     const size_t at = w.find_first_of("=?:{-");
+    if (at == w.npos) {
+      const Field* f = find(w, true);
+      if (f != nullptr && f->text != "none") add(w, f->text);
+      return;
+    }
     const std::string_view name = w.substr(0, at), value = w.substr(at + 1);
     switch (w[at]) {
       case '-':

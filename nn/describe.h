@@ -46,11 +46,15 @@ constexpr bool is_layer_struct() {
     return spruce::internal::is_function<L>() && kIsTree<L>;
 }
 
-/// Whether a type is a layer struct or a list of them.
+/// Whether a type is a layer struct, a list of them, or a tuple with one in it.
 template <class T>
 constexpr bool holds_layer_structs() {
   if constexpr (tree::internal::IsVector<T>::value || tree::internal::IsStdArray<T>::value)
     return holds_layer_structs<typename T::value_type>();
+  else if constexpr (tree::internal::IsTuple<T>::value)
+    return []<template <class...> class C, class... E>(const C<E...>*) {
+      return (holds_layer_structs<E>() || ...);
+    }(static_cast<const T*>(nullptr));
   else
     return is_layer_struct<T>();
 }
@@ -77,6 +81,8 @@ template <class F>
 void describe_field(const std::string& name, const F& field, Description& out) {
   if constexpr (tree::internal::IsOptional<F>::value) {
     if (field) describe_field(name, *field, out);
+  } else if constexpr (tree::internal::IsTuple<F>::value && holds_layer_structs<F>()) {
+    out.parts.emplace_back(name, description_of(field));
   } else if constexpr (is_layer_struct<F>()) {
     out.parts.emplace_back(name, description_of(field));
   } else if constexpr (holds_layer_structs<F>()) {
@@ -93,6 +99,14 @@ void describe_field(const std::string& name, const F& field, Description& out) {
 template <class L>
 Description description_of(const L& layer) {
   Description out{name_of<L>()};
+  if constexpr (tree::internal::IsTuple<L>::value) {  // the parameters of a sequential
+    out.type = "tuple";
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (describe_field(std::to_string(I), std::get<I>(layer), out), ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<L>>());
+    return out;
+  }
   if constexpr (requires { std::string_view(L::kExtraRepr); }) out.extra_repr = L::kExtraRepr;
   if constexpr (!std::is_empty_v<L>) {
     if constexpr (TreeTraits<L>::kDefined || fields::kObstacle<L> != fields::Obstacle::kNone) {
@@ -120,6 +134,7 @@ Description description_of(const L& layer) {
 ///   name=weight.2+       its sizes from axis 2 on, as a shape
 ///   name=weight.1*groups a size times the static field `groups`
 ///   name?bias            whether there is the array `bias`
+///   weight               the type of the array, where there is one
 ///   name:field           the static field `field` under that name
 ///   field{a,b}           the static field as one of these words, from 0 on: an enum
 ///   -field               nothing of that static field

@@ -9,6 +9,8 @@ namespace spruce::nn {
 /// x + layer(x). The parameters are those of the layer, under `layer`: nn::Residual{block}.
 template <class L>
 struct Residual {
+  static constexpr const char* kClassName = "Residual";  ///< what it is printed as
+
   L layer;  ///< f[...] -> the same shape
 
   /// Evaluation mode. Throws what the layer throws.

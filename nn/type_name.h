@@ -22,6 +22,16 @@ std::string name_of() {
     return type_name(typeid(T));
 }
 
+/// What the options of a function say of their printing, as a layer does (see describe()); nothing
+/// where they say nothing.
+template <class Options>
+constexpr std::string_view extra_repr_of() {
+  if constexpr (requires { std::string_view(Options::kExtraRepr); })
+    return Options::kExtraRepr;
+  else
+    return "";
+}
+
 /// A name as an argument of a template.
 template <size_t n>
 struct ClassName {

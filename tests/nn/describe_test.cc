@@ -88,7 +88,12 @@ TEST(Describe, LayersInLayersHaveLinesOfTheirOwn) {
             "    )\n"
             "  )\n"
             ")");
-  EXPECT_EQ(printed(Residual{Linear::init(Key(0), 2, 2)}).substr(0, 9), "Residual<");
+  EXPECT_EQ(printed(Residual{Linear::init(Key(0), 2, 2)}),
+            "Residual(\n  (layer): Linear(in_features=2, out_features=2, bias=true)\n)");
+  const auto net = sequential(dense(2), relu, sequential(dense(3)));
+  EXPECT_EQ(describe(net.init(Key(0), ones({1, 4}))),
+            "tuple(\n  (0): Linear(in_features=4, out_features=2, bias=true)\n"
+            "  (2): tuple(\n    (0): Linear(in_features=2, out_features=3, bias=true)\n  )\n)");
 }
 
 TEST(Describe, StructsOfTheUserAreDescribedToo) {
@@ -96,10 +101,11 @@ TEST(Describe, StructsOfTheUserAreDescribedToo) {
     Linear fc;
     Array scale;
     int64_t times = 2;
+    std::pair<int64_t, int64_t> range = {1, 3};
     Array operator()(const Array& x) const { return fc(x) * scale; }
   };
   EXPECT_EQ(describe(Scaled{Linear::init(Key(0), 2, 3), ones({3})}),
-            "Scaled(\n  scale=f32[3], times=2\n"
+            "Scaled(\n  scale=f32[3], times=2, range.0=1, range.1=3\n"
             "  (fc): Linear(in_features=2, out_features=3, bias=true)\n)");
 }
 
@@ -140,6 +146,12 @@ TEST(Describe, FunctionsWithOptionsHaveTheNamesOfTheirClasses) {
   EXPECT_EQ(describe(SiLU{}), "SiLU()");
   EXPECT_EQ(describe(Tanhshrink{}), "Tanhshrink()");
   EXPECT_EQ(describe(CELU{}).substr(0, 5), "CELU(");
+  EXPECT_EQ(describe(GELU{{.approximate = GeluApproximation::kTanh}}), "GELU(approximate=tanh)");
+  EXPECT_EQ(describe(MSELoss{{.reduction = Reduction::kSum}}), "MSELoss(reduction=sum)");
+  EXPECT_EQ(describe(CrossEntropyLoss{}),
+            "CrossEntropyLoss(reduction=mean, ignore_index=-100, label_smoothing=0.0)");
+  EXPECT_EQ(describe(NLLLoss{{.weight = ones({3})}}),
+            "NLLLoss(weight=f32[3], reduction=mean, ignore_index=-100)");
   EXPECT_EQ(describe(MultiLabelSoftMarginLoss{}).substr(0, 25), "MultiLabelSoftMarginLoss(");
   EXPECT_EQ(internal::name_of<TripletMarginWithDistanceLoss>(), "TripletMarginWithDistanceLoss");
   EXPECT_EQ(describe(CircularPad3d{1}), "CircularPad3d(padding=1)");
