@@ -294,8 +294,8 @@ T item(const Array& x, Loc loc = Loc::current()) {
 }
 
 /// The dtype of numbers that are written down: that of T, but f32 for double, since a C++ number
-/// with a point is a double whether it is meant or not. std::vector<double> and std::span<const
-/// double> are f64.
+/// with a point is a double whether it is meant or not. `std::vector<double>` and
+/// `std::span<const double>` are f64.
 template <Element T>
 constexpr Dtype dtype_of_literal() {
   return std::is_same_v<T, double> ? Dtype::kFloat32 : dtype_of<T>();

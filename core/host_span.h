@@ -57,6 +57,9 @@ class HostSpan : public std::span<const T> {
 
 }  // namespace spruce
 
-/// A copy costs what a copy of a pointer costs, so that adaptors of ranges take it by value.
+// Doxygen does not know specializations of variables.
+/// @cond
+// A copy costs what a copy of a pointer costs, so that adaptors of ranges take it by value.
 template <class T>
 inline constexpr bool std::ranges::enable_view<spruce::HostSpan<T>> = true;
+/// @endcond
