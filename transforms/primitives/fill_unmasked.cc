@@ -15,6 +15,7 @@ namespace {
 
 std::vector<Array> expand(std::span<const Array> in, const Params&) {
   const Array &x = in[0], &mask = in[1];
+  if (mask.size() == 0) return {x};
   Shape rest{mask.shape().numel()};
   for (int i = mask.rank(); i < x.rank(); ++i) rest.push_back(x.shape()[i]);
   const Array first = argmax(astype(reshape(mask, {-1}), int32));

@@ -355,6 +355,19 @@ TEST(Cond, NestedVmapsLeaveNoNanInGradientsOfSharedArrays) {
   }
 }
 
+TEST(Cond, NoExamplesGiveNoGradientToSharedArrays) {
+  const auto f = [](const Array& v) {
+    return sum(vmap([&](const Array& y) {
+      return cond(
+          y > 0.0, [&](const Array& z) { return sum(v) * log(z); },
+          [&](const Array& z) { return sum(v) * z; }, y);
+    })(zeros({0}, float64)));
+  };
+  const Array w = ones({3}, float64);
+  expect_close(grad(f)(w), zeros({3}, float64), "grad");
+  expect_close(jit(grad(f))(w), zeros({3}, float64), "jit of grad");
+}
+
 TEST(Cond, SharedArraysStaySharedInNestedVmaps) {
   const Array w = ones({600, 600}, float64);
   const auto f = [&](const Array& row) {
