@@ -25,7 +25,6 @@ class alignas(64) Buffer final : public RefCounted {
   bool may_be_reused() const { return !adopted_ && unique(); }
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  Device& device() const { return *device_; }  ///< which allocated it; the CPU if adopted
 
  private:
   Buffer() = default;

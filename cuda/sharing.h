@@ -85,7 +85,7 @@ dlpack::Owned<dlpack::ManagedTensor> to_dlpack_unversioned(const Array& x,
                                                            const SharingOptions& options = {},
                                                            Loc loc = Loc::current());
 
-/// The array that another library hands over: on the GPU where its memory is there (kDLCUDA,
+/// The array of another library's struct: on the GPU where its memory is there (kDLCUDA,
 /// kDLCUDAManaged), else as by spruce::from_dlpack(). It shares the memory as array_view() does,
 /// and calls the deleter at the end; elements that do not stand in row-major order are copied on
 /// the device. `options.stream` is the stream on which the other library has enqueued what writes

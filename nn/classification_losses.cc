@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/classification_losses.h"
 
-#include <limits>
-
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
@@ -123,19 +121,11 @@ Array MulticlassSparsemaxLossFunction::operator()(const Array& input, const Arra
 
 namespace {
 
-// log(softmax(input)) over the elements that count, 0 at the others.
+// log(softmax(input)) over the axes, of the elements that count where these are given.
 Array log_shares(const Array& input, const AxisArg& axis, const Array& counts) {
-  if (!counts.defined()) {
-    if (axis.count() == 1) return log_softmax(input, {.axis = axis.named()[0]});
-    return input - logsumexp(input, axis, {.keepdims = true});
-  }
-  // What does not count may be infinite, and where nothing counts there is a sum all the same: no
-  // NaN in gradients.
-  const Array x = where(counts, input, 0);
-  const Array seen = counts | logical_not(any(counts, axis, {.keepdims = true}));
-  const Array sums =
-      logsumexp(where(seen, x, -std::numeric_limits<double>::infinity()), axis, {.keepdims = true});
-  return where(counts, x - sums, 0);
+  if (counts.defined()) return internal::masked_log_softmax(input, axis, counts);
+  if (axis.count() == 1) return log_softmax(input, {.axis = axis.named()[0]});
+  return input - logsumexp(input, axis, {.keepdims = true});
 }
 
 // The cross entropy with probabilities, and epsilon sum(target (1 - softmax(input))).

@@ -81,9 +81,8 @@ template <class F>
 void describe_field(const std::string& name, const F& field, Description& out) {
   if constexpr (tree::internal::IsOptional<F>::value) {
     if (field) describe_field(name, *field, out);
-  } else if constexpr (tree::internal::IsTuple<F>::value && holds_layer_structs<F>()) {
-    out.parts.emplace_back(name, description_of(field));
-  } else if constexpr (is_layer_struct<F>()) {
+  } else if constexpr (is_layer_struct<F>() ||
+                       (tree::internal::IsTuple<F>::value && holds_layer_structs<F>())) {
     out.parts.emplace_back(name, description_of(field));
   } else if constexpr (holds_layer_structs<F>()) {
     Description list{"ModuleList"};

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/loss_parts.h"
 
+#include <limits>
+
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
+#include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 
@@ -29,6 +32,15 @@ Array elements_that_count(const char* op, const Array& where, const Array& input
                      ", it must be bool: compare the array with something");
   }
   return broadcast_to(where, input.shape());
+}
+
+Array masked_log_softmax(const Array& input, const AxisArg& axis, const Array& counts) {
+  const Array x = where(counts, input, 0);
+  // Where nothing counts there is a sum all the same.
+  const Array seen = counts | logical_not(any(counts, axis, {.keepdims = true}));
+  const Array sums =
+      logsumexp(where(seen, x, -std::numeric_limits<double>::infinity()), axis, {.keepdims = true});
+  return where(counts, x - sums, 0);
 }
 
 NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype) {

@@ -2,6 +2,7 @@
 // What losses share: their checks, and how many numbers become one.
 #pragma once
 
+#include "spruce/core/axis_arg.h"
 #include "spruce/core/rules/nan_outside.h"
 #include "spruce/nn/loss.h"
 
@@ -17,6 +18,9 @@ void require_same_shape(const char* op, const Array& input, const Array& target)
 /// `where` with the input's shape, all true where it is undefined. Throws, naming `op`, ShapeError
 /// unless it broadcasts to the input, DtypeError unless it is bool.
 Array elements_that_count(const char* op, const Array& where, const Array& input);
+/// log(softmax(input)) over the elements that count, bool of the input's shape; 0 at the others,
+/// which may be infinite. No NaN reaches gradients, also where nothing counts along the axes.
+Array masked_log_softmax(const Array& input, const AxisArg& axis, const Array& counts);
 /// What is said of a target of class indices that holds others than 0..classes-1; the dtype is that
 /// of the input.
 NanOutsideParams class_range(const char* op, int64_t classes, Dtype dtype);

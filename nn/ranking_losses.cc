@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/ranking_losses.h"
 
-#include <limits>
-
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
@@ -29,14 +27,10 @@ Array RankingSoftmaxLossFunction::operator()(const Array& input, const Array& ta
     relevance = relevance * astype(o.weights, input.dtype());
   }
   const Array counts = internal::elements_that_count(name, o.where, input);
-  const Array some = any(counts, -1), empty = logical_not(some);
-  // A list without items has a sum all the same, which does not count: no NaN in gradients.
-  const Array seen = counts | expand_dims(empty, -1);
-  const Array sums = logsumexp(where(seen, input, -std::numeric_limits<double>::infinity()), -1,
-                               {.keepdims = true});
-  const Array losses = -sum(where(counts, relevance * (input - sums), 0), -1);
+  const Array logs = internal::masked_log_softmax(input, -1, counts);
+  const Array losses = -sum(where(counts, relevance * logs, 0), -1);
   if (o.reduction != Reduction::kMean) return internal::reduced(losses, o.reduction);
-  return sum(losses) / astype(maximum(count_nonzero(some), 1), input.dtype());
+  return sum(losses) / astype(maximum(count_nonzero(any(counts, -1)), 1), input.dtype());
 }
 
 }  // namespace spruce::nn

@@ -22,6 +22,11 @@ enum class TransformerActivation : uint8_t {
   kSilu       ///< silu
 };
 
+namespace internal {
+/// What is printed of a layer's activation: see describe().
+inline constexpr std::string_view kActivationRepr = "activation{relu,gelu,gelu_tanh,silu}";
+}  // namespace internal
+
 /// Options of the layers and stacks; names and defaults are PyTorch's.
 struct TransformerLayerOptions {
   int64_t dim_feedforward = 2048;  ///< between both linear layers
@@ -60,7 +65,7 @@ struct DecoderMasks {
 /// Parameters: of the layers inside, by PyTorch's names.
 struct TransformerEncoderLayer {
   /// What is printed: see describe().
-  static constexpr std::string_view kExtraRepr = "activation{relu,gelu,gelu_tanh,silu}";
+  static constexpr std::string_view kExtraRepr = internal::kActivationRepr;
 
   MultiheadAttention self_attn;  ///< from e to e
   Linear linear1;                ///< from e to dim_feedforward
@@ -91,7 +96,7 @@ struct TransformerEncoderLayer {
 /// Parameters: of the layers inside, by PyTorch's names.
 struct TransformerDecoderLayer {
   /// What is printed: see describe().
-  static constexpr std::string_view kExtraRepr = "activation{relu,gelu,gelu_tanh,silu}";
+  static constexpr std::string_view kExtraRepr = internal::kActivationRepr;
 
   MultiheadAttention self_attn;       ///< from e to e
   MultiheadAttention multihead_attn;  ///< to the memory

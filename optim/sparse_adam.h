@@ -50,8 +50,8 @@ class SparseAdam {
   SparseAdamOptions o_;
 };
 /// Adam for one table, whose gradient is given for some rows: take the rows, differentiate the loss
-/// by them, and hand over {indices, gradients}. A dense gradient has zeros elsewhere, and adam
-/// would update those rows too. Throws as SparseAdam's constructor.
+/// by them, and pass {indices, gradients} to update(). A dense gradient has zeros elsewhere, and
+/// adam would update those rows too. Throws as SparseAdam's constructor.
 inline SparseAdam sparse_adam(SparseAdamOptions options = {}, Loc loc = Loc::current()) {
   return SparseAdam(std::move(options), loc);
 }

@@ -13,31 +13,22 @@
 #include <spruce/spruce.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
-#include <string_view>
 
-namespace sp = spruce;
-namespace nn = spruce::nn;
+#include "benchmarks/measure.h"
+#include "benchmarks/nets.h"
+#include "examples/arguments.h"
+
 namespace data = spruce::data;
-using sp::Array;
+namespace nn = spruce::nn;
+namespace sp = spruce;
+using bench::LeNet, sp::Array;
 
 namespace {
 
 constexpr int64_t kBatch = 64, kSide = 32;
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-const char* argument(int argc, char** argv, std::string_view name, const char* otherwise) {
-  for (int i = 1; i + 1 < argc; ++i)
-    if (argv[i] == name) return argv[i + 1];
-  return otherwise;
-}
 
 // root/3/17.png: a bright bar whose place is the class, in noise.
 void write_pictures(const std::string& root, int64_t count) {
@@ -59,23 +50,6 @@ Array augmented(const sp::Key& key, const Array& pixels) {
   return sp::transpose(data::normalize_image(image, 0.3f, 0.3f), {2, 0, 1});
 }
 
-struct LeNet {
-  nn::Conv2d conv1, conv2;
-  nn::Linear fc1, fc2, fc3;
-
-  static LeNet init(const sp::Key& key) {
-    const auto k = sp::random::split<5>(key);
-    return {nn::Conv2d::init(k[0], 1, 6, 5, {.padding = 2}), nn::Conv2d::init(k[1], 6, 16, 5),
-            nn::Linear::init(k[2], 400, 120), nn::Linear::init(k[3], 120, 84),
-            nn::Linear::init(k[4], 84, 10)};
-  }
-  Array operator()(const Array& images) const {  // f32[n, 1, 28, 28] -> f32[n, 10]
-    const Array x = nn::max_pool2d(nn::relu(conv1(images)), 2);
-    const Array y = nn::max_pool2d(nn::relu(conv2(x)), 2);
-    return fc3(nn::relu(fc2(nn::relu(fc1(y.reshape({-1, 400}))))));
-  }
-};
-
 double sum_of(const std::vector<double>& x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 
 double mean_ms(const std::vector<double>& x) {
@@ -88,11 +62,11 @@ void train(const data::ImageFolder& pictures, int64_t epochs, int64_t ahead) {
   std::vector<double> loading, steps, waits;  // in seconds
   const auto augment = sp::jit(sp::vmap(augmented));
   const auto load = [&](std::span<const int64_t> indices) {
-    const double begin = seconds();
+    const auto begin = bench::Clock::now();
     data::LabelledImages batch = pictures.load(indices);
     const sp::Key key = sp::random::fold_in(sp::Key(1), indices[0]);
     batch.images = augment(sp::random::split(key, kBatch), batch.images);
-    loading.push_back(seconds() - begin);
+    loading.push_back(bench::seconds_since(begin));
     return batch;
   };
   const auto optimizer = sp::optim::adam({.learning_rate = 1e-3});
@@ -103,7 +77,7 @@ void train(const data::ImageFolder& pictures, int64_t epochs, int64_t ahead) {
         const auto [updates, next] = optimizer.update(grads, state, net);
         return std::tuple{sp::optim::apply_updates(net, updates), next, value};
       });
-  LeNet net = LeNet::init(sp::Key(0));
+  LeNet net = LeNet::init();
   auto state = optimizer.init(net);
   float loss = 0;
   {
@@ -111,12 +85,12 @@ void train(const data::ImageFolder& pictures, int64_t epochs, int64_t ahead) {
         load, data::shuffled(pictures.size(), sp::Key(2)),
         {.batch_size = kBatch, .rest = data::Rest::kDrop, .epochs = epochs, .prefetch = ahead});
     for (auto batch = run.begin(); batch != run.end(); ++batch) {
-      const double begin = seconds();
+      const auto begin = bench::Clock::now();
       Array value;
       std::tie(net, state, value) = step(std::move(net), std::move(state), batch->examples);
       loss = value.item<float>();  // the step has ended
       if (batch->step == 0) continue;
-      steps.push_back(seconds() - begin);
+      steps.push_back(bench::seconds_since(begin));
       waits.push_back(batch.waited());
     }
   }
@@ -133,10 +107,10 @@ void train(const data::ImageFolder& pictures, int64_t epochs, int64_t ahead) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string folder = argument(argc, argv, "--out", "lenet_loading_run");
-  const int64_t count = std::atoll(argument(argc, argv, "--pictures", "2560"));
-  const int64_t epochs = std::atoll(argument(argc, argv, "--epochs", "5"));
-  const int64_t ahead = std::atoll(argument(argc, argv, "--ahead", "2"));
+  const std::string folder = text_argument(argc, argv, "--out", "lenet_loading_run");
+  const int64_t count = number_argument(argc, argv, "--pictures", 2560);
+  const int64_t epochs = number_argument(argc, argv, "--epochs", 5);
+  const int64_t ahead = number_argument(argc, argv, "--ahead", 2);
   const int cores = sp::threads();
   sp::set_threads(1);
   write_pictures(folder, count);

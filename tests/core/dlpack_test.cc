@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "spruce/spruce.h"
+#include "tests/core/foreign_tensor.h"
 #include "tests/core/message.h"
 
 namespace spruce {
@@ -13,25 +14,12 @@ namespace dlpack_test {
 static_assert(sizeof(dlpack::Tensor) == 48 && sizeof(dlpack::ManagedTensor) == 64 &&
               sizeof(dlpack::ManagedTensorVersioned) == 80);
 
-// A struct as another library makes it: six floats, and a count of the calls of the deleter.
+// Six floats of another library.
 template <class Managed>
-struct Foreign {
+struct Foreign : ForeignTensor<Managed> {
   Foreign(std::vector<int64_t> sizes, std::vector<int64_t> steps = {})
-      : shape(std::move(sizes)), strides(std::move(steps)) {
-    dlpack::Tensor& t = managed.dl_tensor;
-    t.data = values;
-    t.ndim = static_cast<int32_t>(shape.size());
-    t.dtype = {2, 32, 1};
-    t.shape = shape.data();
-    t.strides = strides.empty() ? nullptr : strides.data();
-    managed.manager_ctx = this;
-    managed.deleter = [](Managed* self) { ++static_cast<Foreign*>(self->manager_ctx)->deleted; };
-  }
-
+      : ForeignTensor<Managed>(values, std::move(sizes), std::move(steps)) {}
   float values[6] = {0, 1, 2, 3, 4, 5};
-  std::vector<int64_t> shape, strides;
-  Managed managed;
-  int deleted = 0;
 };
 using Versioned = Foreign<dlpack::ManagedTensorVersioned>;
 

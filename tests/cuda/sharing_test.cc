@@ -10,6 +10,8 @@
 #include "spruce/cuda.h"
 #include "spruce/cuda/driver/tables.h"
 #include "spruce/spruce.h"
+#include "tests/core/foreign_tensor.h"
+#include "tests/core/message.h"
 #include "tests/cuda/emulated_device.h"
 #include "tests/cuda/emulator/emulator.h"
 
@@ -62,16 +64,6 @@ class CudaSharing : public testing::Test {
   std::vector<CUdeviceptr> blocks_;
 };
 
-template <class E, class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "no such error";
-}
-
 TEST_F(CudaSharing, AStreamThatIsLentComesBeforeAndAfter) {
   float* p = memory(4);
   set(p, 4, 5.0f);
@@ -115,7 +107,7 @@ TEST_F(CudaSharing, ScopesNestAndNobodyWaitsOnTheHost) {
 TEST_F(CudaSharing, AStreamThatIsCapturedIsRefused) {
   ASSERT_EQ(cuda::driver().cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
             CUDA_SUCCESS);
-  EXPECT_THAT(message<DeviceError>([&] { const cuda::UseStream scope(stream_, gpu_); }),
+  EXPECT_THAT(message<DeviceError>([&] { const cuda::UseStream scope(stream_, gpu_); }, nullptr),
               testing::AllOf(HasSubstr("UseStream: the stream is being captured"),
                              HasSubstr("sharing_test.cc")));
   CUgraph graph = nullptr;
@@ -191,7 +183,7 @@ TEST_F(CudaSharing, WhatIsNoMemoryOfTheDeviceIsRefused) {
   float* p = memory(8);
   const std::vector<float> host(4);
   const auto view = [&](const void* q, const Shape& shape) {
-    return message<Error>([&] { cuda::array_view(q, shape, float32, nullptr, gpu_); });
+    return message<Error>([&] { cuda::array_view(q, shape, float32, nullptr, gpu_); }, nullptr);
   };
   EXPECT_THAT(view(host.data(), {4}),
               testing::AllOf(HasSubstr("array_view: the memory of f32[4]@cuda:0 is not on a GPU"),
@@ -212,22 +204,11 @@ TEST_F(CudaSharing, WhatIsNoMemoryOfTheDeviceIsRefused) {
 
 // A struct of another library over its memory on the device.
 template <class Managed>
-struct Foreign {
+struct Foreign : ForeignTensor<Managed> {
   Foreign(void* data, std::vector<int64_t> sizes, std::vector<int64_t> steps = {})
-      : shape(std::move(sizes)), strides(std::move(steps)) {
-    dlpack::Tensor& t = managed.dl_tensor;
-    t.data = data;
-    t.device = {2, 0};
-    t.ndim = static_cast<int32_t>(shape.size());
-    t.dtype = {2, 32, 1};
-    t.shape = shape.data();
-    t.strides = strides.empty() ? nullptr : strides.data();
-    managed.manager_ctx = this;
-    managed.deleter = [](Managed* self) { ++static_cast<Foreign*>(self->manager_ctx)->deleted; };
+      : ForeignTensor<Managed>(data, std::move(sizes), std::move(steps)) {
+    this->managed.dl_tensor.device = {2, 0};
   }
-  std::vector<int64_t> shape, strides;
-  Managed managed;
-  int deleted = 0;
 };
 using Versioned = Foreign<dlpack::ManagedTensorVersioned>;
 

@@ -24,6 +24,14 @@ struct Case {
   double gradient_tolerance = 1e-9;    ///< of the gradients, likewise
 };
 
+/// sum(y * cos(0, 1, ...)), so that each element of a result has a part in the gradients.
+spruce::Array weighted_sum(const spruce::Array& y);
+
+/// Expects the numbers of a case, f64, each within `tolerance` times itself, or `tolerance` where
+/// it is below 1.
+void expect_numbers(const spruce::Array& actual, const std::string& expected,
+                    const std::string& what, double tolerance = 2e-11);
+
 /// Compares value and gradients:
 /// - in f64 with those of the case,
 /// - under jit, in one trace, with those of eager calls,

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "spruce/spruce.h"
+#include "tests/core/message.h"
 
 namespace spruce::nn {
 namespace context_buffers_test {
@@ -32,17 +33,6 @@ Array by_reference(const Net& net, const Array& x, Context& ctx) {
 Net net() { return {{BatchNorm::init(4), BatchNorm::init(4)}, Linear::init(Key(0), 4, 2)}; }
 Array input() { return random::normal(Key(1), {8, 4}); }
 int64_t count(const BatchNorm& norm) { return norm.num_batches_tracked->value.item<int64_t>(); }
-
-template <class E, class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
 void expect_in(const std::string& part, const std::string& text) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }

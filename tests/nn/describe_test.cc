@@ -109,7 +109,7 @@ TEST(Describe, StructsOfTheUserAreDescribedToo) {
             "  (fc): Linear(in_features=2, out_features=3, bias=true)\n)");
 }
 
-// What is printed of a layer stands in it, and nowhere else.
+// A layer says itself what is printed of it.
 struct Scale {
   static constexpr std::string_view kExtraRepr =
       "features=scale.0 rest=scale.1+ volume=scale.1*times shift?shift way{up,down} -hidden";

@@ -15,8 +15,7 @@ void expect_same(const Array& a, const Array& b, const std::string& what) {
 void compare(const std::string& what, const sp::Shape& shape, const Drawn& f) {
   const auto weighted = [&](const Array& x, const sp::Key& key) {
     const Array y = f(x, key);
-    const Array w = sp::cos(sp::arange(y.size(), sp::float64)).reshape(y.shape());
-    return std::pair{sp::sum(y * w), y};
+    return std::pair{torch_cases::weighted_sum(y), y};
   };
   const auto run = sp::value_and_grad(weighted);
   const Array x = torch_cases::wave(shape, 0.7);

@@ -72,21 +72,6 @@ inline Array wave(const sp::Shape& shape, double step) {
   return sp::array(out, shape);
 }
 
-/// Fails unless the elements are those, to about twelve digits.
-inline void expect_numbers(const Array& actual, const std::string& expected,
-                           const std::string& what) {
-  const std::vector<double> want = numbers(expected), got = actual.to_vector<double>();
-  ASSERT_EQ(got.size(), want.size()) << what;
-  for (size_t i = 0; i < want.size(); ++i) {
-    if (std::isnan(want[i])) {
-      EXPECT_TRUE(std::isnan(got[i])) << what << " element " << i;
-    } else {
-      EXPECT_NEAR(got[i], want[i], 2e-11 * std::max(1.0, std::abs(want[i])))
-          << what << " element " << i;
-    }
-  }
-}
-
 using Function = std::function<Array(const Array& x, const Options& options)>;
 
 /// Compares all cases of an operation in every way of compare(); at least `least` of them must

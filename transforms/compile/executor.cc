@@ -168,7 +168,7 @@ void Executor::throw_no_memory(const Plan& plan) const {
 
 void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) const {
   std::vector<View> in, out;
-  bool donated = false, began = false;
+  bool donated = false, began = false;  // beginning harms what was donated only
   for (Array& a : f.args) {
     a = rules::to_device(a, device);
     in.push_back({mutable_data(a), &a.aval()});
@@ -182,12 +182,7 @@ void Executor::run_on(Frame& f, uint8_t device, const Executable& compiled) cons
     f.results[k] = taken ? view_of(f.args[static_cast<size_t>(donor)], aval) : make_array(aval);
     out.push_back({mutable_data(f.results[k]), &f.results[k].aval()});
   }
-  try {
-    compiled.run(in, out, began);
-  } catch (...) {
-    f.overwritten = donated && began;
-    throw;
-  }
+  compiled.run(in, out, donated ? f.overwritten : began);
 }
 
 namespace {

@@ -68,7 +68,7 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   void add(const Array& a);
-  /// Moves it in.
+  /// Moves it in from a place that lives until run() has returned.
   void add(Array&& a);
   /// At once, or under the current interpreter if there is one.
   void run();
