@@ -22,3 +22,9 @@ target_link_libraries(spruce PRIVATE ${SPRUCE_LINKED_LIBRARIES})
 # configurations keep them.
 target_link_options(spruce PRIVATE LINKER:--as-needed $<$<CONFIG:Release>:LINKER:--strip-all>
                     $<$<CXX_COMPILER_ID:GNU>:LINKER:--no-undefined>)
+
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  set(exported "${CMAKE_CURRENT_LIST_DIR}/exported_symbols.map")
+  target_link_options(spruce PRIVATE "LINKER:--version-script=${exported}")
+  set_property(TARGET spruce APPEND PROPERTY LINK_DEPENDS "${exported}")
+endif()

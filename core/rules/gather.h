@@ -29,6 +29,8 @@ struct GatherParams {
   /// A window that would reach outside: moved to where it fits; else it reads as zeros and is not
   /// written.
   bool clip = true;
+  /// A negative entry counts from the end of its axis, before `clip`.
+  bool wraps = false;
 };
 
 namespace rules {

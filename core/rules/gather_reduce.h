@@ -17,6 +17,7 @@ struct GatherReduceParams {
       indices_batch_dims;  ///< as in GatherParams
   Shape window;            ///< the same
   bool clip = true;        ///< the same
+  bool wraps = false;      ///< the same
 
   /// Those of a reduction of a gather's result over `axes`.
   static GatherReduceParams of(std::string reduction, const Axes& axes, const GatherParams& gather);

@@ -13,9 +13,11 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  const auto take = [](const Shape& x, int axis, const Shape& i, bool clip = true) {
+  const auto take = [](const Shape& x, int axis, const Shape& i, bool clip = true,
+                       bool wraps = false) {
     GatherParams p = take_params(x, axis, i.rank());
     p.clip = clip;
+    p.wraps = wraps;
     return p;
   };
   return {
@@ -28,6 +30,17 @@ std::vector<Case> cases() {
       // Outside: moved, or left out.
       {{4}, {3, 1}, {9, -2, 1}, take({4}, 0, {3}), {3}},
       {{4, 2}, {3, 1}, {9, -2, 1}, take({4, 2}, 0, {3}, false), {3, 2}},
+      // Counted from the end, and what is outside still: rows, elements, two axes at once.
+      {{4, 2}, {5, 1}, {-1, 0, -4, -5, 4}, take({4, 2}, 0, {5}, true, true), {5, 2}},
+      {{4, 2}, {5, 1}, {-1, 0, -4, -5, 4}, take({4, 2}, 0, {5}, false, true), {5, 2}},
+      {{5}, {6, 1}, {-5, -2, -1, 0, 3, 9}, take({5}, 0, {6}, true, true), {6}},
+      {{5}, {4, 1}, {-6, -2, 2, 5}, take({5}, 0, {4}, false, true), {4}},
+      {{3, 4},
+       {3, 2},
+       {-1, -4, 2, 3, -9, -2},
+       GatherParams{{}, {0, 1}, {0, 1}, {}, {}, {1, 1}, true, true},
+       {3}},
+      {{6}, {2, 1}, {-3, -2}, GatherParams{{1}, {}, {0}, {}, {}, {3}, true, true}, {2, 3}},
       // One element for each row.
       {{3, 4}, {3, 2, 1}, {0, 3, 2, 2, 1, 0}, along_params({3, 4}, 1), {3, 2}},
       {{3, 2}, {1, 2, 1}, {2, 1}, GatherParams{{}, {0}, {0}, {1}, {1}, {1, 1}}, {1, 2}},

@@ -11,6 +11,8 @@ namespace spruce {
 struct ScatterAddRowsParams {
   /// An index outside of the operand: moved to its nearest row; else its row is left out.
   bool clip = true;
+  bool wraps = false;        ///< a negative index counts from the end
+  bool places_wrap = false;  ///< the same of the places
 
   /// The parameters of the scatter, `indices` being the shape of either index array.
   GatherParams scatter(const Shape& operand, const Shape& indices) const;

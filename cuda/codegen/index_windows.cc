@@ -6,7 +6,7 @@
 namespace spruce::cuda {
 
 IndexWindows::IndexWindows(const GatherParams& p, const Shape& operand, const Shape& result)
-    : clip_(p.clip) {
+    : clip_(p.clip), wraps_(p.wraps) {
   const Shape in = row_major_strides(operand), to = row_major_strides(result);
   int kept = 0;
   for (int axis = 0; axis < operand.rank(); ++axis) {
@@ -26,6 +26,7 @@ IndexWindows::IndexWindows(const GatherParams& p, const Shape& operand, const Sh
   for (const int64_t axis : p.start_index_map) {
     stride_.push_back(in[axis]);
     limit_.push_back(operand[axis] - p.window[axis]);
+    size_.push_back(operand[axis]);
     overlapping = overlapping || p.window[axis] > 1;
   }
 }
@@ -45,10 +46,14 @@ std::string IndexWindows::locate(KernelBuilder& kernel, const std::string& prefi
     // Numbers beyond int64 are as far outside as its largest.
     text += "    {\n      const auto entry = " + indices + "[(" + position + ") * " + keys + " + " +
             n +
-            "];\n      const sp::i64 at = sizeof(entry) == 8 && entry > 0 && sp::i64(entry) < 0 ? "
-            "sp::most<sp::i64>() : sp::i64(entry);\n"
-            "      const sp::i64 most = " +
-            limit + " > 0 ? " + limit + " : 0, in = at < 0 ? 0 : at > most ? most : at;\n";
+            "];\n      sp::i64 at = sizeof(entry) == 8 && entry > 0 && sp::i64(entry) < 0 ? "
+            "sp::most<sp::i64>() : sp::i64(entry);\n";
+    if (wraps_) {
+      kernel.value(prefix + "size" + n, size_[k]);
+      text += "      if (at < 0) at += " + prefix + "size" + n + ";\n";
+    }
+    text += "      const sp::i64 most = " + limit + " > 0 ? " + limit +
+            " : 0, in = at < 0 ? 0 : at > most ? most : at;\n";
     if (!clip_)
       text +=
           "      " + prefix + "there = " + prefix + "there && at == in && at <= " + limit + ";\n";

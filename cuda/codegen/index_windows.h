@@ -25,8 +25,8 @@ struct IndexWindows {
                      const std::string& to, const std::string& step) const;
 
  private:
-  bool clip_;
-  std::vector<int64_t> stride_, limit_;
+  bool clip_, wraps_;
+  std::vector<int64_t> stride_, limit_, size_;
 };
 
 }  // namespace spruce::cuda

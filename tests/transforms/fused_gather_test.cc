@@ -136,21 +136,21 @@ TEST(FlattenGathers, OfABatchReadOneArray) {
       "gather[offset_dims=[] collapsed_dims=[1] start_index_map=[1] operand_batch_dims=[0] "
       "indices_batch_dims=[0] window=[1,1] clip=";
   const std::string inputs = "a: f32[4,9], b: i32[4,3,1]";
-  EXPECT_EQ(
-      after(passes::flatten_gathers, inputs, "c: f32[4,3] = " + gather + "true] a b\nreturn c"),
-      "c: i32[] = constant {9}\n"
-      "d: i32[] = constant {0}\n"
-      "e: i32[] = constant {8}\n"
-      "f: i32[4] = iota[shape=[4] dtype=i32 axis=0]\n"
-      "g: i32[4,1,1] = reshape[shape=[4,1,1]] f\n"
-      "h: i32[4,1,1] = mul g c\n"
-      "i: i32[4,3,1] = clamp b d e\n"
-      "j: i32[4,3,1] = add i h\n"
-      "k: f32[36] = reshape[shape=[36]] a\n"
-      "l: f32[4,3] = gather[offset_dims=[] collapsed_dims=[0] start_index_map=[0] "
-      "operand_batch_dims=[] indices_batch_dims=[] window=[1] clip=true] k j\n"
-      "return l");
-  const std::string dropped = "c: f32[4,3] = " + gather + "false] a b\nreturn c";
+  EXPECT_EQ(after(passes::flatten_gathers, inputs,
+                  "c: f32[4,3] = " + gather + "true wraps=false] a b\nreturn c"),
+            "c: i32[] = constant {9}\n"
+            "d: i32[] = constant {0}\n"
+            "e: i32[] = constant {8}\n"
+            "f: i32[4] = iota[shape=[4] dtype=i32 axis=0]\n"
+            "g: i32[4,1,1] = reshape[shape=[4,1,1]] f\n"
+            "h: i32[4,1,1] = mul g c\n"
+            "i: i32[4,3,1] = clamp b d e\n"
+            "j: i32[4,3,1] = add i h\n"
+            "k: f32[36] = reshape[shape=[36]] a\n"
+            "l: f32[4,3] = gather[offset_dims=[] collapsed_dims=[0] start_index_map=[0] "
+            "operand_batch_dims=[] indices_batch_dims=[] window=[1] clip=true wraps=false] k j\n"
+            "return l");
+  const std::string dropped = "c: f32[4,3] = " + gather + "false wraps=false] a b\nreturn c";
   EXPECT_EQ(after(passes::flatten_gathers, inputs, dropped), dropped);
 }
 

@@ -44,6 +44,8 @@ Graph fold_transposes(Graph graph);
 Graph fuse_attention_layout(Graph graph);
 /// Makes gathers of single elements out of each array of a batch read one array.
 Graph flatten_gathers(Graph graph);
+/// Lets gathers and scatters move negative indices into range as they read them.
+Graph wrap_indices(Graph graph);
 /// Makes one equation of a gather of rows and a reduction over lists of them, or of a scatter_add
 /// and the rows that it takes from another array.
 Graph gather_reductions(Graph graph);

@@ -37,6 +37,7 @@ constexpr Pass kPasses[] = {
     {"dead_code", dead_code},
     {"fuse_attention_layout", fuse_attention_layout},
     {"flatten_gathers", flatten_gathers},
+    {"wrap_indices", wrap_indices},
     {"gather_reductions", gather_reductions},
     {"dead_code", dead_code},
     {"push_slices_up", push_slices_up},

@@ -75,10 +75,42 @@ SPRUCE_INLINE void unary_body(const X* x, Y* y, int64_t n) {
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(x[i]));
   }
 }
+
+/// An operand of a loop, block by block: an array, or a block of copies of one element, so that one
+/// loop serves both.
+template <class T>
+class Operand {
+ public:
+  static constexpr int64_t kBlock = 256;
+
+  SPRUCE_INLINE Operand(const T* x, int64_t step, int64_t n) : x_(x), array_(step != 0) {
+    if (array_) return;
+    const T value = *x;
+    for (int64_t i = 0; i < kBlock && i < n; ++i) copies_[i] = value;
+  }
+  /// The elements from `i` on, which a block begins with.
+  SPRUCE_INLINE const T* from(int64_t i) const { return array_ ? x_ + i : copies_; }
+
+ private:
+  const T* x_;
+  bool array_;
+  T copies_[kBlock];
+};
+
 template <class Op, class I, class X, class Y>
 SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t a_step,
                                int64_t b_step) {
-  if (a_step != 0 && b_step != 0) {
+  // Of floats each case has a loop of its own, for what few elements cost.
+  if constexpr (!std::is_floating_point_v<X>) {
+    const Operand<X> as(a, a_step, n), bs(b, b_step, n);
+    for (int64_t begin = 0; begin < n; begin += Operand<X>::kBlock) {
+      const int64_t count = n - begin < Operand<X>::kBlock ? n - begin : Operand<X>::kBlock;
+      const X *p = as.from(begin), *q = bs.from(begin);
+      Y* const to = y + begin;
+      SPRUCE_INDEPENDENT
+      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Y>(Op::template call<I>(p[i], q[i]));
+    }
+  } else if (a_step != 0 && b_step != 0) {
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i]));
   } else if (a_step != 0) {
@@ -98,24 +130,16 @@ SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t 
 template <class Op, class I, class A, class B, class Y>
 SPRUCE_INLINE void ternary_body(const A* a, const B* b, const B* c, Y* y, int64_t n, int64_t a_step,
                                 int64_t b_step, int64_t c_step) {
-  if (a_step != 0 && b_step != 0 && c_step != 0) {
+  const Operand<A> as(a, a_step, n);
+  const Operand<B> bs(b, b_step, n), cs(c, c_step, n);
+  for (int64_t begin = 0; begin < n; begin += Operand<B>::kBlock) {
+    const int64_t count = n - begin < Operand<B>::kBlock ? n - begin : Operand<B>::kBlock;
+    const A* const p = as.from(begin);
+    const B *q = bs.from(begin), *r = cs.from(begin);
+    Y* const to = y + begin;
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i], c[i]));
-  } else if (a_step != 0 && b_step != 0) {
-    const B t = *c;
-    SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i], t));
-  } else if (a_step != 0 && c_step != 0) {
-    const B s = *b;
-    SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s, c[i]));
-  } else if (a_step != 0) {
-    const B s = *b, t = *c;
-    SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s, t));
-  } else {
-    for (int64_t i = 0; i < n; ++i)
-      y[i] = static_cast<Y>(Op::template call<I>(*a, b[i * b_step], c[i * c_step]));
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = static_cast<Y>(Op::template call<I>(p[i], q[i], r[i]));
   }
 }
 

@@ -291,9 +291,9 @@ bool reads_elements(const GatherParams& p, const Aval& x, const Aval& indices) {
   return x.shape.rank() == 1 && x.shape[0] > 0 &&
          x.shape[0] <= std::numeric_limits<int32_t>::max() && size_of(x.dtype) == 4 &&
          indices.dtype == Dtype::kInt32 && indices.shape.rank() > 0 &&
-         indices.shape[indices.shape.rank() - 1] == 1 && p.clip && p.window == Shape{1} &&
-         p.offset_dims.empty() && p.collapsed_dims == Axes{0} && p.start_index_map == Axes{0} &&
-         p.operand_batch_dims.empty();
+         indices.shape[indices.shape.rank() - 1] == 1 && p.clip && !p.wraps &&
+         p.window == Shape{1} && p.offset_dims.empty() && p.collapsed_dims == Axes{0} &&
+         p.start_index_map == Axes{0} && p.operand_batch_dims.empty();
 }
 
 bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out) {

@@ -13,6 +13,7 @@ namespace {
 namespace base {
 using simd::base::Vector;
 constexpr int kTileRows = 6;
+constexpr bool kManyForms = SPRUCE_HAS_X86_TARGETS == 0;
 #define SPRUCE_TILE_TARGET
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
@@ -23,6 +24,7 @@ constexpr int kTileRows = 6;
 namespace v3 {
 using simd::v3::Vector;
 constexpr int kTileRows = 6;
+constexpr bool kManyForms = true;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V3
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
@@ -31,6 +33,7 @@ constexpr int kTileRows = 6;
 namespace v4 {
 using simd::v4::Vector;
 constexpr int kTileRows = 14;
+constexpr bool kManyForms = true;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V4
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET

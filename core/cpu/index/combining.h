@@ -200,9 +200,10 @@ struct CombinePlain {
   static void loop(const Windows& w, T* x, const U* u) {
     const I* index = w.indices().as<I>();
     const int64_t n = w.positions.size(), last = w.last_place();
+    const int64_t wrap = w.wrap();
     const bool clip = w.clip();
     for (int64_t i = 0; i < n; ++i) {
-      auto at = static_cast<int64_t>(index[i]);
+      int64_t at = wrapped(static_cast<int64_t>(index[i]), wrap);
       if (at < 0 || at > last) {
         if (!clip) continue;
         at = at < 0 ? 0 : last;

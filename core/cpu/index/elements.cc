@@ -17,7 +17,7 @@ namespace {
 constexpr int kMostKeys = 3;  // of an index vector
 
 struct Keys {
-  std::array<int32_t, kMostKeys> last, stride;
+  std::array<int32_t, kMostKeys> last, stride, wrap;
 };
 
 template <int kKeys, class I>
@@ -29,7 +29,7 @@ SPRUCE_INLINE void places_body(const I* entries, int64_t n, const Keys& keys, bo
     bool inside = true;
 #pragma GCC unroll 3
     for (int k = 0; k < kKeys; ++k) {
-      const I at = entries[i * kKeys + k];
+      const I at = wrapped<I>(entries[i * kKeys + k], keys.wrap[k]);
       const I nearest = std::clamp<I>(at, 0, static_cast<I>(keys.last[k]));
       inside = inside & (at == nearest);
       place += static_cast<int32_t>(nearest) * keys.stride[k];
@@ -55,6 +55,7 @@ struct Places {
     for (int k = 0; k < kKeys; ++k) {
       keys.last[k] = static_cast<int32_t>(w.last_place(k));
       keys.stride[k] = static_cast<int32_t>(w.key_stride(k));
+      keys.wrap[k] = static_cast<int32_t>(w.wrap(k));
     }
     loop(w.indices().template as<I>() + begin * kKeys, end - begin, keys, w.clip(), places);
   }

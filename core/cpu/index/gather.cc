@@ -27,15 +27,16 @@ void for_blocks(const Windows& w, int64_t begin, int64_t end, const F& f) {
   }
 }
 
-// y[i] = x[index[i]], the index moved to 0..last. First many indices, then their elements: both
-// loops take several at once.
+// y[i] = x[index[i]], the index wrapped and moved to 0..last. First many indices, then their
+// elements: both loops take several at once.
 template <class I, class T>
-SPRUCE_INLINE void pick_body(const I* index, int64_t n, const T* x, int32_t last, T* y) {
+SPRUCE_INLINE void pick_body(const I* index, int64_t n, const T* x, int32_t last, int32_t wrap,
+                             T* y) {
   int32_t at[kBlock];
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const int64_t count = std::min(kBlock, n - begin);
     for (int64_t i = 0; i < count; ++i) {
-      I entry = index[begin + i];
+      I entry = wrapped<I>(index[begin + i], wrap);
       entry = entry < 0 ? 0 : entry;
       at[i] = static_cast<int32_t>(entry > last ? last : entry);
     }
@@ -46,12 +47,14 @@ SPRUCE_INLINE void pick_body(const I* index, int64_t n, const T* x, int32_t last
 
 template <class I, class T>
 struct Pick {
-  using Loop = void (*)(const I*, int64_t, const T*, int32_t, T*);
-  SPRUCE_TARGET_BASE static void base(const I* index, int64_t n, const T* x, int32_t last, T* y) {
-    pick_body(index, n, x, last, y);
+  using Loop = void (*)(const I*, int64_t, const T*, int32_t, int32_t, T*);
+  SPRUCE_TARGET_BASE static void base(const I* index, int64_t n, const T* x, int32_t last,
+                                      int32_t wrap, T* y) {
+    pick_body(index, n, x, last, wrap, y);
   }
-  SPRUCE_TARGET_V3 static void v3(const I* index, int64_t n, const T* x, int32_t last, T* y) {
-    pick_body(index, n, x, last, y);
+  SPRUCE_TARGET_V3 static void v3(const I* index, int64_t n, const T* x, int32_t last, int32_t wrap,
+                                  T* y) {
+    pick_body(index, n, x, last, wrap, y);
   }
   static Loop best() { return pick<Loop>(&base, &v3, &v3); }
 };
@@ -59,11 +62,12 @@ struct Pick {
 // Elements at n indices, from places `step` apart, the index counting `stride` elements.
 template <class I, class T>
 void pick_apart(const I* index, int64_t n, const T* x, int64_t step, int64_t stride, int64_t last,
-                bool clip, T* y, int64_t y_step) {
+                int64_t wrap, bool clip, T* y, int64_t y_step) {
   for (int64_t i = 0; i < n; ++i) {
     int64_t at = static_cast<int64_t>(index[i]);
     if constexpr (std::is_same_v<I, uint64_t>)
       at = at < 0 ? std::numeric_limits<int64_t>::max() : at;
+    at = wrapped(at, wrap);
     const int64_t inside = std::clamp<int64_t>(at, 0, last);
     y[i * y_step] = clip || at == inside ? x[i * step + inside * stride] : T{};
   }
@@ -72,8 +76,8 @@ void pick_apart(const I* index, int64_t n, const T* x, int64_t step, int64_t str
 template <class T>
 void gather_elements(const Windows& w, const T* operand, T* result) {
   const int64_t step = w.positions.operand_step(), y_step = w.positions.result_step(),
-                stride = w.key_stride(), last = w.last_place();
-  const bool dense = w.clip() && step == 0 && stride == 1 && y_step == 1 && last <= INT32_MAX;
+                stride = w.key_stride(), last = w.last_place(), wrap = w.wrap();
+  const bool dense = w.clip() && step == 0 && stride == 1 && y_step == 1 && last < INT32_MAX;
   visit_dtype(w.indices().dtype(), [&]<class I>(I) {
     if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>) {
       parallel_for(w.positions.size(), kGrain, [&](int64_t begin, int64_t end) {
@@ -84,12 +88,12 @@ void gather_elements(const Windows& w, const T* operand, T* result) {
           if constexpr (std::is_same_v<I, int32_t> || std::is_same_v<I, int64_t>) {
             static const auto loop = Pick<I, T>::best();
             if (dense) {
-              loop(index, n, x, static_cast<int32_t>(last), y);
+              loop(index, n, x, static_cast<int32_t>(last), static_cast<int32_t>(wrap), y);
               index += n;
               return;
             }
           }
-          pick_apart(index, n, x, step, stride, last, w.clip(), y, y_step);
+          pick_apart(index, n, x, step, stride, last, wrap, w.clip(), y, y_step);
           index += n;
         });
       });

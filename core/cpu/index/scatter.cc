@@ -143,6 +143,7 @@ bool is_sorted(const Windows& w) {
   if (!w.one_key() || !w.positions.one_run() || w.positions.operand_step() != 0) return false;
   const auto rises = [&]<class I>(I) {
     const I* const index = w.indices().as<I>();
+    if (w.wrap() != 0 && w.positions.size() > 0 && index[0] < 0) return false;
     return std::is_sorted(index, index + w.positions.size());
   };
   const Dtype dtype = w.indices().dtype();

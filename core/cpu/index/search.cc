@@ -16,6 +16,13 @@ namespace {
 constexpr int64_t kGrain = 1024;  // queries
 constexpr int kTogether = 16;
 
+// How many queries of a dtype go together: one of those that are rarely searched, for less code.
+template <class T>
+constexpr int kQueries =
+    std::is_floating_point_v<T> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>
+        ? kTogether
+        : 1;
+
 // Elements that stand before the query; a query that is not a number is no business of theirs.
 struct Smaller {
   template <class T>
@@ -70,14 +77,17 @@ template <class Order, class T>
 void search_row(const T* x, int64_t n, const T* queries, int64_t count, const Places& places) {
   int64_t found[kTogether];
   int64_t i = 0;
-  for (; i + kTogether <= count; i += kTogether) {
-    count_before<Order, kTogether>(x, n, queries + i, found);
-    for (int j = 0; j < kTogether; ++j) places.put(i + j, found[j]);
+  if constexpr (kQueries < T >> 1) {
+    for (; i + kTogether <= count; i += kTogether) {
+      count_before<Order, kTogether>(x, n, queries + i, found);
+      for (int j = 0; j < kTogether; ++j) places.put(i + j, found[j]);
+    }
   }
   for (; i < count; ++i) {
     count_before<Order, 1>(x, n, queries + i, found);
     places.put(i, found[0]);
   }
+  if constexpr (std::is_integral_v<T>) return;
   // Before a NaN stand all numbers, and behind the other NaN it goes to the end.
   for (i = 0; i < count; ++i) {
     if (queries[i] == queries[i]) continue;

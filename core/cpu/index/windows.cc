@@ -48,6 +48,7 @@ Windows::Windows(const GatherParams& params, const Shape& operand, const View& i
     const int axis = static_cast<int>(entry);
     stride_[keys_] = in[axis];
     limit_[keys_] = operand[axis] - params.window[axis];
+    wrap_[keys_] = params.wraps ? operand[axis] : 0;
     overlapping = overlapping || params.window[axis] > 1;
     ++keys_;
   }
@@ -63,7 +64,7 @@ int64_t place_of(I entry) {
 // The windows at one index each, without branches; those of a run of positions.
 struct OneKey {
   int64_t first, step;  // of the operand: where the run begins, and from position to position
-  int64_t last, stride;
+  int64_t last, stride, wrap;
   bool clip;
 };
 
@@ -72,11 +73,11 @@ struct Located {
   using Loop = void (*)(const I*, int64_t, const OneKey&, int64_t*);
 
   static SPRUCE_INLINE void body(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
-    const auto [first, step, last, stride, clip] = key;
+    const auto [first, step, last, stride, wrap, clip] = key;
     const int64_t highest = std::max(last, int64_t{0});
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = place_of(entries[i]);
+      const int64_t at = wrapped(place_of(entries[i]), wrap);
       const bool valid = clip | ((at >= 0) & (at <= last));
       const int64_t inside = std::clamp(at, int64_t{0}, highest);
       places[i] = valid ? first + i * step + inside * stride : -1;
@@ -111,14 +112,15 @@ void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t
       for (int64_t i = 0; i < n; ++i) *in_result++ = result + i * result_step;
     }
     if (keys_ == 1) {
-      one_key(entry, n, {operand, operand_step, limit_[0], stride_[0], clip_}, in_operand);
+      one_key(entry, n, {operand, operand_step, limit_[0], stride_[0], wrap_[0], clip_},
+              in_operand);
       entry += n, in_operand += n;
       return;
     }
     for (int64_t i = 0; i < n; ++i) {
       int64_t start = operand + i * operand_step;
       for (int k = 0; k < keys_; ++k) {
-        const int64_t at = place_of(*entry++);
+        const int64_t at = wrapped(place_of(*entry++), wrap_[k]);
         const int64_t inside = std::clamp(at, int64_t{0}, std::max(limit_[k], int64_t{0}));
         if (!clip_ && (at != inside || at > limit_[k]))
           start = std::numeric_limits<int64_t>::min() / 2;

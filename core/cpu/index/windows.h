@@ -107,6 +107,12 @@ class Walk {
   int64_t size_ = 1;
 };
 
+/// An entry of an index vector, counted from the end of an axis of size `wrap` if it is negative.
+template <class I>
+constexpr I wrapped(I entry, I wrap) {
+  return static_cast<I>(entry + (entry < 0 ? wrap : I{0}));
+}
+
 /// Where the windows of a gather or a scatter lie.
 struct Windows {
   /// `result` is what a gather fills, or the updates of a scatter.
@@ -125,6 +131,8 @@ struct Windows {
   int64_t last_place(int key = 0) const { return limit_[static_cast<size_t>(key)]; }
   int64_t key_stride(int key = 0) const { return stride_[static_cast<size_t>(key)]; }
   bool clip() const { return clip_; }
+  /// What is added to a negative entry: the size of its axis where they count from its end, else 0.
+  int64_t wrap(int key = 0) const { return wrap_[static_cast<size_t>(key)]; }
   const View& indices() const { return indices_; }
 
   Walk positions;
@@ -143,6 +151,7 @@ struct Windows {
   std::array<int64_t, kMaxRank>
       stride_;  // for each entry of an index vector: of its axis in the operand
   std::array<int64_t, kMaxRank> limit_;  // the last place where a window may begin
+  std::array<int64_t, kMaxRank> wrap_;
 };
 
 }  // namespace spruce::cpu

@@ -22,18 +22,13 @@ struct ArgReduce {
   // Blocks whose best element is the best so far are remembered; only the last of them is searched.
   static SPRUCE_INLINE int64_t dense(const X* x, int64_t n) {
     constexpr int64_t kBlock = 1024;
+    static const ReduceLoop extreme = Reduce<Op, X, A>::best();
     A best = static_cast<A>(x[0]);
     int64_t block = 0;
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t count = std::min(kBlock, n - i);
       A here;
-      if constexpr (std::is_same_v<X, A>) {
-        here = Reduce<Op, X, A>::dense(x + i, count);
-      } else {
-        A buffer[kBlock];
-        widen(x + i, buffer, count);
-        here = Reduce<Op, A, A>::dense(buffer, count);
-      }
+      extreme(x + i, &here, 1, count, 1, 1);
       if (!Op::better(best, here)) continue;
       best = here;
       block = i;

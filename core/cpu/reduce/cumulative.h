@@ -56,23 +56,28 @@ SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, in
   using State = typename Op::template State<std::conditional_t<kIsHalf<X>, float, X>>;
   State states[kCumulativeColumns];
   for (int64_t j = 0; j < columns; ++j) states[j].start();
-  if (column_step == 1) return advance(states, x, y, n, step, columns);
-  if (columns < 4) {
+  if (column_step != 1 && columns < 4) {
     for (int64_t j = 0; j < columns; ++j)
       advance_one(states[j], x + j * column_step, y + j * column_step, n, step);
     return;
   }
-  // Rows, turned into columns piece by piece.
+  // Rows, turned into columns piece by piece; what lies in columns is one piece.
+  const bool turns = column_step != 1;
   constexpr int64_t kPiece = 64, kWidth = kCumulativeRows;
   alignas(64) X turned[kPiece * kWidth];
   static const TransposeLoop transpose = transpose_loop(sizeof(X));
-  for (int64_t k = 0; k < n; k += kPiece) {
-    const int64_t count = std::min(kPiece, n - k);
+  const int64_t piece = turns ? kPiece : n, by = turns ? (step > 0 ? kWidth : -kWidth) : step;
+  for (int64_t k = 0; k < n; k += piece) {
+    const int64_t count = std::min(piece, n - k);
     const int64_t first = step > 0 ? k : -(k + count - 1);  // of the piece in memory
-    transpose(x + first, column_step, turned, kWidth, count, columns);
-    X* const start = step > 0 ? turned : turned + (count - 1) * kWidth;
-    advance(states, start, start, count, step * kWidth, columns);
-    transpose(turned, kWidth, y + first, column_step, columns, count);
+    const X* from = x;
+    X* to = y;
+    if (turns) {
+      transpose(x + first, column_step, turned, kWidth, count, columns);
+      from = to = step > 0 ? turned : turned + (count - 1) * kWidth;
+    }
+    advance(states, from, to, count, by, columns);
+    if (turns) transpose(turned, kWidth, y + first, column_step, columns, count);
   }
 }
 

@@ -104,22 +104,27 @@ struct Reduce {
   }
 
   // The same where rows are short and follow each other: several of them are one row for the
-  // vectors.
-  static SPRUCE_INLINE void narrow_columns(const A* x, A* y, int64_t n, int64_t width) {
-    const int64_t together = 64 / width, rows = n / together;
-    if (rows < 8) return columns(x, y, n, width, width);
-    A wide[64];
-    for (int64_t j = 0; j < width * together; ++j) wide[j] = Op::template identity<A>();
-    columns(x, wide, rows, width * together, width * together);
-    columns(wide, y, together, width, width);
-    columns(x + rows * together * width, y, n - rows * together, width, width);
-  }
-
+  // vectors. All of it goes through one loop, which is the larger part of the machine code.
   static SPRUCE_INLINE void block(const A* x, A* y, int64_t n, int64_t step, int64_t count) {
-    if (step <= 16 && count == step)
-      narrow_columns(x, y, n, step);
-    else
-      columns(x, y, n, step, count);
+    struct Part {
+      const A* x;
+      A* y;
+      int64_t n, step, count;
+    };
+    A wide[64];
+    Part parts[3] = {{x, y, n, step, count}};
+    int last = 0;
+    const int64_t together = step <= 16 && count == step ? 64 / step : n + 1, rows = n / together;
+    if (rows >= 8) {
+      const int64_t width = step * together;
+      for (int64_t j = 0; j < width; ++j) wide[j] = Op::template identity<A>();
+      parts[0] = {x, wide, rows, width, width};
+      parts[1] = {wide, y, together, step, step};
+      parts[2] = {x + rows * width, y, n - rows * together, step, step};
+      last = 2;
+    }
+    for (int k = 0; k <= last; ++k)
+      columns(parts[k].x, parts[k].y, parts[k].n, parts[k].step, parts[k].count);
   }
 
   static SPRUCE_INLINE void widened_block(const X* x, A* y, int64_t n, int64_t step,

@@ -76,10 +76,11 @@ void fill_line_taps(const WindowPlan& w, LineTap* taps) {
   }
 }
 
+using TapFn = void (*)(const void* context, int64_t tap, int64_t offset, int64_t k);
+
 // Calls f(tap, offset of the line of the input, tap of the last axis) for the taps of one line of
 // windows that have anything on the other axes, in row-major order.
-template <class F>
-void each_tap(const WindowPlan& w, int64_t row, const F& f) {
+void visit_taps(const WindowPlan& w, int64_t row, TapFn f, const void* context) {
   int64_t first[kMaxRank], tap[kMaxRank] = {};
   int64_t outer = 1;
   for (int d = w.rank - 2; d >= 0; --d) {
@@ -97,9 +98,18 @@ void each_tap(const WindowPlan& w, int64_t row, const F& f) {
       inside = at >= 0;
       offset += at * a.step;
     }
-    for (int64_t k = 0; k < inner && inside; ++k) f(t * inner + k, offset, k);
+    for (int64_t k = 0; k < inner && inside; ++k) f(context, t * inner + k, offset, k);
     for (int d = w.rank - 2; d >= 0 && ++tap[d] == w.axes[d].window; --d) tap[d] = 0;
   }
+}
+
+// The same without a context.
+template <class F>
+void each_tap(const WindowPlan& w, int64_t row, const F& f) {
+  const TapFn call = [](const void* context, int64_t tap, int64_t offset, int64_t k) {
+    (*static_cast<const F*>(context))(tap, offset, k);
+  };
+  visit_taps(w, row, call, &f);
 }
 
 // A line of results on the way; nothing where they need none.

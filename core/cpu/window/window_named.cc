@@ -40,12 +40,11 @@ class Taps {
   Workspace memory_;
 };
 
-// Calls f(window, offset of the element) for the windows begin..end; -1 where the index names no
-// element.
-template <class F>
-void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin,
-                int64_t end, const F& f) {
-  if (begin >= end) return;
+constexpr int64_t kBlock = 256;  // windows whose elements are looked up at once
+
+// offsets[i - begin]: of the element that window i names; -1 where the index names none.
+void find_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin,
+                int64_t end, int64_t* offsets) {
   int64_t cell[kMaxRank], place[kMaxRank];
   int64_t rest = begin;
   for (int d = w.rank - 1; d >= 0; --d) {
@@ -64,13 +63,25 @@ void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int
       inside = at >= 0;
       offset += at * a.step;
     }
-    f(i, inside ? offset : -1);
+    *offsets++ = inside ? offset : -1;
     for (int d = w.rank - 1; d >= 0; --d) {
       place[d] += w.axes[d].stride;
       if (++cell[d] < w.axes[d].out) break;
       cell[d] = 0;
       place[d] = -w.axes[d].low;
     }
+  }
+}
+
+// Calls f(window, offset of the element) for the windows begin..end.
+template <class F>
+void each_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin,
+                int64_t end, const F& f) {
+  int64_t offsets[kBlock];
+  for (; begin < end; begin += kBlock) {
+    const int64_t count = std::min(kBlock, end - begin);
+    find_named(w, taps, index, begin, begin + count, offsets);
+    for (int64_t i = 0; i < count; ++i) f(begin + i, offsets[i]);
   }
 }
 

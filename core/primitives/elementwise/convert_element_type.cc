@@ -60,6 +60,22 @@ SPRUCE_INLINE To converted(From x) {
   }
 }
 
+// What stands in memory: a bool is a byte.
+template <class From>
+struct Stored {
+  using type = std::conditional_t<std::is_same_v<From, bool>, uint8_t, From>;
+};
+// Integers become integers of either sign in the same way.
+template <class To>
+struct Signless {
+  using type = To;
+};
+template <class To>
+requires std::is_signed_v<To> && std::is_integral_v<To>
+struct Signless<To> {
+  using type = std::make_unsigned_t<To>;
+};
+
 template <class To, class From>
 struct Convert {
   static SPRUCE_INLINE void body(const void* x, void* y, int64_t n) {
@@ -81,8 +97,10 @@ void kernel(const KernelArgs& a) {
   cpu::UnaryLoop loop = nullptr;
   visit_dtype(x.dtype(), [&]<class From>(From) {
     visit_dtype(y.dtype(), [&]<class To>(To) {
-      loop = cpu::pick<cpu::UnaryLoop>(&Convert<To, From>::base, &Convert<To, From>::v3,
-                                       &Convert<To, From>::v3);
+      using X = typename Stored<From>::type;
+      using Y = std::conditional_t<std::is_integral_v<From>, typename Signless<To>::type, To>;
+      loop =
+          cpu::pick<cpu::UnaryLoop>(&Convert<Y, X>::base, &Convert<Y, X>::v3, &Convert<Y, X>::v3);
     });
   });
   cpu::run_unary(a, loop);

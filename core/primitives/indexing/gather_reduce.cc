@@ -17,13 +17,14 @@ GatherReduceParams GatherReduceParams::of(std::string reduction, const Axes& axe
           g.operand_batch_dims,
           g.indices_batch_dims,
           g.window,
-          g.clip};
+          g.clip,
+          g.wraps};
 }
 
 GatherParams GatherReduceParams::gather() const {
   return {
       offset_dims, collapsed_dims, start_index_map, operand_batch_dims, indices_batch_dims, window,
-      clip};
+      clip,        wraps};
 }
 
 namespace {

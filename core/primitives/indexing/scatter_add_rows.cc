@@ -9,11 +9,14 @@ namespace spruce {
 GatherParams ScatterAddRowsParams::scatter(const Shape& operand, const Shape& indices) const {
   GatherParams p = rules::take_params(operand, 0, indices.rank() - 1);
   p.clip = clip;
+  p.wraps = wraps;
   return p;
 }
 
 GatherParams ScatterAddRowsParams::gather(const Shape& source, const Shape& indices) const {
-  return rules::take_params(source, 0, indices.rank() - 1);
+  GatherParams p = rules::take_params(source, 0, indices.rank() - 1);
+  p.wraps = places_wrap;
+  return p;
 }
 
 Shape ScatterAddRowsParams::updates(const Shape& operand, const Shape& indices) const {

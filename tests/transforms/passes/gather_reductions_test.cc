@@ -12,7 +12,7 @@ namespace gather_reductions_test {
 
 const std::string kGather =
     "offset_dims=[2] collapsed_dims=[0] start_index_map=[0] operand_batch_dims=[] "
-    "indices_batch_dims=[] window=[1,20] clip=true] ";
+    "indices_batch_dims=[] window=[1,20] clip=true wraps=false] ";
 const std::string kInputs = "a: f32[9,20], b: i32[4,3,1]";
 const std::string kRows = "c: f32[4,3,20] = gather[" + kGather + "a b\n";
 
@@ -42,26 +42,30 @@ const std::string kAddedRows = "e: f32[4,3,20] = gather[" + kGather + "c d\n";
 
 TEST(GatherReductions, AddRowsWhereTheyStand) {
   EXPECT_EQ(after(passes::gather_reductions, kAdded,
-                  kAddedRows + "f: f32[5,20] = scatter_add" + kScatter + "false] a b e\nreturn f"),
-            "e: f32[5,20] = scatter_add_rows[clip=false] a b c d\nreturn e");
-  EXPECT_EQ(after(passes::gather_reductions, kScattered + "c: f32[4,20]",
-                  "d: f32[4,3,20] = broadcast_in_dim[shape=[4,3,20] broadcast_dimensions=[0,2]] c\n"
-                  "e: f32[5,20] = scatter_add" +
-                      kScatter + "true] a b d\nreturn e"),
-            "d: i32[4,3,1] = iota[shape=[4,3,1] dtype=i32 axis=0]\n"
-            "e: f32[5,20] = scatter_add_rows[clip=true] a b c d\nreturn e");
+                  kAddedRows + "f: f32[5,20] = scatter_add" + kScatter +
+                      "false wraps=false] a b e\nreturn f"),
+            "e: f32[5,20] = scatter_add_rows[clip=false wraps=false places_wrap=false] a b c "
+            "d\nreturn e");
+  EXPECT_EQ(
+      after(passes::gather_reductions, kScattered + "c: f32[4,20]",
+            "d: f32[4,3,20] = broadcast_in_dim[shape=[4,3,20] broadcast_dimensions=[0,2]] c\n"
+            "e: f32[5,20] = scatter_add" +
+                kScatter + "true wraps=false] a b d\nreturn e"),
+      "d: i32[4,3,1] = iota[shape=[4,3,1] dtype=i32 axis=0]\n"
+      "e: f32[5,20] = scatter_add_rows[clip=true wraps=false places_wrap=false] a b c d\nreturn e");
 }
 
 TEST(GatherReductions, OtherScattersStay) {
-  const std::string set = "f: f32[5,20] = scatter" + kScatter + "true] a b e\nreturn f";
-  const std::string read = "f: f32[5,20] = scatter_add" + kScatter + "true] a b e\nreturn f e";
+  const std::string set = "f: f32[5,20] = scatter" + kScatter + "true wraps=false] a b e\nreturn f";
+  const std::string read =
+      "f: f32[5,20] = scatter_add" + kScatter + "true wraps=false] a b e\nreturn f e";
   for (const std::string& body : {set, read})
     EXPECT_EQ(after(passes::gather_reductions, kAdded, kAddedRows + body), kAddedRows + body);
   // What is repeated is not whole rows.
   const std::string part =
       "d: f32[4,3,20] = broadcast_in_dim[shape=[4,3,20] broadcast_dimensions=[0,1]] c\n"
       "e: f32[5,20] = scatter_add" +
-      kScatter + "true] a b d\nreturn e";
+      kScatter + "true wraps=false] a b d\nreturn e";
   EXPECT_EQ(after(passes::gather_reductions, kScattered + "c: f32[4,3]", part), part);
 }
 
@@ -163,7 +167,7 @@ TEST(GatherReductions, RowsOutsideAreZeroWhereTheyAreLeftOut) {
   const Graph g = parse_graph(
       "graph(a: f32[3,20], b: i32[2,2,1]) {\nc: f32[2,20] = gather_reduce[reduction=\"reduce_sum\" "
       "axes=[1] offset_dims=[2] collapsed_dims=[0] start_index_map=[0] operand_batch_dims=[] "
-      "indices_batch_dims=[] window=[1,20] clip=false] a b\nreturn c\n}");
+      "indices_batch_dims=[] window=[1,20] clip=false wraps=false] a b\nreturn c\n}");
   const Array table = ones({3, 20}) * expand_dims(array({1.0f, 2.0f, 4.0f}), 1);
   const Array ids = reshape(array({0, 5, -1, 2}), {2, 2, 1});
   const Array inputs[] = {table, ids};

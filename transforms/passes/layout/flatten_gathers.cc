@@ -18,7 +18,7 @@ int leading_batch(const GatherParams& p) {
   for (int i = 0; i < axes; ++i) {
     if (p.operand_batch_dims[i] != i || p.indices_batch_dims[i] != i) return 0;
   }
-  const bool elements = p.clip && p.offset_dims.empty() && p.window.numel() == 1 &&
+  const bool elements = p.clip && !p.wraps && p.offset_dims.empty() && p.window.numel() == 1 &&
                         p.window.rank() == axes + 1 && p.start_index_map == Axes{axes} &&
                         p.collapsed_dims == Axes{axes};
   return elements ? axes : 0;

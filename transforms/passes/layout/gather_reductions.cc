@@ -48,10 +48,12 @@ ValueId added(Rewriter& r, const Equation& e) {
   if (rows == nullptr || r.uses(updates) > 1 || to.rank() == 0 || to[0] == 0) return kNone;
   if (to.numel() / to[0] * size_of(r.dtype(updates)) < kShortestRow) return kNone;
   const Shape indices = r.shape(e.inputs[1]);
-  const ScatterAddRowsParams p{e.params.get<GatherParams>().clip};
+  const auto& written = e.params.get<GatherParams>();
+  ScatterAddRowsParams p{written.clip, written.wraps};
   if (!(e.params == Params::make(p.scatter(to, indices)))) return kNone;
   ValueId places = kNone;
   if (rows->primitive == &gather_p) {
+    p.places_wrap = rows->params.get<GatherParams>().wraps;
     const Params wanted = Params::make(p.gather(r.shape(rows->inputs[0]), indices));
     if (rows->params == wanted && r.shape(rows->inputs[1]) == indices) places = rows->inputs[1];
   } else if (rows->primitive == &broadcast_in_dim_p) {

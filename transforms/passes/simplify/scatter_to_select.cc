@@ -27,7 +27,8 @@ OneHot places(const Rewriter& r, const Equation& e, const Shape& updates) {
   const Shape &operand = r.shape(e.inputs[0]), &indices = r.shape(e.inputs[1]);
   const Dtype dtype = r.dtype(e.inputs[1]);
   if (is_bool(r.dtype(e.inputs[0])) || operand.numel() == 0 || indices.numel() == 0 ||
-      size_of(dtype) < 4 || p.start_index_map.rank() != 1 || !rules::one_window(p, indices))
+      size_of(dtype) < 4 || p.start_index_map.rank() != 1 || p.wraps ||
+      !rules::one_window(p, indices))
     return {};
   OneHot h;
   h.axis = static_cast<int>(p.start_index_map[0]);
