@@ -72,16 +72,37 @@ template <class I>
 struct Located {
   using Loop = void (*)(const I*, int64_t, const OneKey&, int64_t*);
 
-  static SPRUCE_INLINE void body(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
-    const auto [first, step, last, stride, wrap, clip] = key;
-    const int64_t highest = std::max(last, int64_t{0});
+  // W: what holds the entries and all that they are compared with and multiplied by.
+  template <class W, bool kClip>
+  static SPRUCE_INLINE void places_of(const I* entries, int64_t n, const OneKey& key,
+                                      int64_t* places) {
+    const W last = static_cast<W>(key.last), highest = std::max(last, W{0}),
+            stride = static_cast<W>(key.stride), wrap = static_cast<W>(key.wrap);
+    const int64_t first = key.first, step = key.step;
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = wrapped(place_of(entries[i]), wrap);
-      const bool valid = clip | ((at >= 0) & (at <= last));
-      const int64_t inside = std::clamp(at, int64_t{0}, highest);
-      places[i] = valid ? first + i * step + inside * stride : -1;
+      const W at = wrapped(static_cast<W>(place_of(entries[i])), wrap);
+      const W inside = std::min(std::max(at, W{0}), highest);
+      const int64_t place = first + i * step + int64_t{inside} * int64_t{stride};
+      const bool outside = (at != inside) | (inside > last);
+      places[i] = kClip ? place : place | -static_cast<int64_t>(outside);
     }
+  }
+  template <class W>
+  static SPRUCE_INLINE void body_as(const I* entries, int64_t n, const OneKey& key,
+                                    int64_t* places) {
+    if (key.clip)
+      places_of<W, true>(entries, n, key, places);
+    else
+      places_of<W, false>(entries, n, key, places);
+  }
+  static SPRUCE_INLINE void body(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
+    if constexpr (std::is_same_v<I, int32_t>) {
+      constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+      if (key.last < kMost && key.stride <= kMost && key.wrap <= kMost)
+        return body_as<int32_t>(entries, n, key, places);
+    }
+    body_as<int64_t>(entries, n, key, places);
   }
   SPRUCE_TARGET_BASE static void base(const I* entries, int64_t n, const OneKey& key,
                                       int64_t* places) {

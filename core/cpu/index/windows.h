@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <memory>
 
 #include "spruce/core/rules/gather.h"
@@ -107,10 +108,11 @@ class Walk {
   int64_t size_ = 1;
 };
 
-/// An entry of an index vector, counted from the end of an axis of size `wrap` if it is negative.
-template <class I>
+/// An entry of an index vector, counted from the end of an axis of size `wrap` if it is negative;
+/// without a branch, so that loops become ones of vectors.
+template <std::signed_integral I>
 constexpr I wrapped(I entry, I wrap) {
-  return static_cast<I>(entry + (entry < 0 ? wrap : I{0}));
+  return static_cast<I>(entry + ((entry >> (8 * sizeof(I) - 1)) & wrap));
 }
 
 /// Where the windows of a gather or a scatter lie.
