@@ -86,7 +86,8 @@ class Operand {
   SPRUCE_INLINE Operand(const T* x, int64_t step, int64_t n) : x_(x), array_(step != 0) {
     if (array_) return;
     const T value = *x;
-    for (int64_t i = 0; i < kBlock && i < n; ++i) copies_[i] = value;
+    const int64_t count = n < kBlock ? n : kBlock;
+    for (int64_t i = 0; i < count; ++i) copies_[i] = value;
   }
   /// The elements from `i` on, which a block begins with.
   SPRUCE_INLINE const T* from(int64_t i) const { return array_ ? x_ + i : copies_; }
@@ -100,30 +101,13 @@ class Operand {
 template <class Op, class I, class X, class Y>
 SPRUCE_INLINE void binary_body(const X* a, const X* b, Y* y, int64_t n, int64_t a_step,
                                int64_t b_step) {
-  // Of floats each case has a loop of its own, for what few elements cost.
-  if constexpr (!std::is_floating_point_v<X>) {
-    const Operand<X> as(a, a_step, n), bs(b, b_step, n);
-    for (int64_t begin = 0; begin < n; begin += Operand<X>::kBlock) {
-      const int64_t count = n - begin < Operand<X>::kBlock ? n - begin : Operand<X>::kBlock;
-      const X *p = as.from(begin), *q = bs.from(begin);
-      Y* const to = y + begin;
-      SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Y>(Op::template call<I>(p[i], q[i]));
-    }
-  } else if (a_step != 0 && b_step != 0) {
+  const Operand<X> as(a, a_step, n), bs(b, b_step, n);
+  for (int64_t begin = 0; begin < n; begin += Operand<X>::kBlock) {
+    const int64_t count = n - begin < Operand<X>::kBlock ? n - begin : Operand<X>::kBlock;
+    const X *p = as.from(begin), *q = bs.from(begin);
+    Y* const to = y + begin;
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], b[i]));
-  } else if (a_step != 0) {
-    const X s = *b;
-    SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(a[i], s));
-  } else if (b_step != 0) {
-    const X s = *a;
-    SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(Op::template call<I>(s, b[i]));
-  } else {
-    const Y v = static_cast<Y>(Op::template call<I>(*a, *b));
-    for (int64_t i = 0; i < n; ++i) y[i] = v;
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Y>(Op::template call<I>(p[i], q[i]));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "spruce/core/cpu/gemm/tile_rows.h"
@@ -13,7 +14,8 @@ namespace {
 namespace base {
 using simd::base::Vector;
 constexpr int kTileRows = 6;
-constexpr bool kManyForms = SPRUCE_HAS_X86_TARGETS == 0;
+template <class T>
+constexpr bool kManyForms = SPRUCE_HAS_X86_TARGETS == 0 && std::is_same_v<T, float>;
 #define SPRUCE_TILE_TARGET
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
@@ -24,7 +26,8 @@ constexpr bool kManyForms = SPRUCE_HAS_X86_TARGETS == 0;
 namespace v3 {
 using simd::v3::Vector;
 constexpr int kTileRows = 6;
-constexpr bool kManyForms = true;
+template <class T>
+constexpr bool kManyForms = std::is_same_v<T, float>;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V3
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
@@ -33,7 +36,8 @@ constexpr bool kManyForms = true;
 namespace v4 {
 using simd::v4::Vector;
 constexpr int kTileRows = 14;
-constexpr bool kManyForms = true;
+template <class T>
+constexpr bool kManyForms = std::is_same_v<T, float>;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_V4
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET

@@ -21,6 +21,7 @@ using simd::Bf16Pair;
 namespace bf16 {
 using simd::bf16::Vector;
 constexpr int kTileRows = 14;
+template <class T>
 constexpr bool kManyForms = true;
 #define SPRUCE_TILE_TARGET SPRUCE_TARGET_BF16
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
