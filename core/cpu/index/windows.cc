@@ -99,7 +99,7 @@ struct Located {
   static SPRUCE_INLINE void body(const I* entries, int64_t n, const OneKey& key, int64_t* places) {
     if constexpr (std::is_same_v<I, int32_t>) {
       constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-      if (key.last < kMost && key.stride <= kMost && key.wrap <= kMost)
+      if (key.last < kMost && key.last > -kMost && key.stride <= kMost && key.wrap <= kMost)
         return body_as<int32_t>(entries, n, key, places);
     }
     body_as<int64_t>(entries, n, key, places);
