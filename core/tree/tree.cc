@@ -2,6 +2,7 @@
 #include "spruce/core/tree/tree.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "spruce/core/ops/math.h"
 
@@ -12,6 +13,10 @@ std::string Structure::text() const {
   for (const Line& line : lines_)
     s += (line.path.empty() ? "(root)" : line.path) + ": " + line.value + "\n";
   return s;
+}
+
+std::ostream& operator<<(std::ostream& out, const Structure& structure) {
+  return out << structure.text();
 }
 
 std::string Structure::difference(const Structure& other) const {

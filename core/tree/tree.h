@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 
 #include "spruce/core/callable.h"
 #include "spruce/core/tree/checks.h"
@@ -49,6 +50,9 @@ class Structure {
   std::vector<Line> lines_;
   size_t leaves_ = 0;
 };
+
+/// Prints text().
+std::ostream& operator<<(std::ostream& out, const Structure& structure);
 
 namespace internal {
 

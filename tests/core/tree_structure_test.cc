@@ -46,6 +46,7 @@ TEST(TreeStructure, TextSaysWhatEachLeafIs) {
             "array: *\nbuffer: * (buffer)\nkey: * (key)\nmore: 1 entries\nmore.0.w: *\n"
             "none: 0 entries\n");
   EXPECT_EQ(tree::structure(ones({2})).text(), "(root): *\n");
+  EXPECT_EQ(testing::PrintToString(tree::structure(x)), tree::structure(x).text());
   EXPECT_EQ(tree::structure(Buffer{ones({2})}).text(), "(root): * (buffer)\n");
   EXPECT_EQ(tree::structure(Key(1)).text(), "(root): * (key)\n");
 }

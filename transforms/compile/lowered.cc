@@ -2,6 +2,7 @@
 #include "spruce/transforms/compile/lowered.h"
 
 #include <cstdio>
+#include <ostream>
 
 #include "spruce/transforms/compile/plan.h"
 
@@ -22,6 +23,14 @@ std::string MemoryAnalysis::text() const {
   line("workspace", workspace);
   line("peak", peak());
   return s;
+}
+
+std::ostream& operator<<(std::ostream& out, const MemoryAnalysis& analysis) {
+  return out << analysis.text();
+}
+
+std::ostream& operator<<(std::ostream& out, const Lowered& lowered) {
+  return out << lowered.text();
 }
 
 const Graph& Lowered::compiled_graph() const { return executor_->plan().graph(); }

@@ -3,6 +3,7 @@
 // memory that a call takes.
 #pragma once
 
+#include <iosfwd>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,9 @@ struct MemoryAnalysis {
   std::string text() const;
 };
 
+/// Prints text().
+std::ostream& operator<<(std::ostream& out, const MemoryAnalysis& analysis);
+
 /// A function that jit has staged for arguments of certain types.
 class Lowered {
  public:
@@ -48,5 +52,8 @@ class Lowered {
  private:
   std::shared_ptr<const internal::Executor> executor_;
 };
+
+/// Prints text().
+std::ostream& operator<<(std::ostream& out, const Lowered& lowered);
 
 }  // namespace spruce

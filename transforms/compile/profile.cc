@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <ostream>
 
 #include "spruce/core/graph/print.h"
 #include "spruce/core/io/atomic_file.h"
@@ -144,6 +145,10 @@ std::string Profile::text(size_t most) const {
   char total[64];
   std::snprintf(total, sizeof total, "%8.3f in all\n", seconds * 1e3);
   return s + total;
+}
+
+std::ostream& operator<<(std::ostream& out, const Profile& profile) {
+  return out << profile.text();
 }
 
 std::string Profile::trace() const {

@@ -2,6 +2,7 @@
 // Where the time of compiled functions goes: by equation, with the user's line.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Profile {
   /// Writes trace() to a file. Throws IoError.
   void save_trace(const std::string& path) const;
 };
+
+/// Prints text().
+std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
 namespace internal {
 

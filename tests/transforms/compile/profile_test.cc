@@ -43,6 +43,7 @@ TEST(Profile, HasTheTimeOfEachEquation) {
   for (size_t i = 1; i < p.rows.size(); ++i) EXPECT_GE(p.rows[i - 1].seconds, p.rows[i].seconds);
   EXPECT_THAT(p.text(), HasSubstr(" dot_general "));
   EXPECT_THAT(p.text(1), HasSubstr("others\n"));
+  EXPECT_EQ(testing::PrintToString(p), p.text());
 }
 
 TEST(Profile, StepsOfALoopAreWithinItOnAnyThread) {

@@ -139,6 +139,8 @@ TEST(Lower, ShowsGraphCostAndMemory) {
   EXPECT_GE(m.workspace, m.temporaries);
   EXPECT_EQ(m.peak(), m.arguments + m.results + m.temporaries);
   EXPECT_THAT(m.text(), HasSubstr("arguments               192 bytes\n"));
+  EXPECT_EQ(testing::PrintToString(low), low.text());
+  EXPECT_EQ(testing::PrintToString(m), m.text());
   (void)f(zeros({8, 4}), zeros({2, 8}));
   EXPECT_EQ(f.trace_count(), 1) << "what lower made is used";
 }
