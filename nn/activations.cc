@@ -6,11 +6,13 @@
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/gelu.h"
 #include "spruce/nn/axis_option.h"
 #include "spruce/transforms/compile/elementwise.h"
+#include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce {
 
@@ -23,6 +25,24 @@ using spruce::internal::check_range, spruce::internal::Range;
 
 Array floating(const Array& x) { return is_floating(x.dtype()) ? x : astype(x, float32); }
 
+// Whether what comes behind the axis is long enough to be worked on row by row, in vectors.
+bool stands_over_columns(const Array& x, int axis) {
+  constexpr int64_t kFewest = 16;
+  int64_t columns = 1;
+  for (int i = axis + 1; i < x.rank(); ++i) columns *= x.shape()[i];
+  return columns >= kFewest && x.size() > 0;
+}
+
+// softmax, or its logarithm, along such an axis, in f32 where x is narrower.
+Array over_columns(bool log, const Array& given, int axis) {
+  const bool narrow = size_of(given.dtype()) < 4;
+  const Array x = narrow ? astype(given, float32) : given;
+  const Array below = x - stop_gradient(max(x, axis, {.keepdims = true}));
+  const Array e = exp(below), total = sum(e, axis, {.keepdims = true});
+  const Array y = log ? below - spruce::log(total) : e / total;
+  return narrow ? astype(y, given.dtype()) : y;
+}
+
 // `f` along an axis, by a primitive that works along the last one.
 Array along(const Primitive& p, const char* op, const Array& input, const SoftmaxOptions& options) {
   const Array x = floating(input);
@@ -30,6 +50,7 @@ Array along(const Primitive& p, const char* op, const Array& input, const Softma
   const int axis =
       normalize_axis(op, internal::axis_option(op, options.axis, options.dim), x.rank());
   if (axis == x.rank() - 1) return bind1(p, {x});
+  if (stands_over_columns(x, axis)) return over_columns(&p == &log_softmax_p, x, axis);
   return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
 }
 

@@ -3,6 +3,7 @@
 // defaults are PyTorch's.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string_view>
 
@@ -199,6 +200,11 @@ struct Softmax {
   /// that is not there.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
+  /// Along that axis.
+  template <std::convertible_to<Axis> T>
+  Array operator()(const Array& x, T axis, Loc loc = Loc::current()) const {
+    return (*this)(x, SoftmaxOptions{axis}, loc);
+  }
 };
 /// The function of type Softmax.
 inline constexpr Softmax softmax{};
@@ -208,6 +214,11 @@ struct LogSoftmax {
   /// axis that is not there.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
+  /// Along that axis.
+  template <std::convertible_to<Axis> T>
+  Array operator()(const Array& x, T axis, Loc loc = Loc::current()) const {
+    return (*this)(x, SoftmaxOptions{axis}, loc);
+  }
 };
 /// The function of type LogSoftmax.
 inline constexpr LogSoftmax log_softmax{};
@@ -217,6 +228,11 @@ struct Softmin {
   /// that is not there.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
+  /// Along that axis.
+  template <std::convertible_to<Axis> T>
+  Array operator()(const Array& x, T axis, Loc loc = Loc::current()) const {
+    return (*this)(x, SoftmaxOptions{axis}, loc);
+  }
 };
 /// The function of type Softmin.
 inline constexpr Softmin softmin{};
@@ -226,6 +242,11 @@ struct Glu {
   /// glu(x), by default along the last axis, which comes out half as long.
   Array operator()(const Array& x, const SoftmaxOptions& options = {},
                    Loc loc = Loc::current()) const;
+  /// Along that axis.
+  template <std::convertible_to<Axis> T>
+  Array operator()(const Array& x, T axis, Loc loc = Loc::current()) const {
+    return (*this)(x, SoftmaxOptions{axis}, loc);
+  }
 };
 /// The function of type Glu.
 inline constexpr Glu glu{};

@@ -139,6 +139,10 @@ TEST(Activations, AxisAndDimAreOneOption) {
   EXPECT_TRUE(same(nn::softmax(x, {.axis = 0}), nn::softmax(x, {.dim = 0})));
   EXPECT_TRUE(same(nn::log_softmax(x, {.axis = 0}), nn::log_softmax(x, {.dim = 0})));
   EXPECT_FALSE(sp::allclose(nn::softmax(x, {.axis = 0}), nn::softmax(x)));
+  EXPECT_TRUE(same(nn::softmax(x, 0), nn::softmax(x, {.axis = 0})));
+  EXPECT_TRUE(same(nn::log_softmax(x, 0), nn::log_softmax(x, {.axis = 0})));
+  EXPECT_TRUE(same(nn::softmin(x, 0), nn::softmin(x, {.axis = 0})));
+  EXPECT_TRUE(same(nn::glu(sp::ones({2, 3}), 0), nn::glu(sp::ones({2, 3}), {.axis = 0})));
   EXPECT_TRUE(same(nn::gumbel_softmax(x, {.axis = 0, .key = sp::Key(1)}),
                    nn::gumbel_softmax(x, {.dim = 0, .key = sp::Key(1)})));
   EXPECT_THROW(nn::gumbel_softmax(x, {.axis = 0, .dim = 1, .key = sp::Key(1)}), sp::ValueError);
