@@ -40,6 +40,8 @@ SPRUCE_INLINE float copysign(float x, float sign) { return __builtin_copysignf(x
 SPRUCE_INLINE double copysign(double x, double sign) { return __builtin_copysign(x, sign); }
 SPRUCE_INLINE float sqrt(float x) { return __builtin_sqrtf(x); }
 SPRUCE_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
+SPRUCE_INLINE float trunc(float x) { return __builtin_truncf(x); }
+SPRUCE_INLINE double trunc(double x) { return __builtin_trunc(x); }
 
 /// The integer type of the size of T's element.
 template <class T>

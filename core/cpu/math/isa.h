@@ -38,6 +38,7 @@ using scalar::select;
 using scalar::select_unlikely;
 using scalar::SignedBits;
 using scalar::to_bits;
+using scalar::trunc;
 
 /// What an instruction set gives to the functions here. `kFma`: it has a fused multiply-add.
 template <bool kFma>

@@ -66,15 +66,16 @@ SPRUCE_INLINE T pow(T x, T y) {
     const auto power = bitcast<int32_t>(convert<uint32_t>(to_bits(shifted)));
     const T magnitude = scale(exp2_small<I>(r), power);
 
+    // With || and && GCC makes no masks of these choices for AVX2, and no vectors.
     // From 2^24 on every float is an even integer.
     const SignedBits<T> whole = convert<int32_t>(T(select(ay < 0x1p24f, ay, T(0))));
-    const auto integer = ay >= 0x1p24f || convert<float>(whole) == ay;
+    const auto integer = (ay >= 0x1p24f) | (convert<float>(whole) == ay);
     const Bits<T> odd = select(integer, bitcast<uint32_t>(whole) << 31u, Bits<T>(0u));
     T result = from_bits(to_bits(magnitude) ^ (to_bits(x) & odd));
-    result = select(x < T(0) && ax < kInf && !integer, T(kNan), result);
-    result = select(x != x || y != y, T(kNan), result);
-    result = select(ax == T(1) && ay == T(kInf), T(1), result);
-    return select(x == T(1) || y == T(0), T(1), result);
+    result = select((x < T(0)) & (ax < kInf) & !integer, T(kNan), result);
+    result = select((x != x) | (y != y), T(kNan), result);
+    result = select((ax == T(1)) & (ay == T(kInf)), T(1), result);
+    return select((x == T(1)) | (y == T(0)), T(1), result);
   }
 }
 

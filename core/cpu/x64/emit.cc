@@ -52,6 +52,9 @@ void Emitter::step(int i) {
     case Op::kTruncate:
       unary(inst, i);
       break;
+    case Op::kIntQuotient:
+      quotient(inst, i);
+      break;
     case Op::kShiftLeft:
     case Op::kShiftRight:
     case Op::kShiftArithmetic:
@@ -215,6 +218,31 @@ void Emitter::unary(const Inst& inst, int i) {
     default:
       return vcvttps2dq(to, x);
   }
+}
+
+// In f64, which has the bits for it, half a vector at a time.
+void Emitter::quotient(const Inst& inst, int i) {
+  const Xbyak::Xmm a = fetch(inst.a), b = fetch(inst.b);
+  const Xbyak::Xmm low = temporary(), high = temporary(), divisor = temporary();
+  const auto half = [&](const Xbyak::Xmm& x) { return vec(x.getIdx(), bytes() / 2); };
+  const auto divide = [&](const Xbyak::Xmm& y, const Xbyak::Xmm& x, const Xbyak::Xmm& by) {
+    vcvtdq2pd(y, half(x));
+    vcvtdq2pd(divisor, half(by));
+    vdivpd(y, y, divisor);
+    vcvttpd2dq(half(y), y);
+  };
+  const auto upper = [&](const Xbyak::Xmm& to, const Xbyak::Xmm& x) {
+    v4() ? vextracti64x4(Xbyak::Ymm(to.getIdx()), Xbyak::Zmm(x.getIdx()), 1)
+         : vextracti128(half(to), Xbyak::Ymm(x.getIdx()), 1);
+  };
+  divide(low, a, b);
+  upper(high, a);
+  upper(divisor, b);
+  divide(high, high, divisor);
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i);
+  v4() ? vinserti64x4(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(low.getIdx()), half(high), 1)
+       : vinserti128(Xbyak::Ymm(to.getIdx()), Xbyak::Ymm(low.getIdx()), half(high), 1);
 }
 
 // The first operand's register becomes the result's.

@@ -220,6 +220,9 @@ class Nodes {
         return int_sub(x, v(n.in[1])).id;
       case ScalarOp::kMul:
         return narrow ? make(Op::kIntMul, x, v(n.in[1])).id : kUnknown;
+      case ScalarOp::kDiv:
+      case ScalarOp::kRem:
+        return narrow ? division(n, x, v(n.in[1])).id : kUnknown;
       case ScalarOp::kNeg:
         return int_sub(b_.bits(0), x).id;
       case ScalarOp::kAbs:
@@ -244,6 +247,29 @@ class Nodes {
       default:
         return kUnknown;
     }
+  }
+
+  // What stands for divisors that the instruction cannot take gives no result.
+  V division(const Node& n, V a, V b) {
+    const bool rest = n.op == ScalarOp::kRem;
+    const V none = b_.bits(0), all = b_.bits(0xffffffff), one = b_.bits(1);
+    const M zero = int_compare(b, none, kEq);
+    if (is_signed_integer(n.dtype)) {
+      const M negated = int_compare(b, all, kEq);
+      const V divisor = select(zero, one, select(negated, one, b));
+      const V q = make(Op::kIntQuotient, a, divisor);
+      if (rest) return select(zero, a, int_sub(a, make(Op::kIntMul, q, divisor)));
+      return select(zero, all, select(negated, int_sub(none, q), q));
+    }
+    // The quotient of half of a, twice, is that of a or 1 less; of divisors above all signed
+    // numbers it is 0 or 1.
+    const V divisor = select(zero, one, b), sign = b_.sign_bit();
+    const V halves = shift_left(make(Op::kIntQuotient, shift_right(a, 1), divisor), 1);
+    const V q = select(int_compare(divisor, none, kLt), none, halves);
+    const V left = int_sub(a, make(Op::kIntMul, q, divisor));
+    const M more = int_compare(left ^ sign, divisor ^ sign, kGe);
+    if (rest) return select(zero, a, select(more, int_sub(left, divisor), left));
+    return select(zero, all, int_add(q, select(more, one, none)));
   }
 
   int shift(const Node& n, V x) {

@@ -35,8 +35,9 @@ enum class Op : uint8_t {
   kTernary,  // bits, by the truth table imm: bit 4a + 2b + c; AVX-512 only
   kIntAdd,
   kIntSub,
-  kIntMul,  // 32 bits only
-  kIntMax,  // 32 bits, signed
+  kIntMul,       // 32 bits only
+  kIntQuotient,  // a / b rounded toward zero, 32 bits, signed, where that is a number of 32 bits
+  kIntMax,       // 32 bits, signed
   kIntMin,
   kIntCompare,       // M; 32 bits, signed; imm: kEq, kLt, kLe, kGt, kGe or kNe
   kShiftLeft,        // by imm bits

@@ -221,11 +221,11 @@ struct Fold {
 class Kernel : public StageKernel {
  public:
   Kernel(std::unique_ptr<const Code> code, const Stage& stage, const Program& program,
-         int64_t bytes)
-      : code_(std::move(code)), calls_(program.calls), bytes_(bytes) {
+         int64_t bytes, size_t window_offset)
+      : code_(std::move(code)), calls_(program.calls), bytes_(bytes), loop_(loop_at(0)) {
     for (const Stage::Reduction& r : stage.reductions)
       folds_.push_back({r.kind, stage.dtype_of(r.value)});
-    loop_ = reinterpret_cast<StageLoop>(reinterpret_cast<uintptr_t>(code_->data()));
+    if (window_offset > 0) window_ = loop_at(window_offset);
   }
 
   void run(const void* const* in, void* const* out, void* const* acc, int64_t n,
@@ -234,14 +234,27 @@ class Kernel : public StageKernel {
       loop_(in, out, nullptr, 0, n);
       return;
     }
-    for (int64_t begin = 0; begin < n; begin += kStageBlock) {
+    int64_t begin = 0;
+    for (constexpr int64_t kWindow = kWindowBlocks * kStageBlock;
+         window_ != nullptr && begin + kWindow <= n; begin += kWindow) {
+      window_(in, out, workspace, begin, begin + kWindow);
+      for (size_t block = 0; block < kWindowBlocks; ++block)
+        fold(static_cast<const char*>(workspace) + block * lanes_bytes(), acc);
+    }
+    for (; begin < n; begin += kStageBlock) {
       loop_(in, out, workspace, begin, std::min(n, begin + kStageBlock));
       fold(workspace, acc);
     }
   }
-  size_t workspace_bytes() const override { return folds_.size() * 64; }
+  size_t workspace_bytes() const override {
+    return lanes_bytes() * (window_ == nullptr ? 1 : kWindowBlocks);
+  }
 
  protected:
+  StageLoop loop_at(size_t offset) const {
+    return reinterpret_cast<StageLoop>(reinterpret_cast<uintptr_t>(code_->data() + offset));
+  }
+  size_t lanes_bytes() const { return folds_.size() * 64; }  // of one block
   void fold(const void* lanes, void* const* acc) const {
     for (size_t r = 0; r < folds_.size(); ++r)
       folds_[r](static_cast<const char*>(lanes) + r * 64, bytes_, acc[r]);
@@ -251,17 +264,18 @@ class Kernel : public StageKernel {
   std::vector<std::shared_ptr<const LaneCall>> calls_;  // of the code
   int64_t bytes_;
   std::vector<Fold> folds_;
-  StageLoop loop_;
+  StageLoop loop_, window_ = nullptr;
 };
 
 // AVX2 has no masks for all sizes of elements: what is left after whole vectors is copied to
 // workspace, and from there.
 class TailKernel final : public Kernel {
  public:
-  TailKernel(std::unique_ptr<const Code> code, size_t tail_offset, const Stage& stage,
-             const StageProgram& program)
-      : Kernel(std::move(code), stage, program.program, 32), lanes_(program.wide ? 4 : 8) {
-    tail_ = reinterpret_cast<StageLoop>(reinterpret_cast<uintptr_t>(code_->data() + tail_offset));
+  TailKernel(std::unique_ptr<const Code> code, const Stage& stage, const StageProgram& program,
+             const StageEmitter& emitter)
+      : Kernel(std::move(code), stage, program.program, 32, emitter.window_offset()),
+        lanes_(program.wide ? 4 : 8),
+        tail_(loop_at(emitter.tail_offset())) {
     for (const Stage::Input& in : stage.inputs)
       inputs_.push_back(in.scalar ? 0 : size_of(in.dtype));
     for (const Stage::Output& o : stage.outputs)
@@ -275,7 +289,7 @@ class TailKernel final : public Kernel {
     if (whole < n) run_tail(in, out, acc, whole, n - whole, workspace);
   }
   size_t workspace_bytes() const override {
-    return (folds_.size() + 2 * (inputs_.size() + outputs_.size())) * 64;
+    return Kernel::workspace_bytes() + 2 * (inputs_.size() + outputs_.size()) * 64;
   }
 
  private:
@@ -286,7 +300,7 @@ class TailKernel final : public Kernel {
 
   void run_tail(const void* const* in, void* const* out, void* const* acc, int64_t begin,
                 int64_t count, void* workspace) const {
-    char* buffer = static_cast<char*>(workspace) + folds_.size() * 64;
+    char* buffer = static_cast<char*>(workspace) + lanes_bytes();
     const size_t arrays = inputs_.size() + outputs_.size();
     void** pointers = reinterpret_cast<void**>(buffer + arrays * 64);
     for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -329,8 +343,9 @@ std::unique_ptr<const StageKernel> make_stage(const Stage& stage, IsaLevel level
     std::unique_ptr<const Code> code = Code::make(emitter.generate());
     if (code == nullptr) return nullptr;
     if (level == IsaLevel::kV4)
-      return std::make_unique<Kernel>(std::move(code), stage, program->program, 64);
-    return std::make_unique<TailKernel>(std::move(code), emitter.tail_offset(), stage, *program);
+      return std::make_unique<Kernel>(std::move(code), stage, program->program, 64,
+                                      emitter.window_offset());
+    return std::make_unique<TailKernel>(std::move(code), stage, *program, emitter);
   } catch (const Xbyak::Error&) {
     return nullptr;
   }

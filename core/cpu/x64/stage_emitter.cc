@@ -13,10 +13,6 @@ namespace {
 
 constexpr int kPointerRegisters[] = {3, 8, 9, 10, 11, 12, 13, 14, 15};
 constexpr int kMostOfTwo = 400, kMostOfFour = 200;  // instructions of a turn of so many copies
-// Runs that no cache holds, over few arrays, are done in segments.
-constexpr int64_t kLongRun = 32 << 20;  // bytes of all arrays
-constexpr int kMostArrays = 5, kSegments = 4;
-constexpr int64_t kSegmentElements = 8192;
 
 }  // namespace
 
@@ -108,55 +104,15 @@ void StageEmitter::pin_invariants(const std::vector<Inst>& block, int room) {
   }
 }
 
-void StageEmitter::choose_segments() {
-  if (!stage_.reductions.empty()) return;
-  int arrays = 0;
-  int64_t bytes = 0;  // of one element of each
-  const auto count = [&](Dtype dtype) { ++arrays, bytes += size_of(dtype); };
-  for (const Stage::Output& o : stage_.outputs) count(stage_.dtype_of(o.value));
-  for (const Stage::Input& in : stage_.inputs) {
-    if (in.whole > 0) return;
-    if (!in.scalar) count(in.dtype);
-  }
-  if (arrays > kMostArrays || stage_.longest * bytes < kLongRun) return;
-  segments_ = kSegments;
-  const int64_t turn = copies_ * lanes_;
-  segment_elements_ = (kSegmentElements / turn + 1) * turn;  // no multiple of the size of a page
-  left_slot_ = new_slot();
-}
-
-// Turns of the segments alternate: the processor fetches ahead within a page only, and few arrays
-// alone are too few pages at once for the rate of the memory.
-void StageEmitter::run_segments() {
-  const int turn = copies_ * lanes_, all = static_cast<int>(segments_ * segment_elements_);
-  const Xbyak::Address segments_left = dword[rsp + left_slot_ * 64],
-                       turns_left = dword[rsp + left_slot_ * 64 + 4];
-  Xbyak::Label window, next_turn, next_segment, done;
-  L(window);
-  lea(rdx, ptr[rax + all]);
-  cmp(rdx, rcx);
-  jg(done, T_NEAR);
-  mov(turns_left, static_cast<uint32_t>(segment_elements_ / turn));
-  L(next_turn);
-  mov(segments_left, static_cast<uint32_t>(segments_));
-  L(next_segment);
-  emit(unrolled(copies_));
-  add(rax, static_cast<uint32_t>(segment_elements_));
-  dec(segments_left);
-  jnz(next_segment, T_NEAR);
-  sub(rax, static_cast<uint32_t>(all - turn));
-  dec(turns_left);
-  jnz(next_turn, T_NEAR);
-  add(rax, static_cast<uint32_t>(all - segment_elements_));
-  jmp(window, T_NEAR);
-  L(done);
-}
-
 std::vector<uint8_t> StageEmitter::generate() {
   choose_unrolling();
   choose_segments();
   assign_pointers();
   function(false);
+  if (!segment_slots_.empty()) {
+    window_offset_ = getSize();
+    window();
+  }
   if (!v4()) {
     tail_offset_ = getSize();
     function(true);
@@ -167,7 +123,7 @@ std::vector<uint8_t> StageEmitter::generate() {
   return finish();
 }
 
-void StageEmitter::function(bool tail_only) {
+void StageEmitter::begin_function() {
   enter();
   mov(rax, rcx);
   mov(rcx, r8);
@@ -175,6 +131,10 @@ void StageEmitter::function(bool tail_only) {
   load_scalars();
   load_pointers();
   load_pinned_constants();
+}
+
+void StageEmitter::function(bool tail_only) {
+  begin_function();
   start_accumulators();
   if (tail_only) {
     make_tail_mask();
@@ -182,7 +142,7 @@ void StageEmitter::function(bool tail_only) {
     emit(unrolled(1));
     masked_ = false;
   } else {
-    if (segments_ > 1) run_segments();
+    if (segments_ > 1 && stage_.reductions.empty()) run_segments();
     for (int copies = copies_; copies > 0; copies = copies > 1 ? 1 : 0) {
       Xbyak::Label loop, done;
       lea(rdx, ptr[rax + copies * lanes_]);
@@ -207,7 +167,7 @@ void StageEmitter::function(bool tail_only) {
       L(done);
     }
   }
-  finish_accumulators();
+  finish_accumulators(0);
   leave();
 }
 
@@ -468,7 +428,7 @@ void StageEmitter::start_accumulators() {
   }
 }
 
-void StageEmitter::finish_accumulators() {
+void StageEmitter::finish_accumulators(int at) {
   if (stage_.reductions.empty()) return;
   mov(rdx, ptr[rsp + lanes_slot_ * 64]);
   for (size_t r = 0; r < stage_.reductions.size(); ++r) {
@@ -484,7 +444,7 @@ void StageEmitter::finish_accumulators() {
       join(sum, sum, reg(first + static_cast<size_t>(u), hold(1)), stage_.reductions[r].kind,
            stage_.dtype_of(stage_.reductions[r].value));
     }
-    vmovups(ptr[rdx + static_cast<int>(r) * 64], sum);
+    vmovups(ptr[rdx + at + static_cast<int>(r) * 64], sum);
   }
 }
 

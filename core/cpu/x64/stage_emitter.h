@@ -11,6 +11,10 @@ namespace spruce::cpu::x64 {
 using StageLoop = void (*)(const void* const* in, void* const* out, void* lanes, int64_t begin,
                            int64_t end);
 
+/// Blocks of kStageBlock elements of a window. Its loop leaves the lanes of one block after the
+/// other, each those of all reductions.
+inline constexpr int kWindowBlocks = 32;
+
 /// What a stage becomes: one vector's worth of instructions.
 struct StageProgram {
   Program program;
@@ -26,6 +30,9 @@ class StageEmitter final : public Emitter {
   /// and the code at `tail_offset` one vector of which end - begin lanes count.
   std::vector<uint8_t> generate();
   size_t tail_offset() const { return tail_offset_; }
+  /// The loop over a window, which fetches from several pages at once; 0 where runs are too short
+  /// to gain by it or nothing is reduced.
+  size_t window_offset() const { return window_offset_; }
 
  private:
   void load(const Inst& inst, const Xbyak::Operand& to) override;
@@ -42,7 +49,9 @@ class StageEmitter final : public Emitter {
   std::vector<Inst> unrolled(int copies) const;
   void choose_unrolling();
   void pin_invariants(const std::vector<Inst>& block, int room);
+  void begin_function();
   void function(bool tail_only);
+  void window();
   void assign_pointers();
   void load_pointers();
   void load_scalars();
@@ -55,7 +64,7 @@ class StageEmitter final : public Emitter {
             Dtype dtype);
   void fold_into(int accumulator, int reduction, const Xbyak::Xmm& value);
   void start_accumulators();
-  void finish_accumulators();
+  void finish_accumulators(int at);  // `at` bytes into the lanes
   void make_tail_mask();
   void choose_segments();
   void run_segments();
@@ -71,11 +80,12 @@ class StageEmitter final : public Emitter {
   std::vector<int> accumulators_;      // the register of accumulator [reduction, copy], or -1
   std::vector<int> accumulator_slots_;
   int lanes_slot_ = -1, tail_slot_ = -1;
-  int segments_ = 1;              // parts of a long run whose turns alternate
-  int64_t segment_elements_ = 0;  // a multiple of the elements of a turn
-  int left_slot_ = -1;            // counters: segments of this turn, turns of these segments
+  int segments_ = 1;                // parts of a long run whose turns alternate
+  int64_t segment_elements_ = 0;    // a multiple of the elements of a turn
+  int left_slot_ = -1;              // two counters of loops
+  std::vector<int> segment_slots_;  // of accumulator [segment, reduction, copy] of a window
   Xbyak::Label tail_table_;
-  size_t tail_offset_ = 0;
+  size_t tail_offset_ = 0, window_offset_ = 0;
 };
 
 }  // namespace spruce::cpu::x64

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // a - b * trunc(a / b), with the sign of a. Of integers, rem(a, 0) is a.
-#include <cmath>
-
 #include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/math/division.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -13,8 +12,14 @@ namespace {
 struct Rem {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::fmod(a, b);
+    if constexpr (scalar::Floating<T>) {
+      return cpu::math::fmod<I>(a, b);
+    } else if constexpr (I::kHasFma && sizeof(T) == 4) {
+      bool simple = b == 0;
+      if constexpr (std::is_signed_v<T>) simple = simple | (b == -1);
+      const T divisor = simple ? T{1} : b;
+      const T rest = a - cpu::math::quotient(a, divisor) * divisor;
+      return b == 0 ? a : rest;
     } else {
       if (b == 0) return a;
       if constexpr (std::is_signed_v<T>) {
@@ -26,7 +31,7 @@ struct Rem {
 };
 
 int expression(const ScalarArgs& a) {
-  return is_floating(a.out) ? scalar::call_of(scalar::Function::kFmod, a)
+  return is_floating(a.out) ? scalar::binary<Rem, cpu::Types::kFloating>(a)
                             : scalar::apply(scalar::Op::kRem, a);
 }
 

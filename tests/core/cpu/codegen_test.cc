@@ -67,6 +67,8 @@ std::vector<Case> cases() {
                              "shift_right_logical", "shift_right_arithmetic"})
       all.push_back({name, {d, d}, d});
     for (const char* name : {"eq", "ne", "lt", "le", "gt", "ge"}) all.push_back({name, {d, d}, kB});
+    all.push_back({"div", {d, d}, d});
+    all.push_back({"rem", {d, d}, d});
     all.push_back({"not", {d}, d});
     all.push_back({"abs", {d}, d});
     all.push_back({"convert_element_type", {d}, kF, Params::make(ConvertParams{kF, false})});
@@ -105,6 +107,30 @@ TEST(Codegen, GivesTheBitsOfEachPrimitivesKernel) {
                                  " at level " + std::to_string(static_cast<int>(level));
         expect_stage(stage, level, inputs, n, what);
         if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Codegen, DividesIntegersAtTheEndsOfTheirRanges) {
+  const uint32_t ends[] = {0,          1,           2,          3,          7,          1000,
+                           0x7ffffffe, 0x7fffffffu, 0x80000000, 0x80000001, 0xfffffff9, 0xfffffffe,
+                           0xffffffff, 0xaaaaaaaa,  0x55555555, 0x10001};
+  const size_t count = std::size(ends);
+  Bytes a(count * count * 4), b(count * count * 4);
+  for (size_t i = 0; i < count * count; ++i) {
+    std::memcpy(a.data() + 4 * i, &ends[i / count], 4);
+    std::memcpy(b.data() + 4 * i, &ends[i % count], 4);
+  }
+  for (const IsaLevel level : levels()) {
+    for (const Dtype d : {Dtype::kInt32, Dtype::kUint32}) {
+      for (const char* op : {"div", "rem"}) {
+        Stage stage;
+        stage.inputs = {{d}, {d}};
+        stage.ops.push_back({&primitive(op), {}, {0, 1}, d});
+        stage.outputs.push_back({2});
+        expect_stage(stage, level, {a, b}, static_cast<int64_t>(count * count),
+                     std::string(op) + " of " + std::string(name(d)));
       }
     }
   }
@@ -224,17 +250,17 @@ TEST(Codegen, RunsRandomProgramsOfAnyLength) {
 }
 
 // Long runs over few arrays are done in segments, and what is left behind them.
-TEST(Codegen, RunsRandomProgramsOverLongRuns) {
+void expect_long_runs(bool reductions) {
   for (const IsaLevel level : levels()) {
     int tried = 0;
     for (unsigned seed = 1000; tried < 24; ++seed) {
       Values random(seed);
       Stage stage = random_stage(random, seed % 4 == 3);
-      stage.reductions.clear();
+      if (!reductions) stage.reductions.clear();
       stage.longest = 1 << 25;
       size_t arrays = stage.outputs.size();
       for (const Stage::Input& in : stage.inputs) arrays += in.scalar ? 0 : 1;
-      if (arrays > 5) continue;
+      if (arrays > 5 || stage.reductions.empty() == reductions) continue;
       ++tried;
       const int64_t n = 66000 + seed % 500;
       std::vector<Bytes> inputs;
@@ -246,10 +272,13 @@ TEST(Codegen, RunsRandomProgramsOverLongRuns) {
           size_of(stage.dtype_of(stage.outputs[0].value)) == size_of(stage.inputs[0].dtype) &&
           stage.outputs[0].mode == Stage::Mode::kStore && !stage.inputs[0].scalar;
       expect_stage(stage, level, inputs, n, what, in_place);
-      if (HasFailure()) return;
+      if (::testing::Test::HasFailure()) return;
     }
   }
 }
+
+TEST(Codegen, RunsRandomProgramsOverLongRuns) { expect_long_runs(false); }
+TEST(Codegen, RunsRandomReductionsOverLongRuns) { expect_long_runs(true); }
 
 TEST(Codegen, FoldsIntegersAndProducts) {
   for (const IsaLevel level : levels()) {

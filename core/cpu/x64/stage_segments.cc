@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that no cache holds, over few arrays, are done in segments whose turns alternate.
+#include "spruce/core/cpu/x64/stage_emitter.h"
+
+namespace spruce::cpu::x64 {
+namespace {
+
+constexpr int64_t kLongRun = 32 << 20;  // bytes of all arrays
+constexpr int kMostArrays = 5, kSegments = 4;
+constexpr int64_t kSegmentElements = 8192;
+
+}  // namespace
+
+void StageEmitter::choose_segments() {
+  int arrays = 0;
+  int64_t bytes = 0;  // of one element of each
+  const auto count = [&](Dtype dtype) { ++arrays, bytes += size_of(dtype); };
+  for (const Stage::Output& o : stage_.outputs) count(stage_.dtype_of(o.value));
+  for (const Stage::Input& in : stage_.inputs) {
+    if (in.whole > 0) return;
+    if (!in.scalar) count(in.dtype);
+  }
+  if (arrays > kMostArrays || stage_.longest * bytes < kLongRun) return;
+  segments_ = kSegments;
+  left_slot_ = new_slot();
+  if (!stage_.reductions.empty()) {
+    segment_elements_ = kWindowBlocks / segments_ * kStageBlock;
+    for (int s = 0; s < segments_; ++s) {
+      for (size_t i = 0; i < accumulators_.size(); ++i) segment_slots_.push_back(new_slot());
+    }
+    return;
+  }
+  const int64_t turn = copies_ * lanes_;
+  segment_elements_ = (kSegmentElements / turn + 1) * turn;  // no multiple of the size of a page
+}
+
+// Turns of the segments alternate: the processor fetches ahead within a page only, and few arrays
+// alone are too few pages at once for the rate of the memory.
+void StageEmitter::run_segments() {
+  const int turn = copies_ * lanes_, all = static_cast<int>(segments_ * segment_elements_);
+  const Xbyak::Address segments_left = dword[rsp + left_slot_ * 64],
+                       turns_left = dword[rsp + left_slot_ * 64 + 4];
+  Xbyak::Label window, next_turn, next_segment, done;
+  L(window);
+  lea(rdx, ptr[rax + all]);
+  cmp(rdx, rcx);
+  jg(done, T_NEAR);
+  mov(turns_left, static_cast<uint32_t>(segment_elements_ / turn));
+  L(next_turn);
+  mov(segments_left, static_cast<uint32_t>(segments_));
+  L(next_segment);
+  emit(unrolled(copies_));
+  add(rax, static_cast<uint32_t>(segment_elements_));
+  dec(segments_left);
+  jnz(next_segment, T_NEAR);
+  sub(rax, static_cast<uint32_t>(all - turn));
+  dec(turns_left);
+  jnz(next_turn, T_NEAR);
+  add(rax, static_cast<uint32_t>(all - segment_elements_));
+  jmp(window, T_NEAR);
+  L(done);
+}
+
+// The same for reductions: each segment has accumulators of its own, which are in registers for its
+// turn only, and each block leaves its lanes.
+void StageEmitter::window() {
+  const int turn = copies_ * lanes_, segment = static_cast<int>(segment_elements_);
+  const int blocks = kWindowBlocks / segments_;
+  const int lanes_bytes = static_cast<int>(stage_.reductions.size()) * 64;
+  const Xbyak::Address blocks_left = dword[rsp + left_slot_ * 64],
+                       turns_left = dword[rsp + left_slot_ * 64 + 4];
+  const std::vector<int> slots = accumulator_slots_;
+  const size_t count = accumulators_.size();
+  const auto enter_segment = [&](int s) {
+    const auto first = segment_slots_.begin() + static_cast<std::ptrdiff_t>(count) * s;
+    accumulator_slots_.assign(first, first + static_cast<std::ptrdiff_t>(count));
+  };
+  const auto move_accumulators = [&](bool to_memory) {
+    for (size_t i = 0; i < count; ++i) {
+      if (accumulators_[i] < 0) continue;
+      const Xbyak::Xmm x = vec(accumulators_[i]);
+      to_memory ? vmovups(slot(accumulator_slots_[i]), x) : vmovups(x, slot(accumulator_slots_[i]));
+    }
+  };
+  begin_function();
+  Xbyak::Label next_block, next_turn;
+  mov(blocks_left, static_cast<uint32_t>(blocks));
+  L(next_block);
+  for (int s = 0; s < segments_; ++s) {
+    enter_segment(s);
+    start_accumulators();
+    move_accumulators(true);
+  }
+  mov(turns_left, static_cast<uint32_t>(kStageBlock / turn));
+  L(next_turn);
+  for (int s = 0; s < segments_; ++s) {
+    enter_segment(s);
+    move_accumulators(false);
+    emit(unrolled(copies_));
+    move_accumulators(true);
+    add(rax, static_cast<uint32_t>(segment));
+  }
+  sub(rax, static_cast<uint32_t>(segments_ * segment - turn));
+  dec(turns_left);
+  jnz(next_turn, T_NEAR);
+  for (int s = 0; s < segments_; ++s) {
+    enter_segment(s);
+    move_accumulators(false);
+    finish_accumulators(s * blocks * lanes_bytes);
+  }
+  add(qword[rsp + lanes_slot_ * 64], static_cast<uint32_t>(lanes_bytes));
+  dec(blocks_left);
+  jnz(next_block, T_NEAR);
+  leave();
+  accumulator_slots_ = slots;
+}
+
+}  // namespace spruce::cpu::x64
