@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/math/inline.h"
 
 namespace spruce::cpu {
 namespace {
@@ -48,18 +49,28 @@ struct Tile {
   }
 };
 
-// Few columns, or few rows, with their number known to the compiler.
-template <int kFew, bool kColumns, class T>
-SPRUCE_INLINE void few(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) {
+// Few columns, or few rows, with their number known to the compiler; where kDense, they are all
+// that their array has.
+template <int kFew, bool kColumns, bool kDense, class T>
+SPRUCE_INLINE void few_loop(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) {
+  SPRUCE_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
 #pragma GCC unroll 3
     for (int j = 0; j < kFew; ++j) {
       if (kColumns)
-        to[(to_step == kFew ? kFew : to_step) * i + j] = from[j * from_step + i];
+        to[(kDense ? kFew : to_step) * i + j] = from[j * from_step + i];
       else
-        to[j * to_step + i] = from[(from_step == kFew ? kFew : from_step) * i + j];
+        to[j * to_step + i] = from[(kDense ? kFew : from_step) * i + j];
     }
   }
+}
+
+template <int kFew, bool kColumns, class T>
+SPRUCE_INLINE void few(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) {
+  if ((kColumns ? to_step : from_step) == kFew)
+    few_loop<kFew, kColumns, true>(from, from_step, to, to_step, n);
+  else
+    few_loop<kFew, kColumns, false>(from, from_step, to, to_step, n);
 }
 
 template <bool kColumns, class T>
@@ -71,15 +82,31 @@ SPRUCE_INLINE bool few(const T* from, int64_t from_step, T* to, int64_t to_step,
   return false;
 }
 
+// Matrices that are smaller than the smallest tile.
 template <class T>
-SPRUCE_INLINE void scalar_block(const T* from, int64_t from_step, T* to, int64_t to_step,
-                                int64_t rows, int64_t columns) {
-  if (few<true>(from, from_step, to, to_step, rows, columns)) return;
-  if (few<false>(from, from_step, to, to_step, columns, rows)) return;
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) to[i * to_step + j] = from[j * from_step + i];
+struct Small {
+  static SPRUCE_INLINE void body(const T* from, int64_t from_step, T* to, int64_t to_step,
+                                 int64_t rows, int64_t columns) {
+    if (few<true>(from, from_step, to, to_step, rows, columns)) return;
+    if (few<false>(from, from_step, to, to_step, columns, rows)) return;
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < columns; ++j) to[i * to_step + j] = from[j * from_step + i];
+    }
   }
-}
+  SPRUCE_TARGET_BASE static void base(const T* from, int64_t from_step, T* to, int64_t to_step,
+                                      int64_t rows, int64_t columns) {
+    body(from, from_step, to, to_step, rows, columns);
+  }
+  SPRUCE_TARGET_V3 static void v3(const T* from, int64_t from_step, T* to, int64_t to_step,
+                                  int64_t rows, int64_t columns) {
+    body(from, from_step, to, to_step, rows, columns);
+  }
+  static void run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows,
+                  int64_t columns) {
+    static const auto loop = pick(&base, &v3, &v3);
+    loop(from, from_step, to, to_step, rows, columns);
+  }
+};
 
 // Tiles walk along the rows of `to`, so that its lines are written whole; a strip of tiles reads
 // kLanes elements, at best a line, of each row of `from`. The last tiles reach back over the ones
@@ -93,7 +120,7 @@ SPRUCE_INLINE void body(const void* from_v, int64_t from_step, void* to_v, int64
     if constexpr (kLanes * sizeof(T) > 16)
       body<T, kLanes / 2>(from, from_step, to, to_step, rows, columns);
     else
-      scalar_block(from, from_step, to, to_step, rows, columns);
+      Small<T>::run(from, from_step, to, to_step, rows, columns);
     return;
   }
   for (int64_t i = 0; i < rows; i += kLanes) {

@@ -391,6 +391,27 @@ TEST(Cumulative, RowsOfEveryLengthInAnyNumberBothWays) {
   EXPECT_EQ(ints(cumprod(full({3}, 1 << 20))), (Ints{1 << 20, 0, 0})) << "wraps";
 }
 
+TEST(Cumulative, LongRowsOfIntegersOnAnyNumberOfThreads) {
+  const int before = threads();
+  for (const Dtype d : {int32, uint32, int64, uint64}) {
+    for (const int64_t n : {16383, 16384, 16387, 50003}) {
+      // Sums beyond the range of 4 bytes wrap.
+      const Array x = astype(random::randint(Key(3), {2, n}, 0, 1 << 20), d);
+      const auto values = astype(x, int64).to_vector<int64_t>();
+      std::vector<int64_t> sums(values.size());
+      for (size_t i = 0; i < values.size(); ++i)
+        sums[i] = values[i] + (i % static_cast<size_t>(n) == 0 ? 0 : sums[i - 1]);
+      const Array expected = astype(array(sums, {2, n}), d);
+      for (const int count : {1, 2, 5}) {
+        set_threads(count);
+        EXPECT_TRUE(array_equal(cumsum(x, 1), expected)) << name(d) << n << " " << count;
+        EXPECT_TRUE(array_equal(cumsum(x[0]), expected[0])) << name(d) << n << " " << count;
+      }
+    }
+  }
+  set_threads(before);
+}
+
 TEST(Cumulative, Logsumexp) {
   const Array x = array({-kInf, 0.0f, 1000.0f, -5.0f, 1000.0f});
   const Floats y = cumlogsumexp(x).to_vector<float>();

@@ -96,6 +96,8 @@ TEST(FusedReductions, OfConvertedElementsAreThoseOfEvaluation) {
           expect_same(r, numbers(a, values, {100}), b, none);
           expect_same(r, numbers(a, values, {5, 40}), b, -1);
           expect_same(r, numbers(a, values, {40, 5}), b, 0);
+          expect_same(r, numbers(a, values, {9, 70}), b, 0);
+          expect_same(r, numbers(a, values, {3, 4, 70}), b, 0);
           if (testing::Test::HasFailure()) return;
         }
       }

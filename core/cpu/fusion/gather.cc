@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/rules/reduce.h"
 
@@ -56,8 +57,25 @@ W identity(Stage::Kind kind) {
   }
 }
 
+// Of bool, as bytes, which there are vectors of.
+void join_bools(Stage::Kind kind, const bool* from, bool* acc, int64_t n) {
+  const auto* const x = reinterpret_cast<const uint8_t*>(from);
+  auto* const y = reinterpret_cast<uint8_t*>(acc);
+  if (kind == Stage::Kind::kMax) {
+    SPRUCE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] |= x[i];
+  } else {
+    SPRUCE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) y[i] &= x[i];
+  }
+}
+
 template <class From, class Acc>
 void join_all(Stage::Kind kind, const From* from, Acc* acc, int64_t n, int64_t step) {
+  if constexpr (std::is_same_v<Acc, bool>) {
+    if (step == 1 && (kind == Stage::Kind::kMax || kind == Stage::Kind::kMin))
+      return join_bools(kind, from, acc, n);
+  }
   const auto loop = [&]<bool kWraps>() {
     using W =
         std::conditional_t<std::is_same_v<Acc, double>, double, typename Work<Acc, kWraps>::type>;
@@ -111,10 +129,11 @@ void gather_start(Stage::Kind kind, Dtype value, void* acc, int64_t n) {
 void gather(Stage::Kind kind, Dtype value, bool wide, const void* from, void* acc, int64_t n,
             int64_t step) {
   visit(kind, value, [&]<class T, class A>(T, A) {
-    if (kIsHalf<T> && wide)
-      join_all(kind, static_cast<const float*>(from), static_cast<A*>(acc), n, step);
-    else
-      join_all(kind, static_cast<const T*>(from), static_cast<A*>(acc), n, step);
+    if constexpr (kIsHalf<T>) {
+      if (wide)
+        return join_all(kind, static_cast<const float*>(from), static_cast<A*>(acc), n, step);
+    }
+    join_all(kind, static_cast<const T*>(from), static_cast<A*>(acc), n, step);
   });
 }
 

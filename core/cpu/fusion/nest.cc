@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
@@ -55,10 +56,7 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
       gather_finish(s.reduction, s.dtype, from, to, rows);
       break;
     case Step::Kind::kFoldRows:
-      if (s.short_rows != nullptr)
-        s.short_rows(from, to, rows, s.count);
-      else
-        s.loop(from, to, rows, s.count, 1, 1);
+      s.loop(from, to, rows, s.count, 1, 1);
       break;
     case Step::Kind::kFoldColumns:
       s.loop(from, to, 1, rows, s.count, s.count);
@@ -97,12 +95,17 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
   }
 }
 
-// Joins the f32 sums of columns to their accumulators, or throws them away, and begins anew.
+// Joins the f32 parts of columns to their accumulators, or throws them away, and begins anew.
 void Nest::add_to_accumulators(char** at, bool join) const {
   for (const Step& s : steps_) {
     if (s.kind != Step::Kind::kAddToAccumulators) continue;
-    if (join) gather(s.reduction, s.dtype, false, at[s.first], at[s.first + 1], s.count, 1);
-    std::memset(at[s.first], 0, static_cast<size_t>(s.count) * sizeof(float));
+    float* const parts = reinterpret_cast<float*>(at[s.first]);
+    if (join) gather(s.reduction, s.dtype, s.wide, parts, at[s.first + 1], s.count, 1);
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    const float start = s.reduction == Stage::Kind::kMax   ? -kInf
+                        : s.reduction == Stage::Kind::kMin ? kInf
+                                                           : 0.0f;
+    std::fill_n(parts, s.count, start);
   }
 }
 

@@ -78,13 +78,12 @@ class Nest {
       kBroadcastRows,      // one element for each row becomes a row each
       kRepeat,             // a row becomes as many as a block has; where outer axes move on
       kAccumulate,         // elements join accumulators, row by row
-      kAddToAccumulators,  // f32 sums of columns join accumulators, every so many rows
+      kAddToAccumulators,  // f32 parts of columns join accumulators, every so many rows
     } kind;
     size_t first = 0;  // of its entries
     size_t outs = 0, accs = 0, end = 0;
     std::shared_ptr<const StageKernel> kernel;
     ReduceLoop loop = nullptr;
-    void (*short_rows)(const void*, void*, int64_t rows, int64_t n) = nullptr;
     Stage::Kind reduction = Stage::Kind::kSum;
     Dtype dtype = Dtype::kFloat32;
     bool wide = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "spruce/core/cpu/fusion/gather.h"
 #include "spruce/core/cpu/fusion/nest_builder.h"
-#include "spruce/core/cpu/fusion/short_rows.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::cpu {
@@ -22,6 +22,32 @@ std::shared_ptr<const StageKernel> make_kernel(const Stage& stage) {
   std::shared_ptr<const StageKernel> kernel = make_stage_x64(stage);
   if (kernel == nullptr) kernel = make_stage_tape(stage);
   return kernel;
+}
+
+// How a stage joins the elements of a row to what it has of the rows before, where it can.
+std::optional<Stage::Mode> joining_mode(Stage::Kind kind) {
+  switch (kind) {
+    case Stage::Kind::kSum:
+      return Stage::Mode::kAdd;
+    case Stage::Kind::kMax:
+      return Stage::Mode::kMax;
+    case Stage::Kind::kMin:
+      return Stage::Mode::kMin;
+    default:
+      return {};
+  }
+}
+
+// Whether it joins them in f32, and those parts to accumulators of another dtype from time to time.
+bool joins_in_f32(Stage::Kind kind, Dtype dtype) {
+  const bool sum = kind == Stage::Kind::kSum;
+  return joining_mode(kind) && (is_half(dtype) || (sum && dtype == Dtype::kFloat32));
+}
+
+// Whether it joins them to the accumulators.
+bool joins_at_once(Stage::Kind kind, Dtype dtype) {
+  return joining_mode(kind) && !is_half(dtype) && !is_bool(dtype) &&
+         accumulator_dtype(dtype, kind) == dtype;
 }
 
 }  // namespace
@@ -312,15 +338,18 @@ void NestBuilder::reduce(Draft& d, int e) {
     add_step(step, {acc});
     step.kind = Step::Kind::kFinish;
     after_.push_back({step, {acc, place(y)}});
-  } else if (of_rows && step.reduction == Stage::Kind::kSum &&
-             (is_half(dtype(x)) || dtype(x) == Dtype::kFloat32)) {
-    const Entry sums = local_entry(1, n_.inner_, 4);
-    store(d, is_half(dtype(x)) ? widened(d, value) : value, sums, Stage::Mode::kAdd);
+  } else if (of_rows && joins_in_f32(step.reduction, dtype(x))) {
+    const bool sum = step.reduction == Stage::Kind::kSum;
+    const Entry parts = local_entry(1, n_.inner_, 4);
+    store(d, is_half(dtype(x)) ? widened(d, value) : value, parts, *joining_mode(step.reduction));
     step.kind = Step::Kind::kAddToAccumulators;
-    step.dtype = Dtype::kFloat32;
+    if (sum) step.dtype = Dtype::kFloat32;
+    step.wide = !sum;
     step.count = n_.inner_;
     n_.rows_between_sums_ = kMostRows;
-    after_.push_back({step, {sums, accumulated(e)}});
+    after_.push_back({step, {parts, accumulated(e)}});
+  } else if (joins_at_once(step.reduction, dtype(x))) {
+    store(d, value, accumulated(e), *joining_mode(step.reduction));
   } else {
     const Entry elements = local_entry(n_.block_, n_.inner_, bytes(x));
     store(d, value, elements);
@@ -343,8 +372,6 @@ void NestBuilder::reduce_contiguous(Draft& d, int e, Step step, int value, bool 
     Step fold = step;
     fold.kind = of_row ? Step::Kind::kFoldRows : Step::Kind::kFoldColumns;
     fold.loop = reduce_loops(*eq(e).primitive, step.wide ? Dtype::kFloat32 : dtype(x)).first;
-    if (of_row)
-      fold.short_rows = short_rows(step.reduction, step.wide ? Dtype::kFloat32 : dtype(x));
     fold.count = n_.inner_;
     if (!is_cross_block(e) && !step.wide) {
       after_.push_back({fold, {elements, place(y)}});

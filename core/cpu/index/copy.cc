@@ -80,6 +80,19 @@ struct Plan {
   }
 };
 
+// Each of `count` elements n times.
+template <class T>
+void repeat_elements(T* to, const T* from, int64_t n, int64_t count) {
+  if (n <= kMostParts) {
+    const void* parts[kMostParts];
+    std::fill_n(parts, n, from);
+    return interleave(to, parts, n, sizeof(T), count);
+  }
+  for (int64_t k = 0; k < count; ++k) {
+    for (int64_t i = 0; i < n; ++i) *to++ = from[k];
+  }
+}
+
 // Short rows, many at a time: those of the last axis but one follow each other at equal steps.
 template <class T>
 void copy_short_rows(const Plan& plan, T* to, const T* from) {
@@ -93,6 +106,8 @@ void copy_short_rows(const Plan& plan, T* to, const T* from) {
                 from_step * kBytes, n * kBytes, count);
       return;
     }
+    if (ts == 1 && fs == 0 && to_step == n && from_step == 1)
+      return repeat_elements(t, f, n, count);
     constexpr int64_t kRows = 256;  // whose lines stay in the cache from element to element
     for (int64_t at = 0; at < count; at += kRows) {
       const int64_t end = std::min(count, at + kRows);

@@ -46,19 +46,27 @@ struct ArgReduce {
       *positions = dense(x, n);
       return;
     }
+    // Positions of 32 bits, which have as many lanes as most elements, within so many rows.
+    constexpr int64_t kRows = int64_t{1} << 30;
     A best[kArgColumns];
+    int32_t at[kArgColumns];
     for (int64_t j = 0; j < columns; ++j) {
       best[j] = static_cast<A>(x[j]);
       positions[j] = 0;
     }
-    for (int64_t k = 1; k < n; ++k) {
-      const X* row = x + k * step;
-      for (int64_t j = 0; j < columns; ++j) {
-        const A value = static_cast<A>(row[j]);
-        const bool better = Op::better(best[j], value);
-        best[j] = better ? value : best[j];
-        positions[j] = better ? k : positions[j];
+    for (int64_t first = 0; first < n; first += kRows) {
+      const auto rows = static_cast<int32_t>(std::min(kRows, n - first));
+      std::fill_n(at, columns, -1);
+      for (int32_t k = 0; k < rows; ++k) {
+        const X* row = x + (first + k) * step;
+        for (int64_t j = 0; j < columns; ++j) {
+          const A value = static_cast<A>(row[j]);
+          const bool better = Op::better(best[j], value);
+          best[j] = better ? value : best[j];
+          at[j] = better ? k : at[j];
+        }
       }
+      for (int64_t j = 0; j < columns; ++j) positions[j] = at[j] < 0 ? positions[j] : first + at[j];
     }
   }
 
@@ -70,7 +78,13 @@ struct ArgReduce {
                                   int64_t columns) {
     body(x, p, n, step, columns);
   }
-  static ArgReduceLoop best() { return pick<ArgReduceLoop>(&base, &v3, &v3); }
+  // Other integers have no loop of their own for AVX2.
+  static ArgReduceLoop best() {
+    if constexpr (SPRUCE_HAS_X86_TARGETS == 0 || (std::is_integral_v<X> && sizeof(X) != 4))
+      return &base;
+    else
+      return pick<ArgReduceLoop>(&base, &v3, &v3);
+  }
 };
 
 void run_arg_reduce(const KernelArgs& args, ArgReduceLoop loop);

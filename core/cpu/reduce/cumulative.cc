@@ -17,12 +17,12 @@ void run_cumulative(const KernelArgs& args, CumulativeLoop loop) {
          column_step);
   };
   if (inner == 1) {
-    const int64_t groups = (outer + kCumulativeRows - 1) / kCumulativeRows;
-    parallel_pieces(groups, std::max<int64_t>(1, 1024 / n), [&](int64_t begin, int64_t end) {
-      for (int64_t first = begin * kCumulativeRows; first < std::min(outer, end * kCumulativeRows);
-           first += kCumulativeRows)
-        run(first * n, std::min(kCumulativeRows, outer - first), n);
-    });
+    const int64_t rows = cumulative_rows(n), groups = (outer + rows - 1) / rows;
+    parallel_pieces(groups, std::max<int64_t>(1, 16384 / (n * rows)),
+                    [&](int64_t begin, int64_t end) {
+                      for (int64_t group = begin; group < end; ++group)
+                        run(group * rows * n, std::min(rows, outer - group * rows), n);
+                    });
     return;
   }
   const int64_t width = std::min(inner, kCumulativeColumns), tiles = (inner + width - 1) / width;

@@ -26,8 +26,10 @@ using CumulativeLoop = void (*)(const void* x, void* y, int64_t n, int64_t step,
                                 int64_t column_step);
 
 inline constexpr int64_t kCumulativeColumns = 64;
-/// Dense rows that run side by side, since each waits for its last result.
-inline constexpr int64_t kCumulativeRows = 16;
+/// Elements of dense rows that run side by side, since each waits for its last result.
+inline constexpr int64_t kCumulativeElements = 1024;
+/// How many dense rows of n elements those are of.
+inline int64_t cumulative_rows(int64_t n) { return n <= 16 ? kCumulativeColumns : 16; }
 
 void run_cumulative(const KernelArgs& args, CumulativeLoop loop);
 
@@ -63,21 +65,21 @@ SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, in
   }
   // Rows, turned into columns piece by piece; what lies in columns is one piece.
   const bool turns = column_step != 1;
-  constexpr int64_t kPiece = 64, kWidth = kCumulativeRows;
-  alignas(64) X turned[kPiece * kWidth];
+  alignas(64) X turned[kCumulativeElements];
   static const TransposeLoop transpose = transpose_loop(sizeof(X));
-  const int64_t piece = turns ? kPiece : n, by = turns ? (step > 0 ? kWidth : -kWidth) : step;
+  const int64_t width = cumulative_rows(n), piece = turns ? kCumulativeElements / width : n,
+                by = turns ? (step > 0 ? width : -width) : step;
   for (int64_t k = 0; k < n; k += piece) {
     const int64_t count = std::min(piece, n - k);
     const int64_t first = step > 0 ? k : -(k + count - 1);  // of the piece in memory
     const X* from = x;
     X* to = y;
     if (turns) {
-      transpose(x + first, column_step, turned, kWidth, count, columns);
-      from = to = step > 0 ? turned : turned + (count - 1) * kWidth;
+      transpose(x + first, column_step, turned, width, count, columns);
+      from = to = step > 0 ? turned : turned + (count - 1) * width;
     }
     advance(states, from, to, count, by, columns);
-    if (turns) transpose(turned, kWidth, y + first, column_step, columns, count);
+    if (turns) transpose(turned, width, y + first, column_step, columns, count);
   }
 }
 

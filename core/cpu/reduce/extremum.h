@@ -8,7 +8,8 @@
 
 namespace spruce::cpu {
 
-// call() selects twice: g++ makes no vectors of nested calls whose one condition is an `or`.
+// call() selects twice: g++ makes no vectors of nested calls whose one condition is an `or`; nor,
+// for AVX2, of conditions joined by || and &&.
 struct Largest {
   static constexpr bool kUnsigned = false;
   template <class T>
@@ -25,7 +26,7 @@ struct Largest {
   /// True where b takes the place of a: it is better, or NaN. NaN itself is not replaced.
   template <class T>
   static SPRUCE_INLINE bool better(T a, T b) {
-    return b > a || (b != b && a == a);
+    return (b > a) | ((b != b) & (a == a));
   }
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
@@ -50,7 +51,7 @@ struct Smallest {
   }
   template <class T>
   static SPRUCE_INLINE bool better(T a, T b) {
-    return b < a || (b != b && a == a);
+    return (b < a) | ((b != b) & (a == a));
   }
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {

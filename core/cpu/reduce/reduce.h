@@ -10,6 +10,7 @@
 
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/transpose.h"
 #include "spruce/core/cpu/with_workspace.h"
 #include "spruce/core/cpu/workspace.h"
 #include "spruce/core/primitive.h"
@@ -43,6 +44,40 @@ namespace internal {
 
 /// Of the results of halves, which are reduced as floats.
 inline size_t wide_bytes(int64_t results) { return static_cast<size_t>(results) * sizeof(float); }
+
+// Rows of n < kMost floats, many at a time: as columns of their transpose, whose elements join in
+// the order of Reduce::dense.
+template <class Op, class T>
+struct ShortRows {
+  static constexpr int64_t kNarrow = 64 / sizeof(T), kMost = 2 * kNarrow, kRows = 64;
+
+  static SPRUCE_INLINE void join(T* y, const T* x, int64_t count) {
+    SPRUCE_INDEPENDENT
+    for (int64_t j = 0; j < count; ++j) y[j] = Op::call(y[j], x[j]);
+  }
+  static SPRUCE_INLINE void body(const T* x, T* y, int64_t rows, int64_t n) {
+    static const TransposeLoop transpose = transpose_loop(sizeof(T));
+    alignas(64) T turned[kMost * kRows];
+    const auto column = [&](int64_t k) { return turned + k * kRows; };
+    for (int64_t r = 0; r < rows; r += kRows, x += kRows * n, y += kRows) {
+      const int64_t count = kRows < rows - r ? kRows : rows - r;
+      transpose(x, n, turned, kRows, n, count);
+      for (int64_t width = n < kNarrow ? 0 : kNarrow / 2; width > 0; width /= 2) {
+        for (int64_t k = 0; k < width; ++k) join(column(k), column(k + width), count);
+      }
+      for (int64_t j = 0; j < count; ++j)
+        y[j] = n < kNarrow ? Op::template identity<T>() : turned[j];
+      for (int64_t k = n < kNarrow ? 0 : kNarrow; k < n; ++k) join(y, column(k), count);
+    }
+  }
+  SPRUCE_TARGET_BASE static void base(const T* x, T* y, int64_t rows, int64_t n) {
+    body(x, y, rows, n);
+  }
+  SPRUCE_TARGET_V3 static void v3(const T* x, T* y, int64_t rows, int64_t n) {
+    body(x, y, rows, n);
+  }
+  static auto best() { return pick(&base, &v3, &v3); }
+};
 
 // Loops over elements X that are reduced as A: the same type, or float for the 16-bit floats. Lanes
 // are plain arrays that compilers keep in vector registers: vector types would be split up before
@@ -141,10 +176,30 @@ struct Reduce {
     }
   }
 
+  // Of many rows that have hardly a vector of elements.
+  [[gnu::noinline]] static void short_rows(const X* x, A* y, int64_t rows, int64_t n) {
+    static const auto loop = ShortRows<Op, A>::best();
+    if constexpr (std::is_same_v<X, A>) {
+      loop(x, y, rows, n);
+    } else {
+      A buffer[kBuffer];
+      const int64_t together = kBuffer / n;
+      for (int64_t r = 0; r < rows; r += together) {
+        const int64_t now = together < rows - r ? together : rows - r;
+        widen(x + r * n, buffer, now * n);
+        loop(buffer, y + r, now, n);
+      }
+    }
+  }
+
   static SPRUCE_INLINE void body(const void* from, void* to, int64_t outer, int64_t n, int64_t step,
                                  int64_t count) {
     const X* x = static_cast<const X*>(from);
     A* y = static_cast<A*>(to);
+    if constexpr (std::is_floating_point_v<A>) {
+      if (step == 1 && n > 0 && n < ShortRows<Op, A>::kMost && outer >= 8)
+        return short_rows(x, y, outer, n);
+    }
     for (int64_t o = 0; o < outer; ++o, x += n * step, y += step) {
       if constexpr (std::is_same_v<X, A>) {
         if (step == 1) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions along short last axes take many rows at a time; each row has to give what it gives
+// alone, to the last bit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "spruce/core/ops/cumulative.h"
+#include "spruce/core/ops/index.h"
+#include "spruce/core/ops/join.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/parallel.h"
+#include "spruce/core/random/random.h"
+#include "spruce/transforms/transforms.h"
+
+namespace spruce {
+namespace {
+
+using Function = Array (*)(const Array&);
+
+struct Case {
+  const char* name;
+  Function run;  // along the last axis
+};
+
+const Case kFunctions[] = {
+    {"sum", [](const Array& x) { return sum(x, -1); }},
+    {"prod", [](const Array& x) { return prod(x, -1); }},
+    {"max", [](const Array& x) { return max(x, -1); }},
+    {"min", [](const Array& x) { return min(x, -1); }},
+    {"argmax", [](const Array& x) { return argmax(x, -1); }},
+    {"argmin", [](const Array& x) { return argmin(x, -1); }},
+    {"cumsum", [](const Array& x) { return cumsum(x, -1); }},
+    {"cumsum backwards", [](const Array& x) { return cumsum(x, -1, {.reverse = true}); }},
+    {"cummax", [](const Array& x) { return cummax(x, -1); }},
+};
+
+// f(x) as bits, NaN as one.
+std::vector<double> bits(const Array& x) {
+  std::vector<double> v = astype(x, float64).to_vector<double>();
+  for (double& d : v) {
+    if (std::isnan(d)) d = std::numeric_limits<double>::max();
+  }
+  return v;
+}
+
+// Values of which some are equal, some NaN and some infinite.
+Array values(const Shape& shape, Dtype dtype) {
+  const Array x = 3 * random::normal(Key(7), shape);
+  if (is_integer(dtype)) return astype(x, dtype);
+  const Array chosen = random::uniform(Key(8), shape);
+  return astype(where(chosen < 0.01f, std::numeric_limits<float>::quiet_NaN(),
+                      where(chosen > 0.99f, std::numeric_limits<float>::infinity(),
+                            where(chosen < 0.3f, round(x), x))),
+                dtype);
+}
+
+TEST(ShortRows, GiveWhatTheyGiveAlone) {
+  for (const Dtype dtype : {float32, float64, bfloat16, float16, int32, int8, uint8, int64}) {
+    for (const int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 64, 65}) {
+      for (const int64_t rows : {8, 63, 64, 65, 150}) {
+        const Array x = values({rows, n}, dtype);
+        for (const Case& c : kFunctions) {
+          std::vector<Array> alone;
+          for (int64_t r = 0; r < rows; r += 7) alone.push_back(c.run(x[r]));
+          const Array all = c.run(x)[slice(none, none, 7)];
+          EXPECT_EQ(bits(all), bits(stack(alone)))
+              << c.name << " of " << name(dtype) << "[" << rows << ", " << n << "]";
+        }
+      }
+    }
+  }
+}
+
+TEST(ShortRows, OfNoElements) {
+  for (const Dtype dtype : {float32, bfloat16}) {
+    const Array x = zeros({20, 0}, dtype);
+    EXPECT_EQ(bits(sum(x, 1)), std::vector<double>(20, 0.0));
+    EXPECT_EQ(bits(prod(x, 1)), std::vector<double>(20, 1.0));
+  }
+}
+
+TEST(ShortRows, AreTheSameInALoopAndOnThreads) {
+  for (const int64_t n : {2, 3, 10, 16, 31}) {
+    const Array x = values({20000, n}, float32);
+    for (const Case& c : kFunctions) {
+      const Array eager = c.run(x);
+      EXPECT_EQ(bits(jit(c.run)(x)), bits(eager)) << c.name << " " << n;
+      const int before = threads();
+      set_threads(before == 1 ? 3 : 1);
+      EXPECT_EQ(bits(c.run(x)), bits(eager)) << c.name << " " << n;
+      set_threads(before);
+    }
+  }
+}
+
+TEST(ShortRows, PositionsAreThoseOfTheFirstBest) {
+  for (const int64_t n : {1, 2, 3, 4, 10, 16, 64, 65}) {
+    const Array x = values({300, n}, float32);
+    const std::vector<float> v = x.to_vector<float>();
+    const std::vector<int64_t> at = argmax(x, 1, {.dtype = int64}).to_vector<int64_t>();
+    for (int64_t r = 0; r < 300; ++r) {
+      const float* const row = v.data() + r * n;
+      int64_t best = 0;
+      for (int64_t k = 1; k < n && !std::isnan(row[best]); ++k) {
+        if (row[k] > row[best] || std::isnan(row[k])) best = k;
+      }
+      EXPECT_EQ(at[static_cast<size_t>(r)], best) << n << " " << r;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spruce
