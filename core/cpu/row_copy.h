@@ -16,9 +16,10 @@ inline constexpr int64_t kMostRowsAhead = 32;
 
 /// The number of rows of so many bytes that the processor loads while it works on others.
 constexpr int64_t rows_ahead(int64_t bytes) {
-  constexpr int64_t kBytesAhead = 2048;
-  const int64_t rows = kBytesAhead / (bytes > 0 ? bytes : 1);
-  return rows < 2 ? 2 : rows > kMostRowsAhead ? kMostRowsAhead : rows;
+  if (bytes <= 2 * kLineBytes) return bytes <= kLineBytes ? kMostRowsAhead : kMostRowsAhead / 2;
+  constexpr int64_t kBytesAhead = 4096;
+  const int64_t rows = kBytesAhead / bytes;
+  return rows < 2 ? 2 : rows > kMostRowsAhead / 2 ? kMostRowsAhead / 2 : rows;
 }
 
 /// Rows of an array.

@@ -186,7 +186,7 @@ struct Combine {
     body(r, operand, updates);
   }
   static Loop best() {
-    if constexpr (kIsSum)
+    if constexpr (kIsSum || (std::is_same_v<Op, Add> && std::is_same_v<U, Bfloat16>))
       return pick<Loop>(&base, &v3, &v3);
     else
       return &base;

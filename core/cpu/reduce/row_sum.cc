@@ -37,6 +37,14 @@ struct Rows {
   int64_t known, ahead, bytes;
 };
 
+// A number that the compiler does not know: sums that begin with it stay in registers, where GCC
+// would fill arrays of zeros in memory, for each list, before it reads them.
+SPRUCE_INLINE float unknown_zero() {
+  float zero = 0;
+  asm("" : "+m"(zero));
+  return zero;
+}
+
 // Whether no row of zeros is among them.
 SPRUCE_INLINE bool whole(const int64_t* places, int64_t count) {
   int64_t bits = 0;
@@ -48,7 +56,9 @@ SPRUCE_INLINE bool whole(const int64_t* places, int64_t count) {
 template <int kColumns, bool kWhole, class T>
 SPRUCE_INLINE void columns(const Rows<T>& rows, int64_t count, int64_t column, float* to) {
   static constexpr T kZeros[kColumns] = {};
-  float sum[kColumns] = {};
+  float sum[kColumns];
+  const float zero = unknown_zero();
+  for (int j = 0; j < kColumns; ++j) sum[j] = zero;
   const bool asks = column == 0;  // later columns are asked for with the first ones
   const auto row = [&](int64_t k) __attribute__((always_inline)) {
     const int64_t place = rows.places[k];
@@ -74,7 +84,9 @@ template <int kColumns>
 SPRUCE_INLINE void pairs(const Rows<Bfloat16>& rows, int64_t count, int64_t column, float* to) {
   constexpr int kWords = kColumns / 2;
   constexpr bool kLowFirst = std::endian::native == std::endian::little;
-  float low[kWords] = {}, high[kWords] = {};
+  float low[kWords], high[kWords];
+  const float zero = unknown_zero();
+  for (int j = 0; j < kWords; ++j) low[j] = high[j] = zero;
   const auto word = [&](int64_t k, int j) __attribute__((always_inline)) {
     uint32_t bits;
     std::memcpy(&bits, rows.first + rows.places[k] + column + 2 * j, sizeof(bits));
