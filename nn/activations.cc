@@ -25,17 +25,9 @@ using spruce::internal::check_range, spruce::internal::Range;
 
 Array floating(const Array& x) { return is_floating(x.dtype()) ? x : astype(x, float32); }
 
-// Whether what comes behind the axis is long enough to be worked on row by row, in vectors.
-bool stands_over_columns(const Array& x, int axis) {
-  constexpr int64_t kFewest = 16;
-  int64_t columns = 1;
-  for (int i = axis + 1; i < x.rank(); ++i) columns *= x.shape()[i];
-  return columns >= kFewest && x.size() > 0;
-}
-
-// softmax, or its logarithm, along such an axis, in f32 where x is narrower.
+// softmax, or its logarithm, along an axis that is not the last, in f32 where x is a 16-bit float.
 Array over_columns(bool log, const Array& given, int axis) {
-  const bool narrow = size_of(given.dtype()) < 4;
+  const bool narrow = is_half(given.dtype());
   const Array x = narrow ? astype(given, float32) : given;
   const Array below = x - stop_gradient(max(x, axis, {.keepdims = true}));
   const Array e = exp(below), total = sum(e, axis, {.keepdims = true});
@@ -50,7 +42,9 @@ Array along(const Primitive& p, const char* op, const Array& input, const Softma
   const int axis =
       normalize_axis(op, internal::axis_option(op, options.axis, options.dim), x.rank());
   if (axis == x.rank() - 1) return bind1(p, {x});
-  if (stands_over_columns(x, axis)) return over_columns(&p == &log_softmax_p, x, axis);
+  constexpr int64_t kFewest = 16;  // elements behind the axis that are worth vectors
+  if (row_major_strides(x.shape())[axis] >= kFewest && x.size() > 0)
+    return over_columns(&p == &log_softmax_p, x, axis);
   return moveaxis(bind1(p, {moveaxis(x, axis, -1)}), -1, axis);
 }
 

@@ -154,13 +154,8 @@ Array EmbeddingBagFunction::operator()(const Array& input, const Array& weight,
   const Array counts = expand_dims(bags.counts, -1);
   Array y = bags.values;
   if (o.mode == BagMode::kMax) y = where(counts != 0, y, 0);
-  const bool marks = bags.factor.defined();
-  const Array factor = marks ? expand_dims(bags.factor, -1) : Array();
-  if (o.mode == BagMode::kMean) {
-    const Array divisor = astype(maximum(counts, 1), y.dtype());
-    return y / (marks ? divisor * factor : divisor);
-  }
-  return marks ? y * factor : y;
+  if (o.mode == BagMode::kMean) y = y / astype(maximum(counts, 1), y.dtype());
+  return bags.factor.defined() ? y * expand_dims(bags.factor, -1) : y;
 }
 
 EmbeddingBag EmbeddingBag::init(const Key& given, int64_t n, int64_t d,

@@ -2,6 +2,7 @@
 #include "spruce/core/ops/rearrange.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "spruce/core/interpreter.h"
@@ -20,9 +21,16 @@ Array FlipFunction::operator()(const Array& x, const AxisArg& axes, Loc loc) con
 
 namespace {
 
-// By way of a buffer: where two arrays stand at nearly the same place within a page, loads of the
-// one wait for stores of the other.
-void copy_apart(char* to, const char* from, int64_t bytes) {
+// memcpy, by way of a buffer where both begin at nearly the same place within a page: there, loads
+// of the one wait for stores of the other.
+void copy_bytes(char* to, const char* from, int64_t bytes) {
+  constexpr uintptr_t kPage = 4096, kNear = 32;
+  const uintptr_t ahead =
+      (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % kPage;
+  if (ahead == 0 || ahead >= kNear) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
   constexpr int64_t kBytes = 2048;
   char buffer[kBytes];
   for (int64_t at = 0; at < bytes; at += kBytes) {
@@ -45,12 +53,7 @@ Array rolled_at_once(const Array& x, int64_t by, int axis) {
       const char* source = from + i * row;
       char* target = to + i * row;
       std::memcpy(target, source + head, static_cast<size_t>(tail));
-      const uintptr_t ahead =
-          (reinterpret_cast<uintptr_t>(target) - reinterpret_cast<uintptr_t>(source) + tail) % 4096;
-      if (ahead > 0 && ahead < 32)
-        copy_apart(target + tail, source, head);
-      else
-        std::memcpy(target + tail, source, static_cast<size_t>(head));
+      copy_bytes(target + tail, source, head);
     }
   };
   constexpr int64_t kBytes = 1 << 19;  // are worth a thread of their own

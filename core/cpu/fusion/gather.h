@@ -13,6 +13,8 @@ Stage::Kind reduction_kind(const Primitive& p);
 
 /// Writes the identity to n accumulators of reductions of that dtype.
 void gather_start(Stage::Kind kind, Dtype value, void* acc, int64_t n);
+/// What f32 parts of a reduction start from.
+float gather_identity(Stage::Kind kind);
 /// acc[i * step] takes in from[i], for i < n, where `from` has the value's dtype, or f32 for the
 /// 16-bit floats if `wide`.
 void gather(Stage::Kind kind, Dtype value, bool wide, const void* from, void* acc, int64_t n,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
@@ -101,11 +100,7 @@ void Nest::add_to_accumulators(char** at, bool join) const {
     if (s.kind != Step::Kind::kAddToAccumulators) continue;
     float* const parts = reinterpret_cast<float*>(at[s.first]);
     if (join) gather(s.reduction, s.dtype, s.wide, parts, at[s.first + 1], s.count, 1);
-    constexpr float kInf = std::numeric_limits<float>::infinity();
-    const float start = s.reduction == Stage::Kind::kMax   ? -kInf
-                        : s.reduction == Stage::Kind::kMin ? kInf
-                                                           : 0.0f;
-    std::fill_n(parts, s.count, start);
+    std::fill_n(parts, s.count, gather_identity(s.reduction));
   }
 }
 

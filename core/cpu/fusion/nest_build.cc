@@ -339,12 +339,10 @@ void NestBuilder::reduce(Draft& d, int e) {
     step.kind = Step::Kind::kFinish;
     after_.push_back({step, {acc, place(y)}});
   } else if (of_rows && joins_in_f32(step.reduction, dtype(x))) {
-    const bool sum = step.reduction == Stage::Kind::kSum;
+    step.wide = is_half(dtype(x));
     const Entry parts = local_entry(1, n_.inner_, 4);
-    store(d, is_half(dtype(x)) ? widened(d, value) : value, parts, *joining_mode(step.reduction));
+    store(d, step.wide ? widened(d, value) : value, parts, *joining_mode(step.reduction));
     step.kind = Step::Kind::kAddToAccumulators;
-    if (sum) step.dtype = Dtype::kFloat32;
-    step.wide = !sum;
     step.count = n_.inner_;
     n_.rows_between_sums_ = kMostRows;
     after_.push_back({step, {parts, accumulated(e)}});

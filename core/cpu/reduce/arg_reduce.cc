@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/reduce/arg_reduce.h"
 
+#include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/transpose.h"
 
 namespace spruce::cpu::internal {
@@ -21,7 +22,7 @@ void short_rows(const View& x, const View& y, int64_t n, ArgReduceLoop loop) {
   constexpr int64_t kRows = 64;
   const int64_t rows = y.numel(), bytes = size_of(x.dtype());
   const TransposeLoop transpose = transpose_loop(bytes);
-  parallel_pieces((rows + kRows - 1) / kRows, std::max<int64_t>(1, 32768 / (n * kRows)),
+  parallel_pieces(ceil_div(rows, kRows), std::max<int64_t>(1, 32768 / (n * kRows)),
                   [&](int64_t begin, int64_t end) {
                     alignas(64) char columns[kShortRow * kRows * sizeof(double)];
                     int64_t positions[kRows];
@@ -43,7 +44,7 @@ void run_arg_reduce(const KernelArgs& args, ArgReduceLoop loop) {
   const auto axis = static_cast<int>(args.params.get<ArgReduceParams>().axis);
   const int64_t n = x.shape()[axis], inner = row_major_strides(x.shape())[axis],
                 outer = y.numel() / inner;
-  const int64_t width = std::min(inner, kArgColumns), tiles = (inner + width - 1) / width,
+  const int64_t width = std::min(inner, kArgColumns), tiles = ceil_div(inner, width),
                 bytes = size_of(x.dtype());
   if (inner == 1 && n <= kShortRow && outer > 1) return short_rows(x, y, n, loop);
   parallel_pieces(

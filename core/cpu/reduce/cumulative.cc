@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/reduce/cumulative.h"
 
+#include "spruce/core/cpu/ceil_div.h"
+
 namespace spruce::cpu::internal {
 
 void run_cumulative(const KernelArgs& args, CumulativeLoop loop) {
@@ -17,7 +19,7 @@ void run_cumulative(const KernelArgs& args, CumulativeLoop loop) {
          column_step);
   };
   if (inner == 1) {
-    const int64_t rows = cumulative_rows(n), groups = (outer + rows - 1) / rows;
+    const int64_t rows = cumulative_rows(n), groups = ceil_div(outer, rows);
     parallel_pieces(groups, std::max<int64_t>(1, 16384 / (n * rows)),
                     [&](int64_t begin, int64_t end) {
                       for (int64_t group = begin; group < end; ++group)
@@ -25,7 +27,7 @@ void run_cumulative(const KernelArgs& args, CumulativeLoop loop) {
                     });
     return;
   }
-  const int64_t width = std::min(inner, kCumulativeColumns), tiles = (inner + width - 1) / width;
+  const int64_t width = std::min(inner, kCumulativeColumns), tiles = ceil_div(inner, width);
   parallel_pieces(outer * tiles, std::max<int64_t>(1, 16384 / (n * width)),
                   [&](int64_t begin, int64_t end) {
                     for (int64_t piece = begin; piece < end; ++piece) {

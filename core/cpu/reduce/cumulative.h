@@ -63,23 +63,23 @@ SPRUCE_INLINE void cumulative_body(const X* x, X* y, int64_t n, int64_t step, in
       advance_one(states[j], x + j * column_step, y + j * column_step, n, step);
     return;
   }
-  // Rows, turned into columns piece by piece; what lies in columns is one piece.
-  const bool turns = column_step != 1;
-  alignas(64) X turned[kCumulativeElements];
+  // Rows are transposed piece by piece; what lies in columns already is one piece.
+  const bool transposes = column_step != 1;
+  alignas(64) X transposed[kCumulativeElements];
   static const TransposeLoop transpose = transpose_loop(sizeof(X));
-  const int64_t width = cumulative_rows(n), piece = turns ? kCumulativeElements / width : n,
-                by = turns ? (step > 0 ? width : -width) : step;
+  const int64_t width = cumulative_rows(n), piece = transposes ? kCumulativeElements / width : n,
+                by = transposes ? (step > 0 ? width : -width) : step;
   for (int64_t k = 0; k < n; k += piece) {
     const int64_t count = std::min(piece, n - k);
     const int64_t first = step > 0 ? k : -(k + count - 1);  // of the piece in memory
     const X* from = x;
     X* to = y;
-    if (turns) {
-      transpose(x + first, column_step, turned, width, count, columns);
-      from = to = step > 0 ? turned : turned + (count - 1) * width;
+    if (transposes) {
+      transpose(x + first, column_step, transposed, width, count, columns);
+      from = to = step > 0 ? transposed : transposed + (count - 1) * width;
     }
     advance(states, from, to, count, by, columns);
-    if (turns) transpose(turned, width, y + first, column_step, columns, count);
+    if (transposes) transpose(transposed, width, y + first, column_step, columns, count);
   }
 }
 

@@ -57,16 +57,16 @@ struct ShortRows {
   }
   static SPRUCE_INLINE void body(const T* x, T* y, int64_t rows, int64_t n) {
     static const TransposeLoop transpose = transpose_loop(sizeof(T));
-    alignas(64) T turned[kMost * kRows];
-    const auto column = [&](int64_t k) { return turned + k * kRows; };
+    alignas(64) T transposed[kMost * kRows];
+    const auto column = [&](int64_t k) { return transposed + k * kRows; };
     for (int64_t r = 0; r < rows; r += kRows, x += kRows * n, y += kRows) {
       const int64_t count = kRows < rows - r ? kRows : rows - r;
-      transpose(x, n, turned, kRows, n, count);
+      transpose(x, n, transposed, kRows, n, count);
       for (int64_t width = n < kNarrow ? 0 : kNarrow / 2; width > 0; width /= 2) {
         for (int64_t k = 0; k < width; ++k) join(column(k), column(k + width), count);
       }
       for (int64_t j = 0; j < count; ++j)
-        y[j] = n < kNarrow ? Op::template identity<T>() : turned[j];
+        y[j] = n < kNarrow ? Op::template identity<T>() : transposed[j];
       for (int64_t k = n < kNarrow ? 0 : kNarrow; k < n; ++k) join(y, column(k), count);
     }
   }
@@ -176,7 +176,7 @@ struct Reduce {
     }
   }
 
-  // Of many rows that have hardly a vector of elements.
+  // Many rows that are too short for the lanes of dense().
   [[gnu::noinline]] static void short_rows(const X* x, A* y, int64_t rows, int64_t n) {
     static const auto loop = ShortRows<Op, A>::best();
     if constexpr (std::is_same_v<X, A>) {

@@ -57,19 +57,17 @@ struct Loops {
   SPRUCE_TARGET_V3 static T sums_v3(const T* x, T* y, int64_t n, T before) {
     return sums_body(x, y, n, before);
   }
+  static auto best_sums() { return pick(&sums_base, &sums_v3, &sums_v3); }
   SPRUCE_TARGET_BASE static T sum_base(const T* x, int64_t n) { return sum_body(x, n); }
   SPRUCE_TARGET_V3 static T sum_v3(const T* x, int64_t n) { return sum_body(x, n); }
 };
 
+// One row on several threads: the sums of its pieces, then the running sums of each.
 template <class T>
-void run(const T* x, T* y, int64_t n) {
+void run_pieces(const T* x, T* y, int64_t n) {
   using L = Loops<T>;
-  static const auto sums = pick(&L::sums_base, &L::sums_v3, &L::sums_v3);
+  static const auto sums = L::best_sums();
   static const auto sum = pick(&L::sum_base, &L::sum_v3, &L::sum_v3);
-  if (n <= kPiece || threads() == 1) {
-    sums(x, y, n, 0);
-    return;
-  }
   const int64_t pieces = ceil_div(n, kPiece);
   const auto length = [&](int64_t piece) { return std::min(kPiece, n - piece * kPiece); };
   std::vector<T> before(static_cast<size_t>(pieces));
@@ -86,9 +84,25 @@ void run(const T* x, T* y, int64_t n) {
   });
 }
 
+template <class T>
+void run(const T* x, T* y, int64_t rows, int64_t n) {
+  if (rows < threads() && n > kPiece) {
+    for (int64_t row = 0; row < rows; ++row) run_pieces(x + row * n, y + row * n, n);
+    return;
+  }
+  static const auto sums = Loops<T>::best_sums();
+  parallel_pieces(rows, std::max<int64_t>(1, kPiece / n), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) sums(x + row * n, y + row * n, n, 0);
+  });
+}
+
 }  // namespace
 
-void row_running_sum(const uint32_t* x, uint32_t* y, int64_t n) { run(x, y, n); }
-void row_running_sum(const uint64_t* x, uint64_t* y, int64_t n) { run(x, y, n); }
+void row_running_sums(const uint32_t* x, uint32_t* y, int64_t rows, int64_t n) {
+  run(x, y, rows, n);
+}
+void row_running_sums(const uint64_t* x, uint64_t* y, int64_t rows, int64_t n) {
+  run(x, y, rows, n);
+}
 
 }  // namespace spruce::cpu

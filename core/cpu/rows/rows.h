@@ -13,6 +13,7 @@
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/math/exp.h"
 #include "spruce/core/cpu/rows/unary_v4.h"
+#include "spruce/core/cpu/transpose.h"
 #include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 
@@ -106,19 +107,16 @@ concept HasColumns = requires(T* v) {
 
 template <class Op, class I, class T>
 SPRUCE_INLINE void short_rows(const T* x, T* y, int64_t n, int64_t count) {
-  T v[kShortRow * kColumns];
+  static const TransposeLoop transpose = transpose_loop(sizeof(T));
+  alignas(64) T v[kShortRow * kColumns];
   for (int64_t first = 0; first < count; first += kColumns) {
     const int64_t rows = count - first < kColumns ? count - first : kColumns;
     if (rows < kColumns) {
       for (int64_t i = 0; i < n * kColumns; ++i) v[i] = T(0);
     }
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t r = 0; r < rows; ++r) v[i * kColumns + r] = x[(first + r) * n + i];
-    }
+    transpose(x + first * n, n, v, kColumns, n, rows);
     Op::template columns<I>(v, n);
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t i = 0; i < n; ++i) y[(first + r) * n + i] = v[i * kColumns + r];
-    }
+    transpose(v, kColumns, y + first * n, n, rows, n);
   }
 }
 

@@ -249,7 +249,8 @@ class Nodes {
     }
   }
 
-  // What stands for divisors that the instruction cannot take gives no result.
+  // Divisors that the instruction cannot take, 0 and -1, are replaced by 1; what they give is
+  // selected afterwards.
   V division(const Node& n, V a, V b) {
     const bool rest = n.op == ScalarOp::kRem;
     const V none = b_.bits(0), all = b_.bits(0xffffffff), one = b_.bits(1);

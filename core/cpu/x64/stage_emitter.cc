@@ -12,7 +12,8 @@ namespace spruce::cpu::x64 {
 namespace {
 
 constexpr int kPointerRegisters[] = {3, 8, 9, 10, 11, 12, 13, 14, 15};
-constexpr int kMostOfTwo = 400, kMostOfFour = 200;  // instructions of a turn of so many copies
+constexpr int kMostOfTwo = 400,
+              kMostOfFour = 200;  // instructions of an iteration of so many copies
 
 }  // namespace
 

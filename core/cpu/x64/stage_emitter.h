@@ -80,8 +80,8 @@ class StageEmitter final : public Emitter {
   std::vector<int> accumulators_;      // the register of accumulator [reduction, copy], or -1
   std::vector<int> accumulator_slots_;
   int lanes_slot_ = -1, tail_slot_ = -1;
-  int segments_ = 1;                // parts of a long run whose turns alternate
-  int64_t segment_elements_ = 0;    // a multiple of the elements of a turn
+  int segments_ = 1;                // parts of a long run between which iterations alternate
+  int64_t segment_elements_ = 0;    // a multiple of those of an iteration
   int left_slot_ = -1;              // two counters of loops
   std::vector<int> segment_slots_;  // of accumulator [segment, reduction, copy] of a window
   Xbyak::Label tail_table_;

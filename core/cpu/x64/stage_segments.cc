@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that no cache holds, over few arrays, are done in segments whose turns alternate.
+// Runs that no cache holds, over few arrays, are cut into segments, and iterations of the loop
+// alternate between them.
 #include "spruce/core/cpu/x64/stage_emitter.h"
 
 namespace spruce::cpu::x64 {
@@ -30,45 +31,46 @@ void StageEmitter::choose_segments() {
     }
     return;
   }
-  const int64_t turn = copies_ * lanes_;
-  segment_elements_ = (kSegmentElements / turn + 1) * turn;  // no multiple of the size of a page
+  const int64_t iteration = copies_ * lanes_;
+  segment_elements_ =
+      (kSegmentElements / iteration + 1) * iteration;  // no multiple of the size of a page
 }
 
-// Turns of the segments alternate: the processor fetches ahead within a page only, and few arrays
-// alone are too few pages at once for the rate of the memory.
+// The processor fetches ahead within a page only, and few arrays alone are too few pages at once
+// for the rate of the memory.
 void StageEmitter::run_segments() {
-  const int turn = copies_ * lanes_, all = static_cast<int>(segments_ * segment_elements_);
+  const int iteration = copies_ * lanes_, all = static_cast<int>(segments_ * segment_elements_);
   const Xbyak::Address segments_left = dword[rsp + left_slot_ * 64],
-                       turns_left = dword[rsp + left_slot_ * 64 + 4];
-  Xbyak::Label window, next_turn, next_segment, done;
+                       iterations_left = dword[rsp + left_slot_ * 64 + 4];
+  Xbyak::Label window, next_iteration, next_segment, done;
   L(window);
   lea(rdx, ptr[rax + all]);
   cmp(rdx, rcx);
   jg(done, T_NEAR);
-  mov(turns_left, static_cast<uint32_t>(segment_elements_ / turn));
-  L(next_turn);
+  mov(iterations_left, static_cast<uint32_t>(segment_elements_ / iteration));
+  L(next_iteration);
   mov(segments_left, static_cast<uint32_t>(segments_));
   L(next_segment);
   emit(unrolled(copies_));
   add(rax, static_cast<uint32_t>(segment_elements_));
   dec(segments_left);
   jnz(next_segment, T_NEAR);
-  sub(rax, static_cast<uint32_t>(all - turn));
-  dec(turns_left);
-  jnz(next_turn, T_NEAR);
+  sub(rax, static_cast<uint32_t>(all - iteration));
+  dec(iterations_left);
+  jnz(next_iteration, T_NEAR);
   add(rax, static_cast<uint32_t>(all - segment_elements_));
   jmp(window, T_NEAR);
   L(done);
 }
 
-// The same for reductions: each segment has accumulators of its own, which are in registers for its
-// turn only, and each block leaves its lanes.
+// The same for reductions: each segment has accumulators of its own, which are in registers during
+// its iterations only, and the lanes of each block are stored.
 void StageEmitter::window() {
-  const int turn = copies_ * lanes_, segment = static_cast<int>(segment_elements_);
+  const int iteration = copies_ * lanes_, segment = static_cast<int>(segment_elements_);
   const int blocks = kWindowBlocks / segments_;
   const int lanes_bytes = static_cast<int>(stage_.reductions.size()) * 64;
   const Xbyak::Address blocks_left = dword[rsp + left_slot_ * 64],
-                       turns_left = dword[rsp + left_slot_ * 64 + 4];
+                       iterations_left = dword[rsp + left_slot_ * 64 + 4];
   const std::vector<int> slots = accumulator_slots_;
   const size_t count = accumulators_.size();
   const auto enter_segment = [&](int s) {
@@ -83,7 +85,7 @@ void StageEmitter::window() {
     }
   };
   begin_function();
-  Xbyak::Label next_block, next_turn;
+  Xbyak::Label next_block, next_iteration;
   mov(blocks_left, static_cast<uint32_t>(blocks));
   L(next_block);
   for (int s = 0; s < segments_; ++s) {
@@ -91,8 +93,8 @@ void StageEmitter::window() {
     start_accumulators();
     move_accumulators(true);
   }
-  mov(turns_left, static_cast<uint32_t>(kStageBlock / turn));
-  L(next_turn);
+  mov(iterations_left, static_cast<uint32_t>(kStageBlock / iteration));
+  L(next_iteration);
   for (int s = 0; s < segments_; ++s) {
     enter_segment(s);
     move_accumulators(false);
@@ -100,9 +102,9 @@ void StageEmitter::window() {
     move_accumulators(true);
     add(rax, static_cast<uint32_t>(segment));
   }
-  sub(rax, static_cast<uint32_t>(segments_ * segment - turn));
-  dec(turns_left);
-  jnz(next_turn, T_NEAR);
+  sub(rax, static_cast<uint32_t>(segments_ * segment - iteration));
+  dec(iterations_left);
+  jnz(next_iteration, T_NEAR);
   for (int s = 0; s < segments_; ++s) {
     enter_segment(s);
     move_accumulators(false);

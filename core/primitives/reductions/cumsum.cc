@@ -21,27 +21,17 @@ struct Sum {
   };
 };
 
-// Along dense rows of integers, whose sums are the same in any order.
-template <class T>
-void dense_rows(const View& x, const View& y, int64_t n) {
-  const T* const from = x.as<T>();
-  T* const to = y.as<T>();
-  cpu::parallel_pieces(x.numel() / n, std::max<int64_t>(1, 16384 / n),
-                       [&](int64_t begin, int64_t end) {
-                         for (int64_t row = begin; row < end; ++row)
-                           cpu::row_running_sum(from + row * n, to + row * n, n);
-                       });
-}
-
+// Sums of integers are the same in any order, so that dense rows have a loop of their own.
 void kernel(const KernelArgs& args) {
   const View &x = args.in[0], &y = args.out[0];
   const auto& p = args.params.get<CumulativeParams>();
-  const int64_t size = size_of(x.dtype());
-  const int64_t n = x.shape()[static_cast<int>(p.axis)];
+  const int64_t size = size_of(x.dtype()), n = x.shape()[static_cast<int>(p.axis)];
   if (x.numel() == 0 || !is_integer(x.dtype()) || size < 4 || p.reverse || n < 16 ||
       p.axis != x.shape().rank() - 1)
     return cpu::cumulative_kernel<Sum>(args);
-  size == 4 ? dense_rows<uint32_t>(x, y, n) : dense_rows<uint64_t>(x, y, n);
+  const int64_t rows = x.numel() / n;
+  size == 4 ? cpu::row_running_sums(x.as<uint32_t>(), y.as<uint32_t>(), rows, n)
+            : cpu::row_running_sums(x.as<uint64_t>(), y.as<uint64_t>(), rows, n);
 }
 
 void transpose(const TransposeArgs& a) {
