@@ -43,11 +43,13 @@ SPRUCE_INLINE void body(RowCopy rows, int64_t count, char* to, int64_t step) {
   const int64_t lines = std::min(kMostLines, ceil_div(bytes, kLineBytes));
   for (int64_t i = 0; i < count; ++i, to += step) {
     rows.ask(i + ahead, lines);
-    if (rows.places[i] < 0) {
+    const char* const from = rows.places[i] >= 0         ? rows.row(i)
+                             : rows.otherwise != nullptr ? rows.otherwise + i * step
+                                                         : nullptr;
+    if (from != nullptr)
+      copy_row<kWidest>(to, from, bytes);
+    else
       std::memset(to, 0, static_cast<size_t>(bytes));
-      continue;
-    }
-    copy_row<kWidest>(to, rows.row(i), bytes);
   }
 }
 

@@ -33,10 +33,13 @@ struct RowCopy {
   }
 
   const char* from;       ///< the array
-  const int64_t* places;  ///< by row: elements in front of it; negative for a row of zeros
+  const int64_t* places;  ///< by row: elements in front of it; negative: `otherwise`
   int64_t known;          ///< how many places are given: rows that are read next may be among them
   int64_t element_bytes;  ///< of one element
   int64_t bytes;          ///< of a row
+  /// Rows that stand for those whose place is negative, each at the place that it is copied to;
+  /// null for rows of zeros.
+  const char* otherwise = nullptr;
 };
 
 /// Copies the first `count` rows to `to`, the beginning of each `step` bytes behind that of the one

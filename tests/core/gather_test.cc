@@ -271,12 +271,13 @@ TEST(Scatter, OfManyRowsAndElementsIsInOrderWhateverTheThreads) {
   std::mt19937 rng(22);
   const int before = threads();
   for (const int64_t width : {1, 3, 64}) {
-    for (const int64_t rows : {int64_t{7}, int64_t{60000}}) {
+    for (const int64_t rows : {int64_t{7}, int64_t{9000}, int64_t{60000}}) {
       const int64_t count = 400000 / width;
       const std::vector<int64_t> at = many_indices(count, rows, width == 3, rng);
       std::vector<float> updates(static_cast<size_t>(count * width));
       for (float& u : updates) u = static_cast<float>(rng() % 1000) * 1e-3f;
-      std::vector<float> sums(static_cast<size_t>(rows * width)), lasts = sums;
+      std::vector<float> sums(static_cast<size_t>(rows * width));
+      std::vector<float> lasts(sums.size(), 7.0f);
       for (int64_t i = 0; i < count; ++i) {
         const int64_t r = at[static_cast<size_t>(i)];
         if (r < 0 || r >= rows) continue;
@@ -288,13 +289,14 @@ TEST(Scatter, OfManyRowsAndElementsIsInOrderWhateverTheThreads) {
       }
       GatherParams p = rules::take_params({rows, width}, 0, 1);
       p.clip = false;
-      const Array x = zeros({rows, width}), i = array(at, {count, 1}),
-                  u = array(updates, {count, width});
+      const Array x = zeros({rows, width}), u = array(updates, {count, width}),
+                  wide_index = array(at, {count, 1}), narrow_index = astype(wide_index, int32);
       for (const int n : {1, 2, 3, 4, 8}) {
         set_threads(n);
+        const Array& i = n % 3 == 1 ? narrow_index : wide_index;
         ASSERT_EQ(bind1(scatter_add_p, {x, i, u}, Params::make(p)).to_vector<float>(), sums)
             << width << " wide, " << n << " threads";
-        ASSERT_EQ(bind1(scatter_p, {x, i, u}, Params::make(p)).to_vector<float>(), lasts);
+        ASSERT_EQ(bind1(scatter_p, {x + 7.0f, i, u}, Params::make(p)).to_vector<float>(), lasts);
         const Array whole = bind1(scatter_add_p, {astype(x, int32), i, astype(u * 1000.0f, int32)},
                                   Params::make(p));
         ASSERT_EQ(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "spruce/core/cpu/index/windows.h"
@@ -196,19 +197,50 @@ struct Combine {
 // Single elements of an operand with one axis, in their order.
 template <class Op, class T, class U>
 struct CombinePlain {
+  static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
+
+  // Where no index is outside: the places of four are read before the first of them is changed,
+  // since a store of which the processor does not know the place yet holds up the loads behind it.
+  template <class I>
+  static void inside(const I* index, int64_t n, T* x, const U* u) {
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+      T *const a = x + index[i], *const b = x + index[i + 1], *const c = x + index[i + 2],
+               *const d = x + index[i + 3];
+      element(*a, u[i]);
+      element(*b, u[i + 1]);
+      element(*c, u[i + 2]);
+      element(*d, u[i + 3]);
+    }
+    for (; i < n; ++i) element(x[index[i]], u[i]);
+  }
+
   template <class I>
   static void loop(const Windows& w, T* x, const U* u) {
+    using Unsigned = std::make_unsigned_t<I>;
+    constexpr int64_t kLook = 256;  // indices that are looked at together
     const I* index = w.indices().as<I>();
-    const int64_t n = w.positions.size(), last = w.last_place();
-    const int64_t wrap = w.wrap();
+    const int64_t n = w.positions.size(), last = w.last_place(), wrap = w.wrap();
+    const auto highest =
+        static_cast<Unsigned>(std::min<int64_t>(last, std::numeric_limits<I>::max()));
     const bool clip = w.clip();
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t at = wrapped(static_cast<int64_t>(index[i]), wrap);
-      if (at < 0 || at > last) {
-        if (!clip) continue;
-        at = at < 0 ? 0 : last;
+    for (int64_t begin = 0; begin < n; begin += kLook) {
+      const int64_t end = std::min(n, begin + kLook);
+      Unsigned outside = 0;
+      for (int64_t i = begin; i < end; ++i)
+        outside |= static_cast<Unsigned>(static_cast<Unsigned>(index[i]) > highest);
+      if (outside == 0) {
+        inside(index + begin, end - begin, x, u + begin);
+        continue;
       }
-      x[at] = Op::call(x[at], static_cast<T>(u[i]));
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t at = wrapped(static_cast<int64_t>(index[i]), wrap);
+        if (at < 0 || at > last) {
+          if (!clip) continue;
+          at = at < 0 ? 0 : last;
+        }
+        element(x[at], u[i]);
+      }
     }
   }
 

@@ -257,6 +257,42 @@ void set_as(const Windows& w, const View& out, const void* updates) {
   scatter_as<Set>(w, out.as<T>(), out.numel(), static_cast<const T*>(updates), nullptr);
 }
 
+// True if many of an operand's rows are overwritten, each at one index, so that the output is best
+// written row by row: the operand's row or the last update of it.
+bool sets_many_rows(const Windows& w, const View& operand, const View& out) {
+  constexpr int64_t kLeastBytes = 64, kShare = 4;  // of a row; a quarter of the rows
+  const int64_t row = w.window.size(), rows = w.last_place() + 1;
+  return operand.data != out.data && w.one_key() && !w.overlapping && w.window.one_run() &&
+         w.window.operand_step() == 1 && w.window.rows() && w.positions.one_run() &&
+         w.positions.operand_step() == 0 && w.key_stride() == row &&
+         row * size_of(out.dtype()) >= kLeastBytes && rows * row == out.aval->shape.numel() &&
+         w.positions.size() * kShare >= rows;
+}
+
+void set_many_rows(const Windows& w, const View& operand, const View& out, const View& updates) {
+  const int64_t row = w.window.size(), rows = w.last_place() + 1, size = size_of(out.dtype());
+  const Workspace memory(bytes_of<int64_t>(rows));
+  int64_t* const updated_by = memory.as<int64_t>();
+  std::fill_n(updated_by, rows, -1);
+  int64_t to[kBlock], from[kBlock];
+  for (int64_t at = 0; at < w.positions.size(); at += kBlock) {
+    const int64_t count = std::min(kBlock, w.positions.size() - at);
+    w.locate(at, at + count, to, from);
+    for (int64_t i = 0; i < count; ++i)
+      if (to[i] >= 0) updated_by[to[i] / row] = from[i];
+  }
+  const int64_t bytes = row * size;
+  parallel_for(rows, std::max<int64_t>(1, kRowGrain / row), [&](int64_t begin, int64_t end) {
+    const RowCopy copy{updates.as<char>(),
+                       updated_by + begin,
+                       end - begin,
+                       size,
+                       bytes,
+                       operand.as<char>() + begin * bytes};
+    copy_rows(copy, end - begin, out.as<char>() + begin * bytes, bytes);
+  });
+}
+
 void set(const Windows& w, const View& out, const void* updates) {
   switch (size_of(out.dtype())) {
     case 1:
@@ -328,8 +364,10 @@ void scatter(const KernelArgs& args, ScatterOp op) {
   const View &operand = args.in[0], &out = args.out[0];
   const Apart indices_apart(args.in[1], out), updates_apart(args.in[2], out);
   const View &indices = indices_apart.view(), &updates = updates_apart.view();
-  copy_operand(operand, out);
   const Windows w(args.params.get<GatherParams>(), operand.shape(), indices, updates.shape());
+  if (op == ScatterOp::kSet && sets_many_rows(w, operand, out))
+    return set_many_rows(w, operand, out, updates);
+  copy_operand(operand, out);
   switch (op) {
     case ScatterOp::kSet:
       return set(w, out, updates.data);
