@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -79,11 +78,31 @@ constexpr bool takes(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), Any<T>{})...}; };
 }
 template <class T, size_t n>
-constexpr size_t count_parts() {
+constexpr size_t count_down() {
   if constexpr (n == 0 || takes<T>(std::make_index_sequence<n>{}))
     return n;
   else
-    return count_parts<T, n - 1>();
+    return count_down<T, n - 1>();
+}
+template <class T, size_t low, size_t high>
+constexpr size_t count_between() {
+  constexpr size_t mid = (low + high) / 2;
+  if constexpr (mid == low)
+    return low;
+  else if constexpr (takes<T>(std::make_index_sequence<mid>{}))
+    return count_between<T, mid, high>();
+  else
+    return count_between<T, low, mid>();
+}
+// What has a default for each part takes fewer values as well, which leaves few numbers to try.
+template <class T, size_t n>
+constexpr size_t count_parts() {
+  if constexpr (takes<T>(std::make_index_sequence<n>{}))
+    return n;
+  else if constexpr (takes<T>(std::make_index_sequence<0>{}))
+    return count_between<T, 0, n>();
+  else
+    return count_down<T, n - 1>();
 }
 
 template <class T, class Test, size_t... Before, size_t... After>
@@ -111,10 +130,13 @@ constexpr size_t count_bases() {
 // True if the part after `Before` takes several initialisers: a C array.
 template <class T, size_t... Before, size_t... After>
 constexpr bool is_c_array(std::index_sequence<Before...>, std::index_sequence<After...>) {
-  return requires { T{(static_cast<void>(Before), Any<T>{})..., {}}; }
-  &&!requires {
-    T{(static_cast<void>(Before), Any<T>{})..., {}, (static_cast<void>(After), Any<T>{})...};
-  };
+  if constexpr (
+      requires {
+        T{(static_cast<void>(Before), Any<T>{})..., {}, (static_cast<void>(After), Any<T>{})...};
+      })
+    return false;
+  else
+    return requires { T{(static_cast<void>(Before), Any<T>{})..., {}}; };
 }
 
 template <class T, size_t... I>
@@ -365,12 +387,25 @@ constexpr std::string_view last_word(std::string_view s) {
   return s.substr(at);
 }
 
+// One of several pointers: that behind as many others.
+template <class Before>
+struct Nth;
+template <size_t... I>
+struct Nth<std::index_sequence<I...>> {
+  template <size_t>
+  using Other = const volatile void*;
+  template <class T, class... After>
+  static constexpr T* of(Other<I>..., T* p, After*...) {
+    return p;
+  }
+};
+
 template <class T, size_t I>
 constexpr std::string_view field_name() {
   // A template argument throughout: a variable would refer to `fake` when nothing is optimised.
   constexpr std::string_view name =
       last_word(pretty<Pointer{with_fields(fake<T>.value, [](auto&... field) {
-        return std::get<I>(std::tuple{&field...});
+        return Nth<std::make_index_sequence<I>>::of(&field...);
       })}>());
   return name;
 }

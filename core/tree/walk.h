@@ -350,19 +350,23 @@ struct Ignore {
   void leave() {}
 };
 
-template <class F>
+// One type for all functions of leaves, so that the walk over a tree is compiled once and not for
+// each of them. A: Array or const Array.
+template <class A>
 struct LeafVisitor : Ignore {
-  F& f;
-  explicit LeafVisitor(F& g) : f(g) {}
-  template <class A>
-  void leaf(A& a, Leaf kind) {
-    f(a, kind);
-  }
+  void* function;
+  void (*call)(void* function, A& leaf, Leaf kind);
+
+  template <class F>
+  explicit LeafVisitor(F& f)
+      : function(const_cast<void*>(static_cast<const void*>(&f))),
+        call([](void* g, A& leaf, Leaf kind) { (*static_cast<F*>(g))(leaf, kind); }) {}
+  void leaf(A& a, Leaf kind) { call(function, a, kind); }
 };
 
 template <class T, class F>
 void for_each_leaf(T& x, F&& f) {
-  LeafVisitor<std::remove_reference_t<F>> v(f);
+  LeafVisitor<std::conditional_t<std::is_const_v<T>, const Array, Array>> v(f);
   walk(x, v);
 }
 
