@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "spruce/core/cpu/index/windows.h"
@@ -62,8 +61,10 @@ struct Runs {
 
 // The loop of one operation on the elements of one type.
 using Loop = void (*)(const Runs& runs, void* operand, const void* updates);
-// The loop of single elements of an operand with one axis, at one index each.
-using PlainLoop = void (*)(const Windows& w, void* operand, const void* updates);
+// The loop of n single elements, the i-th changed by the i-th update. Places may be negative if
+// `some_outside`; these are left out.
+using PlainLoop = void (*)(const int32_t* places, int64_t n, bool some_outside, void* operand,
+                           const void* updates);
 
 // Single elements that are changed: the i-th at to[i], by the update from[i].
 struct Elements {
@@ -194,60 +195,32 @@ struct Combine {
   }
 };
 
-// Single elements of an operand with one axis, in their order.
+// Single elements in the order of their updates.
 template <class Op, class T, class U>
 struct CombinePlain {
   static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
 
-  // Where no index is outside: the places of four are read before the first of them is changed,
-  // since a store of which the processor does not know the place yet holds up the loads behind it.
-  template <class I>
-  static void inside(const I* index, int64_t n, T* x, const U* u) {
+  static void run(const int32_t* places, int64_t n, bool some_outside, void* operand,
+                  const void* updates) {
+    T* const x = static_cast<T*>(operand);
+    const U* const u = static_cast<const U*>(updates);
+    if (some_outside) {
+      for (int64_t k = 0; k < n; ++k)
+        if (places[k] >= 0) element(x[places[k]], u[k]);
+      return;
+    }
     int64_t i = 0;
+    // The places of four are read before the first of them is changed: a store whose place the
+    // processor does not know yet holds up the loads behind it.
     for (; i + 4 <= n; i += 4) {
-      T *const a = x + index[i], *const b = x + index[i + 1], *const c = x + index[i + 2],
-               *const d = x + index[i + 3];
+      T *const a = x + places[i], *const b = x + places[i + 1], *const c = x + places[i + 2],
+               *const d = x + places[i + 3];
       element(*a, u[i]);
       element(*b, u[i + 1]);
       element(*c, u[i + 2]);
       element(*d, u[i + 3]);
     }
-    for (; i < n; ++i) element(x[index[i]], u[i]);
-  }
-
-  template <class I>
-  static void loop(const Windows& w, T* x, const U* u) {
-    using Unsigned = std::make_unsigned_t<I>;
-    constexpr int64_t kLook = 256;  // indices that are looked at together
-    const I* index = w.indices().as<I>();
-    const int64_t n = w.positions.size(), last = w.last_place(), wrap = w.wrap();
-    const auto highest =
-        static_cast<Unsigned>(std::min<int64_t>(last, std::numeric_limits<I>::max()));
-    const bool clip = w.clip();
-    for (int64_t begin = 0; begin < n; begin += kLook) {
-      const int64_t end = std::min(n, begin + kLook);
-      Unsigned outside = 0;
-      for (int64_t i = begin; i < end; ++i)
-        outside |= static_cast<Unsigned>(static_cast<Unsigned>(index[i]) > highest);
-      if (outside == 0) {
-        inside(index + begin, end - begin, x, u + begin);
-        continue;
-      }
-      for (int64_t i = begin; i < end; ++i) {
-        int64_t at = wrapped(static_cast<int64_t>(index[i]), wrap);
-        if (at < 0 || at > last) {
-          if (!clip) continue;
-          at = at < 0 ? 0 : last;
-        }
-        element(x[at], u[i]);
-      }
-    }
-  }
-
-  static void run(const Windows& w, void* operand, const void* updates) {
-    T* x = static_cast<T*>(operand);
-    const U* u = static_cast<const U*>(updates);
-    w.indices().dtype() == Dtype::kInt32 ? loop<int32_t>(w, x, u) : loop<int64_t>(w, x, u);
+    for (; i < n; ++i) element(x[places[i]], u[i]);
   }
   static constexpr PlainLoop best() {
     if constexpr (kFrequent<Op>)

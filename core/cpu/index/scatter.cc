@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "spruce/core/cpu/ceil_div.h"
 #include "spruce/core/cpu/elementwise/half.h"
@@ -67,16 +68,38 @@ int64_t keep_owned(const Share& share, int64_t* to, int64_t* from, int64_t count
   return kept;
 }
 
-// True for single elements of an operand with one axis, at one index each, i32 or i64.
-bool is_plain(const Windows& w, const Work& work) {
-  return work.plain != nullptr && work.source == nullptr && w.window.size() == 1 && w.one_key() &&
-         !w.overlapping && w.last_place() >= 0 && w.positions.one_run() &&
-         w.positions.operand_step() == 0 && w.key_stride() == 1 && w.positions.result_step() == 1 &&
-         (w.indices().dtype() == Dtype::kInt32 || w.indices().dtype() == Dtype::kInt64);
+// Whether all of n indices are places from 0 to the last one.
+bool are_places(const int32_t* index, int64_t n, int64_t last) {
+  const auto highest = static_cast<uint32_t>(last);
+  uint32_t outside = 0;
+  for (int64_t i = 0; i < n; ++i)
+    outside |= static_cast<uint32_t>(static_cast<uint32_t>(index[i]) > highest);
+  return outside == 0;
 }
 
-// Those of a share, in their order, of windows for which are_elements() is true.
+// All of windows for which are_elements() is true, in their order. Indices that are places already
+// are taken where they stand.
+void scatter_plain(const Windows& w, const Work& work) {
+  constexpr int64_t kTogether = kElementBlock / 4;
+  int32_t places[kTogether];
+  const bool may_be_places =
+      w.one_key() && w.key_stride() == 1 && w.indices().dtype() == Dtype::kInt32;
+  for (int64_t at = 0; at < w.positions.size(); at += kTogether) {
+    const int64_t count = std::min(kTogether, w.positions.size() - at);
+    const int32_t* index = may_be_places ? w.indices().as<int32_t>() + at : nullptr;
+    bool some_outside = false;
+    if (index == nullptr || !are_places(index, count, w.last_place())) {
+      element_places(w, at, at + count, places);
+      some_outside = !are_places(places, count, std::numeric_limits<int32_t>::max());
+      index = places;
+    }
+    work.plain(index, count, some_outside, work.operand, work.updates + at * work.update_bytes);
+  }
+}
+
+// Those of a share, in their order.
 void scatter_elements(const Windows& w, const Share& share, const Work& work) {
+  if (share.whole() && work.plain != nullptr) return scatter_plain(w, work);
   int32_t places[kElementBlock], to[kElementRoom], from[kElementRoom];
   for (int64_t at = 0; at < w.positions.size(); at += kElementBlock) {
     const int64_t count = std::min(kElementBlock, w.positions.size() - at);
@@ -94,7 +117,6 @@ struct Range {
 void scatter_part(const Windows& w, const Share& share, const Work& work, Range positions,
                   Range steps) {
   constexpr int64_t kMostLines = 16;  // of a window that are asked for
-  if (share.whole() && is_plain(w, work)) return work.plain(w, work.operand, work.updates);
   if (work.source == nullptr && are_elements(w, work.numel))
     return scatter_elements(w, share, work);
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
@@ -198,7 +220,7 @@ void scatter_all(const Windows& w, const Work& work) {
   if (bits > 0 && !elements && !w.overlapping && is_sorted(w))
     return scatter_sorted(w, work, int64_t{1} << bits, whole);
   // Two threads that look at every index of elements in the cache are no faster than one.
-  if (bits > 1 || (bits > 0 && (work.far() || !is_plain(w, work)))) {
+  if (bits > 1 || (bits > 0 && (work.far() || !elements || work.plain == nullptr))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
     int block = kLeast;
     while (block < kMost && (work.numel >> (block + bits)) > kBlocks) ++block;
