@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/index/places.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/window/window_quads.h"
@@ -118,6 +119,33 @@ size_t line_bytes(const WindowPlan& w, bool needed) {
   return needed ? static_cast<size_t>(w.last().out) * sizeof(C) : 0;
 }
 
+// Lines of the input as they are computed with: halves are converted, once for all taps of a line.
+template <class T>
+class InputLines {
+ public:
+  using C = Compute<T>;
+  static size_t bytes(const WindowPlan& w) {
+    return kIsHalf<T> ? static_cast<size_t>(w.last().in) * sizeof(C) : 0;
+  }
+  InputLines(const WindowPlan& w, const View& in)
+      : in_(in.as<T>()), length_(w.last().in), memory_(bytes(w)) {}
+
+  // The line that begins at `offset`, for tap k of the last axis.
+  const C* at(int64_t offset, int64_t k) const {
+    if constexpr (kIsHalf<T>) {
+      if (k == 0) widen(in_ + offset, memory_.as<C>(), length_);
+      return memory_.as<C>();
+    } else {
+      return in_ + offset;
+    }
+  }
+
+ private:
+  const T* in_;
+  int64_t length_;
+  Workspace memory_;
+};
+
 // What reduce and arg_reduce take of a region; the one has lines on the way for halves only.
 size_t workspace_of(const PrepareArgs& a, bool always_lines) {
   if (a.out[0]->shape.numel() == 0) return 0;
@@ -125,7 +153,8 @@ size_t workspace_of(const PrepareArgs& a, bool always_lines) {
   size_t bytes = 0;
   visit_dtype(a.in[0]->dtype, [&]<class T>(T) {
     bytes = workspace_size(line_taps_bytes(w)) +
-            workspace_size(line_bytes<Compute<T>>(w, always_lines || kIsHalf<T>));
+            workspace_size(line_bytes<Compute<T>>(w, always_lines || kIsHalf<T>)) +
+            workspace_size(InputLines<T>::bytes(w));
   });
   return bytes;
 }
@@ -140,20 +169,6 @@ void over_rows(const WindowPlan& w, const F& f) {
   const int64_t each = std::max<int64_t>(1, w.taps() * w.last().out);
   parallel_for(w.rows() * 64, std::max<int64_t>(64, 64 * kThread / each),
                [&](int64_t begin, int64_t end) { f(begin / 64, (end + 63) / 64); });
-}
-
-// True for windows of two neighbours on the last axis, side by side, that lie within the input:
-// both are read at once.
-bool pairs(const WindowPlan& w) {
-  for (int d = 0; d + 1 < w.rank; ++d) {
-    const WindowPlan::Axis& a = w.axes[d];
-    if (a.low != 0 || a.dilation != 1 ||
-        (a.out - 1) * a.stride + (a.window - 1) * a.window_dilation >= a.in)
-      return false;
-  }
-  const WindowPlan::Axis& a = w.last();
-  return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 &&
-         a.window_dilation == 1 && a.in >= 2 * a.out;
 }
 
 struct Sum {
@@ -198,32 +213,27 @@ struct Min {
   }
 };
 
-// A step that stands for pairs().
-constexpr int64_t kPairs = 0;
-
-// y[i] = op(y[i], x[i * step]); for pairs, op of both.
+// y[i] = op(y[i], x[i * step]).
 template <class Op, class T>
 struct Combine {
-  using C = Compute<T>;
-  static SPRUCE_INLINE void body(C* y, const T* x, int64_t step, int64_t n) {
-    if (step == kPairs) {
+  static SPRUCE_INLINE void body(T* y, const T* x, int64_t step, int64_t n) {
+    if (step == 1) {
       SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i)
-        y[i] = Op::call(Op::call(y[i], static_cast<C>(x[2 * i])), static_cast<C>(x[2 * i + 1]));
-    } else if (step == 1) {
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], x[i]);
+    } else if (step == 2) {
       SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i]));
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], x[2 * i]);
     } else {
-      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], static_cast<C>(x[i * step]));
+      for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], x[i * step]);
     }
   }
-  SPRUCE_TARGET_BASE static void base(C* y, const T* x, int64_t step, int64_t n) {
+  SPRUCE_TARGET_BASE static void base(T* y, const T* x, int64_t step, int64_t n) {
     body(y, x, step, n);
   }
-  SPRUCE_TARGET_V3 static void v3(C* y, const T* x, int64_t step, int64_t n) {
+  SPRUCE_TARGET_V3 static void v3(T* y, const T* x, int64_t step, int64_t n) {
     body(y, x, step, n);
   }
-  using Loop = void (*)(C*, const T*, int64_t, int64_t);
+  using Loop = void (*)(T*, const T*, int64_t, int64_t);
   static Loop best() {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
       return pick<Loop>(&base, &v3, &v3);
@@ -232,20 +242,30 @@ struct Combine {
   }
 };
 
+// The cells of a line with step 1 whose places are elements of a dilated input are as far apart as
+// its elements: op of each and its element.
+template <class Op, class T>
+void combine_dilated(T* y, const T* x, const LineTap& tap, int64_t dilation) {
+  const int64_t behind = (tap.first + tap.run.begin) % dilation;
+  int64_t cell = tap.run.begin + (behind == 0 ? 0 : dilation - behind);
+  for (const T* from = x + (tap.first + cell) / dilation; cell < tap.run.end; cell += dilation)
+    y[cell] = Op::call(y[cell], *from++);
+}
+
 template <class Op>
 void reduce(const KernelArgs& args) {
   if (args.out[0].numel() == 0) return;
   const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
     using C = Compute<T>;
-    static const typename Combine<Op, T>::Loop combine = Combine<Op, T>::best();
+    static const typename Combine<Op, C>::Loop combine = Combine<Op, C>::best();
     const Line line = line_of(w);
     const Workspace line_taps(line_taps_bytes(w));
     LineTap* const taps = line_taps.as<LineTap>();
     fill_line_taps(w, taps);
-    const bool both = pairs(w);
     over_rows(w, [&](int64_t begin, int64_t end) {
       const Workspace wide(line_bytes<C>(w, kIsHalf<T>));
+      const InputLines<T> lines(w, args.in[0]);
       for (int64_t row = begin; row < end; ++row) {
         T* const out = args.out[0].as<T>() + row * line.cells;
         C* y;
@@ -255,53 +275,66 @@ void reduce(const KernelArgs& args) {
           y = out;
         std::fill(y, y + line.cells, Op::template kNothing<C>);
         each_tap(w, row, [&](int64_t, int64_t offset, int64_t k) {
-          const T* x = args.in[0].as<T>() + offset;
+          const C* const x = lines.at(offset, k);
           const auto& [run, first] = taps[k];
-          if (both) {
-            if (k == 0) combine(y, x, kPairs, line.cells);
-          } else if (line.dilation == 1) {
+          if (line.dilation == 1) {
             combine(y + run.begin, x + first + run.begin * line.step, line.step,
                     run.end - run.begin);
+          } else if (line.step == 1) {
+            combine_dilated<Op>(y, x, taps[k], line.dilation);
           } else {
-            each_place(line, first, [&](int64_t cell, int64_t at) {
-              y[cell] = Op::call(y[cell], static_cast<C>(x[at]));
-            });
+            each_place(line, first,
+                       [&](int64_t cell, int64_t at) { y[cell] = Op::call(y[cell], x[at]); });
           }
         });
-        if constexpr (kIsHalf<T>) {
-          for (int64_t i = 0; i < line.cells; ++i) out[i] = static_cast<T>(y[i]);
-        }
+        if constexpr (kIsHalf<T>) narrow(y, out, line.cells);
       }
     });
   });
 }
 
+// True for windows of two neighbours on the last axis, side by side, that lie within the input:
+// both are read at once.
+bool pairs(const WindowPlan& w) {
+  for (int d = 0; d + 1 < w.rank; ++d) {
+    const WindowPlan::Axis& a = w.axes[d];
+    if (a.low != 0 || a.dilation != 1 ||
+        (a.out - 1) * a.stride + (a.window - 1) * a.window_dilation >= a.in)
+      return false;
+  }
+  const WindowPlan::Axis& a = w.last();
+  return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 &&
+         a.window_dilation == 1 && a.in >= 2 * a.out;
+}
+
+// A step that stands for pairs().
+constexpr int64_t kPairs = 0;
+
 // Keeps the best of best[i] and x[i * step] (or of both of a pair), and which tap it is of;
 // index[i] is -1 before the first.
 template <class Op, class T>
 struct Choose {
-  using C = Compute<T>;
-  static SPRUCE_INLINE void one(C* best, int32_t* index, C v, int32_t tap) {
+  static SPRUCE_INLINE void one(T* best, int32_t* index, T v, int32_t tap) {
     const bool take = (*index < 0) | Op::better(v, *best);
     *best = take ? v : *best;
     *index = take ? tap : *index;
   }
-  static SPRUCE_INLINE void body(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+  static SPRUCE_INLINE void body(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
                                  int32_t tap) {
     if (step == 1) {
       SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i]), tap);
+      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, x[i], tap);
     } else {
-      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, static_cast<C>(x[i * step]), tap);
+      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, x[i * step], tap);
     }
   }
   // The pairs x[2 i], x[2 i + 1], of taps `tap` and tap + 1. Each bool is computed from floats
   // alone, so that the loop becomes one of vectors.
-  static SPRUCE_INLINE void pair_body(C* best, int32_t* index, const T* x, int64_t n, int32_t tap) {
+  static SPRUCE_INLINE void pair_body(T* best, int32_t* index, const T* x, int64_t n, int32_t tap) {
     if (tap == 0) {
       SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) {
-        const C a = static_cast<C>(x[2 * i]), b = static_cast<C>(x[2 * i + 1]);
+        const T a = x[2 * i], b = x[2 * i + 1];
         best[i] = Op::better(b, a) ? b : a;
         index[i] = Op::better(b, a) ? 1 : 0;
       }
@@ -309,32 +342,32 @@ struct Choose {
     }
     // In two steps: compilers do not make vectors of one choice after another.
     constexpr int64_t kBlock = 64;
-    C v[kBlock];
+    T v[kBlock];
     int32_t t[kBlock];
     for (int64_t i0 = 0; i0 < n; i0 += kBlock) {
       const int64_t m = std::min(kBlock, n - i0);
       for (int64_t i = 0; i < m; ++i) {
-        const C a = static_cast<C>(x[2 * (i0 + i)]), b = static_cast<C>(x[2 * (i0 + i) + 1]);
+        const T a = x[2 * (i0 + i)], b = x[2 * (i0 + i) + 1];
         v[i] = Op::better(b, a) ? b : a;
         t[i] = Op::better(b, a) ? tap + 1 : tap;
       }
       SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < m; ++i) {
-        const C known = best[i0 + i];
+        const T known = best[i0 + i];
         best[i0 + i] = Op::better(v[i], known) ? v[i] : known;
         index[i0 + i] = Op::better(v[i], known) ? t[i] : index[i0 + i];
       }
     }
   }
-  using Loop = void (*)(C*, int32_t*, const T*, int64_t, int64_t, int32_t);
-  SPRUCE_TARGET_BASE static void base(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+  using Loop = void (*)(T*, int32_t*, const T*, int64_t, int64_t, int32_t);
+  SPRUCE_TARGET_BASE static void base(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
                                       int32_t tap) {
     if (step == kPairs)
       pair_body(best, index, x, n, tap);
     else
       body(best, index, x, step, n, tap);
   }
-  SPRUCE_TARGET_V3 static void v3(C* best, int32_t* index, const T* x, int64_t step, int64_t n,
+  SPRUCE_TARGET_V3 static void v3(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
                                   int32_t tap) {
     if (step == kPairs)
       pair_body(best, index, x, n, tap);
@@ -355,7 +388,7 @@ void arg_reduce(const KernelArgs& args) {
   const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
     using C = Compute<T>;
-    static const typename Choose<Op, T>::Loop choose = Choose<Op, T>::best_loop();
+    static const typename Choose<Op, C>::Loop choose = Choose<Op, C>::best_loop();
     const Line line = line_of(w);
     const Workspace line_taps(line_taps_bytes(w));
     LineTap* const taps = line_taps.as<LineTap>();
@@ -365,11 +398,12 @@ void arg_reduce(const KernelArgs& args) {
       const Workspace memory(line_bytes<C>(w, true));
       C* const best = memory.as<C>();
       std::fill(best, best + line.cells, C{});
+      const InputLines<T> lines(w, args.in[0]);
       for (int64_t row = begin; row < end; ++row) {
         int32_t* const index = args.out[0].as<int32_t>() + row * line.cells;
         std::fill(index, index + line.cells, -1);
         each_tap(w, row, [&](int64_t tap, int64_t offset, int64_t k) {
-          const T* x = args.in[0].as<T>() + offset;
+          const C* const x = lines.at(offset, k);
           const auto& [run, first] = taps[k];
           const auto number = static_cast<int32_t>(tap);
           if (both) {
@@ -379,7 +413,7 @@ void arg_reduce(const KernelArgs& args) {
                    line.step, run.end - run.begin, number);
           } else {
             each_place(line, first, [&](int64_t cell, int64_t at) {
-              Choose<Op, T>::one(best + cell, index + cell, static_cast<C>(x[at]), number);
+              Choose<Op, C>::one(best + cell, index + cell, x[at], number);
             });
           }
         });

@@ -36,6 +36,9 @@ struct Max {
   SPRUCE_TARGET_V4 static SPRUCE_INLINE __mmask16 ahead(__m512 x, __m512 a) {
     return _mm512_cmp_ps_mask(x, a, _CMP_GT_OQ);
   }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE __m256 ahead(__m256 x, __m256 a) {
+    return _mm256_cmp_ps(x, a, _CMP_GT_OQ);
+  }
 #endif
 };
 
@@ -44,6 +47,9 @@ struct Min {
 #if SPRUCE_HAS_X86_TARGETS
   SPRUCE_TARGET_V4 static SPRUCE_INLINE __mmask16 ahead(__m512 x, __m512 a) {
     return _mm512_cmp_ps_mask(x, a, _CMP_LT_OQ);
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE __m256 ahead(__m256 x, __m256 a) {
+    return _mm256_cmp_ps(x, a, _CMP_LT_OQ);
   }
 #endif
 };
@@ -86,6 +92,122 @@ void scatter(const float* x, const int32_t* tap, int64_t n, float* above, float*
 }
 
 #if SPRUCE_HAS_X86_TARGETS
+
+namespace v3 {
+
+// The first n lanes, all of them for n >= 8.
+SPRUCE_TARGET_V3 SPRUCE_INLINE __m256i first_lanes(int64_t n) {
+  alignas(64) static constexpr int32_t kLanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  return _mm256_loadu_si256(
+      reinterpret_cast<const __m256i*>(kLanes + 8 - std::clamp<int64_t>(n, 0, 8)));
+}
+
+// Stores the first n lanes. Where these are not all, in parts: a masked store takes AMD's
+// processors many cycles.
+SPRUCE_TARGET_V3 SPRUCE_INLINE void store_first(float* to, __m256 x, int64_t n) {
+  if (n >= 8) return _mm256_storeu_ps(to, x);
+  if (n <= 0) return;
+  __m128 part = _mm256_castps256_ps128(x);
+  if ((n & 4) != 0) {
+    _mm_storeu_ps(to, part);
+    to += 4, part = _mm256_extractf128_ps(x, 1);
+  }
+  if ((n & 2) != 0) {
+    _mm_storel_pi(reinterpret_cast<__m64*>(to), part);
+    to += 2, part = _mm_movehl_ps(part, part);
+  }
+  if ((n & 1) != 0) _mm_store_ss(to, part);
+}
+
+// From the order of windows to that of Columns, and back.
+SPRUCE_TARGET_V3 SPRUCE_INLINE __m256i reorder(__m256i x) {
+  return _mm256_permute4x64_epi64(x, 0xd8);
+}
+SPRUCE_TARGET_V3 SPRUCE_INLINE __m256 reorder(__m256 x) {
+  return _mm256_castsi256_ps(reorder(_mm256_castps_si256(x)));
+}
+
+// The elements of up to 8 windows of one line by their columns: windows 0 1 4 5 2 3 6 7.
+struct Columns {
+  __m256 left, right;
+
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Columns load(const float* x, int64_t windows) {
+    __m256 a, b;
+    if (windows >= 8) {
+      a = _mm256_loadu_ps(x), b = _mm256_loadu_ps(x + 8);
+    } else {
+      a = _mm256_maskload_ps(x, first_lanes(2 * windows));
+      b = _mm256_maskload_ps(x + 8, first_lanes(2 * windows - 8));
+    }
+    return {_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd)};
+  }
+  SPRUCE_TARGET_V3 SPRUCE_INLINE void store(float* x, int64_t windows) const {
+    store_first(x, _mm256_unpacklo_ps(left, right), 2 * windows);
+    store_first(x + 8, _mm256_unpackhi_ps(left, right), 2 * windows - 8);
+  }
+};
+
+// What is not a number wins over a number, the first of two stays.
+template <class Op>
+SPRUCE_TARGET_V3 SPRUCE_INLINE __m256 better(__m256 x, __m256 a) {
+  const __m256 odd = _mm256_cmp_ps(x, x, _CMP_UNORD_Q), number = _mm256_cmp_ps(a, a, _CMP_ORD_Q);
+  return _mm256_or_ps(Op::ahead(x, a), _mm256_and_ps(odd, number));
+}
+
+template <class Op>
+SPRUCE_TARGET_V3 void extreme(const float* above, const float* below, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; i += 8) {
+    const Columns a = Columns::load(above + 2 * i, n - i), b = Columns::load(below + 2 * i, n - i);
+    const __m256 x = _mm256_blendv_ps(a.left, a.right, better<Op>(a.right, a.left)),
+                 y = _mm256_blendv_ps(b.left, b.right, better<Op>(b.right, b.left));
+    store_first(out + i, reorder(_mm256_blendv_ps(x, y, better<Op>(y, x))), n - i);
+  }
+}
+
+template <class Op>
+SPRUCE_TARGET_V3 void choose(const float* above, const float* below, int64_t n, int32_t* out) {
+  const __m256i one = _mm256_set1_epi32(1), two = _mm256_set1_epi32(2);
+  for (int64_t i = 0; i < n; i += 8) {
+    const Columns a = Columns::load(above + 2 * i, n - i), b = Columns::load(below + 2 * i, n - i);
+    const __m256 right = better<Op>(a.right, a.left), low = better<Op>(b.right, b.left);
+    const __m256 x = _mm256_blendv_ps(a.left, a.right, right),
+                 y = _mm256_blendv_ps(b.left, b.right, low);
+    const __m256i first = _mm256_and_si256(_mm256_castps_si256(right), one),
+                  second = _mm256_or_si256(_mm256_and_si256(_mm256_castps_si256(low), one), two);
+    const __m256i tap = _mm256_blendv_epi8(first, second, _mm256_castps_si256(better<Op>(y, x)));
+    store_first(reinterpret_cast<float*>(out + i), _mm256_castsi256_ps(reorder(tap)), n - i);
+  }
+}
+
+SPRUCE_TARGET_V3 SPRUCE_INLINE __m256 is(__m256i tap, int number) {
+  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(tap, _mm256_set1_epi32(number)));
+}
+
+SPRUCE_TARGET_V3 void gather(const float* above, const float* below, const int32_t* tap, int64_t n,
+                             float fill, float* out) {
+  for (int64_t i = 0; i < n; i += 8) {
+    const __m256i t = reorder(_mm256_maskload_epi32(tap + i, first_lanes(n - i)));
+    const Columns a = Columns::load(above + 2 * i, n - i), b = Columns::load(below + 2 * i, n - i);
+    __m256 x = _mm256_blendv_ps(_mm256_set1_ps(fill), a.left, is(t, 0));
+    x = _mm256_blendv_ps(x, a.right, is(t, 1));
+    x = _mm256_blendv_ps(x, b.left, is(t, 2));
+    store_first(out + i, reorder(_mm256_blendv_ps(x, b.right, is(t, 3))), n - i);
+  }
+}
+
+SPRUCE_TARGET_V3 void scatter(const float* from, const int32_t* tap, int64_t n, float* above,
+                              float* below) {
+  for (int64_t i = 0; i < n; i += 8) {
+    const __m256i t = reorder(_mm256_maskload_epi32(tap + i, first_lanes(n - i)));
+    const __m256 x = reorder(_mm256_maskload_ps(from + i, first_lanes(n - i)));
+    const Columns a{_mm256_and_ps(is(t, 0), x), _mm256_and_ps(is(t, 1), x)},
+        b{_mm256_and_ps(is(t, 2), x), _mm256_and_ps(is(t, 3), x)};
+    a.store(above + 2 * i, n - i);
+    b.store(below + 2 * i, n - i);
+  }
+}
+
+}  // namespace v3
 
 namespace v4 {
 
@@ -195,13 +317,15 @@ SPRUCE_TARGET_V4 void scatter(const float* from, const int32_t* tap, int64_t n, 
 
 constexpr Loops kBase{extreme<Max>, extreme<Min>, choose<Max>, choose<Min>, gather, scatter};
 #if SPRUCE_HAS_X86_TARGETS
+constexpr Loops kV3{v3::extreme<Max>, v3::extreme<Min>, v3::choose<Max>,
+                    v3::choose<Min>,  v3::gather,       v3::scatter};
 constexpr Loops kV4{v4::extreme<Max>, v4::extreme<Min>, v4::choose<Max>,
                     v4::choose<Min>,  v4::gather,       v4::scatter};
 #endif
 
 const Loops& loops() {
 #if SPRUCE_HAS_X86_TARGETS
-  static const Loops* const best = pick(&kBase, &kBase, &kV4);
+  static const Loops* const best = pick(&kBase, &kV3, &kV4);
   return *best;
 #else
   return kBase;
