@@ -15,24 +15,29 @@ namespace {
 
 constexpr int64_t kThread = 1 << 15;  // elements that are worth a thread
 
-// What a tap adds to the place of each axis.
+// What a tap adds to the place of each axis, and to the offset of an element.
 class Taps {
  public:
   static size_t bytes(const WindowPlan& w) {
-    return static_cast<size_t>(w.rank * w.taps()) * sizeof(int64_t);
+    return static_cast<size_t>((w.rank + 1) * w.taps()) * sizeof(int64_t);
   }
   explicit Taps(const WindowPlan& w) : rank_(w.rank), count_(w.taps()), memory_(bytes(w)) {
     int64_t* const places = memory_.as<int64_t>();
+    int64_t* const offsets = places + rank_ * count_;
     for (int64_t t = 0; t < count_; ++t) {
       int64_t rest = t;
+      offsets[t] = 0;
       for (int d = rank_ - 1; d >= 0; --d) {
-        places[t * rank_ + d] = rest % w.axes[d].window * w.axes[d].window_dilation;
+        const int64_t more = rest % w.axes[d].window * w.axes[d].window_dilation;
+        places[t * rank_ + d] = more;
+        offsets[t] += more * w.axes[d].step;
         rest /= w.axes[d].window;
       }
     }
   }
   int64_t count() const { return count_; }
   const int64_t* of(int64_t tap) const { return memory_.as<int64_t>() + tap * rank_; }
+  const int64_t* offsets() const { return memory_.as<int64_t>() + rank_ * count_; }
 
  private:
   int rank_;
@@ -42,29 +47,65 @@ class Taps {
 
 constexpr int64_t kBlock = 256;  // windows whose elements are looked up at once
 
+// The offset of the element that the tap names of the window at these places; -1 for none.
+int64_t named(const WindowPlan& w, const Taps& taps, const int64_t* place, int64_t tap) {
+  if (tap < 0 || tap >= taps.count()) return -1;
+  const int64_t* const more = taps.of(tap);
+  int64_t offset = 0;
+  for (int d = 0; d < w.rank; ++d) {
+    const WindowPlan::Axis& a = w.axes[d];
+    const int64_t at = element_at(place[d] + more[d], a.dilation, a.in);
+    if (at < 0) return -1;
+    offset += at * a.step;
+  }
+  return offset;
+}
+
 // offsets[i - begin]: of the element that window i names; -1 where the index names none.
 void find_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin,
                 int64_t end, int64_t* offsets) {
+  const int last = w.rank - 1;
+  const auto reach = [](const WindowPlan::Axis& a) { return (a.window - 1) * a.window_dilation; };
   int64_t cell[kMaxRank], place[kMaxRank];
   int64_t rest = begin;
-  for (int d = w.rank - 1; d >= 0; --d) {
+  for (int d = last; d >= 0; --d) {
     cell[d] = rest % w.axes[d].out;
     rest /= w.axes[d].out;
     place[d] = cell[d] * w.axes[d].stride - w.axes[d].low;
   }
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t tap = index[i];
-    int64_t offset = 0;
-    bool inside = tap >= 0 && tap < taps.count();
-    const int64_t* const more = taps.of(inside ? tap : 0);
-    for (int d = 0; d < w.rank && inside; ++d) {
+  // The cells of a line whose windows lie within the input: there a tap adds one number.
+  const WindowPlan::Axis& inner = w.axes[last];
+  const int64_t first = run_of(-inner.low, inner.stride, inner.in, inner.out).begin,
+                behind = run_of(reach(inner) - inner.low, inner.stride, inner.in, inner.out).end;
+  while (begin < end) {
+    const int64_t from = cell[last], to = std::min(inner.out, from + end - begin);
+    bool inside = inner.dilation == 1;
+    int64_t line = 0;
+    for (int d = 0; d < last; ++d) {
       const WindowPlan::Axis& a = w.axes[d];
-      const int64_t at = element_at(place[d] + more[d], a.dilation, a.in);
-      inside = at >= 0;
-      offset += at * a.step;
+      inside = inside && a.dilation == 1 && place[d] >= 0 && place[d] + reach(a) < a.in;
+      line += place[d] * a.step;
     }
-    *offsets++ = inside ? offset : -1;
-    for (int d = w.rank - 1; d >= 0; --d) {
+    const int64_t low = inside ? std::clamp(first, from, to) : to,
+                  high = inside ? std::clamp(behind, low, to) : to;
+    const int32_t* const tap = index + begin - from;
+    const auto by_axes = [&](int64_t c, int64_t stop) {
+      for (; c < stop; ++c) {
+        place[last] = c * inner.stride - inner.low;
+        offsets[c - from] = named(w, taps, place, tap[c]);
+      }
+    };
+    by_axes(from, low);
+    const int64_t* const more = taps.offsets();
+    const auto count = static_cast<uint64_t>(taps.count());
+    for (int64_t c = low; c < high; ++c) {
+      const int64_t at = line + (c * inner.stride - inner.low) * inner.step;
+      offsets[c - from] = static_cast<uint64_t>(tap[c]) < count ? at + more[tap[c]] : -1;
+    }
+    by_axes(high, to);
+    begin += to - from, offsets += to - from;
+    cell[last] = 0;
+    for (int d = last - 1; d >= 0; --d) {
       place[d] += w.axes[d].stride;
       if (++cell[d] < w.axes[d].out) break;
       cell[d] = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and extrema of windows of every form, against a loop that follows the definition.
+// Sums, extrema and named elements of windows of every form, against loops that follow the
+// definition.
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
@@ -82,6 +83,43 @@ TEST(WindowReduce, AsDefined) {
       if (holes) continue;
       ASSERT_EQ(as_doubles(reduce_window_max(x, t.w)), largest) << dtype;
       ASSERT_EQ(as_doubles(-reduce_window_min(-x, t.w)), largest) << dtype;
+    }
+  }
+}
+
+TEST(WindowReduce, ElementsThatTapsName) {
+  std::mt19937 rng(6);
+  for (int k = 0; k < 400; ++k) {
+    const Trial t = make(rng);
+    const int64_t rows = t.cells(0), columns = t.cells(1), taps = t.w.window.numel();
+    std::vector<int32_t> tap;
+    std::vector<double> chosen, added(t.values.size());
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        // Some name no tap, and some a tap outside of the input.
+        const auto n = static_cast<int64_t>(rng() % static_cast<uint64_t>(taps + 2)) - 1;
+        const bool is_tap = n >= 0 && n < taps;
+        const int64_t row = is_tap ? t.element(0, r, n / t.w.window[1]) : -1,
+                      column = is_tap ? t.element(1, c, n % t.w.window[1]) : -1;
+        const auto place = static_cast<size_t>(row * t.in[1] + column);
+        const bool inside = row >= 0 && column >= 0;
+        tap.push_back(static_cast<int32_t>(n));
+        chosen.push_back(inside ? t.values[place] : 7);
+        if (inside) added[place] += chosen.back();
+      }
+    }
+    SCOPED_TRACE(to_string(t.in) + " " + Params::make(t.w).text());
+    const Array index = array(tap, {rows, columns});
+    WindowGatherParams g = rules::with_windows(WindowGatherParams{}, t.w);
+    g.fill = 7;
+    WindowScatterParams s = rules::with_windows(WindowScatterParams{}, t.w);
+    s.shape = t.in;
+    for (const Dtype dtype : {float32, bfloat16, float64}) {
+      const Array x = astype(reshape(array(t.values), t.in), dtype);
+      const Array got = bind1(window_gather_p, {x, index}, Params::make(g));
+      ASSERT_EQ(astype(got, float64).to_vector<double>(), chosen) << dtype;
+      const Array sums = bind1(window_scatter_add_p, {got, index}, Params::make(s));
+      ASSERT_EQ(astype(sums, float64).to_vector<double>(), added) << dtype;
     }
   }
 }
