@@ -280,20 +280,21 @@ void set_as(const Windows& w, const View& out, const void* updates) {
 }
 
 // True if many of an operand's rows are overwritten, each at one index, so that the output is best
-// written row by row: the operand's row or the last update of it.
-bool sets_many_rows(const Windows& w, const View& operand, const View& out) {
+// written row by row, if it is not the operand: the operand's row or the last update of it.
+bool sets_many_rows(const Windows& w, const Aval& out) {
   constexpr int64_t kLeastBytes = 64, kShare = 4;  // of a row; a quarter of the rows
   const int64_t row = w.window.size(), rows = w.last_place() + 1;
-  return operand.data != out.data && w.one_key() && !w.overlapping && w.window.one_run() &&
-         w.window.operand_step() == 1 && w.window.rows() && w.positions.one_run() &&
-         w.positions.operand_step() == 0 && w.key_stride() == row &&
-         row * size_of(out.dtype()) >= kLeastBytes && rows * row == out.aval->shape.numel() &&
-         w.positions.size() * kShare >= rows;
+  return w.one_key() && !w.overlapping && w.window.one_run() && w.window.operand_step() == 1 &&
+         w.window.rows() && w.positions.one_run() && w.positions.operand_step() == 0 &&
+         w.key_stride() == row && row * size_of(out.dtype) >= kLeastBytes &&
+         rows * row == out.shape.numel() && w.positions.size() * kShare >= rows;
 }
+
+size_t set_many_rows_bytes(const Windows& w) { return bytes_of<int64_t>(w.last_place() + 1); }
 
 void set_many_rows(const Windows& w, const View& operand, const View& out, const View& updates) {
   const int64_t row = w.window.size(), rows = w.last_place() + 1, size = size_of(out.dtype());
-  const Workspace memory(bytes_of<int64_t>(rows));
+  const Workspace memory(set_many_rows_bytes(w));
   int64_t* const updated_by = memory.as<int64_t>();
   std::fill_n(updated_by, rows, -1);
   int64_t to[kBlock], from[kBlock];
@@ -357,7 +358,12 @@ class Prepared final : public PreparedKernel {
  public:
   Prepared(const PrepareArgs& args, void (*kernel)(const KernelArgs&), bool sets)
       : kernel_(kernel) {
-    if (sets) return;
+    if (sets) {
+      const Windows w(args.params.get<GatherParams>(), args.in[0]->shape, {nullptr, args.in[1]},
+                      args.in[2]->shape);
+      if (sets_many_rows(w, *args.out[0])) bytes_ = workspace_size(set_many_rows_bytes(w));
+      return;
+    }
     visit_dtype(args.out[0]->dtype,
                 [&]<class T>(T) { bytes_ = workspace_size(wide_bytes<T>(args.out[0]->shape)); });
   }
@@ -387,7 +393,7 @@ void scatter(const KernelArgs& args, ScatterOp op) {
   const Apart indices_apart(args.in[1], out), updates_apart(args.in[2], out);
   const View &indices = indices_apart.view(), &updates = updates_apart.view();
   const Windows w(args.params.get<GatherParams>(), operand.shape(), indices, updates.shape());
-  if (op == ScatterOp::kSet && sets_many_rows(w, operand, out))
+  if (op == ScatterOp::kSet && operand.data != out.data && sets_many_rows(w, *out.aval))
     return set_many_rows(w, operand, out, updates);
   copy_operand(operand, out);
   switch (op) {

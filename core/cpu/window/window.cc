@@ -220,7 +220,7 @@ struct Combine {
     if (step == 1) {
       SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], x[i]);
-    } else if (step == 2) {
+    } else if (std::is_floating_point_v<T> && step == 2) {
       SPRUCE_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) y[i] = Op::call(y[i], x[2 * i]);
     } else {
