@@ -246,10 +246,11 @@ struct Combine {
 // its elements: op of each and its element.
 template <class Op, class T>
 void combine_dilated(T* y, const T* x, const LineTap& tap, int64_t dilation) {
+  if (tap.run.begin == tap.run.end) return;
   const int64_t behind = (tap.first + tap.run.begin) % dilation;
   int64_t cell = tap.run.begin + (behind == 0 ? 0 : dilation - behind);
-  for (const T* from = x + (tap.first + cell) / dilation; cell < tap.run.end; cell += dilation)
-    y[cell] = Op::call(y[cell], *from++);
+  const T* from = x + (tap.first + cell) / dilation;
+  for (; cell < tap.run.end; cell += dilation) y[cell] = Op::call(y[cell], *from++);
 }
 
 template <class Op>
