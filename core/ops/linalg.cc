@@ -7,6 +7,7 @@
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/rearrange.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/dot.h"
@@ -228,22 +229,13 @@ Array CrossFunction::operator()(const Array& a, const Array& b, const CrossOptio
     throw ShapeError("cross: both operands need three components on axis " +
                      std::to_string(options.axis) + ": " + both(a, b));
   }
-  // Components that stand side by side are taken apart first: loops over three elements are slow.
-  const bool side_by_side = axis == shape.rank() - 1 && axis > 0;
-  const auto apart = [&](const Array& v) {
-    const Array all = broadcast_to(v, shape);
-    return side_by_side ? moveaxis(all, axis, 0) : all;
-  };
-  const Array x = apart(a), y = apart(b);
-  const int at_axis = side_by_side ? 0 : axis;
-  // The components first, first + 1, ... in turn.
-  const auto from = [&](const Array& v, int64_t first) {
-    const Array parts[] = {rules::slice_axis(v, at_axis, first, 3),
-                           rules::slice_axis(v, at_axis, 0, first)};
-    return rules::concatenate_axis(parts, at_axis);
-  };
-  const Array out = multiply(from(x, 1), from(y, 2)) - multiply(from(x, 2), from(y, 1));
-  return side_by_side ? moveaxis(out, 0, axis) : out;
+  // Loops over rows of three elements are slow, so the components become the first axis.
+  const int at_axis = axis == shape.rank() - 1 ? 0 : axis;
+  const Array x = moveaxis(broadcast_to(a, shape), axis, at_axis),
+              y = moveaxis(broadcast_to(b, shape), axis, at_axis);
+  const auto from = [&](const Array& v, int64_t first) { return roll(v, -first, at_axis); };
+  const Array z = multiply(from(x, 1), from(y, 2)) - multiply(from(x, 2), from(y, 1));
+  return moveaxis(z, at_axis, axis);
 }
 
 Array DiagonalFunction::operator()(const Array& x, const DiagonalOptions& options, Loc loc) const {

@@ -123,6 +123,35 @@ struct Combine {
     single(e.to, e.from, e.count, e.far, static_cast<T*>(operand), static_cast<const U*>(updates));
   }
 
+  static void plain(const int32_t* places, int64_t n, bool some_outside, void* operand,
+                    const void* updates) {
+    T* const x = static_cast<T*>(operand);
+    const U* const u = static_cast<const U*>(updates);
+    if (some_outside) {
+      for (int64_t i = 0; i < n; ++i)
+        if (places[i] >= 0) element(x[places[i]], u[i]);
+      return;
+    }
+    int64_t i = 0;
+    // The places of four are read before the first of them is changed: a store whose place the
+    // processor does not know yet holds up the loads behind it.
+    for (; i + 4 <= n; i += 4) {
+      T *const a = x + places[i], *const b = x + places[i + 1], *const c = x + places[i + 2],
+               *const d = x + places[i + 3];
+      element(*a, u[i]);
+      element(*b, u[i + 1]);
+      element(*c, u[i + 2]);
+      element(*d, u[i + 3]);
+    }
+    for (; i < n; ++i) element(x[places[i]], u[i]);
+  }
+  static constexpr PlainLoop plain_loop() {
+    if constexpr (kFrequent<Op>)
+      return &plain;
+    else
+      return nullptr;
+  }
+
   static constexpr int64_t kAhead = 16;
   static constexpr ElementSizes kSizes{sizeof(T), sizeof(U)};
   // Sums of floats are what gradients are made of.
@@ -192,41 +221,6 @@ struct Combine {
       return pick<Loop>(&base, &v3, &v3);
     else
       return &base;
-  }
-};
-
-// Single elements in the order of their updates.
-template <class Op, class T, class U>
-struct CombinePlain {
-  static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
-
-  static void run(const int32_t* places, int64_t n, bool some_outside, void* operand,
-                  const void* updates) {
-    T* const x = static_cast<T*>(operand);
-    const U* const u = static_cast<const U*>(updates);
-    if (some_outside) {
-      for (int64_t k = 0; k < n; ++k)
-        if (places[k] >= 0) element(x[places[k]], u[k]);
-      return;
-    }
-    int64_t i = 0;
-    // The places of four are read before the first of them is changed: a store whose place the
-    // processor does not know yet holds up the loads behind it.
-    for (; i + 4 <= n; i += 4) {
-      T *const a = x + places[i], *const b = x + places[i + 1], *const c = x + places[i + 2],
-               *const d = x + places[i + 3];
-      element(*a, u[i]);
-      element(*b, u[i + 1]);
-      element(*c, u[i + 2]);
-      element(*d, u[i + 3]);
-    }
-    for (; i < n; ++i) element(x[places[i]], u[i]);
-  }
-  static constexpr PlainLoop best() {
-    if constexpr (kFrequent<Op>)
-      return &run;
-    else
-      return nullptr;
   }
 };
 

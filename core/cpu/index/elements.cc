@@ -153,8 +153,8 @@ bool are_elements(const Windows& w, int64_t numel) {
     if (w.last_place(k) < 0) return false;
   }
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  return numel <= kMost && w.positions.size() <= kMost && w.positions.one_run() &&
-         w.positions.operand_step() == 0 && w.positions.result_step() == 1;
+  return numel <= kMost && w.positions.size() <= kMost && w.one_list() &&
+         w.positions.result_step() == 1;
 }
 
 void element_places(const Windows& w, int64_t begin, int64_t end, int32_t* places) {

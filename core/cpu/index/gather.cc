@@ -156,8 +156,7 @@ void gather_as(const KernelArgs& args, const Windows& w) {
   const int64_t positions = w.positions.size(), window = w.window.size();
   if (positions == 0 || window == 0) return;
   if (window == 1 && w.one_key() && w.last_place() >= 0) return gather_elements(w, operand, result);
-  const bool rows = w.window.one_run() && w.window.operand_step() == 1 && w.window.rows();
-  if (rows && positions >= window) return gather_rows(w, args.in[0], args.out[0]);
+  if (w.window.one_row() && positions >= window) return gather_rows(w, args.in[0], args.out[0]);
   if (positions >= window) {
     parallel_for(positions, std::max<int64_t>(1, kGrain / window), [&](int64_t begin, int64_t end) {
       gather_part(w, operand, result, begin, end, 0, window);

@@ -36,7 +36,7 @@ struct Lists {
     fits = fits && row >= kShortest && length > 0 && length <= kMostRows;
     if (!fits) return;
     const Windows w(g, operand, View{}, gathered);
-    fits = w.window.one_run() && w.window.operand_step() == 1 && w.window.rows();
+    fits = w.window.one_row();
   }
 };
 

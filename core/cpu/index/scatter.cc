@@ -17,9 +17,9 @@
 namespace spruce::cpu {
 namespace {
 
-using combining::Add, combining::Combine, combining::CombinePlain, combining::ElementLoop,
-    combining::Loop, combining::Max, combining::Min, combining::Mul, combining::PlainLoop,
-    combining::Runs, combining::Set, combining::computed_as;
+using combining::Add, combining::Combine, combining::ElementLoop, combining::Loop, combining::Max,
+    combining::Min, combining::Mul, combining::PlainLoop, combining::Runs, combining::Set,
+    combining::computed_as;
 
 constexpr int64_t kGrain = 131072;        // elements that are worth a thread of their own
 constexpr int64_t kRowGrain = 32768;      // the same where windows have at least kRow elements
@@ -175,7 +175,7 @@ bool rises(const I* index, int64_t n) {
 
 // Whether no position changes elements in front of those of the position before it.
 bool is_sorted(const Windows& w) {
-  if (!w.one_key() || !w.positions.one_run() || w.positions.operand_step() != 0) return false;
+  if (!w.one_key() || !w.one_list()) return false;
   const auto sorted = [&]<class I>(I) {
     const I* const index = w.indices().as<I>();
     if (w.wrap() != 0 && w.positions.size() > 0 && index[0] < 0) return false;
@@ -239,7 +239,7 @@ template <class Op, class T, class U>
 void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
                 const Windows* source) {
   static const Loop loop = Combine<Op, T, U>::best();
-  scatter_all(w, {loop, &Combine<Op, T, U>::elements, CombinePlain<Op, T, U>::best(),
+  scatter_all(w, {loop, &Combine<Op, T, U>::elements, Combine<Op, T, U>::plain_loop(),
                   reinterpret_cast<char*>(operand), sizeof(T), numel,
                   reinterpret_cast<const char*>(updates), sizeof(U), source});
 }
@@ -284,8 +284,7 @@ void set_as(const Windows& w, const View& out, const void* updates) {
 bool sets_many_rows(const Windows& w, const Aval& out) {
   constexpr int64_t kLeastBytes = 64, kShare = 4;  // of a row; a quarter of the rows
   const int64_t row = w.window.size(), rows = w.last_place() + 1;
-  return w.one_key() && !w.overlapping && w.window.one_run() && w.window.operand_step() == 1 &&
-         w.window.rows() && w.positions.one_run() && w.positions.operand_step() == 0 &&
+  return w.one_key() && w.one_list() && !w.overlapping && w.window.one_row() &&
          w.key_stride() == row && row * size_of(out.dtype) >= kLeastBytes &&
          rows * row == out.shape.numel() && w.positions.size() * kShare >= rows;
 }

@@ -59,6 +59,8 @@ class Walk {
 
   /// True if a single run is all.
   bool one_run() const { return rank_ <= 1; }
+  /// True if that run is dense in both memories.
+  bool one_row() const { return one_run() && rows() && operand_step() == 1; }
 
   /// Calls f(operand offset, result offset, n) for the runs along the innermost axis within steps
   /// begin..end.
@@ -128,6 +130,8 @@ struct Windows {
   /// Entries in each index vector.
   int keys() const { return keys_; }
   bool one_key() const { return keys_ == 1; }
+  /// True if all positions are one list, of places in the same operand.
+  bool one_list() const { return positions.one_run() && positions.operand_step() == 0; }
   /// Of one of them: the last place where a window may begin, the step of its axis in the operand,
   /// and whether one outside is moved to the nearest place.
   int64_t last_place(int key = 0) const { return limit_[static_cast<size_t>(key)]; }

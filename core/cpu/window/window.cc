@@ -299,9 +299,7 @@ void reduce(const KernelArgs& args) {
 bool pairs(const WindowPlan& w) {
   for (int d = 0; d + 1 < w.rank; ++d) {
     const WindowPlan::Axis& a = w.axes[d];
-    if (a.low != 0 || a.dilation != 1 ||
-        (a.out - 1) * a.stride + (a.window - 1) * a.window_dilation >= a.in)
-      return false;
+    if (a.low != 0 || a.dilation != 1 || (a.out - 1) * a.stride + a.reach() >= a.in) return false;
   }
   const WindowPlan::Axis& a = w.last();
   return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 &&

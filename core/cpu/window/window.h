@@ -13,6 +13,8 @@ struct WindowPlan {
   struct Axis {
     int64_t in, out, window, stride, low, dilation, window_dilation,
         step;  // step: of the input, in elements
+    /// From the first place of a window to its last.
+    int64_t reach() const { return (window - 1) * window_dilation; }
   };
   Axis axes[kMaxRank];
   int rank = 0;  // at least 1

@@ -65,7 +65,6 @@ int64_t named(const WindowPlan& w, const Taps& taps, const int64_t* place, int64
 void find_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int64_t begin,
                 int64_t end, int64_t* offsets) {
   const int last = w.rank - 1;
-  const auto reach = [](const WindowPlan::Axis& a) { return (a.window - 1) * a.window_dilation; };
   int64_t cell[kMaxRank], place[kMaxRank];
   int64_t rest = begin;
   for (int d = last; d >= 0; --d) {
@@ -76,14 +75,14 @@ void find_named(const WindowPlan& w, const Taps& taps, const int32_t* index, int
   // The cells of a line whose windows lie within the input: there a tap adds one number.
   const WindowPlan::Axis& inner = w.axes[last];
   const int64_t first = run_of(-inner.low, inner.stride, inner.in, inner.out).begin,
-                behind = run_of(reach(inner) - inner.low, inner.stride, inner.in, inner.out).end;
+                behind = run_of(inner.reach() - inner.low, inner.stride, inner.in, inner.out).end;
   while (begin < end) {
     const int64_t from = cell[last], to = std::min(inner.out, from + end - begin);
     bool inside = inner.dilation == 1;
     int64_t line = 0;
     for (int d = 0; d < last; ++d) {
       const WindowPlan::Axis& a = w.axes[d];
-      inside = inside && a.dilation == 1 && place[d] >= 0 && place[d] + reach(a) < a.in;
+      inside = inside && a.dilation == 1 && place[d] >= 0 && place[d] + a.reach() < a.in;
       line += place[d] * a.step;
     }
     const int64_t low = inside ? std::clamp(first, from, to) : to,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/simd.h"
 #include "spruce/core/parallel.h"
 
 #if SPRUCE_HAS_X86_TARGETS
@@ -95,11 +96,9 @@ void scatter(const float* x, const int32_t* tap, int64_t n, float* above, float*
 
 namespace v3 {
 
-// The first n lanes, all of them for n >= 8.
+// The first n lanes, none of them for n < 0.
 SPRUCE_TARGET_V3 SPRUCE_INLINE __m256i first_lanes(int64_t n) {
-  alignas(64) static constexpr int32_t kLanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
-  return _mm256_loadu_si256(
-      reinterpret_cast<const __m256i*>(kLanes + 8 - std::clamp<int64_t>(n, 0, 8)));
+  return simd::v3::Vector<float>::first(std::min<int64_t>(n, 8));
 }
 
 // Stores the first n lanes. Where these are not all, in parts: a masked store takes AMD's
