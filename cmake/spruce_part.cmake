@@ -1,11 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# spruce_add_objects(<target> <name> [<part below> ...])
+# spruce_compile_objects(<target> <optimization> [<part below> ...])
+#
+# Sets how an object library of ours is compiled: for <optimization>, which is s, 2 or 3, where a
+# build is optimised.
+function(spruce_compile_objects target optimization)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON
+                                             SPRUCE_OPTIMIZATION ${optimization})
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(${target} PRIVATE spruce_flags spruce_dependencies)
+  foreach(below IN LISTS ARGN)
+    target_link_libraries(${target} PUBLIC spruce_${below})
+  endforeach()
+
+  # Headers of the standard library are nine tenths of what most sources read. They are compiled
+  # once for each set of flags; our own are not among them, so that what is compiled again after a
+  # change stays little.
+  if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
+    set(optimization any)
+  endif()
+  get_property(precompiled GLOBAL PROPERTY SPRUCE_PRECOMPILED_${optimization})
+  if(precompiled)
+    target_precompile_headers(${target} REUSE_FROM ${precompiled})
+  else()
+    target_precompile_headers(
+      ${target}
+      PRIVATE
+      <algorithm>
+      <array>
+      <atomic>
+      <charconv>
+      <cmath>
+      <cstring>
+      <functional>
+      <limits>
+      <map>
+      <memory>
+      <mutex>
+      <numeric>
+      <optional>
+      <set>
+      <span>
+      <sstream>
+      <string>
+      <string_view>
+      <unordered_map>
+      <variant>
+      <vector>)
+    set_property(GLOBAL PROPERTY SPRUCE_PRECOMPILED_${optimization} ${target})
+  endif()
+endfunction()
+
+# spruce_add_objects(<target> <name> <optimization> [<part below> ...])
 #
 # Makes an object library of every .cc file in the folder that calls it, the part <name>. Its headers
 # are reached as "spruce/<name>/..." through the link to the part in include/spruce;
 # tests/house/layers.sh sees to it that a part includes only what is below it.
-function(spruce_add_objects target name)
+function(spruce_add_objects target name optimization)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.h")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   if(NOT sources)  # a part of headers alone
@@ -14,19 +66,25 @@ function(spruce_add_objects target name)
   endif()
 
   add_library(${target} OBJECT ${sources} ${headers})
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/include")
-  target_link_libraries(${target} PRIVATE spruce_flags spruce_dependencies)
-  foreach(below IN LISTS ARGN)
-    target_link_libraries(${target} PUBLIC spruce_${below})
-  endforeach()
+  spruce_compile_objects(${target} ${optimization} ${ARGN})
 endfunction()
 
-# spruce_add_part(<name> [<part below> ...])
+# spruce_add_part(<name> <optimization> [<part below> ...])
 #
 # Makes the folder that calls it a part of the library spruce: its objects are spruce_<name>.
-function(spruce_add_part name)
-  spruce_add_objects(spruce_${name} ${name} ${ARGN})
-  set_property(GLOBAL APPEND PROPERTY SPRUCE_PARTS ${name})
+function(spruce_add_part name optimization)
+  spruce_add_objects(spruce_${name} ${name} ${optimization} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY SPRUCE_OBJECTS spruce_${name})
+endfunction()
+
+# spruce_compile_small(<name> <source> ...)
+#
+# Compiles these sources of the part <name> for size.
+function(spruce_compile_small name)
+  get_target_property(sources spruce_${name} SOURCES)
+  list(REMOVE_ITEM sources ${ARGN})
+  set_target_properties(spruce_${name} PROPERTIES SOURCES "${sources}")
+  add_library(spruce_${name}_small OBJECT ${ARGN})
+  spruce_compile_objects(spruce_${name}_small s ${name})
+  set_property(GLOBAL APPEND PROPERTY SPRUCE_OBJECTS spruce_${name}_small)
 endfunction()

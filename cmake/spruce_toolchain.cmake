@@ -10,7 +10,9 @@ if(PROJECT_IS_TOP_LEVEL)
   find_program(SPRUCE_CCACHE ccache)
   mark_as_advanced(SPRUCE_CCACHE)
   if(SPRUCE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${SPRUCE_CCACHE}")
+    # Without this it caches nothing that reads a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+                                    CCACHE_SLOPPINESS=pch_defines,time_macros "${SPRUCE_CCACHE}")
   endif()
 endif()
 
@@ -18,16 +20,16 @@ endif()
 add_library(spruce_warnings INTERFACE)
 target_compile_options(spruce_warnings INTERFACE -Wall -Wextra -Wpedantic
                                                  $<$<BOOL:${SPRUCE_WERROR}>:-Werror>)
-# g++ 12 sees overlaps where strings are added up that are not there (GCC bug 105651).
+# g++ 12 sees overlaps and overflows where strings are added up that are not there (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(spruce_warnings INTERFACE -Wno-restrict)
+  target_compile_options(spruce_warnings INTERFACE -Wno-restrict -Wno-stringop-overflow)
 endif()
 
 # Results may not depend on how a compiler contracts; errno and traps are not part of the contract.
 add_library(spruce_flags INTERFACE)
 target_compile_options(
   spruce_flags
-  INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-O3>
+  INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-O$<TARGET_PROPERTY:SPRUCE_OPTIMIZATION>>
             -fno-math-errno
             -fno-trapping-math
             -ffp-contract=off

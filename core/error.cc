@@ -54,7 +54,7 @@ std::string with_place(const std::string& message) {
 
 std::string to_string(Loc loc) {
   if (loc.file() == nullptr) return "";
-  return loc.is_text() ? loc.file() : loc.file() + (":" + std::to_string(loc.line()));
+  return loc.is_text() ? loc.file() : std::string(loc.file()) + ':' + std::to_string(loc.line());
 }
 
 Loc kept(Loc loc) {

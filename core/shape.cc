@@ -55,7 +55,7 @@ std::string to_string(const Shape& shape) {
 std::string to_string(const Aval& aval) {
   std::string s =
       std::string(short_name(aval.dtype)) + (aval.weak ? "*" : "") + to_string(aval.shape);
-  if (aval.device != 0) s += "@" + std::string(device_at(aval.device).name());
+  if (aval.device != 0) (s += '@') += device_at(aval.device).name();
   return s;
 }
 

@@ -59,19 +59,19 @@ constexpr bool holds_layer_structs() {
     return is_layer_struct<T>();
 }
 
-struct FieldVisitor : tree::internal::PathKeeper {
-  std::vector<Description::Field>& fields;
-  explicit FieldVisitor(std::vector<Description::Field>& f) : fields(f) {}
-  void leaf(const Array& a, tree::Leaf) {
-    fields.push_back({path, a.defined() ? to_string(a.aval()) : "none", true,
-                      a.defined() ? a.shape() : Shape()});
+class FieldObserver final : public tree::internal::PathObserver {
+ public:
+  explicit FieldObserver(std::vector<Description::Field>& f) : fields_(f) {}
+  void leaf(const Array& a, tree::Leaf) override {
+    fields_.push_back({path(), a.defined() ? to_string(a.aval()) : "none", true,
+                       a.defined() ? a.shape() : Shape()});
   }
-  template <class S>
-  void fixed(const S& s) {
-    if constexpr (!tree::internal::FunctionPointer<S>)
-      fields.push_back({path, tree::internal::static_text(s)});
+  void static_value(const tree::internal::StaticValue& value) override {
+    if (!value.is_function()) fields_.push_back({path(), value.text()});
   }
-  void size(size_t) {}
+
+ private:
+  std::vector<Description::Field>& fields_;
 };
 
 template <class L>
@@ -89,9 +89,9 @@ void describe_field(const std::string& name, const F& field, Description& out) {
     for (size_t i = 0; i < field.size(); ++i) describe_field(std::to_string(i), field[i], list);
     out.parts.emplace_back(name, std::move(list));
   } else {
-    FieldVisitor visitor(out.fields);
-    visitor.enter(std::string_view(name));
-    tree::internal::walk(field, visitor);
+    FieldObserver observer(out.fields);
+    observer.enter(std::string_view(name));
+    tree::internal::observe(field, observer);
   }
 }
 
@@ -109,8 +109,8 @@ Description description_of(const L& layer) {
   if constexpr (requires { std::string_view(L::kExtraRepr); }) out.extra_repr = L::kExtraRepr;
   if constexpr (!std::is_empty_v<L>) {
     if constexpr (TreeTraits<L>::kDefined || fields::kObstacle<L> != fields::Obstacle::kNone) {
-      FieldVisitor visitor(out.fields);
-      tree::internal::walk(layer, visitor);
+      FieldObserver observer(out.fields);
+      tree::internal::observe(layer, observer);
     } else {
       fields::for_each(layer, [&](std::string_view name, const auto& field) {
         describe_field(std::string(name), field, out);

@@ -36,11 +36,11 @@ float score(const Array& predicted, const Array& y);
 /// params + updates where they are trained, in the dtype of the parameter.
 template <class P, class U>
 P updated_parameters(const P& params, const U& updates) {
-  return tree::internal::map_selected(
-      "estimator", LocScope::current(),
-      [](tree::Leaf kind, const Array& a) {
-        return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype());
-      },
+  const auto trained = [](tree::Leaf kind, const Array& a) {
+    return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype());
+  };
+  return tree::internal::map_leaves(
+      tree::internal::MapSelected{"estimator", LocScope::current(), trained},
       [](const Array& p, const Array& u) { return (p + u).astype(p.dtype()); }, params, updates);
 }
 

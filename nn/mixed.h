@@ -13,13 +13,18 @@ namespace internal {
 bool is_cast(tree::Leaf kind, const Array& leaf);
 void check_precision(Dtype dtype);
 
+struct CastFloating {
+  Dtype to;
+  void operator()(Array& a, tree::Leaf kind) const {
+    if (is_cast(kind, a)) a = a.astype(to);
+  }
+};
+
 template <class T>
 T cast_floating(const T& x, Dtype dtype) {
   check_precision(dtype);
   T out = x;
-  tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf kind) {
-    if (is_cast(kind, a)) a = a.astype(dtype);
-  });
+  tree::internal::for_each_leaf(out, CastFloating{dtype});
   return out;
 }
 
@@ -63,9 +68,9 @@ auto mixed(F f, Precision precision = {}) {
 /// compute, with the parameters at full precision. Throws TreeError where the forms differ.
 template <class T>
 T with_buffers(const T& model, const T& from, Loc loc = Loc::current()) {
-  return tree::internal::map_selected(
-      "with_buffers", loc,
-      [](tree::Leaf kind, const Array&) { return kind == tree::Leaf::kBuffer; },
+  const auto is_buffer = [](tree::Leaf kind, const Array&) { return kind == tree::Leaf::kBuffer; };
+  return tree::internal::map_leaves(
+      tree::internal::MapSelected{"with_buffers", loc, is_buffer},
       [](const Array&, const Array& buffer) { return buffer; }, model, from);
 }
 

@@ -135,13 +135,12 @@ void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>&
 
 template <class T>
 void gather(const T& x, std::vector<Array>& out) {
-  if constexpr (kIsTree<T>)
-    tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf) { out.push_back(a); });
+  if constexpr (kIsTree<T>) tree::internal::append_leaves(out, x);
 }
 template <class T>
 void refill(T& x, const std::vector<Array>& from, size_t& at) {
   if constexpr (kIsTree<T>)
-    tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf) { a = from[at++]; });
+    at = static_cast<size_t>(tree::internal::replace_leaves(x, from.data() + at) - from.data());
 }
 
 /// f(args...) between the hooks of the node.

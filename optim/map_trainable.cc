@@ -31,6 +31,31 @@ void throw_leaves(const std::vector<tree::Entry>& entries, const Array& a, const
                    "or keep the parameters in f32 and compute in half precision by nn::mixed");
 }
 
+void MapChecked::operator()(tree::internal::LeafFunction f, tree::internal::AnyMutableTree out,
+                            tree::internal::AnyTree x,
+                            std::span<const tree::internal::AnyTree> rest) const {
+  struct Checked {
+    Alike alike;
+    tree::internal::LeafFunction f;
+    tree::internal::AnyTree x;
+    size_t others;
+
+    bool fits(const Array& a, const Array& b) const {
+      return b.defined() && (alike == Alike::kNothing || a.shape() == b.shape()) &&
+             (alike != Alike::kTypes || a.dtype() == b.dtype());
+    }
+    static Array call(void* self, const Array& a, const std::vector<Array>* others, size_t i) {
+      const auto& checked = *static_cast<const Checked*>(self);
+      for (size_t k = 0; k < checked.others; ++k) {
+        if (!checked.fits(a, others[k][i])) throw_leaves(checked.x.entries(), a, others[k][i]);
+      }
+      return checked.f.call(checked.f.function, a, others, i);
+    }
+  } checked{alike, f, x, rest.size()};
+  const auto select = [](tree::Leaf kind, const Array& a) { return is_trainable(a, kind); };
+  tree::internal::MapSelected{"optim", loc, select}({&checked, Checked::call}, out, x, rest);
+}
+
 void check_shape(const char* op, const char* part, const Array& a, const Array& in_state,
                  const Shape& expected) {
   if (in_state.shape() == expected) return;

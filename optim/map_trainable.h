@@ -28,21 +28,19 @@ enum class Alike : uint8_t { kNothing, kShapes, kTypes };
 inline bool is_trainable(const Array& a, tree::Leaf kind) {
   return kind == tree::Leaf::kArray && a.defined() && is_floating(a.dtype());
 }
-inline bool leaves_fit(const Array& a, const Array& b, Alike alike) {
-  return b.defined() && (alike == Alike::kNothing || a.shape() == b.shape()) &&
-         (alike != Alike::kTypes || a.dtype() == b.dtype());
-}
+
+// Maps the trainable leaves, which have to be alike in all trees.
+struct MapChecked {
+  Alike alike;
+  Loc loc = LocScope::current();
+
+  void operator()(tree::internal::LeafFunction f, tree::internal::AnyMutableTree out,
+                  tree::internal::AnyTree x, std::span<const tree::internal::AnyTree> rest) const;
+};
 
 template <class F, class T, class... Rest>
 T map_checked(Alike alike, F&& f, const T& x, const Rest&... rest) {
-  return tree::internal::map_selected(
-      "optim", LocScope::current(),
-      [](tree::Leaf kind, const Array& a) { return is_trainable(a, kind); },
-      [&](const Array& a, const auto&... others) {
-        ((leaves_fit(a, others, alike) ? void() : throw_leaves(tree::entries(x), a, others)), ...);
-        return f(a, others...);
-      },
-      x, rest...);
+  return tree::internal::map_leaves(MapChecked{alike}, f, x, rest...);
 }
 // For states whose leaves have shapes of their own; f checks them by check_shape.
 template <class F, class T, class... Rest>

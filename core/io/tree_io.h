@@ -31,19 +31,11 @@ namespace internal {
 /// Static fields as text, by path.
 using StaticTexts = std::map<std::string, std::string>;
 
-// A pointer to a function and a monostate have no text.
-template <class S>
-inline constexpr bool kHasText =
-    !tree::internal::FunctionPointer<S> && !std::is_same_v<S, std::monostate>;
-
-struct StaticWriter : tree::internal::PathKeeper {
+class StaticWriter final : public tree::internal::PathObserver {
+ public:
   StaticTexts texts;
-  template <class A>
-  void leaf(A&, tree::Leaf) {}
-  void size(size_t) {}
-  template <class S>
-  void fixed(const S& s) {
-    if constexpr (kHasText<S>) texts.emplace(path, tree::internal::exact_text(s));
+  void static_value(const tree::internal::StaticValue& value) override {
+    if (value.has_text()) texts.emplace(path(), value.exact_text());
   }
 };
 
@@ -61,7 +53,7 @@ struct StaticReader : tree::internal::PathKeeper {
   template <class S>
   void fixed(S& s) {
     using Value = std::remove_const_t<S>;
-    if constexpr (kHasText<Value>) {
+    if constexpr (tree::internal::kHasText<Value>) {
       const std::string& text = texts.at(path);
       if (tree::internal::exact_text(s) == text) return;
       if constexpr (std::is_const_v<S>) {
@@ -86,7 +78,7 @@ struct TreeFile {
 template <class T>
 StaticTexts static_texts(const T& x) {
   StaticWriter w;
-  tree::internal::walk(x, w);
+  tree::internal::observe(x, w);
   return std::move(w.texts);
 }
 

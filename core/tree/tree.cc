@@ -42,6 +42,18 @@ std::string Structure::difference(const Structure& other) const {
 
 namespace internal {
 
+void StructureObserver::leaf(const Array&, Leaf kind) {
+  const char* what = kind == Leaf::kArray ? "*" : kind == Leaf::kBuffer ? "* (buffer)" : "* (key)";
+  form.lines_.push_back({path(), what});
+  ++form.leaves_;
+}
+void StructureObserver::static_value(const StaticValue& value) {
+  form.lines_.push_back({path(), value.text(), value.function()});
+}
+void StructureObserver::size(size_t n) {
+  form.lines_.push_back({path(), std::to_string(n) + " entries"});
+}
+
 void check_same(const char* op, const Structure& a, const Structure& b) {
   const std::string difference = a.difference(b);
   if (!difference.empty())
@@ -96,6 +108,33 @@ std::string print(const std::vector<Entry>& entries) {
   }
   return s + std::to_string(entries.size()) + " leaves, " + std::to_string(elements) +
          " elements, " + std::to_string(bytes) + " bytes\n";
+}
+
+void MapSelected::operator()(LeafFunction f, AnyMutableTree out, AnyTree x,
+                             std::span<const AnyTree> rest) const {
+  std::vector<std::vector<Array>> others;
+  for (const AnyTree& other : rest) others.push_back(other.leaves());
+  // Of trees of two types only the structures can tell.
+  const auto same_form = [&x](const AnyTree& other) {
+    return other.functions == x.functions && other.form() == x.form();
+  };
+  if (!std::all_of(rest.begin(), rest.end(), same_form)) {
+    const LocScope at(loc);
+    for (const AnyTree& other : rest) check_same(op, x.structure(), other.structure());
+  }
+  size_t i = 0;
+  auto replace = [&](Array& a, Leaf kind) {
+    if (select(kind, a)) a = f.call(f.function, a, others.data(), i);
+    ++i;
+  };
+  LeafVisitor<Array> visitor{{}, &replace, call_leaf<decltype(replace), Array>};
+  try {
+    out.visit(out.tree, visitor);
+  } catch (const ValueError&) {
+    check_defined(op, loc, x.entries(), i);
+    for (const AnyTree& other : rest) check_defined(op, loc, other.entries(), i);
+    throw;
+  }
 }
 
 bool leaves_equal(const std::vector<Array>& a, const std::vector<Array>& b) {

@@ -8,12 +8,13 @@
 
 #include "spruce/core/callable.h"
 #include "spruce/core/tree/checks.h"
+#include "spruce/core/tree/observer.h"
 #include "spruce/core/tree/walk.h"
 
 namespace spruce::tree {
 
 namespace internal {
-struct StructureVisitor;
+class StructureObserver;
 }
 
 /// A leaf of a tree with the way to it: "blocks.1.down.bias": the names of fields, the places in
@@ -41,7 +42,7 @@ class Structure {
   std::string difference(const Structure& other) const;
 
  private:
-  friend struct internal::StructureVisitor;
+  friend class internal::StructureObserver;
   struct Line {
     std::string path, value;
     uintptr_t function = 0;  // what a function pointer points to
@@ -56,33 +57,18 @@ std::ostream& operator<<(std::ostream& out, const Structure& structure);
 
 namespace internal {
 
-struct StructureVisitor : PathKeeper {
+class StructureObserver final : public PathObserver {
+ public:
   Structure form;
-  template <class A>
-  void leaf(A&, Leaf kind) {
-    const char* what = kind == Leaf::kArray    ? "*"
-                       : kind == Leaf::kBuffer ? "* (buffer)"
-                                               : "* (key)";
-    form.lines_.push_back({path, what});
-    ++form.leaves_;
-  }
-  template <class S>
-  void fixed(const S& s) {
-    form.lines_.push_back({path, static_text(s)});
-    if constexpr (FunctionPointer<S>) form.lines_.back().function = reinterpret_cast<uintptr_t>(s);
-  }
-  void size(size_t n) { form.lines_.push_back({path, std::to_string(n) + " entries"}); }
+  void leaf(const Array&, Leaf kind) override;
+  void static_value(const StaticValue& value) override;
+  void size(size_t n) override;
 };
 
-struct EntryVisitor : PathKeeper {
+class EntryObserver final : public PathObserver {
+ public:
   std::vector<Entry> entries;
-  template <class A>
-  void leaf(A& a, Leaf kind) {
-    entries.push_back({path, a, kind});
-  }
-  template <class S>
-  void fixed(const S&) {}
-  void size(size_t) {}
+  void leaf(const Array& a, Leaf kind) override { entries.push_back({path(), a, kind}); }
 };
 
 /// Throws TreeError naming the operation and the first difference.
@@ -101,9 +87,9 @@ bool leaves_equal(const std::vector<Array>& a, const std::vector<Array>& b);
 /// The form of `x`.
 template <class T>
 Structure structure(const T& x) {
-  internal::StructureVisitor v;
-  internal::walk(x, v);
-  return std::move(v.form);
+  internal::StructureObserver o;
+  internal::observe(x, o);
+  return std::move(o.form);
 }
 
 /// The leaves in order: fields as declared, containers front to back, maps by key. Keys as their
@@ -111,16 +97,16 @@ Structure structure(const T& x) {
 template <class T>
 std::vector<Array> leaves(const T& x) {
   std::vector<Array> out;
-  internal::for_each_leaf(x, [&](const Array& a, Leaf) { out.push_back(a); });
+  internal::append_leaves(out, x);
   return out;
 }
 
 /// The leaves with paths and kinds.
 template <class T>
 std::vector<Entry> entries(const T& x) {
-  internal::EntryVisitor v;
-  internal::walk(x, v);
-  return std::move(v.entries);
+  internal::EntryObserver o;
+  internal::observe(x, o);
+  return std::move(o.entries);
 }
 
 /// leaves() and structure() together.
@@ -136,10 +122,9 @@ T unflatten(const T& like, std::span<const Array> leaves, Loc loc = Loc::current
   const LocScope at(loc);
   if constexpr (internal::check_tree<T>()) {
     T out = like;
-    size_t i = 0;
     const size_t n = internal::count_leaves(like);
     if (n != leaves.size()) internal::throw_leaf_count("tree::unflatten", n, leaves.size());
-    internal::for_each_leaf(out, [&](Array& a, Leaf) { a = leaves[i++]; });
+    internal::replace_leaves(out, leaves.data());
     return out;
   } else {
     return spruce::internal::refused<T>();
@@ -148,90 +133,117 @@ T unflatten(const T& like, std::span<const Array> leaves, Loc loc = Loc::current
 
 namespace internal {
 
-// A number for the form of a tree: names of entries, lengths of containers, filled optionals.
-struct FormVisitor : Ignore {
-  size_t form = 0;
-  void mix(size_t n) { form = form * 1099511628211u + n + 1; }
-  template <class A>
-  void leaf(A&, Leaf) {
+// What tells the forms of two trees of one type apart: a number for names of entries, lengths of
+// containers and filled optionals.
+struct Form {
+  size_t number = 0, leaves = 0;
+  friend bool operator==(const Form&, const Form&) = default;
+};
+class FormObserver final : public Observer {
+ public:
+  Form form;
+  void leaf(const Array&, Leaf) override {
     mix(0);
+    ++form.leaves;
   }
-  void size(size_t n) { mix(n); }
-  void key(std::string_view name) { mix(std::hash<std::string_view>()(name)); }
+  void size(size_t n) override { mix(n); }
+  void key(std::string_view name) override { mix(std::hash<std::string_view>()(name)); }
+
+ private:
+  void mix(size_t n) { form.number = form.number * 1099511628211u + n + 1; }
 };
 
+// A tree of any type, for what is compiled once.
+struct AnyTree {
+  struct Functions {
+    std::vector<Array> (*leaves)(const void* tree);
+    Structure (*structure)(const void* tree);
+    std::vector<Entry> (*entries)(const void* tree);
+    Form (*form)(const void* tree);
+  };
+  const void* tree;
+  const Functions* functions;
+
+  std::vector<Array> leaves() const { return functions->leaves(tree); }
+  Structure structure() const { return functions->structure(tree); }
+  std::vector<Entry> entries() const { return functions->entries(tree); }
+  Form form() const { return functions->form(tree); }
+};
 template <class T>
-size_t form_of(const T& x) {
-  FormVisitor v;
-  walk(x, v);
-  return v.form;
+struct OfTree {
+  static std::vector<Array> leaves(const void* x) {
+    return tree::leaves(*static_cast<const T*>(x));
+  }
+  static Structure structure(const void* x) { return tree::structure(*static_cast<const T*>(x)); }
+  static std::vector<Entry> entries(const void* x) {
+    return tree::entries(*static_cast<const T*>(x));
+  }
+  static Form form(const void* x) {
+    FormObserver o;
+    observe(*static_cast<const T*>(x), o);
+    return o.form;
+  }
+  static constexpr AnyTree::Functions kFunctions{leaves, structure, entries, form};
+};
+template <class T>
+AnyTree any_tree(const T& x) {
+  return {&x, &OfTree<T>::kFunctions};
+}
+// The same with leaves that can be replaced.
+struct AnyMutableTree {
+  void* tree;
+  void (*visit)(void* tree, LeafVisitor<Array>& visitor);
+};
+template <class T>
+void visit_leaves(void* x, LeafVisitor<Array>& v) {
+  walk(*static_cast<T*>(x), v);
 }
 
-// True if two trees of one type have one form; false where only their structures can tell.
-template <class T, class U>
-bool same_form(const T& x, const U& other) {
-  if constexpr (std::is_same_v<T, U>)
-    return form_of(x) == form_of(other);
-  else
-    return false;
-}
+// A function of leaves: call(function, leaf, others, i) gives it the leaves i of others, too.
+struct LeafFunction {
+  void* function;
+  Array (*call)(void* function, const Array& leaf, const std::vector<Array>* others, size_t i);
+};
+template <class F, class... Rest>
+struct CallLeafFunction {
+  static Array call(void* f, const Array& leaf, const std::vector<Array>* others, size_t i) {
+    return at(f, leaf, others, i, std::index_sequence_for<Rest...>());
+  }
+  template <size_t... K>
+  static Array at(void* f, const Array& leaf, [[maybe_unused]] const std::vector<Array>* others,
+                  [[maybe_unused]] size_t i, std::index_sequence<K...>) {
+    return function_at<F>(f)(leaf, others[K][i]...);
+  }
+};
 
-// f(leaf, leaves at the same places of rest...) in place of the leaves of `x` that `select(kind,
-// leaf)` chooses. `loc` is the place of the operation.
-template <class Select, class F, class T, class... Rest>
-auto map_selected(const char* op, Loc loc, Select&& select, F&& f, const T& x,
-                  const Rest&... rest) {
+// Puts f(leaf, leaves at the same places of rest) in place of the leaves of `out`, a copy of `x`,
+// that `select` chooses.
+struct MapSelected {
+  const char* op;
+  Loc loc;  // the place of the operation
+  bool (*select)(Leaf kind, const Array& leaf);
+
+  void operator()(LeafFunction f, AnyMutableTree out, AnyTree x,
+                  std::span<const AnyTree> rest) const;
+};
+
+// f(leaf, leaves at the same places of rest...) in place of leaves of `x`, as `map` does it.
+template <class Map, class F, class T, class... Rest>
+T map_leaves(const Map& map, F&& f, const T& x, const Rest&... rest) {
   using Function = std::remove_reference_t<F>;
-  const FunctionScope within(loc);
+  const FunctionScope within(map.loc);
   if constexpr (!check_map<Function, Array, ArrayFor<Rest>...>() || !check_tree<T>()) {
     return spruce::internal::refused<T>();
-  } else if constexpr (sizeof...(Rest) == 0) {
-    T out = x;
-    size_t i = 0;
-    try {
-      for_each_leaf(out, [&](Array& a, Leaf kind) {
-        if (select(kind, std::as_const(a))) a = f(std::as_const(a));
-        ++i;
-      });
-    } catch (const ValueError&) {
-      check_defined(op, loc, entries(x), i);
-      throw;
-    }
-    return out;
   } else {
     T out = x;
-    const std::array<std::vector<Array>, sizeof...(Rest)> others{leaves(rest)...};
-    const size_t n = count_leaves(x);
-    bool same = true;
-    ((same = same && same_form(x, rest)), ...);
-    for (const auto& o : others) same = same && o.size() == n;
-    if (!same) {
-      const LocScope at(loc);
-      (check_same(op, structure(x), structure(rest)), ...);
-    }
-    size_t i = 0;
-    try {
-      for_each_leaf(out, [&](Array& a, Leaf kind) {
-        if (select(kind, std::as_const(a))) {
-          [&]<size_t... K>(std::index_sequence<K...>) { a = f(std::as_const(a), others[K][i]...); }
-          (std::make_index_sequence<sizeof...(Rest)>{});
-        }
-        ++i;
-      });
-    } catch (const ValueError&) {
-      check_defined(op, loc, entries(x), i);
-      (check_defined(op, loc, entries(rest), i), ...);
-      throw;
-    }
+    const std::array<AnyTree, sizeof...(Rest)> others{any_tree(rest)...};
+    map({address_of(f), CallLeafFunction<Function, Rest...>::call}, {&out, visit_leaves<T>},
+        any_tree(x), others);
     return out;
   }
 }
 
-template <class F, class T, class... Rest>
-auto map_at(Loc loc, F& f, const T& x, const Rest&... rest) {
-  return map_selected(
-      "tree::map", loc, [](Leaf kind, const Array&) { return kind != Leaf::kKey; }, f, x, rest...);
-}
+inline bool is_no_key(Leaf kind, const Array&) { return kind != Leaf::kKey; }
 
 }  // namespace internal
 
@@ -242,19 +254,22 @@ auto map_at(Loc loc, F& f, const T& x, const Rest&... rest) {
 /// behind a pack.
 template <class F, class T, class... Rest>
 auto map(F&& f, const T& x, const Rest&... rest) {
-  return internal::map_at(Loc::none(), f, x, rest...);
+  return internal::map_leaves(internal::MapSelected{"tree::map", Loc::none(), internal::is_no_key},
+                              f, x, rest...);
 }
 template <class F, class T>
 auto map(F&& f, const T& x, Loc loc = Loc::current()) {
-  return internal::map_at(loc, f, x);
+  return internal::map_leaves(internal::MapSelected{"tree::map", loc, internal::is_no_key}, f, x);
 }
 template <class F, class T, class U>
 auto map(F&& f, const T& x, const U& y, Loc loc = Loc::current()) {
-  return internal::map_at(loc, f, x, y);
+  return internal::map_leaves(internal::MapSelected{"tree::map", loc, internal::is_no_key}, f, x,
+                              y);
 }
 template <class F, class T, class U, class V>
 auto map(F&& f, const T& x, const U& y, const V& z, Loc loc = Loc::current()) {
-  return internal::map_at(loc, f, x, y, z);
+  return internal::map_leaves(internal::MapSelected{"tree::map", loc, internal::is_no_key}, f, x, y,
+                              z);
 }
 
 /// map with the path of each leaf as first argument: f("hidden.weight", a).

@@ -357,17 +357,56 @@ struct LeafVisitor : Ignore {
   void* function;
   void (*call)(void* function, A& leaf, Leaf kind);
 
-  template <class F>
-  explicit LeafVisitor(F& f)
-      : function(const_cast<void*>(static_cast<const void*>(&f))),
-        call([](void* g, A& leaf, Leaf kind) { (*static_cast<F*>(g))(leaf, kind); }) {}
   void leaf(A& a, Leaf kind) { call(function, a, kind); }
 };
+// A function or function object, const or not, as a plain pointer, and back.
+template <class F>
+void* address_of(F& f) {
+  if constexpr (std::is_function_v<F>)
+    return reinterpret_cast<void*>(&f);
+  else
+    return const_cast<void*>(static_cast<const void*>(&f));
+}
+template <class F>
+F& function_at(void* address) {
+  if constexpr (std::is_function_v<F>)
+    return *reinterpret_cast<F*>(address);
+  else
+    return *static_cast<F*>(address);
+}
+template <class F, class A>
+void call_leaf(void* f, A& leaf, Leaf kind) {
+  function_at<F>(f)(leaf, kind);
+}
 
 template <class T, class F>
 void for_each_leaf(T& x, F&& f) {
-  LeafVisitor<std::conditional_t<std::is_const_v<T>, const Array, Array>> v(f);
+  using A = std::conditional_t<std::is_const_v<T>, const Array, Array>;
+  LeafVisitor<A> v{{}, address_of(f), call_leaf<std::remove_reference_t<F>, A>};
   walk(x, v);
+}
+
+// Lambdas in a template are other types in each of its instances, for each of which a call is
+// compiled; these are not.
+struct AppendLeaf {
+  std::vector<Array>& to;
+  void operator()(const Array& a, Leaf) const { to.push_back(a); }
+};
+struct ReplaceLeaf {
+  const Array* next;
+  void operator()(Array& a, Leaf) { a = *next++; }
+};
+
+template <class T>
+void append_leaves(std::vector<Array>& to, const T& x) {
+  for_each_leaf(x, AppendLeaf{to});
+}
+// Puts the next ones in the places of the leaves; gives back what follows.
+template <class T>
+const Array* replace_leaves(T& x, const Array* next) {
+  ReplaceLeaf replace{next};
+  for_each_leaf(x, replace);
+  return replace.next;
 }
 
 template <class T>

@@ -96,16 +96,26 @@ struct KeyVisitor : tree::internal::Ignore {
   void key(std::string_view name) { tree::internal::append_bytes(bytes, name); }
 };
 
+struct GiveLeaf {
+  Call& call;
+  void operator()(const Array& a, tree::Leaf) const {
+    if (a.defined()) call.add(a);
+  }
+  void operator()(Array& a, tree::Leaf) const {
+    if (a.defined()) call.add(std::move(a));
+  }
+};
 template <class T>
 void give_leaves(Call& call, T& x) {
-  tree::internal::for_each_leaf(x, [&](auto& a, tree::Leaf) {
-    if (!a.defined()) return;
-    if constexpr (std::is_const_v<T>)
-      call.add(a);
-    else
-      call.add(std::move(a));
-  });
+  tree::internal::for_each_leaf(x, GiveLeaf{call});
 }
+struct TakeResult {
+  Call& call;
+  size_t next = 0;
+  void operator()(Array& a, tree::Leaf) {
+    if (a.defined()) a = std::move(call.result(next++));
+  }
+};
 
 /// The type through which an argument that was deduced as T is read: const unless it was moved in.
 template <class T>
@@ -115,42 +125,47 @@ using Kept = std::conditional_t<std::is_lvalue_reference_v<T>, const std::remove
 /// was traced.
 Array placeholder(tree::Leaf kind);
 
+struct AddDevice {
+  GraphDevice& device;
+  void operator()(const Array& leaf, tree::Leaf) const {
+    if (leaf.defined()) device.add(leaf.aval());
+  }
+};
 /// The device to which a compiled function takes numbers of the host among its arguments: the one
 /// of all its other arguments, or the CPU where these are on several.
 template <class... Args>
 uint8_t device_of_numbers(const Args&... args) {
   GraphDevice device;
-  [[maybe_unused]] const auto add = [&](const Array& leaf, tree::Leaf) {
-    if (leaf.defined()) device.add(leaf.aval());
-  };
-  (tree::internal::for_each_leaf(args, add), ...);
+  (tree::internal::for_each_leaf(args, AddDevice{device}), ...);
   return device.several ? uint8_t{0} : device.index;
 }
+struct StageInput {
+  StageInterpreter& interpreter;
+  uint8_t numbers;
+  void operator()(Array& leaf, tree::Leaf) const {
+    if (!leaf.defined()) return;
+    Aval type = leaf.aval();
+    if (!is_placed(type)) type.device = numbers;
+    leaf = interpreter.input(type);
+  }
+};
+struct StageOutput {
+  StageInterpreter& interpreter;
+  void operator()(Array& leaf, tree::Leaf kind) const {
+    if (!leaf.defined()) return;
+    interpreter.output(leaf);
+    leaf = placeholder(kind);
+  }
+};
 
 /// Stages f on values with the types of args. `out` gets the form of the result.
 template <class F, class... Args>
 auto stage(const char* name, const F& f, const Args&... args) {
   StageInterpreter interpreter(name);
   std::tuple<Args...> traced(args...);
-  const uint8_t numbers = device_of_numbers(args...);
-  std::apply(
-      [&](auto&... a) {
-        (tree::internal::for_each_leaf(a,
-                                       [&](Array& leaf, tree::Leaf) {
-                                         if (!leaf.defined()) return;
-                                         Aval type = leaf.aval();
-                                         if (!is_placed(type)) type.device = numbers;
-                                         leaf = interpreter.input(type);
-                                       }),
-         ...);
-      },
-      traced);
+  tree::internal::for_each_leaf(traced, StageInput{interpreter, device_of_numbers(args...)});
   auto out = apply_under(interpreter, name, f, traced);
-  tree::internal::for_each_leaf(out, [&](Array& leaf, tree::Leaf kind) {
-    if (!leaf.defined()) return;
-    interpreter.output(leaf);
-    leaf = placeholder(kind);
-  });
+  tree::internal::for_each_leaf(out, StageOutput{interpreter});
   return std::pair{interpreter.take(), std::move(out)};
 }
 
@@ -222,10 +237,7 @@ class Jitted {
     (internal::give_leaves(call, static_cast<internal::Kept<Args>&>(args)), ...);
     call.run();
     Out out = *static_cast<const Out*>(compiled->out_form.get());
-    size_t at = 0;
-    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
-      if (a.defined()) a = std::move(call.result(at++));
-    });
+    tree::internal::for_each_leaf(out, internal::TakeResult{call});
     return out;
   }
 

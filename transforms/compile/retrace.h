@@ -22,9 +22,9 @@ struct TraceForm {
 };
 
 /// As FormWriter, with the types of the leaves.
-struct TraceVisitor : FormWriter {
-  template <class A>
-  void leaf(A& a, tree::Leaf kind) {
+class TraceWriter final : public FormWriter {
+ public:
+  void leaf(const Array& a, tree::Leaf kind) override {
     FormWriter::leaf(a, kind);
     if (a.defined()) lines.back().value = to_string(a.aval());
   }
@@ -35,10 +35,10 @@ std::string type_name(const std::type_info& type);
 
 template <class... Args>
 TraceForm trace_form(bool captures, const Args&... args) {
-  TraceVisitor v;
+  TraceWriter w;
   size_t i = 0;
-  ((v.enter(i++), tree::internal::walk(args, v), v.leave()), ...);
-  return {{type_name(typeid(Args))...}, std::move(v.lines), captures};
+  ((w.enter(i++), tree::internal::observe(args, w), w.leave()), ...);
+  return {{type_name(typeid(Args))...}, std::move(w.lines), captures};
 }
 
 /// All traces of one function. Safe to use from several threads.

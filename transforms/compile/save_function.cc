@@ -101,6 +101,21 @@ void save_staged(const std::string& path, Graph graph, std::vector<io::FormLine>
   io::save_function_file(path, {std::move(arguments), std::move(result), std::move(graph)});
 }
 
+void FormWriter::leaf(const Array& a, tree::Leaf kind) {
+  lines.push_back({!a.defined()                  ? "none"
+                   : kind == tree::Leaf::kArray  ? "leaf"
+                   : kind == tree::Leaf::kBuffer ? "buffer"
+                                                 : "key",
+                   path(), ""});
+}
+void FormWriter::static_value(const tree::internal::StaticValue& value) {
+  lines.push_back({"static", path(), value.exact_text()});
+}
+void FormWriter::size(size_t n) { lines.push_back({"size", path(), std::to_string(n)}); }
+void FormWriter::key(std::string_view name) {
+  lines.push_back({"entry", path(), std::string(name)});
+}
+
 Array FormCursor::leaf(const char* kind) {
   if (line_ < lines_.size() && lines_[line_].kind == "none") {
     ++line_;

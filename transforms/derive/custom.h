@@ -65,7 +65,7 @@ class Form {
 
 template <class... T>
 void gather_leaves(std::vector<Array>& out, const T&... x) {
-  (tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf) { out.push_back(a); }), ...);
+  (tree::internal::append_leaves(out, x), ...);
 }
 
 template <class T>

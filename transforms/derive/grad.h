@@ -54,7 +54,8 @@ constexpr bool check_loss(std::index_sequence<I...>) {
 
 template <class T>
 void fill_leaves(T& x, std::span<const Array> leaves, size_t& at) {
-  tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf) { a = leaves[at++]; });
+  const Array* const next = leaves.data() + at;
+  at += static_cast<size_t>(tree::internal::replace_leaves(x, next) - next);
 }
 
 template <class F, size_t... I>

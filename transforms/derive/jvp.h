@@ -10,24 +10,46 @@
 namespace spruce {
 namespace internal {
 
+struct AttachTangent {
+  const char* op;
+  DualInterpreter& dual;
+  const std::vector<Array>& tangents;
+  size_t i = 0;
+  void operator()(Array& a, tree::Leaf kind) {
+    const Array& t = tangents[i];
+    if (a.defined() && t.defined() && kind == tree::Leaf::kArray && is_floating(a.dtype())) {
+      check_tangent(op, "tangent", i, a.aval(), t);
+      a = dual.make(a, t);
+    }
+    ++i;
+  }
+};
+
 // Turns the leaves of `primals` into values with the tangents of `tangents`.
 template <class T>
 void attach(const char* op, DualInterpreter& dual, T& primals, const T& tangents) {
   const std::vector<Array> ts = tree::leaves(tangents);
   if (tree::internal::count_leaves(primals) != ts.size())
     tree::internal::check_same(op, tree::structure(primals), tree::structure(tangents));
-  size_t i = 0;
-  tree::internal::for_each_leaf(primals, [&](Array& a, tree::Leaf kind) {
-    const Array& t = ts[i];
-    if (a.defined() && t.defined() && kind == tree::Leaf::kArray && is_floating(a.dtype())) {
-      check_tangent(op, "tangent", i, a.aval(), t);
-      a = dual.make(a, t);
-    }
-    ++i;
-  });
+  tree::internal::for_each_leaf(primals, AttachTangent{op, dual, ts});
 }
 
 Array zero_tangent(const Array& value);
+
+struct TakeTangent {
+  const DualInterpreter& dual;
+  void operator()(Array& a, tree::Leaf) const {
+    if (!a.defined()) return;
+    const Array t = dual.tangent(a);
+    a = t.defined() ? t : zero_tangent(dual.primal(a));
+  }
+};
+struct TakePrimal {
+  const DualInterpreter& dual;
+  void operator()(Array& a, tree::Leaf) const {
+    if (a.defined()) a = dual.primal(a);
+  }
+};
 
 // jvp under the name of a function that is made of it.
 template <class F, class... P>
@@ -38,14 +60,8 @@ auto jvp_as(const char* op, const F& f, const std::tuple<P...>& primals,
   attach(op, dual, traced, tangents);
   auto out = apply_under(dual, op, f, traced);
   auto tangent = out;
-  tree::internal::for_each_leaf(tangent, [&](Array& a, tree::Leaf) {
-    if (!a.defined()) return;
-    const Array t = dual.tangent(a);
-    a = t.defined() ? t : zero_tangent(dual.primal(a));
-  });
-  tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
-    if (a.defined()) a = dual.primal(a);
-  });
+  tree::internal::for_each_leaf(tangent, TakeTangent{dual});
+  tree::internal::for_each_leaf(out, TakePrimal{dual});
   return std::pair{std::move(out), std::move(tangent)};
 }
 

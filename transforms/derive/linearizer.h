@@ -24,7 +24,7 @@ class Linearizer {
   void mark(Array& leaf, tree::Leaf kind);
   template <class T>
   void mark_tree(T& x) {
-    tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf kind) { mark(a, kind); });
+    tree::internal::for_each_leaf(x, Mark{*this});
   }
   /// Throws DerivativeError if none of the inputs marked so far, the arguments I..., has a
   /// derivative.
@@ -37,15 +37,13 @@ class Linearizer {
   /// Replaces the leaves of a result by their values.
   template <class T>
   void strip(T& x) const {
-    tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf) {
-      if (a.defined()) a = dual_.primal(a);
-    });
+    tree::internal::for_each_leaf(x, Strip{dual_});
   }
   /// Notes a leaf of the result as an output of the tape, and replaces it by its value.
   void finish(Array& leaf);
   template <class T>
   void finish_tree(T& x) {
-    tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf) { finish(a); });
+    tree::internal::for_each_leaf(x, Finish{*this});
   }
 
   /// Types of the outputs noted by finish().
@@ -57,6 +55,20 @@ class Linearizer {
   std::vector<Array> push_forward(std::span<const Array> tangents, const char* op) const;
 
  private:
+  struct Mark {
+    Linearizer& to;
+    void operator()(Array& a, tree::Leaf kind) const { to.mark(a, kind); }
+  };
+  struct Strip {
+    const DualInterpreter& dual;
+    void operator()(Array& a, tree::Leaf) const {
+      if (a.defined()) a = dual.primal(a);
+    }
+  };
+  struct Finish {
+    Linearizer& to;
+    void operator()(Array& a, tree::Leaf) const { to.finish(a); }
+  };
   struct Input {
     Aval aval;
     int64_t slot;  // number of the tape's input, or -1 for a leaf without a derivative

@@ -11,20 +11,17 @@
 namespace spruce::internal {
 
 /// What stands in trees, by path: their leaves, numbers, and containers without elements.
-struct TreeContents : tree::internal::PathKeeper {
+class TreeContents final : public tree::internal::PathObserver {
+ public:
   std::vector<tree::Entry> leaves;
   std::vector<std::string> numbers, empty;
 
-  template <class A>
-  void leaf(A& a, tree::Leaf kind) {
-    leaves.push_back({path, a, kind});
+  void leaf(const Array& a, tree::Leaf kind) override { leaves.push_back({path(), a, kind}); }
+  void static_value(const tree::internal::StaticValue& value) override {
+    if (value.is_number()) numbers.push_back(path());
   }
-  template <class S>
-  void fixed(const S&) {
-    if constexpr (std::is_arithmetic_v<S>) numbers.push_back(path);
-  }
-  void size(size_t n) {
-    if (n == 0) empty.push_back(path);
+  void size(size_t n) override {
+    if (n == 0) empty.push_back(path());
   }
 };
 
@@ -34,7 +31,8 @@ struct TreeContents : tree::internal::PathKeeper {
 template <size_t... I, class Args>
 [[noreturn]] void throw_undifferentiable(const char* op, const Args& args) {
   TreeContents contents;
-  ((contents.enter(I), tree::internal::walk(std::get<I>(args), contents), contents.leave()), ...);
+  ((contents.enter(I), tree::internal::observe(std::get<I>(args), contents), contents.leave()),
+   ...);
   throw_undifferentiable(op, contents);
 }
 

@@ -48,8 +48,7 @@ class Pushforward {
   Out operator()(const Args&... tangents, Loc loc = Loc::current()) const {
     const LocScope place(loc);
     std::vector<Array> in;
-    (tree::internal::for_each_leaf(tangents, [&](const Array& a, tree::Leaf) { in.push_back(a); }),
-     ...);
+    (tree::internal::append_leaves(in, tangents), ...);
     const std::vector<Array> out = lin_->push_forward(in, "linearize");
     Out result = like_;
     size_t at = 0;

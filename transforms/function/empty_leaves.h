@@ -14,16 +14,12 @@
 namespace spruce::internal {
 
 /// The paths of the leaves that are undefined.
-struct EmptyLeaves : tree::internal::PathKeeper {
+class EmptyLeaves final : public tree::internal::PathObserver {
+ public:
   std::vector<std::string> paths;
-
-  template <class A>
-  void leaf(A& a, tree::Leaf) {
-    if (!a.defined()) paths.push_back(path);
+  void leaf(const Array& a, tree::Leaf) override {
+    if (!a.defined()) paths.push_back(path());
   }
-  template <class S>
-  void fixed(const S&) {}
-  void size(size_t) {}
 };
 
 /// Throws `e` with the leaves of the arguments of `op` that are empty; returns where there are
@@ -33,7 +29,7 @@ template <class... Args>
 void throw_with_leaves(const EmptyArrayError& e, const std::string& op,
                        const std::tuple<Args...>& args) {
   EmptyLeaves empty;
-  tree::internal::walk(args, empty);
+  tree::internal::observe(args, empty);
   throw_with_leaves(e, op, empty);
 }
 

@@ -15,37 +15,28 @@ namespace spruce::internal {
 std::string argument_name(const std::string& path);
 
 /// Writes down what the walk over a tree comes by.
-struct FormWriter : tree::internal::PathKeeper {
+class FormWriter : public tree::internal::PathObserver {
+ public:
   std::vector<io::FormLine> lines;
 
-  template <class A>
-  void leaf(A& a, tree::Leaf kind) {
-    lines.push_back({!a.defined()                  ? "none"
-                     : kind == tree::Leaf::kArray  ? "leaf"
-                     : kind == tree::Leaf::kBuffer ? "buffer"
-                                                   : "key",
-                     path, ""});
-  }
-  template <class S>
-  void fixed(const S& s) {
-    lines.push_back({"static", path, tree::internal::exact_text(s)});
-  }
-  void size(size_t n) { lines.push_back({"size", path, std::to_string(n)}); }
-  void key(std::string_view name) { lines.push_back({"entry", path, std::string(name)}); }
+  void leaf(const Array& a, tree::Leaf kind) override;
+  void static_value(const tree::internal::StaticValue& value) override;
+  void size(size_t n) override;
+  void key(std::string_view name) override;
 };
 
 template <class... Args>
 std::vector<io::FormLine> form_of_arguments(const Args&... args) {
   FormWriter w;
   size_t i = 0;
-  ((w.enter(i++), tree::internal::walk(args, w), w.leave()), ...);
+  ((w.enter(i++), tree::internal::observe(args, w), w.leave()), ...);
   return std::move(w.lines);
 }
 
 template <class T>
 std::vector<io::FormLine> form_of_result(const T& x) {
   FormWriter w;
-  tree::internal::walk(x, w);
+  tree::internal::observe(x, w);
   return std::move(w.lines);
 }
 

@@ -114,6 +114,14 @@ Array map_in(const BatchInterpreter& batch, const MappedLeaf& leaf);
 /// What the caller gets for a leaf of the result.
 Array map_out(const BatchInterpreter& batch, const MappedLeaf& leaf);
 
+// map_in or map_out for one leaf after another.
+struct MapLeaves {
+  Array (*map)(const BatchInterpreter& batch, const MappedLeaf& leaf);
+  const BatchInterpreter& batch;
+  const MappedLeaf* next;
+  void operator()(Array& a, tree::Leaf) { a = map(batch, *next++); }
+};
+
 template <class F>
 class Vmap {
  public:
@@ -137,16 +145,12 @@ class Vmap {
     tree::internal::walk(traced, in);
     in.finish();
     BatchInterpreter batch(mapped_size(in.leaves), options_.axis_name);
-    size_t i = 0;
-    tree::internal::for_each_leaf(traced,
-                                  [&](Array& a, tree::Leaf) { a = map_in(batch, in.leaves[i++]); });
+    tree::internal::for_each_leaf(traced, MapLeaves{map_in, batch, in.leaves.data()});
     auto out = apply_under(batch, "vmap", f_, traced);
     SpecVisitor spec("out_axes", options_.out_axes);
     tree::internal::walk(out, spec);
     spec.finish();
-    i = 0;
-    tree::internal::for_each_leaf(
-        out, [&](Array& a, tree::Leaf) { a = map_out(batch, spec.leaves[i++]); });
+    tree::internal::for_each_leaf(out, MapLeaves{map_out, batch, spec.leaves.data()});
     return out;
   }
 

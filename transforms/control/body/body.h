@@ -34,22 +34,30 @@ void convert_output(Graph& graph, size_t k, const Aval& to);
 /// Stages `f` on inputs of those types.
 Body stage_body(const char* name, const FlatBody& f, std::span<const Aval> in);
 
+struct AppendDefined {
+  std::vector<Array>& to;
+  void operator()(const Array& a, tree::Leaf) const {
+    if (a.defined()) to.push_back(a);
+  }
+};
+struct ReplaceDefined {
+  const Array* next;
+  void operator()(Array& a, tree::Leaf) {
+    if (a.defined()) a = *next++;
+  }
+};
+
 /// Appends the leaves of a tree that are defined.
 template <class T>
 void append_leaves(std::vector<Array>& out, const T& x) {
-  tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf) {
-    if (a.defined()) out.push_back(a);
-  });
+  tree::internal::for_each_leaf(x, AppendDefined{out});
 }
 
 /// A tree like `like` with `leaves` in the places of its defined leaves.
 template <class T>
 T with_leaves(const T& like, std::span<const Array> leaves) {
   T out = like;
-  size_t at = 0;
-  tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
-    if (a.defined()) a = leaves[at++];
-  });
+  tree::internal::for_each_leaf(out, ReplaceDefined{leaves.data()});
   return out;
 }
 
