@@ -17,8 +17,8 @@ function(spruce_compile_objects target optimization)
   # Headers of the standard library are nine tenths of what most sources read. They are compiled
   # once for each set of flags; our own are not among them, so that what is compiled again after a
   # change stays little.
-  if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
-    set(optimization any)
+  if(CMAKE_BUILD_TYPE AND NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
+    set(optimization none)  # one set of flags for all
   endif()
   get_property(precompiled GLOBAL PROPERTY SPRUCE_PRECOMPILED_${optimization})
   if(precompiled)
