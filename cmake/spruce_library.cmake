@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The one library that users link, made of the objects of all parts.
 
-get_property(objects GLOBAL PROPERTY SPRUCE_OBJECTS)
+# An inline function that several objects have is taken from the first of them: small ones first.
+get_property(small GLOBAL PROPERTY SPRUCE_OBJECTS_s)
+get_property(fast GLOBAL PROPERTY SPRUCE_OBJECTS_3)
 
 add_library(spruce)
 add_library(spruce::spruce ALIAS spruce)
@@ -14,8 +16,8 @@ set_target_properties(
              SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_include_directories(spruce PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                                          "$<INSTALL_INTERFACE:include>")
-foreach(part IN LISTS objects)
-  target_sources(spruce PRIVATE $<TARGET_OBJECTS:${part}>)
+foreach(objects IN LISTS small fast)
+  target_sources(spruce PRIVATE $<TARGET_OBJECTS:${objects}>)
 endforeach()
 target_link_libraries(spruce PRIVATE ${SPRUCE_LINKED_LIBRARIES})
 # The names of local functions, which only debuggers read, would be a tenth of the file; the other
