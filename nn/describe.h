@@ -91,7 +91,7 @@ void describe_field(const std::string& name, const F& field, Description& out) {
   } else {
     FieldObserver observer(out.fields);
     observer.enter(std::string_view(name));
-    tree::internal::observe(field, observer);
+    tree::internal::walk(field, observer.any());
   }
 }
 
@@ -110,7 +110,7 @@ Description description_of(const L& layer) {
   if constexpr (!std::is_empty_v<L>) {
     if constexpr (TreeTraits<L>::kDefined || fields::kObstacle<L> != fields::Obstacle::kNone) {
       FieldObserver observer(out.fields);
-      tree::internal::observe(layer, observer);
+      tree::internal::walk(layer, observer.any());
     } else {
       fields::for_each(layer, [&](std::string_view name, const auto& field) {
         describe_field(std::string(name), field, out);

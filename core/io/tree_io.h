@@ -78,7 +78,7 @@ struct TreeFile {
 template <class T>
 StaticTexts static_texts(const T& x) {
   StaticWriter w;
-  tree::internal::observe(x, w);
+  tree::internal::walk(x, w.any());
   return std::move(w.texts);
 }
 

@@ -3,15 +3,24 @@
 // each pair of visitor and tree.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 
 #include "spruce/core/tree/path.h"
 #include "spruce/core/tree/static_text.h"
-#include "spruce/core/tree/walk.h"
 
-namespace spruce::tree::internal {
+namespace spruce {
+class Array;
+}
+
+namespace spruce::tree {
+
+enum class Leaf : uint8_t;
+
+namespace internal {
 
 // A pointer to a function and a monostate have no text.
 template <class S>
@@ -71,6 +80,9 @@ class Observer {
   virtual void enter(size_t) {}
   virtual void leave() {}
 
+  // What a walk is given: one type for all of them.
+  Observer& any() { return *this; }
+
   template <class S>
   void fixed(const S& s) {
     static_value(StaticValue(s));
@@ -95,9 +107,5 @@ class PathObserver : public Observer {
   PathKeeper place_;
 };
 
-template <class T>
-void observe(const T& x, Observer& observer) {
-  walk(x, observer);
-}
-
-}  // namespace spruce::tree::internal
+}  // namespace internal
+}  // namespace spruce::tree

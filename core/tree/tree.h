@@ -88,7 +88,7 @@ bool leaves_equal(const std::vector<Array>& a, const std::vector<Array>& b);
 template <class T>
 Structure structure(const T& x) {
   internal::StructureObserver o;
-  internal::observe(x, o);
+  internal::walk(x, o.any());
   return std::move(o.form);
 }
 
@@ -97,7 +97,7 @@ Structure structure(const T& x) {
 template <class T>
 std::vector<Array> leaves(const T& x) {
   std::vector<Array> out;
-  internal::append_leaves(out, x);
+  internal::for_each_leaf(x, internal::AppendLeaf{out});
   return out;
 }
 
@@ -105,7 +105,7 @@ std::vector<Array> leaves(const T& x) {
 template <class T>
 std::vector<Entry> entries(const T& x) {
   internal::EntryObserver o;
-  internal::observe(x, o);
+  internal::walk(x, o.any());
   return std::move(o.entries);
 }
 
@@ -180,7 +180,7 @@ struct OfTree {
   }
   static Form form(const void* x) {
     FormObserver o;
-    observe(*static_cast<const T*>(x), o);
+    walk(*static_cast<const T*>(x), o.any());
     return o.form;
   }
   static constexpr AnyTree::Functions kFunctions{leaves, structure, entries, form};

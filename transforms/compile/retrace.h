@@ -37,7 +37,7 @@ template <class... Args>
 TraceForm trace_form(bool captures, const Args&... args) {
   TraceWriter w;
   size_t i = 0;
-  ((w.enter(i++), tree::internal::observe(args, w), w.leave()), ...);
+  ((w.enter(i++), tree::internal::walk(args, w.any()), w.leave()), ...);
   return {{type_name(typeid(Args))...}, std::move(w.lines), captures};
 }
 

@@ -31,7 +31,7 @@ class TreeContents final : public tree::internal::PathObserver {
 template <size_t... I, class Args>
 [[noreturn]] void throw_undifferentiable(const char* op, const Args& args) {
   TreeContents contents;
-  ((contents.enter(I), tree::internal::observe(std::get<I>(args), contents), contents.leave()),
+  ((contents.enter(I), tree::internal::walk(std::get<I>(args), contents.any()), contents.leave()),
    ...);
   throw_undifferentiable(op, contents);
 }

@@ -29,7 +29,7 @@ template <class... Args>
 void throw_with_leaves(const EmptyArrayError& e, const std::string& op,
                        const std::tuple<Args...>& args) {
   EmptyLeaves empty;
-  tree::internal::observe(args, empty);
+  tree::internal::walk(args, empty.any());
   throw_with_leaves(e, op, empty);
 }
 

@@ -29,14 +29,14 @@ template <class... Args>
 std::vector<io::FormLine> form_of_arguments(const Args&... args) {
   FormWriter w;
   size_t i = 0;
-  ((w.enter(i++), tree::internal::observe(args, w), w.leave()), ...);
+  ((w.enter(i++), tree::internal::walk(args, w.any()), w.leave()), ...);
   return std::move(w.lines);
 }
 
 template <class T>
 std::vector<io::FormLine> form_of_result(const T& x) {
   FormWriter w;
-  tree::internal::observe(x, w);
+  tree::internal::walk(x, w.any());
   return std::move(w.lines);
 }
 
