@@ -20,9 +20,9 @@ endif()
 add_library(spruce_warnings INTERFACE)
 target_compile_options(spruce_warnings INTERFACE -Wall -Wextra -Wpedantic
                                                  $<$<BOOL:${SPRUCE_WERROR}>:-Werror>)
-# g++ 12 sees overlaps and overflows where strings are added up that are not there (GCC bug 105651).
+# g++ 12 sees overlaps where strings are added up that are not there (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(spruce_warnings INTERFACE -Wno-restrict -Wno-stringop-overflow)
+  target_compile_options(spruce_warnings INTERFACE -Wno-restrict)
 endif()
 
 # Results may not depend on how a compiler contracts; errno and traps are not part of the contract.

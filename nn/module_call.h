@@ -135,12 +135,11 @@ void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>&
 
 template <class T>
 void gather(const T& x, std::vector<Array>& out) {
-  if constexpr (kIsTree<T>) tree::internal::append_leaves(out, x);
+  if constexpr (kIsTree<T>) tree::internal::gather_leaves(out, x);
 }
 template <class T>
 void refill(T& x, const std::vector<Array>& from, size_t& at) {
-  if constexpr (kIsTree<T>)
-    at = static_cast<size_t>(tree::internal::replace_leaves(x, from.data() + at) - from.data());
+  if constexpr (kIsTree<T>) tree::internal::fill_leaves(x, from, at);
 }
 
 /// f(args...) between the hooks of the node.

@@ -113,10 +113,12 @@ std::string print(const std::vector<Entry>& entries) {
 void MapSelected::operator()(LeafFunction f, AnyMutableTree out, AnyTree x,
                              std::span<const AnyTree> rest) const {
   std::vector<std::vector<Array>> others;
+  others.reserve(rest.size());
   for (const AnyTree& other : rest) others.push_back(other.leaves());
   // Of trees of two types only the structures can tell.
-  const auto same_form = [&x](const AnyTree& other) {
-    return other.functions == x.functions && other.form() == x.form();
+  const Form form = rest.empty() ? Form() : x.form();
+  const auto same_form = [&](const AnyTree& other) {
+    return other.functions == x.functions && other.form() == form;
   };
   if (!std::all_of(rest.begin(), rest.end(), same_form)) {
     const LocScope at(loc);

@@ -97,6 +97,7 @@ Structure structure(const T& x) {
 template <class T>
 std::vector<Array> leaves(const T& x) {
   std::vector<Array> out;
+  // As gather_leaves: a call less in the errors of compilers.
   internal::for_each_leaf(x, internal::AppendLeaf{out});
   return out;
 }
@@ -124,7 +125,8 @@ T unflatten(const T& like, std::span<const Array> leaves, Loc loc = Loc::current
     T out = like;
     const size_t n = internal::count_leaves(like);
     if (n != leaves.size()) internal::throw_leaf_count("tree::unflatten", n, leaves.size());
-    internal::replace_leaves(out, leaves.data());
+    size_t next = 0;
+    internal::fill_leaves(out, leaves, next);
     return out;
   } else {
     return spruce::internal::refused<T>();

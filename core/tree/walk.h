@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -392,21 +393,21 @@ struct AppendLeaf {
   std::vector<Array>& to;
   void operator()(const Array& a, Leaf) const { to.push_back(a); }
 };
-struct ReplaceLeaf {
-  const Array* next;
-  void operator()(Array& a, Leaf) { a = *next++; }
+struct FillLeaf {
+  std::span<const Array> leaves;
+  size_t& at;
+  void operator()(Array& a, Leaf) const { a = leaves[at++]; }
 };
 
-template <class T>
-void append_leaves(std::vector<Array>& to, const T& x) {
-  for_each_leaf(x, AppendLeaf{to});
+// Appends the leaves of trees.
+template <class... T>
+void gather_leaves(std::vector<Array>& to, const T&... x) {
+  (for_each_leaf(x, AppendLeaf{to}), ...);
 }
-// Puts the next ones in the places of the leaves; gives back what follows.
+// Puts leaves[at] and those behind it in the places of the leaves of `x`, and moves `at` on.
 template <class T>
-const Array* replace_leaves(T& x, const Array* next) {
-  ReplaceLeaf replace{next};
-  for_each_leaf(x, replace);
-  return replace.next;
+void fill_leaves(T& x, std::span<const Array> leaves, size_t& at) {
+  for_each_leaf(x, FillLeaf{leaves, at});
 }
 
 template <class T>

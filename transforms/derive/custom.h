@@ -63,10 +63,7 @@ class Form {
   std::optional<T> form_;
 };
 
-template <class... T>
-void gather_leaves(std::vector<Array>& out, const T&... x) {
-  (tree::internal::append_leaves(out, x), ...);
-}
+using tree::internal::gather_leaves;
 
 template <class T>
 T refill(const T& like, std::span<const Array> leaves, size_t& at) {

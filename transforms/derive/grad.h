@@ -52,11 +52,7 @@ constexpr bool check_loss(std::index_sequence<I...>) {
   }
 }
 
-template <class T>
-void fill_leaves(T& x, std::span<const Array> leaves, size_t& at) {
-  const Array* const next = leaves.data() + at;
-  at += static_cast<size_t>(tree::internal::replace_leaves(x, next) - next);
-}
+using tree::internal::fill_leaves;
 
 template <class F, size_t... I>
 class ValueAndGrad {

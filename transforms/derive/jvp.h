@@ -44,12 +44,6 @@ struct TakeTangent {
     a = t.defined() ? t : zero_tangent(dual.primal(a));
   }
 };
-struct TakePrimal {
-  const DualInterpreter& dual;
-  void operator()(Array& a, tree::Leaf) const {
-    if (a.defined()) a = dual.primal(a);
-  }
-};
 
 // jvp under the name of a function that is made of it.
 template <class F, class... P>

@@ -12,6 +12,14 @@
 
 namespace spruce::internal {
 
+/// Replaces a leaf of a result by its value.
+struct TakePrimal {
+  const DualInterpreter& dual;
+  void operator()(Array& a, tree::Leaf) const {
+    if (a.defined()) a = dual.primal(a);
+  }
+};
+
 /// One linearization: values now, tangents on a tape.
 class Linearizer {
  public:
@@ -37,7 +45,7 @@ class Linearizer {
   /// Replaces the leaves of a result by their values.
   template <class T>
   void strip(T& x) const {
-    tree::internal::for_each_leaf(x, Strip{dual_});
+    tree::internal::for_each_leaf(x, TakePrimal{dual_});
   }
   /// Notes a leaf of the result as an output of the tape, and replaces it by its value.
   void finish(Array& leaf);
@@ -58,12 +66,6 @@ class Linearizer {
   struct Mark {
     Linearizer& to;
     void operator()(Array& a, tree::Leaf kind) const { to.mark(a, kind); }
-  };
-  struct Strip {
-    const DualInterpreter& dual;
-    void operator()(Array& a, tree::Leaf) const {
-      if (a.defined()) a = dual.primal(a);
-    }
   };
   struct Finish {
     Linearizer& to;

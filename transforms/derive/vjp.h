@@ -48,7 +48,7 @@ class Pushforward {
   Out operator()(const Args&... tangents, Loc loc = Loc::current()) const {
     const LocScope place(loc);
     std::vector<Array> in;
-    (tree::internal::append_leaves(in, tangents), ...);
+    tree::internal::gather_leaves(in, tangents...);
     const std::vector<Array> out = lin_->push_forward(in, "linearize");
     Out result = like_;
     size_t at = 0;

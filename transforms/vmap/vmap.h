@@ -115,7 +115,7 @@ Array map_in(const BatchInterpreter& batch, const MappedLeaf& leaf);
 Array map_out(const BatchInterpreter& batch, const MappedLeaf& leaf);
 
 // map_in or map_out for one leaf after another.
-struct MapLeaves {
+struct MapAxes {
   Array (*map)(const BatchInterpreter& batch, const MappedLeaf& leaf);
   const BatchInterpreter& batch;
   const MappedLeaf* next;
@@ -145,12 +145,12 @@ class Vmap {
     tree::internal::walk(traced, in);
     in.finish();
     BatchInterpreter batch(mapped_size(in.leaves), options_.axis_name);
-    tree::internal::for_each_leaf(traced, MapLeaves{map_in, batch, in.leaves.data()});
+    tree::internal::for_each_leaf(traced, MapAxes{map_in, batch, in.leaves.data()});
     auto out = apply_under(batch, "vmap", f_, traced);
     SpecVisitor spec("out_axes", options_.out_axes);
     tree::internal::walk(out, spec);
     spec.finish();
-    tree::internal::for_each_leaf(out, MapLeaves{map_out, batch, spec.leaves.data()});
+    tree::internal::for_each_leaf(out, MapAxes{map_out, batch, spec.leaves.data()});
     return out;
   }
 
