@@ -16,7 +16,26 @@ function(spruce_compile_objects target optimization)
 
   # Headers of the standard library are nine tenths of what most sources read. They are compiled
   # once for each set of flags; our own are not among them, so that what is compiled again after a
-  # change stays little.
+  # change stays little, but for builds in which nothing is.
+  set(own "")
+  if(SPRUCE_PRECOMPILE_OWN_HEADERS)
+    foreach(
+      header IN
+      ITEMS op_scope
+            ops/create
+            ops/function
+            ops/index
+            ops/math
+            ops/reduce
+            rules/elementwise
+            rules/gather
+            rules/reduce
+            rules/shape
+            scalar/expression
+            tree/tree)
+      list(APPEND own "${PROJECT_SOURCE_DIR}/include/spruce/core/${header}.h")
+    endforeach()
+  endif()
   if(CMAKE_BUILD_TYPE AND NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
     set(optimization none)  # one set of flags for all
   endif()
@@ -47,7 +66,8 @@ function(spruce_compile_objects target optimization)
       <string_view>
       <unordered_map>
       <variant>
-      <vector>)
+      <vector>
+      ${own})
     set_property(GLOBAL PROPERTY SPRUCE_PRECOMPILED_${optimization} ${target})
   endif()
 endfunction()

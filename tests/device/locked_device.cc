@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <new>
@@ -24,51 +26,72 @@ namespace {
 
 std::atomic<int64_t> kernels{0}, graphs{0};
 
-// Pages that nobody may touch but while they are open.
+// Memory that is mapped twice: arrays have addresses that nobody may touch, kernels are handed
+// those of the same bytes elsewhere.
 class LockedMemory {
  public:
+  LockedMemory() {
+    const int file = ::memfd_create("spruce locked memory", MFD_CLOEXEC);
+    void* locked = ::mmap(nullptr, kBytes, PROT_NONE, kPrivate, -1, 0);
+    void* open = MAP_FAILED;
+    if (file >= 0 && ::ftruncate(file, kBytes) == 0)
+      open = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (locked == MAP_FAILED || open == MAP_FAILED) throw std::bad_alloc();
+    ::close(file);
+    locked_ = static_cast<char*>(locked);
+    open_ = static_cast<char*>(open);
+  }
   void* allocate(size_t bytes) {
     const size_t n = whole_pages(bytes);
-    void* p = ::mmap(nullptr, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
     const std::lock_guard lock(mutex_);
-    blocks_[static_cast<char*>(p)] = {n, 0};
+    std::vector<char*>& released = released_[n];
+    char* p = locked_ + used_;
+    if (!released.empty()) {
+      p = released.back();
+      released.pop_back();
+    } else {
+      if (kBytes - used_ < n) throw std::bad_alloc();
+      used_ += n;
+    }
+    blocks_[p] = n;
     return p;
   }
-  void release(void* p) noexcept {
+  void release(void* p) {
     const std::lock_guard lock(mutex_);
     const auto it = blocks_.find(static_cast<char*>(p));
-    ::munmap(p, it->second.bytes);
+    const auto [begin, n] = *it;
+    if (n > kKept) ::madvise(open_ + (begin - locked_), n, MADV_REMOVE);
+    released_[n].push_back(begin);
     blocks_.erase(it);
   }
-  void open(const void* p) { change(p, 1); }
-  void close(const void* p) { change(p, -1); }
+  // Where a kernel finds what an array has at `p`. Memory of the host, numbers among the inputs, is
+  // not known here.
+  void* open(const void* p) {
+    auto* at = static_cast<char*>(const_cast<void*>(p));
+    if (at < locked_ || at >= locked_ + kBytes) return at;
+    const std::lock_guard lock(mutex_);
+    const auto it = blocks_.upper_bound(at);
+    if (it == blocks_.begin() || at >= std::prev(it)->first + std::prev(it)->second) {
+      std::fputs("a kernel was given memory that has been released\n", stderr);
+      std::abort();
+    }
+    return open_ + (at - locked_);
+  }
 
  private:
-  struct Block {
-    size_t bytes;
-    int open;
-  };
+  static constexpr size_t kBytes = size_t{1} << 36;  // addresses; pages come with their first use
+  static constexpr size_t kKept = 1 << 20;
+  static constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   static size_t whole_pages(size_t bytes) {
     static const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     return (bytes / page + 1) * page;
   }
-  // Memory of the host, numbers among the inputs, is not known here.
-  void change(const void* p, int by) {
-    const std::lock_guard lock(mutex_);
-    auto it = blocks_.upper_bound(static_cast<char*>(const_cast<void*>(p)));
-    if (it == blocks_.begin()) return;
-    --it;
-    auto& [begin, block] = *it;
-    if (static_cast<const char*>(p) >= begin + block.bytes) return;
-    const bool was_open = block.open > 0;
-    block.open += by;
-    if (was_open != (block.open > 0))
-      ::mprotect(begin, block.bytes, block.open > 0 ? PROT_READ | PROT_WRITE : PROT_NONE);
-  }
 
   std::mutex mutex_;
-  std::map<char*, Block> blocks_;
+  char *locked_ = nullptr, *open_ = nullptr;
+  size_t used_ = 0;
+  std::map<char*, size_t> blocks_;                 // sizes
+  std::map<size_t, std::vector<char*>> released_;  // by size
 };
 
 LockedMemory& memory() {
@@ -76,36 +99,22 @@ LockedMemory& memory() {
   return *m;
 }
 
-class Opened {
- public:
-  explicit Opened(std::initializer_list<std::span<const View>> views) : views_(views) {
-    for (const auto& span : views_) {
-      for (const View& v : span) memory().open(v.data);
-    }
-  }
-  ~Opened() {
-    for (const auto& span : views_) {
-      for (const View& v : span) memory().close(v.data);
-    }
-  }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-
- private:
-  std::vector<std::span<const View>> views_;
-};
+std::vector<View> opened(std::span<const View> views) {
+  std::vector<View> out;
+  for (const View& v : views) out.push_back({memory().open(v.data), v.aval});
+  return out;
+}
 
 class LockedExecutable final : public Executable {
  public:
   explicit LockedExecutable(const Graph& graph) : plan_(graph, true) {}
   void run(std::span<const View> in, std::span<const View> out, bool& began) const override {
     ++graphs;
-    const Opened opened({in, out});
     void* workspace = internal::pool_allocate(plan_.workspace_bytes());
     std::vector<const void*> from;
     std::vector<void*> to;
-    for (const View& v : in) from.push_back(v.data);
-    for (const View& v : out) to.push_back(v.data);
+    for (const View& v : in) from.push_back(memory().open(v.data));
+    for (const View& v : out) to.push_back(memory().open(v.data));
     plan_.bind(workspace);
     began = true;
     plan_.run(workspace, from.data(), to.data());
@@ -124,20 +133,16 @@ class LockedDevice final : public Device {
   void* allocate(size_t bytes) override { return memory().allocate(bytes); }
   void deallocate(void* data, size_t) noexcept override { memory().release(data); }
   void copy_from_host(void* to, const void* from, size_t bytes) override {
-    memory().open(to);
-    if (bytes > 0) std::memcpy(to, from, bytes);
-    memory().close(to);
+    if (bytes > 0) std::memcpy(memory().open(to), from, bytes);
   }
   void copy_to_host(void* to, const void* from, size_t bytes) override {
-    memory().open(from);
-    if (bytes > 0) std::memcpy(to, from, bytes);
-    memory().close(from);
+    if (bytes > 0) std::memcpy(to, memory().open(from), bytes);
   }
   void run(const Primitive& p, const KernelArgs& args) override {
     if (p.cpu == nullptr) throw DeviceError(std::string(p.name) + ": no kernel on " + name_);
     ++kernels;
-    const Opened opened({args.in, args.out});
-    p.cpu(args);
+    const std::vector<View> in = opened(args.in), out = opened(args.out);
+    p.cpu({in, out, args.params, args.workspace});
   }
   std::unique_ptr<const Executable> compile(const Graph& graph) override {
     return std::make_unique<const LockedExecutable>(graph);

@@ -89,7 +89,7 @@ Array to_device(const Array& x, uint8_t device) {
 }
 
 Array beside(const Array& x, const Array& other) {
-  return internal::is_placed(other.aval()) ? to_device(x, other.aval().device) : x;
+  return spruce::internal::is_placed(other.aval()) ? to_device(x, other.aval().device) : x;
 }
 
 }  // namespace rules

@@ -29,8 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kHeader = SPRUCE_SOURCE_DIR "/tests/cuda/emulator/kernel_header.h";
 constexpr const char* kFolder = SPRUCE_EMULATED_KERNELS;
+// Thousands of texts are compiled, most of them for one call of a few elements: compiling has to
+// be quick, not what it makes. What a kernel calls of libm is in the program that loads it.
 constexpr const char* kFlags =
-    "-std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-strict-aliasing";
+    " -std=c++17 -O0 -w -fPIC -ffp-contract=off -fno-math-errno -fno-strict-aliasing"
+    " -fno-exceptions -fno-asynchronous-unwind-tables ";
+constexpr const char* kLinked = " -shared -nostdlib -fno-use-linker-plugin ";
 constexpr std::string_view kMark = "emulated ";
 
 std::atomic<int64_t> compiled{0};
@@ -77,19 +81,38 @@ extern "C" size_t spruce_shared_size() { return __stop_spruce_shared - __start_s
   return out;
 }
 
+// A path beside the given one that no other thread or process writes to.
+std::string own_path(const std::string& path) {
+  static std::atomic<int> next{0};
+  return path + "." + std::to_string(::getpid()) + "." + std::to_string(next++);
+}
+
+// A copy of the header that is precompiled.
+std::string precompiled_header() {
+  const std::string copy = std::string(kFolder) + "/" + hash(read(kHeader) + kFlags) + ".h";
+  if (fs::exists(copy)) return copy;
+  const std::string own = own_path(copy);
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + "-x c++-header " +
+                              kHeader + " -o " + own + ".gch";
+  // Without it texts take longer, that is all.
+  if (std::system(command.c_str()) == 0) fs::rename(own + ".gch", copy + ".gch");
+  fs::copy_file(kHeader, own);
+  fs::rename(own, copy);
+  return copy;
+}
+
 // The path of the library that holds the kernels of the text, or "" and a log.
 std::string compile(const std::string& text, std::string& log) {
-  static const std::string header = read(kHeader);
   fs::create_directories(kFolder);
-  const std::string stem = std::string(kFolder) + "/" + hash(text + header + kFlags);
+  static const std::string header = precompiled_header();
+  const std::string stem = std::string(kFolder) + "/" + hash(text + header);
   const std::string library = stem + ".so";
   if (fs::exists(library)) return library;
-  static std::atomic<int> next{0};
-  const std::string own = stem + "." + std::to_string(::getpid()) + "." + std::to_string(next++);
+  const std::string own = own_path(stem);
   std::ofstream(own + ".cu", std::ios::binary) << text;
   std::ofstream(own + ".cc", std::ios::binary) << for_the_host(text);
-  const std::string command = std::string(SPRUCE_HOST_COMPILER) + " " + kFlags + " -include " +
-                              kHeader + " -x c++ " + own + ".cc -o " + own + ".so > " + own +
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + kLinked + "-include " +
+                              header + " -x c++ " + own + ".cc -o " + own + ".so > " + own +
                               ".log 2>&1";
   ++compiled;
   const int status = std::system(command.c_str());
