@@ -19,22 +19,19 @@ function(spruce_compile_objects target optimization)
   # change stays little, but for builds in which nothing is.
   set(own "")
   if(SPRUCE_PRECOMPILE_OWN_HEADERS)
-    foreach(
-      header IN
-      ITEMS op_scope
-            ops/create
-            ops/function
-            ops/index
-            ops/math
-            ops/reduce
-            rules/elementwise
-            rules/gather
-            rules/reduce
-            rules/shape
-            scalar/expression
-            tree/tree)
-      list(APPEND own "${PROJECT_SOURCE_DIR}/include/spruce/core/${header}.h")
-    endforeach()
+    set(own
+        <spruce/core/op_scope.h>
+        <spruce/core/ops/create.h>
+        <spruce/core/ops/function.h>
+        <spruce/core/ops/index.h>
+        <spruce/core/ops/math.h>
+        <spruce/core/ops/reduce.h>
+        <spruce/core/rules/elementwise.h>
+        <spruce/core/rules/gather.h>
+        <spruce/core/rules/reduce.h>
+        <spruce/core/rules/shape.h>
+        <spruce/core/scalar/expression.h>
+        <spruce/core/tree/tree.h>)
   endif()
   if(CMAKE_BUILD_TYPE AND NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
     set(optimization none)  # one set of flags for all

@@ -27,12 +27,13 @@ namespace {
 std::atomic<int64_t> kernels{0}, graphs{0};
 
 // Memory that is mapped twice: arrays have addresses that nobody may touch, kernels are handed
-// those of the same bytes elsewhere.
+// those of the same bytes elsewhere, where no kernel gets past the last page of a block.
 class LockedMemory {
  public:
   LockedMemory() {
     const int file = ::memfd_create("spruce locked memory", MFD_CLOEXEC);
-    void* locked = ::mmap(nullptr, kBytes, PROT_NONE, kPrivate, -1, 0);
+    void* locked =
+        ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void* open = MAP_FAILED;
     if (file >= 0 && ::ftruncate(file, kBytes) == 0)
       open = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
@@ -50,8 +51,9 @@ class LockedMemory {
       p = released.back();
       released.pop_back();
     } else {
-      if (kBytes - used_ < n) throw std::bad_alloc();
-      used_ += n;
+      if (kBytes - used_ < n + page_) throw std::bad_alloc();
+      ::mprotect(open_ + used_ + n, page_, PROT_NONE);
+      used_ += n + page_;
     }
     blocks_[p] = n;
     return p;
@@ -80,13 +82,10 @@ class LockedMemory {
 
  private:
   static constexpr size_t kBytes = size_t{1} << 36;  // addresses; pages come with their first use
-  static constexpr size_t kKept = 1 << 20;
-  static constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  static size_t whole_pages(size_t bytes) {
-    static const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-    return (bytes / page + 1) * page;
-  }
+  static constexpr size_t kKept = 1 << 20;           // a larger block gives its pages back
+  size_t whole_pages(size_t bytes) const { return (bytes / page_ + 1) * page_; }
 
+  const size_t page_ = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   std::mutex mutex_;
   char *locked_ = nullptr, *open_ = nullptr;
   size_t used_ = 0;

@@ -32,9 +32,8 @@ constexpr const char* kFolder = SPRUCE_EMULATED_KERNELS;
 // Thousands of texts are compiled, most of them for one call of a few elements: compiling has to
 // be quick, not what it makes. What a kernel calls of libm is in the program that loads it.
 constexpr const char* kFlags =
-    " -std=c++17 -O0 -w -fPIC -ffp-contract=off -fno-math-errno -fno-strict-aliasing"
-    " -fno-exceptions -fno-asynchronous-unwind-tables ";
-constexpr const char* kLinked = " -shared -nostdlib -fno-use-linker-plugin ";
+    " -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-strict-aliasing"
+    " -fno-exceptions -fno-asynchronous-unwind-tables -nostdlib -fno-use-linker-plugin ";
 constexpr std::string_view kMark = "emulated ";
 
 std::atomic<int64_t> compiled{0};
@@ -111,9 +110,8 @@ std::string compile(const std::string& text, std::string& log) {
   const std::string own = own_path(stem);
   std::ofstream(own + ".cu", std::ios::binary) << text;
   std::ofstream(own + ".cc", std::ios::binary) << for_the_host(text);
-  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + kLinked + "-include " +
-                              header + " -x c++ " + own + ".cc -o " + own + ".so > " + own +
-                              ".log 2>&1";
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + "-include " + header +
+                              " -x c++ " + own + ".cc -o " + own + ".so > " + own + ".log 2>&1";
   ++compiled;
   const int status = std::system(command.c_str());
   if (status != 0) {
