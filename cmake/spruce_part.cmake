@@ -18,7 +18,7 @@ function(spruce_compile_objects target optimization)
   # once for each set of flags; our own are not among them, so that what is compiled again after a
   # change stays little, but for builds in which nothing is.
   set(own "")
-  if(SPRUCE_PRECOMPILE_OWN_HEADERS)
+  if(SPRUCE_BUILD_ONCE)
     set(own
         <spruce/core/op_scope.h>
         <spruce/core/ops/create.h>
@@ -69,6 +69,32 @@ function(spruce_compile_objects target optimization)
   endif()
 endfunction()
 
+# spruce_group_sources(<target>)
+#
+# Compiles sources of a folder eight at a time where the build is SPRUCE_BUILD_ONCE: what they
+# include and instantiate takes a third to a half of the time that they take apart. No two sources of
+# a folder may then define the same name, but for kernels, which are large and compiled apart.
+function(spruce_group_sources target)
+  if(NOT SPRUCE_BUILD_ONCE)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]cc$")
+  foreach(source IN LISTS sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(folder MATCHES "^core_cpu")
+      continue()
+    endif()
+    list(APPEND ${folder} "${source}")
+    list(LENGTH ${folder} count)
+    math(EXPR group "(${count} - 1) / 8")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${group}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # spruce_add_objects(<target> <name> <optimization> [<part below> ...])
 #
 # Makes an object library of every .cc file in the folder that calls it, the part <name>. Its headers
@@ -84,6 +110,7 @@ function(spruce_add_objects target name optimization)
 
   add_library(${target} OBJECT ${sources} ${headers})
   spruce_compile_objects(${target} ${optimization} ${ARGN})
+  spruce_group_sources(${target})
 endfunction()
 
 # spruce_add_part(<name> <optimization> [<part below> ...])
@@ -108,5 +135,7 @@ function(spruce_compile_small name)
   set_target_properties(spruce_${name} PROPERTIES SOURCES "${sources}")
   add_library(spruce_${name}_small OBJECT ${small})
   spruce_compile_objects(spruce_${name}_small s ${name})
+  spruce_group_sources(spruce_${name})
+  spruce_group_sources(spruce_${name}_small)
   set_property(GLOBAL APPEND PROPERTY SPRUCE_OBJECTS_s spruce_${name}_small)
 endfunction()

@@ -18,7 +18,8 @@ using spruce::internal::check_range, spruce::internal::Range;
 namespace {
 
 template <int kAxes>
-constexpr const char* kName = internal::axes_name<kAxes>("dropout1d", "dropout2d", "dropout3d");
+constexpr const char* kDropoutName = internal::axes_name<kAxes>("dropout1d", "dropout2d",
+                                                                "dropout3d");
 
 void require_key(const char* op, const Key& key) {
   if (!key.defined()) {
@@ -50,15 +51,15 @@ Array alpha(const char* op, const Array& x, const Shape& noise, const AlphaDropo
 template <int kAxes>
 Array ChannelDropoutFunction<kAxes>::operator()(const Array& x, const DropoutOptions& o,
                                                 Loc loc) const {
-  const OpScope at(kName<kAxes>, loc);
-  spruce::internal::require_defined(kName<kAxes>, "x", x);
-  check_range(kName<kAxes>, "p", o.p, Range::kShare);
+  const OpScope at(kDropoutName<kAxes>, loc);
+  spruce::internal::require_defined(kDropoutName<kAxes>, "x", x);
+  check_range(kDropoutName<kAxes>, "p", o.p, Range::kShare);
   if (x.rank() != kAxes + 1 && x.rank() != kAxes + 2) {
-    throw ShapeError(std::string(kName<kAxes>) + ": takes f[n, c, " + std::to_string(kAxes) +
+    throw ShapeError(std::string(kDropoutName<kAxes>) + ": takes f[n, c, " + std::to_string(kAxes) +
                      " sizes] or f[c, ...], got " + to_string(x.aval()));
   }
   if (!o.training || o.p == 0) return x;
-  require_key(kName<kAxes>, o.key);
+  require_key(kDropoutName<kAxes>, o.key);
   if (o.p == 1) return zeros_like(x);
   const Array keep = random::bernoulli(random::internal::key_beside(o.key, x), 1 - o.p,
                                        of_channels(x, x.rank() - kAxes));

@@ -19,15 +19,16 @@
 namespace spruce::nn {
 namespace {
 
-constexpr const char* kName = "ctc_loss_with_forward_probs";
+constexpr const char* kForwardName = "ctc_loss_with_forward_probs";
 
 void check(const Array& logits, const Array& logit_paddings, const Array& labels,
            const Array& label_paddings, int64_t blank) {
-  spruce::internal::require_defined(kName, "logits", logits, "logit_paddings", logit_paddings,
-                                    "labels", labels, "label_paddings", label_paddings);
-  internal::require_floating(kName, logits);
+  spruce::internal::require_defined(kForwardName, "logits", logits, "logit_paddings",
+                                    logit_paddings, "labels", labels, "label_paddings",
+                                    label_paddings);
+  internal::require_floating(kForwardName, logits);
   if (!is_integer(labels.dtype())) {
-    throw DtypeError(std::string(kName) + ": labels must be integers, got " +
+    throw DtypeError(std::string(kForwardName) + ": labels must be integers, got " +
                      to_string(labels.aval()) + "; convert with astype(labels, int32)");
   }
   const bool fits = logits.rank() == 3 && labels.rank() == 2 && logits.shape()[1] > 0 &&
@@ -35,13 +36,13 @@ void check(const Array& logits, const Array& logit_paddings, const Array& labels
                     logit_paddings.shape() == Shape{logits.shape()[0], logits.shape()[1]} &&
                     label_paddings.shape() == labels.shape();
   if (!fits) {
-    throw ShapeError(std::string(kName) + ": logits is " + to_string(logits.aval()) +
+    throw ShapeError(std::string(kForwardName) + ": logits is " + to_string(logits.aval()) +
                      ", labels is " + to_string(labels.aval()) + ", the paddings are " +
                      to_string(logit_paddings.aval()) + " and " + to_string(label_paddings.aval()) +
                      "; they must be f[n, t, classes], i[n, s], [n, t] and [n, s]");
   }
   if (blank < 0 || blank >= logits.shape()[2]) {
-    throw ValueError(std::string(kName) + ": blank_id is " + std::to_string(blank) +
+    throw ValueError(std::string(kForwardName) + ": blank_id is " + std::to_string(blank) +
                      ", the logits have classes 0.." + std::to_string(logits.shape()[2] - 1));
   }
 }
@@ -59,14 +60,14 @@ CtcForward CtcLossWithForwardProbsFunction::operator()(const Array& logits,
                                                        const Array& labels,
                                                        const Array& label_paddings,
                                                        const CtcForwardOptions& o, Loc loc) const {
-  const OpScope at(kName, loc);
+  const OpScope at(kForwardName, loc);
   const spruce::internal::SameDevice here(logits);
   check(logits, logit_paddings, labels, label_paddings, o.blank_id);
   const Dtype dtype = logits.dtype();
   const int64_t n = labels.shape()[0], s = labels.shape()[1], steps = logits.shape()[1],
                 classes = logits.shape()[2];
   const Array padded = label_paddings != 0;
-  const NanOutsideParams range{kName, "the labels hold class",
+  const NanOutsideParams range{kForwardName, "the labels hold class",
                                "the logits have classes 0.." + std::to_string(classes - 1), classes,
                                dtype};
   const Array counted = where(padded, 0, labels);

@@ -22,7 +22,7 @@
 namespace spruce::nn {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity(),
+constexpr double kLeast = -std::numeric_limits<double>::infinity(),
                  kNan = std::numeric_limits<double>::quiet_NaN();
 
 void check_shapes(const Array& input, const Array& offsets, const Array& weights,
@@ -90,7 +90,7 @@ Joined joined(const Rows& r, BagMode mode) {
   if (mode != BagMode::kMax)
     out.values = sum(counted(0), 1);
   else
-    out.values = m == 0 ? zeros({n, d}, r.values.dtype()) : max(counted(kMinusInfinity), 1);
+    out.values = m == 0 ? zeros({n, d}, r.values.dtype()) : max(counted(kLeast), 1);
   return out;
 }
 
@@ -113,8 +113,8 @@ Joined joined(const Rows& r, const Array& offsets, BagMode mode) {
   // What stands in front of the first bag is of bag -1, which is none; so is padding.
   Array bags = cumsum(bincount(starts, rows)) - 1;
   if (r.counts.defined()) bags = where(r.counts, bags, -1);
-  const Array none = full({offsets.size(), r.values.shape()[1]},
-                          mode == BagMode::kMax ? kMinusInfinity : 0, r.values.dtype());
+  const Array none = full({offsets.size(), r.values.shape()[1]}, mode == BagMode::kMax ? kLeast : 0,
+                          r.values.dtype());
   GatherParams p = rules::take_params(none.shape(), 0, 1);
   p.clip = false;
   out.values = bind1(mode == BagMode::kMax ? scatter_max_p : scatter_add_p,

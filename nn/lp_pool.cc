@@ -12,7 +12,7 @@ namespace spruce::nn {
 namespace {
 
 template <int kAxes>
-constexpr const char* kName = internal::axes_name<kAxes>("lp_pool1d", "lp_pool2d", "lp_pool3d");
+constexpr const char* kLpName = internal::axes_name<kAxes>("lp_pool1d", "lp_pool2d", "lp_pool3d");
 
 // A whole power multiplies, and so has its derivatives at 0 and below.
 Array powered(const Array& x, double p) {
@@ -25,14 +25,14 @@ Array powered(const Array& x, double p) {
 template <int kAxes>
 Array LpPoolFunction<kAxes>::operator()(const Array& x, double norm_type, const WindowArg& kernel,
                                         const LpPoolOptions& o, Loc loc) const {
-  const OpScope at(kName<kAxes>, loc);
-  spruce::internal::require_defined(kName<kAxes>, "x", x);
+  const OpScope at(kLpName<kAxes>, loc);
+  spruce::internal::require_defined(kLpName<kAxes>, "x", x);
   if (norm_type == 0 || !std::isfinite(norm_type)) {
-    throw ValueError(std::string(kName<kAxes>) +
+    throw ValueError(std::string(kLpName<kAxes>) +
                      ": norm_type must be finite and not 0; max_pool gives the largest element");
   }
   double size = 1;
-  for (const int64_t n : kernel.resolve(kName<kAxes>, "kernel", kAxes, 1))
+  for (const int64_t n : kernel.resolve(kLpName<kAxes>, "kernel", kAxes, 1))
     size *= static_cast<double>(n);
   const AvgPoolOptions windows{.stride = o.stride, .ceil_mode = o.ceil_mode};
   Array means = powered(x, norm_type);

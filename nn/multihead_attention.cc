@@ -29,12 +29,12 @@ namespace spruce::nn {
 namespace {
 
 constexpr const char* kOp = "MultiheadAttention";
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
 // A mask as something to add to the scores; true forbids.
 Array additive(const Array& mask, Dtype dtype) {
   if (mask.dtype() != bool_) return astype(mask, dtype);
-  return where(mask, full({}, kMinusInfinity, dtype), zeros({}, dtype));
+  return where(mask, full({}, kForbidden, dtype), zeros({}, dtype));
 }
 
 // The sizes of scores [n, heads, t, s + extra].
@@ -212,7 +212,7 @@ Array attend(const MultiheadAttention& layer, const Array& query, const Array& k
   }
 
   const int64_t times = z.heads / z.kv_heads;
-  const Array keys = repeat(k, times, 1), values = repeat(v, times, 1);
+  const Array keys = spruce::repeat(k, times, 1), values = spruce::repeat(v, times, 1);
   const double scale = 1 / std::sqrt(static_cast<double>(z.d));
   *weights = rules::attention_weights(matmul(q * scale, swapaxes(keys, -1, -2)), options.attn_mask,
                                       options.is_causal);

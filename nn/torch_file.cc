@@ -20,7 +20,7 @@ using io::internal::MemorySource;
 using io::internal::Source;
 using io::internal::ZipEntry;
 
-constexpr const char* kOp = "load_torch";
+constexpr const char* kLoad = "load_torch";
 constexpr const char* kPickle = "data.pkl";
 constexpr uint64_t kMostPickle = uint64_t{1} << 26;  // state_dicts take 100 bytes for each tensor
 constexpr uint64_t kSpare = uint64_t{1}
@@ -43,7 +43,7 @@ std::optional<Dtype> dtype_of_name(const std::string& name) {
 
 class TorchReader {
  public:
-  explicit TorchReader(const std::string& path) : source_(kOp, path) {
+  explicit TorchReader(const std::string& path) : source_(kLoad, path) {
     if (source_.size() >= 2) {
       char mark[2];
       source_.read(0, mark, 2, "the first bytes");
@@ -75,7 +75,7 @@ class TorchReader {
       source_.fail(0, "the archive holds no data.pkl; it is no file of torch.save");
     if (entry->second.size > kMostPickle)
       source_.fail(entry->second.header, "its data.pkl is larger than 64 MiB");
-    const MemorySource bytes(kOp, source_.name() + "[" + kPickle + "]",
+    const MemorySource bytes(kLoad, source_.name() + "[" + kPickle + "]",
                              io::internal::read_zip_entry(source_, entry->second));
     const Pickle pickle(bytes);
     NamedArrays out;

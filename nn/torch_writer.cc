@@ -8,7 +8,7 @@
 namespace spruce::nn {
 namespace {
 
-constexpr const char* kOp = "save_torch";
+constexpr const char* kSave = "save_torch";
 
 // PyTorch's name of the storage of a dtype; empty for those that have none of their own.
 std::string storage_type(Dtype dtype) {
@@ -113,7 +113,7 @@ void save_torch(const std::string& path, const NamedArrays& arrays, Loc loc) {
   pickle.ordered_dict();
   pickle.op("(");
   for (const auto& [name, array] : arrays) {
-    held.push_back(io::internal::saved_array(kOp, name, array));
+    held.push_back(io::internal::saved_array(kSave, name, array));
     const void* data = io::internal::bytes_of(held.back());
     const auto bytes = static_cast<uint64_t>(array.nbytes());
     // Memory of no bytes has no place that tells it apart.
@@ -134,7 +134,7 @@ void save_torch(const std::string& path, const NamedArrays& arrays, Loc loc) {
   parts.insert(parts.begin(), {"archive/byteorder", kOrder.data(), kOrder.size()});
   parts.insert(parts.begin(), {"archive/data.pkl", pickle.bytes.data(), pickle.bytes.size()});
   parts.push_back({"archive/version", kVersion.data(), kVersion.size()});
-  io::internal::AtomicFile file(kOp, path);
+  io::internal::AtomicFile file(kSave, path);
   io::internal::ZipWriter zip(file);
   for (const Part& p : parts) {
     zip.begin(p.name, p.size, io::internal::crc32(0, p.data, p.size));

@@ -11,11 +11,9 @@
 namespace spruce::optim {
 namespace {
 
-using internal::check_rate, internal::check_schedule_steps, internal::half_cosine,
-    internal::progress;
+using internal::as_count, internal::check_rate, internal::check_schedule_steps,
+    internal::half_cosine, internal::progress;
 using spruce::internal::check_range, spruce::internal::Range;
-
-int32_t as_count(int64_t n) { return static_cast<int32_t>(n); }
 
 void check_onecycle(const char* op, float peak, double pct_start, float div_factor,
                     float final_div_factor) {

@@ -14,6 +14,8 @@ void check_rate(const char* op, const char* argument, float rate);
 /// above the one before.
 void check_boundaries(const char* op, const std::vector<int64_t>& boundaries, bool rising);
 
+/// A number of steps as what counts are compared with; check_schedule_steps() has seen it.
+constexpr int32_t as_count(int64_t steps) { return static_cast<int32_t>(steps); }
 /// count / steps within 0..1: f32[].
 Array progress(const Array& count, int64_t steps);
 /// Half a cosine, 1 at 0 and 0 at 1: f32[].

@@ -56,14 +56,13 @@ Array half_cosine(const Array& at) { return 0.5f * (1.0f + cos(std::numbers::pi_
 
 namespace {
 
-using internal::check_boundaries, internal::check_rate, internal::half_cosine, internal::progress;
+using internal::as_count, internal::check_boundaries, internal::check_rate, internal::half_cosine,
+    internal::progress;
 
 void check_steps(const char* op, int64_t steps, int64_t begin = 0) {
   internal::check_schedule_steps(op, steps);
   check_boundaries(op, {begin}, false);
 }
-
-int32_t as_count(int64_t n) { return static_cast<int32_t>(n); }
 
 void check_scales(const char* op, float init, const std::vector<int64_t>& boundaries,
                   const std::vector<float>& scales) {

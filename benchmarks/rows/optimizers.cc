@@ -8,32 +8,47 @@ namespace {
 
 using Leaves = std::vector<Array>;
 
+Leaves leaves(const sp::Shape& shape) { return {normals(shape), normals(shape)}; }
+
+// An optimizer without its type, so that the program has one step for all of them.
+struct Erased {
+  std::function<Leaves(const Leaves& parameters)> init;
+  std::function<std::pair<Leaves, Leaves>(const Leaves& parameters, const Leaves& state,
+                                          const Leaves& gradients)>
+      step;
+};
+
 // `more` is what the optimizer is given besides: the loss as a number or as a function.
 template <class Optimizer, class... More>
-Call step_of(const Settings& settings, const Optimizer& optimizer, const More&... more) {
-  const auto plain = [=](const Leaves& p, const auto& state, const Leaves& gradients) {
-    const auto [updates, next] = optimizer.update(gradients, state, p, more...);
-    return std::pair{sp::optim::apply_updates(p, updates), next};
-  };
-  const auto leaves = [] { return Leaves{normals({4096, 2048}), normals({4096, 2048})}; };
-  auto carry = std::make_shared<std::pair<Leaves, decltype(optimizer.init(Leaves()))>>();
-  carry->first = leaves();
+Erased erase(const Optimizer& optimizer, const More&... more) {
+  const auto form = optimizer.init(leaves({128, 128}));
+  return {[=](const Leaves& p) { return sp::tree::leaves(optimizer.init(p)); },
+          [=](const Leaves& p, const Leaves& state, const Leaves& gradients) {
+            const auto [updates, next] =
+                optimizer.update(gradients, sp::tree::unflatten(form, state), p, more...);
+            return std::pair{sp::optim::apply_updates(p, updates), sp::tree::leaves(next)};
+          }};
+}
+
+Call step_of(const Settings& settings, const Erased& optimizer) {
+  auto carry = std::make_shared<std::pair<Leaves, Leaves>>();
+  carry->first = leaves({4096, 2048});
   carry->second = optimizer.init(carry->first);
-  const MaybeJit<std::remove_const_t<decltype(plain)>> step(settings, plain);
-  const Leaves gradients = leaves();
+  const MaybeJit<decltype(optimizer.step)> step(settings, optimizer.step);
+  const Leaves gradients = leaves({4096, 2048});
   return {[step, carry, gradients] {
             *carry = step(std::move(carry->first), std::move(carry->second), gradients);
             return std::vector<Array>{sp::mean(sp::abs(carry->first[1][0]))};
           },
-          [plain, carry, gradients] {
-            return sp::make_graph(plain)(carry->first, carry->second, gradients);
+          [step = optimizer.step, carry, gradients] {
+            return sp::make_graph(step)(carry->first, carry->second, gradients);
           },
           [step, carry, gradients] { step.lower(carry->first, carry->second, gradients); }};
 }
 
 template <class Make, class... More>
 Row row(const std::string& name, Make make, const More&... more) {
-  return {name + "_64mb", [=](const Settings& s) { return step_of(s, make(), more...); }};
+  return {name + "_64mb", [=](const Settings& s) { return step_of(s, erase(make(), more...)); }};
 }
 
 Array half_sum_of_squares(const Leaves& p) {

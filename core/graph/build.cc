@@ -4,11 +4,8 @@
 #include <numeric>
 
 namespace spruce {
-namespace {
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
-
-}  // namespace
+using internal::at;
 
 std::vector<const Aval*> types_of(const Graph& graph, std::span<const ValueId> values) {
   std::vector<const Aval*> types;

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kMetadata = "__metadata__";
 
 // JSON text, which must be UTF-8.
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::exception&) {
@@ -45,14 +45,14 @@ std::string header_text(const NamedArrays& arrays, const std::vector<size_t>& or
   }
   std::string text = "{";
   if (!metadata.empty()) {
-    absl::StrAppend(&text, quoted(kMetadata), ":{");
+    absl::StrAppend(&text, json_text(kMetadata), ":{");
     for (const auto& [key, value] : metadata)
-      absl::StrAppend(&text, text.back() == '{' ? "" : ",", quoted(key), ":", quoted(value));
+      absl::StrAppend(&text, text.back() == '{' ? "" : ",", json_text(key), ":", json_text(value));
     text += "}";
   }
   for (size_t i = 0; i < arrays.size(); ++i) {
     const Array& a = arrays.value(i);
-    absl::StrAppend(&text, text.size() > 1 ? "," : "", quoted(arrays.name(i)), ":{\"dtype\":\"",
+    absl::StrAppend(&text, text.size() > 1 ? "," : "", json_text(arrays.name(i)), ":{\"dtype\":\"",
                     internal::safetensors_dtype(a.dtype()), "\",\"shape\":", to_string(a.shape()),
                     ",\"data_offsets\":[", begin[i], ",", begin[i] + a.nbytes(), "]}");
   }

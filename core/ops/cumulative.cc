@@ -18,23 +18,18 @@ Array cumulative(const char* op, const Primitive& p, const Array& x, const AxisA
   return bind1(p, {from}, Params::make(CumulativeParams{along, options.reverse}));
 }
 
-Array summable(const Array& x) {
-  if (is_floating(x.dtype()) || size_of(x.dtype()) >= 4) return x;
-  return rules::convert(x, is_unsigned_integer(x.dtype()) ? uint32 : int32);
-}
-
 }  // namespace
 
 Array CumsumFunction::operator()(const Array& x, const AxisArg& axis,
                                  const CumulativeOptions& options, Loc loc) const {
   const OpScope at("cumsum", loc);
-  return cumulative("cumsum", cumsum_p, summable(x), axis, options);
+  return cumulative("cumsum", cumsum_p, rules::summable(x), axis, options);
 }
 
 Array CumprodFunction::operator()(const Array& x, const AxisArg& axis,
                                   const CumulativeOptions& options, Loc loc) const {
   const OpScope at("cumprod", loc);
-  return cumulative("cumprod", cumprod_p, summable(x), axis, options);
+  return cumulative("cumprod", cumprod_p, rules::summable(x), axis, options);
 }
 
 Array CummaxFunction::operator()(const Array& x, const AxisArg& axis,

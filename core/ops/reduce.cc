@@ -53,12 +53,6 @@ void require_elements(const char* op, const Array& x, const Axes& axes) {
       ", and none of nothing is the largest or smallest; reduce an array with elements there");
 }
 
-// What integers add up in.
-Array summable(const Array& x) {
-  if (is_floating(x.dtype()) || size_of(x.dtype()) >= 4) return x;
-  return convert(x, is_unsigned_integer(x.dtype()) ? uint32 : int32);
-}
-
 // f32 for integers and bool.
 Array as_floating(const Array& x) { return is_floating(x.dtype()) ? x : convert(x, float32); }
 
@@ -79,13 +73,13 @@ Array truth(const Array& x) { return convert(x, bool_); }
 Array SumFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
                               Loc loc) const {
   const OpScope at("sum", loc);
-  return reduce("sum", reduce_sum_p, summable(x), axes, options);
+  return reduce("sum", reduce_sum_p, rules::summable(x), axes, options);
 }
 
 Array ProdFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
                                Loc loc) const {
   const OpScope at("prod", loc);
-  return reduce("prod", reduce_prod_p, summable(x), axes, options);
+  return reduce("prod", reduce_prod_p, rules::summable(x), axes, options);
 }
 
 Array MeanFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,

@@ -15,8 +15,6 @@
 namespace spruce {
 namespace {
 
-Array flat(const Array& x) { return reshape(x, {x.size()}); }
-
 int one_axis(const char* op, const AxisArg& axis, const Array& x) {
   const Axes axes = axis.resolve(op, x.rank());
   if (axes.rank() != 1)
@@ -46,14 +44,14 @@ Array places(const Array& x, int axis) {
 Array SortFunction::operator()(const Array& x, const AxisArg& axis, const SortOptions& options,
                                Loc loc) const {
   const OpScope at("sort", loc);
-  if (axis.all()) return sort(flat(x), 0, options, loc);
+  if (axis.all()) return sort(ravel(x), 0, options, loc);
   return ordered({x}, one_axis("sort", axis, x), 1, options.descending)[0];
 }
 
 Array ArgsortFunction::operator()(const Array& x, const AxisArg& axis, const SortOptions& options,
                                   Loc loc) const {
   const OpScope at("argsort", loc);
-  if (axis.all()) return argsort(flat(x), 0, options, loc);
+  if (axis.all()) return argsort(ravel(x), 0, options, loc);
   const int k = one_axis("argsort", axis, x);
   return ordered({x, places(x, k)}, k, 1, options.descending)[1];
 }
@@ -79,7 +77,7 @@ Array LexsortFunction::operator()(const std::vector<Array>& keys, const AxisArg&
 std::pair<Array, Array> TopKFunction::operator()(const Array& x, int64_t k, const AxisArg& axis,
                                                  Loc loc) const {
   const OpScope at("top_k", loc);
-  if (axis.all()) return top_k(flat(x), k, -1, loc);
+  if (axis.all()) return top_k(ravel(x), k, -1, loc);
   const int along = x.rank() == 0 ? 0 : one_axis("top_k", axis, x);
   const bool last = along >= x.rank() - 1;
   const std::vector<Array> out =
@@ -109,7 +107,7 @@ Array UniqueFunction::operator()(const Array& x, Loc loc) const {
                       x.impl()->describe() + " of type " + to_string(type) +
                       ", which are not known while its function is traced; call it outside");
   }
-  const Array all = sort(flat(x), 0, {}, loc);
+  const Array all = sort(ravel(x), 0, {}, loc);
   const int64_t n = all.size();
   if (n == 0) return all;
   const Array before = rules::slice_axis(all, 0, 0, n - 1), after = rules::slice_axis(all, 0, 1, n);

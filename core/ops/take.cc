@@ -14,8 +14,6 @@
 namespace spruce {
 namespace {
 
-Array flat(const Array& x) { return reshape(x, {x.size()}); }
-
 int one_axis(const char* op, const AxisArg& axis, int rank) {
   const Axes axes = axis.resolve(op, rank);
   if (axes.rank() != 1)
@@ -52,7 +50,7 @@ Array TakeFunction::operator()(const Array& x, const Array& indices, const AxisA
                                Loc loc) const {
   const OpScope at("take", loc);
   internal::require_defined("take", "x", x, "indices", indices);
-  if (axis.all() && x.rank() != 1) return take(flat(x), indices, 0, loc);
+  if (axis.all() && x.rank() != 1) return take(ravel(x), indices, 0, loc);
   const int k = one_axis("take", axis, x.rank());
   const Array i = rules::beside(internal::wrapped("take", indices, k, x.aval()), x);
   return rules::take_axis(x, i, k);
@@ -62,7 +60,7 @@ Array TakeAlongAxisFunction::operator()(const Array& x, const Array& indices, co
                                         Loc loc) const {
   const OpScope at("take_along_axis", loc);
   internal::require_defined("take_along_axis", "x", x, "indices", indices);
-  if (axis.all()) return take_along_axis(flat(x), flat(indices), 0, loc);
+  if (axis.all()) return take_along_axis(ravel(x), ravel(indices), 0, loc);
   const Along a = along("take_along_axis", x, indices, one_axis("take_along_axis", axis, x.rank()));
   return bind1(gather_p, {a.x, a.indices}, Params::make(a.params));
 }
@@ -74,7 +72,7 @@ Array PutAlongAxisFunction::operator()(const Array& x, const Array& indices, con
   const char* op = "put_along_axis";
   if (axis.all()) {
     const Array spread = broadcast_to(values, indices.shape());
-    return reshape(put_along_axis(flat(x), flat(indices), flat(spread), 0, loc), x.shape());
+    return reshape(put_along_axis(ravel(x), ravel(indices), ravel(spread), 0, loc), x.shape());
   }
   Along a = along(op, x, indices, one_axis(op, axis, x.rank()));
   if (!(a.x.shape() == x.shape())) {
@@ -151,7 +149,7 @@ Array count_into(const char* op, const Array& labels, int64_t length, const Arra
   GatherParams p = rules::take_params({length}, 0, 1);
   p.clip = false;
   return bind1(scatter_add_p,
-               {zeros({length}, weights.dtype()), expand_dims(flat(labels), -1), weights},
+               {zeros({length}, weights.dtype()), expand_dims(ravel(labels), -1), weights},
                Params::make(p));
 }
 
@@ -172,7 +170,7 @@ Array BincountFunction::operator()(const Array& labels, int64_t length, const Ar
     throw ShapeError("bincount: the weights " + to_string(weights.aval()) +
                      " do not have the shape of the labels " + to_string(labels.aval()));
   }
-  return count_into("bincount", labels, length, flat(weights));
+  return count_into("bincount", labels, length, ravel(weights));
 }
 
 Array ArgwhereFunction::operator()(const Array& x, Loc loc) const {

@@ -8,7 +8,7 @@
 namespace spruce::rules {
 namespace {
 
-[[noreturn]] void fail(const ShapeArgs& a, const std::string& what) {
+[[noreturn]] void wrong_conv(const ShapeArgs& a, const std::string& what) {
   throw ShapeError(std::string(a.op) + ": " + what + "; lhs " + to_string(*a.in[0]) + ", rhs " +
                    to_string(*a.in[1]));
 }
@@ -17,21 +17,21 @@ void check_lists(const ShapeArgs& a, const ConvParams& p, int spatial) {
   for (const Shape* s :
        {&p.strides, &p.padding_low, &p.padding_high, &p.lhs_dilation, &p.rhs_dilation}) {
     if (s->rank() != spatial) {
-      fail(a, "the parameter " + to_string(*s) + " does not have one entry for each of the " +
-                  std::to_string(spatial) + " spatial axes");
+      wrong_conv(a, "the parameter " + to_string(*s) + " does not have one entry for each of the " +
+                        std::to_string(spatial) + " spatial axes");
     }
   }
   for (const Shape* s : {&p.strides, &p.lhs_dilation, &p.rhs_dilation}) {
     for (const int64_t v : *s) {
       if (v < 1)
-        fail(a, "a stride or dilation of " + std::to_string(v) + " in " + to_string(*s) +
-                    "; they are at least 1");
+        wrong_conv(a, "a stride or dilation of " + std::to_string(v) + " in " + to_string(*s) +
+                          "; they are at least 1");
     }
   }
 }
 
 // What the samples are made of.
-struct Case {
+struct ConvCase {
   Shape lhs, rhs;
   ConvParams params;
 };
@@ -81,31 +81,32 @@ Aval conv_shape(const ShapeArgs& a) {
   }
   const int spatial = x.shape.rank() - 2;
   if (spatial < 1 || spatial > 3 || w.shape.rank() != x.shape.rank()) {
-    fail(
+    wrong_conv(
         a,
         "takes an input and a window of the same rank, with 1 to 3 spatial axes behind two others");
   }
   check_lists(a, p, spatial);
   const int64_t f = p.feature_group_count, b = p.batch_group_count;
   if (f < 1 || b < 1 || (f > 1 && b > 1)) {
-    fail(a, "feature_group_count " + std::to_string(f) + " and batch_group_count " +
-                std::to_string(b) + ": both must be at least 1, and one of them 1");
+    wrong_conv(a, "feature_group_count " + std::to_string(f) + " and batch_group_count " +
+                      std::to_string(b) + ": both must be at least 1, and one of them 1");
   }
   const int64_t batch = x.shape[p.lhs_swapped ? 1 : 0], features = x.shape[p.lhs_swapped ? 0 : 1];
   const int64_t w_in = w.shape[p.rhs_swapped ? 0 : 1], w_out = w.shape[p.rhs_swapped ? 1 : 0];
   // Of the window, the axis in front holds all groups.
   int64_t inputs = w_in, outputs = w_out, &grouped = p.rhs_swapped ? outputs : inputs;
   if (__builtin_mul_overflow(grouped, f, &grouped))
-    fail(a, std::to_string(f) + " groups are more than can be counted");
+    wrong_conv(a, std::to_string(f) + " groups are more than can be counted");
   if (features != inputs) {
-    fail(a, "the input has " + std::to_string(features) + " features and the window takes " +
-                std::to_string(inputs) + (f > 1 ? " (in " + std::to_string(f) + " groups)" : ""));
+    wrong_conv(a, "the input has " + std::to_string(features) + " features and the window takes " +
+                      std::to_string(inputs) +
+                      (f > 1 ? " (in " + std::to_string(f) + " groups)" : ""));
   }
   if (features % f != 0 || outputs % (f * b) != 0 || batch % b != 0) {
-    fail(a, std::to_string(f * b) + " groups do not divide " +
-                (b > 1 && batch % b != 0 ? std::to_string(batch) + " samples"
-                                         : std::to_string(features) + " input and " +
-                                               std::to_string(outputs) + " output features"));
+    wrong_conv(a, std::to_string(f * b) + " groups do not divide " +
+                      (b > 1 && batch % b != 0 ? std::to_string(batch) + " samples"
+                                               : std::to_string(features) + " input and " +
+                                                     std::to_string(outputs) + " output features"));
   }
   Aval out{x.dtype, x.weak && w.weak, {batch / b, outputs}};
   if (p.out_swapped) std::swap(out.shape[0], out.shape[1]);
@@ -128,7 +129,7 @@ std::vector<Sample> conv_samples() {
     change(p);
     return p;
   };
-  std::vector<Case> cases = {
+  std::vector<ConvCase> cases = {
       {{2, 3, 5}, {4, 3, 3}, one(1, 0, 0, 1, 1)},
       {{2, 2, 6}, {3, 2, 2}, one(2, 1, 2, 1, 1)},
       {{1, 2, 5}, {2, 2, 2}, one(1, 1, 1, 2, 1)},
@@ -180,7 +181,8 @@ std::vector<Sample> conv_samples() {
   space.lhs_dilation = {1, 1, 2}, space.rhs_dilation = {1, 1, 1};
   cases.push_back({{1, 1, 2, 3, 2}, {2, 1, 2, 2, 2}, space});
   std::vector<Sample> samples;
-  for (const Case& c : cases) samples.push_back(sample_of({c.lhs, c.rhs}, Params::make(c.params)));
+  for (const ConvCase& c : cases)
+    samples.push_back(sample_of({c.lhs, c.rhs}, Params::make(c.params)));
   return samples;
 }
 

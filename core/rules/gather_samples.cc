@@ -4,7 +4,7 @@
 namespace spruce::rules {
 namespace {
 
-struct Case {
+struct GatherCase {
   Shape operand;
   Shape indices;
   std::vector<double> values;  // of the indices
@@ -12,7 +12,7 @@ struct Case {
   Shape result;
 };
 
-std::vector<Case> cases() {
+std::vector<GatherCase> cases() {
   const auto take = [](const Shape& x, int axis, const Shape& i, bool clip = true,
                        bool wraps = false) {
     GatherParams p = take_params(x, axis, i.rank());
@@ -66,7 +66,7 @@ SampleInput floats(const Shape& shape) {
   return in;
 }
 
-SampleInput indices(const Case& c) {
+SampleInput indices(const GatherCase& c) {
   SampleInput in;
   in.aval = Aval{Dtype::kInt32, false, c.indices};
   in.low = in.high = 0;
@@ -78,7 +78,7 @@ SampleInput indices(const Case& c) {
 
 std::vector<Sample> gather_samples() {
   std::vector<Sample> samples;
-  for (const Case& c : cases()) {
+  for (const GatherCase& c : cases()) {
     samples.push_back({.in = {floats(c.operand), indices(c)}, .params = Params::make(c.params)});
   }
   return samples;
@@ -86,7 +86,7 @@ std::vector<Sample> gather_samples() {
 
 std::vector<Sample> scatter_samples() {
   std::vector<Sample> samples;
-  for (const Case& c : cases()) {
+  for (const GatherCase& c : cases()) {
     SampleInput operand = floats(c.operand), updates = floats(c.result);
     // Steps of 0.3 from -4.0 and from -2.7 never meet; 7 and 5 mix them.
     for (int64_t i = 0; i < c.operand.numel(); ++i) {

@@ -21,7 +21,7 @@ const Axes& checked_axes(const ShapeArgs& a) {
   return axes;
 }
 
-void require(const ShapeArgs& a, bool ok, const char* wanted) {
+void require_type(const ShapeArgs& a, bool ok, const char* wanted) {
   if (!ok) {
     throw DtypeError(std::string(a.op) + ": takes " + wanted + ", got " + to_string(*a.in[0]) +
                      "; convert with astype");
@@ -42,12 +42,12 @@ Aval reduced(const ShapeArgs& a) {
 }
 
 Aval reduced_numeric(const ShapeArgs& a) {
-  require(a, !is_bool(a.in[0]->dtype), "numbers, not bool");
+  require_type(a, !is_bool(a.in[0]->dtype), "numbers, not bool");
   return reduced(a);
 }
 
 Aval reduced_integral(const ShapeArgs& a) {
-  require(a, !is_floating(a.in[0]->dtype), "bool or integers");
+  require_type(a, !is_floating(a.in[0]->dtype), "bool or integers");
   return reduced(a);
 }
 
@@ -73,13 +73,13 @@ Aval arg_reduced(const ShapeArgs& a) {
 }
 
 Aval cumulative(const ShapeArgs& a) {
-  require(a, !is_bool(a.in[0]->dtype), "numbers, not bool");
+  require_type(a, !is_bool(a.in[0]->dtype), "numbers, not bool");
   (void)settled_axis(a.op, a.params.get<CumulativeParams>().axis, a.in[0]->shape.rank());
   return *a.in[0];
 }
 
 Aval cumulative_floating(const ShapeArgs& a) {
-  require(a, is_floating(a.in[0]->dtype), "floating values");
+  require_type(a, is_floating(a.in[0]->dtype), "floating values");
   return cumulative(a);
 }
 
@@ -89,6 +89,11 @@ Shape without_axes(const Shape& shape, const Axes& axes) {
     if (!axes.contains(i)) out.push_back(shape[i]);
   }
   return out;
+}
+
+Array summable(const Array& x) {
+  if (is_floating(x.dtype()) || size_of(x.dtype()) >= 4) return x;
+  return convert(x, is_unsigned_integer(x.dtype()) ? uint32 : int32);
 }
 
 Array broadcast_reduced(const Array& y, const Shape& shape, const Axes& axes) {

@@ -46,6 +46,8 @@ Aval cumulative_floating(const ShapeArgs& a);
 
 /// `axes` of `shape` taken out.
 Shape without_axes(const Shape& shape, const Axes& axes);
+/// `x` in the dtype that integers add up in: of 32 bits at least.
+Array summable(const Array& x);
 /// `y`, a reduction over `axes` of something of that shape, repeated along them.
 Array broadcast_reduced(const Array& y, const Shape& shape, const Axes& axes);
 

@@ -24,7 +24,7 @@
 namespace spruce::cuda {
 namespace {
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // The kernels of an equation; nothing where there are none.
 std::optional<Kernels> kernels_for(const Graph& g, const Equation& e) {

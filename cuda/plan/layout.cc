@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kAlign = 256;  // of libraries and of vector loads
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 size_t rounded(int64_t bytes) {
   return (static_cast<size_t>(bytes) + kAlign - 1) / kAlign * kAlign;

@@ -22,7 +22,7 @@ extern const Primitive relu_p;
 namespace spruce::cuda {
 namespace {
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // What follows a product.
 struct End {

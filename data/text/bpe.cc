@@ -30,7 +30,7 @@ bool is_letter(char c) {
   return (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || u > 127;
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+using internal::is_blank;
 int kind(char c) { return is_letter(c) ? 0 : is_digit(c) ? 1 : is_blank(c) ? 2 : 3; }
 
 // Where the piece ends that begins at `at`, by GPT-2's expression

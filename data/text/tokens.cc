@@ -36,7 +36,7 @@ bool in_word(char c) {
   return (u >= 'a' && u <= 'z') || (u >= 'A' && u <= 'Z') || (u >= '0' && u <= '9') || u == '_' ||
          u > 127;
 }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+using internal::is_blank;
 
 }  // namespace
 

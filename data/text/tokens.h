@@ -76,6 +76,8 @@ class Words {
 namespace internal {
 /// The ids as places below `size`. Throws DtypeError, IndexError.
 std::vector<size_t> places(const char* op, const Array& ids, size_t size);
+/// Whether ASCII has the character as blank: a space, or what moves on a line or a page.
+constexpr bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 }  // namespace internal
 
 }  // namespace spruce::data

@@ -26,21 +26,19 @@ namespace {
 
 std::atomic<int64_t> kernels{0}, graphs{0};
 
-// Memory that is mapped twice: arrays have addresses that nobody may touch, kernels are handed
-// those of the same bytes elsewhere, where no kernel gets past the last page of a block.
+// Arrays have addresses that nobody may touch; what they stand for is elsewhere, where kernels find
+// it and where none gets past the last page of a block.
 class LockedMemory {
  public:
   LockedMemory() {
-    const int file = ::memfd_create("spruce locked memory", MFD_CLOEXEC);
-    void* locked =
-        ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    void* open = MAP_FAILED;
-    if (file >= 0 && ::ftruncate(file, kBytes) == 0)
-      open = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (locked == MAP_FAILED || open == MAP_FAILED) throw std::bad_alloc();
-    ::close(file);
-    locked_ = static_cast<char*>(locked);
-    open_ = static_cast<char*>(open);
+    const auto map = [](int protection) {
+      constexpr int kKind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+      void* p = ::mmap(nullptr, kBytes, protection, kKind, -1, 0);
+      if (p == MAP_FAILED) throw std::bad_alloc();
+      return static_cast<char*>(p);
+    };
+    locked_ = map(PROT_NONE);
+    open_ = map(PROT_READ | PROT_WRITE);
   }
   void* allocate(size_t bytes) {
     const size_t n = whole_pages(bytes);
@@ -62,7 +60,7 @@ class LockedMemory {
     const std::lock_guard lock(mutex_);
     const auto it = blocks_.find(static_cast<char*>(p));
     const auto [begin, n] = *it;
-    if (n > kKept) ::madvise(open_ + (begin - locked_), n, MADV_REMOVE);
+    if (n > kKept) ::madvise(open_ + (begin - locked_), n, MADV_DONTNEED);
     released_[n].push_back(begin);
     blocks_.erase(it);
   }

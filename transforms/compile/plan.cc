@@ -87,7 +87,6 @@ class Plan::Builder {
     size_t bytes = 0;  // of temporaries and results, all donors being given
   };
 
-  static size_t at(ValueId v) { return static_cast<size_t>(v); }
   size_t count() const { return g_.equations.size(); }
   bool is_view(size_t n) const { return g_.equations[n].primitive->kind == PrimitiveKind::kView; }
   // Long chains of merged storages are shortened on the way.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kWorthIt = 0.95;  // of the peak: below it, another order is taken
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // How much memory an order of the equations takes, if all inputs are donated. Views have the memory
 // of what they show; constants are there in any order.

@@ -7,21 +7,21 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) { return *a.in[0]; }
+Aval barrier_shape(const ShapeArgs& a) { return *a.in[0]; }
 
-void jvp(const JvpArgs& a) {
+void barrier_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in);
   if (a.tangents[0].defined()) a.out_tangents[0] = bind1(a.p, {a.tangents[0], a.in[1]});
 }
 
-void transpose(const TransposeArgs& a) { a.out[0] = a.cts[0]; }
+void barrier_transpose(const TransposeArgs& a) { a.out[0] = a.cts[0]; }
 
-void batch(const BatchArgs& a) {
+void barrier_batch(const BatchArgs& a) {
   a.out[0] = bind1(a.p, a.in);
   a.out_batched[0] = a.batched[0];
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> barrier_samples() {
   return {rules::sample_of({{2, 3}, {4}}), rules::sample_of({{}, {0}})};
 }
 
@@ -29,11 +29,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive barrier_p = {
     .name = "barrier",
-    .shape = shape,
-    .jvp = jvp,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .shape = barrier_shape,
+    .jvp = barrier_jvp,
+    .transpose = barrier_transpose,
+    .batch = barrier_batch,
+    .samples = barrier_samples,
     .kind = PrimitiveKind::kView,
 };
 

@@ -9,7 +9,7 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> check_shapes(const ShapeArgs& a) {
   std::vector<Aval> out = internal::shapes_of_message(a, 1);
   if (a.in[0]->dtype != Dtype::kBool)
     throw GraphError(std::string(a.op) + ": the condition is " + to_string(*a.in[0]) +
@@ -28,7 +28,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   throw CheckError(message);
 }
 
-std::vector<Array> call(std::span<const Array> in, const Params& params) {
+std::vector<Array> check_call(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<MessageParams>();
   std::vector<Array> host;
   for (const Array& a : in) host.push_back(internal::on_host(a));
@@ -48,11 +48,11 @@ std::vector<Array> call(std::span<const Array> in, const Params& params) {
 
 extern constinit const Primitive check_p = {
     .name = "check",
-    .shapes = shapes,
+    .shapes = check_shapes,
     .jvp = internal::jvp_of_message,
     .batch = internal::batch_of_message,
     .params = kParamsOf<MessageParams>,
-    .call = call,
+    .call = check_call,
 };
 
 }  // namespace spruce

@@ -7,7 +7,7 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> checkpoint_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<CheckpointParams>();
   if (p.body == nullptr) throw GraphError(std::string(a.op) + ": has no body");
   const std::vector<Aval> types = internal::input_avals(*p.body);
@@ -19,11 +19,11 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return internal::output_avals(*p.body);
 }
 
-std::vector<Array> run(std::span<const Array> in, const Params& params) {
+std::vector<Array> checkpoint_run(std::span<const Array> in, const Params& params) {
   return internal::apply_graph(*params.get<CheckpointParams>().body, in);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> checkpoint_samples() {
   CheckpointParams p;
   p.body = std::make_shared<const Graph>(parse_graph(R"(graph(a: f64[3], b: f64[3]) {
   c: f64[3] = sin a
@@ -56,13 +56,13 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive checkpoint_p = {
     .name = "checkpoint",
-    .shapes = shapes,
+    .shapes = checkpoint_shapes,
     .jvp = internal::jvp_of_checkpoint,
     .transpose = internal::transpose_of_checkpoint,
     .batch = internal::batch_of_checkpoint,
-    .samples = samples,
+    .samples = checkpoint_samples,
     .params = kParamsOf<CheckpointParams>,
-    .call = run,
+    .call = checkpoint_run,
 };
 
 }  // namespace spruce

@@ -7,17 +7,17 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) { return *a.in[0]; }
+Aval checkpoint_name_shape(const ShapeArgs& a) { return *a.in[0]; }
 
 // The name is of the value, not of its tangent.
-void jvp(const JvpArgs& a) {
+void checkpoint_name_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   a.out_tangents[0] = a.tangents[0];
 }
 
-void batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
+void checkpoint_name_batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
 
-std::vector<Sample> samples() {
+std::vector<Sample> checkpoint_name_samples() {
   return {rules::sample_of({{2, 3}}, Params::make(CheckpointNameParams{"hidden"}))};
 }
 
@@ -25,10 +25,10 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive checkpoint_name_p = {
     .name = "checkpoint_name",
-    .shape = shape,
-    .jvp = jvp,
-    .batch = batch,
-    .samples = samples,
+    .shape = checkpoint_name_shape,
+    .jvp = checkpoint_name_jvp,
+    .batch = checkpoint_name_batch,
+    .samples = checkpoint_name_samples,
     .params = kParamsOf<CheckpointNameParams>,
     .kind = PrimitiveKind::kView,
 };

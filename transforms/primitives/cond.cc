@@ -29,7 +29,7 @@ void check_types(const ShapeArgs& a, const char* what, const std::vector<Aval>& 
   }
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> cond_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<CondParams>();
   if (p.branches.empty()) wrong(a, "there are no branches");
   if (a.in.empty() || a.in[0]->dtype != Dtype::kInt32 || a.in[0]->shape.rank() != 0)
@@ -76,7 +76,7 @@ void batch_of_indices(const BatchArgs& a, const CondParams& p, internal::Mask ba
   }
 }
 
-void batch(const BatchArgs& a) {
+void cond_batch(const BatchArgs& a) {
   CondParams p = a.params.get<CondParams>();
   const internal::Mask batched(a.batched.begin() + 1, a.batched.end());
   if (a.batched[0] && internal::has_effects(a.params)) return internal::batch_one_by_one(a);
@@ -97,7 +97,7 @@ void batch(const BatchArgs& a) {
 }
 
 // Branches that are all linear, and some that are not; indices out of range.
-std::vector<Sample> samples() {
+std::vector<Sample> cond_samples() {
   using internal::sample_body, internal::sample_input;
   const CondParams linear{{sample_body(R"(graph(a: f64[2], b: f64[]) {
   c: f64[2] = add a b
@@ -138,11 +138,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive cond_p = {
     .name = "cond",
-    .shapes = shapes,
+    .shapes = cond_shapes,
     .jvp = internal::jvp_of_cond,
     .transpose = internal::transpose_of_cond,
-    .batch = batch,
-    .samples = samples,
+    .batch = cond_batch,
+    .samples = cond_samples,
     .params = kParamsOf<CondParams>,
     .call = internal::run_cond,
     .prepare = internal::prepare_cond,

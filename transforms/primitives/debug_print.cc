@@ -8,9 +8,11 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) { return internal::shapes_of_message(a, 0); }
+std::vector<Aval> debug_print_shapes(const ShapeArgs& a) {
+  return internal::shapes_of_message(a, 0);
+}
 
-std::vector<Array> call(std::span<const Array> in, const Params& params) {
+std::vector<Array> debug_print_call(std::span<const Array> in, const Params& params) {
   std::vector<Array> host;
   for (const Array& a : in) host.push_back(internal::on_host(a));
   const internal::Examples examples(params.get<MessageParams>(), host);
@@ -27,11 +29,11 @@ std::vector<Array> call(std::span<const Array> in, const Params& params) {
 extern constinit const Primitive debug_print_p = {
     .name = "debug_print",
     .public_name = "debug::print",
-    .shapes = shapes,
+    .shapes = debug_print_shapes,
     .jvp = internal::jvp_of_message,
     .batch = internal::batch_of_message,
     .params = kParamsOf<MessageParams>,
-    .call = call,
+    .call = debug_print_call,
 };
 
 }  // namespace spruce

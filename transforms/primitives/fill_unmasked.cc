@@ -23,19 +23,19 @@ std::vector<Array> expand(std::span<const Array> in, const Params&) {
                 reshape(stop_gradient(x), rest)[Index(first)])};
 }
 
-void jvp(const JvpArgs& a) {
+void fill_unmasked_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in);
   if (a.tangents[0].defined()) a.out_tangents[0] = bind1(guard_p, {a.tangents[0], a.in[1]});
 }
 
-void batch(const BatchArgs& a) {
+void fill_unmasked_batch(const BatchArgs& a) {
   std::vector<Array> in;
   for (size_t i = 0; i < 2; ++i)
     in.push_back(rules::materialize_batch(a.in[i], a.batched[i], a.size));
   a.out[0] = bind1(a.p, in);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> fill_unmasked_samples() {
   Sample s = rules::sample_of({{2, 3}, {2}});
   s.in[1].aval.dtype = Dtype::kBool;
   s.in[1].values = {1, 1};
@@ -47,9 +47,9 @@ std::vector<Sample> samples() {
 extern constinit const Primitive fill_unmasked_p = {
     .name = "fill_unmasked",
     .shape = rules::masked_shape,
-    .jvp = jvp,
-    .batch = batch,
-    .samples = samples,
+    .jvp = fill_unmasked_jvp,
+    .batch = fill_unmasked_batch,
+    .samples = fill_unmasked_samples,
     .call = expand,
     .expand = expand,
 };

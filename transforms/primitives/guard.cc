@@ -10,7 +10,7 @@
 namespace spruce {
 namespace {
 
-void jvp(const JvpArgs& a) {
+void guard_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in);
   if (a.tangents[0].defined()) a.out_tangents[0] = bind1(a.p, {a.tangents[0], a.in[1]});
 }
@@ -22,7 +22,7 @@ void transpose_rule(const TransposeArgs& a) {
 
 // An array that all examples share stays shared, since the examples whose mask is false compute
 // with the operands of one whose mask is true (fill_unmasked): any of them lets its gradient by.
-void batch(const BatchArgs& a) {
+void guard_batch(const BatchArgs& a) {
   if (!a.batched[0] && a.in[0].rank() > 0 && a.in[1].rank() == 1) {
     a.out[0] = bind1(a.p, {a.in[0], any(a.in[1])});
     a.out_batched[0] = false;
@@ -34,7 +34,7 @@ void batch(const BatchArgs& a) {
   a.out[0] = bind1(a.p, in);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> guard_samples() {
   std::vector<Sample> out = {rules::sample_of({{2, 3}, {2}}), rules::sample_of({{}, {}})};
   for (Sample& s : out) {
     SampleInput& mask = s.in[1];
@@ -49,10 +49,10 @@ std::vector<Sample> samples() {
 extern constinit const Primitive guard_p = {
     .name = "guard",
     .shape = rules::masked_shape,
-    .jvp = jvp,
+    .jvp = guard_jvp,
     .transpose = transpose_rule,
-    .batch = batch,
-    .samples = samples,
+    .batch = guard_batch,
+    .samples = guard_samples,
     .kind = PrimitiveKind::kView,
 };
 

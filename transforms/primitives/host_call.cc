@@ -30,7 +30,7 @@ uint8_t device_of(Avals in) {
   return 0;
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> host_call_shapes(const ShapeArgs& a) {
   const HostFunction& f = function_of(a.params);
   if (a.in.size() < f.inputs)
     throw GraphError("host_call: takes " + std::to_string(f.inputs) + " inputs, there are " +
@@ -66,7 +66,7 @@ std::vector<Array> results_of(const HostFunction& f, std::span<const Array> in) 
   return out;
 }
 
-std::vector<Array> call(std::span<const Array> in, const Params& params) {
+std::vector<Array> host_call_call(std::span<const Array> in, const Params& params) {
   const HostFunction& f = function_of(params);
   std::vector<const Aval*> types;
   std::vector<Array> host;
@@ -107,7 +107,7 @@ std::vector<Array> call_each(const HostFunction& f, const std::vector<bool>& bat
   return out;
 }
 
-void batch(const BatchArgs& a) {
+void host_call_batch(const BatchArgs& a) {
   HostCallParams p = a.params.get<HostCallParams>();
   const auto one = std::static_pointer_cast<const HostFunction>(p.function);
   auto all = std::make_shared<HostFunction>(*one);
@@ -129,10 +129,10 @@ void batch(const BatchArgs& a) {
 
 extern constinit const Primitive host_call_p = {
     .name = "host_call",
-    .shapes = shapes,
-    .batch = batch,
+    .shapes = host_call_shapes,
+    .batch = host_call_batch,
     .params = kParamsOf<HostCallParams>,
-    .call = call,
+    .call = host_call_call,
 };
 
 }  // namespace spruce

@@ -17,7 +17,7 @@ bool takes(const GraphPtr& graph, Avals consts, Avals b) {
   return true;
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> linear_solve_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<LinearSolveParams>();
   const int64_t counts[] = {p.map_consts, p.solve_consts, p.transpose_consts};
   int64_t rest = static_cast<int64_t>(a.in.size());
@@ -40,7 +40,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return internal::output_avals(*p.solve);
 }
 
-std::vector<Array> run(std::span<const Array> in, const Params& params) {
+std::vector<Array> linear_solve_run(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<LinearSolveParams>();
   const auto first = in.begin() + static_cast<ptrdiff_t>(p.map_consts);
   std::vector<Array> args(first, first + static_cast<ptrdiff_t>(p.solve_consts));
@@ -53,12 +53,12 @@ std::vector<Array> run(std::span<const Array> in, const Params& params) {
 
 extern constinit const Primitive linear_solve_p = {
     .name = "linear_solve",
-    .shapes = shapes,
+    .shapes = linear_solve_shapes,
     .jvp = internal::jvp_of_linear_solve,
     .transpose = internal::transpose_of_linear_solve,
     .batch = internal::batch_of_linear_solve,
     .params = kParamsOf<LinearSolveParams>,
-    .call = run,
+    .call = linear_solve_run,
 };
 
 }  // namespace spruce

@@ -11,30 +11,31 @@
 namespace spruce {
 namespace {
 
-[[noreturn]] void wrong(const ShapeArgs& a, const std::string& what) {
+[[noreturn]] void wrong_scan(const ShapeArgs& a, const std::string& what) {
   throw GraphError(std::string(a.op) + ": " + what);
 }
 
 void check_input(const ShapeArgs& a, size_t i, const Aval& want) {
   const Aval& got = *a.in[i];
   if (got.dtype != want.dtype || !(got.shape == want.shape))
-    wrong(a, "input " + std::to_string(i) + " is " + to_string(got) + ", the body takes " +
-                 to_string(want));
+    wrong_scan(a, "input " + std::to_string(i) + " is " + to_string(got) + ", the body takes " +
+                      to_string(want));
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> scan_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<ScanParams>();
-  if (p.body == nullptr) wrong(a, "there is no body");
+  if (p.body == nullptr) wrong_scan(a, "there is no body");
   const std::vector<Aval> in = internal::input_avals(*p.body),
                           out = internal::output_avals(*p.body);
   const auto inputs = static_cast<int64_t>(in.size()), outputs = static_cast<int64_t>(out.size());
   if (p.length < 0 || p.consts < 0 || p.carry < 0 || p.unroll < 1)
-    wrong(a, "length, consts and carry must not be negative, unroll must be positive");
+    wrong_scan(a, "length, consts and carry must not be negative, unroll must be positive");
   if (p.consts > inputs || p.carry > inputs - p.consts || p.carry > outputs ||
       a.in.size() != in.size()) {
-    wrong(a, "the body has " + std::to_string(inputs) + " inputs and " + std::to_string(outputs) +
-                 " outputs, which does not fit " + std::to_string(a.in.size()) + " inputs with " +
-                 std::to_string(p.consts) + " constants and a carry of " + std::to_string(p.carry));
+    wrong_scan(a, "the body has " + std::to_string(inputs) + " inputs and " +
+                      std::to_string(outputs) + " outputs, which does not fit " +
+                      std::to_string(a.in.size()) + " inputs with " + std::to_string(p.consts) +
+                      " constants and a carry of " + std::to_string(p.carry));
   }
   const auto first_carry = static_cast<size_t>(p.consts),
              first_x = static_cast<size_t>(p.consts + p.carry);
@@ -48,8 +49,8 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
     if (k < static_cast<size_t>(p.carry)) {
       const Aval& carry = in[first_carry + k];
       if (out[k].dtype != carry.dtype || !(out[k].shape == carry.shape))
-        wrong(a, "carry " + std::to_string(k) + " is " + to_string(carry) +
-                     " before the body and " + to_string(out[k]) + " after it");
+        wrong_scan(a, "carry " + std::to_string(k) + " is " + to_string(carry) +
+                          " before the body and " + to_string(out[k]) + " after it");
       result.push_back(carry);
     } else {
       result.push_back(out[k]);
@@ -60,7 +61,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
 }
 
 // The mapped axis stays behind that of the steps within the loop.
-void batch(const BatchArgs& a) {
+void scan_batch(const BatchArgs& a) {
   ScanParams p = a.params.get<ScanParams>();
   const auto first_carry = static_cast<size_t>(p.consts), carry = static_cast<size_t>(p.carry),
              first_x = first_carry + carry;
@@ -93,7 +94,7 @@ void batch(const BatchArgs& a) {
 
 // Linear in carry and xs (a single step is linear in more than that, which no rule can know), then
 // nonlinear in everything, then nothing but steps.
-std::vector<Sample> samples() {
+std::vector<Sample> scan_samples() {
   using internal::sample_body, internal::sample_input;
   const GraphPtr linear = sample_body(R"(graph(a: f64[2], c: f64[2], x: f64[]) {
   d: f64[2] = mul a c
@@ -137,11 +138,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive scan_p = {
     .name = "scan",
-    .shapes = shapes,
+    .shapes = scan_shapes,
     .jvp = internal::jvp_of_scan,
     .transpose = internal::transpose_of_scan,
-    .batch = batch,
-    .samples = samples,
+    .batch = scan_batch,
+    .samples = scan_samples,
     .params = kParamsOf<ScanParams>,
     .call = internal::run_scan,
     .prepare = internal::prepare_scan,

@@ -7,7 +7,7 @@
 namespace spruce {
 namespace {
 
-[[noreturn]] void wrong(const ShapeArgs& a, const std::string& what) {
+[[noreturn]] void wrong_while_loop(const ShapeArgs& a, const std::string& what) {
   throw GraphError(std::string(a.op) + ": " + what);
 }
 
@@ -15,24 +15,25 @@ void check_inputs(const ShapeArgs& a, const char* what, const Graph& g, size_t f
                   size_t carry) {
   const std::vector<Aval> types = internal::input_avals(g);
   if (types.size() != consts + carry)
-    wrong(a, std::string("the ") + what + " has " + std::to_string(types.size()) +
-                 " inputs, there are " + std::to_string(consts) + " constants and a carry of " +
-                 std::to_string(carry));
+    wrong_while_loop(a, std::string("the ") + what + " has " + std::to_string(types.size()) +
+                            " inputs, there are " + std::to_string(consts) +
+                            " constants and a carry of " + std::to_string(carry));
   for (size_t i = 0; i < types.size(); ++i) {
     const Aval& got = *a.in[i < consts ? first + i : a.in.size() - carry + (i - consts)];
     if (got.dtype != types[i].dtype || !(got.shape == types[i].shape))
-      wrong(a, std::string("the ") + what + " takes " + to_string(types[i]) + " as input " +
-                   std::to_string(i) + ", which is " + to_string(got));
+      wrong_while_loop(a, std::string("the ") + what + " takes " + to_string(types[i]) +
+                              " as input " + std::to_string(i) + ", which is " + to_string(got));
   }
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> while_loop_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<WhileParams>();
-  if (p.condition == nullptr || p.body == nullptr) wrong(a, "the condition or the body is missing");
+  if (p.condition == nullptr || p.body == nullptr)
+    wrong_while_loop(a, "the condition or the body is missing");
   const auto inputs = static_cast<int64_t>(a.in.size());
   if (p.condition_consts < 0 || p.body_consts < 0 || p.condition_consts > inputs ||
       p.body_consts > inputs - p.condition_consts)
-    wrong(a, "there are not as many inputs as constants");
+    wrong_while_loop(a, "there are not as many inputs as constants");
   const auto first = static_cast<size_t>(p.condition_consts),
              consts = static_cast<size_t>(p.body_consts), carry = a.in.size() - first - consts;
   check_inputs(a, "condition", *p.condition, 0, first, carry);
@@ -41,22 +42,22 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
                           out = internal::output_avals(*p.body),
                           in = internal::input_avals(*p.body);
   if (truth.size() != 1 || truth[0].dtype != Dtype::kBool || truth[0].shape.rank() != 0)
-    wrong(a, "the condition must give one bool[]");
+    wrong_while_loop(a, "the condition must give one bool[]");
   if (out.size() != carry)
-    wrong(a, "the body gives " + std::to_string(out.size()) + " values for a carry of " +
-                 std::to_string(carry));
+    wrong_while_loop(a, "the body gives " + std::to_string(out.size()) + " values for a carry of " +
+                            std::to_string(carry));
   std::vector<Aval> result(in.begin() + static_cast<ptrdiff_t>(consts), in.end());
   for (size_t k = 0; k < carry; ++k) {
     if (out[k].dtype != result[k].dtype || !(out[k].shape == result[k].shape))
-      wrong(a, "carry " + std::to_string(k) + " is " + to_string(result[k]) +
-                   " before the body and " + to_string(out[k]) + " after it");
+      wrong_while_loop(a, "carry " + std::to_string(k) + " is " + to_string(result[k]) +
+                              " before the body and " + to_string(out[k]) + " after it");
   }
   return result;
 }
 
 // A number that grows past a bound, and one that counts the steps; with a greatest number of them
 // that is more than enough, too small, and none at all.
-std::vector<Sample> samples() {
+std::vector<Sample> while_loop_samples() {
   using internal::sample_body, internal::sample_input;
   WhileParams p;
   p.condition_consts = p.body_consts = 1;
@@ -87,10 +88,10 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive while_loop_p = {
     .name = "while_loop",
-    .shapes = shapes,
+    .shapes = while_loop_shapes,
     .jvp = internal::jvp_of_while,
     .batch = internal::batch_of_while,
-    .samples = samples,
+    .samples = while_loop_samples,
     .params = kParamsOf<WhileParams>,
     .call = internal::run_while,
     .prepare = internal::prepare_while,

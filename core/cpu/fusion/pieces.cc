@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostPieces = 24;
 constexpr int64_t kFarthest = int64_t{1} << 60;  // of an offset: sums of two do not overflow
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 Piece whole(ValueId of, const Shape& shape, const Shape& strides) {
   return {of,

@@ -19,7 +19,7 @@ const CustomFunction* function_of(const Params& params) {
   return static_cast<const CustomFunction*>(params.get<CustomCallParams>().function.get());
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> custom_call_shapes(const ShapeArgs& a) {
   if (a.params.get<CustomCallParams>().body == nullptr)
     throw GraphError(std::string(a.op) + ": has no body");
   const Graph& body = internal::custom_call_body(a.params);
@@ -33,7 +33,7 @@ std::vector<Array> run_body(std::span<const Array> in, const Params& params) {
   return internal::apply_graph(internal::custom_call_body(params), in);
 }
 
-std::vector<Array> run(std::span<const Array> in, const Params& params) {
+std::vector<Array> custom_call_run(std::span<const Array> in, const Params& params) {
   const CustomFunction* f = function_of(params);
   return f != nullptr ? f->call(in) : run_body(in, params);
 }
@@ -60,11 +60,11 @@ void batch(const BatchArgs& a) {
 
 extern constinit const Primitive custom_call_p = {
     .name = "custom_call",
-    .shapes = shapes,
+    .shapes = custom_call_shapes,
     .jvp = jvp,
     .batch = batch,
     .params = kParamsOf<CustomCallParams>,
-    .call = run,
+    .call = custom_call_run,
     .expand = run_body,
     .prefer_expand = without_rule,
 };

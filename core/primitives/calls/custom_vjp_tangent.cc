@@ -16,7 +16,7 @@ const internal::PullbackRule& rule_of(const Params& params) {
   return *static_cast<const internal::PullbackRule*>(params.get<PullbackParams>().rule.get());
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> custom_vjp_tangent_shapes(const ShapeArgs& a) {
   if (a.params.get<PullbackParams>().rule == nullptr) {
     throw GraphError(std::string(a.op) +
                      ": the rule has no text, so that the text of a graph with it cannot be read");
@@ -24,14 +24,14 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return rule_of(a.params).out_avals;
 }
 
-std::vector<Array> run(std::span<const Array>, const Params& params) {
+std::vector<Array> custom_vjp_tangent_run(std::span<const Array>, const Params& params) {
   throw DerivativeError(rule_of(params).name +
                         ": the function has a rule for reverse mode only; forward mode (jvp, "
                         "jacfwd, linearize) needs "
                         "custom_jvp");
 }
 
-void transpose(const TransposeArgs& a) {
+void custom_vjp_tangent_transpose(const TransposeArgs& a) {
   const internal::PullbackRule& rule = rule_of(a.params);
   std::vector<Array> cts(a.cts.begin(), a.cts.end());
   for (size_t k = 0; k < cts.size(); ++k) {
@@ -47,10 +47,10 @@ void transpose(const TransposeArgs& a) {
 
 extern constinit const Primitive custom_vjp_tangent_p = {
     .name = "custom_vjp_tangent",
-    .shapes = shapes,
-    .transpose = transpose,
+    .shapes = custom_vjp_tangent_shapes,
+    .transpose = custom_vjp_tangent_transpose,
     .params = kParamsOf<PullbackParams>,
-    .call = run,
+    .call = custom_vjp_tangent_run,
 };
 
 namespace internal {

@@ -9,7 +9,7 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> fused_shapes(const ShapeArgs& a) {
   const GraphPtr& body = a.params.get<FusedParams>().body;
   if (body == nullptr) throw GraphError(std::string(a.op) + ": has no body");
   if (a.in.size() != body->inputs.size()) {
@@ -28,15 +28,15 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return out;
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> fused_expand(std::span<const Array> in, const Params& params) {
   return internal::apply_graph(*params.get<FusedParams>().body, in);
 }
 
-std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
+std::unique_ptr<const PreparedKernel> fused_prepare(const PrepareArgs& a) {
   return cpu::fused_kernel(a.params.get<FusedParams>().body);
 }
 
-void kernel(const KernelArgs& a) {
+void fused_kernel(const KernelArgs& a) {
   const auto prepared = cpu::fused_kernel(a.params.get<FusedParams>().body);
   const cpu::Workspace workspace(prepared->workspace_bytes());
   prepared->run({a.in, a.out, a.params, workspace.data()});
@@ -46,11 +46,11 @@ void kernel(const KernelArgs& a) {
 
 extern constinit const Primitive fused_p = {
     .name = "fused",
-    .shapes = shapes,
-    .cpu = kernel,
+    .shapes = fused_shapes,
+    .cpu = fused_kernel,
     .params = kParamsOf<FusedParams>,
-    .expand = expand,
-    .prepare = prepare,
+    .expand = fused_expand,
+    .prepare = fused_prepare,
 };
 
 }  // namespace spruce

@@ -6,7 +6,7 @@
 namespace spruce {
 namespace {
 
-void transpose(const TransposeArgs& a) { a.out[0] = bind1(psum_p, {a.cts[0]}, a.params); }
+void psum_transpose(const TransposeArgs& a) { a.out[0] = bind1(psum_p, {a.cts[0]}, a.params); }
 
 }  // namespace
 
@@ -14,7 +14,7 @@ extern constinit const Primitive psum_p = {
     .name = "psum",
     .shape = rules::same_numeric,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
+    .transpose = psum_transpose,
     .batch = rules::batch_elementwise,
     .params = kParamsOf<CollectiveParams>,
 };

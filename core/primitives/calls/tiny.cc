@@ -10,7 +10,7 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> tiny_shapes(const ShapeArgs& a) {
   const GraphPtr& body = a.params.get<TinyParams>().body;
   if (body == nullptr) throw GraphError(std::string(a.op) + ": has no body");
   if (a.in.size() != body->inputs.size()) {
@@ -29,12 +29,12 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return out;
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> tiny_expand(std::span<const Array> in, const Params& params) {
   return internal::apply_graph(*params.get<TinyParams>().body, in);
 }
 
 // Equation by equation, where there is no code.
-void kernel(const KernelArgs& a) {
+void tiny_kernel(const KernelArgs& a) {
   const Graph& g = *a.params.get<TinyParams>().body;
   std::vector<std::unique_ptr<char[]>> memory;
   std::vector<View> views(g.avals.size());
@@ -86,7 +86,7 @@ class Prepared final : public PreparedKernel {
   size_t pointers_;
 };
 
-std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
+std::unique_ptr<const PreparedKernel> tiny_prepare(const PrepareArgs& a) {
   auto code = cpu::make_tiny(*a.params.get<TinyParams>().body);
   if (code == nullptr) return nullptr;
   return std::make_unique<Prepared>(std::move(code), a.in.size() + a.out.size());
@@ -96,11 +96,11 @@ std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
 
 extern constinit const Primitive tiny_p = {
     .name = "tiny",
-    .shapes = shapes,
-    .cpu = kernel,
+    .shapes = tiny_shapes,
+    .cpu = tiny_kernel,
     .params = kParamsOf<TinyParams>,
-    .expand = expand,
-    .prepare = prepare,
+    .expand = tiny_expand,
+    .prepare = tiny_prepare,
 };
 
 }  // namespace spruce

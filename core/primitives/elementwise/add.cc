@@ -16,7 +16,7 @@ struct Add {
   }
 };
 
-void transpose(const TransposeArgs& a) {
+void add_transpose(const TransposeArgs& a) {
   for (size_t i = 0; i < 2; ++i) {
     if (a.linear(i)) a.out[i] = rules::unbroadcast(a.cts[0], a.avals[i].shape);
   }
@@ -32,7 +32,7 @@ extern constinit const Primitive add_p = {
     .jvp = rules::jvp_binary<
         [](const Array&, const Array&, const Array&, const Array& t) { return t; },
         [](const Array&, const Array&, const Array&, const Array& t) { return t; }>,
-    .transpose = transpose,
+    .transpose = add_transpose,
     .batch = rules::batch_elementwise,
     .samples =
         [] {

@@ -29,21 +29,21 @@ struct Clamp {
   }
 };
 
-void kernel(const KernelArgs& args) {
+void clamp_kernel(const KernelArgs& args) {
   visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
     static const cpu::TernaryLoop loop = cpu::internal::Ternary<Clamp, T, T, T>::best();
     cpu::run_ternary(args, loop);
   });
 }
 
-int expression(const ScalarArgs& a) {
+int clamp_expression(const ScalarArgs& a) {
   return scalar::compute_in<cpu::Types::kAll>(a.out, [&]<class C>(C) {
     const auto in = [&](size_t i) { return scalar::input<C>(a, i); };
     return scalar::result(a, Clamp::limited(in(0), in(1), in(2)));
   });
 }
 
-void jvp(const JvpArgs& a) {
+void clamp_jvp(const JvpArgs& a) {
   const Array &x = a.in[0], &low = a.in[1], &high = a.in[2];
   a.out[0] = bind1(a.p, a.in);
   Array sum;
@@ -70,7 +70,7 @@ Sample sample(Dtype dtype, const Shape& x, const Shape& low, const Shape& high) 
   return s;
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> clamp_samples() {
   constexpr Dtype kFloat = Dtype::kFloat32;
   return {sample(kFloat, {}, {}, {}),
           sample(kFloat, {7}, {}, {}),
@@ -89,11 +89,11 @@ extern constinit const Primitive clamp_p = {
     .name = "clamp",
     .public_name = "clip",
     .shape = rules::broadcast,
-    .cpu = kernel,
-    .scalar = expression,
-    .jvp = jvp,
+    .cpu = clamp_kernel,
+    .scalar = clamp_expression,
+    .jvp = clamp_jvp,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = clamp_samples,
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLow,
     .in_place = true,

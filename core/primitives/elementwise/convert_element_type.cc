@@ -13,7 +13,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval convert_element_type_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<ConvertParams>();
   return {p.dtype, p.weak, a.in[0]->shape};
 }
@@ -92,7 +92,7 @@ struct Convert {
   SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t n) { body(x, y, n); }
 };
 
-void kernel(const KernelArgs& a) {
+void convert_element_type_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   cpu::UnaryLoop loop = nullptr;
   visit_dtype(x.dtype(), [&]<class From>(From) {
@@ -106,20 +106,20 @@ void kernel(const KernelArgs& a) {
   cpu::run_unary(a, loop);
 }
 
-void jvp(const JvpArgs& a) {
+void convert_element_type_jvp(const JvpArgs& a) {
   if (is_floating(a.params.get<ConvertParams>().dtype))
     rules::jvp_linear(a);
   else
     rules::jvp_zero(a);
 }
 
-void transpose(const TransposeArgs& a) {
+void convert_element_type_transpose(const TransposeArgs& a) {
   a.out[0] = rules::convert(a.cts[0], a.avals[0].dtype, a.avals[0].weak);
 }
 
 void batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
 
-std::vector<Sample> samples() {
+std::vector<Sample> convert_element_type_samples() {
   std::vector<Sample> out;
   const auto add = [&](Dtype from, Dtype to, const Shape& shape) {
     Sample s = rules::sample_of({shape}, from, Params::make(ConvertParams{to, false}));
@@ -143,13 +143,13 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive convert_element_type_p = {
     .name = "convert_element_type",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = convert_element_type_shape,
+    .cpu = convert_element_type_kernel,
     .scalar = scalar::as_they_are<scalar::Op::kConvert>,
-    .jvp = jvp,
-    .transpose = transpose,
+    .jvp = convert_element_type_jvp,
+    .transpose = convert_element_type_transpose,
     .batch = batch,
-    .samples = samples,
+    .samples = convert_element_type_samples,
     .params = kParamsOf<ConvertParams>,
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLow,

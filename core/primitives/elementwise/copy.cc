@@ -11,24 +11,24 @@
 namespace spruce {
 namespace {
 
-void kernel(const KernelArgs& a) {
+void copy_kernel(const KernelArgs& a) {
   cpu::parallel_for(a.in[0].aval->bytes(), 1 << 17, [&](int64_t begin, int64_t end) {
     std::memcpy(a.out[0].as<char>() + begin, a.in[0].as<char>() + begin,
                 static_cast<size_t>(end - begin));
   });
 }
 
-void transpose(const TransposeArgs& a) { a.out[0] = a.cts[0]; }
+void copy_transpose(const TransposeArgs& a) { a.out[0] = a.cts[0]; }
 
 }  // namespace
 
 extern constinit const Primitive copy_p = {
     .name = "copy",
     .shape = rules::same,
-    .cpu = kernel,
+    .cpu = copy_kernel,
     .scalar = scalar::identity,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
+    .transpose = copy_transpose,
     .batch = rules::batch_elementwise,
     .samples = rules::unary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,

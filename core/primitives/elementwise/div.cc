@@ -34,7 +34,7 @@ struct Div {
   }
 };
 
-void transpose(const TransposeArgs& a) {
+void div_transpose(const TransposeArgs& a) {
   a.out[0] = rules::unbroadcast(a.cts[0] / a.in[1], a.avals[0].shape);
 }
 
@@ -49,7 +49,7 @@ extern constinit const Primitive div_p = {
     .jvp = rules::jvp_binary<
         [](const Array&, const Array& b, const Array&, const Array& t) { return t / b; },
         [](const Array&, const Array& b, const Array& y, const Array& t) { return t * (-y / b); }>,
-    .transpose = transpose,
+    .transpose = div_transpose,
     .batch = rules::batch_elementwise,
     .samples =
         [] {

@@ -76,7 +76,7 @@ void general_kernel(const KernelArgs& args, int64_t n) {
   });
 }
 
-void kernel(const KernelArgs& args) {
+void integer_pow_kernel(const KernelArgs& args) {
   const int64_t n = args.params.get<IntegerPowParams>().n;
   switch (n) {
     case -2:
@@ -98,7 +98,7 @@ void kernel(const KernelArgs& args) {
 
 // The steps of both.
 template <class C>
-scalar::Expr<C> expression_of(scalar::Expr<C> x, int64_t n) {
+scalar::Expr<C> integer_pow_expression_of(scalar::Expr<C> x, int64_t n) {
   using E = scalar::Expr<C>;
   const bool floating = std::is_floating_point_v<C>;
   if (n == 0) return E(1);
@@ -106,7 +106,7 @@ scalar::Expr<C> expression_of(scalar::Expr<C> x, int64_t n) {
   if (n == 2) return x * x;
   if (n == 3) return x * x * x;
   if (n == 4) return (x * x) * (x * x);
-  if (n == -1 || n == -2) return E(1) / expression_of(x, -n);
+  if (n == -1 || n == -2) return E(1) / integer_pow_expression_of(x, -n);
   if constexpr (std::is_same_v<C, double>) {
     return x.call(scalar::Function::kPow, static_cast<double>(n));
   } else {
@@ -118,14 +118,14 @@ scalar::Expr<C> expression_of(scalar::Expr<C> x, int64_t n) {
   }
 }
 
-int expression(const ScalarArgs& a) {
+int integer_pow_expression(const ScalarArgs& a) {
   const int64_t n = a.params.get<IntegerPowParams>().n;
   return scalar::compute_in<cpu::Types::kNumeric>(a.out, [&]<class C>(C) {
-    return scalar::result(a, expression_of(scalar::input<C>(a, 0), n));
+    return scalar::result(a, integer_pow_expression_of(scalar::input<C>(a, 0), n));
   });
 }
 
-Aval shape(const ShapeArgs& a) {
+Aval integer_pow_shape(const ShapeArgs& a) {
   const int64_t n = a.params.get<IntegerPowParams>().n;
   if (n < 0 && is_integer(a.in[0]->dtype)) {
     throw ValueError("power: " + to_string(*a.in[0]) + " to the power of " + std::to_string(n) +
@@ -134,7 +134,7 @@ Aval shape(const ShapeArgs& a) {
   return rules::same_numeric(a);
 }
 
-void jvp(const JvpArgs& a) {
+void integer_pow_jvp(const JvpArgs& a) {
   const int64_t n = a.params.get<IntegerPowParams>().n;
   const Array &x = a.in[0], &t = a.tangents[0];
   a.out[0] = bind1(a.p, a.in, a.params);
@@ -149,7 +149,7 @@ void jvp(const JvpArgs& a) {
   }
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> integer_pow_samples() {
   std::vector<Sample> all;
   for (const int64_t n : {-5, -2, -1, 0, 1, 2, 3, 4, 7}) {
     const bool pole = n < 0;
@@ -171,12 +171,12 @@ std::vector<Sample> samples() {
 extern constinit const Primitive integer_pow_p = {
     .name = "integer_pow",
     .public_name = "power",
-    .shape = shape,
-    .cpu = kernel,
-    .scalar = expression,
-    .jvp = jvp,
+    .shape = integer_pow_shape,
+    .cpu = integer_pow_kernel,
+    .scalar = integer_pow_expression,
+    .jvp = integer_pow_jvp,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = integer_pow_samples,
     .params = kParamsOf<IntegerPowParams>,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,

@@ -20,7 +20,7 @@ struct Max {
 };
 
 // 1 where a was chosen, 0.5 where both are equal, 0 elsewhere.
-Array share(const Array& a, const Array& b) {
+Array max_share(const Array& a, const Array& b) {
   const Array lesser = where(a == b, rules::scalar_like(0.5, a), rules::scalar_like(0.0, a));
   return where(a > b, rules::scalar_like(1.0, a), lesser);
 }
@@ -34,10 +34,10 @@ extern constinit const Primitive max_p = {
     .cpu = cpu::binary_kernel<Max, cpu::Types::kAll>,
     .scalar = scalar::binary<Max, cpu::Types::kAll>,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
-      return t * share(a, b);
+      return t * max_share(a, b);
     },
                              [](const Array& a, const Array& b, const Array&, const Array& t) {
-                               return t * share(b, a);
+                               return t * max_share(b, a);
                              }>,
     .batch = rules::batch_elementwise,
     .samples =

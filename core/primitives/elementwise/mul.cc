@@ -16,7 +16,7 @@ struct Mul {
   }
 };
 
-void transpose(const TransposeArgs& a) {
+void mul_transpose(const TransposeArgs& a) {
   const size_t i = a.linear(0) ? 0 : 1;
   a.out[i] = rules::unbroadcast(a.cts[0] * a.in[1 - i], a.avals[i].shape);
 }
@@ -32,7 +32,7 @@ extern constinit const Primitive mul_p = {
     .jvp = rules::jvp_binary<
         [](const Array&, const Array& b, const Array&, const Array& t) { return t * b; },
         [](const Array& a, const Array&, const Array&, const Array& t) { return a * t; }>,
-    .transpose = transpose,
+    .transpose = mul_transpose,
     .batch = rules::batch_elementwise,
     .samples =
         [] {

@@ -27,7 +27,7 @@ Array is_within(const Array& index, int64_t n) {
 
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval nan_outside_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<NanOutsideParams>();
   const Dtype index = a.in[0]->dtype;
   if ((index != Dtype::kInt32 && index != Dtype::kInt64) || !is_floating(p.dtype))
@@ -48,7 +48,7 @@ void fill(const KernelArgs& args, const NanOutsideParams& p) {
   }
 }
 
-void kernel(const KernelArgs& args) {
+void nan_outside_kernel(const KernelArgs& args) {
   const auto& p = args.params.get<NanOutsideParams>();
   visit_dtype(p.dtype, [&]<class Y>(Y) {
     if constexpr (!std::is_integral_v<Y>) {
@@ -61,13 +61,13 @@ void kernel(const KernelArgs& args) {
 }
 
 // In operations that code is generated for; without the error.
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> nan_outside_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<NanOutsideParams>();
   const Array within = astype(rules::is_within(in[0], p.size), p.dtype);
   return {within / within};
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> nan_outside_samples() {
   std::vector<Sample> all = rules::integer_unary_samples<0, 4>();
   for (Sample& s : all)
     s.params = Params::make(NanOutsideParams{"take", "there is", "the axis has 0..4", 5});
@@ -78,13 +78,13 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive nan_outside_p = {
     .name = "nan_outside",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = nan_outside_shape,
+    .cpu = nan_outside_kernel,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = nan_outside_samples,
     .params = kParamsOf<NanOutsideParams>,
-    .expand = expand,
+    .expand = nan_outside_expand,
 };
 
 }  // namespace spruce

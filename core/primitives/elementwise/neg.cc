@@ -18,7 +18,7 @@ struct Neg {
   }
 };
 
-void transpose(const TransposeArgs& a) { a.out[0] = -a.cts[0]; }
+void neg_transpose(const TransposeArgs& a) { a.out[0] = -a.cts[0]; }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ extern constinit const Primitive neg_p = {
     .cpu = cpu::unary_kernel<Neg, cpu::Types::kNumeric>,
     .scalar = scalar::operation<scalar::Op::kNeg>,
     .jvp = rules::jvp_unary<[](const Array&, const Array&, const Array& t) { return -t; }>,
-    .transpose = transpose,
+    .transpose = neg_transpose,
     .batch = rules::batch_elementwise,
     .samples =
         [] {

@@ -38,7 +38,7 @@ void loop(const void* a, const void* b, void* y, int64_t n, int64_t a_step, int6
   for (int64_t i = 0; i < n; ++i) out[i] = next_after<T, Bits>(p[i * a_step], q[i * b_step]);
 }
 
-void kernel(const KernelArgs& args) {
+void nextafter_kernel(const KernelArgs& args) {
   switch (args.out[0].dtype()) {
     case Dtype::kFloat16:
       return cpu::run_binary(args, loop<Float16, uint16_t>);
@@ -52,7 +52,7 @@ void kernel(const KernelArgs& args) {
 }
 
 template <class C, class Bits>
-int expression_of(const ScalarArgs& args) {
+int nextafter_expression_of(const ScalarArgs& args) {
   const auto bits = [&](size_t i) {
     return scalar::Expr<Bits>(args.program,
                               args.program.add(scalar::Op::kBitcast, dtype_of<Bits>(), args.in[i]));
@@ -62,10 +62,10 @@ int expression_of(const ScalarArgs& args) {
   return args.program.add(scalar::Op::kBitcast, args.out, static_cast<int>(next.operand().payload));
 }
 
-int expression(const ScalarArgs& args) {
-  if (is_half(args.out)) return expression_of<float, uint16_t>(args);
-  return args.out == Dtype::kFloat32 ? expression_of<float, uint32_t>(args)
-                                     : expression_of<double, uint64_t>(args);
+int nextafter_expression(const ScalarArgs& args) {
+  if (is_half(args.out)) return nextafter_expression_of<float, uint16_t>(args);
+  return args.out == Dtype::kFloat32 ? nextafter_expression_of<float, uint32_t>(args)
+                                     : nextafter_expression_of<double, uint64_t>(args);
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ int expression(const ScalarArgs& args) {
 extern constinit const Primitive nextafter_p = {
     .name = "nextafter",
     .shape = rules::broadcast_floating,
-    .cpu = kernel,
-    .scalar = expression,
+    .cpu = nextafter_kernel,
+    .scalar = nextafter_expression,
     .jvp = rules::jvp_binary<
         [](const Array&, const Array&, const Array&, const Array& t) { return t; },
         [](const Array&, const Array&, const Array&, const Array&) { return Array(); }>,

@@ -28,7 +28,7 @@ struct Pow {
   }
 };
 
-int expression(const ScalarArgs& a) {
+int pow_expression(const ScalarArgs& a) {
   return is_floating(a.out) ? scalar::binary<Pow, cpu::Types::kFloating>(a)
                             : scalar::call_of(scalar::Function::kPow, a);
 }
@@ -47,7 +47,7 @@ Array exponent_slope(const Array& a, const Array& y) {
   return log(where(logical_or(a == zero, y == zero), one, a)) * y;
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> pow_samples() {
   std::vector<Sample> integers = rules::integer_binary_samples<-3, 3>();
   for (Sample& s : integers) s.in[1].low = 0, s.in[1].high = 4;
   return rules::joined(rules::binary_samples<3, 30>(), integers);
@@ -60,7 +60,7 @@ extern constinit const Primitive pow_p = {
     .public_name = "power",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Pow, cpu::Types::kNumeric>,
-    .scalar = expression,
+    .scalar = pow_expression,
     .jvp = rules::jvp_binary<[](const Array& a, const Array& b, const Array&, const Array& t) {
       return t * base_slope(a, b);
     },
@@ -68,7 +68,7 @@ extern constinit const Primitive pow_p = {
                                return t * exponent_slope(a, y);
                              }>,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = pow_samples,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

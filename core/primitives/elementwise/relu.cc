@@ -17,7 +17,7 @@ struct Relu {
   }
 };
 
-std::vector<Array> expand(std::span<const Array> in, const Params&) {
+std::vector<Array> relu_expand(std::span<const Array> in, const Params&) {
   return {where(in[0] <= zeros_like(in[0]), zeros_like(in[0]), in[0])};
 }
 
@@ -38,7 +38,7 @@ extern constinit const Primitive relu_p = {
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLeast,
     .in_place = true,
-    .expand = expand,
+    .expand = relu_expand,
 };
 
 }  // namespace spruce

@@ -30,13 +30,13 @@ struct Rem {
   }
 };
 
-int expression(const ScalarArgs& a) {
+int rem_expression(const ScalarArgs& a) {
   return is_floating(a.out) ? scalar::binary<Rem, cpu::Types::kFloating>(a)
                             : scalar::apply(scalar::Op::kRem, a);
 }
 
 // Away from the jumps, where both may be non-zero.
-std::vector<Sample> samples() {
+std::vector<Sample> rem_samples() {
   Sample s;
   for (const std::vector<double>& values :
        {std::vector<double>{-1.9, -0.7, 0.4, 1.7, 2.9, 3.3}, {0.6, -0.5, 1.5, 1.2, 0.7, -2.1}}) {
@@ -55,7 +55,7 @@ extern constinit const Primitive rem_p = {
     .public_name = "fmod",
     .shape = rules::broadcast_numeric,
     .cpu = cpu::binary_kernel<Rem, cpu::Types::kNumeric>,
-    .scalar = expression,
+    .scalar = rem_expression,
     .jvp = rules::jvp_binary<[](const Array&, const Array&, const Array&, const Array& t) {
       return t;
     },
@@ -63,7 +63,7 @@ extern constinit const Primitive rem_p = {
                                return t * -trunc(a / b);
                              }>,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = rem_samples,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
 };

@@ -8,7 +8,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval select_shape(const ShapeArgs& a) {
   const Aval& p = *a.in[0];
   if (!is_bool(p.dtype)) {
     throw DtypeError("where: the condition is " + to_string(p) +
@@ -34,7 +34,7 @@ void run(const KernelArgs& args) {
   cpu::run_ternary(args, loop);
 }
 
-void kernel(const KernelArgs& args) {
+void select_kernel(const KernelArgs& args) {
   switch (size_of(args.out[0].dtype())) {
     case 1:
       return run<uint8_t>(args);
@@ -49,7 +49,7 @@ void kernel(const KernelArgs& args) {
 
 Array zero_like(const Array& x) { return rules::scalar_like(0, x); }
 
-void jvp(const JvpArgs& a) {
+void select_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in);
   const Array &t = a.tangents[1], &f = a.tangents[2];
   if (!t.defined() && !f.defined()) return;
@@ -58,7 +58,7 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = rules::broadcast_tangent(tangent, a.out[0].shape());
 }
 
-void transpose(const TransposeArgs& a) {
+void select_transpose(const TransposeArgs& a) {
   const Array &p = a.in[0], &ct = a.cts[0], zero = zero_like(ct);
   if (a.linear(1)) a.out[1] = rules::unbroadcast(bind1(a.p, {p, ct, zero}), a.avals[1].shape);
   if (a.linear(2)) a.out[2] = rules::unbroadcast(bind1(a.p, {p, zero, ct}), a.avals[2].shape);
@@ -71,7 +71,7 @@ SampleInput input(Dtype dtype, const Shape& shape) {
   return in;
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> select_samples() {
   const std::vector<std::vector<Shape>> shapes = {
       {{}, {}, {}},      {{5}, {5}, {5}},      {{2, 3}, {3}, {2, 1}}, {{}, {4}, {4}},
       {{3}, {2, 3}, {}}, {{2, 1}, {}, {1, 3}}, {{0, 3}, {3}, {0, 3}}, {{4}, {}, {}}};
@@ -91,13 +91,13 @@ std::vector<Sample> samples() {
 extern constinit const Primitive select_p = {
     .name = "select",
     .public_name = "where",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = select_shape,
+    .cpu = select_kernel,
     .scalar = scalar::as_they_are<scalar::Op::kSelect>,
-    .jvp = jvp,
-    .transpose = transpose,
+    .jvp = select_jvp,
+    .transpose = select_transpose,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = select_samples,
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLeast,
     .in_place = true,

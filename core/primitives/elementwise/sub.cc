@@ -18,7 +18,7 @@ struct Sub {
   }
 };
 
-void transpose(const TransposeArgs& a) {
+void sub_transpose(const TransposeArgs& a) {
   if (a.linear(0)) a.out[0] = rules::unbroadcast(a.cts[0], a.avals[0].shape);
   if (a.linear(1)) a.out[1] = rules::unbroadcast(-a.cts[0], a.avals[1].shape);
 }
@@ -34,7 +34,7 @@ extern constinit const Primitive sub_p = {
     .jvp = rules::jvp_binary<
         [](const Array&, const Array&, const Array&, const Array& t) { return t; },
         [](const Array&, const Array&, const Array&, const Array& t) { return -t; }>,
-    .transpose = transpose,
+    .transpose = sub_transpose,
     .batch = rules::batch_elementwise,
     .samples =
         [] {

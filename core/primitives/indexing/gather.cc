@@ -9,12 +9,12 @@
 namespace spruce {
 namespace {
 
-void jvp(const JvpArgs& a) {
+void gather_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   if (a.tangents[0].defined()) a.out_tangents[0] = bind1(a.p, {a.tangents[0], a.in[1]}, a.params);
 }
 
-void transpose(const TransposeArgs& a) {
+void gather_transpose(const TransposeArgs& a) {
   if (!a.linear(0)) return;
   a.out[0] = bind1(scatter_add_p, {rules::zeros_of(a.avals[0]), a.in[1], a.cts[0]}, a.params);
 }
@@ -25,8 +25,8 @@ extern constinit const Primitive gather_p = {
     .name = "gather",
     .shape = rules::gather_shape,
     .cpu = cpu::gather_kernel,
-    .jvp = jvp,
-    .transpose = transpose,
+    .jvp = gather_jvp,
+    .transpose = gather_transpose,
     .batch = rules::batch_gather,
     .samples = rules::gather_samples,
     .params = kParamsOf<GatherParams>,

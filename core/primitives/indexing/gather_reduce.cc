@@ -36,7 +36,7 @@ const Primitive& reduction_of(const char* op, const GatherReduceParams& p) {
   return *found;
 }
 
-Aval shape(const ShapeArgs& a) {
+Aval gather_reduce_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<GatherReduceParams>();
   const Primitive& reduction = reduction_of(a.op, p);
   const Aval gathered = output_avals(gather_p, a.in, Params::make(p.gather()))[0];
@@ -44,19 +44,19 @@ Aval shape(const ShapeArgs& a) {
   return output_avals(reduction, in, Params::make(ReduceParams{p.axes}))[0];
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> gather_reduce_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<GatherReduceParams>();
   const Array gathered = bind1(gather_p, in, Params::make(p.gather()));
   return {bind1(reduction_of("gather_reduce", p), {gathered}, Params::make(ReduceParams{p.axes}))};
 }
 
-double flops(const PrepareArgs& a) {
+double gather_reduce_flops(const PrepareArgs& a) {
   const auto& p = a.params.get<GatherReduceParams>();
   return static_cast<double>(
       output_avals(gather_p, a.in, Params::make(p.gather()))[0].shape.numel());
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> gather_reduce_samples() {
   const auto sample = [](const char* reduction, const Shape& x, const Shape& positions,
                          const Axes& axes, std::vector<double> indices, bool clip = true) {
     GatherParams gather = rules::take_params(x, 0, positions.rank());
@@ -86,13 +86,13 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive gather_reduce_p = {
     .name = "gather_reduce",
-    .shape = shape,
+    .shape = gather_reduce_shape,
     .cpu = cpu::gather_reduce_kernel,
-    .samples = samples,
+    .samples = gather_reduce_samples,
     .params = kParamsOf<GatherReduceParams>,
-    .expand = expand,
+    .expand = gather_reduce_expand,
     .prepare = cpu::prepare_gather_reduce,
-    .flops = flops,
+    .flops = gather_reduce_flops,
 };
 
 }  // namespace spruce

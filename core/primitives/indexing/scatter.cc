@@ -21,14 +21,14 @@ Array stayed(const Array& indices, const Aval& operand, const Aval& updates, con
   return equal(rules::gather_like(winners, indices, params), order);
 }
 
-void jvp(const JvpArgs& a) {
+void scatter_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   const Array operand = a.tangents[0].defined() ? a.tangents[0] : rules::zeros_of(a.in[0].aval());
   const Array updates = a.tangents[2].defined() ? a.tangents[2] : rules::zeros_of(a.in[2].aval());
   a.out_tangents[0] = bind1(a.p, {operand, a.in[1], updates}, a.params);
 }
 
-void transpose_rule(const TransposeArgs& a) {
+void scatter_transpose_rule(const TransposeArgs& a) {
   const Array& ct = a.cts[0];
   const Array& indices = a.in[1];
   if (a.linear(0)) {
@@ -49,8 +49,8 @@ extern constinit const Primitive scatter_p = {
     .name = "scatter",
     .shape = rules::scatter_shape,
     .cpu = cpu::scatter_kernel<cpu::ScatterOp::kSet>,
-    .jvp = jvp,
-    .transpose = transpose_rule,
+    .jvp = scatter_jvp,
+    .transpose = scatter_transpose_rule,
     .batch = rules::batch_scatter,
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,

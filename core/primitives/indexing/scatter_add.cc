@@ -9,7 +9,7 @@
 namespace spruce {
 namespace {
 
-void jvp(const JvpArgs& a) {
+void scatter_add_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   const Array &operand = a.tangents[0], &updates = a.tangents[2];
   if (!updates.defined()) {
@@ -21,7 +21,7 @@ void jvp(const JvpArgs& a) {
   }
 }
 
-void transpose(const TransposeArgs& a) {
+void scatter_add_transpose(const TransposeArgs& a) {
   if (a.linear(0)) a.out[0] = a.cts[0];
   if (a.linear(2)) a.out[2] = rules::gather_like(a.cts[0], a.in[1], a.params);
 }
@@ -32,8 +32,8 @@ extern constinit const Primitive scatter_add_p = {
     .name = "scatter_add",
     .shape = rules::scatter_shape,
     .cpu = cpu::scatter_kernel<cpu::ScatterOp::kAdd>,
-    .jvp = jvp,
-    .transpose = transpose,
+    .jvp = scatter_add_jvp,
+    .transpose = scatter_add_transpose,
     .batch = rules::batch_scatter,
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,

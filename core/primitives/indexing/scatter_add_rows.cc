@@ -28,7 +28,7 @@ Shape ScatterAddRowsParams::updates(const Shape& operand, const Shape& indices) 
 
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval scatter_add_rows_shape(const ShapeArgs& a) {
   const Aval &operand = *a.in[0], &indices = *a.in[1], &source = *a.in[2], &places = *a.in[3];
   if (operand.shape.rank() < 1 || source.shape.rank() < 1 || indices.shape.rank() < 1 ||
       places.shape != indices.shape)
@@ -43,7 +43,7 @@ Aval shape(const ShapeArgs& a) {
   return output_avals(scatter_add_p, to, Params::make(p.scatter(operand.shape, indices.shape)))[0];
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> scatter_add_rows_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<ScatterAddRowsParams>();
   const Shape indices = in[1].shape();
   const Array rows =
@@ -52,12 +52,12 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
       bind1(scatter_add_p, {in[0], in[1], rows}, Params::make(p.scatter(in[0].shape(), indices)))};
 }
 
-double flops(const PrepareArgs& a) {
+double scatter_add_rows_flops(const PrepareArgs& a) {
   const auto& p = a.params.get<ScatterAddRowsParams>();
   return static_cast<double>(p.updates(a.in[0]->shape, a.in[1]->shape).numel());
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> scatter_add_rows_samples() {
   const auto at = [](const Shape& positions, std::vector<double> values) {
     Shape shape = positions;
     shape.push_back(1);
@@ -94,14 +94,14 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive scatter_add_rows_p = {
     .name = "scatter_add_rows",
-    .shape = shape,
+    .shape = scatter_add_rows_shape,
     .cpu = cpu::scatter_add_rows_kernel,
-    .samples = samples,
+    .samples = scatter_add_rows_samples,
     .params = kParamsOf<ScatterAddRowsParams>,
     .in_place = true,
-    .expand = expand,
+    .expand = scatter_add_rows_expand,
     .prepare = cpu::prepare_scatter_add_rows,
-    .flops = flops,
+    .flops = scatter_add_rows_flops,
 };
 
 }  // namespace spruce

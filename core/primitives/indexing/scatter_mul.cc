@@ -46,7 +46,7 @@ Array product_of_others(const Aval& operand, const Array& indices, const Array& 
                  updates.shape());
 }
 
-void jvp(const JvpArgs& a) {
+void scatter_mul_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   Array t;
   if (a.tangents[0].defined()) t = bind1(a.p, {a.tangents[0], a.in[1], a.in[2]}, a.params);
@@ -62,7 +62,7 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = t;
 }
 
-void transpose_rule(const TransposeArgs& a) {
+void scatter_mul_transpose_rule(const TransposeArgs& a) {
   if (a.linear(0)) a.out[0] = bind1(a.p, {a.cts[0], a.in[1], a.in[2]}, a.params);
 }
 
@@ -72,8 +72,8 @@ extern constinit const Primitive scatter_mul_p = {
     .name = "scatter_mul",
     .shape = rules::scatter_shape,
     .cpu = cpu::scatter_kernel<cpu::ScatterOp::kMul>,
-    .jvp = jvp,
-    .transpose = transpose_rule,
+    .jvp = scatter_mul_jvp,
+    .transpose = scatter_mul_transpose_rule,
     .batch = rules::batch_scatter,
     .samples = rules::scatter_samples,
     .params = kParamsOf<GatherParams>,

@@ -8,7 +8,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval searchsorted_shape(const ShapeArgs& a) {
   const Aval &sorted = *a.in[0], &queries = *a.in[1];
   if (sorted.dtype != queries.dtype) {
     throw DtypeError(std::string(a.op) + ": " + to_string(sorted) + " and the queries " +
@@ -25,7 +25,7 @@ Aval shape(const ShapeArgs& a) {
   return {rules::count_dtype(sorted.shape.back()), false, queries.shape};
 }
 
-void batch(const BatchArgs& a) {
+void searchsorted_batch(const BatchArgs& a) {
   const bool shared_row = !a.batched[0] && a.in[0].rank() == 1;
   const Array sorted =
       shared_row ? a.in[0] : rules::materialize_batch(a.in[0], a.batched[0], a.size);
@@ -34,7 +34,7 @@ void batch(const BatchArgs& a) {
   a.out[0] = bind1(a.p, {sorted, queries}, a.params);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> searchsorted_samples() {
   const auto sample = [](const Shape& sorted, std::vector<double> values, const Shape& queries,
                          bool right) {
     Sample s;
@@ -58,11 +58,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive searchsorted_p = {
     .name = "searchsorted",
-    .shape = shape,
+    .shape = searchsorted_shape,
     .cpu = cpu::searchsorted_kernel,
     .jvp = rules::jvp_zero,
-    .batch = batch,
-    .samples = samples,
+    .batch = searchsorted_batch,
+    .samples = searchsorted_samples,
     .params = kParamsOf<SearchSortedParams>,
     .prepare = cpu::prepare_with_workspace<cpu::searchsorted_kernel, cpu::searchsorted_workspace>,
 };

@@ -12,7 +12,7 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> sort_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<SortParams>();
   if (a.in.empty() || p.num_keys < 1 || p.num_keys > static_cast<int64_t>(a.in.size())) {
     throw ValueError(std::string(a.op) + ": num_keys is " + std::to_string(p.num_keys) + " for " +
@@ -41,7 +41,7 @@ std::vector<Array> sort_with_places(std::span<const Array> in, const SortParams&
   return bind_all(sort_p, operands, Params::make(p));
 }
 
-void jvp(const JvpArgs& a) {
+void sort_jvp(const JvpArgs& a) {
   const auto& p = a.params.get<SortParams>();
   const std::vector<Array> sorted = sort_with_places(a.in, p);
   for (size_t k = 0; k < a.in.size(); ++k) {
@@ -52,7 +52,7 @@ void jvp(const JvpArgs& a) {
   }
 }
 
-void batch(const BatchArgs& a) {
+void sort_batch(const BatchArgs& a) {
   const auto& p = a.params.get<SortParams>();
   std::vector<Array> in(a.in.size());
   for (size_t k = 0; k < in.size(); ++k)
@@ -62,7 +62,7 @@ void batch(const BatchArgs& a) {
   for (size_t k = 0; k < out.size(); ++k) a.out[k] = out[k];
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> sort_samples() {
   const auto sample = [](const Shape& shape, std::initializer_list<Dtype> dtypes, SortParams p) {
     Sample s;
     s.params = Params::make(p);
@@ -87,11 +87,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive sort_p = {
     .name = "sort",
-    .shapes = shapes,
+    .shapes = sort_shapes,
     .cpu = cpu::sort_kernel,
-    .jvp = jvp,
-    .batch = batch,
-    .samples = samples,
+    .jvp = sort_jvp,
+    .batch = sort_batch,
+    .samples = sort_samples,
     .params = kParamsOf<SortParams>,
     .prepare = cpu::prepare_with_workspace<cpu::sort_kernel, cpu::sort_workspace>,
     .flops = rules::sort_flops,

@@ -8,7 +8,7 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> top_k_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<TopKParams>();
   Aval out = *a.in[0];
   if (out.shape.rank() == 0) {
@@ -25,7 +25,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return {out, Aval{rules::count_dtype(n), false, out.shape}};
 }
 
-void jvp(const JvpArgs& a) {
+void top_k_jvp(const JvpArgs& a) {
   const std::vector<Array> out = bind_all(a.p, a.in, a.params);
   a.out[0] = out[0];
   a.out[1] = out[1];
@@ -34,13 +34,13 @@ void jvp(const JvpArgs& a) {
   }
 }
 
-void batch(const BatchArgs& a) {
+void top_k_batch(const BatchArgs& a) {
   const std::vector<Array> out = bind_all(a.p, a.in, a.params);
   a.out[0] = out[0];
   a.out[1] = out[1];
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> top_k_samples() {
   const auto sample = [](const Shape& shape, Dtype dtype, int64_t k) {
     SampleInput in;
     in.aval = Aval{dtype, false, shape};
@@ -57,11 +57,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive top_k_p = {
     .name = "top_k",
-    .shapes = shapes,
+    .shapes = top_k_shapes,
     .cpu = cpu::top_k_kernel,
-    .jvp = jvp,
-    .batch = batch,
-    .samples = samples,
+    .jvp = top_k_jvp,
+    .batch = top_k_batch,
+    .samples = top_k_samples,
     .params = kParamsOf<TopKParams>,
     .prepare = cpu::prepare_with_workspace<cpu::top_k_kernel, cpu::top_k_workspace>,
 };

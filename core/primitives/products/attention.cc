@@ -14,9 +14,9 @@ namespace spruce {
 
 namespace {
 
-Aval shape(const ShapeArgs& a) { return rules::attention_result(a, 3); }
+Aval attention_shape(const ShapeArgs& a) { return rules::attention_result(a, 3); }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> attention_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<AttentionParams>();
   const Array scores = matmul(in[0] * p.scale, swapaxes(in[1], -1, -2));
   const Array mask = in.size() > 3 ? in[3] : Array();
@@ -38,7 +38,7 @@ Array slow_tangent(const JvpArgs& a) {
   return a.tangents[2].defined() ? added(out, matmul(weights, a.tangents[2])) : out;
 }
 
-void jvp(const JvpArgs& a) {
+void attention_jvp(const JvpArgs& a) {
   if (a.in.size() > 3 && a.tangents[3].defined()) {
     a.out[0] = bind1(a.p, a.in, a.params);
     a.out_tangents[0] = slow_tangent(a);
@@ -55,7 +55,7 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = bind1(attention_tangent_p, in, a.params);
 }
 
-double flops(const PrepareArgs& a) {
+double attention_flops(const PrepareArgs& a) {
   return rules::attention_flops(a.in[0]->shape, a.in[2]->shape);
 }
 
@@ -63,15 +63,15 @@ double flops(const PrepareArgs& a) {
 
 extern constinit const Primitive attention_p = {
     .name = "attention",
-    .shape = shape,
+    .shape = attention_shape,
     .cpu = cpu::attention_kernel,
-    .jvp = jvp,
+    .jvp = attention_jvp,
     .batch = rules::batch_attention<3>,
     .samples = rules::attention_samples,
     .params = kParamsOf<AttentionParams>,
-    .expand = expand,
+    .expand = attention_expand,
     .prepare = cpu::prepare_attention,
-    .flops = flops,
+    .flops = attention_flops,
 };
 
 }  // namespace spruce

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMask = 6;
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> attention_grad_shapes(const ShapeArgs& a) {
   const Aval out = rules::attention_result(a, kMask);
   rules::check_attention_residuals(a, out);
   rules::check_attention_input(a, 5, "cotangent", out);
@@ -22,7 +22,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return cts;
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> attention_grad_expand(std::span<const Array> in, const Params& params) {
   const rules::AttentionParts parts(in, kMask, params);
   const Array ct = astype(in[5], parts.weights.dtype());
   const Array scores = parts.weights * (matmul(ct, swapaxes(parts.value, -1, -2)) -
@@ -34,11 +34,11 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   return {astype(dq, dtype), astype(dk, dtype), astype(dv, dtype)};
 }
 
-double flops(const PrepareArgs& a) {
+double attention_grad_flops(const PrepareArgs& a) {
   return rules::attention_grad_flops(a.in[0]->shape, a.in[2]->shape);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> attention_grad_samples() {
   return rules::attention_residual_samples(
       [](std::vector<Shape>& shapes) { shapes.push_back(shapes[3]); });
 }
@@ -47,14 +47,14 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive attention_grad_p = {
     .name = "attention_grad",
-    .shapes = shapes,
+    .shapes = attention_grad_shapes,
     .cpu = cpu::attention_grad_kernel,
     .batch = rules::batch_attention<kMask>,
-    .samples = samples,
+    .samples = attention_grad_samples,
     .params = kParamsOf<AttentionParams>,
-    .expand = expand,
+    .expand = attention_grad_expand,
     .prepare = cpu::prepare_attention_grad,
-    .flops = flops,
+    .flops = attention_grad_flops,
 };
 
 }  // namespace spruce

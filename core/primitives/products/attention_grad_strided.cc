@@ -9,7 +9,7 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> attention_grad_strided_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<AttentionStridedParams>();
   const std::vector<rules::StridedView> in = rules::strided_operands(a.op, a.in, a.params, 5);
   const Dtype dtype = a.in[0]->dtype;
@@ -26,7 +26,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
   return out;
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> attention_grad_strided_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<AttentionStridedParams>();
   std::vector<Array> dense;
   for (const rules::StridedView& v : rules::strided_operands_of(in, params, 5))
@@ -39,12 +39,12 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   return {stack(out, p.joined)};
 }
 
-double flops(const PrepareArgs& a) {
+double attention_grad_strided_flops(const PrepareArgs& a) {
   const auto& p = a.params.get<AttentionStridedParams>();
   return rules::attention_grad_flops(p.query, {p.keys, p.values});
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> attention_grad_strided_samples() {
   // Query, key and value of one array [2, 3, 3, 2, 4], then of three arrays.
   return rules::strided_samples(
       {{{2, 3, 3, 2, 4}, {2, 3, 2, 4}, {2, 2, 3, 4}, {2, 2, 3}},
@@ -73,13 +73,13 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive attention_grad_strided_p = {
     .name = "attention_grad_strided",
-    .shapes = shapes,
+    .shapes = attention_grad_strided_shapes,
     .cpu = cpu::attention_grad_strided_kernel,
-    .samples = samples,
+    .samples = attention_grad_strided_samples,
     .params = kParamsOf<AttentionStridedParams>,
-    .expand = expand,
+    .expand = attention_grad_strided_expand,
     .prepare = cpu::prepare_attention_grad_strided,
-    .flops = flops,
+    .flops = attention_grad_strided_flops,
 };
 
 }  // namespace spruce

@@ -16,11 +16,11 @@
 namespace spruce {
 namespace {
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> attention_lse_shapes(const ShapeArgs& a) {
   return {rules::attention_result(a, 3), rules::attention_lse(*a.in[0])};
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> attention_lse_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<AttentionParams>();
   const Dtype dtype = rules::attention_lse(in[0].aval()).dtype;
   const Array q = astype(in[0], dtype) * p.scale, k = astype(in[1], dtype),
@@ -38,9 +38,9 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   return {out, squeeze(where(closed, infinite, lse), -1)};
 }
 
-double flops(const PrepareArgs& a) { return attention_p.flops(a); }
+double attention_lse_flops(const PrepareArgs& a) { return attention_p.flops(a); }
 
-std::vector<Sample> samples() {
+std::vector<Sample> attention_lse_samples() {
   // The second output does not have the dtype of narrow inputs.
   std::vector<Sample> out;
   for (const Dtype dtype : {Dtype::kFloat64, Dtype::kFloat32, Dtype::kBfloat16}) {
@@ -57,14 +57,14 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive attention_lse_p = {
     .name = "attention_lse",
-    .shapes = shapes,
+    .shapes = attention_lse_shapes,
     .cpu = cpu::attention_kernel,
     .batch = rules::batch_attention<3>,
-    .samples = samples,
+    .samples = attention_lse_samples,
     .params = kParamsOf<AttentionParams>,
-    .expand = expand,
+    .expand = attention_lse_expand,
     .prepare = cpu::prepare_attention,
-    .flops = flops,
+    .flops = attention_lse_flops,
 };
 
 }  // namespace spruce

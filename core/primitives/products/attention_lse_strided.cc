@@ -14,7 +14,7 @@ Shape result_of(const AttentionStridedParams& p) {
   return dense;
 }
 
-std::vector<Aval> shapes(const ShapeArgs& a) {
+std::vector<Aval> attention_lse_strided_shapes(const ShapeArgs& a) {
   const auto& p = a.params.get<AttentionStridedParams>();
   rules::strided_operands(a.op, a.in, a.params, 3);
   if (p.joined != -1) throw ShapeError(std::string(a.op) + ": there is nothing to join");
@@ -23,7 +23,7 @@ std::vector<Aval> shapes(const ShapeArgs& a) {
           rules::attention_lse({dtype, false, p.query})};
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> attention_lse_strided_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<AttentionStridedParams>();
   std::vector<Array> dense;
   for (const rules::StridedView& v : rules::strided_operands_of(in, params, 3))
@@ -34,12 +34,12 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   return out;
 }
 
-double flops(const PrepareArgs& a) {
+double attention_lse_strided_flops(const PrepareArgs& a) {
   const auto& p = a.params.get<AttentionStridedParams>();
   return rules::attention_flops(p.query, {p.keys, p.values});
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> attention_lse_strided_samples() {
   // Query, key and value of one array [2, 3, 3, 2, 4], then of three arrays.
   return rules::strided_samples(
       {{{2, 3, 3, 2, 4}}, {{2, 2, 3, 4}, {2, 2, 5, 4}, {2, 5, 2, 3}}},
@@ -65,13 +65,13 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive attention_lse_strided_p = {
     .name = "attention_lse_strided",
-    .shapes = shapes,
+    .shapes = attention_lse_strided_shapes,
     .cpu = cpu::attention_lse_strided_kernel,
-    .samples = samples,
+    .samples = attention_lse_strided_samples,
     .params = kParamsOf<AttentionStridedParams>,
-    .expand = expand,
+    .expand = attention_lse_strided_expand,
     .prepare = cpu::prepare_attention_lse_strided,
-    .flops = flops,
+    .flops = attention_lse_strided_flops,
 };
 
 }  // namespace spruce

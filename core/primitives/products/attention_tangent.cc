@@ -10,10 +10,10 @@
 namespace spruce {
 namespace {
 
-constexpr size_t kMask = 8;
+constexpr size_t kTangentMask = 8;
 
-Aval shape(const ShapeArgs& a) {
-  Aval out = rules::attention_result(a, kMask);
+Aval attention_tangent_shape(const ShapeArgs& a) {
+  Aval out = rules::attention_result(a, kTangentMask);
   out.device = a.in[0]->device;  // its operations place themselves one by one
   rules::check_attention_residuals(a, out);
   rules::check_attention_input(a, 5, "tangent of the query", *a.in[0]);
@@ -22,8 +22,8 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
-  const rules::AttentionParts parts(in, kMask, params);
+std::vector<Array> attention_tangent_expand(std::span<const Array> in, const Params& params) {
+  const rules::AttentionParts parts(in, kTangentMask, params);
   const auto wide = [&](size_t i) { return astype(in[i], parts.weights.dtype()); };
   const Array scores =
       matmul(wide(5) * params.get<AttentionParams>().scale, swapaxes(parts.key, -1, -2)) +
@@ -34,16 +34,16 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   return {astype(out, in[0].dtype())};
 }
 
-void transpose_rule(const TransposeArgs& a) {
+void attention_tangent_transpose_rule(const TransposeArgs& a) {
   std::vector<Array> in = {a.in[0], a.in[1], a.in[2], a.in[3], a.in[4], a.cts[0]};
-  if (a.in.size() > kMask) in.push_back(a.in[kMask]);
+  if (a.in.size() > kTangentMask) in.push_back(a.in[kTangentMask]);
   const std::vector<Array> cts = bind_all(attention_grad_p, in, a.params);
   for (size_t i = 0; i < 3; ++i) {
     if (a.linear(5 + i)) a.out[5 + i] = cts[i];
   }
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> attention_tangent_samples() {
   return rules::attention_residual_samples([](std::vector<Shape>& shapes) {
     for (size_t i = 0; i < 3; ++i) shapes.push_back(shapes[i]);
   });
@@ -53,13 +53,13 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive attention_tangent_p = {
     .name = "attention_tangent",
-    .shape = shape,
-    .transpose = transpose_rule,
-    .batch = rules::batch_attention<kMask>,
-    .samples = samples,
+    .shape = attention_tangent_shape,
+    .transpose = attention_tangent_transpose_rule,
+    .batch = rules::batch_attention<kTangentMask>,
+    .samples = attention_tangent_samples,
     .params = kParamsOf<AttentionParams>,
-    .call = expand,
-    .expand = expand,
+    .call = attention_tangent_expand,
+    .expand = attention_tangent_expand,
 };
 
 }  // namespace spruce

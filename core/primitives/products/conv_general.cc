@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution over 1 to 3 spatial axes. It is bilinear, and closed: both transposes are
-// convolutions with other parameters. In terms of roles (batch, feature, out) the gradient of the
-// input runs the window over g with in and out exchanged; that of the window runs g over the input
-// with batch and feature exchanged.
+// convolutions with other parameters. In terms of roles (batch, feature, out) the
+// gradient of the input runs the window over g with in and out exchanged; that of the window runs g
+// over the input with batch and feature exchanged.
 #include "spruce/core/cpu/conv/conv.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/conv.h"
@@ -13,7 +13,7 @@
 namespace spruce {
 namespace {
 
-Array bound(const Array& x, const Array& w, const ConvParams& p) {
+Array conv_general_bound(const Array& x, const Array& w, const ConvParams& p) {
   return bind1(conv_general_p, {x, w}, Params::make(p));
 }
 
@@ -53,7 +53,7 @@ Array swap_front(const Array& x) {
   return rules::transpose_axes(x, perm);
 }
 
-void jvp(const JvpArgs& a) {
+void conv_general_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   Array t;
   if (a.tangents[0].defined()) t = bind1(a.p, {a.tangents[0], a.in[1]}, a.params);
@@ -98,7 +98,7 @@ Array lhs_gradient(const ConvParams& p, const Array& g, const Array& w, const Av
     q.padding_high[d] = rules::dilated_size(lhs.shape[2 + d], p.lhs_dilation[d]) + reach -
                         rules::dilated_size(g.shape()[2 + d], p.strides[d]) - q.padding_low[d];
   }
-  return bound(g, w, q);
+  return conv_general_bound(g, w, q);
 }
 
 // The gradient of the window for one that is not reversed: w[o, i, k] = sum over n, p of x[n, i, .]
@@ -119,7 +119,7 @@ Array window_gradient_forward(const ConvParams& p, const Array& x, const Array& 
                         rules::dilated_size(g.shape()[2 + d], p.strides[d]) - 1 -
                         rules::dilated_size(x.shape()[2 + d], p.lhs_dilation[d]) - p.padding_low[d];
   }
-  return bound(x, g, q);
+  return conv_general_bound(x, g, q);
 }
 
 // The same for one that is reversed, with the window of this convolution being x.
@@ -141,7 +141,7 @@ Array window_gradient_reversed(const ConvParams& p, const Array& x, const Array&
     q.padding_high[d] = reach + rules::dilated_size(x.shape()[2 + d], p.lhs_dilation[d]) - 1 -
                         rules::dilated_size(g.shape()[2 + d], p.strides[d]) - q.padding_low[d];
   }
-  return bound(g, x, q);
+  return conv_general_bound(g, x, q);
 }
 
 Array window_gradient(const ConvParams& p, const Array& x, const Array& g, const Aval& rhs) {
@@ -166,7 +166,7 @@ Array window_gradient(const ConvParams& p, const Array& x, const Array& g, const
   return rules::reverse_axes(w, spatial);
 }
 
-void transpose_rule(const TransposeArgs& a) {
+void conv_general_transpose_rule(const TransposeArgs& a) {
   const auto& p = a.params.get<ConvParams>();
   if (a.linear(0))
     a.out[0] = lhs_gradient(p, a.cts[0], a.in[1], a.avals[0]);
@@ -219,7 +219,7 @@ Array merge_within(const Array& x, int to, int64_t groups) {
   return reshape(permuted(reshape(x, shape), perm), merged);
 }
 
-void batch(const BatchArgs& a) {
+void conv_general_batch(const BatchArgs& a) {
   const auto& p = a.params.get<ConvParams>();
   const int batch_axis = p.lhs_swapped ? 1 : 0, out_axis = p.rhs_swapped ? 1 : 0;
   const int y_batch = p.out_swapped ? 1 : 0, y_feature = 1 - y_batch;
@@ -235,24 +235,26 @@ void batch(const BatchArgs& a) {
     out.shape.insert(0, 0);
     a.out[0] = rules::zeros_of(out);
   } else if (!a.batched[1]) {
-    const Array y = bound(merge_within(x, batch_axis, p.batch_group_count), w, p);
+    const Array y = conv_general_bound(merge_within(x, batch_axis, p.batch_group_count), w, p);
     a.out[0] = split(y, y_batch, a.size, 1);
   } else if (!a.batched[0]) {
     // More outputs for the same input. In a window with groups in its inputs they are the inner
     // part of each group.
     const bool inner = p.rhs_swapped && p.batch_group_count == 1;
     const int64_t groups = p.feature_group_count * p.batch_group_count;
-    const Array y = bound(x, merge_within(w, out_axis, inner ? 1 : groups), p);
+    const Array y = conv_general_bound(x, merge_within(w, out_axis, inner ? 1 : groups), p);
     a.out[0] = split(y, y_feature, a.size, groups);
   } else if (p.batch_group_count > 1) {
     ConvParams q = p;
     q.batch_group_count *= a.size;
-    a.out[0] = split(bound(merge(x, batch_axis), merge(w, out_axis), q), y_feature, a.size, 1);
+    a.out[0] = split(conv_general_bound(merge(x, batch_axis), merge(w, out_axis), q), y_feature,
+                     a.size, 1);
   } else {
     // One more level of groups, in the first axis of the window whichever it is.
     ConvParams q = p;
     q.feature_group_count *= a.size;
-    a.out[0] = split(bound(merge(x, 1 - batch_axis), merge(w, 0), q), y_feature, a.size, 1);
+    a.out[0] =
+        split(conv_general_bound(merge(x, 1 - batch_axis), merge(w, 0), q), y_feature, a.size, 1);
   }
 }
 
@@ -262,9 +264,9 @@ extern constinit const Primitive conv_general_p = {
     .name = "conv_general",
     .shape = rules::conv_shape,
     .cpu = cpu::conv_kernel,
-    .jvp = jvp,
-    .transpose = transpose_rule,
-    .batch = batch,
+    .jvp = conv_general_jvp,
+    .transpose = conv_general_transpose_rule,
+    .batch = conv_general_batch,
     .samples = rules::conv_samples,
     .params = kParamsOf<ConvParams>,
     .prepare = cpu::prepare_conv,

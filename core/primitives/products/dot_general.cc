@@ -53,17 +53,17 @@ void check_pairs(const ShapeArgs& a, const Axes& lhs, const Axes& rhs, const cha
 
 // A plain product of two matrices (either may be transposed): what most applications are, and worth
 // a short way.
-bool plain(const DotParams& d, const Aval& x, const Aval& y) {
+bool dot_general_plain(const DotParams& d, const Aval& x, const Aval& y) {
   return x.shape.rank() == 2 && y.shape.rank() == 2 && d.lhs_batch.empty() && d.rhs_batch.empty() &&
          d.lhs_contract.rank() == 1 && d.rhs_contract.rank() == 1 &&
          (d.lhs_contract[0] == 0 || d.lhs_contract[0] == 1) &&
          (d.rhs_contract[0] == 0 || d.rhs_contract[0] == 1);
 }
 
-Aval shape(const ShapeArgs& a) {
+Aval dot_general_shape(const ShapeArgs& a) {
   const auto& d = a.params.get<DotParams>();
   const Aval &x = *a.in[0], &y = *a.in[1];
-  if (x.dtype == y.dtype && plain(d, x, y) &&
+  if (x.dtype == y.dtype && dot_general_plain(d, x, y) &&
       x.shape[d.lhs_contract[0]] == y.shape[d.rhs_contract[0]]) {
     Aval out{x.dtype,
              x.weak && y.weak,
@@ -89,11 +89,11 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-Array bound(const Array& a, const Array& b, const DotParams& axes) {
+Array dot_general_bound(const Array& a, const Array& b, const DotParams& axes) {
   return bind1(dot_general_p, {a, b}, dot_params(axes));
 }
 
-void jvp(const JvpArgs& a) {
+void dot_general_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   Array t;
   if (a.tangents[0].defined()) t = bind1(a.p, {a.tangents[0], a.in[1]}, a.params);
@@ -113,7 +113,7 @@ Axes inverse(const Axes& perm) {
 // With x the linear operand and y the other: ct has the axes [batch, free of lhs, free of rhs], and
 // ct contracted with y over y's free axes has the batch, the free axes of x, and y's contracted
 // axes, which are x's by pairs.
-void transpose(const TransposeArgs& a) {
+void dot_general_transpose(const TransposeArgs& a) {
   const auto& d = a.params.get<DotParams>();
   const bool left = a.linear(0);
   const Array& y = a.in[left ? 1 : 0];
@@ -140,13 +140,13 @@ void transpose(const TransposeArgs& a) {
              y_first = joined(x_batch, joined(contracted, x_free));
   // Of the two orders, the one that needs no transposition of the result.
   const bool swap = !rising(ct_first) && rising(y_first);
-  const Array out = swap ? bound(y, a.cts[0], {y_free, ct_y, y_batch, range(0, nb)})
-                         : bound(a.cts[0], y, {ct_y, y_free, range(0, nb), y_batch});
+  const Array out = swap ? dot_general_bound(y, a.cts[0], {y_free, ct_y, y_batch, range(0, nb)})
+                         : dot_general_bound(a.cts[0], y, {ct_y, y_free, range(0, nb), y_batch});
   const Axes& axes = swap ? y_first : ct_first;
   a.out[left ? 0 : 1] = rising(axes) ? out : rules::transpose_axes(out, inverse(axes));
 }
 
-void batch(const BatchArgs& a) {
+void dot_general_batch(const BatchArgs& a) {
   const auto& d = a.params.get<DotParams>();
   DotParams e = d;
   if (a.batched[0])
@@ -156,20 +156,20 @@ void batch(const BatchArgs& a) {
   if (a.batched[0] && a.batched[1]) {
     e.lhs_batch.insert(0, 0);
     e.rhs_batch.insert(0, 0);
-    a.out[0] = bound(a.in[0], a.in[1], e);
+    a.out[0] = dot_general_bound(a.in[0], a.in[1], e);
     return;
   }
   // The mapped axis is the first free one of its operand.
   const int nb = d.lhs_batch.rank();
   const int at = a.batched[0] ? nb : nb + a.in[0].rank() - nb - d.lhs_contract.rank();
-  const Array out = bound(a.in[0], a.in[1], e);
+  const Array out = dot_general_bound(a.in[0], a.in[1], e);
   Axes perm = range(0, out.rank());
   perm.erase(at);
   perm.insert(0, at);
   a.out[0] = at == 0 ? out : rules::transpose_axes(out, perm);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> dot_general_samples() {
   const auto sample = [](const Shape& a, const Shape& b, DotParams d) {
     return rules::sample_of({a, b}, Params::make(std::move(d)));
   };
@@ -213,12 +213,12 @@ Params dot_params(const DotParams& axes) {
 
 extern constinit const Primitive dot_general_p = {
     .name = "dot_general",
-    .shape = shape,
+    .shape = dot_general_shape,
     .cpu = cpu::dot_kernel,
-    .jvp = jvp,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .jvp = dot_general_jvp,
+    .transpose = dot_general_transpose,
+    .batch = dot_general_batch,
+    .samples = dot_general_samples,
     .params = kParamsOf<DotParams>,
     .prepare = cpu::prepare_dot,
     .flops = rules::dot_flops,

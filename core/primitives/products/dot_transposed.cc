@@ -8,13 +8,13 @@
 namespace spruce {
 namespace {
 
-Aval plain(Avals in, const DotTransposedParams& p) {
+Aval dot_transposed_plain(Avals in, const DotTransposedParams& p) {
   return output_avals(dot_general_p, in, dot_params(p.dot()))[0];
 }
 
-Aval shape(const ShapeArgs& a) {
+Aval dot_transposed_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<DotTransposedParams>();
-  const Aval product = plain(a.in, p);
+  const Aval product = dot_transposed_plain(a.in, p);
   const std::vector<const Aval*> in = {&product};
   return output_avals(transpose_p, in, Params::make(TransposeParams{p.perm}))[0];
 }
@@ -29,12 +29,12 @@ std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& args) {
   return cpu::prepare_dot(args, p.dot(), p.perm);
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> dot_transposed_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<DotTransposedParams>();
   return {rules::transpose_axes(bind1(dot_general_p, in, dot_params(p.dot())), p.perm)};
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> dot_transposed_samples() {
   const auto sample = [](const Shape& a, const Shape& b, DotTransposedParams p) {
     return rules::sample_of({a, b}, Params::make(std::move(p)));
   };
@@ -54,11 +54,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive dot_transposed_p = {
     .name = "dot_transposed",
-    .shape = shape,
+    .shape = dot_transposed_shape,
     .cpu = kernel,
-    .samples = samples,
+    .samples = dot_transposed_samples,
     .params = kParamsOf<DotTransposedParams>,
-    .expand = expand,
+    .expand = dot_transposed_expand,
     .prepare = prepare,
 };
 

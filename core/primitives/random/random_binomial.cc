@@ -40,7 +40,7 @@ T stirling_tail(T k) {
 
 // One attempt for a number of trials and a probability whose product is large enough.
 template <class T>
-bool accept(const cpu::Round& round, uint64_t place, T n, T p, T& k) {
+bool random_binomial_accept(const cpu::Round& round, uint64_t place, T n, T p, T& k) {
   const T deviation = std::sqrt(n * p * (1 - p));
   const T b = T(1.15) + T(2.53) * deviation, a = T(-0.0873) + T(0.0248) * b + T(0.01) * p;
   const T c = n * p + T(0.5), v_r = T(0.92) - T(4.2) / b, odds = p / (1 - p);
@@ -78,7 +78,7 @@ struct Task {
   bool invalid, few;
 };
 
-Aval shape(const ShapeArgs& a) {
+Aval random_binomial_shape(const ShapeArgs& a) {
   rules::check_draws(a, 2);
   const Aval &n = *a.in[1], &p = *a.in[2];
   if (n.dtype != p.dtype || !(n.shape == p.shape) || !is_floating(p.dtype)) {
@@ -88,7 +88,7 @@ Aval shape(const ShapeArgs& a) {
   return {p.dtype, false, p.shape};
 }
 
-void kernel(const KernelArgs& args) {
+void random_binomial_kernel(const KernelArgs& args) {
   visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
     if constexpr (cpu::internal::kAccepts<cpu::Types::kFloating, T>) {
       using C = cpu::internal::Compute<T>;
@@ -105,7 +105,8 @@ void kernel(const KernelArgs& args) {
             args,
             [&](const cpu::Round& round, uint64_t place, int64_t i, C& k) {
               const Task<C> t = task(i);
-              return accept(round, place, t.few ? C(1e4) : t.n, t.few ? C(0.5) : t.q, k);
+              return random_binomial_accept(round, place, t.few ? C(1e4) : t.n,
+                                            t.few ? C(0.5) : t.q, k);
             },
             [&](int64_t i, C k) { y[i] = static_cast<T>(task(i).finish(k)); });
       }
@@ -123,8 +124,8 @@ void kernel(const KernelArgs& args) {
 
 extern constinit const Primitive random_binomial_p = {
     .name = "random_binomial",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = random_binomial_shape,
+    .cpu = random_binomial_kernel,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_draws,
 };

@@ -20,7 +20,7 @@ struct Fold {
   }
 };
 
-Aval shape(const ShapeArgs& a) {
+Aval random_bits_shape(const ShapeArgs& a) {
   const auto& params = a.params.get<RandomBitsParams>();
   Shape shape = rules::key_batch(a);
   for (const int64_t size : params.shape) shape.push_back(size);
@@ -39,7 +39,7 @@ Aval shape(const ShapeArgs& a) {
                    " is none of 8, 16, 32 and 64");
 }
 
-void kernel(const KernelArgs& args) {
+void random_bits_kernel(const KernelArgs& args) {
   const int64_t per_key = args.params.get<RandomBitsParams>().shape.numel();
   switch (size_of(args.out[0].dtype())) {
     case 1:
@@ -53,7 +53,7 @@ void kernel(const KernelArgs& args) {
   }
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> random_bits_samples() {
   std::vector<Sample> samples;
   for (const int64_t width : {8, 16, 32, 64}) {
     for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0, 2}}) {
@@ -71,11 +71,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive random_bits_p = {
     .name = "random_bits",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = random_bits_shape,
+    .cpu = random_bits_kernel,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_keys,
-    .samples = samples,
+    .samples = random_bits_samples,
     .params = kParamsOf<RandomBitsParams>,
     .flops = rules::flops_per_output<40>,
 };

@@ -9,7 +9,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval random_fold_in_shape(const ShapeArgs& a) {
   const Shape batch = rules::key_batch(a);
   const Aval& data = *a.in[1];
   if (data.dtype != Dtype::kUint32) {
@@ -24,7 +24,7 @@ Aval shape(const ShapeArgs& a) {
   return Aval{Dtype::kUint32, false, a.in[0]->shape};
 }
 
-void kernel(const KernelArgs& args) {
+void random_fold_in_kernel(const KernelArgs& args) {
   const auto *keys = args.in[0].as<const uint32_t>(), *data = args.in[1].as<const uint32_t>();
   auto* out = args.out[0].as<uint32_t>();
   for (int64_t i = 0, n = args.in[1].numel(); i < n; ++i) {
@@ -42,7 +42,7 @@ void batch(const BatchArgs& a) {
                    a.params);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> random_fold_in_samples() {
   std::vector<Sample> samples;
   for (const Shape& batch : {Shape{}, Shape{3}, Shape{2, 2}, Shape{0}}) {
     SampleInput data;
@@ -58,11 +58,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive random_fold_in_p = {
     .name = "random_fold_in",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = random_fold_in_shape,
+    .cpu = random_fold_in_kernel,
     .jvp = rules::jvp_zero,
     .batch = batch,
-    .samples = samples,
+    .samples = random_fold_in_samples,
     .flops = rules::flops_per_output<40>,
 };
 

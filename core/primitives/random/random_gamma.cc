@@ -44,12 +44,12 @@ T draw(cpu::Words key, T alpha, bool log_space) {
   return d * v * (plain ? T(1) : std::pow(1 - unit, 1 / alpha));
 }
 
-Aval shape(const ShapeArgs& a) {
+Aval random_gamma_shape(const ShapeArgs& a) {
   rules::check_draws(a, 1);
   return {a.in[1]->dtype, false, a.in[1]->shape};
 }
 
-void kernel(const KernelArgs& args) {
+void random_gamma_kernel(const KernelArgs& args) {
   const bool log_space = args.params.get<RandomGammaParams>().log_space;
   visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
     if constexpr (cpu::internal::kAccepts<cpu::Types::kFloating, T>) {
@@ -84,8 +84,8 @@ void jvp(const JvpArgs& a) {
 
 extern constinit const Primitive random_gamma_p = {
     .name = "random_gamma",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = random_gamma_shape,
+    .cpu = random_gamma_kernel,
     .jvp = jvp,
     .batch = rules::batch_draws,
     .params = kParamsOf<RandomGammaParams>,

@@ -81,7 +81,7 @@ struct GammaGrad {
   }
 };
 
-Aval shape(const ShapeArgs& a) {
+Aval random_gamma_grad_shape(const ShapeArgs& a) {
   if (a.in.size() != 2) throw GraphError(std::string(a.op) + ": takes two inputs");
   return rules::broadcast_floating(a);
 }
@@ -90,7 +90,7 @@ Aval shape(const ShapeArgs& a) {
 
 extern constinit const Primitive random_gamma_grad_p = {
     .name = "random_gamma_grad",
-    .shape = shape,
+    .shape = random_gamma_grad_shape,
     .cpu = cpu::binary_kernel<GammaGrad, cpu::Types::kFloating>,
     .batch = rules::batch_elementwise,
 };

@@ -25,7 +25,7 @@ float by_products(cpu::Words key, uint64_t place, float rate) {
 }
 
 // One attempt for a rate that is large enough.
-bool accept(const cpu::Round& round, uint64_t place, float rate, float& k) {
+bool random_poisson_accept(const cpu::Round& round, uint64_t place, float rate, float& k) {
   const float b = 0.931f + 2.53f * std::sqrt(rate), a = -0.059f + 0.02483f * b;
   const float inverse_alpha = 1.1239f + 1.1328f / (b - 3.4f), v_r = 0.9277f - 3.6224f / (b - 2);
   const float u = cpu::unit_at<float>(round.first, place) - 0.5f;
@@ -41,7 +41,7 @@ bool accept(const cpu::Round& round, uint64_t place, float rate, float& k) {
 
 bool is_small(float rate) { return !(rate >= 10); }
 
-Aval shape(const ShapeArgs& a) {
+Aval random_poisson_shape(const ShapeArgs& a) {
   rules::check_draws(a, 1);
   const Dtype dtype = a.params.get<RandomPoissonParams>().dtype;
   if (!is_integer(dtype) || a.in[1]->dtype != Dtype::kFloat32) {
@@ -51,7 +51,7 @@ Aval shape(const ShapeArgs& a) {
   return {dtype, false, a.in[1]->shape};
 }
 
-void kernel(const KernelArgs& args) {
+void random_poisson_kernel(const KernelArgs& args) {
   const float* rate = args.in[1].as<const float>();
   visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -64,7 +64,7 @@ void kernel(const KernelArgs& args) {
         cpu::draw_by_rejection<float>(
             args,
             [&](const cpu::Round& round, uint64_t place, int64_t i, float& k) {
-              return accept(round, place, is_small(rate[i]) ? 1e5f : rate[i], k);
+              return random_poisson_accept(round, place, is_small(rate[i]) ? 1e5f : rate[i], k);
             },
             [&](int64_t i, float k) {
               y[i] = k < static_cast<float>(kMost) ? static_cast<T>(k) : kMost;
@@ -82,8 +82,8 @@ void kernel(const KernelArgs& args) {
 
 extern constinit const Primitive random_poisson_p = {
     .name = "random_poisson",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = random_poisson_shape,
+    .cpu = random_poisson_kernel,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_draws,
     .params = kParamsOf<RandomPoissonParams>,

@@ -13,7 +13,7 @@ struct Both {
   SPRUCE_INLINE cpu::Words operator()(uint32_t a, uint32_t b) const { return {a, b}; }
 };
 
-Aval shape(const ShapeArgs& a) {
+Aval random_split_shape(const ShapeArgs& a) {
   const int64_t n = a.params.get<RandomSplitParams>().n;
   if (n < 0) throw ValueError(std::string(a.op) + ": cannot make " + std::to_string(n) + " keys");
   Shape shape = rules::key_batch(a);
@@ -23,11 +23,11 @@ Aval shape(const ShapeArgs& a) {
   return Aval{Dtype::kUint32, false, shape};
 }
 
-void kernel(const KernelArgs& args) {
+void random_split_kernel(const KernelArgs& args) {
   cpu::fill_from_counters<cpu::Words>(args, args.params.get<RandomSplitParams>().n, Both());
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> random_split_samples() {
   std::vector<Sample> samples;
   for (const Shape& batch : {Shape{}, Shape{2}, Shape{2, 3}, Shape{0}}) {
     for (const int64_t n : {0, 1, 3}) {
@@ -41,11 +41,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive random_split_p = {
     .name = "random_split",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = random_split_shape,
+    .cpu = random_split_kernel,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_keys,
-    .samples = samples,
+    .samples = random_split_samples,
     .params = kParamsOf<RandomSplitParams>,
     .flops = rules::flops_per_output<40>,
 };

@@ -69,7 +69,7 @@ struct InBrain {
   }
 };
 
-Aval shape(const ShapeArgs& a) {
+Aval random_uniform_shape(const ShapeArgs& a) {
   const auto& params = a.params.get<RandomUniformParams>();
   Shape shape = rules::key_batch(a);
   for (const int64_t size : params.shape) shape.push_back(size);
@@ -81,7 +81,7 @@ Aval shape(const ShapeArgs& a) {
   return Aval{params.dtype, false, shape};
 }
 
-void kernel(const KernelArgs& args) {
+void random_uniform_kernel(const KernelArgs& args) {
   const auto& p = args.params.get<RandomUniformParams>();
   const int64_t per_key = p.shape.numel();
   switch (p.dtype) {
@@ -102,7 +102,7 @@ void kernel(const KernelArgs& args) {
   }
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> random_uniform_samples() {
   std::vector<Sample> samples;
   const auto add = [&](const Shape& batch, Dtype dtype, double low, double high,
                        const Shape& shape) {
@@ -125,11 +125,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive random_uniform_p = {
     .name = "random_uniform",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = random_uniform_shape,
+    .cpu = random_uniform_kernel,
     .jvp = rules::jvp_zero,
     .batch = rules::batch_keys,
-    .samples = samples,
+    .samples = random_uniform_samples,
     .params = kParamsOf<RandomUniformParams>,
     .flops = rules::flops_per_output<42>,
 };

@@ -37,7 +37,7 @@ struct LogSumExp {
 // The sums of exp(x) and of its tangents are kept as multiples of exp(top), because the rounding of
 // a large result would show in exp(x - result). The tops have no derivative of their own: what they
 // take away they add again.
-void jvp(const JvpArgs& a) {
+void cumlogsumexp_jvp(const JvpArgs& a) {
   const auto& p = a.params.get<CumulativeParams>();
   const Array& x = a.in[0];
   const Array lowest = rules::scalar_of(x.dtype(), -std::numeric_limits<double>::infinity());
@@ -63,7 +63,7 @@ extern constinit const Primitive cumlogsumexp_p = {
     .name = "cumlogsumexp",
     .shape = rules::cumulative_floating,
     .cpu = cpu::cumulative_kernel<LogSumExp, true>,
-    .jvp = jvp,
+    .jvp = cumlogsumexp_jvp,
     .batch = rules::batch_cumulative,
     .samples = rules::cumulative_samples,
     .params = kParamsOf<CumulativeParams>,

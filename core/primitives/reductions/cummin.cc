@@ -7,7 +7,7 @@
 namespace spruce {
 namespace {
 
-struct Running {
+struct RunningMin {
   template <class T>
   struct State {
     T best;
@@ -21,7 +21,7 @@ struct Running {
 extern constinit const Primitive cummin_p = {
     .name = "cummin",
     .shape = rules::cumulative,
-    .cpu = cpu::cumulative_kernel<Running>,
+    .cpu = cpu::cumulative_kernel<RunningMin>,
     .jvp = rules::jvp_cumulative_extremum,
     .batch = rules::batch_cumulative,
     .samples = rules::cumulative_samples,

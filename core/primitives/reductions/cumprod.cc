@@ -7,7 +7,7 @@
 namespace spruce {
 namespace {
 
-struct Product {
+struct RunningProduct {
   template <class T>
   struct State {
     using Wide = cpu::RunningTotal<T>;
@@ -20,7 +20,7 @@ struct Product {
   };
 };
 
-void jvp(const JvpArgs& a) {
+void cumprod_jvp(const JvpArgs& a) {
   const auto& p = a.params.get<CumulativeParams>();
   Array y = a.in[0], t = a.tangents[0];
   const Array one = rules::scalar_of(y.dtype(), 1), zero = rules::scalar_of(y.dtype(), 0);
@@ -38,8 +38,8 @@ void jvp(const JvpArgs& a) {
 extern constinit const Primitive cumprod_p = {
     .name = "cumprod",
     .shape = rules::cumulative,
-    .cpu = cpu::cumulative_kernel<Product>,
-    .jvp = jvp,
+    .cpu = cpu::cumulative_kernel<RunningProduct>,
+    .jvp = cumprod_jvp,
     .batch = rules::batch_cumulative,
     .samples = rules::cumulative_samples,
     .params = kParamsOf<CumulativeParams>,

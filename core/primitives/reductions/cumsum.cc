@@ -8,7 +8,7 @@
 namespace spruce {
 namespace {
 
-struct Sum {
+struct RunningSum {
   template <class T>
   struct State {
     using Wide = cpu::RunningTotal<T>;
@@ -22,19 +22,19 @@ struct Sum {
 };
 
 // Sums of integers are the same in any order, so that dense rows have a loop of their own.
-void kernel(const KernelArgs& args) {
+void cumsum_kernel(const KernelArgs& args) {
   const View &x = args.in[0], &y = args.out[0];
   const auto& p = args.params.get<CumulativeParams>();
   const int64_t size = size_of(x.dtype()), n = x.shape()[static_cast<int>(p.axis)];
   if (x.numel() == 0 || !is_integer(x.dtype()) || size < 4 || p.reverse || n < 16 ||
       p.axis != x.shape().rank() - 1)
-    return cpu::cumulative_kernel<Sum>(args);
+    return cpu::cumulative_kernel<RunningSum>(args);
   const int64_t rows = x.numel() / n;
   size == 4 ? cpu::row_running_sums(x.as<uint32_t>(), y.as<uint32_t>(), rows, n)
             : cpu::row_running_sums(x.as<uint64_t>(), y.as<uint64_t>(), rows, n);
 }
 
-void transpose(const TransposeArgs& a) {
+void cumsum_transpose(const TransposeArgs& a) {
   CumulativeParams p = a.params.get<CumulativeParams>();
   p.reverse = !p.reverse;
   a.out[0] = bind1(a.p, {a.cts[0]}, Params::make(p));
@@ -45,9 +45,9 @@ void transpose(const TransposeArgs& a) {
 extern constinit const Primitive cumsum_p = {
     .name = "cumsum",
     .shape = rules::cumulative,
-    .cpu = kernel,
+    .cpu = cumsum_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
+    .transpose = cumsum_transpose,
     .batch = rules::batch_cumulative,
     .samples = rules::cumulative_samples,
     .params = kParamsOf<CumulativeParams>,

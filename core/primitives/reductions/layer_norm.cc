@@ -94,7 +94,7 @@ const T* to_compute(const View& v, int64_t n, const cpu::Workspace& memory) {
   return to;
 }
 
-void kernel(const KernelArgs& a) {
+void layer_norm_kernel(const KernelArgs& a) {
   const double eps = a.params.get<LayerNormParams>().eps;
   const int64_t n = a.in[0].shape().back();
   const cpu::Workspace weight(copied_bytes(*a.in[1].aval, n)), bias(copied_bytes(*a.in[2].aval, n));
@@ -104,11 +104,11 @@ void kernel(const KernelArgs& a) {
   });
 }
 
-std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
+std::unique_ptr<const PreparedKernel> layer_norm_prepare(const PrepareArgs& a) {
   const int64_t n = a.in[0]->shape.back();
   size_t bytes = cpu::rows_workspace(*a.in[0]);
   for (size_t i = 1; i < 3; ++i) bytes += cpu::workspace_size(copied_bytes(*a.in[i], n));
-  return cpu::with_workspace(kernel, bytes);
+  return cpu::with_workspace(layer_norm_kernel, bytes);
 }
 
 Aval shape(const ShapeArgs& a) {
@@ -124,7 +124,7 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> layer_norm_expand(std::span<const Array> in, const Params& params) {
   const internal::Deviations d = internal::deviations(in[0], {in[0].rank() - 1});
   const auto n = static_cast<double>(in[0].shape().back());
   const Array variance = rules::convert(d.of_squares / n, in[0].dtype());
@@ -176,12 +176,12 @@ std::vector<Sample> samples() {
 extern constinit const Primitive layer_norm_p = {
     .name = "layer_norm",
     .shape = shape,
-    .cpu = kernel,
+    .cpu = layer_norm_kernel,
     .batch = batch,
     .samples = samples,
     .params = kParamsOf<LayerNormParams>,
-    .expand = expand,
-    .prepare = prepare,
+    .expand = layer_norm_expand,
+    .prepare = layer_norm_prepare,
     .flops = rules::flops_per_output<8>,
 };
 

@@ -39,16 +39,16 @@ struct LogSoftmax {
   }
 };
 
-void kernel(const KernelArgs& a) {
+void log_softmax_kernel(const KernelArgs& a) {
   cpu::run_rows<LogSoftmax, rules::NoExtra>(a.in[0], a.out[0],
                                             []<class T>(T) { return rules::NoExtra<T>{}; });
 }
 
-std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
-  return cpu::with_workspace_in_place(kernel, cpu::rows_workspace(*a.in[0]));
+std::unique_ptr<const PreparedKernel> log_softmax_prepare(const PrepareArgs& a) {
+  return cpu::with_workspace_in_place(log_softmax_kernel, cpu::rows_workspace(*a.in[0]));
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params&) {
+std::vector<Array> log_softmax_expand(std::span<const Array> in, const Params&) {
   if (in[0].size() == 0) return {in[0]};
   const Array shifted = in[0] - max(in[0], -1, {.keepdims = true});
   return {shifted - log(sum(exp(shifted), -1, {.keepdims = true}))};
@@ -59,15 +59,15 @@ std::vector<Array> expand(std::span<const Array> in, const Params&) {
 extern constinit const Primitive log_softmax_p = {
     .name = "log_softmax",
     .shape = rules::rows_floating,
-    .cpu = kernel,
+    .cpu = log_softmax_kernel,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       return t - sum(t * exp(y), -1, {.keepdims = true});
     }>,
     .batch = rules::batch_elementwise,
     .samples = rules::row_samples,
     .in_place = true,
-    .expand = expand,
-    .prepare = prepare,
+    .expand = log_softmax_expand,
+    .prepare = log_softmax_prepare,
     .flops = rules::flops_per_output<5>,
 };
 

@@ -74,7 +74,7 @@ void mend_zeros(const View& x, const Axes& axes, const View& y) {
   }
 }
 
-void kernel(const KernelArgs& args) {
+void reduce_prod_kernel(const KernelArgs& args) {
   cpu::reduce_kernel<Product>(args);
   const View &x = args.in[0], &y = args.out[0];
   if (!is_floating(x.dtype()) || x.numel() == 0) return;
@@ -86,7 +86,7 @@ void kernel(const KernelArgs& args) {
 
 // Halves are multiplied with each other until one element is left, each with its derivative:
 // nothing is divided, so that zeros are right.
-void jvp(const JvpArgs& a) {
+void reduce_prod_jvp(const JvpArgs& a) {
   const Axes& axes = a.params.get<ReduceParams>().axes;
   const Array& x = a.in[0];
   a.out[0] = bind1(a.p, a.in, a.params);
@@ -122,13 +122,13 @@ void jvp(const JvpArgs& a) {
 extern constinit const Primitive reduce_prod_p = {
     .name = "reduce_prod",
     .shape = rules::reduced_numeric,
-    .cpu = kernel,
-    .jvp = jvp,
+    .cpu = reduce_prod_kernel,
+    .jvp = reduce_prod_jvp,
     .batch = rules::batch_reduce,
     .samples = rules::reduce_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
-    .prepare = cpu::prepare_with_workspace<kernel, cpu::reduce_workspace>,
+    .prepare = cpu::prepare_with_workspace<reduce_prod_kernel, cpu::reduce_workspace>,
 };
 
 }  // namespace spruce

@@ -23,7 +23,7 @@ struct Sum {
   }
 };
 
-void transpose(const TransposeArgs& a) {
+void reduce_sum_transpose(const TransposeArgs& a) {
   a.out[0] =
       rules::broadcast_reduced(a.cts[0], a.avals[0].shape, a.params.get<ReduceParams>().axes);
 }
@@ -35,7 +35,7 @@ extern constinit const Primitive reduce_sum_p = {
     .shape = rules::reduced_numeric,
     .cpu = cpu::reduce_kernel<Sum>,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
+    .transpose = reduce_sum_transpose,
     .batch = rules::batch_reduce,
     .samples = rules::reduce_samples,
     .params = kParamsOf<ReduceParams>,

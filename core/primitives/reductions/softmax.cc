@@ -41,16 +41,16 @@ struct Softmax {
   }
 };
 
-void kernel(const KernelArgs& a) {
+void softmax_kernel(const KernelArgs& a) {
   cpu::run_rows<Softmax, rules::NoExtra>(a.in[0], a.out[0],
                                          []<class T>(T) { return rules::NoExtra<T>{}; });
 }
 
-std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& a) {
-  return cpu::with_workspace_in_place(kernel, cpu::rows_workspace(*a.in[0]));
+std::unique_ptr<const PreparedKernel> softmax_prepare(const PrepareArgs& a) {
+  return cpu::with_workspace_in_place(softmax_kernel, cpu::rows_workspace(*a.in[0]));
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params&) {
+std::vector<Array> softmax_expand(std::span<const Array> in, const Params&) {
   if (in[0].size() == 0) return {in[0]};
   const Array e = exp(in[0] - max(in[0], -1, {.keepdims = true}));
   return {e / sum(e, -1, {.keepdims = true})};
@@ -61,7 +61,7 @@ std::vector<Array> expand(std::span<const Array> in, const Params&) {
 extern constinit const Primitive softmax_p = {
     .name = "softmax",
     .shape = rules::rows_floating,
-    .cpu = kernel,
+    .cpu = softmax_kernel,
     .jvp = rules::jvp_unary<[](const Array&, const Array& y, const Array& t) {
       const Array scaled = t * y;
       return scaled - y * sum(scaled, -1, {.keepdims = true});
@@ -69,8 +69,8 @@ extern constinit const Primitive softmax_p = {
     .batch = rules::batch_elementwise,
     .samples = rules::row_samples,
     .in_place = true,
-    .expand = expand,
-    .prepare = prepare,
+    .expand = softmax_expand,
+    .prepare = softmax_prepare,
     .flops = rules::flops_per_output<5>,
 };
 

@@ -12,7 +12,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval broadcast_in_dim_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<BroadcastInDimParams>();
   const Aval& x = *a.in[0];
   const Axes& dims = p.broadcast_dimensions;
@@ -30,7 +30,7 @@ Aval shape(const ShapeArgs& a) {
   return {x.dtype, x.weak, p.shape};
 }
 
-void kernel(const KernelArgs& a) {
+void broadcast_in_dim_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   const int64_t bytes = size_of(x.dtype());
   if (x.numel() == 1) return cpu::fill(y.data, x.data, y.numel(), bytes);
@@ -43,7 +43,7 @@ void kernel(const KernelArgs& a) {
   cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {x.data, from}, bytes);
 }
 
-void transpose_rule(const TransposeArgs& a) {
+void broadcast_in_dim_transpose_rule(const TransposeArgs& a) {
   const auto& p = a.params.get<BroadcastInDimParams>();
   const Shape& x = a.avals[0].shape;
   Axes summed = rules::other_axes(p.shape.rank(), p.broadcast_dimensions);
@@ -58,13 +58,13 @@ void transpose_rule(const TransposeArgs& a) {
   a.out[0] = reshape(ct, x);
 }
 
-void batch(const BatchArgs& a) {
+void broadcast_in_dim_batch(const BatchArgs& a) {
   const auto& p = a.params.get<BroadcastInDimParams>();
   a.out[0] = rules::broadcast_in_dim(a.in[0], rules::with_front(p.shape, a.size),
                                      rules::with_front(rules::shifted(p.broadcast_dimensions), 0));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> broadcast_in_dim_samples() {
   const auto sample = [](const Shape& from, const Shape& to, const Axes& dims) {
     return rules::sample_of({from}, Params::make(BroadcastInDimParams{to, dims}));
   };
@@ -84,12 +84,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive broadcast_in_dim_p = {
     .name = "broadcast_in_dim",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = broadcast_in_dim_shape,
+    .cpu = broadcast_in_dim_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose_rule,
-    .batch = batch,
-    .samples = samples,
+    .transpose = broadcast_in_dim_transpose_rule,
+    .batch = broadcast_in_dim_batch,
+    .samples = broadcast_in_dim_samples,
     .params = kParamsOf<BroadcastInDimParams>,
     .cost = ElementCost::kLow,
     .flops = rules::no_flops,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kGrainBytes = 1 << 19;  // bytes that are worth a thread of their own
 
-Aval shape(const ShapeArgs& a) {
+Aval concatenate_shape(const ShapeArgs& a) {
   if (a.in.empty())
     throw ValueError(std::string(a.op) + ": there are no arrays to join; give at least one");
   Aval out = *a.in[0];
@@ -95,7 +95,7 @@ bool join_short(const KernelArgs& a, int64_t row, int64_t outer) {
   return true;
 }
 
-void kernel(const KernelArgs& a) {
+void concatenate_kernel(const KernelArgs& a) {
   const View& y = a.out[0];
   if (y.numel() == 0) return;
   const auto axis = static_cast<int>(a.params.get<ConcatenateParams>().axis);
@@ -117,7 +117,7 @@ void kernel(const KernelArgs& a) {
                        [&](int64_t begin, int64_t end) { join_rows(a, row, outer, begin, end); });
 }
 
-void transpose(const TransposeArgs& a) {
+void concatenate_transpose(const TransposeArgs& a) {
   const auto axis = static_cast<int>(a.params.get<ConcatenateParams>().axis);
   int64_t at = 0;
   for (size_t k = 0; k < a.in.size(); ++k) {
@@ -127,7 +127,7 @@ void transpose(const TransposeArgs& a) {
   }
 }
 
-void batch(const BatchArgs& a) {
+void concatenate_batch(const BatchArgs& a) {
   std::vector<Array> in(a.in.size());
   for (size_t k = 0; k < in.size(); ++k)
     in[k] = rules::materialize_batch(a.in[k], a.batched[k], a.size);
@@ -135,7 +135,7 @@ void batch(const BatchArgs& a) {
       bind1(a.p, in, Params::make(ConcatenateParams{a.params.get<ConcatenateParams>().axis + 1}));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> concatenate_samples() {
   const auto sample = [](const std::vector<Shape>& shapes, int64_t axis) {
     return rules::sample_of(shapes, Dtype::kFloat32, Params::make(ConcatenateParams{axis}));
   };
@@ -151,12 +151,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive concatenate_p = {
     .name = "concatenate",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = concatenate_shape,
+    .cpu = concatenate_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .transpose = concatenate_transpose,
+    .batch = concatenate_batch,
+    .samples = concatenate_samples,
     .params = kParamsOf<ConcatenateParams>,
     .flops = rules::no_flops,
 };

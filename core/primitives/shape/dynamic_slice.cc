@@ -12,14 +12,14 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval dynamic_slice_shape(const ShapeArgs& a) {
   const Shape& window = a.params.get<DynamicSliceParams>().sizes;
   const Aval& x = *a.in[0];
   rules::check_starts(a, x, window, a.in.subspan(1));
   return {x.dtype, x.weak, window};
 }
 
-void kernel(const KernelArgs& a) {
+void dynamic_slice_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   const int64_t bytes = size_of(x.dtype()),
                 offset = rules::clamped_offset(x.shape(), y.shape(), a.in.subspan(1));
@@ -27,21 +27,21 @@ void kernel(const KernelArgs& a) {
                     {cpu::advance(x.data, offset, bytes), row_major_strides(x.shape())}, bytes);
 }
 
-void jvp(const JvpArgs& a) {
+void dynamic_slice_jvp(const JvpArgs& a) {
   std::vector<Array> t(a.in.begin(), a.in.end());
   t[0] = a.tangents[0];
   a.out[0] = bind1(a.p, a.in, a.params);
   a.out_tangents[0] = bind1(a.p, t, a.params);
 }
 
-void transpose(const TransposeArgs& a) {
+void dynamic_slice_transpose(const TransposeArgs& a) {
   std::vector<Array> in(a.in.begin(), a.in.end());
   in[0] = zeros(a.avals[0].shape, a.avals[0].dtype);
   in.insert(in.begin() + 1, a.cts[0]);
   a.out[0] = bind1(dynamic_update_slice_p, in);
 }
 
-void batch(const BatchArgs& a) {
+void dynamic_slice_batch(const BatchArgs& a) {
   const Shape& window = a.params.get<DynamicSliceParams>().sizes;
   const auto starts = a.in.subspan(1);
   bool moving = false;
@@ -57,7 +57,7 @@ void batch(const BatchArgs& a) {
   a.out[0] = rules::gather_like(x, indices, Params::make(rules::window_params(window)));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> dynamic_slice_samples() {
   const auto sample = [](const Shape& x, const std::vector<double>& starts, const Shape& window) {
     return rules::dynamic_sample({x}, starts, Params::make(DynamicSliceParams{window}));
   };
@@ -70,12 +70,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive dynamic_slice_p = {
     .name = "dynamic_slice",
-    .shape = shape,
-    .cpu = kernel,
-    .jvp = jvp,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .shape = dynamic_slice_shape,
+    .cpu = dynamic_slice_kernel,
+    .jvp = dynamic_slice_jvp,
+    .transpose = dynamic_slice_transpose,
+    .batch = dynamic_slice_batch,
+    .samples = dynamic_slice_samples,
     .params = kParamsOf<DynamicSliceParams>,
     .flops = rules::no_flops,
 };

@@ -16,7 +16,7 @@ extern const Primitive scatter_p;
 
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval dynamic_update_slice_shape(const ShapeArgs& a) {
   const Aval &x = *a.in[0], &update = *a.in[1];
   if (update.dtype != x.dtype) {
     throw DtypeError(std::string(a.op) + ": the dtypes of " + to_string(x) + " and of the update " +
@@ -26,7 +26,7 @@ Aval shape(const ShapeArgs& a) {
   return {x.dtype, x.weak && update.weak, x.shape};
 }
 
-void kernel(const KernelArgs& a) {
+void dynamic_update_slice_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &update = a.in[1], &y = a.out[0];
   const int64_t bytes = size_of(x.dtype()),
                 offset = rules::clamped_offset(x.shape(), update.shape(), a.in.subspan(2));
@@ -37,7 +37,7 @@ void kernel(const KernelArgs& a) {
                     {update.data, row_major_strides(update.shape())}, bytes);
 }
 
-void jvp(const JvpArgs& a) {
+void dynamic_update_slice_jvp(const JvpArgs& a) {
   std::vector<Array> t(a.in.begin(), a.in.end());
   for (size_t i = 0; i < 2; ++i)
     t[i] = a.tangents[i].defined() ? a.tangents[i] : rules::zeros_of(a.in[i].aval());
@@ -45,7 +45,7 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = bind1(a.p, t, a.params);
 }
 
-void transpose(const TransposeArgs& a) {
+void dynamic_update_slice_transpose(const TransposeArgs& a) {
   std::vector<Array> in(a.in.begin(), a.in.end());
   if (a.linear(0)) {
     in[0] = a.cts[0];
@@ -59,7 +59,7 @@ void transpose(const TransposeArgs& a) {
   }
 }
 
-void batch(const BatchArgs& a) {
+void dynamic_update_slice_batch(const BatchArgs& a) {
   const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size);
   const Array update = rules::materialize_batch(a.in[1], a.batched[1], a.size);
   const auto starts = a.in.subspan(2);
@@ -77,7 +77,7 @@ void batch(const BatchArgs& a) {
   a.out[0] = bind1(scatter_p, {x, indices, update}, Params::make(rules::window_params(window)));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> dynamic_update_slice_samples() {
   const auto sample = [](const Shape& x, const Shape& update, const std::vector<double>& starts) {
     return rules::dynamic_sample({x, update}, starts, {});
   };
@@ -90,12 +90,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive dynamic_update_slice_p = {
     .name = "dynamic_update_slice",
-    .shape = shape,
-    .cpu = kernel,
-    .jvp = jvp,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .shape = dynamic_update_slice_shape,
+    .cpu = dynamic_update_slice_kernel,
+    .jvp = dynamic_update_slice_jvp,
+    .transpose = dynamic_update_slice_transpose,
+    .batch = dynamic_update_slice_batch,
+    .samples = dynamic_update_slice_samples,
     .in_place = true,
     .flops = rules::no_flops,
 };

@@ -11,7 +11,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval iota_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<IotaParams>();
   check_shape(a.op, p.shape, size_of(p.dtype));
   if (is_bool(p.dtype))
@@ -21,7 +21,7 @@ Aval shape(const ShapeArgs& a) {
   return {p.dtype, false, p.shape};
 }
 
-void kernel(const KernelArgs& a) {
+void iota_kernel(const KernelArgs& a) {
   const auto& p = a.params.get<IotaParams>();
   const View& y = a.out[0];
   if (y.numel() == 0) return;
@@ -45,7 +45,7 @@ void kernel(const KernelArgs& a) {
   });
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> iota_samples() {
   const auto sample = [](const Shape& s, Dtype dtype, int64_t axis) {
     Sample out;
     out.params = Params::make(IotaParams{s, dtype, axis});
@@ -60,9 +60,9 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive iota_p = {
     .name = "iota",
-    .shape = shape,
-    .cpu = kernel,
-    .samples = samples,
+    .shape = iota_shape,
+    .cpu = iota_kernel,
+    .samples = iota_samples,
     .params = kParamsOf<IotaParams>,
     .cost = ElementCost::kLow,
     .flops = rules::no_flops,

@@ -25,7 +25,7 @@ constexpr int64_t kMost = int64_t{1} << 60;
                    "; " + next);
 }
 
-Aval shape(const ShapeArgs& a) {
+Aval pad_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const Aval &x = *a.in[0], &value = *a.in[1];
   if (value.dtype != x.dtype) {
@@ -55,7 +55,7 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-void kernel(const KernelArgs& a) {
+void pad_kernel(const KernelArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const View &x = a.in[0], &y = a.out[0];
   const int64_t bytes = size_of(x.dtype());
@@ -89,7 +89,7 @@ Array occupied(const Shape& operand, Dtype dtype, const PadParams& p) {
                         p.interior);
 }
 
-void transpose_rule(const TransposeArgs& a) {
+void pad_transpose_rule(const TransposeArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const Array& ct = a.cts[0];
   const Shape& x = a.avals[0].shape;
@@ -115,7 +115,7 @@ void transpose_rule(const TransposeArgs& a) {
   }
 }
 
-void batch(const BatchArgs& a) {
+void pad_batch(const BatchArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const PadParams q{rules::with_front(p.low, 0), rules::with_front(p.high, 0),
                     rules::with_front(p.interior, 0)};
@@ -134,7 +134,7 @@ void batch(const BatchArgs& a) {
   a.out[0] = where(rules::convert(kept, Dtype::kBool), padded, reshape(a.in[1], value));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> pad_samples() {
   const auto sample = [](const Shape& x, const Shape& low, const Shape& high,
                          const Shape& interior) {
     return rules::sample_of({x, {}}, Params::make(PadParams{low, high, interior}));
@@ -156,12 +156,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive pad_p = {
     .name = "pad",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = pad_shape,
+    .cpu = pad_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose_rule,
-    .batch = batch,
-    .samples = samples,
+    .transpose = pad_transpose_rule,
+    .batch = pad_batch,
+    .samples = pad_samples,
     .params = kParamsOf<PadParams>,
     .flops = rules::no_flops,
 };

@@ -7,7 +7,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval reshape_shape(const ShapeArgs& a) {
   const Shape& to = a.params.get<ReshapeParams>().shape;
   const Aval& x = *a.in[0];
   check_shape(a.op, to, size_of(x.dtype));
@@ -24,13 +24,13 @@ Array to_shape(const Array& x, const Shape& s) {
   return bind1(reshape_p, {x}, Params::make(ReshapeParams{s}));
 }
 
-void transpose(const TransposeArgs& a) { a.out[0] = to_shape(a.cts[0], a.avals[0].shape); }
+void reshape_transpose(const TransposeArgs& a) { a.out[0] = to_shape(a.cts[0], a.avals[0].shape); }
 
-void batch(const BatchArgs& a) {
+void reshape_batch(const BatchArgs& a) {
   a.out[0] = to_shape(a.in[0], rules::with_front(a.params.get<ReshapeParams>().shape, a.size));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> reshape_samples() {
   const auto sample = [](const Shape& from, const Shape& to) {
     return rules::sample_of({from}, Params::make(ReshapeParams{to}));
   };
@@ -42,11 +42,11 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive reshape_p = {
     .name = "reshape",
-    .shape = shape,
+    .shape = reshape_shape,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .transpose = reshape_transpose,
+    .batch = reshape_batch,
+    .samples = reshape_samples,
     .params = kParamsOf<ReshapeParams>,
     .kind = PrimitiveKind::kView,
     .cost = ElementCost::kLow,

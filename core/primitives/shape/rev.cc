@@ -9,12 +9,12 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval rev_shape(const ShapeArgs& a) {
   rules::settled_axes(a.op, a.params.get<ReverseParams>().axes, a.in[0]->shape.rank());
   return *a.in[0];
 }
 
-void kernel(const KernelArgs& a) {
+void rev_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   const Shape strides = row_major_strides(x.shape());
   Shape from = strides;
@@ -30,13 +30,13 @@ void kernel(const KernelArgs& a) {
                       bytes);
 }
 
-void transpose(const TransposeArgs& a) { a.out[0] = bind1(a.p, {a.cts[0]}, a.params); }
+void rev_transpose(const TransposeArgs& a) { a.out[0] = bind1(a.p, {a.cts[0]}, a.params); }
 
-void batch(const BatchArgs& a) {
+void rev_batch(const BatchArgs& a) {
   a.out[0] = rules::reverse_axes(a.in[0], rules::shifted(a.params.get<ReverseParams>().axes));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> rev_samples() {
   const auto sample = [](const Shape& x, const Axes& axes) {
     return rules::sample_of({x}, Params::make(ReverseParams{axes}));
   };
@@ -49,12 +49,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive rev_p = {
     .name = "rev",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = rev_shape,
+    .cpu = rev_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .transpose = rev_transpose,
+    .batch = rev_batch,
+    .samples = rev_samples,
     .params = kParamsOf<ReverseParams>,
     .flops = rules::no_flops,
 };

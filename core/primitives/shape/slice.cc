@@ -8,7 +8,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval slice_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<SliceParams>();
   Aval out = *a.in[0];
   const int rank = out.shape.rank();
@@ -28,7 +28,7 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-void kernel(const KernelArgs& a) {
+void slice_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   const auto& p = a.params.get<SliceParams>();
   Shape from = row_major_strides(x.shape());
@@ -42,7 +42,7 @@ void kernel(const KernelArgs& a) {
                     {cpu::advance(x.data, offset, bytes), from}, bytes);
 }
 
-void transpose(const TransposeArgs& a) {
+void slice_transpose(const TransposeArgs& a) {
   const auto& p = a.params.get<SliceParams>();
   const Shape &x = a.avals[0].shape, &y = a.out_avals[0].shape;
   PadParams pad{p.start, p.start, p.stride};
@@ -54,13 +54,13 @@ void transpose(const TransposeArgs& a) {
                             pad.interior);
 }
 
-void batch(const BatchArgs& a) {
+void slice_batch(const BatchArgs& a) {
   const auto& p = a.params.get<SliceParams>();
   a.out[0] = rules::slice_all(a.in[0], rules::with_front(p.start, 0),
                               rules::with_front(p.limit, a.size), rules::with_front(p.stride, 1));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> slice_samples() {
   const auto sample = [](const Shape& x, const Shape& start, const Shape& limit,
                          const Shape& stride) {
     return rules::sample_of({x}, Params::make(SliceParams{start, limit, stride}));
@@ -81,12 +81,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive slice_p = {
     .name = "slice",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = slice_shape,
+    .cpu = slice_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .transpose = slice_transpose,
+    .batch = slice_batch,
+    .samples = slice_samples,
     .params = kParamsOf<SliceParams>,
     .flops = rules::no_flops,
 };

@@ -19,7 +19,7 @@ Device& target(const Params& params) {
   return *device;
 }
 
-Aval shape(const ShapeArgs& a) {
+Aval to_device_shape(const ShapeArgs& a) {
   Aval out = *a.in[0];
   out.device = target(a.params).index();
   return out;
@@ -47,21 +47,23 @@ std::vector<Array> run(std::span<const Array> in, const Params& params) {
 }
 
 // In a plan of the CPU, which has all values of its function there.
-void kernel(const KernelArgs& a) {
+void to_device_kernel(const KernelArgs& a) {
   const auto bytes = static_cast<size_t>(a.out[0].aval->bytes());
   if (bytes > 0) std::memcpy(a.out[0].data, a.in[0].data, bytes);
 }
 
-void jvp(const JvpArgs& a) {
+void to_device_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   a.out_tangents[0] = bind1(a.p, a.tangents, a.params);
 }
 
-void transpose(const TransposeArgs& a) { a.out[0] = rules::to_device(a.cts[0], a.avals[0].device); }
+void to_device_transpose(const TransposeArgs& a) {
+  a.out[0] = rules::to_device(a.cts[0], a.avals[0].device);
+}
 
-void batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
+void to_device_batch(const BatchArgs& a) { a.out[0] = bind1(a.p, a.in, a.params); }
 
-std::vector<Sample> samples() {
+std::vector<Sample> to_device_samples() {
   return {rules::sample_of({{2, 3}}, Params::make(ToDeviceParams{"cpu"}))};
 }
 
@@ -69,12 +71,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive to_device_p = {
     .name = "to_device",
-    .shape = shape,
-    .cpu = kernel,
-    .jvp = jvp,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .shape = to_device_shape,
+    .cpu = to_device_kernel,
+    .jvp = to_device_jvp,
+    .transpose = to_device_transpose,
+    .batch = to_device_batch,
+    .samples = to_device_samples,
     .params = kParamsOf<ToDeviceParams>,
     .call = run,
     .flops = rules::no_flops,

@@ -8,7 +8,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval transpose_shape(const ShapeArgs& a) {
   const Axes& perm = a.params.get<TransposeParams>().perm;
   const Aval& x = *a.in[0];
   bool ok = perm.rank() == x.shape.rank();
@@ -23,7 +23,7 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-void kernel(const KernelArgs& a) {
+void transpose_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   const Axes& perm = a.params.get<TransposeParams>().perm;
   const Shape strides = row_major_strides(x.shape());
@@ -33,19 +33,19 @@ void kernel(const KernelArgs& a) {
                     size_of(x.dtype()));
 }
 
-void transpose(const TransposeArgs& a) {
+void transpose_transpose(const TransposeArgs& a) {
   const Axes& perm = a.params.get<TransposeParams>().perm;
   Axes inverse = perm;
   for (int i = 0; i < perm.rank(); ++i) inverse[static_cast<int>(perm[i])] = i;
   a.out[0] = rules::transpose_axes(a.cts[0], inverse);
 }
 
-void batch(const BatchArgs& a) {
+void transpose_batch(const BatchArgs& a) {
   a.out[0] = rules::transpose_axes(
       a.in[0], rules::with_front(rules::shifted(a.params.get<TransposeParams>().perm), 0));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> transpose_samples() {
   const auto sample = [](const Shape& s, const Axes& perm) {
     return rules::sample_of({s}, Params::make(TransposeParams{perm}));
   };
@@ -63,12 +63,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive transpose_p = {
     .name = "transpose",
-    .shape = shape,
-    .cpu = kernel,
+    .shape = transpose_shape,
+    .cpu = transpose_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .transpose = transpose_transpose,
+    .batch = transpose_batch,
+    .samples = transpose_samples,
     .params = kParamsOf<TransposeParams>,
     .flops = rules::no_flops,
 };

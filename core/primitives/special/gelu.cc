@@ -37,19 +37,19 @@ struct GeluTanh {
   }
 };
 
-void kernel(const KernelArgs& a) {
+void gelu_kernel(const KernelArgs& a) {
   if (a.params.get<GeluParams>().tanh)
     cpu::unary_kernel<GeluTanh, cpu::Types::kFloating>(a);
   else
     cpu::unary_kernel<GeluErf, cpu::Types::kFloating>(a);
 }
 
-int expression(const ScalarArgs& a) {
+int gelu_expression(const ScalarArgs& a) {
   return a.params.get<GeluParams>().tanh ? scalar::unary<GeluTanh, cpu::Types::kFloating>(a)
                                          : scalar::unary<GeluErf, cpu::Types::kFloating>(a);
 }
 
-std::vector<Array> expand(std::span<const Array> in, const Params& params) {
+std::vector<Array> gelu_expand(std::span<const Array> in, const Params& params) {
   const Array& x = in[0];
   const bool wide = x.dtype() == Dtype::kFloat64;
   if (params.get<GeluParams>().tanh) {
@@ -59,7 +59,7 @@ std::vector<Array> expand(std::span<const Array> in, const Params& params) {
   return {0.5 * x * (wide ? erfc(-x * kInvSqrt2) : 1.0 + erf(x * kInvSqrt2))};
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> gelu_samples() {
   std::vector<Sample> out;
   for (const bool tanh : {false, true}) {
     for (Sample s : rules::unary_samples<-30, 30>()) {
@@ -75,14 +75,14 @@ std::vector<Sample> samples() {
 extern constinit const Primitive gelu_p = {
     .name = "gelu",
     .shape = rules::same_floating,
-    .cpu = kernel,
-    .scalar = expression,
+    .cpu = gelu_kernel,
+    .scalar = gelu_expression,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = gelu_samples,
     .params = kParamsOf<GeluParams>,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
-    .expand = expand,
+    .expand = gelu_expand,
     .flops = rules::flops_per_output<8>,
 };
 

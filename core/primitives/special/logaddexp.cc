@@ -25,7 +25,7 @@ Array gap(const Array& a, const Array& b) {
 }
 
 // The kernel's steps: of equal infinities the difference is NaN.
-std::vector<Array> expand(std::span<const Array> in, const Params&) {
+std::vector<Array> logaddexp_expand(std::span<const Array> in, const Params&) {
   const Array &a = in[0], &b = in[1];
   const Array excess = log1p(exp(-where(a == b, 0, abs(a - b))));
   return {maximum(a, b) + excess};
@@ -48,7 +48,7 @@ extern constinit const Primitive logaddexp_p = {
     .samples = rules::binary_samples<-20, 20>,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
-    .expand = expand,
+    .expand = logaddexp_expand,
 };
 
 }  // namespace spruce

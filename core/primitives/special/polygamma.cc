@@ -83,7 +83,7 @@ class Polygamma {
   std::array<double, kMaxOrder + 2> cot_{};  // coefficients up to that of c^(n + 1)
 };
 
-void kernel(const KernelArgs& args) {
+void polygamma_kernel(const KernelArgs& args) {
   const Polygamma f(args.params.get<PolygammaParams>().n);
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
     if constexpr (std::is_floating_point_v<T> || kIsHalf<T>) {
@@ -98,7 +98,7 @@ void kernel(const KernelArgs& args) {
   });
 }
 
-int expression(const ScalarArgs& a) {
+int polygamma_expression(const ScalarArgs& a) {
   const auto n = static_cast<double>(a.params.get<PolygammaParams>().n);
   return scalar::compute_in<cpu::Types::kFloating>(a.out, [&]<class C>(C) {
     const auto x = scalar::convert<double>(scalar::input<C>(a, 0));
@@ -120,7 +120,7 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = a.tangents[0] * polygamma(a.params.get<PolygammaParams>().n + 1, a.in[0]);
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> polygamma_samples() {
   std::vector<Sample> all;
   for (const int64_t n : {0, 1, 2, 3}) {
     for (Sample s : rules::joined(rules::unary_samples<5, 40>(),
@@ -137,11 +137,11 @@ std::vector<Sample> samples() {
 extern constinit const Primitive polygamma_p = {
     .name = "polygamma",
     .shape = shape,
-    .cpu = kernel,
-    .scalar = expression,
+    .cpu = polygamma_kernel,
+    .scalar = polygamma_expression,
     .jvp = jvp,
     .batch = rules::batch_elementwise,
-    .samples = samples,
+    .samples = polygamma_samples,
     .params = kParamsOf<PolygammaParams>,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,

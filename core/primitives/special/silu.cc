@@ -18,7 +18,7 @@ struct Silu {
   }
 };
 
-std::vector<Array> expand(std::span<const Array> in, const Params&) {
+std::vector<Array> silu_expand(std::span<const Array> in, const Params&) {
   return {in[0] * logistic(in[0])};
 }
 
@@ -33,7 +33,7 @@ extern constinit const Primitive silu_p = {
     .samples = rules::unary_samples<-40, 40>,
     .kind = PrimitiveKind::kElementwise,
     .in_place = true,
-    .expand = expand,
+    .expand = silu_expand,
     .flops = rules::flops_per_output<5>,
 };
 

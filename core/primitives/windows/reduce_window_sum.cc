@@ -10,7 +10,7 @@ namespace spruce {
 namespace {
 
 // The transpose is a sum over windows too: strides and base dilation change places.
-void transpose(const TransposeArgs& a) {
+void reduce_window_sum_transpose(const TransposeArgs& a) {
   const auto& p = a.params.get<WindowParams>();
   const Shape &in = a.avals[0].shape, &out = a.cts[0].shape();
   WindowParams q = p;
@@ -32,7 +32,7 @@ extern constinit const Primitive reduce_window_sum_p = {
     .shape = rules::window_reduced_numeric,
     .cpu = cpu::window_sum_kernel,
     .jvp = rules::jvp_linear,
-    .transpose = transpose,
+    .transpose = reduce_window_sum_transpose,
     .batch = rules::batch_window,
     .samples = rules::window_samples,
     .params = kParamsOf<WindowParams>,

@@ -9,7 +9,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval window_gather_shape(const ShapeArgs& a) {
   const Shape out =
       rules::window_shape(a.op, *a.in[0], rules::windows_of(a.params.get<WindowGatherParams>()));
   if (a.in[1]->dtype != Dtype::kInt32 || !(a.in[1]->shape == out)) {
@@ -19,7 +19,7 @@ Aval shape(const ShapeArgs& a) {
   return {a.in[0]->dtype, a.in[0]->weak, out};
 }
 
-void jvp(const JvpArgs& a) {
+void window_gather_jvp(const JvpArgs& a) {
   auto p = a.params.get<WindowGatherParams>();
   a.out[0] = bind1(a.p, a.in, a.params);
   if (!a.tangents[0].defined()) return;
@@ -27,14 +27,14 @@ void jvp(const JvpArgs& a) {
   a.out_tangents[0] = bind1(a.p, {a.tangents[0], a.in[1]}, Params::make(p));
 }
 
-void transpose(const TransposeArgs& a) {
+void window_gather_transpose(const TransposeArgs& a) {
   const auto& p = a.params.get<WindowGatherParams>();
   WindowScatterParams q = rules::with_windows(WindowScatterParams{}, rules::windows_of(p));
   q.shape = a.avals[0].shape;
   a.out[0] = bind1(window_scatter_add_p, {a.cts[0], a.in[1]}, Params::make(q));
 }
 
-void batch(const BatchArgs& a) {
+void window_gather_batch(const BatchArgs& a) {
   const auto& p = a.params.get<WindowGatherParams>();
   const Array x = rules::materialize_batch(a.in[0], a.batched[0], a.size),
               index = rules::materialize_batch(a.in[1], a.batched[1], a.size);
@@ -43,7 +43,7 @@ void batch(const BatchArgs& a) {
             Params::make(rules::with_windows(p, rules::with_front_axis(rules::windows_of(p)))));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> window_gather_samples() {
   std::vector<Sample> out;
   for (const rules::WindowCase& c : rules::window_cases()) {
     const WindowGatherParams p = rules::with_windows(WindowGatherParams{}, c.params);
@@ -64,12 +64,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive window_gather_p = {
     .name = "window_gather",
-    .shape = shape,
+    .shape = window_gather_shape,
     .cpu = cpu::window_gather_kernel,
-    .jvp = jvp,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .jvp = window_gather_jvp,
+    .transpose = window_gather_transpose,
+    .batch = window_gather_batch,
+    .samples = window_gather_samples,
     .params = kParamsOf<WindowGatherParams>,
     .prepare = cpu::prepare_with_workspace<cpu::window_gather_kernel, cpu::window_gather_workspace>,
     .flops = rules::no_flops,

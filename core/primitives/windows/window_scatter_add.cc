@@ -9,7 +9,7 @@
 namespace spruce {
 namespace {
 
-Aval shape(const ShapeArgs& a) {
+Aval window_scatter_add_shape(const ShapeArgs& a) {
   const auto& p = a.params.get<WindowScatterParams>();
   const Aval out{a.in[0]->dtype, a.in[0]->weak, p.shape};
   check_shape(a.op, p.shape, size_of(out.dtype));
@@ -25,18 +25,18 @@ Aval shape(const ShapeArgs& a) {
   return out;
 }
 
-void jvp(const JvpArgs& a) {
+void window_scatter_add_jvp(const JvpArgs& a) {
   a.out[0] = bind1(a.p, a.in, a.params);
   if (a.tangents[0].defined()) a.out_tangents[0] = bind1(a.p, {a.tangents[0], a.in[1]}, a.params);
 }
 
-void transpose(const TransposeArgs& a) {
+void window_scatter_add_transpose(const TransposeArgs& a) {
   const auto& p = a.params.get<WindowScatterParams>();
   const WindowGatherParams q = rules::with_windows(WindowGatherParams{}, rules::windows_of(p));
   a.out[0] = bind1(window_gather_p, {a.cts[0], a.in[1]}, Params::make(q));
 }
 
-void batch(const BatchArgs& a) {
+void window_scatter_add_batch(const BatchArgs& a) {
   WindowScatterParams p = a.params.get<WindowScatterParams>();
   p = rules::with_windows(p, rules::with_front_axis(rules::windows_of(p)));
   p.shape.insert(0, a.size);
@@ -45,7 +45,7 @@ void batch(const BatchArgs& a) {
   a.out[0] = bind1(a.p, {x, index}, Params::make(p));
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> window_scatter_add_samples() {
   std::vector<Sample> out;
   for (const rules::WindowCase& c : rules::window_cases()) {
     WindowScatterParams p = rules::with_windows(WindowScatterParams{}, c.params);
@@ -67,12 +67,12 @@ std::vector<Sample> samples() {
 
 extern constinit const Primitive window_scatter_add_p = {
     .name = "window_scatter_add",
-    .shape = shape,
+    .shape = window_scatter_add_shape,
     .cpu = cpu::window_scatter_add_kernel,
-    .jvp = jvp,
-    .transpose = transpose,
-    .batch = batch,
-    .samples = samples,
+    .jvp = window_scatter_add_jvp,
+    .transpose = window_scatter_add_transpose,
+    .batch = window_scatter_add_batch,
+    .samples = window_scatter_add_samples,
     .params = kParamsOf<WindowScatterParams>,
     .prepare = cpu::prepare_with_workspace<cpu::window_scatter_add_kernel,
                                            cpu::window_scatter_add_workspace>,

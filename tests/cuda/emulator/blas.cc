@@ -227,10 +227,10 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, con
       enqueue_on(stream, {"matmul", [=] {
                             if (!device_memory().contains(workspace, workspace_bytes))
                               return CUDA_ERROR_INVALID_VALUE;
-                            std::vector<const void*> places = {a, b, d};
-                            if (operation.has_bias()) places.push_back(operation.bias);
-                            const DeviceMemory::Opened opened(device_memory(), places);
-                            multiply(operation, ma, a, mb, b, md, d);
+                            const DeviceMemory& m = device_memory();
+                            Operation opened = operation;
+                            opened.bias = m.open(operation.bias);
+                            multiply(opened, ma, m.open(a), mb, m.open(b), md, m.open(d));
                             return CUDA_SUCCESS;
                           }});
   return result == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

@@ -51,19 +51,18 @@ CUresult run_kernel(const HostFunction& f, Size3 grid, Size3 block, unsigned sha
   State& s = state();
   ++s.counts.kernels;
   std::vector<void*> arguments;
-  std::vector<const void*> addresses;
   for (size_t i = 0; i < f.sizes.size(); ++i) {
     arguments.push_back(values[i].data());
     if (f.sizes[i] != 8) continue;
-    const void* p = nullptr;
+    void* p = nullptr;
     std::memcpy(&p, values[i].data(), 8);
-    addresses.push_back(p);
+    p = s.memory.open(p);
+    std::memcpy(values[i].data(), &p, 8);
   }
   if (s.fail_next != CUDA_SUCCESS) {
     s.lost = std::exchange(s.fail_next, CUDA_SUCCESS);
     return CUDA_SUCCESS;
   }
-  const DeviceMemory::Opened opened(s.memory, addresses);
   const std::string why = run_grid(f.kernel, grid, block, shared, arguments.data(), s.random());
   if (!why.empty()) {
     s.lost = why.find("memory") != std::string::npos ? CUDA_ERROR_ILLEGAL_ADDRESS
@@ -224,8 +223,7 @@ CUresult checked_copy(void* to, const void* from, size_t bytes, bool to_device, 
   if ((to_device && !s.memory.contains(to, bytes)) ||
       (from_device && !s.memory.contains(from, bytes)))
     return CUDA_ERROR_INVALID_VALUE;
-  const DeviceMemory::Opened opened(s.memory, {to, from});
-  std::memcpy(to, from, bytes);
+  std::memcpy(to_device ? s.memory.open(to) : to, from_device ? s.memory.open(from) : from, bytes);
   return CUDA_SUCCESS;
 }
 CUresult to_device(CUdeviceptr to, const void* from, size_t bytes, CUstream stream) {
@@ -249,8 +247,8 @@ CUresult set(CUdeviceptr to, T value, size_t n, CUstream stream) {
   return enqueue_on(stream, {"set", [=] {
                                if (!state().memory.contains(pointer(to), n * sizeof(T)))
                                  return CUDA_ERROR_INVALID_VALUE;
-                               const DeviceMemory::Opened opened(state().memory, {pointer(to)});
-                               std::fill_n(static_cast<T*>(writable(to)), n, value);
+                               std::fill_n(static_cast<T*>(state().memory.open(pointer(to))), n,
+                                           value);
                                return CUDA_SUCCESS;
                              }});
 }

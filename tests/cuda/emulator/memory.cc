@@ -19,6 +19,25 @@ size_t page() {
   return bytes;
 }
 
+// Far more than a page, so that a wrong stride does not reach another block.
+constexpr size_t kGap = size_t{16} << 20;
+
+// Addresses for `bytes` bytes, without permission and with a gap on both sides.
+char* reserve(size_t bytes) {
+  void* p = ::mmap(nullptr, bytes + 2 * kGap, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : static_cast<char*>(p) + kGap;
+}
+void give_back(char* pages, size_t bytes) {
+  if (pages != nullptr) ::munmap(pages - kGap, bytes + 2 * kGap);
+}
+
+// Pages that can be read and written at `pages`, which are reserved.
+bool map_pages(char* pages, size_t bytes) {
+  return ::mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                0) != MAP_FAILED;
+}
+
 }  // namespace
 
 // The end of the block stands as near to the end of its pages as the alignment allows.
@@ -26,27 +45,27 @@ void* DeviceMemory::allocate(size_t bytes) {
   if (bytes > limit_ - std::min(limit_, used_)) return nullptr;
   const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
   const size_t inner = std::max<size_t>(1, (rounded + page() - 1) / page()) * page();
-  void* p = ::mmap(nullptr, inner + 2 * page(), PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) return nullptr;
-  char* pages = static_cast<char*>(p) + page();
-  ::mprotect(pages, inner, PROT_READ | PROT_WRITE);
-  char* data = pages + inner - rounded;
-  std::memset(pages, kGuard, static_cast<size_t>(data - pages));
+  const Block block = {reserve(inner), reserve(inner), inner, bytes};
+  if (block.locked == nullptr || block.pages == nullptr || !map_pages(block.pages, inner)) {
+    give_back(block.locked, inner);
+    give_back(block.pages, inner);
+    return nullptr;
+  }
+  char* data = block.pages + inner - rounded;
+  std::memset(block.pages, kGuard, static_cast<size_t>(data - block.pages));
   std::memset(data, kNan, bytes);
   std::memset(data + bytes, kGuard, rounded - bytes);
-  ::mprotect(pages, inner, PROT_NONE);
-  if (bytes == 0) data -= kAlign;  // an address of its own
-  blocks_[data] = {pages, inner, bytes};
+  char* address = block.locked + inner - (bytes > 0 ? rounded : kAlign);  // one of its own
+  blocks_[address] = block;
   used_ += bytes;
-  return data;
+  return address;
 }
 
 std::string DeviceMemory::release(void* p) {
   const auto it = blocks_.find(static_cast<const char*>(p));
   if (it == blocks_.end()) return "cuMemFree of what is no block";
-  const auto& [data, block] = *it;
-  ::mprotect(block.pages, block.page_bytes, PROT_READ);
+  const Block& block = it->second;
+  const char* data = block.pages + (it->first - block.locked);
   const char* end = block.pages + block.page_bytes;
   bool whole = true;
   for (const char* c = block.pages; c < data; ++c)
@@ -54,12 +73,13 @@ std::string DeviceMemory::release(void* p) {
   for (const char* c = data + block.bytes; c < end && block.bytes > 0; ++c)
     whole = whole && static_cast<unsigned char>(*c) == kGuard;
   used_ -= block.bytes;
-  ::munmap(block.pages - page(), block.page_bytes + 2 * page());
+  give_back(block.locked, block.page_bytes);
+  give_back(block.pages, block.page_bytes);
   blocks_.erase(it);
   return whole ? "" : "a kernel has written outside of a block of memory";
 }
 
-std::map<const char*, DeviceMemory::Block>::iterator DeviceMemory::find(const void* p) {
+DeviceMemory::Blocks::const_iterator DeviceMemory::find(const void* p) const {
   auto it = blocks_.upper_bound(static_cast<const char*>(p));
   if (it == blocks_.begin()) return blocks_.end();
   --it;
@@ -72,25 +92,10 @@ bool DeviceMemory::contains(const void* p, size_t bytes) const {
   return it != blocks_.end() && static_cast<const char*>(p) + bytes <= it->first + it->second.bytes;
 }
 
-void DeviceMemory::change(Block& block, int by) {
-  const bool was_open = block.open > 0;
-  block.open += by;
-  if (was_open != (block.open > 0))
-    ::mprotect(block.pages, block.page_bytes, block.open > 0 ? PROT_READ | PROT_WRITE : PROT_NONE);
-}
-
-DeviceMemory::Opened::Opened(DeviceMemory& memory, const std::vector<const void*>& addresses)
-    : memory_(memory) {
-  for (const void* p : addresses) {
-    const auto it = memory_.find(p);
-    if (it == memory_.blocks_.end()) continue;
-    memory_.change(it->second, 1);
-    blocks_.push_back(it->first);
-  }
-}
-
-DeviceMemory::Opened::~Opened() {
-  for (const void* p : blocks_) memory_.change(memory_.blocks_.at(static_cast<const char*>(p)), -1);
+void* DeviceMemory::open(const void* p) const {
+  const auto it = find(p);
+  if (it == blocks_.end()) return const_cast<void*>(p);
+  return it->second.pages + (static_cast<const char*>(p) - it->second.locked);
 }
 
 }  // namespace spruce::cuda_emulator

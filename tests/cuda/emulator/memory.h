@@ -1,58 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of the emulator: pages of the host without permission, but while a copy or a kernel
-// that has them as an argument runs.
+// Device memory of the emulator: each block is mapped twice. The program has addresses without
+// permission; copies and kernels are handed those of the same bytes elsewhere.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace spruce::cuda_emulator {
 
 /// Not safe to call from several threads: the driver's functions hold a lock.
 class DeviceMemory {
  public:
-  /// Filled with NaN, aligned to 256; pages without permission stand on both sides. Null where the
-  /// limit does not allow it.
+  /// Filled with NaN, aligned to 256; at both addresses pages without permission stand on both
+  /// sides. Null where the limit does not allow it.
   void* allocate(size_t bytes);
   /// Returns "" or what is wrong: not a block, or written outside of it.
   std::string release(void* p);
   /// Whether `bytes` bytes from p are within one block.
   bool contains(const void* p, size_t bytes) const;
+  /// Where a kernel reads and writes what is at `p`; `p` itself where that is no block's.
+  void* open(const void* p) const;
   size_t used() const { return used_; }
   size_t limit() const { return limit_; }
   void set_limit(size_t bytes) { limit_ = bytes; }
   size_t block_count() const { return blocks_.size(); }
 
-  /// Opens the blocks that hold the addresses, until it goes.
-  class Opened {
-   public:
-    Opened(DeviceMemory& memory, const std::vector<const void*>& addresses);
-    ~Opened();
-    Opened(const Opened&) = delete;
-    Opened& operator=(const Opened&) = delete;
-
-   private:
-    DeviceMemory& memory_;
-    std::vector<const void*> blocks_;
-  };
-
  private:
   struct Block {
-    char* pages;
+    char *locked, *pages;  // of the program, and of kernels
     size_t page_bytes;
     size_t bytes;
-    int open = 0;
   };
-  std::map<const char*, Block>::iterator find(const void* p);
-  std::map<const char*, Block>::const_iterator find(const void* p) const {
-    return const_cast<DeviceMemory*>(this)->find(p);
-  }
-  void change(Block& block, int by);
+  using Blocks = std::map<const char*, Block>;  // by the beginning that the program has
+  Blocks::const_iterator find(const void* p) const;
 
-  std::map<const char*, Block> blocks_;  // by their beginning
+  Blocks blocks_;
   size_t used_ = 0;
   size_t limit_ = size_t{8} << 30;
 };

@@ -14,10 +14,6 @@ namespace {
 
 constexpr int64_t kSmall = 64;  // bytes that are kept in less time than they are picked
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
-
-GraphPtr shared(Graph g) { return std::make_shared<const Graph>(std::move(g)); }
-
 // Which values of the graph depend on inputs in `moving`.
 std::vector<uint8_t> moved(const Graph& g, const Mask& moving) {
   std::vector<uint8_t> marked(g.avals.size(), 0);

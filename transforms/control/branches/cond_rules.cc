@@ -16,8 +16,6 @@ void unite(Mask& a, const Mask& b) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
 }
 
-GraphPtr shared(Graph g) { return std::make_shared<const Graph>(std::move(g)); }
-
 void forward_mode(const JvpArgs& a, CondParams p, const Mask& varies) {
   Mask asked(a.out.size(), false);
   for (const GraphPtr& g : p.branches) unite(asked, jvp_body(g, varies, asked).out_varies);

@@ -12,10 +12,10 @@ namespace spruce::internal {
 namespace {
 
 // The parts of a scan's inputs or outputs, and their places.
-struct Parts {
+struct ScanPlaces {
   size_t consts, carry, inputs, outputs;
 
-  explicit Parts(const ScanParams& p)
+  explicit ScanPlaces(const ScanParams& p)
       : consts(static_cast<size_t>(p.consts)),
         carry(static_cast<size_t>(p.carry)),
         inputs(p.body->inputs.size()),
@@ -25,7 +25,7 @@ struct Parts {
 
 // Repeats `derive(varies, asked)` until no further carry gets a tangent.
 template <class Derive>
-auto settle(const Parts& at, Mask& varies, const Derive& derive) {
+auto settle(const ScanPlaces& at, Mask& varies, const Derive& derive) {
   for (;;) {
     Mask asked(at.outputs, false);
     for (size_t i = 0; i < at.carry; ++i) asked[i] = varies[at.consts + i];
@@ -44,7 +44,7 @@ Array tangent_of(const JvpArgs& a, size_t i) {
 }
 
 void forward_mode(const JvpArgs& a, ScanParams p, Mask varies) {
-  const Parts at(p);
+  const ScanPlaces at(p);
   JvpBody body = settle(
       at, varies, [&](const Mask& v, const Mask& asked) { return jvp_body(p.body, v, asked); });
   std::vector<size_t> tangent(at.inputs), order;
@@ -114,7 +114,7 @@ Graph with_outputs(Graph g, std::vector<ValueId> outputs) {
 
 // Runs the forward scan, and finds the residuals of `body`.
 Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
-  const Parts at(p);
+  const ScanPlaces at(p);
   Mask moving(at.inputs, true);
   std::fill(moving.begin(), moving.begin() + static_cast<ptrdiff_t>(at.consts), false);
   pick_invariants(body, at.outputs, moving);
@@ -165,7 +165,7 @@ Residuals run_forward(const JvpArgs& a, ScanParams p, LinearBody& body) {
 }
 
 void reverse_mode(const JvpArgs& a, ScanParams p, Mask varies) {
-  const Parts at(p);
+  const ScanPlaces at(p);
   LinearBody body = settle(at, varies, [&](const Mask& v, const Mask& asked) {
     return p.checkpoint ? relinearize_body(p.body, v, asked) : linearize_body(p.body, v, asked);
   });

@@ -11,8 +11,6 @@ namespace {
 
 constexpr int64_t kMostWork = 12000;  // scalar operations of one step
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
-
 // What the equation stands for, if it was made of others.
 GraphPtr inner_graph(const Equation& e) {
   if (e.primitive == &tiny_p) return e.params.get<TinyParams>().body;

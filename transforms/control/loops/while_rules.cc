@@ -15,10 +15,10 @@ namespace spruce::internal {
 namespace {
 
 // The parts of a while_loop's inputs.
-struct Parts {
+struct WhileParts {
   size_t condition, body, carry;
 
-  Parts(const WhileParams& p, size_t inputs)
+  WhileParts(const WhileParams& p, size_t inputs)
       : condition(static_cast<size_t>(p.condition_consts)),
         body(static_cast<size_t>(p.body_consts)),
         carry(inputs - condition - body) {}
@@ -32,10 +32,8 @@ std::vector<T> joined(std::span<const T> a, std::span<const T> b) {
   return out;
 }
 
-GraphPtr shared(Graph g) { return std::make_shared<const Graph>(std::move(g)); }
-
 void forward_mode(const JvpArgs& a, WhileParams p) {
-  const Parts at(p, a.in.size());
+  const WhileParts at(p, a.in.size());
   Mask varies;
   for (size_t i = at.condition; i < a.in.size(); ++i) varies.push_back(a.tangents[i].defined());
   JvpBody body;
@@ -90,7 +88,7 @@ void forward_mode(const JvpArgs& a, WhileParams p) {
 
 // One step of the loop as a graph: its inputs are the constants of both functions, a count of the
 // steps, and the carry; it runs the body or hands the carry on.
-Graph one_step(const WhileParams& p, const Parts& at, const std::vector<Aval>& types) {
+Graph one_step(const WhileParams& p, const WhileParts& at, const std::vector<Aval>& types) {
   CondParams branches;
   Graph hand_on;
   for (const Aval& type : input_avals(*p.body)) hand_on.inputs.push_back(hand_on.add_value(type));
@@ -120,7 +118,7 @@ void reverse_mode(const JvpArgs& a, const WhileParams& p) {
         "while_loop: reverse mode needs to know how many steps there are at most; give "
         "{.max_steps = n}, or use forward mode (jvp, jacfwd)");
   }
-  const Parts at(p, a.in.size());
+  const WhileParts at(p, a.in.size());
   const auto first_carry = static_cast<ptrdiff_t>(at.first_carry());
   std::vector<Array> in(a.in.begin(), a.in.end()), tangents(a.tangents.begin(), a.tangents.end());
   in.insert(in.begin() + first_carry, array(int64_t{0}));
@@ -155,7 +153,7 @@ struct Batched {
   Mask carry;
 };
 
-Batched settle(const BatchArgs& a, const WhileParams& p, const Parts& at) {
+Batched settle(const BatchArgs& a, const WhileParams& p, const WhileParts& at) {
   const auto first = a.batched.begin();
   const Mask condition_consts(first, first + static_cast<ptrdiff_t>(at.condition));
   const Mask body_consts(first + static_cast<ptrdiff_t>(at.condition),
@@ -195,7 +193,7 @@ void jvp_of_while(const JvpArgs& a) {
 
 void batch_of_while(const BatchArgs& a) {
   WhileParams p = a.params.get<WhileParams>();
-  const Parts at(p, a.in.size());
+  const WhileParts at(p, a.in.size());
   const Batched b = settle(a, p, at);
   if (b.condition && has_effects(a.params)) return batch_one_by_one(a);
   Mask condition_in(a.batched.begin(), a.batched.begin() + static_cast<ptrdiff_t>(at.condition));

@@ -26,7 +26,7 @@ constexpr int64_t kShortest = 32;  // elements of a run that is worth its overhe
 constexpr int64_t kMostShortRuns = 64;
 constexpr int64_t kMuchLarger = 8;  // times as large is an operation whose operand counts as small
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // What fusion makes of each equation of a graph.
 struct Kinds {

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLongRun = 128;   // elements
 constexpr size_t kMostSlices = 16;  // of one value, so that a graph does not grow without bound
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 class Slicer {
  public:

@@ -26,7 +26,7 @@ constexpr int64_t kFactor = 16;
 constexpr int64_t kMostVisits = 1 << 22;  // a group may be anywhere behind its first equation
 constexpr int64_t kNoProducts = 4;        // as small are blocks that no product needs to be large
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 

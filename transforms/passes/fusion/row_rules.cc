@@ -34,7 +34,7 @@ using States = std::optional<std::vector<State>>;  // by value
 // What the rows of the outputs need, going backward. None where a value is needed both ways.
 States states_of(const Graph& body, int64_t all, int64_t rows);
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 bool has_rows(const Aval& a, int64_t all) { return a.shape.rank() > 0 && a.shape[0] == all; }
 

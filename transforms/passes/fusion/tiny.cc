@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kMostWork = 3000;  // scalar operations in one group
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // Scalar operations of an equation, or of all that were fused to it, and how many equations do
 // something; -1 for what is not tiny.

@@ -15,7 +15,7 @@
 namespace spruce::passes {
 namespace {
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // An array as part of another one.
 struct Part {

@@ -28,7 +28,7 @@ ValueId unwrapped(const Rewriter& r, ValueId v, int64_t n) {
   return moves && r.aval(i) == r.aval(v) ? i : kNone;
 }
 
-ValueId joined(Rewriter& r, const Equation& e) {
+ValueId with_wrapped_indices(Rewriter& r, const Equation& e) {
   if (e.params.empty() || e.params.base()->type() != typeid(GatherParams)) return kNone;
   auto p = e.params.get<GatherParams>();
   const Aval x = r.aval(e.inputs[0]), indices = r.aval(e.inputs[1]);
@@ -52,6 +52,8 @@ ValueId joined(Rewriter& r, const Equation& e) {
 
 }  // namespace
 
-Graph wrap_indices(Graph graph) { return rewrite(std::move(graph), joined, wrap_indices); }
+Graph wrap_indices(Graph graph) {
+  return rewrite(std::move(graph), with_wrapped_indices, wrap_indices);
+}
 
 }  // namespace spruce::passes

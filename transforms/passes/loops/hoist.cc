@@ -9,7 +9,7 @@
 namespace spruce::passes {
 namespace {
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 }  // namespace
 

@@ -24,7 +24,7 @@ constexpr int64_t kFewRows = 16;  // of a product that gains from having more
 constexpr int64_t kTurnRows = 8;  // of a product, from which constants are best read row by row
 constexpr int64_t kTurnSteps = 8;
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 Axes behind_steps(const Axes& axes) { return rules::shifted(axes); }
 

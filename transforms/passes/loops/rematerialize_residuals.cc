@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMostWork = 12;  // elementwise operations that are cheaper than an array in memory
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // Nothing that takes longer than a trip to memory.
 bool is_cheap(const Equation& e) {

@@ -13,7 +13,7 @@
 namespace spruce::passes {
 namespace {
 
-size_t at(ValueId v) { return static_cast<size_t>(v); }
+using internal::at;
 
 // One graph of a loop: its inputs are the constants, whose values outside are `outside`, and the
 // carry.

@@ -20,7 +20,7 @@ ValueId repeated(const Rewriter& r, ValueId v) {
   return b->inputs[0];
 }
 
-ValueId simpler(Rewriter& r, const Equation& e) {
+ValueId without_broadcasts(Rewriter& r, const Equation& e) {
   if (e.primitive->kind != PrimitiveKind::kElementwise || e.inputs.empty()) return kNone;
   // Composites of several inputs take them as they are.
   if (e.primitive->expand != nullptr && e.inputs.size() > 1) return kNone;
@@ -34,6 +34,8 @@ ValueId simpler(Rewriter& r, const Equation& e) {
 
 }  // namespace
 
-Graph drop_broadcasts(Graph graph) { return rewrite(std::move(graph), simpler, drop_broadcasts); }
+Graph drop_broadcasts(Graph graph) {
+  return rewrite(std::move(graph), without_broadcasts, drop_broadcasts);
+}
 
 }  // namespace spruce::passes

@@ -131,7 +131,7 @@ ValueId on_sum(Rewriter& r, const Equation& e) {
   return r.emit(reduce_sum_p, e.params, {update});
 }
 
-ValueId simpler(Rewriter& r, const Equation& e) {
+ValueId as_select(Rewriter& r, const Equation& e) {
   if (e.primitive == &reduce_sum_p) return on_sum(r, e);
   return kNone;
 }
@@ -145,7 +145,7 @@ ValueId dense(Rewriter& r, const Equation& e) {
 }  // namespace
 
 Graph scatter_to_select(Graph graph) {
-  return rewrite(rewrite(std::move(graph), simpler, scatter_to_select), dense, nullptr);
+  return rewrite(rewrite(std::move(graph), as_select, scatter_to_select), dense, nullptr);
 }
 
 }  // namespace spruce::passes
