@@ -16,23 +16,7 @@ function(spruce_compile_objects target optimization)
 
   # Headers of the standard library are nine tenths of what most sources read. They are compiled
   # once for each set of flags; our own are not among them, so that what is compiled again after a
-  # change stays little, but for builds in which nothing is.
-  set(own "")
-  if(SPRUCE_BUILD_ONCE)
-    set(own
-        <spruce/core/op_scope.h>
-        <spruce/core/ops/create.h>
-        <spruce/core/ops/function.h>
-        <spruce/core/ops/index.h>
-        <spruce/core/ops/math.h>
-        <spruce/core/ops/reduce.h>
-        <spruce/core/rules/elementwise.h>
-        <spruce/core/rules/gather.h>
-        <spruce/core/rules/reduce.h>
-        <spruce/core/rules/shape.h>
-        <spruce/core/scalar/expression.h>
-        <spruce/core/tree/tree.h>)
-  endif()
+  # change stays little.
   if(CMAKE_BUILD_TYPE AND NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
     set(optimization none)  # one set of flags for all
   endif()
@@ -63,19 +47,18 @@ function(spruce_compile_objects target optimization)
       <string_view>
       <unordered_map>
       <variant>
-      <vector>
-      ${own})
+      <vector>)
     set_property(GLOBAL PROPERTY SPRUCE_PRECOMPILED_${optimization} ${target})
   endif()
 endfunction()
 
 # spruce_group_sources(<target>)
 #
-# Compiles sources of a folder eight at a time where the build is SPRUCE_BUILD_ONCE: what they
-# include and instantiate takes a third to a half of the time that they take apart. No two sources of
-# a folder may then define the same name, but for kernels, which are large and compiled apart.
+# With SPRUCE_GROUP_SOURCES, compiles sources of a folder eight at a time: what they include and
+# instantiate takes a third to a half of the time that they take apart. No two sources of a folder
+# may then define the same name, but for kernels, which are large and compiled apart.
 function(spruce_group_sources target)
-  if(NOT SPRUCE_BUILD_ONCE)
+  if(NOT SPRUCE_GROUP_SOURCES)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)

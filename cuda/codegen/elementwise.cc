@@ -9,8 +9,6 @@
 namespace spruce::cuda {
 namespace {
 
-constexpr int64_t kThreads = 256;
-
 constexpr std::string_view kVectors = R"cuda(
 namespace sp {
 template <class T, int n> struct alignas(sizeof(T) * n) Pack { T v[n]; };

@@ -14,6 +14,9 @@ namespace spruce::cuda {
 /// The largest number of blocks that texts with a grid-stride loop are launched with.
 inline constexpr int64_t kMostBlocks = 1 << 20;
 
+/// The threads of a block where a text does not need another number.
+inline constexpr int64_t kThreads = 256;
+
 /// Blocks of `threads` for n pieces of work, at most kMostBlocks.
 int64_t blocks_for(int64_t n, int64_t threads);
 

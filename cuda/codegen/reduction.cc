@@ -10,7 +10,6 @@
 namespace spruce::cuda {
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kColumns = 32, kParts = kThreads / kColumns;  // of a block of columns
 constexpr int64_t kBlocks = 1024;                               // so many keep a device busy
 constexpr int64_t kChunk = 4096;     // elements that are worth a block of their own

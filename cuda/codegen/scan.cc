@@ -9,7 +9,6 @@
 namespace spruce::cuda {
 namespace {
 
-constexpr int64_t kThreads = 256;
 constexpr int64_t kManyColumns = 4096;  // so many keep a device busy with a thread each
 constexpr int64_t kShort = 32;
 

@@ -6,7 +6,7 @@
 namespace spruce::cuda {
 namespace {
 
-constexpr int64_t kTile = 64, kThreads = 256;
+constexpr int64_t kSide = 64;  // of a tile
 
 constexpr std::string_view kAccumulate = R"cuda(
 namespace sp {
@@ -50,8 +50,8 @@ Launch tiles_kernel(KernelBuilder& kernel, const Tiles& t) {
   kernel.value("rows", t.rows);
   kernel.value("columns", t.columns);
   kernel.value("depth", t.depth);
-  const int64_t across = (t.columns + kTile - 1) / kTile,
-                tiles = (t.rows + kTile - 1) / kTile * across;
+  const int64_t across = (t.columns + kSide - 1) / kSide,
+                tiles = (t.rows + kSide - 1) / kSide * across;
   kernel.value("across", across);
   kernel.value("tiles", tiles);
   const std::string text =

@@ -16,8 +16,6 @@
 namespace spruce::cuda {
 namespace {
 
-CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
-
 size_t mix(size_t a, size_t b) { return a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2)); }
 
 size_t hash_of(const Primitive& p, std::span<const View> in, std::span<const View> out) {

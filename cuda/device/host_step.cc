@@ -17,8 +17,6 @@ namespace {
 
 constexpr size_t kAlign = 64;  // of what kernels of the CPU work on
 
-CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
-
 // Copies of an operation's inputs on the host, and memory for its outputs.
 class HostCopies {
  public:

@@ -18,9 +18,7 @@ namespace {
 
 // kDLCUDA and kDLCUDAManaged.
 constexpr int32_t kCuda = 2, kCudaManaged = 13;
-constexpr uintptr_t kAlign = 256;  // of memory that libraries work on
-
-CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+constexpr uintptr_t kLibraryAlign = 256;  // of memory that libraries work on
 
 // A stream that takes part in the order of the device.
 CUstream not_captured(const char* op, void* handle) {
@@ -105,7 +103,7 @@ Array over(const char* op, const void* data, const Aval& aval, std::shared_ptr<c
   gpu.context().enter();
   check_memory(op, data, aval, gpu);
   const auto bytes = static_cast<size_t>(aval.bytes());
-  if (place % kAlign == 0) {
+  if (place % kLibraryAlign == 0) {
     return Array(Ref<internal::ArrayImpl>(
         new internal::ArrayImpl(aval, internal::Buffer::adopt(data, bytes, std::move(owner)))));
   }

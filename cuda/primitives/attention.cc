@@ -6,7 +6,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_attention(const PrepareArgs& a) {
   Kernels out;
   attention_kernels(a, dense_attention(a, 3), dense_array(of_input(0), a.in[0]->shape),
                     dense_array(of_input(1), a.in[1]->shape),
@@ -17,6 +17,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin attention_twin = {&attention_p, make};
+extern const Twin attention_twin = {&attention_p, make_attention};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_attention_grad(const PrepareArgs& a) {
   const auto in = [&](size_t i) { return dense_array(of_input(i), a.in[i]->shape); };
   const auto result = [&](size_t k) { return dense_array(of_output(k), a.out[k]->shape); };
   Kernels out;
@@ -18,6 +18,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin attention_grad_twin = {&attention_grad_p, make};
+extern const Twin attention_grad_twin = {&attention_grad_p, make_attention_grad};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_attention_grad_strided(const PrepareArgs& a) {
   const auto& p = a.params.get<AttentionStridedParams>();
   const std::vector<AttentionArray> in = strided_inputs("attention_grad_strided", a, 5);
   Shape key = p.query, value = p.query;
@@ -27,6 +27,7 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin attention_grad_strided_twin = {&attention_grad_strided_p, make};
+extern const Twin attention_grad_strided_twin = {&attention_grad_strided_p,
+                                                 make_attention_grad_strided};
 
 }  // namespace spruce::cuda

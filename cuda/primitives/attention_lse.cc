@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_attention_lse(const PrepareArgs& a) {
   Kernels out;
   attention_kernels(a, dense_attention(a, 3), dense_array(of_input(0), a.in[0]->shape),
                     dense_array(of_input(1), a.in[1]->shape),
@@ -16,6 +16,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin attention_lse_twin = {&attention_lse_p, make};
+extern const Twin attention_lse_twin = {&attention_lse_p, make_attention_lse};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_attention_lse_strided(const PrepareArgs& a) {
   const auto& p = a.params.get<AttentionStridedParams>();
   const std::vector<AttentionArray> in = strided_inputs("attention_lse_strided", a, 3);
   Shape dense = p.query;
@@ -18,6 +18,7 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin attention_lse_strided_twin = {&attention_lse_strided_p, make};
+extern const Twin attention_lse_strided_twin = {&attention_lse_strided_p,
+                                                make_attention_lse_strided};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_concatenate(const PrepareArgs& a) {
   const auto axis = a.params.get<ConcatenateParams>().axis;
   const Shape to = row_major_strides(a.out[0]->shape);
   const int64_t bytes = size_of(a.out[0]->dtype);
@@ -22,6 +22,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin concatenate_twin = {&concatenate_p, make};
+extern const Twin concatenate_twin = {&concatenate_p, make_concatenate};
 
 }  // namespace spruce::cuda

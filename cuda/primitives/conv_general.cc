@@ -12,7 +12,7 @@ extern const Primitive conv_general_p;
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_conv_general(const PrepareArgs& a) {
   Kernels out;
   if (a.out[0]->numel() == 0) return out;
   const cpu::Conv c =
@@ -75,6 +75,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin conv_general_twin = {&conv_general_p, make};
+extern const Twin conv_general_twin = {&conv_general_p, make_conv_general};
 
 }  // namespace spruce::cuda

@@ -6,13 +6,13 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_dot_transposed(const PrepareArgs& a) {
   const auto& p = a.params.get<DotTransposedParams>();
   return product_kernels(a, {p.lhs_contract, p.rhs_contract, p.lhs_batch, p.rhs_batch, p.perm});
 }
 
 }  // namespace
 
-extern const Twin dot_transposed_twin = {&dot_transposed_p, make};
+extern const Twin dot_transposed_twin = {&dot_transposed_p, make_dot_transposed};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_dynamic_update_slice(const PrepareArgs& a) {
   const Shape &x = a.in[0]->shape, &window = a.in[1]->shape;
   const int64_t bytes = size_of(a.in[0]->dtype);
   Kernels out;
@@ -23,6 +23,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin dynamic_update_slice_twin = {&dynamic_update_slice_p, make};
+extern const Twin dynamic_update_slice_twin = {&dynamic_update_slice_p, make_dynamic_update_slice};
 
 }  // namespace spruce::cuda

@@ -7,7 +7,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_gather(const PrepareArgs& a) {
   Kernels out;
   const IndexWindows w(a.params.get<GatherParams>(), a.in[0]->shape, a.out[0]->shape);
   const int64_t n = a.out[0]->numel(), bytes = size_of(a.out[0]->dtype);
@@ -26,6 +26,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin gather_twin = {&gather_p, make};
+extern const Twin gather_twin = {&gather_p, make_gather};
 
 }  // namespace spruce::cuda

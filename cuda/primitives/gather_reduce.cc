@@ -8,7 +8,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_gather_reduce(const PrepareArgs& a) {
   const auto& p = a.params.get<GatherReduceParams>();
   Graph g;
   for (const Aval* in : a.in) g.inputs.push_back(g.add_value(*in));
@@ -25,6 +25,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin gather_reduce_twin = {&gather_reduce_p, make};
+extern const Twin gather_reduce_twin = {&gather_reduce_p, make_gather_reduce};
 
 }  // namespace spruce::cuda

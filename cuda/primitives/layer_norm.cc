@@ -7,7 +7,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_layer_norm(const PrepareArgs& a) {
   Kernels out;
   KernelBuilder kernel("layer_norm", a);
   const int64_t n = a.in[0]->shape.back();
@@ -45,6 +45,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin layer_norm_twin = {&layer_norm_p, make};
+extern const Twin layer_norm_twin = {&layer_norm_p, make_layer_norm};
 
 }  // namespace spruce::cuda

@@ -9,7 +9,7 @@ extern const Primitive log_softmax_p;
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_log_softmax(const PrepareArgs& a) {
   Kernels out;
   KernelBuilder kernel("log_softmax", a);
   out.steps.push_back(rows_kernel(kernel, a, R"cuda(
@@ -28,6 +28,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin log_softmax_twin = {&log_softmax_p, make};
+extern const Twin log_softmax_twin = {&log_softmax_p, make_log_softmax};
 
 }  // namespace spruce::cuda

@@ -6,7 +6,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_nan_outside(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.out[0]->numel();
   if (n == 0) return out;
@@ -22,6 +22,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin nan_outside_twin = {&nan_outside_p, make};
+extern const Twin nan_outside_twin = {&nan_outside_p, make_nan_outside};
 
 }  // namespace spruce::cuda

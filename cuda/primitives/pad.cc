@@ -6,7 +6,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_pad(const PrepareArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const Shape &x = a.in[0]->shape, &y = a.out[0]->shape;
   const int64_t bytes = size_of(a.in[0]->dtype);
@@ -36,6 +36,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin pad_twin = {&pad_p, make};
+extern const Twin pad_twin = {&pad_p, make_pad};
 
 }  // namespace spruce::cuda

@@ -72,7 +72,7 @@ struct Task {
 }  // namespace sp
 )cuda";
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_binomial(const PrepareArgs& a) {
   const Dtype d = a.out[0]->dtype;
   const std::string types = "namespace sp { typedef " + std::string(text_type(d)) +
                             " Result; typedef " + std::string(compute_type(d)) + " Real; }\n";
@@ -81,6 +81,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin random_binomial_twin = {&random_binomial_p, make};
+extern const Twin random_binomial_twin = {&random_binomial_p, make_random_binomial};
 
 }  // namespace spruce::cuda

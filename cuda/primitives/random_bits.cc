@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_bits(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.out[0]->numel();
   if (n == 0) return out;
@@ -25,6 +25,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin random_bits_twin = {&random_bits_p, make};
+extern const Twin random_bits_twin = {&random_bits_p, make_random_bits};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_fold_in(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.in[1]->numel();
   if (n == 0) return out;
@@ -21,6 +21,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin random_fold_in_twin = {&random_fold_in_p, make};
+extern const Twin random_fold_in_twin = {&random_fold_in_p, make_random_fold_in};
 
 }  // namespace spruce::cuda

@@ -40,7 +40,7 @@ template <class T> static __device__ T gamma_variate(Words key, T alpha, bool lo
 }  // namespace sp
 )cuda";
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_gamma(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.out[0]->numel();
   if (n == 0) return out;
@@ -61,6 +61,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin random_gamma_twin = {&random_gamma_p, make};
+extern const Twin random_gamma_twin = {&random_gamma_p, make_random_gamma};
 
 }  // namespace spruce::cuda

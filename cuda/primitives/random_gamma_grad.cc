@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_gamma_grad(const PrepareArgs& a) {
   Kernels out;
   const Shape& shape = a.out[0]->shape;
   if (shape.numel() == 0) return out;
@@ -25,6 +25,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin random_gamma_grad_twin = {&random_gamma_grad_p, make};
+extern const Twin random_gamma_grad_twin = {&random_gamma_grad_p, make_random_gamma_grad};
 
 }  // namespace spruce::cuda

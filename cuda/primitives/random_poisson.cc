@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-constexpr std::string_view kTask = R"cuda(
+constexpr std::string_view kPoissonTask = R"cuda(
 namespace sp {
 struct Task {
   f32 rate;
@@ -44,14 +44,14 @@ struct Task {
 }  // namespace sp
 )cuda";
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_poisson(const PrepareArgs& a) {
   const std::string result =
       "namespace sp { typedef " + std::string(text_type(a.out[0]->dtype)) + " Result; }\n";
-  return draw_by_rejection(a, result + std::string(kTask), "sp::f32");
+  return draw_by_rejection(a, result + std::string(kPoissonTask), "sp::f32");
 }
 
 }  // namespace
 
-extern const Twin random_poisson_twin = {&random_poisson_p, make};
+extern const Twin random_poisson_twin = {&random_poisson_p, make_random_poisson};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_split(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.out[0]->numel() / 2;
   if (n == 0) return out;
@@ -23,6 +23,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin random_split_twin = {&random_split_p, make};
+extern const Twin random_split_twin = {&random_split_p, make_random_split};
 
 }  // namespace spruce::cuda

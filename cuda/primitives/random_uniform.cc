@@ -40,7 +40,7 @@ void declare_range(KernelBuilder& kernel, Dtype d, const RandomUniformParams& p)
   kernel.number("span", d, static_cast<double>(static_cast<C>(static_cast<T>(high - low))));
 }
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_random_uniform(const PrepareArgs& a) {
   Kernels out;
   const auto& p = a.params.get<RandomUniformParams>();
   const int64_t n = a.out[0]->numel();
@@ -66,6 +66,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin random_uniform_twin = {&random_uniform_p, make};
+extern const Twin random_uniform_twin = {&random_uniform_p, make_random_uniform};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_rev(const PrepareArgs& a) {
   const Shape& x = a.in[0]->shape;
   const Shape strides = row_major_strides(x);
   Shape from = strides;
@@ -22,6 +22,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin rev_twin = {&rev_p, make};
+extern const Twin rev_twin = {&rev_p, make_rev};
 
 }  // namespace spruce::cuda

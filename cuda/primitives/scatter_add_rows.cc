@@ -6,7 +6,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_scatter_add_rows(const PrepareArgs& a) {
   const auto& p = a.params.get<ScatterAddRowsParams>();
   const Shape &operand = a.in[0]->shape, &indices = a.in[1]->shape, &source = a.in[2]->shape;
   const Shape updates = p.updates(operand, indices);
@@ -17,6 +17,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin scatter_add_rows_twin = {&scatter_add_rows_p, make};
+extern const Twin scatter_add_rows_twin = {&scatter_add_rows_p, make_scatter_add_rows};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_searchsorted(const PrepareArgs& a) {
   Kernels out;
   const int64_t queries = a.out[0]->numel(), n = a.in[0]->shape.back();
   if (queries == 0) return out;
@@ -33,6 +33,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin searchsorted_twin = {&searchsorted_p, make};
+extern const Twin searchsorted_twin = {&searchsorted_p, make_searchsorted};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_slice(const PrepareArgs& a) {
   const Shape& y = a.out[0]->shape;
   const auto& p = a.params.get<SliceParams>();
   Shape from = row_major_strides(a.in[0]->shape);
@@ -22,6 +22,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin slice_twin = {&slice_p, make};
+extern const Twin slice_twin = {&slice_p, make_slice};
 
 }  // namespace spruce::cuda

@@ -9,7 +9,7 @@ extern const Primitive softmax_p;
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_softmax(const PrepareArgs& a) {
   Kernels out;
   KernelBuilder kernel("softmax", a);
   out.steps.push_back(rows_kernel(kernel, a, R"cuda(
@@ -28,6 +28,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin softmax_twin = {&softmax_p, make};
+extern const Twin softmax_twin = {&softmax_p, make_softmax};
 
 }  // namespace spruce::cuda

@@ -6,7 +6,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_sort(const PrepareArgs& a) {
   Kernels out;
   const auto& p = a.params.get<SortParams>();
   const Shape& shape = a.in[0]->shape;
@@ -47,6 +47,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin sort_twin = {&sort_p, make};
+extern const Twin sort_twin = {&sort_p, make_sort};
 
 }  // namespace spruce::cuda

@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_top_k(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.in[0]->shape.back(), k = a.params.get<TopKParams>().k;
   if (a.out[0]->numel() == 0) return out;
@@ -33,6 +33,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin top_k_twin = {&top_k_p, make};
+extern const Twin top_k_twin = {&top_k_p, make_top_k};
 
 }  // namespace spruce::cuda

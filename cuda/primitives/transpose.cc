@@ -5,7 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_transpose(const PrepareArgs& a) {
   const Shape &x = a.in[0]->shape, &y = a.out[0]->shape;
   const Axes& perm = a.params.get<TransposeParams>().perm;
   const Shape strides = row_major_strides(x);
@@ -19,6 +19,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin transpose_twin = {&transpose_p, make};
+extern const Twin transpose_twin = {&transpose_p, make_transpose};
 
 }  // namespace spruce::cuda

@@ -9,7 +9,7 @@ extern const Primitive window_gather_p;
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_window_gather(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.out[0]->numel();
   if (n == 0) return out;
@@ -37,6 +37,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin window_gather_twin = {&window_gather_p, make};
+extern const Twin window_gather_twin = {&window_gather_p, make_window_gather};
 
 }  // namespace spruce::cuda

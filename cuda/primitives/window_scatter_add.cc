@@ -11,7 +11,7 @@ extern const Primitive window_scatter_add_p;
 namespace spruce::cuda {
 namespace {
 
-Kernels make(const PrepareArgs& a) {
+Kernels make_window_scatter_add(const PrepareArgs& a) {
   Kernels out;
   const int64_t n = a.out[0]->numel();
   if (n == 0) return out;
@@ -57,6 +57,6 @@ Kernels make(const PrepareArgs& a) {
 
 }  // namespace
 
-extern const Twin window_scatter_add_twin = {&window_scatter_add_p, make};
+extern const Twin window_scatter_add_twin = {&window_scatter_add_p, make_window_scatter_add};
 
 }  // namespace spruce::cuda
