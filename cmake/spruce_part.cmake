@@ -1,5 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
+# spruce_group_sources(<target>)
+#
+# With SPRUCE_GROUP_SOURCES, compiles sources of a folder eight at a time: what they include and
+# instantiate takes a third to a half of the time that they take apart. g++ expands less in large
+# units, so that it is for builds whose speed is no matter. No two sources of a folder may then define
+# the same name, but for kernels, which are large and compiled apart.
+function(spruce_group_sources target)
+  if(NOT SPRUCE_GROUP_SOURCES)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]cc$")
+  foreach(source IN LISTS sources)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(folder MATCHES "^core_cpu")
+      continue()
+    endif()
+    list(APPEND members_${folder} "${source}")
+    list(LENGTH members_${folder} count)
+    math(EXPR group "(${count} - 1) / 8")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${group}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # spruce_compile_objects(<target> <optimization> [<part below> ...])
 #
 # Sets how an object library of ours is compiled: for <optimization>, which is s, 2 or 3, where a
@@ -50,33 +77,7 @@ function(spruce_compile_objects target optimization)
       <vector>)
     set_property(GLOBAL PROPERTY SPRUCE_PRECOMPILED_${optimization} ${target})
   endif()
-endfunction()
-
-# spruce_group_sources(<target>)
-#
-# With SPRUCE_GROUP_SOURCES, compiles sources of a folder eight at a time: what they include and
-# instantiate takes a third to a half of the time that they take apart. g++ expands less in large
-# units, so that it is for builds whose speed is no matter. No two sources of a folder may then define
-# the same name, but for kernels, which are large and compiled apart.
-function(spruce_group_sources target)
-  if(NOT SPRUCE_GROUP_SOURCES)
-    return()
-  endif()
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "[.]cc$")
-  foreach(source IN LISTS sources)
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE folder)
-    cmake_path(GET folder PARENT_PATH folder)
-    string(MAKE_C_IDENTIFIER "${folder}" folder)
-    if(folder MATCHES "^core_cpu")
-      continue()
-    endif()
-    list(APPEND ${folder} "${source}")
-    list(LENGTH ${folder} count)
-    math(EXPR group "(${count} - 1) / 8")
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}_${group}")
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  spruce_group_sources(${target})
 endfunction()
 
 # spruce_add_objects(<target> <name> <optimization> [<part below> ...])
@@ -94,7 +95,6 @@ function(spruce_add_objects target name optimization)
 
   add_library(${target} OBJECT ${sources} ${headers})
   spruce_compile_objects(${target} ${optimization} ${ARGN})
-  spruce_group_sources(${target})
 endfunction()
 
 # spruce_add_part(<name> <optimization> [<part below> ...])
@@ -119,7 +119,5 @@ function(spruce_compile_small name)
   set_target_properties(spruce_${name} PROPERTIES SOURCES "${sources}")
   add_library(spruce_${name}_small OBJECT ${small})
   spruce_compile_objects(spruce_${name}_small s ${name})
-  spruce_group_sources(spruce_${name})
-  spruce_group_sources(spruce_${name}_small)
   set_property(GLOBAL APPEND PROPERTY SPRUCE_OBJECTS_s spruce_${name}_small)
 endfunction()

@@ -69,17 +69,17 @@ double cubic_weight(double x, double a) {
 }
 
 // A place, which may be outside of the axis: it goes on there as it ends. And the weight there.
-struct WeightedPlace {
+struct WeightedTap {
   int64_t place;
   double weight;
 };
 
 // What an element is made of that stands there in the input.
-std::vector<WeightedPlace> taps_at(double at, bool is_cubic) {
+std::vector<WeightedTap> taps_at(double at, bool is_cubic) {
   const auto low = static_cast<int64_t>(std::floor(at));
   const double share = at - static_cast<double>(low);
   if (!is_cubic) return {{low, 1 - share}, {low + 1, share}};
-  std::vector<WeightedPlace> out;
+  std::vector<WeightedTap> out;
   for (int k = -1; k < 3; ++k) out.push_back({low + k, cubic_weight(share - k, -0.75)});
   return out;
 }
@@ -87,7 +87,7 @@ std::vector<WeightedPlace> taps_at(double at, bool is_cubic) {
 Resampling between(const AxisSizes& a, bool is_cubic) {
   Resampling r(is_cubic ? 4 : 2, a.out);
   for (int64_t i = 0; i < a.out; ++i) {
-    const std::vector<WeightedPlace> taps = taps_at(a.source(i), is_cubic);
+    const std::vector<WeightedTap> taps = taps_at(a.source(i), is_cubic);
     for (size_t k = 0; k < taps.size(); ++k) {
       r.places[k][static_cast<size_t>(i)] = std::clamp<int64_t>(taps[k].place, 0, a.in - 1);
       r.weights[k][static_cast<size_t>(i)] = taps[k].weight;
@@ -200,7 +200,7 @@ Resampling resampling_of(const AxisSizes& a, const InterpolateOptions& o) {
 // of j, of which there are n, element q n + j is the sum of weight * x[place + q step].
 struct Phases {
   int64_t step;
-  std::vector<std::vector<WeightedPlace>> taps;
+  std::vector<std::vector<WeightedTap>> taps;
 };
 
 std::optional<Phases> phases_of(const AxisSizes& a, const InterpolateOptions& o) {
@@ -267,9 +267,9 @@ Array resampled(const Array& x, int axis, const Phases& p, int64_t out) {
   for (int i = axis + 1; i < x.rank(); ++i) row *= shape[i];
   const Array rows = reshape(x, {lead, shape[axis], row});
   std::vector<Array> phases;
-  for (const std::vector<WeightedPlace>& taps : p.taps) {
+  for (const std::vector<WeightedTap>& taps : p.taps) {
     Array y;
-    for (const WeightedPlace& t : taps) {
+    for (const WeightedTap& t : taps) {
       if (t.weight == 0) continue;
       const Array part = rows_at(rows, t.place, p.step, out / n);
       const Array scaled = t.weight == 1 ? part : part * t.weight;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <memory>
-#include <utility>
-
 #include "spruce/core/default_device.h"
 #include "spruce/core/graph/graph.h"
 
 namespace spruce {
-
-GraphPtr internal::shared(Graph graph) { return std::make_shared<const Graph>(std::move(graph)); }
 
 uint8_t internal::device_of(const Graph& graph, const Equation& e) {
   for (const ValueId v : e.outputs) {

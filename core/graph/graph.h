@@ -65,8 +65,6 @@ void check(const Graph& graph, Loc loc = Loc::current());
 namespace internal {
 /// Where a graph has what it knows of a value: `graph.avals[at(v)]`.
 constexpr size_t at(ValueId v) { return static_cast<size_t>(v); }
-/// The graph as a parameter of an equation.
-GraphPtr shared(Graph graph);
 /// The number of the device where an equation makes what follows none of its inputs.
 uint8_t device_of(const Graph& graph, const Equation& e);
 /// evaluate() without a place of its own: operations are at the places of their equations, or where

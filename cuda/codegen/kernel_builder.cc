@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace spruce::cuda {
-namespace {}  // namespace
 
 int64_t blocks_for(int64_t n, int64_t threads) {
   return std::min(kMostBlocks, n / threads + (n % threads != 0 ? 1 : 0));

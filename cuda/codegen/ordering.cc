@@ -8,6 +8,7 @@ namespace spruce::cuda {
 namespace {
 
 constexpr int64_t kLocal = 2048;  // numbers that a block orders in shared memory
+
 // The steps of one block: pairs at distances from `distance` down to 1 within its numbers.
 constexpr std::string_view kSteps = R"cuda(
 #define SP_PAIRS(local, row, first, size, distance)                                       \

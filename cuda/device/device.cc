@@ -101,14 +101,14 @@ CudaDevice::~CudaDevice() = default;
 void CudaDevice::copy_from_host(void* device_data, const void* host_data, size_t bytes) {
   if (bytes == 0) return;
   context_.enter();
-  staging_.upload(address(device_data), host_data, bytes);
+  staging_.upload(device_address(device_data), host_data, bytes);
 }
 
 void CudaDevice::copy_to_host(void* host_data, const void* device_data, size_t bytes) {
   if (bytes == 0) return;
   context_.enter();
   const CUresult result =
-      driver().cuMemcpyDtoHAsync(host_data, address(device_data), bytes, context_.stream());
+      driver().cuMemcpyDtoHAsync(host_data, device_address(device_data), bytes, context_.stream());
   if (!is_lost(result)) check(result, "copying " + std::to_string(bytes) + " bytes from " + name_);
   context_.wait("copying from " + name_);  // of a lost device it knows which operations ran
 }
@@ -117,7 +117,7 @@ void CudaDevice::fill(void* device_data, const void* element, int64_t n, int64_t
   if (n == 0) return;
   context_.enter();
   const auto count = static_cast<size_t>(n);
-  const CUdeviceptr to = address(device_data);
+  const CUdeviceptr to = device_address(device_data);
   const auto value = [&]<class T>(T v) {
     std::memcpy(&v, element, sizeof v);
     return v;

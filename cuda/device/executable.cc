@@ -204,9 +204,8 @@ class CudaExecutable final : public Executable {
       const ValueId v = graph_.outputs[k];
       const auto bytes = static_cast<size_t>(graph_.avals[at(v)].bytes());
       if (bytes == 0) continue;
-      check(driver().cuMemcpyDtoDAsync(
-                reinterpret_cast<CUdeviceptr>(addresses[graph_.inputs.size() + k]),
-                reinterpret_cast<CUdeviceptr>(address(v, addresses)), bytes, stream),
+      check(driver().cuMemcpyDtoDAsync(device_address(addresses[graph_.inputs.size() + k]),
+                                       device_address(address(v, addresses)), bytes, stream),
             "jit: copying a result");
     }
     mark();

@@ -61,8 +61,8 @@ class HostCopies {
 void copy_within(CudaDevice& device, void* to, const void* from, int64_t bytes) {
   if (bytes == 0) return;
   device.context().enter();
-  check(driver().cuMemcpyDtoDAsync(address(to), address(from), static_cast<size_t>(bytes),
-                                   device.context().stream()),
+  check(driver().cuMemcpyDtoDAsync(device_address(to), device_address(from),
+                                   static_cast<size_t>(bytes), device.context().stream()),
         "copying on " + std::string(device.name()));
 }
 

@@ -75,14 +75,15 @@ void check_memory(const char* op, const void* data, const Aval& aval, const Cuda
   int ordinal = 0;
   const DriverTable& d = driver();
   const CUresult found =
-      d.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(data));
+      d.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, device_address(data));
   if (found != CUDA_ERROR_INVALID_VALUE) check(found, std::string(op) + ": cuPointerGetAttribute");
   if (found != CUDA_SUCCESS || type == CU_MEMORYTYPE_HOST) {
     throw DeviceError(std::string(op) + ": the memory of " + to_string(aval) +
                       " is not on a GPU; spruce::array_view() takes that of the host");
   }
-  check(d.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address(data)),
-        std::string(op) + ": cuPointerGetAttribute");
+  check(
+      d.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device_address(data)),
+      std::string(op) + ": cuPointerGetAttribute");
   if (ordinal != gpu.ordinal()) {
     throw DeviceError(std::string(op) + ": the memory of " + to_string(aval) +
                       " is on cuda:" + std::to_string(ordinal) + ", not on " +
@@ -108,8 +109,8 @@ Array over(const char* op, const void* data, const Aval& aval, std::shared_ptr<c
         new internal::ArrayImpl(aval, internal::Buffer::adopt(data, bytes, std::move(owner)))));
   }
   const Array copy = internal::make_array(aval);
-  check(driver().cuMemcpyDtoDAsync(address(internal::mutable_data(copy)), address(data), bytes,
-                                   gpu.context().stream()),
+  check(driver().cuMemcpyDtoDAsync(device_address(internal::mutable_data(copy)),
+                                   device_address(data), bytes, gpu.context().stream()),
         std::string(op) + ": copying on " + std::string(gpu.name()));
   gpu.context().enqueued(op);
   return copy;

@@ -9,9 +9,6 @@
 
 namespace spruce::cuda {
 
-/// An address of the device as the driver takes it.
-inline CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
-
 /// "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)".
 std::string words(CUresult result);
 

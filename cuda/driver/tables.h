@@ -71,6 +71,9 @@ const NvrtcTable& nvrtc();
 const BlasTable& blas();
 const NvtxTable& nvtx();
 
+/// An address of a device as the driver takes it.
+inline CUdeviceptr device_address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+
 /// Tables that take the place of libraries from now on; null for the library's own. For tests,
 /// before the first device is asked for.
 struct Tables {

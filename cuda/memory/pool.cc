@@ -100,7 +100,7 @@ void* Pool::allocate(size_t bytes) {
 
 void Pool::release(void* data, size_t bytes) noexcept {
   const size_t size = size_for(bytes);
-  const auto block = reinterpret_cast<CUdeviceptr>(data);
+  const CUdeviceptr block = device_address(data);
   const std::lock_guard lock(mutex_);
   --use_.blocks;
   use_.in_use -= static_cast<int64_t>(size);

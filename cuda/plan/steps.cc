@@ -133,13 +133,13 @@ void Steps::enqueue(CUstream stream, const Memory& memory) const {
     } else if (const auto* copy = std::get_if<Copy>(&step)) {
       const char *to = address(copy->to, memory), *from = address(copy->from, memory);
       if (copy->bytes == 0 || to == from) continue;
-      check(
-          d.cuMemcpyDtoDAsync(address(to), address(from), static_cast<size_t>(copy->bytes), stream),
-          std::string(operation_) + ": copying");
+      check(d.cuMemcpyDtoDAsync(device_address(to), device_address(from),
+                                static_cast<size_t>(copy->bytes), stream),
+            std::string(operation_) + ": copying");
     } else {
       const Fill& fill = std::get<Fill>(step);
       if (fill.bytes == 0) continue;
-      check(d.cuMemsetD8Async(address(address(fill.to, memory)), fill.byte,
+      check(d.cuMemsetD8Async(device_address(address(fill.to, memory)), fill.byte,
                               static_cast<size_t>(fill.bytes), stream),
             std::string(operation_) + ": filling");
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution over 1 to 3 spatial axes. It is bilinear, and closed: both transposes are
-// convolutions with other parameters. In terms of roles (batch, feature, out) the
-// gradient of the input runs the window over g with in and out exchanged; that of the window runs g
-// over the input with batch and feature exchanged.
+// convolutions with other parameters. In terms of roles (batch, feature, out) the gradient of the
+// input runs the window over g with in and out exchanged; that of the window runs g over the input
+// with batch and feature exchanged.
 #include "spruce/core/cpu/conv/conv.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/conv.h"

@@ -32,12 +32,6 @@ void give_back(char* pages, size_t bytes) {
   if (pages != nullptr) ::munmap(pages - kGap, bytes + 2 * kGap);
 }
 
-// Pages that can be read and written at `pages`, which are reserved.
-bool map_pages(char* pages, size_t bytes) {
-  return ::mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                0) != MAP_FAILED;
-}
-
 }  // namespace
 
 // The end of the block stands as near to the end of its pages as the alignment allows.
@@ -46,7 +40,8 @@ void* DeviceMemory::allocate(size_t bytes) {
   const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
   const size_t inner = std::max<size_t>(1, (rounded + page() - 1) / page()) * page();
   const Block block = {reserve(inner), reserve(inner), inner, bytes};
-  if (block.locked == nullptr || block.pages == nullptr || !map_pages(block.pages, inner)) {
+  if (block.locked == nullptr || block.pages == nullptr ||
+      ::mprotect(block.pages, inner, PROT_READ | PROT_WRITE) != 0) {
     give_back(block.locked, inner);
     give_back(block.pages, inner);
     return nullptr;

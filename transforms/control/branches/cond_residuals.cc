@@ -195,7 +195,7 @@ class InvariantResiduals {
         g.outputs = {g.add_value(type)};
         g.equations.push_back(equation(branch, g.inputs, types, g.outputs[0], type));
       }
-      p.branches.push_back(shared(std::move(g)));
+      p.branches.push_back(std::make_shared<const Graph>(std::move(g)));
     }
     Equation e{&cond_p, Params::make(std::move(p)), {args[choice.arg]}, {out}, {}};
     e.inputs.insert(e.inputs.end(), args.begin(), args.end());
@@ -231,7 +231,7 @@ void drop_unused(Graph& g) {
       branch.outputs = reordered(branch.outputs, order);
       branch = passes::outermost_dead_code(branch);
       drop_unused(branch);
-      b = shared(std::move(branch));
+      b = std::make_shared<const Graph>(std::move(branch));
     }
     e.params = Params::make(std::move(p));
   }

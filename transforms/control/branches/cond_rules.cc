@@ -19,7 +19,8 @@ void unite(Mask& a, const Mask& b) {
 void forward_mode(const JvpArgs& a, CondParams p, const Mask& varies) {
   Mask asked(a.out.size(), false);
   for (const GraphPtr& g : p.branches) unite(asked, jvp_body(g, varies, asked).out_varies);
-  for (GraphPtr& g : p.branches) g = shared(jvp_body(g, varies, asked).graph);
+  for (GraphPtr& g : p.branches)
+    g = std::make_shared<const Graph>(jvp_body(g, varies, asked).graph);
   std::vector<Array> in(a.in.begin(), a.in.end());
   for (size_t i = 0; i < varies.size(); ++i) {
     if (varies[i]) in.push_back(a.tangents[i + 1]);
@@ -88,8 +89,8 @@ void reverse_mode(const JvpArgs& a, const CondParams& p, const Mask& varies) {
     LinearBody& b = bodies[n];
     spread_residuals(b, a.out.size(), residuals);
     add_inputs(b, places[n], needed);
-    forward.branches.push_back(shared(std::move(b.forward)));
-    linear.branches.push_back(shared(std::move(b.linear)));
+    forward.branches.push_back(std::make_shared<const Graph>(std::move(b.forward)));
+    linear.branches.push_back(std::make_shared<const Graph>(std::move(b.linear)));
   }
   const std::vector<Array> out = rules::cond(forward, a.in);
   std::vector<Array> in{a.in[0]};
@@ -125,7 +126,8 @@ void transpose_of_cond(const TransposeArgs& a) {
   for (size_t i = 1; i < a.in.size(); ++i) linear.push_back(a.linear(i));
   for (const Array& ct : a.cts) cts.push_back(ct.defined());
   for (const GraphPtr& g : p.branches) unite(asked, transpose_body(g, linear, cts, asked).in_cts);
-  for (GraphPtr& g : p.branches) g = shared(transpose_body(g, linear, cts, asked).graph);
+  for (GraphPtr& g : p.branches)
+    g = std::make_shared<const Graph>(transpose_body(g, linear, cts, asked).graph);
   std::vector<Array> in;
   for (size_t i = 0; i < a.in.size(); ++i) {
     if (!a.linear(i)) in.push_back(a.in[i]);

@@ -76,8 +76,8 @@ void forward_mode(const JvpArgs& a, WhileParams p) {
     if (varies[i]) condition.inputs.push_back(condition.add_value(a.in[at.condition + i].aval()));
   }
   body.graph.inputs = reordered(body.graph.inputs, order);
-  p.body = shared(std::move(body.graph));
-  p.condition = shared(std::move(condition));
+  p.body = std::make_shared<const Graph>(std::move(body.graph));
+  p.condition = std::make_shared<const Graph>(std::move(condition));
   const std::vector<Array> out = rules::while_loop(p, in);
   next = at.carry;
   for (size_t k = 0; k < at.carry; ++k) {
@@ -94,7 +94,7 @@ Graph one_step(const WhileParams& p, const WhileParts& at, const std::vector<Ava
   for (const Aval& type : input_avals(*p.body)) hand_on.inputs.push_back(hand_on.add_value(type));
   hand_on.outputs.assign(hand_on.inputs.begin() + static_cast<ptrdiff_t>(at.body),
                          hand_on.inputs.end());
-  branches.branches = {shared(std::move(hand_on)), p.body};
+  branches.branches = {std::make_shared<const Graph>(std::move(hand_on)), p.body};
   const auto step = [&](std::span<const Array> in) {
     const Array& count = in[at.first_carry()];
     const std::span<const Array> carry = in.subspan(at.first_carry() + 1);
@@ -129,7 +129,7 @@ void reverse_mode(const JvpArgs& a, const WhileParams& p) {
   scan.length = p.max_steps;
   scan.consts = static_cast<int64_t>(at.first_carry());
   scan.carry = static_cast<int64_t>(at.carry) + 1;
-  scan.body = shared(one_step(p, at, types));
+  scan.body = std::make_shared<const Graph>(one_step(p, at, types));
   if (p.checkpoint && p.max_steps > 1) {
     const auto inner = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(p.max_steps))));
     scan.length = inner;
@@ -137,7 +137,7 @@ void reverse_mode(const JvpArgs& a, const WhileParams& p) {
         "while_loop", [&](std::span<const Array> x) { return rules::scan(scan, x); }, types);
     scan.length = (p.max_steps + inner - 1) / inner;
     scan.checkpoint = true;
-    scan.body = shared(outer.graph);
+    scan.body = std::make_shared<const Graph>(outer.graph);
   }
   std::vector<Array> out(at.carry + 1), out_tangents(at.carry + 1);
   scan_p.jvp({scan_p, in, tangents, Params::make(std::move(scan)), out, out_tangents});
@@ -209,8 +209,8 @@ void batch_of_while(const BatchArgs& a) {
     if (b.carry[k]) in[i] = rules::materialize_batch(in[i], a.batched[i], a.size);
   }
   if (!b.condition) {
-    p.condition = shared(condition);
-    p.body = shared(body);
+    p.condition = std::make_shared<const Graph>(condition);
+    p.body = std::make_shared<const Graph>(body);
     const std::vector<Array> out = rules::while_loop(p, in);
     for (size_t k = 0; k < at.carry; ++k) {
       a.out[k] = out[k];
@@ -251,8 +251,8 @@ void batch_of_while(const BatchArgs& a) {
       std::span<const Aval>(types).subspan(at.first_carry()));
   p.condition_consts = 0;
   p.body_consts = static_cast<int64_t>(at.first_carry());
-  p.condition = shared(more.graph);
-  p.body = shared(step.graph);
+  p.condition = std::make_shared<const Graph>(more.graph);
+  p.body = std::make_shared<const Graph>(step.graph);
   const std::vector<Array> out = rules::while_loop(p, start);
   for (size_t k = 0; k < at.carry; ++k) a.out[k] = out[k + 1];
 }

@@ -7,11 +7,8 @@
 #include "spruce/transforms/passes/rewriter.h"
 
 namespace spruce::passes {
-namespace {
 
 using internal::at;
-
-}  // namespace
 
 bool is_free_in_loops(const Equation& e) {
   return e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p || e.primitive == &reshape_p;
