@@ -20,10 +20,7 @@ foreach(objects IN LISTS small fast)
   target_sources(spruce PRIVATE $<TARGET_OBJECTS:${objects}>)
 endforeach()
 target_link_libraries(spruce PRIVATE ${SPRUCE_LINKED_LIBRARIES})
-# The names of local functions, which only debuggers read, would be a tenth of the file; the other
-# configurations keep them.
-target_link_options(spruce PRIVATE LINKER:--as-needed $<$<CONFIG:Release>:LINKER:--strip-all>
-                    $<$<CXX_COMPILER_ID:GNU>:LINKER:--no-undefined>)
+spruce_link_options(spruce)
 
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   set(exported "${CMAKE_CURRENT_LIST_DIR}/exported_symbols.map")

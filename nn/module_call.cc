@@ -22,6 +22,8 @@ Call::Call(Node& of_module) : root(&of_module) {
   for (const Node* n : nodes(of_module)) listed_.insert(n);
 }
 
+Call::~Call() = default;
+
 bool Call::lists(const Node& node) {
   if (listed_.count(&node) > 0) return true;
   for (const Node* n : nodes(*root)) listed_.insert(n);  // a part that forward has registered
@@ -64,6 +66,10 @@ std::vector<Array> Call::values(const Node& node) const {
   for (const Node::Slot& s : node.slots) out.push_back(value(*s.variable));
   return out;
 }
+
+void Call::bind(const Variable& v, const Array& value) { values_[&v] = value; }
+
+bool Call::changed(const Variable& v) const { return changed_.count(&v) > 0; }
 
 void Call::set(const Variable& v, const Array& value) {
   values_[&v] = value;
@@ -160,6 +166,8 @@ void watch(std::vector<Array>& x, std::function<void(std::vector<Array>&)> chang
 }
 
 }  // namespace
+
+GradientLink gradient_link() { return std::make_shared<std::vector<Array>>(); }
 
 void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link) {
   const auto hooks = node.backward_hooks;

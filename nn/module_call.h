@@ -23,6 +23,9 @@ class Call {
  public:
   /// The call of `root`, whose nodes it may use.
   explicit Call(Node& root);
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
   Node* root;
   std::optional<bool> mode;  // of all modules; without it each has its own
@@ -41,10 +44,10 @@ class Call {
   /// The arrays of a node in this call.
   std::vector<Array> values(const Node& node) const;
   /// Puts an array in place of the variable's own.
-  void bind(const Variable& v, const Array& value) { values_[&v] = value; }
+  void bind(const Variable& v, const Array& value);
   /// A new value of a buffer.
   void set(const Variable& v, const Array& value);
-  bool changed(const Variable& v) const { return changed_.count(&v) > 0; }
+  bool changed(const Variable& v) const;
   /// Gives the modules the new buffers, and the root its next key. Throws TracerError, and changes
   /// nothing, where one is a traced value.
   void commit(Loc loc);
@@ -123,6 +126,7 @@ Call* call_around(const Node& node, Loc loc);
 /// The arrays as they are, with the backward hooks of the node in the way of their gradients. Those
 /// of the outputs are kept in `link` for those of the inputs.
 using GradientLink = std::shared_ptr<std::vector<Array>>;
+GradientLink gradient_link();
 void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link);
 void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& link);
 /// The value of an array of the node, in a call that of the call. Throws ValueError in the forward
@@ -154,7 +158,7 @@ auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
   std::tuple<Args...> copies(args...);
   std::vector<Array> inputs, outputs;
   std::apply([&](const auto&... a) { (gather(a, inputs), ...); }, copies);
-  const GradientLink link = backward ? std::make_shared<std::vector<Array>>() : nullptr;
+  const GradientLink link = backward ? gradient_link() : nullptr;
   run_pre_hooks(node, inputs);
   if (backward) watch_inputs(node, inputs, link);
   size_t at = 0;

@@ -46,11 +46,7 @@ struct ScaleByAcprop {
 };
 /// ACProp without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1
 /// and eps and eps_root are finite and not negative.
-inline ScaleByAcprop scale_by_acprop(ScaleByAcprop o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_acprop", o.b1, o.b2, o.eps, o.eps_root);
-  return o;
-}
+ScaleByAcprop scale_by_acprop(ScaleByAcprop o = {}, Loc loc = Loc::current());
 
 /// Options of acprop.
 struct AcpropOptions {
@@ -63,12 +59,7 @@ struct AcpropOptions {
   Mask mask = {};                 ///< which parameters decay; empty: all of them
 };
 /// ACProp. Throws as its parts.
-inline Chain<ScaleByAcprop, AddDecayedWeights, ScaleByLearningRate> acprop(
-    AcpropOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("acprop", loc);
-  return named_chain("acprop", scale_by_acprop({o.b1, o.b2, o.eps, o.eps_root}),
-                     add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAcprop, AddDecayedWeights, ScaleByLearningRate> acprop(AcpropOptions o = {},
+                                                                    Loc loc = Loc::current());
 
 }  // namespace spruce::optim

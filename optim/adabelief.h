@@ -46,11 +46,7 @@ struct ScaleByBelief {
 };
 /// AdaBelief without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 <
 /// 1 and eps and eps_root are finite and not negative.
-inline ScaleByBelief scale_by_belief(ScaleByBelief o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_belief", o.b1, o.b2, o.eps, o.eps_root);
-  return o;
-}
+ScaleByBelief scale_by_belief(ScaleByBelief o = {}, Loc loc = Loc::current());
 
 /// Options of adabelief.
 struct AdabeliefOptions {
@@ -62,11 +58,7 @@ struct AdabeliefOptions {
   bool nesterov = false;          ///< the mean of gradients looks one step ahead
 };
 /// AdaBelief. Throws as scale_by_belief and scale_by_learning_rate.
-inline Chain<ScaleByBelief, ScaleByLearningRate> adabelief(AdabeliefOptions o = {},
-                                                           Loc loc = Loc::current()) {
-  const OpScope at("adabelief", loc);
-  return named_chain("adabelief", scale_by_belief({o.b1, o.b2, o.eps, o.eps_root, o.nesterov}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByBelief, ScaleByLearningRate> adabelief(AdabeliefOptions o = {},
+                                                    Loc loc = Loc::current());
 
 }  // namespace spruce::optim

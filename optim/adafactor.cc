@@ -86,4 +86,8 @@ Adafactor::Adafactor(AdafactorOptions options, Loc loc) : options_(std::move(opt
                                     options_.min_dim_size_to_factor, options_.eps});
 }
 
+Adafactor adafactor(AdafactorOptions options, Loc loc) {
+  return Adafactor(std::move(options), loc);
+}
+
 }  // namespace spruce::optim

@@ -139,8 +139,6 @@ class Adafactor {
   ScaleByFactoredRms moments_;
 };
 /// Adafactor: adafactor({.learning_rate = 1e-2}). Throws as Adafactor's constructor.
-inline Adafactor adafactor(AdafactorOptions options = {}, Loc loc = Loc::current()) {
-  return Adafactor(std::move(options), loc);
-}
+Adafactor adafactor(AdafactorOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -42,14 +42,7 @@ struct ScaleByRss {
 };
 /// AdaGrad without a learning rate, as a part of chain(). Throws ValueError for numbers that are
 /// negative or not finite.
-inline ScaleByRss scale_by_rss(ScaleByRss o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  using spruce::internal::Range;
-  o.initial_accumulator_value.check("scale_by_rss", "initial_accumulator_value",
-                                    Range::kNotNegative);
-  o.eps.check("scale_by_rss", "eps", Range::kNotNegative);
-  return o;
-}
+ScaleByRss scale_by_rss(ScaleByRss o = {}, Loc loc = Loc::current());
 
 /// Options of adagrad.
 struct AdagradOptions {
@@ -58,12 +51,7 @@ struct AdagradOptions {
   Hyperparam eps = 1e-7;                       ///< added under the root
 };
 /// AdaGrad. Throws as scale_by_rss and scale_by_learning_rate.
-inline Chain<ScaleByRss, ScaleByLearningRate> adagrad(AdagradOptions o = {},
-                                                      Loc loc = Loc::current()) {
-  const OpScope at("adagrad", loc);
-  return named_chain("adagrad", scale_by_rss({o.initial_accumulator_value, o.eps}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByRss, ScaleByLearningRate> adagrad(AdagradOptions o = {}, Loc loc = Loc::current());
 
 /// State of adadelta.
 template <class T>
@@ -100,12 +88,7 @@ struct ScaleByAdadelta {
 };
 /// AdaDelta without a learning rate, as a part of chain(). Throws ValueError for a rho outside of 0
 /// <= rho < 1 and an eps that is negative or not finite.
-inline ScaleByAdadelta scale_by_adadelta(ScaleByAdadelta o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  o.rho.check("scale_by_adadelta", "rho", spruce::internal::Range::kDecay);
-  o.eps.check("scale_by_adadelta", "eps", spruce::internal::Range::kNotNegative);
-  return o;
-}
+ScaleByAdadelta scale_by_adadelta(ScaleByAdadelta o = {}, Loc loc = Loc::current());
 
 /// Options of adadelta.
 struct AdadeltaOptions {
@@ -116,11 +99,7 @@ struct AdadeltaOptions {
   Mask mask = {};               ///< which parameters decay; empty: all of them
 };
 /// AdaDelta. Throws as its parts.
-inline Chain<AddDecayedWeights, ScaleByAdadelta, ScaleByLearningRate> adadelta(
-    AdadeltaOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("adadelta", loc);
-  return named_chain("adadelta", add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_adadelta({o.rho, o.eps}), scale_by_learning_rate(o.learning_rate));
-}
+Chain<AddDecayedWeights, ScaleByAdadelta, ScaleByLearningRate> adadelta(AdadeltaOptions o = {},
+                                                                        Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -20,4 +20,21 @@ Adam::Adam(AdamWOptions o, const char* op, Loc loc)
   o.weight_decay.check(op, "weight_decay", spruce::internal::Range::kNotNegative);
 }
 
+Adam adam(AdamOptions o, Loc loc) {
+  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0, {}, o.nesterov},
+              "adam", loc);
+}
+
+Adam adamw(AdamWOptions options, Loc loc) { return Adam(std::move(options), "adamw", loc); }
+
+Adam nadam(AdamOptions o, Loc loc) {
+  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0, {}, true}, "nadam",
+              loc);
+}
+
+Adam nadamw(AdamWOptions options, Loc loc) {
+  options.nesterov = true;
+  return Adam(std::move(options), "nadamw", loc);
+}
+
 }  // namespace spruce::optim

@@ -103,24 +103,13 @@ class Adam {
   const char* op_;  // a literal
 };
 /// Adam without weight decay: adam({.learning_rate = 3e-4}). Throws as Adam's constructor.
-inline Adam adam(AdamOptions o = {}, Loc loc = Loc::current()) {
-  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0, {}, o.nesterov},
-              "adam", loc);
-}
+Adam adam(AdamOptions o = {}, Loc loc = Loc::current());
 /// Adam with decoupled weight decay, by default 1e-4 on all parameters. Throws as Adam's
 /// constructor.
-inline Adam adamw(AdamWOptions options = {}, Loc loc = Loc::current()) {
-  return Adam(std::move(options), "adamw", loc);
-}
+Adam adamw(AdamWOptions options = {}, Loc loc = Loc::current());
 /// Adam with Nesterov's momentum, whatever the option says. Throws as Adam's constructor.
-inline Adam nadam(AdamOptions o = {}, Loc loc = Loc::current()) {
-  return Adam({std::move(o.learning_rate), o.b1, o.b2, o.eps, o.eps_root, 0, {}, true}, "nadam",
-              loc);
-}
+Adam nadam(AdamOptions o = {}, Loc loc = Loc::current());
 /// AdamW with Nesterov's momentum, whatever the option says. Throws as Adam's constructor.
-inline Adam nadamw(AdamWOptions options = {}, Loc loc = Loc::current()) {
-  options.nesterov = true;
-  return Adam(std::move(options), "nadamw", loc);
-}
+Adam nadamw(AdamWOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

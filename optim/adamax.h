@@ -39,11 +39,7 @@ struct ScaleByAdamax {
 };
 /// AdaMax without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1
 /// and eps is finite and not negative.
-inline ScaleByAdamax scale_by_adamax(ScaleByAdamax o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_adamax", o.b1, o.b2, o.eps, 0);
-  return o;
-}
+ScaleByAdamax scale_by_adamax(ScaleByAdamax o = {}, Loc loc = Loc::current());
 
 /// Options of adamax.
 struct AdamaxOptions {
@@ -53,12 +49,7 @@ struct AdamaxOptions {
   Hyperparam eps = 1e-8;          ///< added to the absolute gradients
 };
 /// AdaMax. Throws as scale_by_adamax and scale_by_learning_rate.
-inline Chain<ScaleByAdamax, ScaleByLearningRate> adamax(AdamaxOptions o = {},
-                                                        Loc loc = Loc::current()) {
-  const OpScope at("adamax", loc);
-  return named_chain("adamax", scale_by_adamax({o.b1, o.b2, o.eps}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAdamax, ScaleByLearningRate> adamax(AdamaxOptions o = {}, Loc loc = Loc::current());
 
 /// Options of adamaxw.
 struct AdamaxWOptions {
@@ -70,12 +61,7 @@ struct AdamaxWOptions {
   Mask mask = {};                  ///< which parameters decay; empty: all of them
 };
 /// AdaMax with decoupled weight decay. Throws as its parts.
-inline Chain<ScaleByAdamax, AddDecayedWeights, ScaleByLearningRate> adamaxw(
-    AdamaxWOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("adamaxw", loc);
-  return named_chain("adamaxw", scale_by_adamax({o.b1, o.b2, o.eps}),
-                     add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAdamax, AddDecayedWeights, ScaleByLearningRate> adamaxw(AdamaxWOptions o = {},
+                                                                     Loc loc = Loc::current());
 
 }  // namespace spruce::optim

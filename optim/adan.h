@@ -62,12 +62,7 @@ struct ScaleByAdan {
 };
 /// Adan without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2, b3 < 1
 /// and eps and eps_root are finite and not negative.
-inline ScaleByAdan scale_by_adan(ScaleByAdan o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_adan", o.b1, o.b2, o.eps, o.eps_root);
-  o.b3.check("scale_by_adan", "b3", spruce::internal::Range::kDecay);
-  return o;
-}
+ScaleByAdan scale_by_adan(ScaleByAdan o = {}, Loc loc = Loc::current());
 
 /// Options of adan.
 struct AdanOptions {
@@ -81,12 +76,7 @@ struct AdanOptions {
   Mask mask = {};                 ///< which parameters decay; empty: all of them
 };
 /// Adan. Throws as its parts.
-inline Chain<ScaleByAdan, AddDecayedWeights, ScaleByLearningRate> adan(AdanOptions o = {},
-                                                                       Loc loc = Loc::current()) {
-  const OpScope at("adan", loc);
-  return named_chain("adan", scale_by_adan({o.b1, o.b2, o.b3, o.eps, o.eps_root}),
-                     add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAdan, AddDecayedWeights, ScaleByLearningRate> adan(AdanOptions o = {},
+                                                                Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -54,15 +54,7 @@ struct ScaleByAdemamix {
 };
 /// AdEMAMix without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1
 /// and the other numbers are finite and not negative.
-inline ScaleByAdemamix scale_by_ademamix(ScaleByAdemamix o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_ademamix", o.b1, o.b2, o.eps, o.eps_root);
-  o.b3.check("scale_by_ademamix", "b3");
-  if (o.b3.is_constant())
-    o.b3.at(Array()).check("scale_by_ademamix", "b3", spruce::internal::Range::kDecay);
-  o.alpha.check("scale_by_ademamix", "alpha");
-  return o;
-}
+ScaleByAdemamix scale_by_ademamix(ScaleByAdemamix o = {}, Loc loc = Loc::current());
 
 /// Options of ademamix.
 struct AdemamixOptions {
@@ -77,13 +69,8 @@ struct AdemamixOptions {
   Mask mask = {};                 ///< which parameters decay; empty: all of them
 };
 /// AdEMAMix. Throws as its parts.
-inline Chain<ScaleByAdemamix, AddDecayedWeights, ScaleByLearningRate> ademamix(
-    AdemamixOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("ademamix", loc);
-  return named_chain("ademamix", scale_by_ademamix({o.b1, o.b2, o.b3, o.alpha, o.eps, o.eps_root}),
-                     add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAdemamix, AddDecayedWeights, ScaleByLearningRate> ademamix(AdemamixOptions o = {},
+                                                                        Loc loc = Loc::current());
 
 /// updates = (mu + alpha * grads) / (sqrt(nu_hat + eps_root) + eps), where mu = b1 * mu + grads is
 /// a sum (Morwani et al. 2025, https://arxiv.org/abs/2502.02431): AdEMAMix without the fast mean.
@@ -121,13 +108,8 @@ struct ScaleBySimplifiedAdemamix {
 };
 /// Simplified AdEMAMix without a learning rate, as a part of chain(). Throws ValueError unless
 /// 0 <= b1, b2 < 1 and the other numbers are finite and not negative.
-inline ScaleBySimplifiedAdemamix scale_by_simplified_ademamix(ScaleBySimplifiedAdemamix o = {},
-                                                              Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_simplified_ademamix", o.b1, o.b2, o.eps, o.eps_root);
-  o.alpha.check("scale_by_simplified_ademamix", "alpha");
-  return o;
-}
+ScaleBySimplifiedAdemamix scale_by_simplified_ademamix(ScaleBySimplifiedAdemamix o = {},
+                                                       Loc loc = Loc::current());
 
 /// Options of simplified_ademamix.
 struct SimplifiedAdemamixOptions {
@@ -141,12 +123,7 @@ struct SimplifiedAdemamixOptions {
   Mask mask = {};                 ///< which parameters decay; empty: all of them
 };
 /// Simplified AdEMAMix. Throws as its parts.
-inline Chain<ScaleBySimplifiedAdemamix, AddDecayedWeights, ScaleByLearningRate> simplified_ademamix(
-    SimplifiedAdemamixOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("simplified_ademamix", loc);
-  return named_chain(
-      "simplified_ademamix", scale_by_simplified_ademamix({o.b1, o.b2, o.alpha, o.eps, o.eps_root}),
-      add_decayed_weights(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleBySimplifiedAdemamix, AddDecayedWeights, ScaleByLearningRate> simplified_ademamix(
+    SimplifiedAdemamixOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

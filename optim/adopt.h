@@ -49,11 +49,7 @@ struct ScaleByAdopt {
 };
 /// ADOPT without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1
 /// and eps is finite and not negative.
-inline ScaleByAdopt scale_by_adopt(ScaleByAdopt o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_adopt", o.b1, o.b2, o.eps, 0);
-  return o;
-}
+ScaleByAdopt scale_by_adopt(ScaleByAdopt o = {}, Loc loc = Loc::current());
 
 /// Options of adopt.
 struct AdoptOptions {
@@ -65,11 +61,6 @@ struct AdoptOptions {
   bool use_clipping = true;       ///< clip the normalized gradients
 };
 /// ADOPT. Throws as scale_by_adopt and scale_by_learning_rate.
-inline Chain<ScaleByAdopt, ScaleByLearningRate> adopt(AdoptOptions o = {},
-                                                      Loc loc = Loc::current()) {
-  const OpScope at("adopt", loc);
-  return named_chain("adopt", scale_by_adopt({o.b1, o.b2, o.eps, o.nesterov, o.use_clipping}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAdopt, ScaleByLearningRate> adopt(AdoptOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -60,11 +60,7 @@ struct ScaleByAmsgrad {
 };
 /// AMSGrad without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1
 /// and eps and eps_root are finite and not negative.
-inline ScaleByAmsgrad scale_by_amsgrad(ScaleByAmsgrad o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_amsgrad", o.b1, o.b2, o.eps, o.eps_root);
-  return o;
-}
+ScaleByAmsgrad scale_by_amsgrad(ScaleByAmsgrad o = {}, Loc loc = Loc::current());
 
 /// Options of amsgrad.
 struct AmsgradOptions {
@@ -77,13 +73,6 @@ struct AmsgradOptions {
   bool bias_correction_nu = true;  ///< divide nu by 1 - b2^count, before the largest is taken
 };
 /// AMSGrad. Throws as scale_by_amsgrad and scale_by_learning_rate.
-inline Chain<ScaleByAmsgrad, ScaleByLearningRate> amsgrad(AmsgradOptions o = {},
-                                                          Loc loc = Loc::current()) {
-  const OpScope at("amsgrad", loc);
-  return named_chain(
-      "amsgrad",
-      scale_by_amsgrad({o.b1, o.b2, o.eps, o.eps_root, o.bias_correction_mu, o.bias_correction_nu}),
-      scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAmsgrad, ScaleByLearningRate> amsgrad(AmsgradOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

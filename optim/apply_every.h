@@ -39,10 +39,6 @@ struct ApplyEvery {
   }
 };
 /// apply_every(4) as the last part of a chain. Throws ValueError for k < 1.
-inline ApplyEvery apply_every(int64_t k, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_steps("apply_every", "k", k);
-  return {k};
-}
+ApplyEvery apply_every(int64_t k, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

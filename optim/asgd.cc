@@ -28,4 +28,6 @@ Array Asgd::mean(const Array& average, const Array& p, const Array& count) const
   return where(share == 1, p, average + Hyperparam(share) * (p - average));
 }
 
+Asgd asgd(AsgdOptions options, Loc loc) { return Asgd(std::move(options), loc); }
+
 }  // namespace spruce::optim

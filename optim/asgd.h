@@ -57,8 +57,6 @@ class Asgd {
   AsgdOptions o_;
 };
 /// Averaged gradient descent: the model to evaluate is state.average. Throws as Asgd's constructor.
-inline Asgd asgd(AsgdOptions options = {}, Loc loc = Loc::current()) {
-  return Asgd(std::move(options), loc);
-}
+Asgd asgd(AsgdOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

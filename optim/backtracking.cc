@@ -55,4 +55,8 @@ BacktrackingState backtrack(const AlongDirection& objective, const Array& value,
 }
 
 }  // namespace internal
+ScaleByBacktracking scale_by_backtracking_linesearch(BacktrackingOptions options, Loc loc) {
+  return ScaleByBacktracking(options, loc);
+}
+
 }  // namespace spruce::optim

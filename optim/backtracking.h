@@ -102,9 +102,7 @@ class ScaleByBacktracking {
 /// scale_by_backtracking_linesearch()).update(grads, state, params, objective). The step is 0 where
 /// no finite value was found. In reverse mode it has no derivative. Throws ValueError for options
 /// out of range.
-inline ScaleByBacktracking scale_by_backtracking_linesearch(BacktrackingOptions options = {},
-                                                            Loc loc = Loc::current()) {
-  return ScaleByBacktracking(options, loc);
-}
+ScaleByBacktracking scale_by_backtracking_linesearch(BacktrackingOptions options = {},
+                                                     Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -54,12 +54,7 @@ struct ScaleByCocob {
 };
 /// COCOB as the last part of chain(), behind gradients as they are. Throws ValueError unless alpha
 /// and eps are positive.
-inline ScaleByCocob scale_by_cocob(ScaleByCocob o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  o.alpha.check("scale_by_cocob", "alpha", spruce::internal::Range::kPositive);
-  o.eps.check("scale_by_cocob", "eps", spruce::internal::Range::kPositive);
-  return o;
-}
+ScaleByCocob scale_by_cocob(ScaleByCocob o = {}, Loc loc = Loc::current());
 
 /// Options of cocob.
 struct CocobOptions {
@@ -70,11 +65,7 @@ struct CocobOptions {
   Mask mask = {};               ///< which parameters decay; empty: all of them
 };
 /// COCOB. Throws as its parts.
-inline Chain<AddDecayedWeights, ScaleBySchedule, ScaleByCocob> cocob(CocobOptions o = {},
-                                                                     Loc loc = Loc::current()) {
-  const OpScope at("cocob", loc);
-  return named_chain("cocob", add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_schedule(o.learning_rate), scale_by_cocob({o.alpha, o.eps}));
-}
+Chain<AddDecayedWeights, ScaleBySchedule, ScaleByCocob> cocob(CocobOptions o = {},
+                                                              Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -99,8 +99,6 @@ class DadaptAdamW {
 };
 /// AdamW by D-Adaptation: dadapt_adamw() needs no learning rate. Throws as DadaptAdamW's
 /// constructor.
-inline DadaptAdamW dadapt_adamw(DadaptAdamWOptions options = {}, Loc loc = Loc::current()) {
-  return DadaptAdamW(std::move(options), loc);
-}
+DadaptAdamW dadapt_adamw(DadaptAdamWOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

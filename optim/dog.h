@@ -71,12 +71,7 @@ struct ScaleByDog {
 };
 /// DoG's factor as a part of chain(). Throws ValueError for numbers that are negative or not
 /// finite.
-inline ScaleByDog scale_by_dog(ScaleByDog o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  o.init_step.check("scale_by_dog", "init_step", spruce::internal::Range::kNotNegative);
-  o.eps.check("scale_by_dog", "eps", spruce::internal::Range::kNotNegative);
-  return o;
-}
+ScaleByDog scale_by_dog(ScaleByDog o = {}, Loc loc = Loc::current());
 
 /// Options of dog.
 struct DogOptions {
@@ -88,13 +83,8 @@ struct DogOptions {
   Mask mask = {};                           ///< which parameters decay; empty: all of them
 };
 /// Gradient descent by DoG: dog() needs no learning rate. Throws as its parts.
-inline Chain<AddDecayedWeights, ScaleByDog, ScaleByLearningRate> dog(DogOptions o = {},
-                                                                     Loc loc = Loc::current()) {
-  const OpScope at("dog", loc);
-  return named_chain("dog", add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_dog({o.init_type, o.init_step, o.eps}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<AddDecayedWeights, ScaleByDog, ScaleByLearningRate> dog(DogOptions o = {},
+                                                              Loc loc = Loc::current());
 
 /// updates * d / (sqrt(sum of d times squared norms of gradients) + eps), where d is the squared
 /// distance.
@@ -127,13 +117,7 @@ struct ScaleByDowg {
 };
 /// DoWG's factor as a part of chain(). Throws ValueError for numbers that are negative or not
 /// finite.
-inline ScaleByDowg scale_by_dowg(ScaleByDowg o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  o.init_estim_sq_dist.value_or(0).check("scale_by_dowg", "init_estim_sq_dist",
-                                         spruce::internal::Range::kNotNegative);
-  o.eps.check("scale_by_dowg", "eps", spruce::internal::Range::kNotNegative);
-  return o;
-}
+ScaleByDowg scale_by_dowg(ScaleByDowg o = {}, Loc loc = Loc::current());
 
 /// Options of dowg.
 struct DowgOptions {
@@ -144,12 +128,7 @@ struct DowgOptions {
   Mask mask = {};               ///< which parameters decay; empty: all of them
 };
 /// Gradient descent by DoWG: dowg() needs no learning rate. Throws as its parts.
-inline Chain<AddDecayedWeights, ScaleByDowg, ScaleByLearningRate> dowg(DowgOptions o = {},
-                                                                       Loc loc = Loc::current()) {
-  const OpScope at("dowg", loc);
-  return named_chain("dowg", add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_dowg({o.init_estim_sq_dist, o.eps}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<AddDecayedWeights, ScaleByDowg, ScaleByLearningRate> dowg(DowgOptions o = {},
+                                                                Loc loc = Loc::current());
 
 }  // namespace spruce::optim

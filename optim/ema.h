@@ -41,10 +41,6 @@ struct Ema {
 /// A running mean of the gradients as a part of chain(). For a mean of the parameters hand those
 /// over as gradients, after each step: ema(0.999).update(params, state, params). Throws ValueError
 /// for a decay outside of 0 <= decay < 1.
-inline Ema ema(Hyperparam decay, bool debias = true, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  decay.check("ema", "decay", spruce::internal::Range::kDecay);
-  return {std::move(decay), debias};
-}
+Ema ema(Hyperparam decay, bool debias = true, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -108,4 +108,12 @@ ScaleByGalore scale_by_galore(ScaleByGalore o, Loc loc) {
   return o;
 }
 
+Chain<ScaleByGalore, AddDecayedWeights, ScaleByLearningRate> galore(GaloreOptions o, Loc loc) {
+  const OpScope at("galore", loc);
+  return named_chain(
+      "galore",
+      scale_by_galore({o.rank, o.update_proj_gap, o.scale, o.b1, o.b2, o.eps, o.iterations}),
+      add_decayed_weights(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate));
+}
+
 }  // namespace spruce::optim

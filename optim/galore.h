@@ -80,13 +80,7 @@ struct GaloreOptions {
 };
 /// GaLore with Adam. masked() or partition() gives other arrays, embeddings for example, another
 /// optimizer. Throws as its parts.
-inline Chain<ScaleByGalore, AddDecayedWeights, ScaleByLearningRate> galore(
-    GaloreOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("galore", loc);
-  return named_chain(
-      "galore",
-      scale_by_galore({o.rank, o.update_proj_gap, o.scale, o.b1, o.b2, o.eps, o.iterations}),
-      add_decayed_weights(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByGalore, AddDecayedWeights, ScaleByLearningRate> galore(GaloreOptions o = {},
+                                                                    Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -145,4 +145,6 @@ ScaleByLbfgs scale_by_lbfgs(ScaleByLbfgs o, Loc loc) {
   return o;
 }
 
+Lbfgs lbfgs(LbfgsOptions options, Loc loc) { return Lbfgs(options, loc); }
+
 }  // namespace spruce::optim

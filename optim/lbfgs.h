@@ -133,8 +133,6 @@ class Lbfgs {
 };
 /// L-BFGS with a zoom line search: lbfgs().update(grads, state, params, objective). Throws
 /// ValueError for options out of range.
-inline Lbfgs lbfgs(LbfgsOptions options = {}, Loc loc = Loc::current()) {
-  return Lbfgs(options, loc);
-}
+Lbfgs lbfgs(LbfgsOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

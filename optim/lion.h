@@ -35,12 +35,7 @@ struct ScaleByLion {
   }
 };
 /// Lion without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1.
-inline ScaleByLion scale_by_lion(ScaleByLion o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  o.b1.check("scale_by_lion", "b1", spruce::internal::Range::kDecay);
-  o.b2.check("scale_by_lion", "b2", spruce::internal::Range::kDecay);
-  return o;
-}
+ScaleByLion scale_by_lion(ScaleByLion o = {}, Loc loc = Loc::current());
 
 /// Options of lion.
 struct LionOptions {
@@ -51,12 +46,7 @@ struct LionOptions {
   Mask mask = {};                  ///< which parameters decay; empty: all of them
 };
 /// Lion. Throws as its parts.
-inline Chain<ScaleByLion, AddDecayedWeights, ScaleByLearningRate> lion(LionOptions o = {},
-                                                                       Loc loc = Loc::current()) {
-  const OpScope at("lion", loc);
-  return named_chain("lion", scale_by_lion({o.b1, o.b2}),
-                     add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByLion, AddDecayedWeights, ScaleByLearningRate> lion(LionOptions o = {},
+                                                                Loc loc = Loc::current());
 
 }  // namespace spruce::optim

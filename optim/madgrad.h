@@ -55,13 +55,7 @@ struct ScaleByMadgrad {
 };
 /// MADGRAD with its learning rate, as the last part of chain(). Throws ValueError for a momentum
 /// outside of 0..1 and other numbers that are negative or not finite.
-inline ScaleByMadgrad scale_by_madgrad(ScaleByMadgrad o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  o.learning_rate.check("scale_by_madgrad");
-  o.momentum.check("scale_by_madgrad", "momentum", spruce::internal::Range::kShare);
-  o.eps.check("scale_by_madgrad", "eps", spruce::internal::Range::kNotNegative);
-  return o;
-}
+ScaleByMadgrad scale_by_madgrad(ScaleByMadgrad o = {}, Loc loc = Loc::current());
 
 /// Options of madgrad.
 struct MadgradOptions {
@@ -71,11 +65,6 @@ struct MadgradOptions {
   Hyperparam eps = 1e-6;          ///< added to the learning rate and to the root
 };
 /// MADGRAD. Throws as its parts.
-inline Chain<AddDecayedWeights, ScaleByMadgrad> madgrad(MadgradOptions o = {},
-                                                        Loc loc = Loc::current()) {
-  const OpScope at("madgrad", loc);
-  return named_chain("madgrad", add_decayed_weights(o.weight_decay),
-                     scale_by_madgrad({o.learning_rate, o.momentum, o.eps}));
-}
+Chain<AddDecayedWeights, ScaleByMadgrad> madgrad(MadgradOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -17,3 +17,9 @@ int place_of_label(const std::vector<std::string>& labels, const std::string& la
 }
 
 }  // namespace spruce::optim::internal
+
+namespace spruce::optim {
+
+Masked<SetToZero> freeze(Mask predicate) { return masked(set_to_zero(), std::move(predicate)); }
+
+}  // namespace spruce::optim

@@ -56,9 +56,7 @@ Masked<T> masked(T inner, Mask predicate) {
 /// Updates of zeros for the leaves for which predicate(path, leaf) is true, so that they stay as
 /// they are; the last part of a chain: chain(adamw(), freeze(predicate)). An optimizer in front
 /// still keeps a state for them; partition() spares it.
-inline Masked<SetToZero> freeze(Mask predicate) {
-  return masked(set_to_zero(), std::move(predicate));
-}
+Masked<SetToZero> freeze(Mask predicate);
 
 /// The label of a leaf, from its path and the leaf.
 using Label = std::function<std::string(const std::string& path, const Array& leaf)>;

@@ -38,3 +38,11 @@ MomoStep momo_step(const MomoModel& m, const MomoOptions& o, const Hyperparam& r
 }
 
 }  // namespace spruce::optim::internal
+
+namespace spruce::optim {
+
+Momo<false> momo(MomoOptions options, Loc loc) { return Momo<false>(std::move(options), loc); }
+
+Momo<true> momo_adam(MomoOptions options, Loc loc) { return Momo<true>(std::move(options), loc); }
+
+}  // namespace spruce::optim

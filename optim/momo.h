@@ -131,13 +131,8 @@ class Momo {
 };
 /// SGD with momentum by MoMo: momo().update(grads, state, params, loss). Throws ValueError for
 /// options out of range.
-inline Momo<false> momo(MomoOptions options = {}, Loc loc = Loc::current()) {
-  return Momo<false>(std::move(options), loc);
-}
+Momo<false> momo(MomoOptions options = {}, Loc loc = Loc::current());
 /// Adam by MoMo, learning rates up to 1e-2 unless another is given. Throws as momo.
-inline Momo<true> momo_adam(MomoOptions options = {.learning_rate = 1e-2},
-                            Loc loc = Loc::current()) {
-  return Momo<true>(std::move(options), loc);
-}
+Momo<true> momo_adam(MomoOptions options = {.learning_rate = 1e-2}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

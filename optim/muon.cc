@@ -75,4 +75,30 @@ Array ScaleByShape::scaled(const Array& g) const {
   return in > 0 ? std::sqrt(std::max(1.0, out / in)) * g : g;
 }
 
+Partition<Chain<ScaleByMuon, ScaleByShape, AddDecayedWeights, ScaleByLearningRate>, Adam> muon(
+    MuonOptions o, Loc loc) {
+  const OpScope at("muon", loc);
+  if (o.consistent_rms)
+    o.consistent_rms->check("muon", "consistent_rms", spruce::internal::Range::kNotNegative);
+  const Label label = [mask = o.mask](const std::string& path, const Array& p) {
+    return p.rank() == 2 && (!mask || mask(path, p)) ? "muon" : "adam";
+  };
+  return partition(
+      label,
+      std::pair{"muon", named_chain("muon",
+                                    scale_by_muon({o.ns_coeffs, o.ns_steps, o.beta, o.eps,
+                                                   o.nesterov, o.adaptive, o.preconditioning}),
+                                    ScaleByShape{o.consistent_rms},
+                                    add_decayed_weights(o.weight_decay, o.weight_decay_mask),
+                                    scale_by_learning_rate(o.learning_rate))},
+      std::pair{"adam", Adam({.learning_rate = o.adam_learning_rate.value_or(o.learning_rate),
+                              .b1 = o.adam_b1,
+                              .b2 = o.adam_b2,
+                              .eps = o.eps,
+                              .eps_root = o.adam_eps_root,
+                              .weight_decay = o.adam_weight_decay,
+                              .nesterov = o.nesterov},
+                             "muon")});
+}
+
 }  // namespace spruce::optim

@@ -57,12 +57,7 @@ struct AddNoise {
 };
 /// Noise as a part of chain(), in front of the optimizer: add_noise(0.01, 0.55, Key(0)). Throws
 /// ValueError for an eta or gamma that is negative or not finite.
-inline AddNoise add_noise(Hyperparam eta, Hyperparam gamma, Key key, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  eta.check("add_noise", "eta", spruce::internal::Range::kNotNegative);
-  gamma.check("add_noise", "gamma", spruce::internal::Range::kNotNegative);
-  return {std::move(eta), std::move(gamma), std::move(key)};
-}
+AddNoise add_noise(Hyperparam eta, Hyperparam gamma, Key key, Loc loc = Loc::current());
 
 /// Options of noisy_sgd.
 struct NoisySgdOptions {
@@ -73,11 +68,6 @@ struct NoisySgdOptions {
 };
 /// Gradient descent with noise: add_noise, then the learning rate. Throws ValueError for numbers
 /// that are negative or not finite.
-inline Chain<AddNoise, ScaleByLearningRate> noisy_sgd(NoisySgdOptions o = {},
-                                                      Loc loc = Loc::current()) {
-  const OpScope at("noisy_sgd", loc);
-  return named_chain("noisy_sgd", add_noise(o.eta, o.gamma, o.key),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<AddNoise, ScaleByLearningRate> noisy_sgd(NoisySgdOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

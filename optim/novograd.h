@@ -51,12 +51,7 @@ struct ScaleByNovograd {
 };
 /// NovoGrad without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1
 /// and the other numbers are finite and not negative.
-inline ScaleByNovograd scale_by_novograd(ScaleByNovograd o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_novograd", o.b1, o.b2, o.eps, o.eps_root);
-  o.weight_decay.check("scale_by_novograd", "weight_decay", spruce::internal::Range::kNotNegative);
-  return o;
-}
+ScaleByNovograd scale_by_novograd(ScaleByNovograd o = {}, Loc loc = Loc::current());
 
 /// Options of novograd.
 struct NovogradOptions {
@@ -68,11 +63,7 @@ struct NovogradOptions {
   Hyperparam weight_decay = 0;    ///< share of the parameters that goes into the trace
 };
 /// NovoGrad. Throws as scale_by_novograd and scale_by_learning_rate.
-inline Chain<ScaleByNovograd, ScaleByLearningRate> novograd(NovogradOptions o = {},
-                                                            Loc loc = Loc::current()) {
-  const OpScope at("novograd", loc);
-  return named_chain("novograd", scale_by_novograd({o.b1, o.b2, o.eps, o.eps_root, o.weight_decay}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByNovograd, ScaleByLearningRate> novograd(NovogradOptions o = {},
+                                                     Loc loc = Loc::current());
 
 }  // namespace spruce::optim

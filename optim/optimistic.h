@@ -39,13 +39,8 @@ struct ScaleByOptimisticGradient {
   }
 };
 /// The optimistic gradient as a part of chain(). Throws ValueError for numbers that are not finite.
-inline ScaleByOptimisticGradient scale_by_optimistic_gradient(ScaleByOptimisticGradient o = {},
-                                                              Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  o.alpha.check("scale_by_optimistic_gradient", "alpha", spruce::internal::Range::kFinite);
-  o.beta.check("scale_by_optimistic_gradient", "beta", spruce::internal::Range::kFinite);
-  return o;
-}
+ScaleByOptimisticGradient scale_by_optimistic_gradient(ScaleByOptimisticGradient o = {},
+                                                       Loc loc = Loc::current());
 
 /// Options of optimistic_gradient_descent.
 struct OptimisticGradientDescentOptions {
@@ -54,12 +49,8 @@ struct OptimisticGradientDescentOptions {
   Hyperparam beta = 1;            ///< weight of its change
 };
 /// Optimistic gradient descent, for games between two players. Throws as its parts.
-inline Chain<ScaleByOptimisticGradient, ScaleByLearningRate> optimistic_gradient_descent(
-    OptimisticGradientDescentOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("optimistic_gradient_descent", loc);
-  return named_chain("optimistic_gradient_descent", scale_by_optimistic_gradient({o.alpha, o.beta}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByOptimisticGradient, ScaleByLearningRate> optimistic_gradient_descent(
+    OptimisticGradientDescentOptions o = {}, Loc loc = Loc::current());
 
 /// Options of optimistic_adam.
 struct OptimisticAdamOptions {
@@ -74,12 +65,7 @@ struct OptimisticAdamOptions {
 };
 /// Optimistic Adam (Daskalakis et al. 2018, https://arxiv.org/abs/1711.00141), Optax's
 /// optimistic_adam_v2. Throws as its parts.
-inline Chain<ScaleByAdam, ScaleByOptimisticGradient, ScaleByLearningRate> optimistic_adam(
-    OptimisticAdamOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("optimistic_adam", loc);
-  return named_chain("optimistic_adam", scale_by_adam({o.b1, o.b2, o.eps, o.eps_root, o.nesterov}),
-                     scale_by_optimistic_gradient({o.alpha, o.beta}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAdam, ScaleByOptimisticGradient, ScaleByLearningRate> optimistic_adam(
+    OptimisticAdamOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -25,4 +25,11 @@ ScaleByPolyak scale_by_polyak(ScaleByPolyak o, Loc loc) {
   return o;
 }
 
+Chain<Sgd, ScaleByPolyak> polyak_sgd(PolyakSgdOptions o, Loc loc) {
+  const OpScope at("polyak_sgd", loc);
+  o.scaling.check("polyak_sgd", "scaling");
+  return named_chain("polyak_sgd", sgd({.learning_rate = o.scaling}),
+                     scale_by_polyak({o.max_learning_rate, o.f_min, o.eps, o.only_down}));
+}
+
 }  // namespace spruce::optim

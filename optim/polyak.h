@@ -54,11 +54,6 @@ struct PolyakSgdOptions {
 };
 /// Gradient descent by Polyak's rule: polyak_sgd().update(grads, state, params, loss). Throws as
 /// scale_by_polyak and sgd.
-inline Chain<Sgd, ScaleByPolyak> polyak_sgd(PolyakSgdOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("polyak_sgd", loc);
-  o.scaling.check("polyak_sgd", "scaling");
-  return named_chain("polyak_sgd", sgd({.learning_rate = o.scaling}),
-                     scale_by_polyak({o.max_learning_rate, o.f_min, o.eps, o.only_down}));
-}
+Chain<Sgd, ScaleByPolyak> polyak_sgd(PolyakSgdOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

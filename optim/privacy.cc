@@ -35,3 +35,23 @@ Array weighted_sum(const Array& share, const Array& g) {
 }
 
 }  // namespace spruce::optim::internal
+
+namespace spruce::optim {
+
+PrivateAggregate differentially_private_aggregate(PrivateAggregate o, Loc loc) {
+  const LocScope at(loc);
+  using spruce::internal::Range;
+  const char* name = "differentially_private_aggregate";
+  o.l2_norm_clip.check(name, "l2_norm_clip", Range::kPositive);
+  o.noise_multiplier.check(name, "noise_multiplier", Range::kNotNegative);
+  return o;
+}
+
+Chain<PrivateAggregate, Sgd> dpsgd(DpsgdOptions o, Loc loc) {
+  const OpScope at("dpsgd", loc);
+  return named_chain(
+      "dpsgd", differentially_private_aggregate({o.l2_norm_clip, o.noise_multiplier, o.key}),
+      sgd({.learning_rate = o.learning_rate, .momentum = o.momentum, .nesterov = o.nesterov}));
+}
+
+}  // namespace spruce::optim

@@ -121,15 +121,8 @@ struct PrivateAggregate {
 };
 /// The private mean of gradients of single examples, as the first part of chain(). Throws
 /// ValueError unless l2_norm_clip is positive and noise_multiplier finite and not negative.
-inline PrivateAggregate differentially_private_aggregate(PrivateAggregate o = {},
-                                                         Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  using spruce::internal::Range;
-  const char* name = "differentially_private_aggregate";
-  o.l2_norm_clip.check(name, "l2_norm_clip", Range::kPositive);
-  o.noise_multiplier.check(name, "noise_multiplier", Range::kNotNegative);
-  return o;
-}
+PrivateAggregate differentially_private_aggregate(PrivateAggregate o = {},
+                                                  Loc loc = Loc::current());
 
 /// Options of dpsgd.
 struct DpsgdOptions {
@@ -142,11 +135,6 @@ struct DpsgdOptions {
 };
 /// Gradient descent with differential privacy, for gradients with one axis of examples in front.
 /// Throws as its parts.
-inline Chain<PrivateAggregate, Sgd> dpsgd(DpsgdOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("dpsgd", loc);
-  return named_chain(
-      "dpsgd", differentially_private_aggregate({o.l2_norm_clip, o.noise_multiplier, o.key}),
-      sgd({.learning_rate = o.learning_rate, .momentum = o.momentum, .nesterov = o.nesterov}));
-}
+Chain<PrivateAggregate, Sgd> dpsgd(DpsgdOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -17,4 +17,6 @@ Prodigy::Prodigy(ProdigyOptions options, Loc loc) : options_(std::move(options))
   options_.weight_decay.check("prodigy", "weight_decay", Range::kNotNegative);
 }
 
+Prodigy prodigy(ProdigyOptions options, Loc loc) { return Prodigy(std::move(options), loc); }
+
 }  // namespace spruce::optim

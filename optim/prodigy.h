@@ -100,8 +100,6 @@ class Prodigy {
   ProdigyOptions options_;
 };
 /// Prodigy: prodigy() needs no learning rate. Throws as Prodigy's constructor.
-inline Prodigy prodigy(ProdigyOptions options = {}, Loc loc = Loc::current()) {
-  return Prodigy(std::move(options), loc);
-}
+Prodigy prodigy(ProdigyOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -33,4 +33,11 @@ ScaleByRadam scale_by_radam(ScaleByRadam o, Loc loc) {
   return o;
 }
 
+Chain<ScaleByRadam, ScaleByLearningRate> radam(RadamOptions o, Loc loc) {
+  const OpScope at("radam", loc);
+  return named_chain("radam",
+                     scale_by_radam({o.b1, o.b2, o.eps, o.eps_root, o.threshold, o.nesterov}),
+                     scale_by_learning_rate(o.learning_rate));
+}
+
 }  // namespace spruce::optim

@@ -62,12 +62,6 @@ struct RadamOptions {
   bool nesterov = false;          ///< the mean of gradients looks one step ahead
 };
 /// RAdam. Throws as scale_by_radam and scale_by_learning_rate.
-inline Chain<ScaleByRadam, ScaleByLearningRate> radam(RadamOptions o = {},
-                                                      Loc loc = Loc::current()) {
-  const OpScope at("radam", loc);
-  return named_chain("radam",
-                     scale_by_radam({o.b1, o.b2, o.eps, o.eps_root, o.threshold, o.nesterov}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByRadam, ScaleByLearningRate> radam(RadamOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

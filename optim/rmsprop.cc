@@ -23,4 +23,6 @@ Rmsprop::Rmsprop(RmspropOptions o, Loc loc) {
   trace_ = {o.momentum, o.nesterov};
 }
 
+Rmsprop rmsprop(RmspropOptions options, Loc loc) { return Rmsprop(std::move(options), loc); }
+
 }  // namespace spruce::optim

@@ -136,8 +136,6 @@ class Rmsprop {
 };
 /// RMSProp: rmsprop({.learning_rate = 1e-2, .momentum = 0.9}).
 /// Throws as Rmsprop's constructor.
-inline Rmsprop rmsprop(RmspropOptions options = {}, Loc loc = Loc::current()) {
-  return Rmsprop(std::move(options), loc);
-}
+Rmsprop rmsprop(RmspropOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -107,12 +107,7 @@ struct ScheduleFreeSgdOptions {
   Hyperparam weight_lr_power = 2;  ///< power of the learning rate in the weight
 };
 /// Schedule-free gradient descent. Throws as its parts.
-inline ScheduleFree<Sgd> schedule_free_sgd(ScheduleFreeSgdOptions o = {},
-                                           Loc loc = Loc::current()) {
-  const OpScope at("schedule_free_sgd", loc);
-  return schedule_free(sgd({.learning_rate = o.learning_rate, .weight_decay = o.weight_decay}),
-                       {o.learning_rate, o.b1, o.weight_lr_power});
-}
+ScheduleFree<Sgd> schedule_free_sgd(ScheduleFreeSgdOptions o = {}, Loc loc = Loc::current());
 
 /// Options of schedule_free_adamw.
 struct ScheduleFreeAdamWOptions {
@@ -124,14 +119,7 @@ struct ScheduleFreeAdamWOptions {
   Hyperparam weight_lr_power = 2;   ///< power of the learning rate in the weight
 };
 /// Schedule-free AdamW. Throws as its parts.
-inline ScheduleFree<Chain<ScaleByRms, AddDecayedWeights, ScaleByLearningRate>> schedule_free_adamw(
-    ScheduleFreeAdamWOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("schedule_free_adamw", loc);
-  return schedule_free(
-      chain(scale_by_rms(
-                {.decay = o.b2, .eps = o.eps, .eps_in_sqrt = false, .bias_correction = true}),
-            add_decayed_weights(o.weight_decay), scale_by_learning_rate(o.learning_rate)),
-      {o.learning_rate, o.b1, o.weight_lr_power});
-}
+ScheduleFree<Chain<ScaleByRms, AddDecayedWeights, ScaleByLearningRate>> schedule_free_adamw(
+    ScheduleFreeAdamWOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

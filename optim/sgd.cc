@@ -19,4 +19,6 @@ Sgd::Sgd(SgdOptions options, Loc loc) : options_(std::move(options)) {
   options_.weight_decay.check("sgd", "weight_decay", Range::kNotNegative);
 }
 
+Sgd sgd(SgdOptions options, Loc loc) { return Sgd(std::move(options), loc); }
+
 }  // namespace spruce::optim

@@ -122,8 +122,6 @@ class Sgd {
   SgdOptions options_;
 };
 /// Gradient descent: sgd({.learning_rate = 0.1, .momentum = 0.9}). Throws as Sgd's constructor.
-inline Sgd sgd(SgdOptions options = {}, Loc loc = Loc::current()) {
-  return Sgd(std::move(options), loc);
-}
+Sgd sgd(SgdOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -87,4 +87,11 @@ ScaleByShampoo scale_by_shampoo(ScaleByShampoo o, Loc loc) {
   return o;
 }
 
+Chain<ScaleByShampoo, AddDecayedWeights, ScaleByLearningRate> shampoo(ShampooOptions o, Loc loc) {
+  const OpScope at("shampoo", loc);
+  return named_chain("shampoo", scale_by_shampoo({o.decay, o.eps, o.iterations, o.max_size}),
+                     add_decayed_weights(o.weight_decay, o.mask),
+                     scale_by_learning_rate(o.learning_rate));
+}
+
 }  // namespace spruce::optim

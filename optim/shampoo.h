@@ -83,12 +83,7 @@ struct ShampooOptions {
   Mask mask = {};                 ///< which parameters decay; empty: all of them
 };
 /// Shampoo. Throws as its parts.
-inline Chain<ScaleByShampoo, AddDecayedWeights, ScaleByLearningRate> shampoo(
-    ShampooOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("shampoo", loc);
-  return named_chain("shampoo", scale_by_shampoo({o.decay, o.eps, o.iterations, o.max_size}),
-                     add_decayed_weights(o.weight_decay, o.mask),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByShampoo, AddDecayedWeights, ScaleByLearningRate> shampoo(ShampooOptions o = {},
+                                                                      Loc loc = Loc::current());
 
 }  // namespace spruce::optim

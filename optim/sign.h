@@ -31,11 +31,7 @@ struct SignSgdOptions {
   Schedule learning_rate = 1e-3;  ///< constant, or a function of the number of updates
 };
 /// signSGD: each parameter goes learning_rate up or down. Throws as scale_by_learning_rate.
-inline Chain<ScaleBySign, ScaleByLearningRate> sign_sgd(SignSgdOptions o = {},
-                                                        Loc loc = Loc::current()) {
-  const OpScope at("sign_sgd", loc);
-  return named_chain("sign_sgd", scale_by_sign(), scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleBySign, ScaleByLearningRate> sign_sgd(SignSgdOptions o = {}, Loc loc = Loc::current());
 
 /// Options of signum.
 struct SignumOptions {
@@ -44,13 +40,7 @@ struct SignumOptions {
 };
 /// signSGD by a running mean of the gradients. Throws ValueError for a beta outside of 0 <= beta <
 /// 1, and as scale_by_learning_rate.
-inline Chain<Ema, ScaleBySign, ScaleByLearningRate> signum(SignumOptions o = {},
-                                                           Loc loc = Loc::current()) {
-  const OpScope at("signum", loc);
-  o.beta.check("signum", "beta", spruce::internal::Range::kDecay);
-  return named_chain("signum", ema(o.beta, false), scale_by_sign(),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<Ema, ScaleBySign, ScaleByLearningRate> signum(SignumOptions o = {}, Loc loc = Loc::current());
 
 /// State of rprop.
 template <class T>
@@ -99,20 +89,8 @@ struct ScaleByRprop {
 };
 /// Rprop without the sign of descent, as a part of chain(); scale(-1) comes behind it. Throws
 /// ValueError for numbers that are negative or not finite, and an eta_minus above 1.
-inline ScaleByRprop scale_by_rprop(ScaleByRprop o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  using spruce::internal::Range;
-  o.learning_rate.check("scale_by_rprop", "learning_rate", Range::kNotNegative);
-  o.eta_minus.check("scale_by_rprop", "eta_minus", Range::kShare);
-  o.eta_plus.check("scale_by_rprop", "eta_plus", Range::kNotNegative);
-  o.min_step_size.check("scale_by_rprop", "min_step_size", Range::kNotNegative);
-  o.max_step_size.check("scale_by_rprop", "max_step_size", Range::kNotNegative);
-  return o;
-}
+ScaleByRprop scale_by_rprop(ScaleByRprop o = {}, Loc loc = Loc::current());
 /// Rprop. Throws as scale_by_rprop.
-inline Chain<ScaleByRprop, Scale> rprop(ScaleByRprop options = {}, Loc loc = Loc::current()) {
-  const OpScope at("rprop", loc);
-  return named_chain("rprop", scale_by_rprop(std::move(options)), scale(-1));
-}
+Chain<ScaleByRprop, Scale> rprop(ScaleByRprop options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

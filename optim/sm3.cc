@@ -59,4 +59,10 @@ ScaleBySm3 scale_by_sm3(ScaleBySm3 o, Loc loc) {
   return o;
 }
 
+Chain<ScaleBySm3, ScaleByLearningRate> sm3(Sm3Options o, Loc loc) {
+  const OpScope at("sm3", loc);
+  return named_chain("sm3", scale_by_sm3({.b1 = o.momentum}),
+                     scale_by_learning_rate(o.learning_rate));
+}
+
 }  // namespace spruce::optim

@@ -57,10 +57,6 @@ struct Sm3Options {
   Hyperparam momentum = 0.9;      ///< decay of the mean of scaled gradients
 };
 /// SM3. Throws as its parts.
-inline Chain<ScaleBySm3, ScaleByLearningRate> sm3(Sm3Options o = {}, Loc loc = Loc::current()) {
-  const OpScope at("sm3", loc);
-  return named_chain("sm3", scale_by_sm3({.b1 = o.momentum}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleBySm3, ScaleByLearningRate> sm3(Sm3Options o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

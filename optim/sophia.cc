@@ -15,4 +15,12 @@ ScaleBySophia scale_by_sophia(ScaleBySophia o, Loc loc) {
   return o;
 }
 
+Chain<ScaleBySophia, AddDecayedWeights, ScaleByLearningRate> sophia(SophiaOptions o, Loc loc) {
+  const OpScope at("sophia", loc);
+  return named_chain(
+      "sophia",
+      scale_by_sophia({o.b1, o.b2, o.eps, o.gamma, o.clip_threshold, o.update_interval, o.key}),
+      add_decayed_weights(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate));
+}
+
 }  // namespace spruce::optim

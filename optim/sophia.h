@@ -156,13 +156,7 @@ struct SophiaOptions {
 };
 /// Sophia: sophia().update(grads, state, params, objective), where objective(params) is the loss.
 /// Throws as its parts.
-inline Chain<ScaleBySophia, AddDecayedWeights, ScaleByLearningRate> sophia(
-    SophiaOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("sophia", loc);
-  return named_chain(
-      "sophia",
-      scale_by_sophia({o.b1, o.b2, o.eps, o.gamma, o.clip_threshold, o.update_interval, o.key}),
-      add_decayed_weights(o.weight_decay, o.mask), scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleBySophia, AddDecayedWeights, ScaleByLearningRate> sophia(SophiaOptions o = {},
+                                                                    Loc loc = Loc::current());
 
 }  // namespace spruce::optim

@@ -87,4 +87,8 @@ std::pair<IndexedSlices, AdamState<Array>> SparseAdam::update(const IndexedSlice
   return {{rows.indices, first(updates)}, std::move(state)};
 }
 
+SparseAdam sparse_adam(SparseAdamOptions options, Loc loc) {
+  return SparseAdam(std::move(options), loc);
+}
+
 }  // namespace spruce::optim

@@ -52,8 +52,6 @@ class SparseAdam {
 /// Adam for one table, whose gradient is given for some rows: take the rows, differentiate the loss
 /// by them, and pass {indices, gradients} to update(). A dense gradient has zeros elsewhere, and
 /// adam would update those rows too. Throws as SparseAdam's constructor.
-inline SparseAdam sparse_adam(SparseAdamOptions options = {}, Loc loc = Loc::current()) {
-  return SparseAdam(std::move(options), loc);
-}
+SparseAdam sparse_adam(SparseAdamOptions options = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

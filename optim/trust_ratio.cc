@@ -61,4 +61,26 @@ Fromage::Fromage(Schedule learning_rate, Hyperparam min_norm, Loc loc)
   trust_ = scale_by_trust_ratio({.min_norm = std::move(min_norm)});
 }
 
+Chain<AddDecayedWeights, Masked<ScaleByTrustRatio>, ScaleByLearningRate, Trace> lars(LarsOptions o,
+                                                                                     Loc loc) {
+  const OpScope at("lars", loc);
+  o.momentum.check("lars", "momentum", spruce::internal::Range::kShare);
+  return named_chain(
+      "lars", add_decayed_weights(o.weight_decay, o.weight_decay_mask),
+      masked(scale_by_trust_ratio({0, o.trust_coefficient, o.eps}), o.trust_ratio_mask),
+      scale_by_learning_rate(o.learning_rate), trace(o.momentum, o.nesterov));
+}
+
+Chain<ScaleByAdam, AddDecayedWeights, ScaleByTrustRatio, ScaleByLearningRate> lamb(LambOptions o,
+                                                                                   Loc loc) {
+  const OpScope at("lamb", loc);
+  return named_chain("lamb", scale_by_adam({o.b1, o.b2, o.eps, o.eps_root}),
+                     add_decayed_weights(o.weight_decay, o.mask), scale_by_trust_ratio(),
+                     scale_by_learning_rate(o.learning_rate));
+}
+
+Fromage fromage(FromageOptions o, Loc loc) {
+  return Fromage(std::move(o.learning_rate), std::move(o.min_norm), loc);
+}
+
 }  // namespace spruce::optim

@@ -114,15 +114,8 @@ struct LarsOptions {
   bool nesterov = false;                ///< Nesterov's form of the momentum
 };
 /// LARS. Throws as its parts.
-inline Chain<AddDecayedWeights, Masked<ScaleByTrustRatio>, ScaleByLearningRate, Trace> lars(
-    LarsOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("lars", loc);
-  o.momentum.check("lars", "momentum", spruce::internal::Range::kShare);
-  return named_chain(
-      "lars", add_decayed_weights(o.weight_decay, o.weight_decay_mask),
-      masked(scale_by_trust_ratio({0, o.trust_coefficient, o.eps}), o.trust_ratio_mask),
-      scale_by_learning_rate(o.learning_rate), trace(o.momentum, o.nesterov));
-}
+Chain<AddDecayedWeights, Masked<ScaleByTrustRatio>, ScaleByLearningRate, Trace> lars(
+    LarsOptions o = {}, Loc loc = Loc::current());
 
 /// Options of lamb.
 struct LambOptions {
@@ -135,13 +128,8 @@ struct LambOptions {
   Mask mask = {};                 ///< which parameters decay; empty: all of them
 };
 /// LAMB. Throws as its parts.
-inline Chain<ScaleByAdam, AddDecayedWeights, ScaleByTrustRatio, ScaleByLearningRate> lamb(
-    LambOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("lamb", loc);
-  return named_chain("lamb", scale_by_adam({o.b1, o.b2, o.eps, o.eps_root}),
-                     add_decayed_weights(o.weight_decay, o.mask), scale_by_trust_ratio(),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByAdam, AddDecayedWeights, ScaleByTrustRatio, ScaleByLearningRate> lamb(
+    LambOptions o = {}, Loc loc = Loc::current());
 
 /// params' = (params - rate * |params| / |grads| * grads) / sqrt(1 + rate^2), array by array.
 class Fromage {
@@ -183,8 +171,6 @@ struct FromageOptions {
   Hyperparam min_norm = 1e-6;     ///< the least norm of parameters and of gradients that counts
 };
 /// Fromage. Throws as Fromage's constructor.
-inline Fromage fromage(FromageOptions o = {}, Loc loc = Loc::current()) {
-  return Fromage(std::move(o.learning_rate), std::move(o.min_norm), loc);
-}
+Fromage fromage(FromageOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

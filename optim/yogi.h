@@ -47,13 +47,7 @@ struct ScaleByYogi {
 };
 /// Yogi without a learning rate, as a part of chain(). Throws ValueError unless 0 <= b1, b2 < 1 and
 /// the other numbers are finite and not negative.
-inline ScaleByYogi scale_by_yogi(ScaleByYogi o = {}, Loc loc = Loc::current()) {
-  const LocScope at(loc);
-  internal::check_moments("scale_by_yogi", o.b1, o.b2, o.eps, o.eps_root);
-  o.initial_accumulator_value.check("scale_by_yogi", "initial_accumulator_value",
-                                    spruce::internal::Range::kNotNegative);
-  return o;
-}
+ScaleByYogi scale_by_yogi(ScaleByYogi o = {}, Loc loc = Loc::current());
 
 /// Options of yogi.
 struct YogiOptions {
@@ -63,10 +57,6 @@ struct YogiOptions {
   Hyperparam eps = 1e-3;          ///< added to the root, outside of it
 };
 /// Yogi. Throws as scale_by_yogi and scale_by_learning_rate.
-inline Chain<ScaleByYogi, ScaleByLearningRate> yogi(YogiOptions o = {}, Loc loc = Loc::current()) {
-  const OpScope at("yogi", loc);
-  return named_chain("yogi", scale_by_yogi({o.b1, o.b2, o.eps}),
-                     scale_by_learning_rate(o.learning_rate));
-}
+Chain<ScaleByYogi, ScaleByLearningRate> yogi(YogiOptions o = {}, Loc loc = Loc::current());
 
 }  // namespace spruce::optim

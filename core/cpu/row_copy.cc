@@ -11,6 +11,7 @@ namespace spruce::cpu {
 namespace {
 
 constexpr int64_t kMostLines = 16;  // of a row that are asked for; the processor goes on by itself
+constexpr int64_t kBytesAhead = 4096;  // more delays what is stored
 constexpr int64_t kMostInline = 2048;  // bytes of a row that are not left to memcpy
 
 // A row as a few of the widest loads that fit; the last one reaches back over the one before it.
@@ -39,7 +40,7 @@ SPRUCE_INLINE void copy_row(char* to, const char* from, int64_t bytes) {
 
 template <int kWidest>
 SPRUCE_INLINE void body(RowCopy rows, int64_t count, char* to, int64_t step) {
-  const int64_t bytes = rows.bytes, ahead = rows_ahead(bytes);
+  const int64_t bytes = rows.bytes, ahead = rows_ahead(bytes, kBytesAhead);
   const int64_t lines = std::min(kMostLines, ceil_div(bytes, kLineBytes));
   for (int64_t i = 0; i < count; ++i, to += step) {
     rows.ask(i + ahead, lines);

@@ -12,12 +12,12 @@ namespace spruce::cpu {
 /// Bytes that a processor loads at once.
 inline constexpr int64_t kLineBytes = 64;
 /// The most rows between the one that is worked on and the one whose memory is asked for.
-inline constexpr int64_t kMostRowsAhead = 16;
+inline constexpr int64_t kMostRowsAhead = 32;
 
-/// The number of rows of so many bytes that the processor loads while it works on others.
-constexpr int64_t rows_ahead(int64_t bytes) {
-  constexpr int64_t kBytesAhead = 4096;
-  const int64_t rows = kBytesAhead / (bytes > 0 ? bytes : 1);
+/// The number of rows of `bytes` that make up `bytes_ahead`: those that the processor loads while
+/// it works on others.
+constexpr int64_t rows_ahead(int64_t bytes, int64_t bytes_ahead) {
+  const int64_t rows = bytes_ahead / (bytes > 0 ? bytes : 1);
   return rows < 2 ? 2 : rows > kMostRowsAhead ? kMostRowsAhead : rows;
 }
 

@@ -56,6 +56,10 @@ bool is_zip(const Source& source) {
 
 }  // namespace
 
+void StaticWriter::static_value(const tree::internal::StaticValue& value) {
+  if (value.has_text()) texts.emplace(path(), value.exact_text());
+}
+
 void throw_not_restored(const std::string& path, const std::string& text, const char* why) {
   throw TreeError("load_tree: the static field " + path + " cannot become " + text + ": " + why);
 }

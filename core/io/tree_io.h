@@ -34,9 +34,7 @@ using StaticTexts = std::map<std::string, std::string>;
 class StaticWriter final : public tree::internal::PathObserver {
  public:
   StaticTexts texts;
-  void static_value(const tree::internal::StaticValue& value) override {
-    if (value.has_text()) texts.emplace(path(), value.exact_text());
-  }
+  void static_value(const tree::internal::StaticValue& value) override;
 };
 
 /// Throws TreeError: a static field cannot get the value that the file has.

@@ -9,23 +9,22 @@ folders=()
 for folder in core transforms nn optim data cuda include tests examples benchmarks; do
   [[ -d $folder ]] && folders+=("$folder")
 done
-failed=0
-count=0
-while IFS= read -r -d '' file; do
-  count=$((count + 1))
-  lines=$(wc -l <"$file")
-  if ((lines > 500)); then
-    echo "$file: $lines lines; one concept, one file, 500 at most"
-    failed=1
-  fi
-  if ! head -n 1 "$file" | grep -qx '// SPDX-License-Identifier: Apache-2.0'; then
-    echo "$file: the first line is not // SPDX-License-Identifier: Apache-2.0"
-    failed=1
-  fi
-  if [[ $file == *.h ]] && ! grep -qx '#pragma once' "$file"; then
-    echo "$file: no #pragma once"
-    failed=1
-  fi
-done < <(find "${folders[@]}" \( -name '*.h' -o -name '*.cc' \) -print0)
-((failed)) || echo "$count sources keep the house rules"
-exit "$failed"
+find "${folders[@]}" \( -name '*.h' -o -name '*.cc' \) -print | awk '
+  {
+    files++
+    lines = guard = 0
+    while ((getline line < $0) > 0) {
+      if (++lines == 1 && line != "// SPDX-License-Identifier: Apache-2.0")
+        wrong($0 ": the first line is not // SPDX-License-Identifier: Apache-2.0")
+      if (line == "#pragma once") guard = 1
+    }
+    close($0)
+    if (lines == 0) wrong($0 ": empty")
+    if (lines > 500) wrong($0 ": " lines " lines; one concept, one file, 500 at most")
+    if ($0 ~ /[.]h$/ && !guard) wrong($0 ": no #pragma once")
+  }
+  function wrong(what) { print what; failed = 1 }
+  END {
+    if (!failed) print files " sources keep the house rules"
+    exit failed
+  }'

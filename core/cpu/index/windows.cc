@@ -78,12 +78,13 @@ struct Located {
                                       int64_t* places) {
     const W last = static_cast<W>(key.last), highest = std::max(last, W{0}),
             stride = static_cast<W>(key.stride), wrap = static_cast<W>(key.wrap);
-    const int64_t first = key.first, step = key.step;
+    const int64_t step = key.step;
+    int64_t first = key.first;  // of position i: a product would cost as much as all the rest
     SPRUCE_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < n; ++i, first += step) {
       const W at = wrapped(static_cast<W>(place_of(entries[i])), wrap);
       const W inside = std::min(std::max(at, W{0}), highest);
-      const int64_t place = first + i * step + int64_t{inside} * int64_t{stride};
+      const int64_t place = first + int64_t{inside} * int64_t{stride};
       const bool outside = (at != inside) | (inside > last);
       places[i] = kClip ? place : place | -static_cast<int64_t>(outside);
     }

@@ -13,6 +13,7 @@ namespace spruce::cpu {
 namespace {
 
 constexpr int64_t kMostBytes = 4096;  // of a row that are asked for
+constexpr int64_t kBytesAhead = 8192;
 
 SPRUCE_INLINE float widened(float x) { return x; }
 SPRUCE_INLINE float widened(Bfloat16 x) {
@@ -122,8 +123,8 @@ SPRUCE_INLINE void pairs(const Rows<Bfloat16>& rows, int64_t count, int64_t colu
 template <int kWide, class T>
 SPRUCE_INLINE void body(const RowCopy& all, int64_t lists, int64_t count, float* to) {
   const int64_t n = all.bytes / static_cast<int64_t>(sizeof(T));
-  Rows<T> rows{reinterpret_cast<const T*>(all.from), all.places, all.known, rows_ahead(all.bytes),
-               std::min(all.bytes, kMostBytes)};
+  Rows<T> rows{reinterpret_cast<const T*>(all.from), all.places, all.known,
+               rows_ahead(all.bytes, kBytesAhead), std::min(all.bytes, kMostBytes)};
   for (int64_t list = 0; list < lists; ++list) {
     int64_t j = 0;
     if (whole(rows.places, count)) {

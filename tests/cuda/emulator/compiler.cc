@@ -86,30 +86,38 @@ std::string own_path(const std::string& path) {
   return path + "." + std::to_string(::getpid()) + "." + std::to_string(next++);
 }
 
-// A copy of the header that is precompiled.
-std::string precompiled_header() {
-  const std::string copy = std::string(kFolder) + "/" + hash(read(kHeader) + kFlags) + ".h";
-  if (fs::exists(copy)) return copy;
-  const std::string own = own_path(copy);
-  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + "-x c++-header " +
-                              kHeader + " -o " + own + ".gch";
-  // Without it texts take longer, that is all.
-  if (std::system(command.c_str()) == 0) fs::rename(own + ".gch", copy + ".gch");
-  fs::copy_file(kHeader, own);
-  fs::rename(own, copy);
-  return copy;
+// A header of that text, precompiled.
+std::string precompiled_header(const std::string& text) {
+  const std::string path = std::string(kFolder) + "/" + hash(text + kFlags) + ".h";
+  if (fs::exists(path)) return path;
+  const std::string own = own_path(path);
+  std::ofstream(own, std::ios::binary) << text;
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + "-x c++-header " + own +
+                              " -o " + own + ".gch > /dev/null 2>&1";
+  // Without it texts take longer, that is all; and those that it is wrong in say so.
+  if (std::system(command.c_str()) == 0) fs::rename(own + ".gch", path + ".gch");
+  fs::rename(own, path);
+  return path;
+}
+
+// What the texts of many kernels begin with: the functions in front of the first one.
+std::string_view head_of(std::string_view text) {
+  const size_t kernel = text.find("extern \"C\"");
+  const std::string_view head = text.substr(0, kernel == text.npos ? 0 : kernel);
+  return head.find("__shared__") == head.npos ? head : std::string_view();
 }
 
 // The path of the library that holds the kernels of the text, or "" and a log.
 std::string compile(const std::string& text, std::string& log) {
   fs::create_directories(kFolder);
-  static const std::string header = precompiled_header();
-  const std::string stem = std::string(kFolder) + "/" + hash(text + header);
+  static const std::string every = read(kHeader);
+  const std::string stem = std::string(kFolder) + "/" + hash(text + every + kFlags);
   const std::string library = stem + ".so";
   if (fs::exists(library)) return library;
-  const std::string own = own_path(stem);
+  const std::string own = own_path(stem), head(head_of(text));
+  const std::string header = precompiled_header(every + head);
   std::ofstream(own + ".cu", std::ios::binary) << text;
-  std::ofstream(own + ".cc", std::ios::binary) << for_the_host(text);
+  std::ofstream(own + ".cc", std::ios::binary) << for_the_host(text.substr(head.size()));
   const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + "-include " + header +
                               " -x c++ " + own + ".cc -o " + own + ".so > " + own + ".log 2>&1";
   ++compiled;
