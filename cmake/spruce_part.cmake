@@ -132,8 +132,8 @@ function(spruce_compile_small name)
   set_property(GLOBAL APPEND PROPERTY SPRUCE_OBJECTS_s spruce_${name}_small)
 endfunction()
 
-# Addresses that the loader has to adjust take an eighth of the room in a form that glibc reads since
-# 2.36.
+# Addresses that the loader has to adjust take an eighth of the room in a form that glibc reads
+# since 2.36.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LINK_OPTIONS "LINKER:-z,pack-relative-relocs")
 check_cxx_source_compiles(
@@ -147,9 +147,9 @@ unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
 # spruce_link_options(<library>)
 #
-# Sets how a library of ours is linked: its functions call each other directly, not through the table
-# in which a program could replace them. Release leaves out the names of local functions, which only
-# debuggers read: a tenth of the file.
+# Sets how a library of ours is linked: its functions call each other directly, not through the
+# table in which a program could replace them. Release leaves out the names of local functions,
+# which only debuggers read: a tenth of the file.
 function(spruce_link_options library)
   target_link_options(
     ${library}

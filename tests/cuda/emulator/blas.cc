@@ -190,21 +190,35 @@ double at_the_end(const Operation& o, double sum, int64_t row) {
   return v;
 }
 
+// `count` columns of a matrix as it is stored, or rows, of `depth` elements each, one behind the
+// other: every element is read once, not for each of the others that it is multiplied by.
+std::vector<double> lines(const Matrix& m, const void* p, int64_t batch, int64_t count,
+                          int64_t depth, bool columns, bool tf32) {
+  std::vector<double> out(static_cast<size_t>(count * depth));
+  double* to = out.data();
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t k = 0; k < depth; ++k) {
+      const int64_t at = columns ? k + i * m.leading : i + k * m.leading;
+      const double v = read(p, m.type, batch * m.batch_step + at);
+      *to++ = tf32 ? in_tf32(v) : v;
+    }
+  }
+  return out;
+}
+
 void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix& b, const void* pb,
               const Matrix& d, void* pd) {
   const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
   const bool tf32 = o.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   const int64_t depth = ta ? a.rows : a.columns;
   for (int64_t n = 0; n < d.batches; ++n) {
+    const std::vector<double> rows = lines(a, pa, n, d.rows, depth, ta, tf32),
+                              columns = lines(b, pb, n, d.columns, depth, !tb, tf32);
     for (int64_t j = 0; j < d.columns; ++j) {
       for (int64_t i = 0; i < d.rows; ++i) {
+        const double *x = rows.data() + i * depth, *y = columns.data() + j * depth;
         double sum = 0;
-        for (int64_t k = 0; k < depth; ++k) {
-          const int64_t ia = n * a.batch_step + (ta ? k + i * a.leading : i + k * a.leading);
-          const int64_t ib = n * b.batch_step + (tb ? j + k * b.leading : k + j * b.leading);
-          const double x = read(pa, a.type, ia), y = read(pb, b.type, ib);
-          sum += tf32 ? in_tf32(x) * in_tf32(y) : x * y;
-        }
+        for (int64_t k = 0; k < depth; ++k) sum += x[k] * y[k];
         if (o.epilogue != CUBLASLT_EPILOGUE_DEFAULT) sum = at_the_end(o, sum, i);
         write(pd, d.type, n * d.batch_step + i + j * d.leading, sum);
       }

@@ -29,11 +29,17 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kHeader = SPRUCE_SOURCE_DIR "/tests/cuda/emulator/kernel_header.h";
 constexpr const char* kFolder = SPRUCE_EMULATED_KERNELS;
-// Thousands of texts are compiled, most of them for one call of a few elements: compiling has to
-// be quick, not what it makes. What a kernel calls of libm is in the program that loads it.
+// What a kernel calls of libm is in the program that loads it.
 constexpr const char* kFlags =
-    " -std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-strict-aliasing"
+    " -std=c++17 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-strict-aliasing"
     " -fno-exceptions -fno-asynchronous-unwind-tables -nostdlib -fno-use-linker-plugin ";
+// Thousands of texts are compiled, most of them for one call of a few elements: compiling has to
+// be quick, not what it makes. Programs that work on many elements say so.
+const std::string& flags() {
+  static const bool fast = std::getenv("SPRUCE_EMULATOR_OPTIMIZES") != nullptr;
+  static const std::string all = std::string(fast ? " -O1" : " -O0") + kFlags;
+  return all;
+}
 constexpr std::string_view kMark = "emulated ";
 
 std::atomic<int64_t> compiled{0};
@@ -88,11 +94,11 @@ std::string own_path(const std::string& path) {
 
 // A header of that text, precompiled.
 std::string precompiled_header(const std::string& text) {
-  const std::string path = std::string(kFolder) + "/" + hash(text + kFlags) + ".h";
+  const std::string path = std::string(kFolder) + "/" + hash(text + flags()) + ".h";
   if (fs::exists(path)) return path;
   const std::string own = own_path(path);
   std::ofstream(own, std::ios::binary) << text;
-  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + "-x c++-header " + own +
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) + flags() + "-x c++-header " + own +
                               " -o " + own + ".gch > /dev/null 2>&1";
   // Without it texts take longer, that is all; and those that it is wrong in say so.
   if (std::system(command.c_str()) == 0) fs::rename(own + ".gch", path + ".gch");
@@ -111,14 +117,14 @@ std::string_view head_of(std::string_view text) {
 std::string compile(const std::string& text, std::string& log) {
   fs::create_directories(kFolder);
   static const std::string every = read(kHeader);
-  const std::string stem = std::string(kFolder) + "/" + hash(text + every + kFlags);
+  const std::string stem = std::string(kFolder) + "/" + hash(text + every + flags());
   const std::string library = stem + ".so";
   if (fs::exists(library)) return library;
   const std::string own = own_path(stem), head(head_of(text));
   const std::string header = precompiled_header(every + head);
   std::ofstream(own + ".cu", std::ios::binary) << text;
   std::ofstream(own + ".cc", std::ios::binary) << for_the_host(text.substr(head.size()));
-  const std::string command = std::string(SPRUCE_HOST_COMPILER) + kFlags + "-include " + header +
+  const std::string command = std::string(SPRUCE_HOST_COMPILER) + flags() + "-include " + header +
                               " -x c++ " + own + ".cc -o " + own + ".so > " + own + ".log 2>&1";
   ++compiled;
   const int status = std::system(command.c_str());

@@ -32,16 +32,38 @@ void give_back(char* pages, size_t bytes) {
   if (pages != nullptr) ::munmap(pages - kGap, bytes + 2 * kGap);
 }
 
+// What a program keeps of released memory, so that most blocks do not begin with faults of pages.
+constexpr size_t kMostKept = size_t{64} << 20;
+
 }  // namespace
+
+char* DeviceMemory::take_pages(size_t bytes) {
+  std::vector<char*>& kept = kept_[bytes];
+  if (!kept.empty()) {
+    char* const pages = kept.back();
+    kept.pop_back();
+    kept_bytes_ -= bytes;
+    return pages;
+  }
+  char* const pages = reserve(bytes);
+  if (pages == nullptr || ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0) return pages;
+  give_back(pages, bytes);
+  return nullptr;
+}
+
+void DeviceMemory::keep_pages(char* pages, size_t bytes) {
+  if (kept_bytes_ + bytes > kMostKept) return give_back(pages, bytes);
+  kept_[bytes].push_back(pages);
+  kept_bytes_ += bytes;
+}
 
 // The end of the block stands as near to the end of its pages as the alignment allows.
 void* DeviceMemory::allocate(size_t bytes) {
   if (bytes > limit_ - std::min(limit_, used_)) return nullptr;
   const size_t rounded = (bytes + kAlign - 1) / kAlign * kAlign;
   const size_t inner = std::max<size_t>(1, (rounded + page() - 1) / page()) * page();
-  const Block block = {reserve(inner), reserve(inner), inner, bytes};
-  if (block.locked == nullptr || block.pages == nullptr ||
-      ::mprotect(block.pages, inner, PROT_READ | PROT_WRITE) != 0) {
+  const Block block = {reserve(inner), take_pages(inner), inner, bytes};
+  if (block.locked == nullptr || block.pages == nullptr) {
     give_back(block.locked, inner);
     give_back(block.pages, inner);
     return nullptr;
@@ -69,7 +91,7 @@ std::string DeviceMemory::release(void* p) {
     whole = whole && static_cast<unsigned char>(*c) == kGuard;
   used_ -= block.bytes;
   give_back(block.locked, block.page_bytes);
-  give_back(block.pages, block.page_bytes);
+  keep_pages(block.pages, block.page_bytes);
   blocks_.erase(it);
   return whole ? "" : "a kernel has written outside of a block of memory";
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace spruce::cuda_emulator {
 
@@ -35,8 +36,13 @@ class DeviceMemory {
   };
   using Blocks = std::map<const char*, Block>;  // by the beginning that the program has
   Blocks::const_iterator find(const void* p) const;
+  // Pages for kernels: new ones, or those of a block of that size that was released.
+  char* take_pages(size_t bytes);
+  void keep_pages(char* pages, size_t bytes);
 
   Blocks blocks_;
+  std::map<size_t, std::vector<char*>> kept_;  // by size
+  size_t kept_bytes_ = 0;
   size_t used_ = 0;
   size_t limit_ = size_t{8} << 30;
 };
