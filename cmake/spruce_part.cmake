@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+# Whether the build has speed or size as its aim.
 set(SPRUCE_OPTIMISED ON)
 if(CMAKE_BUILD_TYPE AND NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
   set(SPRUCE_OPTIMISED OFF)
@@ -132,25 +133,23 @@ function(spruce_compile_small name)
   set_property(GLOBAL APPEND PROPERTY SPRUCE_OBJECTS_s spruce_${name}_small)
 endfunction()
 
-# Addresses that the loader has to adjust take an eighth of the room in a form that glibc reads
-# since 2.36.
 include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_LINK_OPTIONS "LINKER:-z,pack-relative-relocs")
-check_cxx_source_compiles(
-  "#include <features.h>
-  #if !__GLIBC_PREREQ(2, 36)
-  #error
-  #endif
-  int main() {}"
-  SPRUCE_HAS_PACKED_RELOCATIONS)
-unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
 # spruce_link_options(<library>)
 #
 # Sets how a library of ours is linked: its functions call each other directly, not through the
-# table in which a program could replace them. Release leaves out the names of local functions,
+# table in which a program could replace them. Relocations relative to the address of the library
+# are packed where glibc reads that, since 2.36. Release leaves out the names of local functions,
 # which only debuggers read: a tenth of the file.
 function(spruce_link_options library)
+  set(CMAKE_REQUIRED_LINK_OPTIONS LINKER:-z,pack-relative-relocs)
+  check_cxx_source_compiles(
+    "#include <features.h>
+    #if !__GLIBC_PREREQ(2, 36)
+    #error
+    #endif
+    int main() {}"
+    SPRUCE_HAS_PACKED_RELOCATIONS)
   target_link_options(
     ${library}
     PRIVATE

@@ -167,14 +167,14 @@ void watch(std::vector<Array>& x, std::function<void(std::vector<Array>&)> chang
 
 }  // namespace
 
-GradientLink gradient_link() { return std::make_shared<std::vector<Array>>(); }
-
-void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link) {
+GradientLink watch_inputs(Node& node, std::vector<Array>& inputs) {
+  const auto link = std::make_shared<std::vector<Array>>();
   const auto hooks = node.backward_hooks;
   const auto self = node.shared_from_this();
   watch(inputs, [hooks, self, link](std::vector<Array>& gradients) {
     for (const auto& h : hooks) h.hook(ModuleRef(self), gradients, *link);
   });
+  return link;
 }
 
 void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& link) {

@@ -124,10 +124,9 @@ Call* call_around(const Node& node, Loc loc);
 [[noreturn]] void throw_no_layer();
 
 /// The arrays as they are, with the backward hooks of the node in the way of their gradients. Those
-/// of the outputs are kept in `link` for those of the inputs.
+/// of the outputs are kept in `link`, which watch_inputs() returns, for those of the inputs.
 using GradientLink = std::shared_ptr<std::vector<Array>>;
-GradientLink gradient_link();
-void watch_inputs(Node& node, std::vector<Array>& inputs, const GradientLink& link);
+GradientLink watch_inputs(Node& node, std::vector<Array>& inputs);
 void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& link);
 /// The value of an array of the node, in a call that of the call. Throws ValueError in the forward
 /// of a module that does not list the node.
@@ -158,9 +157,8 @@ auto run_hooked(Call& call, Node& node, F& f, const Args&... args) {
   std::tuple<Args...> copies(args...);
   std::vector<Array> inputs, outputs;
   std::apply([&](const auto&... a) { (gather(a, inputs), ...); }, copies);
-  const GradientLink link = backward ? gradient_link() : nullptr;
   run_pre_hooks(node, inputs);
-  if (backward) watch_inputs(node, inputs, link);
+  const GradientLink link = backward ? watch_inputs(node, inputs) : nullptr;
   size_t at = 0;
   std::apply([&](auto&... a) { (refill(a, inputs, at), ...); }, copies);
   Result result = std::apply(f, std::as_const(copies));

@@ -79,7 +79,7 @@ struct Located {
     const W last = static_cast<W>(key.last), highest = std::max(last, W{0}),
             stride = static_cast<W>(key.stride), wrap = static_cast<W>(key.wrap);
     const int64_t step = key.step;
-    int64_t first = key.first;  // of position i: a product would cost as much as all the rest
+    int64_t first = key.first;  // of position i: a product of int64 would cost as much as the rest
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i, first += step) {
       const W at = wrapped(static_cast<W>(place_of(entries[i])), wrap);

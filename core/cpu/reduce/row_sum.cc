@@ -12,8 +12,8 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kMostBytes = 4096;  // of a row that are asked for
-constexpr int64_t kBytesAhead = 8192;
+constexpr int64_t kMostBytes = 4096;   // of a row that are asked for
+constexpr int64_t kBytesAhead = 8192;  // twice what copies take: nothing is stored in between
 
 SPRUCE_INLINE float widened(float x) { return x; }
 SPRUCE_INLINE float widened(Bfloat16 x) {

@@ -34,7 +34,7 @@ constexpr const char* kFlags =
     " -std=c++17 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-strict-aliasing"
     " -fno-exceptions -fno-asynchronous-unwind-tables -nostdlib -fno-use-linker-plugin ";
 // Thousands of texts are compiled, most of them for one call of a few elements: compiling has to
-// be quick, not what it makes. Programs that work on many elements say so.
+// be quick, not what it makes. Programs that work on many elements set the variable.
 const std::string& flags() {
   static const bool fast = std::getenv("SPRUCE_EMULATOR_OPTIMIZES") != nullptr;
   static const std::string all = std::string(fast ? " -O1" : " -O0") + kFlags;
@@ -100,7 +100,7 @@ std::string precompiled_header(const std::string& text) {
   std::ofstream(own, std::ios::binary) << text;
   const std::string command = std::string(SPRUCE_HOST_COMPILER) + flags() + "-x c++-header " + own +
                               " -o " + own + ".gch > /dev/null 2>&1";
-  // Without it texts take longer, that is all; and those that it is wrong in say so.
+  // Without it texts only take longer. What is wrong in it, the text that includes it reports.
   if (std::system(command.c_str()) == 0) fs::rename(own + ".gch", path + ".gch");
   fs::rename(own, path);
   return path;

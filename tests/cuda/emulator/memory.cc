@@ -32,7 +32,7 @@ void give_back(char* pages, size_t bytes) {
   if (pages != nullptr) ::munmap(pages - kGap, bytes + 2 * kGap);
 }
 
-// What a program keeps of released memory, so that most blocks do not begin with faults of pages.
+// The most memory of released blocks that is used again: new pages begin with page faults.
 constexpr size_t kMostKept = size_t{64} << 20;
 
 }  // namespace
