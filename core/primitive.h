@@ -5,11 +5,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "spruce/core/array.h"
+#include "spruce/core/cpu_kernel.h"
 #include "spruce/core/params.h"
 
 namespace spruce {
@@ -119,6 +121,21 @@ struct BatchArgs {
   std::span<bool> out_batched;    ///< one an output, true at first
 };
 
+/// How an input is read by some rows of the outputs, a row being a place along the first axis.
+enum class RowRead : uint8_t {
+  kRows,  ///< the same rows
+  kWhole  ///< all of it
+};
+
+/// What a rule about rows gets.
+struct RowArgs {
+  Avals in;              ///< types of the inputs
+  Avals out;             ///< types of the outputs
+  const Params& params;  ///< of the equation
+  int64_t all;           ///< how many rows there are
+  int64_t rows;          ///< how many are computed at once, more than 1, one after the other
+};
+
 /// One input for the property tests: random values in [low, high]; integers are drawn in the same
 /// range.
 struct SampleInput {
@@ -148,6 +165,7 @@ enum class PrimitiveKind : uint8_t {
                  ///< broadcasting)
   kReduction,    ///< params are ReduceParams
   kView,         ///< the output is the memory of input 0 with another shape
+  kGroup,        ///< params are GroupParams: equations that run as one
 };
 
 /// What one element of a primitive costs, beside keeping it.
@@ -171,7 +189,7 @@ struct Primitive {
   std::vector<Aval> (*shapes)(const ShapeArgs&) = nullptr;
   /// The kernel of the CPU, for every type that the shape rule lets through; null where there is
   /// nothing to compute, or where `call` does.
-  void (*cpu)(const KernelArgs&) = nullptr;
+  CpuKernel cpu = nullptr;
   /// Of an elementwise primitive, for every type that the shape rule lets through: adds what it
   /// does to one element to a scalar::Program and returns the number of the result. What generators
   /// of code read.
@@ -206,6 +224,15 @@ struct Primitive {
   /// Floating-point operations of one application; null where each element of the output (of the
   /// input, for reductions) takes about one.
   double (*flops)(const PrepareArgs& args) = nullptr;
+  /// For outputs that all have `all` rows: how the inputs are read, if any `rows` of them may be
+  /// computed by themselves, with the same bits; none else. Null where they never are. Elementwise
+  /// primitives and reductions need none (core/rules/row_blocks.h).
+  std::optional<std::vector<RowRead>> (*rows)(const RowArgs&) = nullptr;
+  /// The parameters for that many rows; null where they are those of all.
+  Params (*row_params)(const Params& params, int64_t rows) = nullptr;
+  /// Of a scatter whose updates have `all` rows: whether these may be taken in block by block, each
+  /// into what the blocks before it made, with the same bits.
+  bool (*updates_in_blocks)(const RowArgs&) = nullptr;
   /// True for parameters with which `expand` takes the place of jvp and batch.
   bool (*prefer_expand)(const Params& params) = nullptr;
 

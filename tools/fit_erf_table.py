@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fits erf(x) / x by pieces and writes core/cpu/math/erf_table.h.
+"""Fits erf(x) / x by pieces and writes core/math/erf_table.h.
 
 From the repository root:
-  python3 tools/fit_erf_table.py | clang-format > core/cpu/math/erf_table.h
+  python3 tools/fit_erf_table.py | clang-format > core/math/erf_table.h
 Made with Python 3.11 and mpmath 1.3.0: Chebyshev's polynomial of each piece, the constant rounded
 first and the rest fitted to what that leaves.
 """
@@ -37,7 +37,7 @@ def main():
     print("// SPDX-License-Identifier: Apache-2.0")
     print("#pragma once")
     print("\n// Written by tools/fit_erf_table.py; do not edit.")
-    print("namespace spruce::cpu::math {")
+    print("namespace spruce::math {")
     print("\n/// erf(x) / x = sum over k of kErfTable[k][i] (x - i/8)^k for |x - i/8| <= 1/16; error"
           f" {mp.nstr(max(e for _, e in pieces), 2)}.")
     print(f"alignas(64) inline constexpr float kErfTable[{DEGREE + 1}][{PIECES}] = {{")
@@ -45,7 +45,7 @@ def main():
         values = [f"{np.float32(float(c[k]))!s}" for c, _ in pieces]
         print("{" + ",".join((v if "." in v or "e" in v else v + ".0") + "f" for v in values) + "},")
     print("};")
-    print("\n}  // namespace spruce::cpu::math")
+    print("\n}  // namespace spruce::math")
 
 
 main()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the polynomials of core/cpu/math and writes core/cpu/math/coefficients.h.
+"""Fits the polynomials of core/math and writes core/math/coefficients.h.
 
 From the repository root:
-  python3 tools/fit_math.py | clang-format > core/cpu/math/coefficients.h
+  python3 tools/fit_math.py | clang-format > core/math/coefficients.h
 Made with Python 3.11.7, mpmath 1.3.0 and numpy 2.4.6 (Remez exchange on a dense Chebyshev grid,
 40 digits; coefficients are rounded one after another, lowest power first, and the rest refitted
 each time). The relative error of each fit, before rounding in its evaluation, stands beside it.
@@ -130,7 +130,7 @@ def main():
     print("// SPDX-License-Identifier: Apache-2.0")
     print("#pragma once")
     print("\n// Written by tools/fit_math.py; do not edit. Lowest power first.")
-    print("namespace spruce::cpu::math {")
+    print("namespace spruce::math {")
     half_ln2 = mp.log(2) / 2 * mp.mpf("1.0005")
     low, high = mp.sqrt(0.5) - 1, mp.sqrt(2) - 1
     quarter = mp.pi / 4 * mp.mpf("1.0005")
@@ -217,7 +217,7 @@ def main():
             lambda t: erf_inv_ratio((t + mp.mpf(shift))**power) - mp.mpf(apart),
             low_t, high_t, range(count),
             lambda t: 1 / erf_inv_ratio((t + mp.mpf(shift))**power), False, refit=False), False)
-    print("\n}  // namespace spruce::cpu::math")
+    print("\n}  // namespace spruce::math")
 
 
 def emit_giles():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints, as a Markdown table, the largest error of every function of core/cpu/math in ulp. From
+// Prints, as a Markdown table, the largest error of every function of core/math in ulp. From
 // the repository root:
 //   ln -sfn "$PWD" /tmp/spruce && g++ -std=c++20 -O3 -fno-math-errno -fno-trapping-math
 //     -ffp-contract=off -I/tmp -I. tools/measure_ulp.cc -o /tmp/measure_ulp && /tmp/measure_ulp

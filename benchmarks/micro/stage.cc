@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/math/math.h"
 
 namespace {
 
 namespace cpu = spruce::cpu;
 using cpu::Stage;
-using Isa = cpu::math::Isa<true>;
+using Isa = math::Isa<true>;
 
 constexpr spruce::Dtype kF = spruce::Dtype::kFloat32;
 
@@ -55,21 +55,21 @@ SPRUCE_TARGET_V4 void exp_by_hand(Arrays& a) {
   const float* x = a.in(0);
   float* y = a.out(0);
   SPRUCE_INDEPENDENT
-  for (int64_t i = 0; i < a.count; ++i) y[i] = cpu::math::exp<Isa>(x[i]);
+  for (int64_t i = 0; i < a.count; ++i) y[i] = math::exp<Isa>(x[i]);
 }
 
 SPRUCE_TARGET_V4 void tanh_by_hand(Arrays& a) {
   const float* x = a.in(0);
   float* y = a.out(0);
   SPRUCE_INDEPENDENT
-  for (int64_t i = 0; i < a.count; ++i) y[i] = cpu::math::tanh<Isa>(x[i]);
+  for (int64_t i = 0; i < a.count; ++i) y[i] = math::tanh<Isa>(x[i]);
 }
 
 SPRUCE_TARGET_V4 void silu_by_hand(Arrays& a) {
   const float *x = a.in(0), *w = a.in(1);
   float* y = a.out(0);
   SPRUCE_INDEPENDENT
-  for (int64_t i = 0; i < a.count; ++i) y[i] = x[i] * cpu::math::logistic<Isa>(x[i]) * w[i] + w[i];
+  for (int64_t i = 0; i < a.count; ++i) y[i] = x[i] * math::logistic<Isa>(x[i]) * w[i] + w[i];
 }
 
 struct Writer {

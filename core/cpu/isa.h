@@ -2,8 +2,8 @@
 // Which of the loops compiled for several instruction sets this processor runs.
 #pragma once
 
-#include "spruce/core/cpu/math/inline.h"
-#include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/cpu/targets.h"
+#include "spruce/core/math/isa.h"
 
 namespace spruce::cpu {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
 
 namespace spruce::cpu {

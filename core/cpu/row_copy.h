@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/cpu/targets.h"
 #include "spruce/core/dtype.h"
 
 namespace spruce::cpu {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/cpu/targets.h"
 
 #if SPRUCE_HAS_X86_TARGETS
 #include <immintrin.h>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/cpu/targets.h"
 
 namespace spruce::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/with_workspace.h"
 
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

@@ -35,9 +35,9 @@ struct Term {
   Labels labels;
 };
 
-class Equation {
+class Subscripts {
  public:
-  Equation(std::string_view text, std::span<const Array> operands)
+  Subscripts(std::string_view text, std::span<const Array> operands)
       : text_(text), operands_(operands) {}
 
   // Reads the whole equation.
@@ -193,7 +193,7 @@ Term summed(Term t, const Axes& axes) {
 
 class Contraction {
  public:
-  Contraction(const Equation& equation, std::vector<Term> terms)
+  Contraction(const Subscripts& equation, std::vector<Term> terms)
       : equation_(equation), terms_(std::move(terms)) {}
 
   Array run() {
@@ -339,7 +339,7 @@ class Contraction {
     return {dot_general(x.x, y.x, axes), order};
   }
 
-  const Equation& equation_;
+  const Subscripts& equation_;
   std::vector<Term> terms_;
 };
 
@@ -351,7 +351,7 @@ Array EinsumFunction::operator()(std::string_view equation, std::span<const Arra
   if (operands.empty())
     throw ValueError("einsum(\"" + std::string(equation) + "\"): there are no operands");
   internal::require_all_defined("einsum", operands);
-  Equation e(equation, operands);
+  Subscripts e(equation, operands);
   e.parse();
   Dtype dtype = operands[0].dtype();
   bool weak = operands[0].weak();

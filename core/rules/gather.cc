@@ -2,6 +2,7 @@
 #include "spruce/core/rules/gather.h"
 
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -163,6 +164,20 @@ void jvp_scatter_extremum(const JvpArgs& a) {
   if (a.tangents[2].defined()) t = add_at(t, a.tangents[2] * theirs);
   a.out_tangents[0] = t / share;
 }
+
+bool positions_are_rows(const GatherParams& p, const Aval& indices, const Aval& windows) {
+  return indices.shape.rank() > 1 && !p.offset_dims.contains(0) &&
+         indices.shape[0] == windows.shape[0];
+}
+
+bool sets_in_blocks(const RowArgs& a) {
+  const auto& p = a.params.get<GatherParams>();
+  const Aval& updates = *a.in[2];
+  return p.indices_batch_dims.empty() && has_rows(updates, a.all) &&
+         positions_are_rows(p, *a.in[1], updates);
+}
+
+bool sums_in_blocks(const RowArgs& a) { return !is_half(a.in[2]->dtype) && sets_in_blocks(a); }
 
 bool one_window(const GatherParams& p, const Shape& indices) {
   int64_t n = 1;

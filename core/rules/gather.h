@@ -48,6 +48,14 @@ void batch_scatter(const BatchArgs& a);
 /// shares.
 void jvp_scatter_extremum(const JvpArgs& a);
 
+/// True if the first axis of a gather's result, or of a scatter's updates, is that of the
+/// positions.
+bool positions_are_rows(const GatherParams& p, const Aval& indices, const Aval& windows);
+/// Rules for Primitive::updates_in_blocks of scatters that set elements, and of those that add or
+/// multiply: halves are rounded when all updates have been taken in.
+bool sets_in_blocks(const RowArgs& a);
+bool sums_in_blocks(const RowArgs& a);
+
 /// True if no two windows can touch the same element: at most one position (for each batch entry).
 bool one_window(const GatherParams& p, const Shape& indices);
 

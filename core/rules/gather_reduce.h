@@ -28,4 +28,13 @@ struct GatherReduceParams {
 /// gather_reduce(operand, indices): the reduction of the gather.
 extern const Primitive gather_reduce_p;
 
+namespace rules {
+
+/// True if its kernel reduces rows as it reads them, where a gather from an operand of that shape
+/// has a result of shape `gathered`; else it stores that result on the way.
+bool reduces_rows(const GatherParams& gather, const Shape& operand, const Shape& gathered,
+                  const Axes& axes);
+
+}  // namespace rules
+
 }  // namespace spruce

@@ -13,6 +13,11 @@ WindowParams with_front_axis(const WindowParams& w) {
           with_front(w.base_dilation, 1), with_front(w.window_dilation, 1)};
 }
 
+bool leaves_rows(const WindowParams& w) {
+  return w.window[0] == 1 && w.strides[0] == 1 && w.padding_low[0] == 0 && w.padding_high[0] == 0 &&
+         w.base_dilation[0] == 1 && w.window_dilation[0] == 1;
+}
+
 Shape window_shape(const char* op, const Aval& in, const WindowParams& w) {
   const auto fail = [&](const std::string& what) {
     throw ShapeError(std::string(op) + ": " + what + "; x " + to_string(in));

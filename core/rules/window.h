@@ -4,6 +4,7 @@
 
 #include "spruce/core/primitive.h"
 #include "spruce/core/rules/conv_params.h"
+#include "spruce/core/rules/row_blocks.h"
 
 namespace spruce {
 
@@ -46,6 +47,15 @@ P with_windows(P p, const WindowParams& w) {
 }
 /// With one more axis in front that each window has one element of: for vmap.
 WindowParams with_front_axis(const WindowParams& w);
+
+/// True if each place along the first axis is a window of its own.
+bool leaves_rows(const WindowParams& w);
+/// The rule about rows of primitives with windows.
+template <class P>
+RowReads rows_of_windows(const RowArgs& a) {
+  if (!leaves_rows(windows_of(a.params.get<P>()))) return {};
+  return rows_alike(a);
+}
 
 /// The shape of a reduction of `in` over windows. Throws ShapeError naming `op`.
 Shape window_shape(const char* op, const Aval& in, const WindowParams& w);

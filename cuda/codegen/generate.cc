@@ -4,10 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/core/rules/tiny.h"
 #include "spruce/cuda/codegen/loops.h"
 #include "spruce/cuda/codegen/sequence.h"
 #include "spruce/cuda/codegen/strided.h"
@@ -94,14 +93,10 @@ bool write(const PrepareArgs& args, const Graph& g, Kernels& out) {
 
 Kernels generate(const Primitive& primitive, const PrepareArgs& args, bool& known) {
   Kernels out;
-  if (&primitive == &fused_p) {
-    known = write(args, *args.params.get<FusedParams>().body, out);
-    return out;
-  }
-  if (&primitive == &tiny_p) {
-    const Graph& body = *args.params.get<TinyParams>().body;
+  if (primitive.kind == PrimitiveKind::kGroup) {
+    const Graph& body = *args.params.get<GroupParams>().body;
     known = write(args, body, out);
-    return known ? out : sequence(args, body, known);
+    return known || &primitive == &fused_p ? out : sequence(args, body, known);
   }
   if (primitive.kind == PrimitiveKind::kView) {
     known = true;

@@ -4,13 +4,13 @@
 #include <iterator>
 #include <type_traits>
 
-#include "spruce/core/cpu/math/coefficients.h"
+#include "spruce/core/math/coefficients.h"
 #include "spruce/cuda/codegen/prelude.h"
 
 namespace spruce::cuda {
 namespace {
 
-namespace table = cpu::math;
+namespace table = spruce::math;
 
 // A function that evaluates the polynomial with these coefficients.
 template <class T, size_t kCount>

@@ -3,10 +3,10 @@
 
 namespace spruce::cuda {
 
-std::string window_cells(KernelBuilder& kernel, const cpu::WindowPlan& plan) {
+std::string window_cells(KernelBuilder& kernel, const WindowPlan& plan) {
   std::string text = "    sp::i64 rest = i;\n";
   for (int d = plan.rank; d-- > 0;) {
-    const cpu::WindowPlan::Axis& a = plan.axes[d];
+    const WindowPlan::Axis& a = plan.axes[d];
     const std::string n = std::to_string(d);
     kernel.value("in" + n, a.in);
     kernel.value("out" + n, a.out);
@@ -21,7 +21,7 @@ std::string window_cells(KernelBuilder& kernel, const cpu::WindowPlan& plan) {
   return text;
 }
 
-std::string window_taps(const cpu::WindowPlan& plan, const std::string& each) {
+std::string window_taps(const WindowPlan& plan, const std::string& each) {
   std::string text = "    {\n    const sp::i64 tap_ = 0, offset_ = 0;\n", before = "_";
   for (int d = 0; d < plan.rank; ++d) {
     const std::string n = std::to_string(d);
@@ -43,8 +43,7 @@ Kernels window_reduction(const PrepareArgs& args, std::string_view state) {
   Kernels out;
   const int64_t n = args.out[0]->numel();
   if (n == 0) return out;
-  const cpu::WindowPlan plan(args.in[0]->shape, args.out[0]->shape,
-                             args.params.get<WindowParams>());
+  const WindowPlan plan(args.in[0]->shape, args.out[0]->shape, args.params.get<WindowParams>());
   const Dtype d = args.in[0]->dtype;
   KernelBuilder kernel("reduce_window", args);
   kernel.front(reduce_prelude());

@@ -7,8 +7,7 @@
 #include "spruce/core/array.h"
 #include "spruce/core/graph/build.h"
 #include "spruce/core/interpreter.h"
-#include "spruce/core/rules/fused.h"
-#include "spruce/core/rules/tiny.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/core/step_run.h"
 #include "spruce/cuda/cuda.h"
@@ -35,12 +34,6 @@ std::optional<Kernels> kernels_for(const Graph& g, const Equation& e) {
   return kernels;
 }
 
-const Graph* body_of(const Equation& e) {
-  if (e.primitive == &fused_p) return e.params.get<FusedParams>().body.get();
-  if (e.primitive == &tiny_p) return e.params.get<TinyParams>().body.get();
-  return nullptr;
-}
-
 // Types that name the device, in nested graphs too. A number among the constants stays on the host:
 // it goes with the launch. So do the constants of groups that are written as one kernel.
 void place(Graph& g, uint8_t device, bool constants_too) {
@@ -52,7 +45,7 @@ void place(Graph& g, uint8_t device, bool constants_too) {
       c.value = rules::to_device(c.value, device);
   }
   for (Equation& e : g.equations) {
-    const bool group = body_of(e) != nullptr;
+    const bool group = e.primitive->kind == PrimitiveKind::kGroup;
     e.params = e.params.map_graphs([&](const GraphPtr& body) -> GraphPtr {
       Graph placed = *body;
       place(placed, device, !group);
@@ -67,7 +60,7 @@ Graph prepared(Graph graph, uint8_t device) {
   place(graph, device, true);
   Graph out = rebuild(join_products(std::move(graph)),
                       [](Graph& g, Equation e, std::vector<ValueId>& renamed) {
-                        const Graph* body = body_of(e);
+                        const GraphPtr body = rules::group_body(e);
                         if (body == nullptr || kernels_for(g, e)) {
                           g.equations.push_back(std::move(e));
                           return;

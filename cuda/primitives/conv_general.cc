@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product of the windows with what they lie on, for each group: columns are the places of the
 // output, the depth is features times taps.
-#include "spruce/core/cpu/conv/conv.h"
 #include "spruce/core/rules/conv.h"
+#include "spruce/core/rules/conv_plan.h"
 #include "spruce/cuda/codegen/tiles.h"
 
 namespace spruce {
@@ -15,8 +15,8 @@ namespace {
 Kernels make_conv_general(const PrepareArgs& a) {
   Kernels out;
   if (a.out[0]->numel() == 0) return out;
-  const cpu::Conv c =
-      cpu::make_conv(a.in[0]->shape, a.in[1]->shape, a.out[0]->shape, a.params.get<ConvParams>());
+  const ConvPlan c =
+      plan_conv(a.in[0]->shape, a.in[1]->shape, a.out[0]->shape, a.params.get<ConvParams>());
   const Dtype d = a.out[0]->dtype;
   KernelBuilder kernel("convolution", a);
   const std::string x = kernel.input(0), w = kernel.input(1), y = kernel.output(0);
@@ -35,7 +35,7 @@ Kernels make_conv_general(const PrepareArgs& a) {
   std::string place =
       "        sp::i64 cell = n % cells, tap = k % taps, at = 0, size = 1;\n"
       "        bool inside = true;\n";
-  for (int i = cpu::Conv::kDims; i-- > 0;) {
+  for (int i = ConvPlan::kDims; i-- > 0;) {
     const std::string s = std::to_string(i);
     if (c.out[i] == 1 && c.window[i] == 1 && c.in[i] == 1 && c.low[i] == 0) continue;
     kernel.value("in" + s, c.in[i]);

@@ -14,7 +14,7 @@ Kernels make_window_gather(const PrepareArgs& a) {
   const int64_t n = a.out[0]->numel();
   if (n == 0) return out;
   const auto& p = a.params.get<WindowGatherParams>();
-  const cpu::WindowPlan plan(a.in[0]->shape, a.out[0]->shape, rules::windows_of(p));
+  const WindowPlan plan(a.in[0]->shape, a.out[0]->shape, rules::windows_of(p));
   const Dtype d = a.out[0]->dtype;
   KernelBuilder kernel("window_gather", a);
   const std::string x = kernel.input(0), index = kernel.input(1), y = kernel.output(0);

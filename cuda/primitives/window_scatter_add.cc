@@ -16,14 +16,14 @@ Kernels make_window_scatter_add(const PrepareArgs& a) {
   const int64_t n = a.out[0]->numel();
   if (n == 0) return out;
   const auto& p = a.params.get<WindowScatterParams>();
-  const cpu::WindowPlan plan(a.out[0]->shape, a.in[0]->shape, rules::windows_of(p));
+  const WindowPlan plan(a.out[0]->shape, a.in[0]->shape, rules::windows_of(p));
   const Dtype d = a.out[0]->dtype;
   const std::string type(text_type(d)), computed(compute_type(d));
   KernelBuilder kernel("window_scatter_add", a);
   const std::string x = kernel.input(0), index = kernel.input(1), y = kernel.output(0);
   std::string body = "    sp::i64 rest = i;\n    " + computed + " sum = 0;\n";
   for (int k = plan.rank; k-- > 0;) {
-    const cpu::WindowPlan::Axis& axis = plan.axes[k];
+    const WindowPlan::Axis& axis = plan.axes[k];
     const std::string s = std::to_string(k);
     kernel.value("in" + s, axis.in);
     kernel.value("out" + s, axis.out);

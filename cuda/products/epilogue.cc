@@ -8,9 +8,8 @@
 #include "spruce/core/graph/build.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/dot.h"
-#include "spruce/core/rules/fused.h"
 #include "spruce/core/rules/gelu.h"
-#include "spruce/core/rules/tiny.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/cuda/codegen/expression.h"
 #include "spruce/cuda/products/product.h"
@@ -34,8 +33,7 @@ struct End {
 
 // The equation's body, or the equation itself as one.
 Graph body_of(const Graph& g, const Equation& e) {
-  if (e.primitive == &fused_p) return *e.params.get<FusedParams>().body;
-  if (e.primitive == &tiny_p) return *e.params.get<TinyParams>().body;
+  if (const GraphPtr group = rules::group_body(e)) return *group;
   Graph body;
   Equation only{e.primitive, e.params, {}, {}, e.place};
   for (const ValueId v : e.inputs) only.inputs.push_back(body.add_value(g.avals[at(v)]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along short last axes take many rows at a time; each row has to give what it gives
-// alone, to the last bit.
+// Reductions along short last axes, and elementwise operations that repeat such rows, take many
+// rows at a time; each row has to give what it gives alone, to the last bit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -111,6 +111,45 @@ TEST(ShortRows, PositionsAreThoseOfTheFirstBest) {
       EXPECT_EQ(at[static_cast<size_t>(r)], best) << n << " " << r;
     }
   }
+}
+
+// What an operation repeats, repeated in memory first.
+void expect_repeated(const Array& x, const Array& y, const std::string& what) {
+  const Shape shape = broadcast_shapes("test", x.shape(), y.shape());
+  const Array wide_x = broadcast_to(x, shape), wide_y = broadcast_to(y, shape);
+  EXPECT_EQ(bits(x + y), bits(wide_x + wide_y)) << what;
+  EXPECT_EQ(bits(x * y), bits(wide_x * wide_y)) << what;
+  const Array c = x > y, other = x * y;
+  EXPECT_EQ(bits(c), bits(wide_x > wide_y)) << what;
+  const Array row = other[slice(0, 1)];
+  EXPECT_EQ(bits(where(c, x, row)), bits(where(c, wide_x, broadcast_to(row, shape)))) << what;
+}
+
+TEST(ShortRows, AreRepeatedAsInMemory) {
+  for (const Dtype dtype : {float32, float64, bfloat16, int32, uint8}) {
+    const std::string type(name(dtype));
+    for (const int64_t n : {1, 2, 3, 5, 8, 15, 16, 17, 31, 60, 63, 64}) {
+      const Array whole = values({7, 90, n}, dtype);
+      for (const Shape& shape : {Shape{n}, Shape{90, 1}, Shape{7, 1, n}, Shape{7, 90, 1},
+                                 Shape{1, 90, n}, Shape{7, 1, 1}, Shape{1, 1, 1}, Shape{90, n}})
+        expect_repeated(whole, values(shape, dtype),
+                        type + to_string(shape) + " and " + std::to_string(n));
+      // Neither has all elements.
+      expect_repeated(values({7, 1, 40, 1}, dtype), values({1, 9, 1, n}, dtype), type);
+      expect_repeated(values({7, 9, 1, n}, dtype), values({7, 1, 40, 1}, dtype), type);
+    }
+  }
+}
+
+TEST(ShortRows, AreRepeatedAsInMemoryOnThreads) {
+  const int before = threads();
+  set_threads(3);
+  for (const int64_t n : {9, 33}) {
+    expect_repeated(values({5, 4000, n}, float32), values({n}, float32), "row");
+    expect_repeated(values({5, 4000, n}, float32), values({4000, 1}, float32), "column");
+    expect_repeated(values({100, 1, 80, 1}, float32), values({1, 3, 1, n}, float32), "both");
+  }
+  set_threads(before);
 }
 
 }  // namespace

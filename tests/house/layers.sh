@@ -25,6 +25,15 @@ for part in core transforms nn optim data cuda; do
   fi
 done
 
+# The back end of the CPU is for the primitives, which name their kernels, and for itself.
+outside=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]spruce/core/cpu/' \
+  --include='*.h' --include='*.cc' core transforms nn optim data cuda |
+  grep -vE '^core/(cpu|primitives)/' || true)
+if [[ -n $outside ]]; then
+  printf 'Only core/cpu and core/primitives include core/cpu:\n%s\n' "$outside"
+  failed=1
+fi
+
 # Side-by-side headers are reached by their full names only, or the rule above could be passed by.
 local_names=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' --include='*.h' \
   --include='*.cc' core transforms nn optim data cuda | grep -v '"spruce/' || true)

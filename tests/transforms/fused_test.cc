@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused primitive: random bodies give what their equations give one by one.
-#include "spruce/core/rules/fused.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,12 +7,13 @@
 #include <random>
 
 #include "spruce/core/cpu/fusion/fused_kernel.h"
-#include "spruce/core/cpu/fusion/schedule.h"
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/fusion/schedule.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/random/random.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/workspace.h"
 #include "spruce/transforms/compile/jit.h"
 
 namespace spruce {
@@ -234,7 +233,7 @@ void run_programs(Dtype dtype, uint64_t first, uint64_t count, double tolerance,
     const Graph body =
         make_graph([&](const std::vector<Array>& x) { return program(x); })(program.args());
     const std::vector<Array> want = evaluate(body, program.args());
-    const Params params = Params::make(FusedParams{std::make_shared<const Graph>(body)});
+    const Params params = Params::make(GroupParams{std::make_shared<const Graph>(body)});
     const std::vector<Array> got = bind_all(fused_p, program.args(), params);
     for (size_t k = 0; k < want.size(); ++k) expect_near(got[k], want[k], tolerance, body);
     if (testing::Test::HasFatalFailure()) return;
@@ -381,7 +380,7 @@ TEST(Fused, WhatIsRolledPaddedAndTurnedRoundHasTheBitsOfOneOperationAfterTheOthe
       const Array x = astype(10 * random::normal(Key(1), shape), dtype);
       const Array seven = astype(array(7), dtype);
       const Graph body = make_graph(f)(x, seven);
-      ASSERT_TRUE(cpu::schedule_of(body)) << body;
+      ASSERT_TRUE(fusion::schedule_of(body)) << body;
       const std::vector<Array> args = {x, seven}, want = evaluate(body, args);
       for (const int threads : {1, 3}) {
         set_threads(threads);
@@ -404,7 +403,7 @@ TEST(Fused, ASliceOfOneIndexMayHaveAnyStride) {
   };
   const Array x = random::normal(Key(1), {6, 4});
   const Graph body = make_graph(f)(x);
-  ASSERT_TRUE(cpu::schedule_of(body)) << body;
+  ASSERT_TRUE(fusion::schedule_of(body)) << body;
   const std::vector<Array> args = {x};
   EXPECT_TRUE(same_bytes(run_kernel(body, args, false)[0], evaluate(body, args)[0]));
 }

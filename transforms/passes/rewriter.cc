@@ -5,9 +5,8 @@
 #include <iterator>
 #include <numeric>
 
-#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/core/rules/tiny.h"
 
 namespace spruce::passes {
 
@@ -118,7 +117,7 @@ bool has_graphs(const Params& params) {
 }
 
 bool has_bodies(const Equation& e) {
-  return e.primitive != &fused_p && e.primitive != &tiny_p && has_graphs(e.params);
+  return e.primitive->kind != PrimitiveKind::kGroup && has_graphs(e.params);
 }
 
 bool has_bodies(const Graph& graph) {

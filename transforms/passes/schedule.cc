@@ -4,8 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "spruce/core/rules/fused.h"
-#include "spruce/core/rules/tiny.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce::passes {
@@ -72,7 +71,7 @@ class Memory {
     }
     const Primitive& p = *g_.equations[n].primitive;
     // So far as one can say before kernels are prepared.
-    const bool in_place = p.in_place || &p == &fused_p || &p == &tiny_p;
+    const bool in_place = p.in_place || p.kind == PrimitiveKind::kGroup;
     peak_ = std::max(peak_, now_ + born - (in_place ? std::min(born, dead) : 0));
     now_ += born - dead;
   }

@@ -6,9 +6,9 @@
 
 #include "spruce/core/cpu/gemm/gemm_pack.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
-#include "spruce/core/cpu/math/math.h"
 #include "spruce/core/cpu/rows/rows.h"
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/math/math.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 

@@ -8,8 +8,8 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/with_workspace.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/rules/attention_strided.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

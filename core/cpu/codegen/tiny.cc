@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 
 #include "spruce/core/cpu/isa.h"
 
@@ -7,13 +7,13 @@
 #include "spruce/core/cpu/x64/make.h"
 #endif
 
-namespace spruce::cpu {
+namespace spruce::fusion {
 namespace {
 
 std::unique_ptr<const TinyKernel> make([[maybe_unused]] const Graph& body,
                                        [[maybe_unused]] const TinyLoop* loop) {
 #ifdef SPRUCE_HAS_XBYAK
-  if (isa_level() != IsaLevel::kBase) return x64::make_tiny(body, loop);
+  if (cpu::isa_level() != cpu::IsaLevel::kBase) return cpu::x64::make_tiny(body, loop);
 #endif
   return nullptr;
 }
@@ -22,7 +22,7 @@ std::unique_ptr<const TinyKernel> make([[maybe_unused]] const Graph& body,
 
 int64_t tiny_work([[maybe_unused]] const Graph& graph, [[maybe_unused]] const Equation& equation) {
 #ifdef SPRUCE_HAS_XBYAK
-  if (isa_level() != IsaLevel::kBase) return x64::work_of(graph, equation);
+  if (cpu::isa_level() != cpu::IsaLevel::kBase) return cpu::x64::work_of(graph, equation);
 #endif
   return -1;
 }
@@ -32,4 +32,4 @@ std::unique_ptr<const TinyKernel> make_tiny_loop(const Graph& body, const TinyLo
   return make(body, &loop);
 }
 
-}  // namespace spruce::cpu
+}  // namespace spruce::fusion

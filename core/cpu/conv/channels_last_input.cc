@@ -14,7 +14,7 @@ namespace {
 struct Inside {
   int64_t begin, end, from;
 
-  Inside(const Conv& c, const Places& p, int d)
+  Inside(const ConvPlan& c, const Places& p, int d)
       : begin(std::clamp<int64_t>(-p.first[d], 0, p.size[d])),
         end(std::clamp(c.in[d] - p.first[d], begin, p.size[d])),
         from(begin + p.first[d]) {}
@@ -23,9 +23,11 @@ struct Inside {
 
 // Rows that need no padding are transposed together; short ones also, and then copied to where they
 // belong.
-bool whole_rows(const Conv& c, const Places& p) { return p.first[2] == 0 && p.size[2] == c.in[2]; }
+bool whole_rows(const ConvPlan& c, const Places& p) {
+  return p.first[2] == 0 && p.size[2] == c.in[2];
+}
 
-int64_t plane_floats(const Conv& c, const Places& p, int64_t features) {
+int64_t plane_floats(const ConvPlan& c, const Places& p, int64_t features) {
   constexpr int64_t kShort = 16;
   if (whole_rows(c, p) || c.in[2] >= kShort) return 0;
   return Inside(c, p, 1).count() * c.in[2] * features;
@@ -35,11 +37,11 @@ int64_t plane_floats(const Conv& c, const Places& p, int64_t features) {
 
 int64_t whole_vectors(int64_t n) { return ceil_div(n, lane_tiles().lanes) * lane_tiles().lanes; }
 
-size_t channels_last_workspace(const Conv& c, const Places& p, int64_t features) {
+size_t channels_last_workspace(const ConvPlan& c, const Places& p, int64_t features) {
   return workspace_size(bytes_of(plane_floats(c, p, features)));
 }
 
-void copy_channels_last(const Conv& c, const Places& p, const float* x, int64_t features,
+void copy_channels_last(const ConvPlan& c, const Places& p, const float* x, int64_t features,
                         int64_t step, float* to) {
   static const TransposeLoop loop = transpose_loop(sizeof(float));
   const Inside slices(c, p, 0), rows(c, p, 1), row(c, p, 2);

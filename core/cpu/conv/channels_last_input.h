@@ -2,9 +2,9 @@
 // Inputs of convolutions whose features are neighbours, with their padding.
 #pragma once
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/conv/conv.h"
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 
@@ -24,10 +24,10 @@ struct Places {
 
 /// to[place, feature] for all places: the features are `step` apart in x, and their spatial axes
 /// dense.
-void copy_channels_last(const Conv& c, const Places& p, const float* x, int64_t features,
+void copy_channels_last(const ConvPlan& c, const Places& p, const float* x, int64_t features,
                         int64_t step, float* to);
 /// Bytes of workspace that it takes.
-size_t channels_last_workspace(const Conv& c, const Places& p, int64_t features);
+size_t channels_last_workspace(const ConvPlan& c, const Places& p, int64_t features);
 
 /// The runs of a sum: where each begins in the operand of the rows and in that of the lanes.
 struct Runs {

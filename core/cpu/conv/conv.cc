@@ -7,15 +7,15 @@
 #include "spruce/core/cpu/conv/conv_over_channels.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/gemm/lane_tiles.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
 
 // The plain sum, for integers (which wrap) and bool.
 template <class T>
-void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
+void conv_plain(const ConvPlan& c, const T* lhs, const T* rhs, T* out) {
   const int64_t cells = c.out_size(), taps = c.window_size();
   parallel_for(c.groups * c.batch * c.out_features, 1, [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
@@ -51,13 +51,13 @@ void conv_plain(const Conv& c, const T* lhs, const T* rhs, T* out) {
   });
 }
 
-void float_conv(const Conv& c, const float* lhs, const float* rhs, float* out) {
+void float_conv(const ConvPlan& c, const float* lhs, const float* rhs, float* out) {
   if (!c.pointwise() && (conv_over_batch(c, lhs, rhs, out) || conv_over_channels(c, lhs, rhs, out)))
     return;
   conv_by_gemm(c, lhs, rhs, out);
 }
 
-size_t float_conv_workspace(const Conv& c) {
+size_t float_conv_workspace(const ConvPlan& c) {
   if (!c.pointwise()) {
     if (const size_t bytes = conv_over_batch_workspace(c)) return bytes;
     if (const size_t bytes = conv_over_channels_workspace(c)) return bytes;
@@ -65,7 +65,7 @@ size_t float_conv_workspace(const Conv& c) {
   return conv_by_gemm_workspace<float>(c);
 }
 
-size_t conv_workspace(const Conv& c, const Aval& lhs, const Aval& rhs, const Aval& out) {
+size_t conv_workspace(const ConvPlan& c, const Aval& lhs, const Aval& rhs, const Aval& out) {
   if (!is_floating(out.dtype)) return 0;
   if (out.dtype == Dtype::kFloat64) return conv_by_gemm_workspace<double>(c);
   size_t bytes = float_conv_workspace(c);
@@ -74,7 +74,7 @@ size_t conv_workspace(const Conv& c, const Aval& lhs, const Aval& rhs, const Ava
   return bytes;
 }
 
-void run_conv(const Conv& c, const KernelArgs& args) {
+void run_conv(const ConvPlan& c, const KernelArgs& args) {
   const View &lhs = args.in[0], &rhs = args.in[1], &out = args.out[0];
   visit_dtype(out.dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {
@@ -95,7 +95,7 @@ void run_conv(const Conv& c, const KernelArgs& args) {
 
 class PreparedConv final : public PreparedKernel {
  public:
-  PreparedConv(const Conv& c, size_t workspace) : conv_(c), workspace_(workspace) {}
+  PreparedConv(const ConvPlan& c, size_t workspace) : conv_(c), workspace_(workspace) {}
   void run(const KernelArgs& args) const override {
     const WorkspaceRegion region(args.workspace, workspace_);
     run_conv(conv_, args);
@@ -104,13 +104,13 @@ class PreparedConv final : public PreparedKernel {
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
-  Conv conv_;
+  ConvPlan conv_;
   size_t workspace_;
 };
 
-}  // namespace
-
-bool same_bits(const Conv& whole, const Conv& part) {
+// True if `part`, which is `whole` for some of the samples, one after the other, gives the same
+// bits in f32; not for every case in which it does.
+bool same_bits(const ConvPlan& whole, const ConvPlan& part) {
   const bool gradient = !whole.reversed && whole.window_size() > whole.out_size();
   if (whole.groups != 1 || gradient || whole.pointwise()) return false;
   const bool lanes = conv_over_batch_workspace(whole) > 0;
@@ -119,50 +119,32 @@ bool same_bits(const Conv& whole, const Conv& part) {
   return conv_over_channels_workspace(whole) > 0 && conv_over_channels_workspace(part) > 0;
 }
 
+}  // namespace
+
 std::unique_ptr<const PreparedKernel> prepare_conv(const PrepareArgs& args) {
   const Aval &lhs = *args.in[0], &rhs = *args.in[1], &out = *args.out[0];
   if (out.numel() == 0) return nullptr;
-  const Conv c = make_conv(lhs.shape, rhs.shape, out.shape, args.params.get<ConvParams>());
+  const ConvPlan c = plan_conv(lhs.shape, rhs.shape, out.shape, args.params.get<ConvParams>());
   return std::make_unique<const PreparedConv>(c, conv_workspace(c, lhs, rhs, out));
-}
-
-Conv make_conv(const Shape& lhs, const Shape& rhs, const Shape& out, const ConvParams& p) {
-  const int spatial = lhs.rank() - 2;
-  Conv c{};
-  for (int d = 0; d < Conv::kDims; ++d) {
-    const int i = d - (Conv::kDims - spatial);
-    const bool there = i >= 0;
-    c.in[d] = there ? lhs[2 + i] : 1;
-    c.window[d] = there ? rhs[2 + i] : 1;
-    c.out[d] = there ? out[2 + i] : 1;
-    c.stride[d] = there ? p.strides[i] : 1;
-    c.low[d] = there ? p.padding_low[i] : 0;
-    c.dilation[d] = there ? p.lhs_dilation[i] : 1;
-    c.window_dilation[d] = there ? p.rhs_dilation[i] : 1;
-  }
-  c.reversed = p.reversed;
-  const Shape l = row_major_strides(lhs), r = row_major_strides(rhs), y = row_major_strides(out);
-  const int n_axis = p.lhs_swapped ? 1 : 0, o_axis = p.rhs_swapped ? 1 : 0,
-            y_axis = p.out_swapped ? 1 : 0;
-  const int64_t f = p.feature_group_count, b = p.batch_group_count;
-  c.groups = f * b;
-  c.batch = lhs[n_axis] / b;
-  c.in_features = lhs[1 - n_axis] / f;
-  c.out_features = out[1 - y_axis] / c.groups;
-  c.lhs_batch = l[n_axis], c.lhs_feature = l[1 - n_axis];
-  c.lhs_group = f > 1 ? c.in_features * c.lhs_feature : c.batch * c.lhs_batch;
-  c.rhs_out = r[o_axis], c.rhs_in = r[1 - o_axis];
-  c.rhs_group = f > 1 && p.rhs_swapped ? c.in_features * c.rhs_in : c.out_features * c.rhs_out;
-  c.out_batch = y[y_axis], c.out_feature = y[1 - y_axis];
-  c.out_group = c.out_features * c.out_feature;
-  return c;
 }
 
 void conv_kernel(const KernelArgs& args) {
   const Shape& out = args.out[0].shape();
   if (out.numel() == 0) return;
-  run_conv(make_conv(args.in[0].shape(), args.in[1].shape(), out, args.params.get<ConvParams>()),
+  run_conv(plan_conv(args.in[0].shape(), args.in[1].shape(), out, args.params.get<ConvParams>()),
            args);
+}
+
+rules::RowReads rows_of_conv(const RowArgs& args) {
+  const auto& p = args.params.get<ConvParams>();
+  const Aval &out = *args.out[0], &rhs = *args.in[1];
+  if (out.dtype != Dtype::kFloat32 || p.lhs_swapped || p.out_swapped || p.batch_group_count != 1)
+    return {};
+  Shape x = args.in[0]->shape, y = out.shape;
+  const ConvPlan whole = plan_conv(x, rhs.shape, y, p);
+  x[0] = y[0] = args.rows;
+  if (!same_bits(whole, plan_conv(x, rhs.shape, y, p))) return {};
+  return {{RowRead::kRows, RowRead::kWhole}};
 }
 
 }  // namespace spruce::cpu

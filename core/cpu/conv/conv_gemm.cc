@@ -9,8 +9,8 @@
 #include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/index/places.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
@@ -38,18 +38,18 @@ void gather_line(const Line& line, int64_t first, const T* x, T* row) {
 }
 
 // The place of tap k (as it stands in memory) for cell 0.
-int64_t tap_place(const Conv& c, int d, int64_t k) {
+int64_t tap_place(const ConvPlan& c, int d, int64_t k) {
   return (c.reversed ? c.window[d] - 1 - k : k) * c.window_dilation[d] - c.low[d];
 }
 
-int64_t element_of(const Conv& c, int d, int64_t at) {  // or -1
+int64_t element_of(const ConvPlan& c, int d, int64_t at) {  // or -1
   return element_at(at, c.dilation[d], c.in[d]);
 }
 
 // columns[(i, k), p] for the features i and the rows first..last of out cells (a row is a line of
 // the last axis).
 template <class T>
-void gather_columns(const Conv& c, const T* x, int64_t first, int64_t last, T* columns) {
+void gather_columns(const ConvPlan& c, const T* x, int64_t first, int64_t last, T* columns) {
   const Line line{c.in[2], c.dilation[2], c.out[2], c.stride[2]};
   T* to = columns;
   for (int64_t i = 0; i < c.in_features; ++i) {
@@ -82,7 +82,7 @@ template <class T>
 struct Blocks {
   int64_t rows, block, count;
 
-  explicit Blocks(const Conv& c) : rows(c.out[0] * c.out[1]) {
+  explicit Blocks(const ConvPlan& c) : rows(c.out[0] * c.out[1]) {
     const int64_t row = c.in_features * c.window_size() * c.out[2];
     block = std::clamp<int64_t>(
         kColumnBytes / std::max<int64_t>(1, row * static_cast<int64_t>(sizeof(T))), 1, rows);
@@ -91,7 +91,7 @@ struct Blocks {
 };
 
 // The product of forward() for so many cells of the output.
-Gemm forward_product(const Conv& c, int64_t cells) {
+Gemm forward_product(const ConvPlan& c, int64_t cells) {
   Gemm m = product(c.out_features, cells, c.in_features * c.window_size());
   m.a_row = c.rhs_out, m.a_col = 1;
   m.b_row = c.pointwise() ? c.lhs_feature : cells;
@@ -100,7 +100,7 @@ Gemm forward_product(const Conv& c, int64_t cells) {
 }
 
 template <class T>
-size_t forward_workspace(const Conv& c) {
+size_t forward_workspace(const ConvPlan& c) {
   const Blocks<T> blocks(c);
   size_t most = 0;
   for (const int64_t rows : {blocks.block, blocks.rows - (blocks.count - 1) * blocks.block}) {
@@ -113,7 +113,7 @@ size_t forward_workspace(const Conv& c) {
 
 // rhs is [groups, out, in, window] in memory order of (in, window).
 template <class T>
-void forward(const Conv& c, const T* lhs, const T* rhs, T* out) {
+void forward(const ConvPlan& c, const T* lhs, const T* rhs, T* out) {
   const Blocks<T> cut(c);
   const int64_t rows = cut.rows, block = cut.block, blocks = cut.count;
   const bool direct = c.pointwise();
@@ -142,7 +142,7 @@ void forward(const Conv& c, const T* lhs, const T* rhs, T* out) {
   });
 }
 
-Gemm spread_product(const Conv& c) {
+Gemm spread_product(const ConvPlan& c) {
   Gemm m = product(c.out_features * c.window_size(), c.in_size(), c.in_features);
   m.a_row = 1, m.a_col = c.rhs_in;
   m.b_row = c.lhs_feature;
@@ -151,7 +151,7 @@ Gemm spread_product(const Conv& c) {
 }
 
 template <class T>
-size_t spread_workspace(const Conv& c) {
+size_t spread_workspace(const ConvPlan& c) {
   const Gemm m = spread_product(c);
   return workspace_size(bytes_of<T>(m.m * m.n)) + gemm_workspace(dtype_of<T>(), m);
 }
@@ -160,7 +160,7 @@ size_t spread_workspace(const Conv& c) {
 // of the output that tap k of the window brings together with element p of the input. rhs is
 // [groups, in, out, window] in memory.
 template <class T>
-void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
+void spread(const ConvPlan& c, const T* lhs, const T* rhs, T* out) {
   const auto item = [&](int64_t index) {
     const int64_t n = index % c.batch, g = index / c.batch;
     T* const y = out + g * c.out_group + n * c.out_batch;
@@ -200,12 +200,12 @@ void spread(const Conv& c, const T* lhs, const T* rhs, T* out) {
 }
 
 // The features of by_samples() in partial sums.
-int64_t chunks_of(const Conv& c) {
+int64_t chunks_of(const ConvPlan& c) {
   return c.work() < 4 * kThread ? 1 : std::min(kChunks, c.in_features);
 }
 
 // Of one feature of the input, whose windows are [cells, taps].
-Gemm samples_product(const Conv& c) {
+Gemm samples_product(const ConvPlan& c) {
   Gemm m = product(c.out_features, c.batch * c.out_size(), c.window_size());
   m.a_row = c.rhs_out;
   m.b_row = 1, m.b_col = m.k;
@@ -214,13 +214,13 @@ Gemm samples_product(const Conv& c) {
 
 // Of the partial sums.
 template <class T>
-size_t chunks_bytes(const Conv& c) {
+size_t chunks_bytes(const ConvPlan& c) {
   const int64_t chunks = chunks_of(c);
   return chunks == 1 ? 0 : bytes_of<T>(c.groups * chunks * c.out_features * c.batch * c.out_size());
 }
 
 template <class T>
-size_t samples_workspace(const Conv& c) {
+size_t samples_workspace(const ConvPlan& c) {
   const Gemm m = samples_product(c);
   return workspace_size(chunks_bytes<T>(c)) + workspace_size(bytes_of<T>(m.n * m.k)) +
          gemm_workspace(dtype_of<T>(), m);
@@ -229,7 +229,7 @@ size_t samples_workspace(const Conv& c) {
 // out[o, (n, p)] = sum over i of rhs[o, i, :] . windows[(n, p), :] for out with the cells of (n, p)
 // as neighbours.
 template <class T>
-void by_samples(const Conv& c, const T* lhs, const T* rhs, T* out) {
+void by_samples(const ConvPlan& c, const T* lhs, const T* rhs, T* out) {
   const int64_t cells = c.batch * c.out_size(), chunks = chunks_of(c),
                 size = c.out_features * cells;
   // Line p of the windows runs over the taps of the last axis.
@@ -302,7 +302,8 @@ struct Windows {
   Workspace memory;
   const T* data;
 
-  Windows(Conv& c, const T* rhs, bool outputs_first) : memory(bytes(c, outputs_first)), data(rhs) {
+  Windows(ConvPlan& c, const T* rhs, bool outputs_first)
+      : memory(bytes(c, outputs_first)), data(rhs) {
     if (memory.data() == nullptr) return;
     data = memory.as<T>();
     const Shape sizes{c.groups, outputs_first ? c.out_features : c.in_features,
@@ -315,13 +316,13 @@ struct Windows {
   }
 
   // Of the copy, 0 where there is none.
-  static size_t bytes(const Conv& c, bool outputs_first) {
+  static size_t bytes(const ConvPlan& c, bool outputs_first) {
     return outputs_first == dense_outputs_first(c)
                ? 0
                : bytes_of<T>(c.groups * c.out_features * c.in_features * c.window_size());
   }
   // The strides of the copy.
-  static void order(Conv& c, bool outputs_first) {
+  static void order(ConvPlan& c, bool outputs_first) {
     const int64_t taps = c.window_size();
     c.rhs_group = c.out_features * c.in_features * taps;
     (outputs_first ? c.rhs_out : c.rhs_in) =
@@ -330,12 +331,12 @@ struct Windows {
   }
 
   // True if memory has the order [out, in, window] within a group, false if [in, out, window].
-  static bool dense_outputs_first(const Conv& c) { return c.rhs_in == c.window_size(); }
+  static bool dense_outputs_first(const ConvPlan& c) { return c.rhs_in == c.window_size(); }
 };
 
 enum class Way { kSamples, kSpread, kForward };
 
-Way way_of(const Conv& c) {
+Way way_of(const ConvPlan& c) {
   const bool unit_stride = c.stride[0] == 1 && c.stride[1] == 1 && c.stride[2] == 1;
   const bool rows_of_out = c.out_batch == c.out_size() || c.batch == 1;
   if (rows_of_out && c.window_size() > c.out_size() && c.in_features > 0 && c.window_size() > 0)
@@ -346,8 +347,8 @@ Way way_of(const Conv& c) {
 }  // namespace
 
 template <class T>
-void conv_by_gemm(const Conv& problem, const T* lhs, const T* rhs, T* out) {
-  Conv c = problem;
+void conv_by_gemm(const ConvPlan& problem, const T* lhs, const T* rhs, T* out) {
+  ConvPlan c = problem;
   const Way way = way_of(c);
   if (way == Way::kSamples) {
     by_samples(c, lhs, rhs, out);
@@ -361,8 +362,8 @@ void conv_by_gemm(const Conv& problem, const T* lhs, const T* rhs, T* out) {
 }
 
 template <class T>
-size_t conv_by_gemm_workspace(const Conv& problem) {
-  Conv c = problem;
+size_t conv_by_gemm_workspace(const ConvPlan& problem) {
+  ConvPlan c = problem;
   const Way way = way_of(c);
   if (way == Way::kSamples) return samples_workspace<T>(c);
   const bool outputs_first = way == Way::kForward;
@@ -372,10 +373,11 @@ size_t conv_by_gemm_workspace(const Conv& problem) {
          (outputs_first ? forward_workspace<T>(c) : spread_workspace<T>(c));
 }
 
-template size_t conv_by_gemm_workspace<float>(const Conv& c);
-template size_t conv_by_gemm_workspace<double>(const Conv& c);
-template void conv_by_gemm<float>(const Conv& c, const float* lhs, const float* rhs, float* out);
-template void conv_by_gemm<double>(const Conv& c, const double* lhs, const double* rhs,
+template size_t conv_by_gemm_workspace<float>(const ConvPlan& c);
+template size_t conv_by_gemm_workspace<double>(const ConvPlan& c);
+template void conv_by_gemm<float>(const ConvPlan& c, const float* lhs, const float* rhs,
+                                  float* out);
+template void conv_by_gemm<double>(const ConvPlan& c, const double* lhs, const double* rhs,
                                    double* out);
 
 }  // namespace spruce::cpu

@@ -9,8 +9,8 @@
 #include "spruce/core/cpu/gemm/lane_tiles.h"
 #include "spruce/core/cpu/index/places.h"
 #include "spruce/core/cpu/transpose.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
@@ -29,7 +29,7 @@ struct Planes {
 
 // A convolution whose lanes are chosen. Offsets of transposed arrays are in floats.
 struct LaneLayout {
-  const Conv& c;
+  const ConvPlan& c;
   Form form;
   int64_t lanes, count;            // in one block; of all blocks
   int64_t samples;                 // each with blocks of its own
@@ -66,7 +66,7 @@ double used(int64_t n) {
 
 // Where features side by side (conv_over_channels.h) fill less of the lanes, or their tiles are
 // small.
-bool choose(const Conv& c, Form* form) {
+bool choose(const ConvPlan& c, Form* form) {
   if (c.work() < kLeast || c.places() > static_cast<double>(kMemory)) return false;
   const bool gradient = c.window_size() > c.out_size();
   if (!c.dense() && (gradient || c.groups == 1)) return false;
@@ -83,7 +83,7 @@ bool choose(const Conv& c, Form* form) {
          c.out_features < 2 * lane_tiles().lanes;
 }
 
-LaneLayout lane_layout(const Conv& c, Form form, int64_t lanes) {
+LaneLayout lane_layout(const ConvPlan& c, Form form, int64_t lanes) {
   LaneLayout t{
       c,    form, lanes, 0, 1, c.batch, c.in_features, {}, 1, {}, {}, 0, {c.out_features, c.out[2]},
       false};
@@ -125,7 +125,7 @@ void pack_plane(const float* from, int64_t lane, int64_t size, int64_t count, in
 // The same with what windows read beyond the input, or between its elements, as zeros, and without
 // what none reads.
 void pad_plane(const LaneLayout& t, const float* plane, float* to) {
-  const Conv& c = t.c;
+  const ConvPlan& c = t.c;
   const auto bytes = [&](int64_t places) { return static_cast<size_t>(places * t.lanes) * 4; };
   const Run run = run_of(-c.low[2], 1, dilated(c.in[2], c.dilation[2]), t.padded[2]);
   for (int64_t u = 0; u < t.padded[0]; ++u) {
@@ -191,7 +191,7 @@ class Runs {
   // Those with an element of the input for the windows of one row of the output (all: where it is
   // null).
   int64_t list(const int64_t* row) const {
-    const Conv& c = t_.c;
+    const ConvPlan& c = t_.c;
     int64_t n = 0;
     for (int64_t i = 0; i < t_.in_features; ++i) {
       for (int64_t k = 0; k < c.window[0]; ++k) {
@@ -232,7 +232,7 @@ class Runs {
 // All features of a row of the output.
 void row_tiles(const LaneLayout& t, const LaneSum& s, bool same, const float* a, int64_t a_row,
                const float* x, float* out, bool add) {
-  const Conv& c = t.c;
+  const ConvPlan& c = t.c;
   const auto& tiles = lane_tiles().tile[same ? 1 : 0];
   const int64_t x_step = c.stride[2] * t.lanes, feature = c.out_feature * t.lanes;
   const LaneSum back{s.outer, s.inner, s.x_from, s.a_from, s.x_step, s.a_step};
@@ -252,7 +252,7 @@ void row_tiles(const LaneLayout& t, const LaneSum& s, bool same, const float* a,
 
 // f(number of the row, its place on the first two axes).
 template <class F>
-void each_row(const Conv& c, const F& f) {
+void each_row(const ConvPlan& c, const F& f) {
   for (int64_t r = 0; r < c.out[0] * c.out[1]; ++r) {
     const int64_t place[2] = {r / c.out[1], r % c.out[1]};
     f(r, place);
@@ -277,7 +277,7 @@ void samples_block(const LaneLayout& t, const Runs& runs, const float* x, const 
 // The window is long and the output short: parts of the sum stay in the nearest cache.
 void gradient_block(const LaneLayout& t, const Runs& runs, int64_t all, const float* x,
                     const float* g, float* out, bool add) {
-  const Conv& c = t.c;
+  const ConvPlan& c = t.c;
   const int64_t a_row = t.in_features * c.window_size() * t.lanes,
                 each = std::max<int64_t>(1, kNear / (c.out_features * c.window[2] * t.lanes));
   for (int64_t first = 0; first < all; first += each) {
@@ -329,7 +329,7 @@ bool fits(const LaneLayout& t) {
 
 }  // namespace
 
-size_t conv_over_batch_workspace(const Conv& c) {
+size_t conv_over_batch_workspace(const ConvPlan& c) {
   Form form;
   if (!choose(c, &form)) return 0;
   const LaneLayout t = lane_layout(c, form, lane_tiles().lanes);
@@ -344,7 +344,7 @@ size_t conv_over_batch_workspace(const Conv& c) {
                             : block + floats(size);
 }
 
-bool conv_over_batch(const Conv& c, const float* lhs, const float* rhs, float* out) {
+bool conv_over_batch(const ConvPlan& c, const float* lhs, const float* rhs, float* out) {
   Form form;
   if (!choose(c, &form)) return false;
   const LaneLayout t = lane_layout(c, form, lane_tiles().lanes);

@@ -10,8 +10,8 @@ namespace spruce::cpu {
 
 /// The convolution, where it is one that gains by this. False, and nothing done, for others. The
 /// result does not depend on the number of threads.
-bool conv_over_batch(const Conv& c, const float* lhs, const float* rhs, float* out);
+bool conv_over_batch(const ConvPlan& c, const float* lhs, const float* rhs, float* out);
 /// Bytes of workspace that it takes on one thread, 0 where it does nothing.
-size_t conv_over_batch_workspace(const Conv& c);
+size_t conv_over_batch_workspace(const ConvPlan& c);
 
 }  // namespace spruce::cpu

@@ -32,7 +32,7 @@ struct Phase {
   int64_t place;           // of the first tap for the first cell
   int64_t step, tap_step;  // between the places of neighbouring cells, taps
 
-  Phase(const Conv& c, int d, int64_t r) {
+  Phase(const ConvPlan& c, int d, int64_t r) {
     const int64_t dilation = c.dilation[d];
     cells = r < c.out[d] ? ceil_div(c.out[d] - r, dilation) : 0;
     tap = ((c.low[d] - r) % dilation + dilation) % dilation;
@@ -48,7 +48,7 @@ struct Phase {
 struct Range {
   int64_t begin, end;
 
-  Range(const Conv& c, int d, const Phase& f, int64_t u) {
+  Range(const ConvPlan& c, int d, const Phase& f, int64_t u) {
     const int64_t place = f.place + u * f.step;
     begin = place < 0 ? ceil_div(-place, f.tap_step) : 0;
     end = place < c.in[d] ? std::min(f.taps, ceil_div(c.in[d] - place, f.tap_step)) : 0;
@@ -59,7 +59,7 @@ struct Range {
 class Forward {
  public:
   // For so many threads, which share the rows of few samples.
-  Forward(const Conv& c, const float* lhs, const float* rhs, float* out, int64_t threads)
+  Forward(const ConvPlan& c, const float* lhs, const float* rhs, float* out, int64_t threads)
       : c_(c),
         lhs_(lhs),
         rhs_(rhs),
@@ -289,7 +289,7 @@ class Forward {
     });
   }
 
-  const Conv& c_;
+  const ConvPlan& c_;
   const float *lhs_, *rhs_;
   float* out_;
   int64_t width_;  // features of the output in whole vectors
@@ -298,7 +298,7 @@ class Forward {
   bool merged_;
 };
 
-bool takes(const Conv& c) {
+bool takes(const ConvPlan& c) {
   if (c.batch * c.out_size() < kFewCells) return false;
   for (int d = 0; d < 3; ++d) {
     // Phases have short rows of cells: with few features by them, columns added up are faster.
@@ -311,14 +311,14 @@ bool takes(const Conv& c) {
 
 }  // namespace
 
-size_t conv_over_channels_workspace(const Conv& c) {
+size_t conv_over_channels_workspace(const ConvPlan& c) {
   if (c.work() < kLeast) return 0;
   if (is_weight_grad(c)) return conv_weight_grad_workspace(c);
   // One thread has the largest blocks.
   return takes(c) ? Forward(c, nullptr, nullptr, nullptr, 1).workspace() : 0;
 }
 
-bool conv_over_channels(const Conv& c, const float* lhs, const float* rhs, float* out) {
+bool conv_over_channels(const ConvPlan& c, const float* lhs, const float* rhs, float* out) {
   if (c.work() < kLeast) return false;
   if (is_weight_grad(c)) return conv_weight_grad(c, lhs, rhs, out);
   if (!takes(c)) return false;

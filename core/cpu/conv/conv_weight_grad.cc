@@ -26,7 +26,7 @@ constexpr int64_t kFewTerms = 64;  // for which it does not pay to turn the inpu
 // window the gradient of the output, and its output the gradient of the window.
 class ToWindow {
  public:
-  ToWindow(const Conv& c, const float* lhs, const float* rhs, float* out)
+  ToWindow(const ConvPlan& c, const float* lhs, const float* rhs, float* out)
       : c_(c),
         lhs_(lhs),
         rhs_(rhs),
@@ -141,7 +141,7 @@ class ToWindow {
     }
   }
 
-  const Conv& c_;
+  const ConvPlan& c_;
   const float *lhs_, *rhs_;
   float* out_;
   bool merged_;  // neighbouring taps meet neighbouring places
@@ -152,22 +152,22 @@ class ToWindow {
 };
 
 // Without the operands: for what does not read them.
-bool takes(const Conv& c) {
+bool takes(const ConvPlan& c) {
   return c.in_features * c.window_size() >= kFewTerms &&
          ToWindow(c, nullptr, nullptr, nullptr).fits();
 }
 
 }  // namespace
 
-bool is_weight_grad(const Conv& c) {
+bool is_weight_grad(const ConvPlan& c) {
   return !c.reversed && c.dense() && c.window_size() > c.out_size();
 }
 
-size_t conv_weight_grad_workspace(const Conv& c) {
+size_t conv_weight_grad_workspace(const ConvPlan& c) {
   return takes(c) ? ToWindow(c, nullptr, nullptr, nullptr).workspace() : 0;
 }
 
-bool conv_weight_grad(const Conv& c, const float* lhs, const float* rhs, float* out) {
+bool conv_weight_grad(const ConvPlan& c, const float* lhs, const float* rhs, float* out) {
   if (!takes(c)) return false;
   ToWindow(c, lhs, rhs, out).run();
   return true;

@@ -7,11 +7,11 @@
 namespace spruce::cpu {
 
 /// True for a convolution of this form.
-bool is_weight_grad(const Conv& c);
+bool is_weight_grad(const ConvPlan& c);
 /// The convolution, where is_weight_grad(c). False, and nothing done, where others are faster. The
 /// result does not depend on the number of threads.
-bool conv_weight_grad(const Conv& c, const float* lhs, const float* rhs, float* out);
+bool conv_weight_grad(const ConvPlan& c, const float* lhs, const float* rhs, float* out);
 /// Bytes of workspace that it takes on one thread, 0 where it does nothing.
-size_t conv_weight_grad_workspace(const Conv& c);
+size_t conv_weight_grad_workspace(const ConvPlan& c);
 
 }  // namespace spruce::cpu

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/elementwise/elementwise.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <utility>
 
-#include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
 namespace {
 
 constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
+constexpr int64_t kShortRow = 64;   // elements: a loop takes many rows that are shorter at once
+constexpr int64_t kTogether = 512;  // elements of these
 
 // The iteration over an output with K inputs: axes over which all inputs advance alike are merged;
 // the last axis is the inner loop, where every input has step 0 or 1.
@@ -90,13 +94,149 @@ char* out_at(const View& v, int64_t offset) {
   return static_cast<char*>(v.data) + offset * size_of(v.dtype());
 }
 
+// Whether the last two axes hold short rows, enough of them that a loop is better given many at
+// once.
+template <int K>
+bool has_short_rows(const Loops<K>& loops) {
+  const int last = loops.rank - 1;
+  return last > 0 && loops.sizes[last] < kShortRow &&
+         loops.sizes[last] * loops.sizes[last - 1] >= 2 * kShortRow;
+}
+
+// to[i, j] = from[i], for n places j.
+template <class T>
+struct RepeatEach {
+  template <int64_t kWide>
+  static SPRUCE_INLINE void body(const char* from, int64_t rows, int64_t n, char* to) {
+    constexpr int64_t kSize = sizeof(T);
+    const int64_t bytes = n * kSize;
+    for (int64_t i = 0; i < rows; ++i, to += bytes) {
+      T value, wide[kWide / kSize];
+      std::memcpy(&value, from + i * kSize, kSize);
+      for (T& x : wide) x = value;
+      if (bytes < kWide) {
+        for (int64_t j = 0; j < bytes; j += kSize) std::memcpy(to + j, wide, kSize);
+        continue;
+      }
+      // The last store reaches back over the one before it.
+      for (int64_t j = 0; j < bytes - kWide; j += kWide) std::memcpy(to + j, wide, kWide);
+      std::memcpy(to + bytes - kWide, wide, kWide);
+    }
+  }
+  SPRUCE_TARGET_BASE static void base(const char* from, int64_t rows, int64_t n, char* to) {
+    body<16>(from, rows, n, to);
+  }
+  SPRUCE_TARGET_V3 static void v3(const char* from, int64_t rows, int64_t n, char* to) {
+    body<32>(from, rows, n, to);
+  }
+};
+
+using RepeatLoop = void (*)(const char* from, int64_t rows, int64_t n, char* to);
+
+RepeatLoop repeat_loop(Dtype dtype) {
+  const auto best = []<class T>(T) {
+    return pick<RepeatLoop>(&RepeatEach<T>::base, &RepeatEach<T>::v3, &RepeatEach<T>::v3);
+  };
+  switch (size_of(dtype)) {
+    case 1:
+      return best(uint8_t());
+    case 2:
+      return best(uint16_t());
+    case 4:
+      return best(uint32_t());
+    default:
+      return best(uint64_t());
+  }
+}
+
+// An operand of short rows, so many at once that the loop sees one long row.
+class ShortRows {
+ public:
+  // Steps from row to row and within one: of an array in the output's order n and 1, of one row for
+  // all 0 and 1, of one element a row 1 and 0, of one for all 0 and 0.
+  ShortRows(const View& v, int64_t row_step, int64_t step, int64_t n)
+      : view_(v), row_step_(row_step), step_(step), n_(n), repeat_(repeat_loop(v.dtype())) {}
+
+  int64_t step() const { return step_ == 0 && row_step_ == 0 ? 0 : 1; }
+
+  // `rows` of them, at most kTogether elements, from `row` on of those that begin at `offset`.
+  const char* from(int64_t offset, int64_t row, int64_t rows) {
+    const char* const begin = at(view_, offset + row * row_step_);
+    if ((step_ != 0) == (row_step_ != 0)) return begin;
+    if (step_ == 0) {
+      repeat_(begin, rows, n_, memory_);
+    } else if (begin != row_ || rows > filled_) {
+      const int64_t bytes = n_ * size_of(view_.dtype());
+      std::memcpy(memory_, begin, static_cast<size_t>(bytes));
+      for (int64_t done = 1; done < rows; done *= 2)
+        std::memcpy(memory_ + done * bytes, memory_,
+                    static_cast<size_t>(std::min(done, rows - done) * bytes));
+      row_ = begin, filled_ = rows;
+    }
+    return memory_;
+  }
+
+ private:
+  const View& view_;
+  int64_t row_step_, step_, n_;
+  RepeatLoop repeat_;
+  const char* row_ = nullptr;  // what memory_ has, `filled_` times
+  int64_t filled_ = 0;
+  alignas(64) char memory_[kTogether * 8];
+};
+
+// Calls f(operands, steps, out offset, length) for the rows begin..end of the output.
+template <class F, size_t... K>
+void run_short_rows(const KernelArgs& args, const Loops<sizeof...(K)>& loops, int64_t begin,
+                    int64_t end, const F& f, std::index_sequence<K...>) {
+  const int last = loops.rank - 1;
+  const int64_t n = loops.sizes[last], plane = loops.sizes[last - 1], most = kTogether / n;
+  ShortRows rows[] = {{args.in[K], loops.strides[K][last - 1], loops.strides[K][last], n}...};
+  const std::array<int64_t, sizeof...(K)> steps{rows[K].step()...};
+  while (begin < end) {
+    // Where the plane of this row begins.
+    int64_t offset[sizeof...(K)] = {}, at = begin / plane;
+    for (int axis = last - 2; axis >= 0; --axis) {
+      const int64_t index = at % loops.sizes[axis];
+      at /= loops.sizes[axis];
+      ((offset[K] += index * loops.strides[K][axis]), ...);
+    }
+    const int64_t stop = std::min(end, (begin / plane + 1) * plane);
+    for (; begin < stop; begin += most) {
+      const int64_t count = std::min(most, stop - begin);
+      const std::array<const char*, sizeof...(K)> operands{
+          rows[K].from(offset[K], begin % plane, count)...};
+      f(operands, steps, begin * n, count * n);
+    }
+    begin = stop;
+  }
+}
+
+// The same for all of the output, on several threads.
+template <int K, class F>
+void run_rows(const KernelArgs& args, const F& f) {
+  const Loops<K> loops(args);
+  const int last = loops.rank - 1;
+  const int64_t size = args.out[0].numel(), n = loops.sizes[last];
+  if (has_short_rows(loops)) {
+    return parallel_for(size / n, kGrain / n, [&](int64_t begin, int64_t end) {
+      run_short_rows(args, loops, begin, end, f, std::make_index_sequence<K>());
+    });
+  }
+  std::array<int64_t, K> steps;
+  for (int k = 0; k < K; ++k) steps[k] = loops.strides[k][last];
+  parallel_for(size, kGrain, [&](int64_t begin, int64_t end) {
+    loops.run(begin, end, [&](const std::array<int64_t, K>& from, int64_t to, int64_t count) {
+      std::array<const char*, K> operands;
+      for (int k = 0; k < K; ++k) operands[k] = at(args.in[k], from[k]);
+      f(operands, steps, to, count);
+    });
+  });
+}
+
 }  // namespace
 
 void run_unary(const KernelArgs& args, UnaryLoop loop) {
-  if (internal::loop_recorder != nullptr) {
-    internal::loop_recorder->unary = loop;
-    return;
-  }
   const int64_t n = args.out[0].numel();
   if (n <= kGrain) {
     loop(args.in[0].data, args.out[0].data, n);
@@ -108,10 +248,6 @@ void run_unary(const KernelArgs& args, UnaryLoop loop) {
 }
 
 void run_binary(const KernelArgs& args, BinaryLoop loop) {
-  if (internal::loop_recorder != nullptr) {
-    internal::loop_recorder->binary = loop;
-    return;
-  }
   const int64_t n = args.out[0].numel();
   if (n == 0) return;
   const View &a = args.in[0], &b = args.in[1];
@@ -123,20 +259,12 @@ void run_binary(const KernelArgs& args, BinaryLoop loop) {
     });
     return;
   }
-  const Loops<2> loops(args);
-  const int64_t as = loops.strides[0][loops.rank - 1], bs = loops.strides[1][loops.rank - 1];
-  parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
-    loops.run(begin, end, [&](const std::array<int64_t, 2>& from, int64_t to, int64_t count) {
-      loop(at(a, from[0]), at(b, from[1]), out_at(args.out[0], to), count, as, bs);
-    });
+  run_rows<2>(args, [&](const auto& x, const auto& step, int64_t to, int64_t count) {
+    loop(x[0], x[1], out_at(args.out[0], to), count, step[0], step[1]);
   });
 }
 
 void run_ternary(const KernelArgs& args, TernaryLoop loop) {
-  if (internal::loop_recorder != nullptr) {
-    internal::loop_recorder->ternary = loop;
-    return;
-  }
   const int64_t n = args.out[0].numel();
   if (n == 0) return;
   int64_t steps[3];
@@ -154,14 +282,8 @@ void run_ternary(const KernelArgs& args, TernaryLoop loop) {
     });
     return;
   }
-  const Loops<3> loops(args);
-  const int last = loops.rank - 1;
-  parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
-    loops.run(begin, end, [&](const std::array<int64_t, 3>& from, int64_t to, int64_t count) {
-      loop(at(args.in[0], from[0]), at(args.in[1], from[1]), at(args.in[2], from[2]),
-           out_at(args.out[0], to), count, loops.strides[0][last], loops.strides[1][last],
-           loops.strides[2][last]);
-    });
+  run_rows<3>(args, [&](const auto& x, const auto& step, int64_t to, int64_t count) {
+    loop(x[0], x[1], x[2], out_at(args.out[0], to), count, step[0], step[1], step[2]);
   });
 }
 

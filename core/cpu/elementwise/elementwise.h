@@ -5,20 +5,11 @@
 #pragma once
 
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/cpu/targets.h"
 #include "spruce/core/primitive.h"
 #include "spruce/core/scalar/types.h"
 
 namespace spruce::cpu {
-
-/// y[i] = f(x[i]).
-using UnaryLoop = void (*)(const void* x, void* y, int64_t n);
-/// y[i] = f(a[i * a_step], b[i * b_step]); steps are 0 or 1.
-using BinaryLoop = void (*)(const void* a, const void* b, void* y, int64_t n, int64_t a_step,
-                            int64_t b_step);
-/// y[i] = f(a[i * a_step], b[i * b_step], c[i * c_step]).
-using TernaryLoop = void (*)(const void* a, const void* b, const void* c, void* y, int64_t n,
-                             int64_t a_step, int64_t b_step, int64_t c_step);
 
 /// Runs a loop over all elements, split over threads, with broadcasting of the inputs to the
 /// output's shape.
@@ -227,28 +218,67 @@ using scalar::kAccepts;
 
 using scalar::Types;
 
-/// The kernel of a unary primitive whose result has the dtype of the input (or Y, where given).
+/// The loop of a unary operation whose result has the dtype of the input (or Y, where given); null
+/// for a dtype that it does not take.
 template <class Op, Types kTypes, class Result = void>
-void unary_kernel(const KernelArgs& args) {
-  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+UnaryLoop unary_loop(const LoopArgs& args) {
+  UnaryLoop loop = nullptr;
+  visit_dtype(args.in, [&]<class T>(T) {
     if constexpr (internal::kAccepts<kTypes, T>) {
       using Y = std::conditional_t<std::is_void_v<Result>, T, Result>;
-      static const UnaryLoop loop = internal::Unary<Op, T, Y>::best();
-      run_unary(args, loop);
+      static const UnaryLoop best = internal::Unary<Op, T, Y>::best();
+      loop = best;
     }
   });
+  return loop;
 }
 
-/// The kernel of a binary primitive over two inputs of one dtype.
+/// The loop of a binary operation over two inputs of one dtype.
 template <class Op, Types kTypes, class Result = void>
-void binary_kernel(const KernelArgs& args) {
-  visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
+BinaryLoop binary_loop(const LoopArgs& args) {
+  BinaryLoop loop = nullptr;
+  visit_dtype(args.in, [&]<class T>(T) {
     if constexpr (internal::kAccepts<kTypes, T>) {
       using Y = std::conditional_t<std::is_void_v<Result>, T, Result>;
-      static const BinaryLoop loop = internal::Binary<Op, T, Y>::best();
-      run_binary(args, loop);
+      static const BinaryLoop best = internal::Binary<Op, T, Y>::best();
+      loop = best;
     }
   });
+  return loop;
 }
+
+/// What a kernel knows when it chooses its loop.
+inline LoopArgs loop_args(const KernelArgs& args) {
+  return {args.in[0].dtype(), args.out[0].dtype(), args.params};
+}
+
+namespace internal {
+
+inline void run(const KernelArgs& args, UnaryLoop loop) { run_unary(args, loop); }
+inline void run(const KernelArgs& args, BinaryLoop loop) { run_binary(args, loop); }
+inline void run(const KernelArgs& args, TernaryLoop loop) { run_ternary(args, loop); }
+
+template <auto kLoop>
+void run_loop(const KernelArgs& args) {
+  run(args, kLoop(loop_args(args)));
+}
+
+}  // namespace internal
+
+/// kLoop, which gives a loop over one, two or three inputs, as one that gives an ElementLoop.
+template <auto kLoop>
+ElementLoop element_loop(const LoopArgs& args) {
+  return kLoop(args);
+}
+
+/// The kernel that runs the loop which kLoop gives for its types.
+template <auto kLoop>
+inline constexpr CpuKernel loop_kernel{internal::run_loop<kLoop>, element_loop<kLoop>};
+
+/// The kernel of a unary primitive, and of a binary one.
+template <class Op, Types kTypes, class Result = void>
+inline constexpr CpuKernel unary_kernel = loop_kernel<unary_loop<Op, kTypes, Result>>;
+template <class Op, Types kTypes, class Result = void>
+inline constexpr CpuKernel binary_kernel = loop_kernel<binary_loop<Op, kTypes, Result>>;
 
 }  // namespace spruce::cpu

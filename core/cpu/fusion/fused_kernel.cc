@@ -16,7 +16,7 @@ size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 // Loop nests one after the other; what passes between them stands in the workspace.
 class FusedKernel final : public PreparedKernel {
  public:
-  FusedKernel(GraphPtr body, const Schedule& schedule);
+  FusedKernel(GraphPtr body, const fusion::Schedule& schedule);
   void run(const KernelArgs& args) const override;
   size_t workspace_bytes() const override { return workspace_ + shared_ + thread_; }
   bool in_place(size_t in, size_t out) const override {
@@ -32,14 +32,14 @@ class FusedKernel final : public PreparedKernel {
     int64_t bytes;
   };
 
-  void choose_homes(const Schedule& s);
-  Copy copy_of(const Schedule& s, size_t k) const;
+  void choose_homes(const fusion::Schedule& s);
+  Copy copy_of(const fusion::Schedule& s, size_t k) const;
   Storage in_workspace(int64_t bytes) {
     const Storage storage{Storage::Kind::kWorkspace, workspace_, nullptr};
     workspace_ += aligned(static_cast<size_t>(bytes));
     return storage;
   }
-  void choose_in_place(const Schedule& s);
+  void choose_in_place(const fusion::Schedule& s);
 
   GraphPtr body_;
   std::vector<Storage> storages_;
@@ -50,7 +50,7 @@ class FusedKernel final : public PreparedKernel {
   size_t workspace_ = 0, shared_ = 0, thread_ = 0;
 };
 
-FusedKernel::FusedKernel(GraphPtr body, const Schedule& s) : body_(std::move(body)) {
+FusedKernel::FusedKernel(GraphPtr body, const fusion::Schedule& s) : body_(std::move(body)) {
   choose_homes(s);
   for (size_t p = 0; p < s.phases.size(); ++p) {
     nests_.emplace_back(NestSource{*body_, s, storages_}, static_cast<int>(p));
@@ -60,7 +60,7 @@ FusedKernel::FusedKernel(GraphPtr body, const Schedule& s) : body_(std::move(bod
   choose_in_place(s);
 }
 
-void FusedKernel::choose_homes(const Schedule& s) {
+void FusedKernel::choose_homes(const fusion::Schedule& s) {
   const Graph& g = *body_;
   storages_.resize(g.avals.size());
   const auto storage = [&](ValueId v) -> Storage& { return storages_[static_cast<size_t>(v)]; };
@@ -116,13 +116,13 @@ void FusedKernel::choose_homes(const Schedule& s) {
   }
 }
 
-FusedKernel::Copy FusedKernel::copy_of(const Schedule& s, size_t k) const {
+FusedKernel::Copy FusedKernel::copy_of(const fusion::Schedule& s, size_t k) const {
   const ValueId y = body_->outputs[k], r = s.root_of(y);
   Copy c;
   c.from = storages_[static_cast<size_t>(r)];
   c.out = k;
   c.bytes = size_of(body_->avals[static_cast<size_t>(y)].dtype);
-  const AxisSet shape = s.space.shape[static_cast<size_t>(y)];
+  const fusion::AxisSet shape = s.space.shape[static_cast<size_t>(y)];
   for (size_t i = 0; i < s.space.sizes.size(); ++i) {
     if ((shape >> i & 1) == 0) continue;
     c.sizes.push_back(s.space.sizes[i]);
@@ -134,7 +134,7 @@ FusedKernel::Copy FusedKernel::copy_of(const Schedule& s, size_t k) const {
 
 // An input whose memory an output may take: of the same extent, no slice of it read, and read for
 // the last time before the output's element at the same place is written.
-void FusedKernel::choose_in_place(const Schedule& s) {
+void FusedKernel::choose_in_place(const fusion::Schedule& s) {
   const Graph& g = *body_;
   in_place_.assign(g.inputs.size() * g.outputs.size(), false);
   if (!copies_.empty()) return;
@@ -223,7 +223,7 @@ class PlainKernel final : public PreparedKernel {
 }  // namespace
 
 std::unique_ptr<const PreparedKernel> fused_kernel(const GraphPtr& body) {
-  const std::optional<Schedule> schedule = schedule_of(*body);
+  const std::optional<fusion::Schedule> schedule = fusion::schedule_of(*body);
   if (!schedule) return std::make_unique<const PlainKernel>(body);
   return std::make_unique<const FusedKernel>(body, *schedule);
 }

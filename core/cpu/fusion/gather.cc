@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/reduce/extremum.h"
+#include "spruce/core/cpu/targets.h"
 #include "spruce/core/rules/reduce.h"
 
 namespace spruce::cpu {

@@ -7,8 +7,8 @@
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
 #include "spruce/core/cpu/index/copy.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
@@ -194,7 +194,7 @@ void Nest::run_range(const NestMemory& m, char* accumulated, char* thread, int64
   const size_t entries = entries_.size();
   const int64_t blocks = (rows_ + block_ - 1) / block_;
   int64_t b = begin % blocks, summed = 0;
-  int64_t outer[kMostAxes] = {};
+  int64_t outer[fusion::kMostAxes] = {};
   bool first = true;
   for (int64_t unit = begin; unit < end; ++unit) {
     if (first || b == blocks) {

@@ -3,19 +3,17 @@
 // and what passes between them.
 #pragma once
 
-#include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/fusion/pieced_rows.h"
-#include "spruce/core/cpu/fusion/schedule.h"
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/cpu/fusion/storage.h"
-#include "spruce/core/cpu/reduce/loops.h"
+#include "spruce/core/fusion/schedule.h"
 
 namespace spruce::cpu {
 
 /// What a nest is made from.
 struct NestSource {
   const Graph& graph;
-  const Schedule& schedule;
+  const fusion::Schedule& schedule;
   const std::vector<Storage>& storages;  ///< by value
 };
 

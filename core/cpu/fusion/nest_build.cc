@@ -178,7 +178,7 @@ Nest::Entry NestBuilder::local_entry(int64_t rows, int64_t count, int64_t size) 
 Nest::Entry NestBuilder::pieced_entry(ValueId v) {
   const auto [it, added] = places_.try_emplace(v);
   if (!added) return it->second;
-  const AxisSet depends = s_.depends(v);
+  const fusion::AxisSet depends = s_.depends(v);
   const int inner = has(depends, p_.inner()) ? p_.inner() : -1,
             row = has(depends, row_axis_) ? row_axis_ : -1;
   PiecedRows made(s_.space.pieces.at(v), storages_, {inner, row, outer_axes_}, bytes(v));
@@ -209,7 +209,7 @@ Nest::Entry NestBuilder::place(ValueId v) {
 
 // A value as a whole block of joined rows sees it: spread where it has only one axis of the two.
 Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
-  const AxisSet depends = s_.depends(v);
+  const fusion::AxisSet depends = s_.depends(v);
   const bool inner = has(depends, p_.inner()), row = has(depends, row_axis_);
   Entry from = place(v);
   *scalar = !inner && !row;
@@ -369,7 +369,7 @@ void NestBuilder::reduce_contiguous(Draft& d, int e, Step step, int value, bool 
   if (of_row || of_rows) {
     Step fold = step;
     fold.kind = of_row ? Step::Kind::kFoldRows : Step::Kind::kFoldColumns;
-    fold.loop = reduce_loops(*eq(e).primitive, step.wide ? Dtype::kFloat32 : dtype(x)).first;
+    fold.loop = eq(e).primitive->cpu.reduce_loops(step.wide ? Dtype::kFloat32 : dtype(x)).first;
     fold.count = n_.inner_;
     if (!is_cross_block(e) && !step.wide) {
       after_.push_back({fold, {elements, place(y)}});

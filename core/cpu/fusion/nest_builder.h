@@ -41,7 +41,7 @@ class NestBuilder {
                        [&](ValueId x) { return is_in_pieces(s_.root_of(x)); });
   }
   bool is_cross_block(int e) const { return s_.cross_block[static_cast<size_t>(e)]; }
-  AxisSet reduced(int e) const { return s_.space.reduced[static_cast<size_t>(e)]; }
+  fusion::AxisSet reduced(int e) const { return s_.space.reduced[static_cast<size_t>(e)]; }
   bool has_home(ValueId v) const {
     return storages_[static_cast<size_t>(v)].kind != Storage::Kind::kNone;
   }
@@ -49,8 +49,8 @@ class NestBuilder {
   bool is_own(ValueId v) const {
     return s_.phase_of_value(v) == phase_ && !is_cross_block(s_.producer[static_cast<size_t>(v)]);
   }
-  bool has(AxisSet set, int axis) const { return axis >= 0 && (set >> axis & 1) != 0; }
-  Form form(AxisSet depends) const {
+  bool has(fusion::AxisSet set, int axis) const { return axis >= 0 && (set >> axis & 1) != 0; }
+  Form form(fusion::AxisSet depends) const {
     return p_.axes == 0 || has(depends, p_.inner()) ? Form::kAll : Form::kByRow;
   }
   Form form_of(int e) const {  // of what the equation works on
@@ -100,10 +100,10 @@ class NestBuilder {
 
   Nest& n_;
   const Graph& g_;
-  const Schedule& s_;
+  const fusion::Schedule& s_;
   const std::vector<Storage>& storages_;
   const int phase_;
-  const Phase& p_;
+  const fusion::Phase& p_;
   int row_axis_ = -1;
   std::vector<int> outer_axes_;
   std::vector<int> stage_;     // by equation

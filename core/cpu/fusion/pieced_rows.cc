@@ -39,10 +39,10 @@ void move_run(const char* from, int64_t step, char* to, int64_t n, int64_t size)
 
 }  // namespace
 
-PiecedRows::PiecedRows(const Pieces& of_value, const std::vector<Storage>& storages,
+PiecedRows::PiecedRows(const fusion::Pieces& of_value, const std::vector<Storage>& storages,
                        const NestAxes& axes, int64_t bytes)
     : size(bytes) {
-  for (const cpu::Piece& p : of_value) {
+  for (const fusion::Piece& p : of_value) {
     Piece& to = pieces.emplace_back();
     to.from = storages[static_cast<size_t>(p.of)];
     to.from.offset = p.offset * bytes;

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "spruce/core/cpu/fusion/pieces.h"
 #include "spruce/core/cpu/fusion/storage.h"
+#include "spruce/core/fusion/pieces.h"
 
 namespace spruce::cpu {
 
@@ -33,8 +33,8 @@ struct PiecedRows {
   };
 
   /// `storages` are those of the arrays, by value; an element has `size` bytes.
-  PiecedRows(const Pieces& of_value, const std::vector<Storage>& storages, const NestAxes& axes,
-             int64_t size);
+  PiecedRows(const fusion::Pieces& of_value, const std::vector<Storage>& storages,
+             const NestAxes& axes, int64_t size);
 
   std::vector<Piece> pieces;
   int64_t size;        ///< bytes of an element

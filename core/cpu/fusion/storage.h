@@ -15,7 +15,7 @@ struct Storage {
     kConstant,
     kOutput,
     kWorkspace,
-    kPieces  ///< in several places: Space::pieces
+    kPieces  ///< in several places: fusion::Space::pieces
   } kind = Kind::kNone;
   size_t at = 0;               ///< number of the input or output; bytes into the workspace
   const void* data = nullptr;  ///< of a constant

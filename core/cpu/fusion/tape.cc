@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/reduce/extremum.h"
-#include "spruce/core/cpu/reduce/loops.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/gather.h"
+#include "spruce/core/rules/reduce.h"
 
 namespace spruce {
 
@@ -117,8 +116,7 @@ BinaryLoop gathering(Stage::Mode mode, Dtype dtype) {
   const Primitive& p = mode == Stage::Mode::kAdd   ? add_p
                        : mode == Stage::Mode::kMax ? max_p
                                                    : min_p;
-  const Dtype in[] = {dtype, dtype};
-  return element_loop(p, in, dtype, {}).binary;
+  return p.cpu.element_loop({dtype, dtype, {}}).binary;
 }
 
 Tape::Tape(const Stage& stage) {
@@ -156,7 +154,7 @@ Tape::Tape(const Stage& stage) {
     if (op.p == &gather_p)
       s.last = stage.inputs[static_cast<size_t>(op.in[0])].whole - 1;
     else
-      s.loop = element_loop(*op.p, dtypes, op.out, op.params);
+      s.loop = op.p->cpu.element_loop({dtypes.empty() ? op.out : dtypes[0], op.out, op.params});
     if (s.last < 0 && s.loop.unary == nullptr && s.loop.binary == nullptr &&
         s.loop.ternary == nullptr) {
       s.p = op.p;
@@ -176,7 +174,8 @@ Tape::Tape(const Stage& stage) {
   }
   for (const auto& r : stage.reductions) {
     const Dtype dtype = stage.dtype_of(r.value);
-    folds_.push_back({spread(r.value), r.kind, reduce_loops(folding(r.kind), dtype).first, dtype});
+    folds_.push_back(
+        {spread(r.value), r.kind, folding(r.kind).cpu.reduce_loops(dtype).first, dtype});
   }
   assign_slots(stage);
 }

@@ -9,8 +9,8 @@
 #include "spruce/core/cpu/gemm/dot_gathered.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
@@ -130,20 +130,8 @@ class PreparedDot final : public PreparedKernel {
   std::optional<SmallGemm<double>> double_;
 };
 
-}  // namespace
-
-void run_dot(const KernelArgs& args, const DotParams& d, const Axes& perm) {
-  if (args.out[0].numel() == 0) return;
-  const Aval &a = *args.in[0].aval, &b = *args.in[1].aval;
-  const Contraction c(a, b, d, perm);
-  if (c.even)
-    contract(c, small_gemm<float>(c), small_gemm<double>(c), args);
-  else
-    prepare_gathered_dot(a, b, d, perm)->run(args);
-}
-
-void dot_kernel(const KernelArgs& args) { run_dot(args, args.params.get<DotParams>()); }
-
+// True if `part`, which is `whole` for some of the places along an axis that is not summed, gives
+// the same bits.
 bool same_bits(const Contraction& whole, const Contraction& part) {
   if (!whole.even || !part.even) return false;
   const Gemm &w = whole.product, &p = part.product;
@@ -163,6 +151,20 @@ bool same_bits(const Contraction& whole, const Contraction& part) {
          (isa_level() != IsaLevel::kBase || std::max(work(w), work(p)) < kSmallGemm);
 }
 
+}  // namespace
+
+void run_dot(const KernelArgs& args, const DotParams& d, const Axes& perm) {
+  if (args.out[0].numel() == 0) return;
+  const Aval &a = *args.in[0].aval, &b = *args.in[1].aval;
+  const Contraction c(a, b, d, perm);
+  if (c.even)
+    contract(c, small_gemm<float>(c), small_gemm<double>(c), args);
+  else
+    prepare_gathered_dot(a, b, d, perm)->run(args);
+}
+
+void dot_kernel(const KernelArgs& args) { run_dot(args, args.params.get<DotParams>()); }
+
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args, const DotParams& d,
                                                   const Axes& perm) {
   if (args.out[0]->numel() == 0) return nullptr;
@@ -173,6 +175,25 @@ std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args, const
 
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args) {
   return prepare_dot(args, args.params.get<DotParams>());
+}
+
+// The first axis of the result is the first one of the left operand, summed with none, and perhaps
+// that of the right one too.
+rules::RowReads rows_of_dot(const RowArgs& args, const DotParams& d, const Axes& perm) {
+  const Aval &lhs = *args.in[0], &rhs = *args.in[1];
+  if (!perm.empty() && perm[0] != 0) return {};
+  if (!rules::has_rows(lhs, args.all) || d.lhs_contract.contains(0)) return {};
+  const bool both = !d.lhs_batch.empty();
+  if (both && (d.lhs_batch[0] != 0 || d.rhs_batch[0] != 0)) return {};
+  Aval a = lhs, b = rhs;
+  a.shape[0] = args.rows;
+  if (both) b.shape[0] = args.rows;
+  if (!same_bits({lhs, rhs, d, perm}, {a, b, d, perm})) return {};
+  return {{RowRead::kRows, both ? RowRead::kRows : RowRead::kWhole}};
+}
+
+rules::RowReads rows_of_dot(const RowArgs& args) {
+  return rows_of_dot(args, args.params.get<DotParams>(), {});
 }
 
 }  // namespace spruce::cpu

@@ -4,6 +4,7 @@
 
 #include "spruce/core/cpu/gemm/contraction.h"
 #include "spruce/core/primitive.h"
+#include "spruce/core/rules/row_blocks.h"
 
 namespace spruce::cpu {
 
@@ -15,8 +16,8 @@ std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args);
 void run_dot(const KernelArgs& args, const DotParams& d, const Axes& perm = {});
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args, const DotParams& d,
                                                   const Axes& perm = {});
-/// True if `part`, which is `whole` for some of the places along an axis that is not summed, gives
-/// the same bits.
-bool same_bits(const Contraction& whole, const Contraction& part);
+/// The rule for Primitive::rows of the first form, and of the second one.
+rules::RowReads rows_of_dot(const RowArgs& args);
+rules::RowReads rows_of_dot(const RowArgs& args, const DotParams& d, const Axes& perm);
 
 }  // namespace spruce::cpu

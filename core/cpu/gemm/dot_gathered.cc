@@ -6,8 +6,8 @@
 
 #include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/index/copy.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/rules/dot.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <type_traits>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/gemm/gemm_amx.h"
 #include "spruce/core/cpu/gemm/gemm_blocked.h"
@@ -15,8 +15,8 @@
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
 #include "spruce/core/cpu/gemm/onednn.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

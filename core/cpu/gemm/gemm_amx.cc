@@ -4,7 +4,7 @@
 // a pass by it, packed 32 rows high, which stay in the first.
 #include "spruce/core/cpu/gemm/gemm_amx.h"
 
-#include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/cpu/targets.h"
 
 #if SPRUCE_HAS_X86_TARGETS && defined(__linux__)
 #define SPRUCE_HAS_AMX 1
@@ -21,12 +21,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/gemm/gemm_pack.h"
 #include "spruce/core/cpu/gemm/gemm_parts.h"
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
 #include "spruce/core/cpu/transpose.h"
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

@@ -15,14 +15,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/gemm/gemm_pack.h"
 #include "spruce/core/cpu/gemm/gemm_parts.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
 #include "spruce/core/cpu/transpose.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

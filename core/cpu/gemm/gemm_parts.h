@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/parallel.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 
 namespace spruce::cpu {
 

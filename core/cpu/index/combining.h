@@ -9,9 +9,9 @@
 
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/math/wrapping.h"
 #include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/cpu/row_copy.h"
+#include "spruce/core/scalar/wrapping.h"
 
 // Only scatter.cc includes this: nothing of it is a symbol of the library.
 namespace spruce::cpu::combining {
@@ -26,13 +26,13 @@ struct Set {
 struct Add {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return wrapping_add(a, b);
+    return scalar::wrapping_add(a, b);
   }
 };
 struct Mul {
   template <class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return wrapping_multiply(a, b);
+    return scalar::wrapping_multiply(a, b);
   }
 };
 // NaN wins over every number. Which of two numbers is taken nobody could predict: these have no

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/elementwise/half.h"
-#include "spruce/core/cpu/elementwise/loops.h"
 #include "spruce/core/cpu/index/row_places.h"
-#include "spruce/core/cpu/reduce/loops.h"
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/cpu/reduce/reduce.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
@@ -49,7 +48,7 @@ class Prepared final : public PreparedKernel {
         reduce_(Params::make(ReduceParams{args.params.get<GatherReduceParams>().axes})),
         lists_(gather_.get<GatherParams>(), args.in[0]->shape, gathered_.shape,
                reduce_.get<ReduceParams>().axes),
-        loops_(reduce_loops(reduction_, gathered_.dtype)),
+        loops_(reduction_.cpu.reduce_loops(gathered_.dtype)),
         sums_rows_(&reduction_ == &reduce_sum_p &&
                    (gathered_.dtype == Dtype::kFloat32 || gathered_.dtype == Dtype::kBfloat16)) {
     if (lists_.fits) return;
@@ -153,11 +152,6 @@ class Prepared final : public PreparedKernel {
 
 }  // namespace
 
-bool reduces_rows(const GatherParams& gather, const Shape& operand, const Shape& gathered,
-                  const Axes& axes) {
-  return Lists(gather, operand, gathered, axes).fits;
-}
-
 void gather_reduce_kernel(const KernelArgs& args) {
   const Aval *in[] = {args.in[0].aval, args.in[1].aval}, *out[] = {args.out[0].aval};
   Prepared({in, out, args.params}).run(args);
@@ -168,3 +162,12 @@ std::unique_ptr<const PreparedKernel> prepare_gather_reduce(const PrepareArgs& a
 }
 
 }  // namespace spruce::cpu
+
+namespace spruce {
+
+bool rules::reduces_rows(const GatherParams& gather, const Shape& operand, const Shape& gathered,
+                         const Axes& axes) {
+  return cpu::Lists(gather, operand, gathered, axes).fits;
+}
+
+}  // namespace spruce

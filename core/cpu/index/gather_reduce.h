@@ -8,11 +8,6 @@
 
 namespace spruce::cpu {
 
-/// True if the kernel reduces rows as it reads them, where a gather from an operand of that shape
-/// has a result of shape `gathered`; else it stores that result on the way.
-bool reduces_rows(const GatherParams& gather, const Shape& operand, const Shape& gathered,
-                  const Axes& axes);
-
 /// The kernel of gather_reduce.
 void gather_reduce_kernel(const KernelArgs& args);
 /// The same, made for one equation.

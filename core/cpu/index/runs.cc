@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
 
 #if SPRUCE_HAS_X86_TARGETS

@@ -3,16 +3,16 @@
 #include <cstring>
 #include <limits>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/index/combining.h"
 #include "spruce/core/cpu/index/elements.h"
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/row_copy.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/scatter_add_rows.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

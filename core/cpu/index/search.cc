@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/elementwise/half.h"
-#include "spruce/core/cpu/math/inline.h"
 #include "spruce/core/cpu/sort/sort.h"
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/cpu/targets.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "spruce/core/cpu/math/erf.h"
 #include "spruce/core/cpu/random/threefry.h"
+#include "spruce/core/math/erf.h"
 
 namespace spruce::cpu {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/math/isa.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/primitive.h"
 

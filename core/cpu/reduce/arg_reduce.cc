@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/reduce/arg_reduce.h"
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/transpose.h"
 
 namespace spruce::cpu::internal {

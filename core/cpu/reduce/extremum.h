@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/cpu/targets.h"
 
 namespace spruce::cpu {
 

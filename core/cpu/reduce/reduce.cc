@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "spruce/core/cpu/reduce/loops.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
@@ -129,13 +128,8 @@ struct Passes {
   int64_t kept = 1;  // elements of the result
 };
 
-}  // namespace
-
+// Reduces over `axes`, which rise, of `from`; `to` holds accumulators.
 void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops) {
-  if (internal::reduce_recorder != nullptr) {
-    *internal::reduce_recorder = loops;
-    return;
-  }
   const Passes passes(from.shape(), axes, loops.accumulator_bytes);
   if (passes.kept == 0) return;
   const Workspace even(passes.held_bytes(0)), odd(passes.held_bytes(1));
@@ -153,11 +147,28 @@ void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops&
   }
 }
 
+// Bytes of the results of halves, which are reduced as floats.
+size_t wide_bytes(int64_t results) { return static_cast<size_t>(results) * sizeof(float); }
+
+}  // namespace
+
+void run_reduction(const KernelArgs& args, const ReduceLoops& loops) {
+  const View &x = args.in[0], &y = args.out[0];
+  const Axes& axes = args.params.get<ReduceParams>().axes;
+  if (!is_half(x.dtype())) return run_reduce(x, axes, y.data, loops);
+  const Workspace wide(wide_bytes(y.numel()));
+  run_reduce(x, axes, wide.data(), loops);
+  if (y.dtype() == Dtype::kFloat16)
+    narrow(wide.as<float>(), y.as<Float16>(), y.numel());
+  else
+    narrow(wide.as<float>(), y.as<Bfloat16>(), y.numel());
+}
+
 size_t reduce_workspace(const PrepareArgs& args) {
   const Aval &x = *args.in[0], &y = *args.out[0];
   const Axes& axes = args.params.get<ReduceParams>().axes;
   if (!is_half(x.dtype)) return Passes(x.shape, axes, size_of(x.dtype)).workspace();
-  return workspace_size(internal::wide_bytes(y.shape.numel())) +
+  return workspace_size(wide_bytes(y.shape.numel())) +
          Passes(x.shape, axes, sizeof(float)).workspace();
 }
 

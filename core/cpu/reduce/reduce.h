@@ -12,38 +12,22 @@
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/transpose.h"
 #include "spruce/core/cpu/with_workspace.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/primitive.h"
 #include "spruce/core/rules/reduce.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
-
-/// For each of `outer` blocks of n rows of `step` elements: to[j] = the reduction over k of from[k,
-/// j], for j < columns. Blocks of `to` are `step` accumulators apart.
-using ReduceLoop = void (*)(const void* from, void* to, int64_t outer, int64_t n, int64_t step,
-                            int64_t columns);
-
-/// The loops of one operation and dtype: from elements to accumulators, and from accumulators to
-/// accumulators.
-struct ReduceLoops {
-  ReduceLoop first;
-  ReduceLoop next;
-  int64_t accumulator_bytes;
-};
 
 /// How many rows a loop reduces at once; the results of more are reduced in the same way. Of rows
 /// with more than 16 elements: it takes shorter ones together.
 inline constexpr int64_t kReducedRows = 64;
 
-/// Reduces over `axes`, which rise, of `from`; `to` holds accumulators.
-void run_reduce(const View& from, const Axes& axes, void* to, const ReduceLoops& loops);
-/// Bytes of workspace that reduce_kernel takes.
+/// Reduces over the axes of the ReduceParams, which rise.
+void run_reduction(const KernelArgs& args, const ReduceLoops& loops);
+/// Bytes of workspace that run_reduction takes.
 size_t reduce_workspace(const PrepareArgs& args);
 
 namespace internal {
-
-/// Of the results of halves, which are reduced as floats.
-inline size_t wide_bytes(int64_t results) { return static_cast<size_t>(results) * sizeof(float); }
 
 // Rows of n < kMost floats, many at a time: as columns of their transpose, whose elements join in
 // the order of Reduce::dense.
@@ -266,27 +250,35 @@ struct ReduceElement<bool, true> {
 
 }  // namespace internal
 
-/// The kernel of a reduction whose params are ReduceParams. Op::kUnsigned: signed integers are
-/// reduced as unsigned ones; Op::accepts<T>(): the dtypes that the shape rule lets through.
+/// The loops of a reduction. Op::kUnsigned: signed integers are reduced as unsigned ones;
+/// Op::accepts<T>(): the dtypes that the shape rule lets through.
 template <class Op>
-void reduce_kernel(const KernelArgs& args) {
-  const View &x = args.in[0], &y = args.out[0];
-  const Axes& axes = args.params.get<ReduceParams>().axes;
-  visit_dtype(x.dtype(), [&]<class T>(T) {
+ReduceLoops reduce_loops(Dtype dtype) {
+  ReduceLoops loops;
+  visit_dtype(dtype, [&]<class T>(T) {
     if constexpr (Op::template accepts<T>()) {
       if constexpr (kIsHalf<T>) {
-        static const ReduceLoops loops{internal::Reduce<Op, T, float>::best(),
-                                       internal::Reduce<Op, float, float>::best(), sizeof(float)};
-        const Workspace wide(internal::wide_bytes(y.numel()));
-        run_reduce(x, axes, wide.data(), loops);
-        narrow(wide.as<float>(), y.as<T>(), y.numel());
+        static const ReduceLoop first = internal::Reduce<Op, T, float>::best(),
+                                next = internal::Reduce<Op, float, float>::best();
+        loops = {first, next, sizeof(float)};
       } else {
         using X = typename internal::ReduceElement<T, Op::kUnsigned>::type;
         static const ReduceLoop loop = internal::Reduce<Op, X, X>::best();
-        run_reduce(x, axes, y.data, {loop, loop, sizeof(X)});
+        loops = {loop, loop, sizeof(X)};
       }
     }
   });
+  return loops;
 }
+
+/// Runs a reduction whose params are ReduceParams.
+template <class Op>
+void reduce_with(const KernelArgs& args) {
+  run_reduction(args, reduce_loops<Op>(args.in[0].dtype()));
+}
+
+/// Its kernel.
+template <class Op>
+inline constexpr CpuKernel reduce_kernel{reduce_with<Op>, reduce_loops<Op>};
 
 }  // namespace spruce::cpu

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "spruce/core/cpu/ceil_div.h"
+#include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/parallel.h"
 

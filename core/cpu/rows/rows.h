@@ -11,11 +11,11 @@
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/elementwise/half.h"
-#include "spruce/core/cpu/math/exp.h"
 #include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/cpu/transpose.h"
-#include "spruce/core/cpu/workspace.h"
+#include "spruce/core/math/exp.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 

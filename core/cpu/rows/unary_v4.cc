@@ -5,10 +5,10 @@
 #include <iterator>
 #include <limits>
 
-#include "spruce/core/cpu/math/coefficients.h"
-#include "spruce/core/cpu/math/erf_table.h"
-#include "spruce/core/cpu/math/isa.h"
 #include "spruce/core/cpu/rows/rows.h"
+#include "spruce/core/math/coefficients.h"
+#include "spruce/core/math/erf_table.h"
+#include "spruce/core/math/isa.h"
 
 #if SPRUCE_HAS_X86_TARGETS
 #include <immintrin.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of floats that are worth loops written for AVX-512. They give the bits of
-// core/cpu/math, but for erf, which reads a table.
+// core/math, but for erf, which reads a table.
 #pragma once
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
@@ -31,19 +31,19 @@ ExpSum exp_sum_v4();
 /// For primitives that have none.
 inline UnaryLoop no_loop() { return nullptr; }
 
-/// The kernel of an operation that has such a loop for f32, and maybe one for f64: `Op` does what
-/// is left.
-template <class Op, UnaryLoop (*kFloats)(), UnaryLoop (*kDoubles)() = no_loop>
-void kernel_with_v4(const KernelArgs& args) {
+/// The loop of an operation that has such a one for f32, and maybe one for f64: `Op` does what is
+/// left.
+template <class Op, UnaryLoop (*kFloats)(), UnaryLoop (*kDoubles)()>
+UnaryLoop loop_with_v4(const LoopArgs& args) {
   static const UnaryLoop floats = kFloats(), doubles = kDoubles();
-  const Dtype dtype = args.in[0].dtype();
-  const UnaryLoop loop = dtype == Dtype::kFloat32   ? floats
-                         : dtype == Dtype::kFloat64 ? doubles
-                                                    : nullptr;
-  if (loop != nullptr)
-    run_unary(args, loop);
-  else
-    unary_kernel<Op, Types::kFloating>(args);
+  const UnaryLoop loop = args.in == Dtype::kFloat32   ? floats
+                         : args.in == Dtype::kFloat64 ? doubles
+                                                      : nullptr;
+  return loop != nullptr ? loop : unary_loop<Op, Types::kFloating>(args);
 }
+
+/// Its kernel.
+template <class Op, UnaryLoop (*kFloats)(), UnaryLoop (*kDoubles)() = no_loop>
+inline constexpr CpuKernel kernel_with_v4 = loop_kernel<loop_with_v4<Op, kFloats, kDoubles>>;
 
 }  // namespace spruce::cpu

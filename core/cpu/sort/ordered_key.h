@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "spruce/core/cpu/math/inline.h"
+#include "spruce/core/cpu/targets.h"
 #include "spruce/core/dtype.h"
 
 namespace spruce::cpu {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/sort/ordered_key.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

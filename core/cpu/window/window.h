@@ -4,32 +4,9 @@
 
 #include "spruce/core/cpu/with_workspace.h"
 #include "spruce/core/rules/window.h"
+#include "spruce/core/rules/window_plan.h"
 
 namespace spruce::cpu {
-
-/// Windows over an array whose leading axes have been merged where a window holds one element of
-/// them.
-struct WindowPlan {
-  struct Axis {
-    int64_t in, out, window, stride, low, dilation, window_dilation,
-        step;  // step: of the input, in elements
-    /// From the first place of a window to its last.
-    int64_t reach() const { return (window - 1) * window_dilation; }
-  };
-  Axis axes[kMaxRank];
-  int rank = 0;  // at least 1
-  bool plain =
-      false;  // the first axis has nothing but windows of one element: its parts are independent
-
-  /// For an input and an output of these shapes.
-  WindowPlan(const Shape& in, const Shape& out, const WindowParams& w);
-  /// The innermost axis.
-  const Axis& last() const { return axes[rank - 1]; }
-  /// Lines of outputs along the last axis.
-  int64_t rows() const;
-  /// Elements of a window.
-  int64_t taps() const;
-};
 
 /// The kernel of reduce_window_sum.
 void window_sum_kernel(const KernelArgs& args);

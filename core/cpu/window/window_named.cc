@@ -7,8 +7,8 @@
 #include "spruce/core/cpu/index/places.h"
 #include "spruce/core/cpu/window/window.h"
 #include "spruce/core/cpu/window/window_quads.h"
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/parallel.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {

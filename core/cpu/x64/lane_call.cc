@@ -42,7 +42,7 @@ void widen(Dtype d, const Lanes& from, void* to, int64_t n) {
 LaneCall::LaneCall(const Primitive& p, const Params& params, std::span<const Dtype> in, Dtype out)
     : p_(p), params_(params), in_(in.begin(), in.end()), out_(out) {
   if (!is_half(out) && std::none_of(in.begin(), in.end(), is_half))
-    loop_ = element_loop(p, in, out, params);
+    loop_ = p.cpu.element_loop({in.empty() ? out : in[0], out, params_});
 }
 
 void LaneCall::run(const LaneCall* call, const void* x, const void* y, const void* z, void* out,

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spruce/core/cpu/elementwise/loops.h"
+#include "spruce/core/primitive.h"
 
 namespace spruce::cpu::x64 {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "spruce/core/cpu/fusion/stage.h"
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 
 namespace spruce::cpu::x64 {
 
@@ -13,7 +13,8 @@ namespace spruce::cpu::x64 {
 std::unique_ptr<const StageKernel> make_stage(const Stage& stage, IsaLevel level);
 
 /// make_tiny and make_tiny_loop for a processor with AVX2.
-std::unique_ptr<const TinyKernel> make_tiny(const Graph& body, const TinyLoop* loop);
+std::unique_ptr<const fusion::TinyKernel> make_tiny(const Graph& body,
+                                                    const fusion::TinyLoop* loop);
 /// tiny_work.
 int64_t work_of(const Graph& graph, const Equation& equation);
 

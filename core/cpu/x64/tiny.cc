@@ -9,7 +9,7 @@
 namespace spruce::cpu::x64 {
 namespace {
 
-class Kernel final : public TinyKernel {
+class Kernel final : public fusion::TinyKernel {
  public:
   Kernel(std::unique_ptr<const Code> code, const TinyProgram& program, bool loop)
       : code_(std::move(code)),
@@ -47,7 +47,8 @@ class Kernel final : public TinyKernel {
 
 }  // namespace
 
-std::unique_ptr<const TinyKernel> make_tiny(const Graph& body, const TinyLoop* loop) {
+std::unique_ptr<const fusion::TinyKernel> make_tiny(const Graph& body,
+                                                    const fusion::TinyLoop* loop) {
   try {
     const std::optional<TinyProgram> program = lower_tiny(body, loop);
     if (!program) return nullptr;

@@ -12,7 +12,7 @@ constexpr int kPointerRegisters[] = {3, 8, 9, 10, 11, 12, 13, 14, 15};
 
 }  // namespace
 
-TinyEmitter::TinyEmitter(const TinyProgram& program, const TinyLoop* loop)
+TinyEmitter::TinyEmitter(const TinyProgram& program, const fusion::TinyLoop* loop)
     : Emitter(program.program, IsaLevel::kV3, 32), program_(program), loop_(loop) {
   for (const TinyLoad& l : program.loads)
     homes_.push_back(invariant(l.input) || carried(l.input) ? new_slot() : -1);

@@ -11,7 +11,7 @@ using TinyFunction = void (*)(const void* const* in, void* const* out, int64_t l
 
 class TinyEmitter final : public Emitter {
  public:
-  TinyEmitter(const TinyProgram& program, const TinyLoop* loop);
+  TinyEmitter(const TinyProgram& program, const fusion::TinyLoop* loop);
 
   std::vector<uint8_t> generate();
 
@@ -39,7 +39,7 @@ class TinyEmitter final : public Emitter {
   void lane_mask(const Xbyak::Xmm& to, int count);
 
   const TinyProgram& program_;
-  const TinyLoop* loop_;
+  const fusion::TinyLoop* loop_;
   std::vector<int> homes_;      // the slot of each load that has one
   std::vector<int> registers_;  // the pointer of each input, then of each output, or -1
   std::vector<int> pointer_slots_;

@@ -88,7 +88,7 @@ Products products(const DotParams& p, const Shape& a, const Shape& b) {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const TinyLoop* loop)
+  Lowering(const Graph& graph, const fusion::TinyLoop* loop)
       : graph_(graph),
         loop_(loop),
         elements_(made_, choose_width(graph),
@@ -272,7 +272,7 @@ class Lowering {
   }
 
   const Graph& graph_;
-  const TinyLoop* loop_;
+  const fusion::TinyLoop* loop_;
   TinyProgram made_;
   Elements elements_;
   std::vector<std::vector<int>> values_;  // the elements of each value of the graph
@@ -280,7 +280,7 @@ class Lowering {
 
 }  // namespace
 
-std::optional<TinyProgram> lower_tiny(const Graph& body, const TinyLoop* loop) {
+std::optional<TinyProgram> lower_tiny(const Graph& body, const fusion::TinyLoop* loop) {
   return Lowering(body, loop).run();
 }
 
@@ -295,7 +295,8 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
     lanes = lanes && has_lanes(aval(v).dtype);
     types.push_back(aval(v).dtype);
   }
-  if (!lanes || largest > kTinyElements || aval(eq.outputs[0]).shape.numel() == 0) return -1;
+  if (!lanes || largest > fusion::kTinyElements || aval(eq.outputs[0]).shape.numel() == 0)
+    return -1;
   const std::string_view name = eq.primitive->name;
   if (name == "iota" || origins(graph, eq)) return 0;
   if (joining(name, aval(eq.outputs[0]).dtype) != nullptr)

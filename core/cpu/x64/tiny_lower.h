@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "spruce/core/cpu/fusion/tiny.h"
 #include "spruce/core/cpu/x64/program.h"
+#include "spruce/core/fusion/tiny.h"
 
 namespace spruce::cpu::x64 {
 
@@ -35,7 +35,7 @@ struct TinyProgram {
 };
 
 /// Without `loop`, for one run. Nullopt where an equation has no code.
-std::optional<TinyProgram> lower_tiny(const Graph& body, const TinyLoop* loop);
+std::optional<TinyProgram> lower_tiny(const Graph& body, const fusion::TinyLoop* loop);
 
 /// Of tiny_work.
 int64_t work_of(const Graph& graph, const Equation& equation);

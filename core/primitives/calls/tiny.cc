@@ -1,41 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations over arrays of a few elements that run as straight-line code. Made by the pass `tiny`,
 // never by users.
-#include "spruce/core/rules/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 
 #include <cstring>
 
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/rules/group.h"
 
 namespace spruce {
 namespace {
 
-std::vector<Aval> tiny_shapes(const ShapeArgs& a) {
-  const GraphPtr& body = a.params.get<TinyParams>().body;
-  if (body == nullptr) throw GraphError(std::string(a.op) + ": has no body");
-  if (a.in.size() != body->inputs.size()) {
-    throw ShapeError(std::string(a.op) + ": the body has " + std::to_string(body->inputs.size()) +
-                     " inputs, " + std::to_string(a.in.size()) + " are given");
-  }
-  for (size_t i = 0; i < a.in.size(); ++i) {
-    const Aval& want = body->avals[static_cast<size_t>(body->inputs[i])];
-    if (want.dtype != a.in[i]->dtype || !(want.shape == a.in[i]->shape)) {
-      throw ShapeError(std::string(a.op) + ": input " + std::to_string(i) + " is " +
-                       to_string(*a.in[i]) + ", the body takes " + to_string(want));
-    }
-  }
-  std::vector<Aval> out;
-  for (const ValueId v : body->outputs) out.push_back(body->avals[static_cast<size_t>(v)]);
-  return out;
-}
-
-std::vector<Array> tiny_expand(std::span<const Array> in, const Params& params) {
-  return internal::apply_graph(*params.get<TinyParams>().body, in);
-}
-
 // Equation by equation, where there is no code.
 void tiny_kernel(const KernelArgs& a) {
-  const Graph& g = *a.params.get<TinyParams>().body;
+  const Graph& g = *a.params.get<GroupParams>().body;
   std::vector<std::unique_ptr<char[]>> memory;
   std::vector<View> views(g.avals.size());
   const auto set = [&](ValueId v, void* data) {
@@ -68,7 +45,7 @@ void tiny_kernel(const KernelArgs& a) {
 
 class Prepared final : public PreparedKernel {
  public:
-  Prepared(std::unique_ptr<const cpu::TinyKernel> code, size_t pointers)
+  Prepared(std::unique_ptr<const fusion::TinyKernel> code, size_t pointers)
       : code_(std::move(code)), pointers_(pointers) {}
 
   void run(const KernelArgs& a) const override {
@@ -82,12 +59,12 @@ class Prepared final : public PreparedKernel {
   bool in_place(size_t in, size_t out) const override { return code_->in_place(in, out); }
 
  private:
-  std::unique_ptr<const cpu::TinyKernel> code_;
+  std::unique_ptr<const fusion::TinyKernel> code_;
   size_t pointers_;
 };
 
 std::unique_ptr<const PreparedKernel> tiny_prepare(const PrepareArgs& a) {
-  auto code = cpu::make_tiny(*a.params.get<TinyParams>().body);
+  auto code = fusion::make_tiny(*a.params.get<GroupParams>().body);
   if (code == nullptr) return nullptr;
   return std::make_unique<Prepared>(std::move(code), a.in.size() + a.out.size());
 }
@@ -96,10 +73,11 @@ std::unique_ptr<const PreparedKernel> tiny_prepare(const PrepareArgs& a) {
 
 extern constinit const Primitive tiny_p = {
     .name = "tiny",
-    .shapes = tiny_shapes,
+    .shapes = rules::group_shapes,
     .cpu = tiny_kernel,
-    .params = kParamsOf<TinyParams>,
-    .expand = tiny_expand,
+    .params = kParamsOf<GroupParams>,
+    .kind = PrimitiveKind::kGroup,
+    .expand = rules::group_expand,
     .prepare = tiny_prepare,
 };
 

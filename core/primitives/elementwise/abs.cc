@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // |x|; the smallest signed integer stays itself.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/math/isa.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -13,7 +13,7 @@ struct Abs {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
     if constexpr (std::is_floating_point_v<T>)
-      return cpu::math::abs(x);
+      return math::abs(x);
     else if constexpr (std::is_signed_v<T>)
       return x < 0 ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)) : x;
     else

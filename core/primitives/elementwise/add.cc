@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // a + b; for bool, logical or.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/wrapping.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
+#include "spruce/core/scalar/wrapping.h"
 
 namespace spruce {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 struct Add {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return cpu::wrapping_add(a, b);
+    return scalar::wrapping_add(a, b);
   }
 };
 

@@ -29,11 +29,13 @@ struct Clamp {
   }
 };
 
-void clamp_kernel(const KernelArgs& args) {
-  visit_dtype(args.out[0].dtype(), [&]<class T>(T) {
-    static const cpu::TernaryLoop loop = cpu::internal::Ternary<Clamp, T, T, T>::best();
-    cpu::run_ternary(args, loop);
+cpu::TernaryLoop clamp_loop(const cpu::LoopArgs& args) {
+  cpu::TernaryLoop loop = nullptr;
+  visit_dtype(args.out, [&]<class T>(T) {
+    static const cpu::TernaryLoop best = cpu::internal::Ternary<Clamp, T, T, T>::best();
+    loop = best;
   });
+  return loop;
 }
 
 int clamp_expression(const ScalarArgs& a) {
@@ -89,7 +91,7 @@ extern constinit const Primitive clamp_p = {
     .name = "clamp",
     .public_name = "clip",
     .shape = rules::broadcast,
-    .cpu = clamp_kernel,
+    .cpu = cpu::loop_kernel<clamp_loop>,
     .scalar = clamp_expression,
     .jvp = clamp_jvp,
     .batch = rules::batch_elementwise,

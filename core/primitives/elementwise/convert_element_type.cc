@@ -92,18 +92,17 @@ struct Convert {
   SPRUCE_TARGET_V3 static void v3(const void* x, void* y, int64_t n) { body(x, y, n); }
 };
 
-void convert_element_type_kernel(const KernelArgs& a) {
-  const View &x = a.in[0], &y = a.out[0];
+cpu::UnaryLoop convert_loop(const cpu::LoopArgs& a) {
   cpu::UnaryLoop loop = nullptr;
-  visit_dtype(x.dtype(), [&]<class From>(From) {
-    visit_dtype(y.dtype(), [&]<class To>(To) {
+  visit_dtype(a.in, [&]<class From>(From) {
+    visit_dtype(a.out, [&]<class To>(To) {
       using X = typename Stored<From>::type;
       using Y = std::conditional_t<std::is_integral_v<From>, typename Signless<To>::type, To>;
       loop =
           cpu::pick<cpu::UnaryLoop>(&Convert<Y, X>::base, &Convert<Y, X>::v3, &Convert<Y, X>::v3);
     });
   });
-  cpu::run_unary(a, loop);
+  return loop;
 }
 
 void convert_element_type_jvp(const JvpArgs& a) {
@@ -144,7 +143,7 @@ std::vector<Sample> convert_element_type_samples() {
 extern constinit const Primitive convert_element_type_p = {
     .name = "convert_element_type",
     .shape = convert_element_type_shape,
-    .cpu = convert_element_type_kernel,
+    .cpu = cpu::loop_kernel<convert_loop>,
     .scalar = scalar::as_they_are<scalar::Op::kConvert>,
     .jvp = convert_element_type_jvp,
     .transpose = convert_element_type_transpose,

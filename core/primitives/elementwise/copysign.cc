@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The magnitude of a with the sign of b.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/isa.h"
+#include "spruce/core/math/isa.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Copysign {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return cpu::math::copysign(a, b);
+    return math::copysign(a, b);
   }
 };
 

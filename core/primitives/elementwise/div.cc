@@ -2,7 +2,7 @@
 // a / b; of integers rounded toward zero. An integer divided by 0 gives -1 (all bits set), and the
 // smallest signed integer divided by -1 itself.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/division.h"
+#include "spruce/core/math/division.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -19,10 +19,10 @@ struct Div {
       const bool zero = b == 0;
       if constexpr (std::is_signed_v<T>) {
         const bool negated = b == -1;
-        const T q = cpu::math::quotient(a, zero | negated ? T{1} : b);
+        const T q = math::quotient(a, zero | negated ? T{1} : b);
         return zero ? T{-1} : negated ? static_cast<T>(0u - static_cast<uint32_t>(q)) : q;
       } else {
-        return zero ? static_cast<T>(-1) : cpu::math::quotient(a, zero ? T{1} : b);
+        return zero ? static_cast<T>(-1) : math::quotient(a, zero ? T{1} : b);
       }
     } else {
       if (b == 0) return static_cast<T>(-1);

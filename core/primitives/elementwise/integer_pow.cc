@@ -76,24 +76,31 @@ void general_kernel(const KernelArgs& args, int64_t n) {
   });
 }
 
-void integer_pow_kernel(const KernelArgs& args) {
-  const int64_t n = args.params.get<IntegerPowParams>().n;
-  switch (n) {
+// Null for other powers than these.
+cpu::UnaryLoop integer_pow_loop(const cpu::LoopArgs& args) {
+  switch (args.params.get<IntegerPowParams>().n) {
     case -2:
-      return cpu::unary_kernel<SmallPow<-2>, cpu::Types::kFloating>(args);
+      return cpu::unary_loop<SmallPow<-2>, cpu::Types::kFloating>(args);
     case -1:
-      return cpu::unary_kernel<SmallPow<-1>, cpu::Types::kFloating>(args);
+      return cpu::unary_loop<SmallPow<-1>, cpu::Types::kFloating>(args);
     case 1:
-      return cpu::unary_kernel<SmallPow<1>, cpu::Types::kNumeric>(args);
+      return cpu::unary_loop<SmallPow<1>, cpu::Types::kNumeric>(args);
     case 2:
-      return cpu::unary_kernel<SmallPow<2>, cpu::Types::kNumeric>(args);
+      return cpu::unary_loop<SmallPow<2>, cpu::Types::kNumeric>(args);
     case 3:
-      return cpu::unary_kernel<SmallPow<3>, cpu::Types::kNumeric>(args);
+      return cpu::unary_loop<SmallPow<3>, cpu::Types::kNumeric>(args);
     case 4:
-      return cpu::unary_kernel<SmallPow<4>, cpu::Types::kNumeric>(args);
+      return cpu::unary_loop<SmallPow<4>, cpu::Types::kNumeric>(args);
     default:
-      return general_kernel(args, n);
+      return nullptr;
   }
+}
+
+void integer_pow(const KernelArgs& args) {
+  if (const cpu::UnaryLoop loop = integer_pow_loop(cpu::loop_args(args)))
+    cpu::run_unary(args, loop);
+  else
+    general_kernel(args, args.params.get<IntegerPowParams>().n);
 }
 
 // The steps of both.
@@ -172,7 +179,7 @@ extern constinit const Primitive integer_pow_p = {
     .name = "integer_pow",
     .public_name = "power",
     .shape = integer_pow_shape,
-    .cpu = integer_pow_kernel,
+    .cpu = {integer_pow, cpu::element_loop<integer_pow_loop>},
     .scalar = integer_pow_expression,
     .jvp = integer_pow_jvp,
     .batch = rules::batch_elementwise,

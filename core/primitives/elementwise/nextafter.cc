@@ -38,16 +38,16 @@ void loop(const void* a, const void* b, void* y, int64_t n, int64_t a_step, int6
   for (int64_t i = 0; i < n; ++i) out[i] = next_after<T, Bits>(p[i * a_step], q[i * b_step]);
 }
 
-void nextafter_kernel(const KernelArgs& args) {
-  switch (args.out[0].dtype()) {
+cpu::BinaryLoop nextafter_loop(const cpu::LoopArgs& args) {
+  switch (args.out) {
     case Dtype::kFloat16:
-      return cpu::run_binary(args, loop<Float16, uint16_t>);
+      return loop<Float16, uint16_t>;
     case Dtype::kBfloat16:
-      return cpu::run_binary(args, loop<Bfloat16, uint16_t>);
+      return loop<Bfloat16, uint16_t>;
     case Dtype::kFloat32:
-      return cpu::run_binary(args, loop<float, uint32_t>);
+      return loop<float, uint32_t>;
     default:
-      return cpu::run_binary(args, loop<double, uint64_t>);
+      return loop<double, uint64_t>;
   }
 }
 
@@ -73,7 +73,7 @@ int nextafter_expression(const ScalarArgs& args) {
 extern constinit const Primitive nextafter_p = {
     .name = "nextafter",
     .shape = rules::broadcast_floating,
-    .cpu = nextafter_kernel,
+    .cpu = cpu::loop_kernel<nextafter_loop>,
     .scalar = nextafter_expression,
     .jvp = rules::jvp_binary<
         [](const Array&, const Array&, const Array&, const Array& t) { return t; },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // a^b. Of integers, a negative b gives 1 / a^|b| rounded toward zero, and 0 for a = 0.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/power.h"
+#include "spruce/core/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -13,7 +13,7 @@ struct Pow {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
     if constexpr (scalar::Floating<T>) {
-      return cpu::math::pow<I>(a, b);
+      return math::pow<I>(a, b);
     } else {
       if constexpr (std::is_signed_v<T>) {
         if (b < 0) return a == 1 || (a == -1 && b % 2 == 0) ? T{1} : a == -1 ? T{-1} : T{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // a - b * trunc(a / b), with the sign of a. Of integers, rem(a, 0) is a.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/division.h"
+#include "spruce/core/math/division.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -13,12 +13,12 @@ struct Rem {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
     if constexpr (scalar::Floating<T>) {
-      return cpu::math::fmod<I>(a, b);
+      return math::fmod<I>(a, b);
     } else if constexpr (I::kHasFma && sizeof(T) == 4) {
       bool simple = b == 0;
       if constexpr (std::is_signed_v<T>) simple = simple | (b == -1);
       const T divisor = simple ? T{1} : b;
-      const T rest = a - cpu::math::quotient(a, divisor) * divisor;
+      const T rest = a - math::quotient(a, divisor) * divisor;
       return b == 0 ? a : rest;
     } else {
       if (b == 0) return a;

@@ -29,21 +29,21 @@ struct Select {
 };
 
 template <class Bits>
-void run(const KernelArgs& args) {
-  static const cpu::TernaryLoop loop = cpu::internal::Ternary<Select, uint8_t, Bits, Bits>::best();
-  cpu::run_ternary(args, loop);
+cpu::TernaryLoop loop_of_bits() {
+  static const cpu::TernaryLoop best = cpu::internal::Ternary<Select, uint8_t, Bits, Bits>::best();
+  return best;
 }
 
-void select_kernel(const KernelArgs& args) {
-  switch (size_of(args.out[0].dtype())) {
+cpu::TernaryLoop select_loop(const cpu::LoopArgs& args) {
+  switch (size_of(args.out)) {
     case 1:
-      return run<uint8_t>(args);
+      return loop_of_bits<uint8_t>();
     case 2:
-      return run<uint16_t>(args);
+      return loop_of_bits<uint16_t>();
     case 4:
-      return run<uint32_t>(args);
+      return loop_of_bits<uint32_t>();
     default:
-      return run<uint64_t>(args);
+      return loop_of_bits<uint64_t>();
   }
 }
 
@@ -92,7 +92,7 @@ extern constinit const Primitive select_p = {
     .name = "select",
     .public_name = "where",
     .shape = select_shape,
-    .cpu = select_kernel,
+    .cpu = cpu::loop_kernel<select_loop>,
     .scalar = scalar::as_they_are<scalar::Op::kSelect>,
     .jvp = select_jvp,
     .transpose = select_transpose,

@@ -57,6 +57,7 @@ extern constinit const Primitive scatter_p = {
     .in_place = true,
     .prepare = cpu::prepare_scatter_kernel<cpu::ScatterOp::kSet>,
     .flops = rules::no_flops,
+    .updates_in_blocks = rules::sets_in_blocks,
 };
 
 }  // namespace spruce

@@ -19,6 +19,7 @@ extern constinit const Primitive scatter_min_p = {
     .in_place = true,
     .prepare = cpu::prepare_scatter_kernel<cpu::ScatterOp::kMin>,
     .flops = rules::flops_per_last_input<1>,
+    .updates_in_blocks = rules::sets_in_blocks,
 };
 
 }  // namespace spruce

@@ -80,6 +80,7 @@ extern constinit const Primitive scatter_mul_p = {
     .in_place = true,
     .prepare = cpu::prepare_scatter_kernel<cpu::ScatterOp::kMul>,
     .flops = rules::flops_per_last_input<1>,
+    .updates_in_blocks = rules::sums_in_blocks,
 };
 
 }  // namespace spruce

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inverse of the hyperbolic cosine.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/hyperbolic.h"
+#include "spruce/core/math/hyperbolic.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Acosh {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::acosh<I>(x);
+    return math::acosh<I>(x);
   }
 };
 

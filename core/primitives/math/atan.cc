@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inverse of the tangent.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/inverse_trig.h"
+#include "spruce/core/math/inverse_trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Atan {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::atan<I>(x);
+    return math::atan<I>(x);
   }
 };
 

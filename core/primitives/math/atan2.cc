@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The angle of the point (b, a) in [-pi, pi].
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/inverse_trig.h"
+#include "spruce/core/math/inverse_trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Atan2 {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return cpu::math::atan2<I>(a, b);
+    return math::atan2<I>(a, b);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cosine.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/trig.h"
+#include "spruce/core/math/trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,15 +12,15 @@ namespace {
 struct Cos {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::cos<I>(x);
+    return math::cos<I>(x);
   }
   template <class I, class T>
   static SPRUCE_INLINE bool near(T x) {
-    return cpu::math::is_near<I>(x);
+    return math::is_near<I>(x);
   }
   template <class I, class T>
   static SPRUCE_INLINE T call_near(T x) {
-    return cpu::math::cos<I, true>(x);
+    return math::cos<I, true>(x);
   }
 };
 

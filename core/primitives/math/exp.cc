@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // e^x.
-#include "spruce/core/cpu/math/exp.h"
+#include "spruce/core/math/exp.h"
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/rows/unary_v4.h"
@@ -14,7 +14,7 @@ namespace {
 struct Exp {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::exp<I>(x);
+    return math::exp<I>(x);
   }
 };
 

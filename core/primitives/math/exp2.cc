@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/exp.h"
+#include "spruce/core/math/exp.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -14,7 +14,7 @@ namespace {
 struct Exp2 {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::exp2<I>(x);
+    return math::exp2<I>(x);
   }
 };
 

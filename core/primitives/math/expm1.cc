@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // e^x - 1, exact near 0.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/exp.h"
+#include "spruce/core/math/exp.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Expm1 {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::expm1<I>(x);
+    return math::expm1<I>(x);
   }
 };
 

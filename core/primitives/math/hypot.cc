@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sqrt(a^2 + b^2) without overflow in between.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/power.h"
+#include "spruce/core/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Hypot {
   template <class I, class T>
   static SPRUCE_INLINE T call(T a, T b) {
-    return cpu::math::hypot<I>(a, b);
+    return math::hypot<I>(a, b);
   }
 };
 

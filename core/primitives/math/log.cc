@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The natural logarithm.
-#include "spruce/core/cpu/math/log.h"
+#include "spruce/core/math/log.h"
 
 #include "spruce/core/cpu/rows/unary_v4.h"
 #include "spruce/core/ops/math.h"
@@ -13,7 +13,7 @@ namespace {
 struct Log {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::log<I>(x);
+    return math::log<I>(x);
   }
 };
 

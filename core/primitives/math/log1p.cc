@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // log(1 + x), exact near 0.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/log.h"
+#include "spruce/core/math/log.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Log1p {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::log1p<I>(x);
+    return math::log1p<I>(x);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 1 / sqrt(x).
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/power.h"
+#include "spruce/core/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Rsqrt {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::rsqrt<I>(x);
+    return math::rsqrt<I>(x);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The square root.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/power.h"
+#include "spruce/core/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Sqrt {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::sqrt<I>(x);
+    return math::sqrt<I>(x);
   }
 };
 

@@ -3,7 +3,7 @@
 #include <concepts>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/trig.h"
+#include "spruce/core/math/trig.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -14,15 +14,15 @@ namespace {
 struct Tan {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::tan<I>(x);
+    return math::tan<I>(x);
   }
   template <class I, std::same_as<float> T>
   static SPRUCE_INLINE bool near(T x) {
-    return cpu::math::is_near<I>(x);
+    return math::is_near<I>(x);
   }
   template <class I, std::same_as<float> T>
   static SPRUCE_INLINE T call_near(T x) {
-    return cpu::math::tan<I, true>(x);
+    return math::tan<I, true>(x);
   }
 };
 

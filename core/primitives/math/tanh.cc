@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hyperbolic tangent.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/hyperbolic.h"
 #include "spruce/core/cpu/rows/unary_v4.h"
+#include "spruce/core/math/hyperbolic.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -13,7 +13,7 @@ namespace {
 struct Tanh {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::tanh<I>(x);
+    return math::tanh<I>(x);
   }
 };
 

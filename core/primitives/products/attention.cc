@@ -9,6 +9,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/primitives/products/attention_forms.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 
 namespace spruce {
 
@@ -59,6 +60,12 @@ double attention_flops(const PrepareArgs& a) {
   return rules::attention_flops(a.in[0]->shape, a.in[2]->shape);
 }
 
+// Of a batch, unless a mask goes along.
+rules::RowReads attention_rows(const RowArgs& a) {
+  if (a.in.size() != 3 || a.out[0]->shape.rank() < 3) return {};
+  return rules::rows_alike(a);
+}
+
 }  // namespace
 
 extern constinit const Primitive attention_p = {
@@ -72,6 +79,7 @@ extern constinit const Primitive attention_p = {
     .expand = attention_expand,
     .prepare = cpu::prepare_attention,
     .flops = attention_flops,
+    .rows = attention_rows,
 };
 
 }  // namespace spruce

@@ -271,6 +271,7 @@ extern constinit const Primitive conv_general_p = {
     .params = kParamsOf<ConvParams>,
     .prepare = cpu::prepare_conv,
     .flops = rules::conv_flops,
+    .rows = cpu::rows_of_conv,
 };
 
 }  // namespace spruce

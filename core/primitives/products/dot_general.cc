@@ -222,6 +222,7 @@ extern constinit const Primitive dot_general_p = {
     .params = kParamsOf<DotParams>,
     .prepare = cpu::prepare_dot,
     .flops = rules::dot_flops,
+    .rows = cpu::rows_of_dot,
 };
 
 }  // namespace spruce

@@ -29,6 +29,11 @@ std::unique_ptr<const PreparedKernel> prepare(const PrepareArgs& args) {
   return cpu::prepare_dot(args, p.dot(), p.perm);
 }
 
+rules::RowReads rows(const RowArgs& args) {
+  const auto& p = args.params.get<DotTransposedParams>();
+  return cpu::rows_of_dot(args, p.dot(), p.perm);
+}
+
 std::vector<Array> dot_transposed_expand(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<DotTransposedParams>();
   return {rules::transpose_axes(bind1(dot_general_p, in, dot_params(p.dot())), p.perm)};
@@ -60,6 +65,7 @@ extern constinit const Primitive dot_transposed_p = {
     .params = kParamsOf<DotTransposedParams>,
     .expand = dot_transposed_expand,
     .prepare = prepare,
+    .rows = rows,
 };
 
 }  // namespace spruce

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/gamma.h"
+#include "spruce/core/math/gamma.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/elementwise.h"
@@ -29,7 +29,7 @@ double by_series(double a, double x) {
     sum_slope += slope;
     if (c < kSmallStep * sum && -slope < kSmallStep * -sum_slope) break;
   }
-  const double log_slope = std::log(x) - cpu::math::digamma<cpu::internal::BaseIsa>(a + 1);
+  const double log_slope = std::log(x) - math::digamma<cpu::internal::BaseIsa>(a + 1);
   return -x / a * (sum * log_slope + sum_slope);
 }
 
@@ -53,7 +53,7 @@ double by_fraction(double a, double x) {
     dh = dnext;
     if (done) break;
   }
-  return x * (h * (std::log(x) - cpu::math::digamma<cpu::internal::BaseIsa>(a)) + dh);
+  return x * (h * (std::log(x) - math::digamma<cpu::internal::BaseIsa>(a)) + dh);
 }
 
 // From x = a + z r + (z^2 - 1) / 3 + (z^3 - 7 z) / (36 r) with r = sqrt(a) and the normal quantile

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "spruce/core/cpu/math/gamma.h"
 #include "spruce/core/cpu/random/key_stream.h"
+#include "spruce/core/math/gamma.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/random.h"
@@ -35,7 +35,7 @@ bool random_poisson_accept(const cpu::Round& round, uint64_t place, float rate, 
   if (shifted >= 0.07f && v <= v_r) return true;
   if (k < 0 || (shifted < 0.013f && v > shifted)) return false;
   const float s = std::log(v * inverse_alpha / (a / (shifted * shifted) + b));
-  const float log_factorial = cpu::math::lgamma<cpu::math::Isa<false>>(k + 1);
+  const float log_factorial = math::lgamma<math::Isa<false>>(k + 1);
   return s <= -rate + k * std::log(rate) - log_factorial;
 }
 

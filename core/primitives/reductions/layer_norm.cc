@@ -12,6 +12,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/rows.h"
 #include "spruce/core/rules/shape.h"
 
@@ -171,6 +172,14 @@ std::vector<Sample> samples() {
   return out;
 }
 
+// Scale and shift are the same for all rows.
+rules::RowReads layer_norm_rows(const RowArgs& a) {
+  if (a.out[0]->shape.rank() < 2 || !rules::has_rows(*a.in[0], a.all)) return {};
+  std::vector<RowRead> reads(a.in.size(), RowRead::kWhole);
+  reads[0] = RowRead::kRows;
+  return reads;
+}
+
 }  // namespace
 
 extern constinit const Primitive layer_norm_p = {
@@ -183,6 +192,7 @@ extern constinit const Primitive layer_norm_p = {
     .expand = layer_norm_expand,
     .prepare = layer_norm_prepare,
     .flops = rules::flops_per_output<8>,
+    .rows = layer_norm_rows,
 };
 
 }  // namespace spruce

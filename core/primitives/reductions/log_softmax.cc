@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // x - max - log(sum(exp(x - max))) over the last axis.
-#include "spruce/core/cpu/math/math.h"
 #include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/cpu/with_workspace.h"
+#include "spruce/core/math/math.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/rows.h"
 
 namespace spruce {
@@ -17,7 +18,7 @@ struct LogSoftmax {
   static SPRUCE_INLINE void row(const rules::NoExtra<T>&, const T* x, T* y, int64_t n, int64_t) {
     const T m = cpu::row_max(x, n);
     const T total = cpu::exp_sum<I, T>(x, m, nullptr, n);
-    const T log_total = cpu::math::log<I>(total);
+    const T log_total = math::log<I>(total);
     SPRUCE_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) - log_total;
   }
@@ -29,9 +30,9 @@ struct LogSoftmax {
     for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = 0;
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t r = 0; r < cpu::kColumns; ++r)
-        total[r] += cpu::math::exp<I>(v[i * cpu::kColumns + r] - m[r]);
+        total[r] += math::exp<I>(v[i * cpu::kColumns + r] - m[r]);
     }
-    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = cpu::math::log<I>(total[r]);
+    for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = math::log<I>(total[r]);
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t r = 0; r < cpu::kColumns; ++r)
         v[i * cpu::kColumns + r] = (v[i * cpu::kColumns + r] - m[r]) - total[r];
@@ -69,6 +70,7 @@ extern constinit const Primitive log_softmax_p = {
     .expand = log_softmax_expand,
     .prepare = log_softmax_prepare,
     .flops = rules::flops_per_output<5>,
+    .rows = rules::rows_of_last_axis,
 };
 
 }  // namespace spruce

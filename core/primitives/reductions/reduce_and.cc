@@ -26,8 +26,8 @@ struct And {
 };
 
 // For bool nothing is all ones: over no elements the bytes must become 1.
-void reduce_and_kernel(const KernelArgs& a) {
-  cpu::reduce_kernel<And>(a);
+void reduce_and(const KernelArgs& a) {
+  cpu::reduce_with<And>(a);
   const View& y = a.out[0];
   if (y.dtype() != Dtype::kBool || a.in[0].numel() > 0) return;
   std::memset(y.data, 1, static_cast<size_t>(y.numel()));
@@ -38,13 +38,13 @@ void reduce_and_kernel(const KernelArgs& a) {
 extern constinit const Primitive reduce_and_p = {
     .name = "reduce_and",
     .shape = rules::reduced_integral,
-    .cpu = reduce_and_kernel,
+    .cpu = {reduce_and, cpu::reduce_loops<And>},
     .jvp = rules::jvp_zero,
     .batch = rules::batch_reduce,
     .samples = rules::reduce_bool_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
-    .prepare = cpu::prepare_with_workspace<reduce_and_kernel, cpu::reduce_workspace>,
+    .prepare = cpu::prepare_with_workspace<reduce_and, cpu::reduce_workspace>,
 };
 
 }  // namespace spruce

@@ -15,7 +15,7 @@ extern constinit const Primitive reduce_max_p = {
     .samples = rules::reduce_nonempty_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
-    .prepare = cpu::prepare_with_workspace<cpu::reduce_kernel<cpu::Largest>, cpu::reduce_workspace>,
+    .prepare = cpu::prepare_with_workspace<cpu::reduce_with<cpu::Largest>, cpu::reduce_workspace>,
 };
 
 }  // namespace spruce

@@ -34,7 +34,7 @@ extern constinit const Primitive reduce_or_p = {
     .samples = rules::reduce_bool_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
-    .prepare = cpu::prepare_with_workspace<cpu::reduce_kernel<Or>, cpu::reduce_workspace>,
+    .prepare = cpu::prepare_with_workspace<cpu::reduce_with<Or>, cpu::reduce_workspace>,
 };
 
 }  // namespace spruce

@@ -74,8 +74,8 @@ void mend_zeros(const View& x, const Axes& axes, const View& y) {
   }
 }
 
-void reduce_prod_kernel(const KernelArgs& args) {
-  cpu::reduce_kernel<Product>(args);
+void reduce_prod(const KernelArgs& args) {
+  cpu::reduce_with<Product>(args);
   const View &x = args.in[0], &y = args.out[0];
   if (!is_floating(x.dtype()) || x.numel() == 0) return;
   visit_dtype(x.dtype(), [&]<class T>(T) {
@@ -122,13 +122,13 @@ void reduce_prod_jvp(const JvpArgs& a) {
 extern constinit const Primitive reduce_prod_p = {
     .name = "reduce_prod",
     .shape = rules::reduced_numeric,
-    .cpu = reduce_prod_kernel,
+    .cpu = {reduce_prod, cpu::reduce_loops<Product>},
     .jvp = reduce_prod_jvp,
     .batch = rules::batch_reduce,
     .samples = rules::reduce_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
-    .prepare = cpu::prepare_with_workspace<reduce_prod_kernel, cpu::reduce_workspace>,
+    .prepare = cpu::prepare_with_workspace<reduce_prod, cpu::reduce_workspace>,
 };
 
 }  // namespace spruce

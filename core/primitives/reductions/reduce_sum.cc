@@ -40,7 +40,7 @@ extern constinit const Primitive reduce_sum_p = {
     .samples = rules::reduce_samples,
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
-    .prepare = cpu::prepare_with_workspace<cpu::reduce_kernel<Sum>, cpu::reduce_workspace>,
+    .prepare = cpu::prepare_with_workspace<cpu::reduce_with<Sum>, cpu::reduce_workspace>,
 };
 
 }  // namespace spruce

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp(x - max) / sum(exp(x - max)) over the last axis.
-#include "spruce/core/cpu/math/math.h"
 #include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/cpu/with_workspace.h"
+#include "spruce/core/math/math.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/rows.h"
 
 namespace spruce {
@@ -29,7 +30,7 @@ struct Softmax {
     for (int64_t r = 0; r < cpu::kColumns; ++r) total[r] = 0;
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t r = 0; r < cpu::kColumns; ++r) {
-        const T e = cpu::math::exp<I>(v[i * cpu::kColumns + r] - m[r]);
+        const T e = math::exp<I>(v[i * cpu::kColumns + r] - m[r]);
         v[i * cpu::kColumns + r] = e;
         total[r] += e;
       }
@@ -72,6 +73,7 @@ extern constinit const Primitive softmax_p = {
     .expand = softmax_expand,
     .prepare = softmax_prepare,
     .flops = rules::flops_per_output<5>,
+    .rows = rules::rows_of_last_axis,
 };
 
 }  // namespace spruce

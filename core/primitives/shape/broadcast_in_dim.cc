@@ -7,6 +7,7 @@
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/reduce.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -80,6 +81,12 @@ std::vector<Sample> broadcast_in_dim_samples() {
           sample({2, 3}, {2, 3}, {0, 1})};
 }
 
+rules::RowReads broadcast_in_dim_rows(const RowArgs& a) {
+  const Axes& to = a.params.get<BroadcastInDimParams>().broadcast_dimensions;
+  const bool rows = !to.empty() && to[0] == 0 && a.in[0]->shape[0] == a.all;
+  return {{rows ? RowRead::kRows : RowRead::kWhole}};
+}
+
 }  // namespace
 
 extern constinit const Primitive broadcast_in_dim_p = {
@@ -93,6 +100,8 @@ extern constinit const Primitive broadcast_in_dim_p = {
     .params = kParamsOf<BroadcastInDimParams>,
     .cost = ElementCost::kLow,
     .flops = rules::no_flops,
+    .rows = broadcast_in_dim_rows,
+    .row_params = rules::shape_of_rows<BroadcastInDimParams>,
 };
 
 }  // namespace spruce

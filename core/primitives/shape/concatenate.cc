@@ -8,6 +8,7 @@
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -147,6 +148,11 @@ std::vector<Sample> concatenate_samples() {
           sample({{2, 1, 2}, {2, 2, 2}}, 1)};
 }
 
+rules::RowReads concatenate_rows(const RowArgs& a) {
+  if (a.params.get<ConcatenateParams>().axis == 0) return {};
+  return rules::rows_alike(a);
+}
+
 }  // namespace
 
 extern constinit const Primitive concatenate_p = {
@@ -159,6 +165,7 @@ extern constinit const Primitive concatenate_p = {
     .samples = concatenate_samples,
     .params = kParamsOf<ConcatenateParams>,
     .flops = rules::no_flops,
+    .rows = concatenate_rows,
 };
 
 }  // namespace spruce

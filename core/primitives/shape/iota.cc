@@ -6,6 +6,7 @@
 
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -56,6 +57,11 @@ std::vector<Sample> iota_samples() {
           sample({3, 2}, Dtype::kBfloat16, 0)};
 }
 
+rules::RowReads iota_rows(const RowArgs& a) {
+  if (a.params.get<IotaParams>().axis == 0) return {};
+  return rules::rows_alike(a);
+}
+
 }  // namespace
 
 extern constinit const Primitive iota_p = {
@@ -66,6 +72,8 @@ extern constinit const Primitive iota_p = {
     .params = kParamsOf<IotaParams>,
     .cost = ElementCost::kLow,
     .flops = rules::no_flops,
+    .rows = iota_rows,
+    .row_params = rules::shape_of_rows<IotaParams>,
 };
 
 }  // namespace spruce

@@ -2,6 +2,7 @@
 // The same elements in row-major order with another shape, in the same memory.
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -38,6 +39,11 @@ std::vector<Sample> reshape_samples() {
           sample({0, 3}, {2, 0})};
 }
 
+rules::RowReads reshape_rows(const RowArgs& a) {
+  if (a.out[0]->shape.numel() == 0) return {};
+  return rules::rows_alike(a);
+}
+
 }  // namespace
 
 extern constinit const Primitive reshape_p = {
@@ -51,6 +57,8 @@ extern constinit const Primitive reshape_p = {
     .kind = PrimitiveKind::kView,
     .cost = ElementCost::kLow,
     .flops = rules::no_flops,
+    .rows = reshape_rows,
+    .row_params = rules::shape_of_rows<ReshapeParams>,
 };
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -77,6 +78,17 @@ std::vector<Sample> slice_samples() {
           sample({2, 3, 4}, {0, 1, 1}, {2, 3, 4}, {1, 1, 2})};
 }
 
+rules::RowReads slice_rows(const RowArgs& a) {
+  if (a.params.get<SliceParams>().stride[0] != 1) return {};
+  return rules::rows_alike(a);
+}
+
+Params slice_row_params(const Params& params, int64_t rows) {
+  SliceParams p = params.get<SliceParams>();
+  p.limit[0] = rows;
+  return Params::make(std::move(p));
+}
+
 }  // namespace
 
 extern constinit const Primitive slice_p = {
@@ -89,6 +101,8 @@ extern constinit const Primitive slice_p = {
     .samples = slice_samples,
     .params = kParamsOf<SliceParams>,
     .flops = rules::no_flops,
+    .rows = slice_rows,
+    .row_params = slice_row_params,
 };
 
 }  // namespace spruce

@@ -3,6 +3,7 @@
 #include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -59,6 +60,11 @@ std::vector<Sample> transpose_samples() {
           sample({0, 3}, {1, 0})};
 }
 
+rules::RowReads transpose_rows(const RowArgs& a) {
+  if (a.params.get<TransposeParams>().perm[0] != 0) return {};
+  return rules::rows_alike(a);
+}
+
 }  // namespace
 
 extern constinit const Primitive transpose_p = {
@@ -71,6 +77,7 @@ extern constinit const Primitive transpose_p = {
     .samples = transpose_samples,
     .params = kParamsOf<TransposeParams>,
     .flops = rules::no_flops,
+    .rows = transpose_rows,
 };
 
 }  // namespace spruce

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The derivative of lgamma.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/gamma.h"
+#include "spruce/core/math/gamma.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Digamma {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::digamma<I>(x);
+    return math::digamma<I>(x);
   }
 };
 

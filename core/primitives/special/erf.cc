@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error function.
-#include "spruce/core/cpu/math/erf.h"
+#include "spruce/core/math/erf.h"
 
 #include <numbers>
 
@@ -16,7 +16,7 @@ namespace {
 struct Erf {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::erf<I>(x);
+    return math::erf<I>(x);
   }
 };
 

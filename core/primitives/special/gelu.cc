@@ -3,7 +3,7 @@
 #include "spruce/core/rules/gelu.h"
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/math/math.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -20,9 +20,9 @@ struct GeluErf {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
     if constexpr (scalar::Float64<T>)
-      return 0.5 * x * cpu::math::erfc<I, T>(-x * kInvSqrt2);
+      return 0.5 * x * math::erfc<I, T>(-x * kInvSqrt2);
     else
-      return T(0.5) * x * (T(1) + cpu::math::erf<I, T>(x * T(kInvSqrt2)));
+      return T(0.5) * x * (T(1) + math::erf<I, T>(x * T(kInvSqrt2)));
   }
 };
 
@@ -31,17 +31,15 @@ struct GeluTanh {
   static SPRUCE_INLINE T call(T x) {
     const T y = T(kSqrt2OverPi) * (x + T(kCubic) * x * x * x);
     if constexpr (scalar::Float64<T>)
-      return x * cpu::math::logistic<I, T>(2 * y);
+      return x * math::logistic<I, T>(2 * y);
     else
-      return T(0.5) * x * (T(1) + cpu::math::tanh<I>(y));
+      return T(0.5) * x * (T(1) + math::tanh<I>(y));
   }
 };
 
-void gelu_kernel(const KernelArgs& a) {
-  if (a.params.get<GeluParams>().tanh)
-    cpu::unary_kernel<GeluTanh, cpu::Types::kFloating>(a);
-  else
-    cpu::unary_kernel<GeluErf, cpu::Types::kFloating>(a);
+cpu::UnaryLoop gelu_loop(const cpu::LoopArgs& a) {
+  return a.params.get<GeluParams>().tanh ? cpu::unary_loop<GeluTanh, cpu::Types::kFloating>(a)
+                                         : cpu::unary_loop<GeluErf, cpu::Types::kFloating>(a);
 }
 
 int gelu_expression(const ScalarArgs& a) {
@@ -75,7 +73,7 @@ std::vector<Sample> gelu_samples() {
 extern constinit const Primitive gelu_p = {
     .name = "gelu",
     .shape = rules::same_floating,
-    .cpu = gelu_kernel,
+    .cpu = cpu::loop_kernel<gelu_loop>,
     .scalar = gelu_expression,
     .batch = rules::batch_elementwise,
     .samples = gelu_samples,

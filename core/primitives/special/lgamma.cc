@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // log |Gamma(x)|.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/gamma.h"
+#include "spruce/core/math/gamma.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -12,7 +12,7 @@ namespace {
 struct Lgamma {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::lgamma<I>(x);
+    return math::lgamma<I>(x);
   }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // log(e^a + e^b) without overflow in between.
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/exp.h"
-#include "spruce/core/cpu/math/log.h"
+#include "spruce/core/math/exp.h"
+#include "spruce/core/math/log.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -15,7 +15,7 @@ struct Logaddexp {
   static SPRUCE_INLINE T call(T a, T b) {
     using scalar::abs, scalar::max, scalar::select;
     const T gap = select(a == b, T(0), abs(a - b));
-    return max(a, b) + cpu::math::log1p<I, T>(cpu::math::exp<I, T>(-gap));
+    return max(a, b) + math::log1p<I, T>(math::exp<I, T>(-gap));
   }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 1 / (1 + e^-x).
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/activation.h"
 #include "spruce/core/cpu/rows/unary_v4.h"
+#include "spruce/core/math/activation.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -13,7 +13,7 @@ namespace {
 struct Logistic {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::logistic<I>(x);
+    return math::logistic<I>(x);
   }
 };
 

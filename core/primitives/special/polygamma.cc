@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/gamma.h"
+#include "spruce/core/math/gamma.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/parallel.h"
@@ -62,7 +62,7 @@ class Polygamma {
   }
 
   double operator()(double x) const {
-    if (n_ == 0) return cpu::math::digamma<cpu::math::Isa<false>>(x);
+    if (n_ == 0) return math::digamma<math::Isa<false>>(x);
     if (x > 0) return positive(x);
     if (x != x) return x;
     if (x == std::floor(x))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // x / (1 + e^-x) (Hendrycks and Gimpel 2016).
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/activation.h"
 #include "spruce/core/cpu/rows/unary_v4.h"
+#include "spruce/core/math/activation.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -14,7 +14,7 @@ namespace {
 struct Silu {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return x * cpu::math::logistic<I>(x);
+    return x * math::logistic<I>(x);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // log(1 + e^x).
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/math/activation.h"
+#include "spruce/core/math/activation.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -13,7 +13,7 @@ namespace {
 struct Softplus {
   template <class I, class T>
   static SPRUCE_INLINE T call(T x) {
-    return cpu::math::softplus<I>(x);
+    return math::softplus<I>(x);
   }
 };
 

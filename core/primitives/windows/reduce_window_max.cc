@@ -21,6 +21,7 @@ extern constinit const Primitive reduce_window_max_p = {
     .params = kParamsOf<WindowParams>,
     .prepare = cpu::prepare_with_workspace<cpu::window_max_kernel, cpu::window_reduce_workspace>,
     .flops = rules::window_flops,
+    .rows = rules::rows_of_windows<WindowParams>,
 };
 
 }  // namespace spruce

@@ -19,6 +19,7 @@ extern constinit const Primitive window_argmin_p = {
     .prepare =
         cpu::prepare_with_workspace<cpu::window_argmin_kernel, cpu::window_arg_reduce_workspace>,
     .flops = rules::window_flops,
+    .rows = rules::rows_of_windows<WindowParams>,
 };
 
 }  // namespace spruce

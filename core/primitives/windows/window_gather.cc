@@ -73,6 +73,7 @@ extern constinit const Primitive window_gather_p = {
     .params = kParamsOf<WindowGatherParams>,
     .prepare = cpu::prepare_with_workspace<cpu::window_gather_kernel, cpu::window_gather_workspace>,
     .flops = rules::no_flops,
+    .rows = rules::rows_of_windows<WindowGatherParams>,
 };
 
 }  // namespace spruce

@@ -77,6 +77,8 @@ extern constinit const Primitive window_scatter_add_p = {
     .prepare = cpu::prepare_with_workspace<cpu::window_scatter_add_kernel,
                                            cpu::window_scatter_add_workspace>,
     .flops = rules::flops_per_last_input<1>,
+    .rows = rules::rows_of_windows<WindowScatterParams>,
+    .row_params = rules::shape_of_rows<WindowScatterParams>,
 };
 
 }  // namespace spruce

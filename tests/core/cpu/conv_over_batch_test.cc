@@ -51,7 +51,7 @@ TEST(ConvLanes, GiveWhatTheGeneralKernelGives) {
     const Array x = cases.values(c.lhs), w = cases.values(c.rhs);
     const Array want = conv_general(astype(x, float64), astype(w, float64), c.params);
     if (want.size() == 0) continue;
-    const cpu::Conv problem = cpu::make_conv(c.lhs, c.rhs, want.shape(), c.params);
+    const ConvPlan problem = plan_conv(c.lhs, c.rhs, want.shape(), c.params);
     Guarded out(want.size());
     if (!cpu::conv_over_batch(problem, x.data<float>().data(), w.data<float>().data(), out.data()))
       continue;

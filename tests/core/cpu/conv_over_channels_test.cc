@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/memory.h"
+#include "spruce/core/workspace.h"
 #include "tests/core/cpu/conv_cases.h"
 
 namespace spruce {
@@ -52,7 +52,7 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
     const Array x = cases.values(c.lhs), w = cases.values(c.rhs);
     const Array want = conv_general(astype(x, float64), astype(w, float64), c.params);
     if (want.size() == 0) continue;
-    const cpu::Conv problem = cpu::make_conv(c.lhs, c.rhs, want.shape(), c.params);
+    const ConvPlan problem = plan_conv(c.lhs, c.rhs, want.shape(), c.params);
     constexpr size_t kGuard = 64;
     Guarded out(want.size());
     const size_t bytes = cpu::conv_over_channels_workspace(problem);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of core/cpu/math as types, with their references: for math_test.cc and for
+// The functions of core/math as types, with their references: for math_test.cc and for
 // tools/measure_ulp.cc.
 #pragma once
 
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
-#include "spruce/core/cpu/math/inline.h"
-#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/cpu/targets.h"
+#include "spruce/core/math/math.h"
 
 namespace spruce::math_ops {
 
-namespace math = cpu::math;
+namespace math = spruce::math;
 
 /// The distance of `got` from `want` in units of the last place of T at `want`; 0 where `got` is
 /// `want` rounded to T, infinite where one alone is NaN or the sign of a zero is wrong.

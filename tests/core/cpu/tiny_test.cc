@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiny graphs as machine code against the same graphs, evaluated.
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 
-namespace spruce::cpu {
+namespace spruce::fusion {
 namespace tiny_test {
 
 class Random {
@@ -365,4 +365,4 @@ TEST(Tiny, RunsLoopsWhoseCarryStaysInRegisters) {
 }
 
 }  // namespace tiny_test
-}  // namespace spruce::cpu
+}  // namespace spruce::fusion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions with loops for AVX-512: against those of doubles, and against core/cpu/math.
+// Functions with loops for AVX-512: against those of doubles, and against core/math.
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/math/math.h"
+#include "spruce/core/math/math.h"
 
 namespace spruce {
 namespace unary_v4_test {
@@ -87,19 +87,19 @@ TEST_P(UnaryV4, DoesNotDependOnThePlace) {
   }
 }
 
-using Fma = cpu::math::Isa<true>;
+using Fma = math::Isa<true>;
 
 struct Exp {
-  static SPRUCE_INLINE float call(float x) { return cpu::math::exp<Fma>(x); }
+  static SPRUCE_INLINE float call(float x) { return math::exp<Fma>(x); }
 };
 struct Logistic {
-  static SPRUCE_INLINE float call(float x) { return cpu::math::logistic<Fma>(x); }
+  static SPRUCE_INLINE float call(float x) { return math::logistic<Fma>(x); }
 };
 struct Silu {
-  static SPRUCE_INLINE float call(float x) { return x * cpu::math::logistic<Fma>(x); }
+  static SPRUCE_INLINE float call(float x) { return x * math::logistic<Fma>(x); }
 };
 struct Tanh {
-  static SPRUCE_INLINE float call(float x) { return cpu::math::tanh<Fma>(x); }
+  static SPRUCE_INLINE float call(float x) { return math::tanh<Fma>(x); }
 };
 
 template <class F>
@@ -125,10 +125,10 @@ TEST(UnaryV4Bits, AreThoseOfTheFunctions) {
 }
 
 struct ExpOfDoubles {
-  static SPRUCE_INLINE double call(double x) { return cpu::math::exp<Fma>(x); }
+  static SPRUCE_INLINE double call(double x) { return math::exp<Fma>(x); }
 };
 struct LogOfDoubles {
-  static SPRUCE_INLINE double call(double x) { return cpu::math::log<Fma>(x); }
+  static SPRUCE_INLINE double call(double x) { return math::log<Fma>(x); }
 };
 
 template <class F>

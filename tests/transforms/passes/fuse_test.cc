@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/transforms/passes/passes.h"
 
 namespace spruce {
@@ -74,7 +74,7 @@ TEST(Fuse, ASliceThatIsReadTwiceIsLoadedOnce) {
   return d
 })"));
   ASSERT_EQ(fused.equations.size(), 1u) << fused;
-  EXPECT_EQ(fused.equations[0].params.get<FusedParams>().body->equations.size(), 3u) << fused;
+  EXPECT_EQ(fused.equations[0].params.get<GroupParams>().body->equations.size(), 3u) << fused;
 }
 
 // What is computed for it is written where it stands in it.

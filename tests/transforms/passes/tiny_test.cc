@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pass `tiny` makes of small graphs.
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class Tiny : public ::testing::Test {
  protected:
   void SetUp() override {
     const Graph probe = parse_graph("graph(a: f32[2]) {\n  b: f32[2] = neg a\n  return b\n}");
-    if (cpu::tiny_work(probe, probe.equations[0]) < 0)
+    if (fusion::tiny_work(probe, probe.equations[0]) < 0)
       GTEST_SKIP() << "there is no code generator here";
   }
 

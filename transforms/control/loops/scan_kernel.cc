@@ -2,7 +2,6 @@
 // Runs a scan: the plan of its body once a step, on slices where they stand.
 #include <algorithm>
 
-#include "spruce/core/cpu/workspace.h"
 #include "spruce/core/debug.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/ops/index.h"
@@ -10,6 +9,7 @@
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/core/step_run.h"
+#include "spruce/core/workspace.h"
 #include "spruce/transforms/compile/cost.h"
 #include "spruce/transforms/control/body/body_plan.h"
 #include "spruce/transforms/control/loops/scan_rules.h"

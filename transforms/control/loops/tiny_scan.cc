@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan whose body is a tiny graph runs as one piece of machine code.
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 #include "spruce/core/graph/build.h"
-#include "spruce/core/rules/fused.h"
-#include "spruce/core/rules/tiny.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/transforms/control/loops/scan_rules.h"
 
 namespace spruce::internal {
@@ -11,17 +10,10 @@ namespace {
 
 constexpr int64_t kMostWork = 12000;  // scalar operations of one step
 
-// What the equation stands for, if it was made of others.
-GraphPtr inner_graph(const Equation& e) {
-  if (e.primitive == &tiny_p) return e.params.get<TinyParams>().body;
-  if (e.primitive == &fused_p) return e.params.get<FusedParams>().body;
-  return nullptr;
-}
-
 // The body with the equations that groups of them were made of.
 Graph flattened(const Graph& body) {
   return rebuild(body, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
-    const GraphPtr group = inner_graph(e);
+    const GraphPtr group = rules::group_body(e);
     if (group == nullptr) {
       out.equations.push_back(std::move(e));
       return;
@@ -34,13 +26,13 @@ Graph flattened(const Graph& body) {
 bool is_tiny(const Graph& g) {
   int64_t sum = 0;
   for (const Equation& e : g.equations) {
-    const int64_t work = cpu::tiny_work(g, e);
+    const int64_t work = fusion::tiny_work(g, e);
     if (work < 0) return false;
     sum += work;
   }
   const auto small = [&](ValueId v) {
     const int64_t n = g.avals[at(v)].shape.numel();
-    return n > 0 && n <= cpu::kTinyElements;
+    return n > 0 && n <= fusion::kTinyElements;
   };
   for (const ValueId v : g.inputs) {
     if (!small(v)) return false;
@@ -53,7 +45,7 @@ bool is_tiny(const Graph& g) {
 
 class TinyScan final : public PreparedKernel {
  public:
-  TinyScan(std::unique_ptr<const cpu::TinyKernel> code, int64_t length, size_t pointers)
+  TinyScan(std::unique_ptr<const fusion::TinyKernel> code, int64_t length, size_t pointers)
       : code_(std::move(code)), length_(length), pointers_(pointers) {}
 
   void run(const KernelArgs& a) const override {
@@ -67,7 +59,7 @@ class TinyScan final : public PreparedKernel {
   bool in_place(size_t, size_t) const override { return false; }
 
  private:
-  std::unique_ptr<const cpu::TinyKernel> code_;
+  std::unique_ptr<const fusion::TinyKernel> code_;
   int64_t length_;
   size_t pointers_;
 };
@@ -77,7 +69,7 @@ class TinyScan final : public PreparedKernel {
 std::unique_ptr<const PreparedKernel> tiny_scan(const ScanParams& p) {
   const Graph body = flattened(*p.body);
   if (!is_tiny(body)) return nullptr;
-  auto code = cpu::make_tiny_loop(body, {p.consts, p.carry, p.reverse});
+  auto code = fusion::make_tiny_loop(body, {p.consts, p.carry, p.reverse});
   if (code == nullptr) return nullptr;
   return std::make_unique<TinyScan>(std::move(code), p.length,
                                     body.inputs.size() + body.outputs.size());

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "spruce/core/cpu/fusion/schedule.h"
+#include "spruce/core/fusion/schedule.h"
 #include "spruce/core/graph/build.h"
-#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/fusion/groups.h"
 #include "spruce/transforms/passes/fusion/push_slices_up.h"
@@ -56,13 +56,13 @@ Kinds::Kinds(const Graph& g) : fusible(g.equations.size()), free(g.equations.siz
     } else if (e.primitive == &slice_p) {
       read = only_moved[at(e.outputs[0])] || has_long_runs(g, e);
     } else {
-      read = cpu::only_moves(*e.primitive);
+      read = fusion::only_moves(*e.primitive);
     }
     for (const ValueId x : e.inputs) only_moved[at(x)] = only_moved[at(x)] && read;
-    const bool moves = cpu::only_moves(*e.primitive);
+    const bool moves = fusion::only_moves(*e.primitive);
     fusible[k] =
         e.outputs.size() == 1 && (!moves || read || written) &&
-        cpu::fusible(*e.primitive, e.params, types_of(g, e.inputs), g.avals[at(e.outputs[0])]);
+        fusion::fusible(*e.primitive, e.params, types_of(g, e.inputs), g.avals[at(e.outputs[0])]);
     free[k] = fusible[k] && (read || e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p);
   }
 }
@@ -284,7 +284,7 @@ class Fuser {
     if (arrays.inputs.size() + arrays.outputs.size() > kMostArrays) return false;
     if (is_one_loop(members)) return true;
     const Graph b = body(members, arrays);
-    const std::optional<cpu::Schedule> s = cpu::schedule_of(b);
+    const std::optional<fusion::Schedule> s = fusion::schedule_of(b);
     if (!s) return false;
     // A value that leaves must have its elements in memory anyway.
     for (const ValueId v : b.outputs) {
@@ -293,13 +293,13 @@ class Fuser {
         return false;
     }
     int64_t largest = 0;
-    for (const cpu::Phase& p : s->phases) largest = std::max(largest, s->space.numel(p.axes));
+    for (const fusion::Phase& p : s->phases) largest = std::max(largest, s->space.numel(p.axes));
     int large = 0;
-    for (const cpu::Phase& p : s->phases) {
+    for (const fusion::Phase& p : s->phases) {
       const int64_t n = s->space.numel(p.axes);
       if (n > kSmall && n * 4 > largest) ++large;
-      cpu::AxisSet rest = p.axes & ~p.inner_set();
-      const cpu::AxisSet run = p.inner_set() | cpu::Phase{rest, {}}.inner_set();
+      fusion::AxisSet rest = p.axes & ~p.inner_set();
+      const fusion::AxisSet run = p.inner_set() | fusion::Phase{rest, {}}.inner_set();
       const int64_t length = s->space.numel(run);
       if (length < kShortest && n / length > kMostShortRuns) return false;
       if (rest != 0 && s->space.in_pieces_along(p.inner(), kLongestInPieces)) return false;
@@ -330,7 +330,7 @@ class Fuser {
       Graph b = common_subexpressions(body(members, arrays));
       e.inputs = std::move(arrays.inputs);
       e.outputs = std::move(arrays.outputs);
-      e.params = Params::make(FusedParams{std::make_shared<const Graph>(std::move(b))});
+      e.params = Params::make(GroupParams{std::make_shared<const Graph>(std::move(b))});
       out.equations.push_back(std::move(e));
     }
     return out;

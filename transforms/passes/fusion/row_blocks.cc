@@ -10,12 +10,13 @@
 #include <map>
 #include <set>
 
+#include "spruce/core/graph/build.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/dot.h"
-#include "spruce/core/rules/fused.h"
+#include "spruce/core/rules/group.h"
+#include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
-#include "spruce/transforms/passes/fusion/row_rules.h"
 #include "spruce/transforms/passes/rewriter.h"
 #include "spruce/transforms/rules/control_primitives.h"
 
@@ -27,6 +28,7 @@ constexpr int64_t kMostVisits = 1 << 22;  // a group may be anywhere behind its 
 constexpr int64_t kNoProducts = 4;        // as small are blocks that no product needs to be large
 
 using internal::at;
+using rules::params_for_rows, rules::reads_of_rows;
 
 bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 
@@ -44,7 +46,7 @@ class RowBlocks {
     member_.assign(count, 0);
     reads_.resize(count);
     scatters_.resize(count);
-    for (size_t n = 0; n < count; ++n) scatters_[n] = scatters_rows(g_, g_.equations[n], all_);
+    for (size_t n = 0; n < count; ++n) scatters_[n] = takes_blocks(g_.equations[n]);
     wanted_.assign(g_.avals.size(), 0);
     for (const ValueId v : g_.outputs) wanted_[at(v)] = 1;
   }
@@ -68,6 +70,13 @@ class RowBlocks {
   bool is_large(ValueId v) const { return g_.avals[at(v)].bytes() >= limits_.large; }
   bool made(ValueId v) const { return made_[at(v)] != 0; }
 
+  // True for a scatter whose updates and index vectors have rows that may be scattered in blocks.
+  bool takes_blocks(const Equation& e) const {
+    if (e.primitive->updates_in_blocks == nullptr) return false;
+    const std::vector<const Aval*> in = types_of(g_, e.inputs), out = types_of(g_, e.outputs);
+    return e.primitive->updates_in_blocks({in, out, e.params, all_, all_});
+  }
+
   void find_reads() {
     for (size_t n = 0; n < reads_.size(); ++n)
       reads_[n] = reads_of_rows(g_, g_.equations[n], all_, rows_);
@@ -89,7 +98,7 @@ class RowBlocks {
       bool in_place = e.primitive == &fused_p || e.primitive->in_place;
       for (size_t i = 0; i < e.inputs.size(); ++i) {
         const ValueId v = e.inputs[i];
-        if ((*reads_[n])[i] == Read::kWhole) continue;
+        if ((*reads_[n])[i] == RowRead::kWhole) continue;
         read += g_.avals[at(v)].bytes();
         in_place = in_place && by_rows[at(v)] != 0;
       }
@@ -128,7 +137,7 @@ class RowBlocks {
       bool joins = reads_[n].has_value(), of_group = n == seed, needs = false;
       for (size_t i = 0; i < e.inputs.size(); ++i) {
         const ValueId v = e.inputs[i];
-        const bool rows = reads_[n] && (*reads_[n])[i] == Read::kRows;
+        const bool rows = reads_[n] && (*reads_[n])[i] == RowRead::kRows;
         needs = needs || made(v) || behind[at(v)] != 0;
         joins = joins && behind[at(v)] == 0 && (rows || !made(v));
         of_group = of_group || (rows && (made(v) || read[at(v)] != 0));
@@ -137,7 +146,7 @@ class RowBlocks {
         member_[n] = 1;
         for (const ValueId v : e.outputs) made_[at(v)] = 1;
         for (size_t i = 0; i < e.inputs.size(); ++i) {
-          if ((*reads_[n])[i] == Read::kRows && is_large(e.inputs[i])) read[at(e.inputs[i])] = 1;
+          if ((*reads_[n])[i] == RowRead::kRows && is_large(e.inputs[i])) read[at(e.inputs[i])] = 1;
         }
       } else if (needs) {
         for (const ValueId v : e.outputs) behind[at(v)] = 1;
@@ -169,8 +178,8 @@ class RowBlocks {
   }
 
   // How a member reads input i.
-  Read read(size_t n, size_t i) const {
-    if (scatters_[n]) return i == 0 ? Read::kWhole : Read::kRows;
+  RowRead read(size_t n, size_t i) const {
+    if (scatters_[n]) return i == 0 ? RowRead::kWhole : RowRead::kRows;
     return (*reads_[n])[i];
   }
 
@@ -204,10 +213,10 @@ class RowBlocks {
         continue;
       }
       ++working;
-      if (is_product(e) && read(n, 1) == Read::kWhole)
+      if (is_product(e) && read(n, 1) == RowRead::kWhole)
         again += static_cast<double>(g_.avals[at(e.inputs[1])].bytes() * (all_ / rows_ - 1));
       for (size_t i = 0; i < e.inputs.size(); ++i) {
-        if (read(n, i) == Read::kRows) ++trips[at(root[at(e.inputs[i])])];
+        if (read(n, i) == RowRead::kRows) ++trips[at(root[at(e.inputs[i])])];
       }
     }
     double spared = 0, escaping = 0;
@@ -264,15 +273,15 @@ class RowBlocks {
     Graph body;
     std::vector<ValueId> wholes, slices, whole_inside, slice_inside;
     std::vector<ValueId> carry, carry_inside, carry_out, carry_results;
-    std::map<std::pair<ValueId, Read>, ValueId> inside;
+    std::map<std::pair<ValueId, RowRead>, ValueId> inside;
     const auto part = [&](Aval a) {
       a.shape[0] = rows_;
       return a;
     };
-    const auto operand = [&](ValueId v, Read read) {
+    const auto operand = [&](ValueId v, RowRead read) {
       const auto [it, added] = inside.try_emplace({v, read}, 0);
       if (!added) return it->second;
-      const bool whole = read == Read::kWhole;
+      const bool whole = read == RowRead::kWhole;
       it->second = body.add_value(whole ? g_.avals[at(v)] : part(g_.avals[at(v)]));
       (whole ? wholes : slices).push_back(v);
       (whole ? whole_inside : slice_inside).push_back(it->second);
@@ -290,8 +299,8 @@ class RowBlocks {
         carry_inside.push_back(body.add_value(g_.avals[at(e.inputs[0])]));
         carry_results.push_back(e.outputs[0]);
         carry_out.push_back(body.add_value(g_.avals[at(e.outputs[0])]));
-        e.inputs = {carry_inside.back(), operand(e.inputs[1], Read::kRows),
-                    operand(e.inputs[2], Read::kRows)};
+        e.inputs = {carry_inside.back(), operand(e.inputs[1], RowRead::kRows),
+                    operand(e.inputs[2], RowRead::kRows)};
         e.outputs = {carry_out.back()};
         body.equations.push_back(std::move(e));
         continue;
@@ -300,7 +309,7 @@ class RowBlocks {
       for (size_t i = 0; i < e.inputs.size(); ++i)
         e.inputs[i] = operand(e.inputs[i], (*reads_[n])[i]);
       for (ValueId& v : e.outputs) {
-        const ValueId y = inside[{v, Read::kRows}] = body.add_value(part(g_.avals[at(v)]));
+        const ValueId y = inside[{v, RowRead::kRows}] = body.add_value(part(g_.avals[at(v)]));
         if (leaves_[at(v)] != 0) {
           body.outputs.push_back(y);
           results.push_back(v);
@@ -351,12 +360,12 @@ class RowBlocks {
   const RowBlockLimits& limits_;
   int64_t& visits_;  // of equations, that are left
   int64_t rows_ = 0;
-  std::vector<std::optional<std::vector<Read>>> reads_;  // by equation
-  std::vector<bool> scatters_;                           // by equation: rows into its operand
-  std::vector<uint8_t> member_;                          // by equation: of the group
-  std::vector<uint8_t> made_;                            // by value: in the group
-  std::vector<uint8_t> wanted_, leaves_;                 // by value: by the graph, by others
-  std::vector<int32_t> inner_readers_;                   // by value: members
+  std::vector<std::optional<std::vector<RowRead>>> reads_;  // by equation
+  std::vector<bool> scatters_;                              // by equation: rows into its operand
+  std::vector<uint8_t> member_;                             // by equation: of the group
+  std::vector<uint8_t> made_;                               // by value: in the group
+  std::vector<uint8_t> wanted_, leaves_;                    // by value: by the graph, by others
+  std::vector<int32_t> inner_readers_;                      // by value: members
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equations over arrays of a few elements become one equation `tiny` where no path leads out of
 // them and back: those with the same number of other equations on the longest path before them.
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 
 #include <algorithm>
 #include <map>
@@ -9,8 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "spruce/core/rules/fused.h"
-#include "spruce/core/rules/tiny.h"
+#include "spruce/core/rules/group.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -28,18 +27,11 @@ struct Work {
   int64_t equations = 0;
 };
 
-// The equations that a group was made of; null for other equations.
-GraphPtr members_of(const Equation& e) {
-  if (e.primitive == &fused_p) return e.params.get<FusedParams>().body;
-  if (e.primitive == &tiny_p) return e.params.get<TinyParams>().body;
-  return nullptr;
-}
-
 // A graph that was compiled before has groups within groups.
 Work work_of(const Graph& g, const Equation& e) {
-  const GraphPtr body = members_of(e);
+  const GraphPtr body = rules::group_body(e);
   if (body == nullptr) {
-    const int64_t operations = cpu::tiny_work(g, e);
+    const int64_t operations = fusion::tiny_work(g, e);
     return {operations, e.primitive->kind == PrimitiveKind::kView ? 0 : 1};
   }
   Work sum{0, 0};
@@ -181,7 +173,7 @@ class Writer {
         result.outputs.push_back(v);
       }
     }
-    result.params = Params::make(TinyParams{std::make_shared<const Graph>(std::move(body_))});
+    result.params = Params::make(GroupParams{std::make_shared<const Graph>(std::move(body_))});
     return result;
   }
 
@@ -189,7 +181,7 @@ class Writer {
   using Names = std::map<ValueId, ValueId>;
 
   void add(const Equation& e, Names& names, const Graph& from) {
-    if (const GraphPtr members = members_of(e)) return add_members(e, names, *members);
+    if (const GraphPtr members = rules::group_body(e)) return add_members(e, names, *members);
     Equation copy = e;
     for (ValueId& v : copy.inputs) v = names.at(v);
     for (ValueId& v : copy.outputs) {

@@ -3,7 +3,7 @@
 // through all of it: a form that compiled loops take. Exact.
 #include <limits>
 
-#include "spruce/core/cpu/fusion/space.h"
+#include "spruce/core/fusion/space.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/passes.h"
@@ -32,7 +32,7 @@ ValueId flattened(Rewriter& r, const Equation& e) {
   const int64_t all = x.numel(), each = x.shape[axes];
   const Aval flat{x.dtype, false, Shape{all}};
   const GatherParams p = rules::take_params(flat.shape, 0, indices.shape.rank() - 1);
-  if (!cpu::reads_elements(p, flat, indices)) return kNone;
+  if (!fusion::reads_elements(p, flat, indices)) return kNone;
   Shape batch, beside = indices.shape;
   for (int i = 0; i < beside.rank(); ++i) {
     if (i < axes)

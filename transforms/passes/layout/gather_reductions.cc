@@ -3,7 +3,7 @@
 // rows where they stand. Exact.
 #include <limits>
 
-#include "spruce/core/cpu/index/gather_reduce.h"
+#include "spruce/core/rules/gather_reduce.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/scatter_add_rows.h"
 #include "spruce/core/rules/shape.h"
@@ -21,7 +21,7 @@ ValueId reduced(Rewriter& r, const Equation& e) {
   if (gather == nullptr || r.uses(x) > 1) return kNone;
   const auto& g = gather->params.get<GatherParams>();
   const Axes& axes = e.params.get<ReduceParams>().axes;
-  if (!cpu::reduces_rows(g, r.shape(gather->inputs[0]), r.shape(x), axes)) return kNone;
+  if (!rules::reduces_rows(g, r.shape(gather->inputs[0]), r.shape(x), axes)) return kNone;
   return r.emit(gather_reduce_p, Params::make(GatherReduceParams::of(e.primitive->name, axes, g)),
                 gather->inputs);
 }

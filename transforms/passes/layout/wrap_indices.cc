@@ -3,7 +3,7 @@
 // that itself as it reads them. Exact.
 #include <typeinfo>
 
-#include "spruce/core/cpu/fusion/space.h"
+#include "spruce/core/fusion/space.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/compare.h"
 #include "spruce/core/rules/gather.h"
@@ -34,7 +34,7 @@ ValueId with_wrapped_indices(Rewriter& r, const Equation& e) {
   const Aval x = r.aval(e.inputs[0]), indices = r.aval(e.inputs[1]);
   if (p.wraps || p.start_index_map.rank() != 1) return kNone;
   // Compiled loops take such a gather together with what computes its indices.
-  if (e.primitive == &gather_p && cpu::reads_elements(p, x, indices)) return kNone;
+  if (e.primitive == &gather_p && fusion::reads_elements(p, x, indices)) return kNone;
   const int64_t n = x.shape[static_cast<int>(p.start_index_map[0])];
   ValueId index = unwrapped(r, e.inputs[1], n);
   if (index == kNone) {

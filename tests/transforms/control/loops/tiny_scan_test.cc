@@ -2,7 +2,7 @@
 // Loops over arrays of a few elements, compiled whole, against the same loops step by step.
 #include <gtest/gtest.h>
 
-#include "spruce/core/cpu/fusion/tiny.h"
+#include "spruce/core/fusion/tiny.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/compile/jit.h"
 #include "spruce/transforms/control/control.h"
