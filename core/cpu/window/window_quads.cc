@@ -2,334 +2,16 @@
 #include "spruce/core/cpu/window/window_quads.h"
 
 #include <algorithm>
+#include <limits>
 
-#include "spruce/core/cpu/isa.h"
-#include "spruce/core/cpu/simd.h"
+#include "spruce/core/cpu/elementwise/half.h"
+#include "spruce/core/cpu/window/quad_loops.h"
 #include "spruce/core/parallel.h"
-
-#if SPRUCE_HAS_X86_TARGETS
-#include <immintrin.h>
-#endif
 
 namespace spruce::cpu {
 namespace {
 
 constexpr int64_t kThread = 1 << 17;  // elements of the input that are worth a thread
-
-// Loops over n windows whose elements are x[2 i], x[2 i + 1] (taps 0 and 1) of the line above, and
-// the same of the one below (taps 2 and 3).
-struct Loops {
-  void (*max)(const float* above, const float* below, int64_t n, float* out);
-  void (*min)(const float* above, const float* below, int64_t n, float* out);
-  // The first tap with the largest (smallest) element; one that is not a number wins.
-  void (*argmax)(const float* above, const float* below, int64_t n, int32_t* out);
-  void (*argmin)(const float* above, const float* below, int64_t n, int32_t* out);
-  // The element of the tap, `fill` where there is none of that number.
-  void (*gather)(const float* above, const float* below, const int32_t* tap, int64_t n, float fill,
-                 float* out);
-  // Writes x to the element of its tap and zero to the others.
-  void (*scatter)(const float* x, const int32_t* tap, int64_t n, float* above, float* below);
-};
-
-struct Max {
-  static SPRUCE_INLINE bool better(float x, float a) { return (x > a) | ((x != x) & (a == a)); }
-#if SPRUCE_HAS_X86_TARGETS
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE __mmask16 ahead(__m512 x, __m512 a) {
-    return _mm512_cmp_ps_mask(x, a, _CMP_GT_OQ);
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE __m256 ahead(__m256 x, __m256 a) {
-    return _mm256_cmp_ps(x, a, _CMP_GT_OQ);
-  }
-#endif
-};
-
-struct Min {
-  static SPRUCE_INLINE bool better(float x, float a) { return (x < a) | ((x != x) & (a == a)); }
-#if SPRUCE_HAS_X86_TARGETS
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE __mmask16 ahead(__m512 x, __m512 a) {
-    return _mm512_cmp_ps_mask(x, a, _CMP_LT_OQ);
-  }
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE __m256 ahead(__m256 x, __m256 a) {
-    return _mm256_cmp_ps(x, a, _CMP_LT_OQ);
-  }
-#endif
-};
-
-template <class Op>
-void extreme(const float* above, const float* below, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float a = above[2 * i], b = above[2 * i + 1], c = below[2 * i], d = below[2 * i + 1];
-    const float x = Op::better(b, a) ? b : a, y = Op::better(d, c) ? d : c;
-    out[i] = Op::better(y, x) ? y : x;
-  }
-}
-
-template <class Op>
-void choose(const float* above, const float* below, int64_t n, int32_t* out) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float a = above[2 * i], b = above[2 * i + 1], c = below[2 * i], d = below[2 * i + 1];
-    const bool right = Op::better(b, a), low_right = Op::better(d, c);
-    const float x = right ? b : a, y = low_right ? d : c;
-    const int32_t first = right ? 1 : 0, second = low_right ? 3 : 2;
-    out[i] = Op::better(y, x) ? second : first;
-  }
-}
-
-void gather(const float* above, const float* below, const int32_t* tap, int64_t n, float fill,
-            float* out) {
-  for (int64_t i = 0; i < n; ++i) {
-    const float x = tap[i] == 0 ? above[2 * i] : tap[i] == 1 ? above[2 * i + 1] : fill;
-    out[i] = tap[i] == 2 ? below[2 * i] : tap[i] == 3 ? below[2 * i + 1] : x;
-  }
-}
-
-void scatter(const float* x, const int32_t* tap, int64_t n, float* above, float* below) {
-  for (int64_t i = 0; i < n; ++i) {
-    above[2 * i] = tap[i] == 0 ? x[i] : 0.0f;
-    above[2 * i + 1] = tap[i] == 1 ? x[i] : 0.0f;
-    below[2 * i] = tap[i] == 2 ? x[i] : 0.0f;
-    below[2 * i + 1] = tap[i] == 3 ? x[i] : 0.0f;
-  }
-}
-
-#if SPRUCE_HAS_X86_TARGETS
-
-namespace v3 {
-
-// The first n lanes, none of them for n < 0.
-SPRUCE_TARGET_V3 SPRUCE_INLINE __m256i first_lanes(int64_t n) {
-  return simd::v3::Vector<float>::first(std::min<int64_t>(n, 8));
-}
-
-// Stores the first n lanes. Where these are not all, in parts: a masked store takes AMD's
-// processors many cycles.
-SPRUCE_TARGET_V3 SPRUCE_INLINE void store_first(float* to, __m256 x, int64_t n) {
-  if (n >= 8) return _mm256_storeu_ps(to, x);
-  if (n <= 0) return;
-  __m128 part = _mm256_castps256_ps128(x);
-  if ((n & 4) != 0) {
-    _mm_storeu_ps(to, part);
-    to += 4, part = _mm256_extractf128_ps(x, 1);
-  }
-  if ((n & 2) != 0) {
-    _mm_storel_pi(reinterpret_cast<__m64*>(to), part);
-    to += 2, part = _mm_movehl_ps(part, part);
-  }
-  if ((n & 1) != 0) _mm_store_ss(to, part);
-}
-
-// From the order of windows to that of Columns, and back.
-SPRUCE_TARGET_V3 SPRUCE_INLINE __m256i reorder(__m256i x) {
-  return _mm256_permute4x64_epi64(x, 0xd8);
-}
-SPRUCE_TARGET_V3 SPRUCE_INLINE __m256 reorder(__m256 x) {
-  return _mm256_castsi256_ps(reorder(_mm256_castps_si256(x)));
-}
-
-// The elements of up to 8 windows of one line by their columns: windows 0 1 4 5 2 3 6 7.
-struct Columns {
-  __m256 left, right;
-
-  SPRUCE_TARGET_V3 static SPRUCE_INLINE Columns load(const float* x, int64_t windows) {
-    __m256 a, b;
-    if (windows >= 8) {
-      a = _mm256_loadu_ps(x), b = _mm256_loadu_ps(x + 8);
-    } else {
-      a = _mm256_maskload_ps(x, first_lanes(2 * windows));
-      b = _mm256_maskload_ps(x + 8, first_lanes(2 * windows - 8));
-    }
-    return {_mm256_shuffle_ps(a, b, 0x88), _mm256_shuffle_ps(a, b, 0xdd)};
-  }
-  SPRUCE_TARGET_V3 SPRUCE_INLINE void store(float* x, int64_t windows) const {
-    store_first(x, _mm256_unpacklo_ps(left, right), 2 * windows);
-    store_first(x + 8, _mm256_unpackhi_ps(left, right), 2 * windows - 8);
-  }
-};
-
-// What is not a number wins over a number, the first of two stays.
-template <class Op>
-SPRUCE_TARGET_V3 SPRUCE_INLINE __m256 better(__m256 x, __m256 a) {
-  const __m256 odd = _mm256_cmp_ps(x, x, _CMP_UNORD_Q), number = _mm256_cmp_ps(a, a, _CMP_ORD_Q);
-  return _mm256_or_ps(Op::ahead(x, a), _mm256_and_ps(odd, number));
-}
-
-template <class Op>
-SPRUCE_TARGET_V3 void extreme(const float* above, const float* below, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; i += 8) {
-    const Columns a = Columns::load(above + 2 * i, n - i), b = Columns::load(below + 2 * i, n - i);
-    const __m256 x = _mm256_blendv_ps(a.left, a.right, better<Op>(a.right, a.left)),
-                 y = _mm256_blendv_ps(b.left, b.right, better<Op>(b.right, b.left));
-    store_first(out + i, reorder(_mm256_blendv_ps(x, y, better<Op>(y, x))), n - i);
-  }
-}
-
-template <class Op>
-SPRUCE_TARGET_V3 void choose(const float* above, const float* below, int64_t n, int32_t* out) {
-  const __m256i one = _mm256_set1_epi32(1), two = _mm256_set1_epi32(2);
-  for (int64_t i = 0; i < n; i += 8) {
-    const Columns a = Columns::load(above + 2 * i, n - i), b = Columns::load(below + 2 * i, n - i);
-    const __m256 right = better<Op>(a.right, a.left), low = better<Op>(b.right, b.left);
-    const __m256 x = _mm256_blendv_ps(a.left, a.right, right),
-                 y = _mm256_blendv_ps(b.left, b.right, low);
-    const __m256i first = _mm256_and_si256(_mm256_castps_si256(right), one),
-                  second = _mm256_or_si256(_mm256_and_si256(_mm256_castps_si256(low), one), two);
-    const __m256i tap = _mm256_blendv_epi8(first, second, _mm256_castps_si256(better<Op>(y, x)));
-    store_first(reinterpret_cast<float*>(out + i), _mm256_castsi256_ps(reorder(tap)), n - i);
-  }
-}
-
-SPRUCE_TARGET_V3 SPRUCE_INLINE __m256 is(__m256i tap, int number) {
-  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(tap, _mm256_set1_epi32(number)));
-}
-
-SPRUCE_TARGET_V3 void gather(const float* above, const float* below, const int32_t* tap, int64_t n,
-                             float fill, float* out) {
-  for (int64_t i = 0; i < n; i += 8) {
-    const __m256i t = reorder(_mm256_maskload_epi32(tap + i, first_lanes(n - i)));
-    const Columns a = Columns::load(above + 2 * i, n - i), b = Columns::load(below + 2 * i, n - i);
-    __m256 x = _mm256_blendv_ps(_mm256_set1_ps(fill), a.left, is(t, 0));
-    x = _mm256_blendv_ps(x, a.right, is(t, 1));
-    x = _mm256_blendv_ps(x, b.left, is(t, 2));
-    store_first(out + i, reorder(_mm256_blendv_ps(x, b.right, is(t, 3))), n - i);
-  }
-}
-
-SPRUCE_TARGET_V3 void scatter(const float* from, const int32_t* tap, int64_t n, float* above,
-                              float* below) {
-  for (int64_t i = 0; i < n; i += 8) {
-    const __m256i t = reorder(_mm256_maskload_epi32(tap + i, first_lanes(n - i)));
-    const __m256 x = reorder(_mm256_maskload_ps(from + i, first_lanes(n - i)));
-    const Columns a{_mm256_and_ps(is(t, 0), x), _mm256_and_ps(is(t, 1), x)},
-        b{_mm256_and_ps(is(t, 2), x), _mm256_and_ps(is(t, 3), x)};
-    a.store(above + 2 * i, n - i);
-    b.store(below + 2 * i, n - i);
-  }
-}
-
-}  // namespace v3
-
-namespace v4 {
-
-// The elements of up to 16 windows of one line by their columns.
-struct Columns {
-  __m512 left, right;
-
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE __m512i even() {
-    return _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE __m512i odd() {
-    return _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-  }
-  SPRUCE_TARGET_V4 static SPRUCE_INLINE Columns load(const float* x, uint32_t pairs) {
-    const __m512 a = _mm512_maskz_loadu_ps(static_cast<__mmask16>(pairs), x),
-                 b = _mm512_maskz_loadu_ps(static_cast<__mmask16>(pairs >> 16), x + 16);
-    return {_mm512_permutex2var_ps(a, even(), b), _mm512_permutex2var_ps(a, odd(), b)};
-  }
-  SPRUCE_TARGET_V4 SPRUCE_INLINE void store(float* x, uint32_t pairs) const {
-    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-    const __m512i high =
-        _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
-    _mm512_mask_storeu_ps(x, static_cast<__mmask16>(pairs),
-                          _mm512_permutex2var_ps(left, low, right));
-    _mm512_mask_storeu_ps(x + 16, static_cast<__mmask16>(pairs >> 16),
-                          _mm512_permutex2var_ps(left, high, right));
-  }
-};
-
-// Bits of the windows left, of which there is at least one.
-SPRUCE_TARGET_V4 SPRUCE_INLINE uint32_t elements(int64_t left) {
-  return left >= 16 ? ~0u : (1u << (2 * left)) - 1;
-}
-SPRUCE_TARGET_V4 SPRUCE_INLINE __mmask16 windows(int64_t left) {
-  return static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
-}
-
-// What is not a number wins over a number, the first of two stays.
-template <class Op>
-SPRUCE_TARGET_V4 SPRUCE_INLINE __mmask16 better(__m512 x, __m512 a) {
-  const __mmask16 odd = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q),
-                  number = _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q);
-  return static_cast<__mmask16>(Op::ahead(x, a) | (odd & number));
-}
-
-template <class Op>
-SPRUCE_TARGET_V4 void extreme(const float* above, const float* below, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; i += 16) {
-    const uint32_t mask = elements(n - i);
-    const Columns a = Columns::load(above + 2 * i, mask), b = Columns::load(below + 2 * i, mask);
-    const __m512 x = _mm512_mask_mov_ps(a.left, better<Op>(a.right, a.left), a.right),
-                 y = _mm512_mask_mov_ps(b.left, better<Op>(b.right, b.left), b.right);
-    _mm512_mask_storeu_ps(out + i, windows(n - i), _mm512_mask_mov_ps(x, better<Op>(y, x), y));
-  }
-}
-
-template <class Op>
-SPRUCE_TARGET_V4 void choose(const float* above, const float* below, int64_t n, int32_t* out) {
-  const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi32(1),
-                two = _mm512_set1_epi32(2), three = _mm512_set1_epi32(3);
-  for (int64_t i = 0; i < n; i += 16) {
-    const uint32_t mask = elements(n - i);
-    const Columns a = Columns::load(above + 2 * i, mask), b = Columns::load(below + 2 * i, mask);
-    const __mmask16 right = better<Op>(a.right, a.left), low = better<Op>(b.right, b.left);
-    const __m512 x = _mm512_mask_mov_ps(a.left, right, a.right),
-                 y = _mm512_mask_mov_ps(b.left, low, b.right);
-    const __m512i first = _mm512_mask_mov_epi32(zero, right, one),
-                  second = _mm512_mask_mov_epi32(two, low, three);
-    _mm512_mask_storeu_epi32(out + i, windows(n - i),
-                             _mm512_mask_mov_epi32(first, better<Op>(y, x), second));
-  }
-}
-
-SPRUCE_TARGET_V4 SPRUCE_INLINE __mmask16 is(__m512i tap, int number) {
-  return _mm512_cmpeq_epi32_mask(tap, _mm512_set1_epi32(number));
-}
-
-SPRUCE_TARGET_V4 void gather(const float* above, const float* below, const int32_t* tap, int64_t n,
-                             float fill, float* out) {
-  for (int64_t i = 0; i < n; i += 16) {
-    const uint32_t mask = elements(n - i);
-    const __m512i t = _mm512_maskz_loadu_epi32(windows(n - i), tap + i);
-    const Columns a = Columns::load(above + 2 * i, mask), b = Columns::load(below + 2 * i, mask);
-    __m512 x = _mm512_mask_mov_ps(_mm512_set1_ps(fill), is(t, 0), a.left);
-    x = _mm512_mask_mov_ps(x, is(t, 1), a.right);
-    x = _mm512_mask_mov_ps(x, is(t, 2), b.left);
-    _mm512_mask_storeu_ps(out + i, windows(n - i), _mm512_mask_mov_ps(x, is(t, 3), b.right));
-  }
-}
-
-SPRUCE_TARGET_V4 void scatter(const float* from, const int32_t* tap, int64_t n, float* above,
-                              float* below) {
-  for (int64_t i = 0; i < n; i += 16) {
-    const uint32_t mask = elements(n - i);
-    const __m512i t = _mm512_maskz_loadu_epi32(windows(n - i), tap + i);
-    const __m512 x = _mm512_maskz_loadu_ps(windows(n - i), from + i);
-    const Columns a{_mm512_maskz_mov_ps(is(t, 0), x), _mm512_maskz_mov_ps(is(t, 1), x)},
-        b{_mm512_maskz_mov_ps(is(t, 2), x), _mm512_maskz_mov_ps(is(t, 3), x)};
-    a.store(above + 2 * i, mask);
-    b.store(below + 2 * i, mask);
-  }
-}
-
-}  // namespace v4
-
-#endif
-
-constexpr Loops kBase{extreme<Max>, extreme<Min>, choose<Max>, choose<Min>, gather, scatter};
-#if SPRUCE_HAS_X86_TARGETS
-constexpr Loops kV3{v3::extreme<Max>, v3::extreme<Min>, v3::choose<Max>,
-                    v3::choose<Min>,  v3::gather,       v3::scatter};
-constexpr Loops kV4{v4::extreme<Max>, v4::extreme<Min>, v4::choose<Max>,
-                    v4::choose<Min>,  v4::gather,       v4::scatter};
-#endif
-
-const Loops& loops() {
-#if SPRUCE_HAS_X86_TARGETS
-  static const Loops* const best = pick(&kBase, &kV3, &kV4);
-  return *best;
-#else
-  return kBase;
-#endif
-}
 
 // Planes of windows over planes of elements.
 struct Quads {
@@ -351,29 +33,128 @@ bool match(const Shape& in, const Shape& out, const WindowParams& w, Quads* q) {
   return true;
 }
 
-// f(offset of the line above, offset of the line of windows), split over threads by planes.
+// f(offset of the elements above, offset of the windows, how many of a line), split over threads by
+// planes; at most `most` of a line at once.
 template <class F>
-void over_lines(const Quads& q, const F& f) {
+void over_lines(const Quads& q, int64_t most, const F& f) {
   const int64_t plane = q.in_rows * q.in_cols;
   parallel_pieces(q.planes, std::max<int64_t>(1, kThread / plane), [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
-      for (int64_t r = 0; r < q.rows; ++r)
-        f(p * plane + 2 * r * q.in_cols, (p * q.rows + r) * q.cols);
+      for (int64_t r = 0; r < q.rows; ++r) {
+        const int64_t above = p * plane + 2 * r * q.in_cols, line = (p * q.rows + r) * q.cols;
+        for (int64_t i = 0; i < q.cols; i += most)
+          f(above + 2 * i, line + i, std::min(most, q.cols - i));
+      }
     }
   });
 }
 
-void scatter_lines(const Quads& q, const float* x, const int32_t* tap, float* out) {
-  const auto scatter = loops().scatter;
-  over_lines(q, [&](int64_t at, int64_t window) {
-    float *const above = out + at, *const below = above + q.in_cols;
-    scatter(x + window, tap + window, q.cols, above, below);
-    std::fill(above + 2 * q.cols, below, 0.0f);
-    std::fill(below + 2 * q.cols, below + q.in_cols, 0.0f);
+// Windows that are looked at together: halves are converted for that.
+template <class T>
+constexpr int64_t kMost = kIsHalf<T> ? 256 : std::numeric_limits<int64_t>::max();
+
+// Elements as floats, for as long as this lives.
+template <class T>
+class Floats {
+ public:
+  const float* read(const T* x, int64_t n) {
+    if constexpr (kIsHalf<T>) {
+      widen(x, memory_, n);
+      return memory_;
+    } else {
+      return x;
+    }
+  }
+  // Calls f with memory for n elements, and has what it writes in x.
+  template <class F>
+  void write(T* x, int64_t n, const F& f) {
+    if constexpr (kIsHalf<T>) {
+      f(memory_);
+      narrow(memory_, x, n);
+    } else {
+      f(x);
+    }
+  }
+
+ private:
+  float memory_[kIsHalf<T> ? 2 * kMost<T> : 1];
+};
+
+template <class T>
+void scatter_lines(const Quads& q, const View& windows, const View& taps, const View& to) {
+  const auto scatter = quad_loops().scatter;
+  const T* const x = windows.as<T>();
+  const int32_t* const tap = taps.as<int32_t>();
+  T* const out = to.as<T>();
+  over_lines(q, kMost<T>, [&](int64_t at, int64_t window, int64_t n) {
+    Floats<T> from, first, second;
+    first.write(out + at, 2 * n, [&](float* above) {
+      second.write(out + at + q.in_cols, 2 * n, [&](float* below) {
+        scatter(from.read(x + window, n), tap + window, n, above, below);
+      });
+    });
+    if ((window + n) % q.cols != 0) return;
+    T *const above = out + at + 2 * n, *const below = above + q.in_cols;
+    const int64_t rest = q.in_cols - 2 * q.cols;
+    std::fill_n(above, rest, T{});
+    std::fill_n(below, rest, T{});
     if (q.in_rows > 2 * q.rows &&
         window / q.cols % q.rows == q.rows - 1)  // lines below the last windows
-      std::fill(below + q.in_cols, below + (q.in_rows - 2 * q.rows + 1) * q.in_cols, 0.0f);
+      std::fill_n(below + rest, (q.in_rows - 2 * q.rows) * q.in_cols, T{});
   });
+}
+
+template <class T>
+void gather_lines(const Quads& q, const View& elements, const View& taps, const View& to,
+                  double fill) {
+  const auto gather = quad_loops().gather;
+  const T* const x = elements.as<T>();
+  over_lines(q, kMost<T>, [&](int64_t at, int64_t window, int64_t n) {
+    Floats<T> above, below, out;
+    out.write(to.as<T>() + window, n, [&](float* y) {
+      gather(above.read(x + at, 2 * n), below.read(x + at + q.in_cols, 2 * n),
+             taps.as<int32_t>() + window, n, static_cast<float>(fill), y);
+    });
+  });
+}
+
+template <class T>
+void choose_lines(const Quads& q, bool max, const View& elements, const View& to) {
+  const auto choose = max ? quad_loops().argmax : quad_loops().argmin;
+  const T* const x = elements.as<T>();
+  over_lines(q, kMost<T>, [&](int64_t at, int64_t window, int64_t n) {
+    Floats<T> above, below;
+    choose(above.read(x + at, 2 * n), below.read(x + at + q.in_cols, 2 * n), n,
+           to.as<int32_t>() + window);
+  });
+}
+
+template <class T>
+void extreme_lines(const Quads& q, bool max, const View& elements, const View& to) {
+  const auto extreme = max ? quad_loops().max : quad_loops().min;
+  const T* const x = elements.as<T>();
+  over_lines(q, kMost<T>, [&](int64_t at, int64_t window, int64_t n) {
+    Floats<T> above, below, out;
+    out.write(to.as<T>() + window, n, [&](float* y) {
+      extreme(above.read(x + at, 2 * n), below.read(x + at + q.in_cols, 2 * n), n, y);
+    });
+  });
+}
+
+template <class T>
+void run_quads(QuadOp op, const Quads& q, const KernelArgs& args) {
+  const View &x = args.in[0], &out = args.out[0];
+  switch (op) {
+    case QuadOp::kScatter:
+      return scatter_lines<T>(q, x, args.in[1], out);
+    case QuadOp::kGather:
+      return gather_lines<T>(q, x, args.in[1], out, args.params.get<WindowGatherParams>().fill);
+    case QuadOp::kArgMax:
+    case QuadOp::kArgMin:
+      return choose_lines<T>(q, op == QuadOp::kArgMax, x, out);
+    default:
+      return extreme_lines<T>(q, op == QuadOp::kMax, x, out);
+  }
 }
 
 }  // namespace
@@ -382,32 +163,19 @@ bool quad_kernel(QuadOp op, const KernelArgs& args, const WindowParams& windows)
   const View &first = args.in[0], &out = args.out[0];
   Quads q{1, 0, 0, 0, 0};
   const bool scatters = op == QuadOp::kScatter;
-  if (first.dtype() != Dtype::kFloat32 ||
-      !match(scatters ? out.shape() : first.shape(), scatters ? first.shape() : out.shape(),
+  if (!match(scatters ? out.shape() : first.shape(), scatters ? first.shape() : out.shape(),
              windows, &q))
     return false;
-  const float* const x = first.as<float>();
-  if (scatters) {
-    scatter_lines(q, x, args.in[1].as<int32_t>(), out.as<float>());
-  } else if (op == QuadOp::kGather) {
-    const auto gather = loops().gather;
-    const int32_t* const tap = args.in[1].as<int32_t>();
-    const auto fill = static_cast<float>(args.params.get<WindowGatherParams>().fill);
-    over_lines(q, [&](int64_t at, int64_t window) {
-      gather(x + at, x + at + q.in_cols, tap + window, q.cols, fill, out.as<float>() + window);
-    });
-  } else if (op == QuadOp::kArgMax || op == QuadOp::kArgMin) {
-    const auto choose = op == QuadOp::kArgMax ? loops().argmax : loops().argmin;
-    over_lines(q, [&](int64_t at, int64_t window) {
-      choose(x + at, x + at + q.in_cols, q.cols, out.as<int32_t>() + window);
-    });
-  } else {
-    const auto extreme = op == QuadOp::kMax ? loops().max : loops().min;
-    over_lines(q, [&](int64_t at, int64_t window) {
-      extreme(x + at, x + at + q.in_cols, q.cols, out.as<float>() + window);
-    });
+  switch (first.dtype()) {
+    case Dtype::kFloat32:
+      return run_quads<float>(op, q, args), true;
+    case Dtype::kFloat16:
+      return run_quads<Float16>(op, q, args), true;
+    case Dtype::kBfloat16:
+      return run_quads<Bfloat16>(op, q, args), true;
+    default:
+      return false;
   }
-  return true;
 }
 
 }  // namespace spruce::cpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of 2 x 2 side by side, what nearly all pooling is, in f32: a line of windows at once.
+// Windows of 2 x 2 side by side, what nearly all pooling is, in f32, f16 and bf16: a line of
+// windows at once.
 #pragma once
 
 #include "spruce/core/rules/window.h"
