@@ -19,6 +19,7 @@
 namespace {
 
 namespace cpu = spruce::cpu;
+namespace math = spruce::math;
 using cpu::Stage;
 using Isa = math::Isa<true>;
 

@@ -158,8 +158,8 @@ int64_t source(PadMode mode, int64_t i, int64_t n) {
   }
 }
 
-// The padded axis is made of slices: each run of places whose sources rise, fall or stand still is
-// one.
+// Around the array stand slices of it: each run of places whose sources rise, fall or stand still
+// is one.
 Array padded_axis(const Array& x, int axis, int64_t before, int64_t after, PadMode mode) {
   const int64_t n = x.shape()[axis];
   if (before == 0 && after == 0) return x;
@@ -169,18 +169,22 @@ Array padded_axis(const Array& x, int axis, int64_t before, int64_t after, PadMo
   }
   std::vector<Array> parts;
   for (int64_t i = -before; i < n + after;) {
-    const int64_t first = source(mode, i, n);
+    if (i == 0) {  // the array itself, which is not cut
+      parts.push_back(x);
+      i = n;
+      continue;
+    }
+    const int64_t end = i < 0 ? 0 : n + after, first = source(mode, i, n);
     const int64_t step =
-        i + 1 < n + after ? std::clamp<int64_t>(source(mode, i + 1, n) - first, -n, n) : 1;
+        i + 1 < end ? std::clamp<int64_t>(source(mode, i + 1, n) - first, -n, n) : 1;
     const bool runs = step >= -1 && step <= 1;
     int64_t count = 1;
-    while (runs && i + count < n + after && source(mode, i + count, n) == first + count * step)
-      ++count;
-    if (step == 0) {
+    while (runs && i + count < end && source(mode, i + count, n) == first + count * step) ++count;
+    if (step == 0 && count > 1) {
       Shape wide = x.shape();
       wide[axis] = count;
       parts.push_back(broadcast_to(rules::slice_axis(x, axis, first, first + 1), wide));
-    } else if (step == -1) {
+    } else if (step == -1 && count > 1) {
       parts.push_back(
           rules::reverse_axes(rules::slice_axis(x, axis, first - count + 1, first + 1), {axis}));
     } else {
