@@ -44,9 +44,10 @@ using ReduceLoop = void (*)(const void* from, void* to, int64_t outer, int64_t n
 
 /// The loops of a reduction: from elements to accumulators, and from accumulators to accumulators.
 struct ReduceLoops {
-  ReduceLoop first = nullptr;
-  ReduceLoop next = nullptr;
-  int64_t accumulator_bytes = 0;
+  ReduceLoop first = nullptr;  ///< from elements
+  ReduceLoop next = nullptr;   ///< from accumulators
+  int64_t accumulator_bytes =
+      0;  ///< of one accumulator: 4 for f16 and bf16, which are added in f32
 };
 
 /// What a loop is chosen by.
@@ -61,8 +62,10 @@ struct LoopArgs {
 /// A kernel of the CPU: a function, and the loop in it.
 class CpuKernel {
  public:
-  using Run = void (*)(const KernelArgs&);
+  using Run = void (*)(const KernelArgs&);  ///< Fills the outputs.
+  /// Gives the loop for these types.
   using ElementLoopFor = cpu::ElementLoop (*)(const cpu::LoopArgs&);
+  /// Gives the loops for elements of that dtype.
   using ReduceLoopsFor = cpu::ReduceLoops (*)(Dtype);
 
   /// One without a loop that others could run; null for none.
@@ -72,7 +75,9 @@ class CpuKernel {
   /// A reduction by the loops which `loops` gives for the dtype of the input.
   constexpr CpuKernel(Run run, ReduceLoopsFor loops) : run_(run), reduce_(loops) {}
 
+  /// Runs it; there has to be one.
   void operator()(const KernelArgs& args) const { run_(args); }
+  /// True where there is none.
   friend constexpr bool operator==(const CpuKernel& k, std::nullptr_t) { return k.run_ == nullptr; }
 
   /// The loop of an elementwise kernel for these types; none where it is no such loop.
