@@ -11,9 +11,9 @@ struct GroupParams {
   GraphPtr body;  ///< not null
 };
 
-/// Groups, any arrays to the outputs of the body. fused: elementwise primitives, broadcast_in_dim,
-/// iota, reshapes that move axes of size 1, and reductions, as loops. tiny: anything over arrays of
-/// a few elements, as straight-line code.
+/// The two groups. fused runs elementwise primitives, broadcast_in_dim, iota, reshapes that move
+/// axes of size 1, and reductions as loops; tiny runs equations over arrays of a few elements as
+/// straight-line code.
 extern const Primitive fused_p, tiny_p;
 
 namespace rules {

@@ -40,10 +40,10 @@ RowReads rows_of_last_axis(const RowArgs& a) {
 
 RowReads reads_of_rows(const Graph& graph, const Equation& e, int64_t all, int64_t rows) {
   const Primitive& p = *e.primitive;
-  const std::vector<const Aval*> in = types_of(graph, e.inputs), out = types_of(graph, e.outputs);
-  for (const Aval* a : out) {
-    if (!has_rows(*a, all)) return {};
+  for (const ValueId v : e.outputs) {
+    if (!has_rows(graph.avals[spruce::internal::at(v)], all)) return {};
   }
+  const std::vector<const Aval*> in = types_of(graph, e.inputs), out = types_of(graph, e.outputs);
   const RowArgs args{in, out, e.params, all, rows};
   if (p.rows != nullptr) return p.rows(args);
   if (p.kind == PrimitiveKind::kElementwise && out.size() == 1) return elementwise(args);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "spruce/core/cpu/repeat.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -58,18 +59,24 @@ struct Loops {
     }
   }
 
+  // Of the inputs at that place of the first `axes` axes, and its index.
+  std::array<int64_t, K> offsets(int64_t place, int axes, int64_t* index) const {
+    std::array<int64_t, K> offset{};
+    for (int axis = axes - 1; axis >= 0; --axis) {
+      index[axis] = place % sizes[axis];
+      place /= sizes[axis];
+      for (int k = 0; k < K; ++k) offset[k] += index[axis] * strides[k][axis];
+    }
+    return offset;
+  }
+
   // Calls row(offsets, out offset, length) for the pieces of rows within begin..end of the output.
   template <class Row>
   void run(int64_t begin, int64_t end, const Row& row) const {
     const int64_t inner = sizes[rank - 1];
     int64_t index[kMaxRank + 1] = {};
-    int64_t at = begin / inner, within = begin % inner;
-    std::array<int64_t, K> offset{};
-    for (int axis = rank - 2; axis >= 0; --axis) {
-      index[axis] = at % sizes[axis];
-      at /= sizes[axis];
-      for (int k = 0; k < K; ++k) offset[k] += index[axis] * strides[k][axis];
-    }
+    int64_t within = begin % inner;
+    std::array<int64_t, K> offset = offsets(begin / inner, rank - 1, index);
     for (int64_t i = begin; i < end;) {
       const int64_t n = end - i < inner - within ? end - i : inner - within;
       std::array<int64_t, K> from = offset;
@@ -103,59 +110,17 @@ bool has_short_rows(const Loops<K>& loops) {
          loops.sizes[last] * loops.sizes[last - 1] >= 2 * kShortRow;
 }
 
-// to[i, j] = from[i], for n places j.
-template <class T>
-struct RepeatEach {
-  template <int64_t kWide>
-  static SPRUCE_INLINE void body(const char* from, int64_t rows, int64_t n, char* to) {
-    constexpr int64_t kSize = sizeof(T);
-    const int64_t bytes = n * kSize;
-    for (int64_t i = 0; i < rows; ++i, to += bytes) {
-      T value, wide[kWide / kSize];
-      std::memcpy(&value, from + i * kSize, kSize);
-      for (T& x : wide) x = value;
-      if (bytes < kWide) {
-        for (int64_t j = 0; j < bytes; j += kSize) std::memcpy(to + j, wide, kSize);
-        continue;
-      }
-      // The last store reaches back over the one before it.
-      for (int64_t j = 0; j < bytes - kWide; j += kWide) std::memcpy(to + j, wide, kWide);
-      std::memcpy(to + bytes - kWide, wide, kWide);
-    }
-  }
-  SPRUCE_TARGET_BASE static void base(const char* from, int64_t rows, int64_t n, char* to) {
-    body<16>(from, rows, n, to);
-  }
-  SPRUCE_TARGET_V3 static void v3(const char* from, int64_t rows, int64_t n, char* to) {
-    body<32>(from, rows, n, to);
-  }
-};
-
-using RepeatLoop = void (*)(const char* from, int64_t rows, int64_t n, char* to);
-
-RepeatLoop repeat_loop(Dtype dtype) {
-  const auto best = []<class T>(T) {
-    return pick<RepeatLoop>(&RepeatEach<T>::base, &RepeatEach<T>::v3, &RepeatEach<T>::v3);
-  };
-  switch (size_of(dtype)) {
-    case 1:
-      return best(uint8_t());
-    case 2:
-      return best(uint16_t());
-    case 4:
-      return best(uint32_t());
-    default:
-      return best(uint64_t());
-  }
-}
-
 // An operand of short rows, so many at once that the loop sees one long row.
 class ShortRows {
  public:
   // Steps from row to row and within one: of an array in the output's order n and 1, of one row for
   // all 0 and 1, of one element a row 1 and 0, of one for all 0 and 0.
   ShortRows(const View& v, int64_t row_step, int64_t step, int64_t n)
-      : view_(v), row_step_(row_step), step_(step), n_(n), repeat_(repeat_loop(v.dtype())) {}
+      : view_(v),
+        row_step_(row_step),
+        step_(step),
+        n_(n),
+        repeat_(repeat_loop(size_of(v.dtype()))) {}
 
   int64_t step() const { return step_ == 0 && row_step_ == 0 ? 0 : 1; }
 
@@ -194,13 +159,8 @@ void run_short_rows(const KernelArgs& args, const Loops<sizeof...(K)>& loops, in
   ShortRows rows[] = {{args.in[K], loops.strides[K][last - 1], loops.strides[K][last], n}...};
   const std::array<int64_t, sizeof...(K)> steps{rows[K].step()...};
   while (begin < end) {
-    // Where the plane of this row begins.
-    int64_t offset[sizeof...(K)] = {}, at = begin / plane;
-    for (int axis = last - 2; axis >= 0; --axis) {
-      const int64_t index = at % loops.sizes[axis];
-      at /= loops.sizes[axis];
-      ((offset[K] += index * loops.strides[K][axis]), ...);
-    }
+    int64_t index[kMaxRank + 1];
+    const auto offset = loops.offsets(begin / plane, last - 1, index);  // of the row's plane
     const int64_t stop = std::min(end, (begin / plane + 1) * plane);
     for (; begin < stop; begin += most) {
       const int64_t count = std::min(most, stop - begin);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/index/runs.h"
+#include "spruce/core/cpu/repeat.h"
 #include "spruce/core/cpu/transpose.h"
 #include "spruce/core/parallel.h"
 
@@ -88,9 +89,8 @@ void repeat_elements(T* to, const T* from, int64_t n, int64_t count) {
     std::fill_n(parts, n, from);
     return interleave(to, parts, n, sizeof(T), count);
   }
-  for (int64_t k = 0; k < count; ++k) {
-    for (int64_t i = 0; i < n; ++i) *to++ = from[k];
-  }
+  static const RepeatLoop loop = repeat_loop(sizeof(T));
+  loop(from, count, n, to);
 }
 
 // Short rows, many at a time: those of the last axis but one follow each other at equal steps.
