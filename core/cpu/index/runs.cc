@@ -60,25 +60,37 @@ struct Pieces {
 };
 
 // Each piece is a load and a store of kWidth bytes. What the store writes behind the piece is
-// overwritten by the pieces that follow, but for those of the last rows.
-template <int kWidth>
+// overwritten by the pieces that follow, but for those of the last rows. With kPieces known, the
+// places stay in registers (they are products, as pointers that advance together would go through
+// memory as a vector); 0 is any number of pieces.
+template <int kWidth, int kPieces>
 void join_pieces(char* to, const char* const* from, const int64_t* bytes, int64_t pieces,
                  int64_t count) {
-  const char* f[kMostPieces];
-  std::copy_n(from, pieces, f);
-  const int64_t least = *std::min_element(bytes, bytes + pieces);
+  constexpr int64_t kRoom = kPieces == 0 ? kMostPieces : kPieces;
+  if (kPieces != 0) pieces = kPieces;
+  const char* f[kRoom];
+  int64_t n[kRoom], start[kRoom], row = 0;
+  for (int64_t k = 0; k < pieces; row += n[k++]) f[k] = from[k], n[k] = bytes[k], start[k] = row;
+  const int64_t least = *std::min_element(n, n + pieces);
   const int64_t wide = std::max<int64_t>(0, count - ceil_div(kWidth, least) - 1);
   const auto rows = [&](int64_t begin, int64_t end, const auto& copy) {
-    for (int64_t i = begin; i < end; ++i) {
-      for (int64_t k = 0; k < pieces; ++k) {
-        copy(to, f[k], bytes[k]);
-        to += bytes[k], f[k] += bytes[k];
-      }
+    for (int64_t i = begin; i < end; ++i, to += row) {
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < pieces; ++k) copy(to + start[k], f[k] + i * n[k], n[k]);
     }
   };
   rows(0, wide, [](char* t, const char* x, int64_t) { std::memcpy(t, x, kWidth); });
   rows(wide, count,
-       [](char* t, const char* x, int64_t n) { std::memcpy(t, x, static_cast<size_t>(n)); });
+       [](char* t, const char* x, int64_t size) { std::memcpy(t, x, static_cast<size_t>(size)); });
+}
+
+template <int kWidth>
+void join_pieces_of(char* to, const char* const* from, const int64_t* bytes, int64_t pieces,
+                    int64_t count) {
+  (pieces == 2   ? join_pieces<kWidth, 2>
+   : pieces == 3 ? join_pieces<kWidth, 3>
+   : pieces == 4 ? join_pieces<kWidth, 4>
+                 : join_pieces<kWidth, 0>)(to, from, bytes, pieces, count);
 }
 
 #if SPRUCE_HAS_X86_TARGETS
@@ -198,7 +210,7 @@ void join_short(char* to, const char* const* from, const int64_t* bytes, int64_t
     to += done * bytes[k];
   }
   const bool narrow = *std::max_element(bytes, bytes + pieces) <= 16;
-  (narrow ? join_pieces<16> : join_pieces<32>)(to, rest, bytes, pieces, count - done);
+  (narrow ? join_pieces_of<16> : join_pieces_of<32>)(to, rest, bytes, pieces, count - done);
 }
 
 void interleave(void* to, const void* const* from, int64_t parts, int64_t element_bytes,
