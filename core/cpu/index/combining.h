@@ -91,6 +91,7 @@ SPRUCE_INLINE void ask_here(const Runs& r, int64_t i, const void* operand, const
     const char* const x = static_cast<const char*>(operand) + r.to[i] * size.operand;
     for (int64_t k = 0; k < bytes; k += kLineBytes) __builtin_prefetch(x + k, 1);
   }
+  if (r.from[i] == r.from[i - 1] + r.n) return;  // the processor sees that they follow each other
   const char* const u = static_cast<const char*>(updates) + r.from[i] * size.update;
   for (int64_t k = 0; k < bytes / size.operand * size.update; k += kLineBytes)
     __builtin_prefetch(u + k);
