@@ -21,8 +21,11 @@ using Avals = std::span<const Aval* const>;
 
 /// One operand of a kernel: memory and its type.
 struct View {
-  void* data;  ///< elements in row-major order, without gaps; only those of outputs may be written
+  void* data;        ///< the first element; only elements of outputs may be written
   const Aval* aval;  ///< their type; lives as long as the call
+  /// From element to element along each axis, in elements; null for row-major order without gaps,
+  /// which is all that a kernel sees unless Primitive::takes_strides says more.
+  const Shape* strides = nullptr;
 
   /// The elements as T, the C++ type of the dtype; not checked.
   template <class T>
@@ -35,6 +38,8 @@ struct View {
   Dtype dtype() const { return aval->dtype; }
   /// Number of elements.
   int64_t numel() const { return aval->shape.numel(); }
+  /// `strides`, or those of dense elements.
+  Shape steps() const { return strides != nullptr ? *strides : row_major_strides(aval->shape); }
 };
 
 /// What a kernel gets. It fills every element of `out`, whose types are those of the shape rule,
@@ -69,6 +74,20 @@ struct PrepareArgs {
   Avals in;              ///< types of the inputs
   Avals out;             ///< types of the outputs, by the shape rule
   const Params& params;  ///< of the equation
+  /// As View::strides, one an input; empty where all are dense.
+  std::span<const Shape* const> in_strides = {};
+  /// The same of the outputs.
+  std::span<const Shape* const> out_strides = {};
+};
+
+/// What is asked of a primitive about an operand that stands within another array.
+struct StridesArgs {
+  Avals in;              ///< types of the inputs
+  Avals out;             ///< types of the outputs
+  const Params& params;  ///< of the equation
+  bool output;           ///< of an output; else of an input
+  size_t index;          ///< of the input or output
+  const Shape& strides;  ///< along each of its axes, in elements; of inputs, 0 repeats
 };
 
 /// What a shape rule gets: `op` is the primitive's name, for messages.
@@ -221,6 +240,10 @@ struct Primitive {
   /// Makes a kernel for one equation of a compiled graph; null (or a null result) where `cpu` is as
   /// good.
   std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs& args) = nullptr;
+  /// True if the kernels of every device read this input, or write this output, with these strides:
+  /// then compiling leaves out what would only move its elements (core/rules/layouts.h). Each
+  /// operand is asked about by itself. Null where all have to be dense.
+  bool (*takes_strides)(const StridesArgs&) = nullptr;
   /// Floating-point operations of one application; null where each element of the output (of the
   /// input, for reductions) takes about one.
   double (*flops)(const PrepareArgs& args) = nullptr;

@@ -87,6 +87,12 @@ double attention_grad_flops(const Shape& query, const Shape& value) {
   return score_count(query, value) * static_cast<double>(6 * query.back() + 4 * value.back() + 5);
 }
 
+bool attention_takes_strides(const StridesArgs& a) {
+  const Aval& x = *(a.output ? a.out : a.in)[a.index];
+  const int last = x.shape.rank() - 1;
+  return last >= 0 && !is_half(x.dtype) && (x.shape[last] == 1 || a.strides[last] == 1);
+}
+
 void batch_attention(const BatchArgs& a, size_t mask) {
   const int rank = a.in[0].rank() + (a.batched[0] ? 0 : 1);
   std::vector<Array> in(a.in.begin(), a.in.end());

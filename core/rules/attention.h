@@ -6,7 +6,7 @@
 
 namespace spruce {
 
-/// The parameters of all primitives of attention but the strided ones.
+/// The parameters of all primitives of attention.
 struct AttentionParams {
   double scale;  ///< of the scores, query times key
   bool causal;   ///< query i attends to keys 0 to i
@@ -49,6 +49,10 @@ void check_attention_residuals(const ShapeArgs& a, const Aval& out);
 double attention_flops(const Shape& query, const Shape& value);
 /// The same of its cotangents.
 double attention_grad_flops(const Shape& query, const Shape& value);
+
+/// Whether the kernels take an operand with these strides: rows are dense, in f32 and f64 (16 bits
+/// are widened in a copy). Not asked about the log-sum-exp, which is dense.
+bool attention_takes_strides(const StridesArgs& a);
 
 /// vmap: the mapped axis becomes another leading axis. The mask, if there is one, is at kMask.
 void batch_attention(const BatchArgs& a, size_t mask);

@@ -110,6 +110,9 @@ Shape with_front(const Shape& s, int64_t value);
 /// `axes`, each one higher.
 Axes shifted(const Axes& axes);
 
+/// Primitive::takes_strides of kernels that copy input 0 from any strides.
+inline bool reads_strides(const StridesArgs& a) { return !a.output && a.index == 0; }
+
 /// A sample with inputs of these shapes, f32 in [-2, 2].
 Sample sample_of(std::initializer_list<Shape> shapes, Params params = {});
 Sample sample_of(const std::vector<Shape>& shapes, Dtype dtype, Params params);

@@ -79,8 +79,7 @@ class Kernel {
   void array(const std::string& name, const AttentionArray& a) {
     pointers_ += "  const auto " + name + " = " + declare(kernel_, a.place, s_.dtype) + ";\n";
     kernel_.value(name + "_row", a.steps[a.steps.rank() - 2]);
-    kernel_.value(name + "_begin", a.offset);
-    begins_ += "    sp::i64 " + name + "_at = " + name + "_begin;\n";
+    begins_ += "    sp::i64 " + name + "_at = 0;\n";
     walked_.push_back({name + "_at", leading_of(a)});
   }
   // The log-sum-exp and the sums of results times cotangents, one for each query.
@@ -93,7 +92,9 @@ class Kernel {
     Shape to = s_.batch;
     to.push_back(s_.queries);
     to.push_back(s_.keys);
-    Shape steps = broadcast_steps(m.shape, to);
+    Shape steps = Shape::filled(to.rank(), 0);
+    const Shape strides = input_strides(args_, *s_.mask);
+    for (int i = -1; i >= -m.shape.rank(); --i) steps[i] = m.shape[i] == 1 ? 0 : strides[i];
     pointers_ += "  const auto mask = " + kernel_.input(*s_.mask) + ";\n";
     kernel_.value("mask_row", steps[-2]);
     kernel_.value("mask_column", steps[-1]);
@@ -287,14 +288,12 @@ void attention_grad_kernels(const PrepareArgs& args, const AttentionShape& s,
     const std::string o = declare(kernel, g.result.place, s.dtype),
                       ct = declare(kernel, g.cotangent.place, s.dtype),
                       to = declare(kernel, sums, computed);
-    kernel.value("result_begin", g.result.offset);
-    kernel.value("ct_begin", g.cotangent.offset);
     kernel.value("e", s.value_size);
     Shape space = s.batch, o_steps = g.result.steps, ct_steps = g.cotangent.steps;
     space.push_back(s.queries);
     o_steps.erase(o_steps.rank() - 1);
     ct_steps.erase(ct_steps.rank() - 1);
-    std::string body = "    sp::i64 p = result_begin, r = ct_begin;\n";
+    std::string body = "    sp::i64 p = 0, r = 0;\n";
     body += walk_of(space, {o_steps, ct_steps}).places(kernel, "a", "i", {"p", "r"});
     body += "    " + std::string(compute_type(s.dtype)) +
             " sum = 0;\n    for (sp::i64 c = 0; c < e; ++c) "
@@ -327,7 +326,7 @@ void attention_grad_kernels(const PrepareArgs& args, const AttentionShape& s,
                                  write_row(s, "value_ct", "second", "")));
 }
 
-AttentionShape dense_attention(const PrepareArgs& args, size_t mask) {
+AttentionShape attention_shape(const PrepareArgs& args, size_t mask) {
   const auto& p = args.params.get<AttentionParams>();
   const Shape &q = args.in[0]->shape, &v = args.in[2]->shape;
   Shape batch = q;
@@ -338,8 +337,12 @@ AttentionShape dense_attention(const PrepareArgs& args, size_t mask) {
   return s;
 }
 
-AttentionArray dense_array(const Place& place, const Shape& shape) {
-  return {place, 0, row_major_strides(shape)};
+AttentionArray input_array(const PrepareArgs& args, size_t i) {
+  return {of_input(i), input_strides(args, i)};
+}
+
+AttentionArray output_array(const PrepareArgs& args, size_t k) {
+  return {of_output(k), output_strides(args, k)};
 }
 
 }  // namespace spruce::cuda

@@ -11,9 +11,8 @@ namespace spruce::cuda {
 
 /// An operand or a result: [batch..., rows, size] by steps, the last of which is 1.
 struct AttentionArray {
-  Place place;         ///< the array
-  int64_t offset = 0;  ///< of its first element, in elements
-  Shape steps;         ///< along all axes, in elements
+  Place place;  ///< the array
+  Shape steps;  ///< along all axes, in elements
 };
 
 /// What all kernels of one application share.
@@ -44,9 +43,11 @@ struct AttentionGrad {
 void attention_grad_kernels(const PrepareArgs& args, const AttentionShape& shape,
                             const AttentionGrad& arrays, Kernels& out);
 
-/// The shape of the dense primitives, whose mask would be input `mask`.
-AttentionShape dense_attention(const PrepareArgs& args, size_t mask);
-/// A dense operand.
-AttentionArray dense_array(const Place& place, const Shape& shape);
+/// The shape of the primitives, whose mask would be input `mask`.
+AttentionShape attention_shape(const PrepareArgs& args, size_t mask);
+/// An input.
+AttentionArray input_array(const PrepareArgs& args, size_t i);
+/// An output.
+AttentionArray output_array(const PrepareArgs& args, size_t k);
 
 }  // namespace spruce::cuda

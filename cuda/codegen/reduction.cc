@@ -181,7 +181,7 @@ bool reduction_kernels(const PrepareArgs& args, const Graph& graph,
   }
   const std::string text =
       columns ? columns_text(parts, state, store) : rows_text(parts, state, threads, store);
-  out.steps.push_back(kernel.launch(text, {std::min(blocks, kMostBlocks), chunks}, {kThreads}));
+  out.steps.emplace_back(kernel.launch(text, {std::min(blocks, kMostBlocks), chunks}, {kThreads}));
   if (chunks > 1)
     out.steps.push_back(merge_kernel(args, r, from.dtype, at, rows, chunks, !columns));
   return true;

@@ -74,4 +74,14 @@ Shape broadcast_steps(const Shape& from, const Shape& to) {
   return steps;
 }
 
+Shape input_strides(const PrepareArgs& args, size_t i) {
+  const Shape* strides = args.in_strides.empty() ? nullptr : args.in_strides[i];
+  return strides != nullptr ? *strides : row_major_strides(args.in[i]->shape);
+}
+
+Shape output_strides(const PrepareArgs& args, size_t k) {
+  const Shape* strides = args.out_strides.empty() ? nullptr : args.out_strides[k];
+  return strides != nullptr ? *strides : row_major_strides(args.out[k]->shape);
+}
+
 }  // namespace spruce::cuda

@@ -39,4 +39,9 @@ Walk walk_of(const Shape& shape, const std::vector<Shape>& steps);
 /// The steps of an array of shape `from` along the axes of `to`, to which it broadcasts.
 Shape broadcast_steps(const Shape& from, const Shape& to);
 
+/// From element to element of input i along each axis, in elements.
+Shape input_strides(const PrepareArgs& args, size_t i);
+/// The same of output k.
+Shape output_strides(const PrepareArgs& args, size_t k);
+
 }  // namespace spruce::cuda

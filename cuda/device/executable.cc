@@ -26,10 +26,12 @@ namespace {
 using internal::at;
 
 // The kernels of an equation; nothing where there are none.
-std::optional<Kernels> kernels_for(const Graph& g, const Equation& e) {
+std::optional<Kernels> kernels_for(const Graph& g, const Equation& e,
+                                   std::span<const Shape* const> in_strides = {},
+                                   std::span<const Shape* const> out_strides = {}) {
   const std::vector<const Aval*> in = types_of(g, e.inputs), out = types_of(g, e.outputs);
   bool known = true;
-  Kernels kernels = kernels_of(*e.primitive, {in, out, e.params}, known);
+  Kernels kernels = kernels_of(*e.primitive, {in, out, e.params, in_strides, out_strides}, known);
   if (!known) return std::nullopt;
   return kernels;
 }
@@ -75,14 +77,17 @@ Graph prepared(Graph graph, uint8_t device) {
 class CudaExecutable final : public Executable {
  public:
   CudaExecutable(Graph graph, CudaDevice& device)
-      : device_(device), graph_(std::move(graph)), cuda_graphs_(device.context()) {
+      : device_(device),
+        graph_(std::move(graph)),
+        strided_(graph_),
+        cuda_graphs_(device.context()) {
     std::vector<std::optional<Kernels>> kernels(graph_.equations.size());
     std::vector<const std::string*> texts;
     std::vector<EquationMemory> memory(graph_.equations.size());
     for (size_t n = 0; n < graph_.equations.size(); ++n) {
       const Equation& e = graph_.equations[n];
-      if (e.primitive->kind == PrimitiveKind::kView) continue;
-      kernels[n] = kernels_for(graph_, e);
+      if (!runs(n)) continue;
+      kernels[n] = kernels_for(graph_, e, strided_.input_strides(n), strided_.output_strides(e));
       if (!kernels[n]) continue;
       memory[n] = {kernels[n]->workspace_bytes, kernels[n]->in_place};
       for (const Step& step : kernels[n]->steps) {
@@ -92,7 +97,7 @@ class CudaExecutable final : public Executable {
     device_.context().load(texts);
     for (size_t n = 0; n < kernels.size(); ++n) {
       const Equation& e = graph_.equations[n];
-      if (e.primitive->kind == PrimitiveKind::kView) {
+      if (!runs(n)) {
         steps_.push_back(nullptr);
       } else if (kernels[n]) {
         steps_.push_back(std::make_unique<const Steps>(*std::move(kernels[n]), device_.context(),
@@ -102,14 +107,13 @@ class CudaExecutable final : public Executable {
         by_host_ = true;
       }
     }
-    layout_ = make_layout(graph_, memory);
+    layout_ = make_layout(graph_, memory, strided_);
     for (const Graph::Constant& c : graph_.constants) {
       constants_.push_back(rules::to_device(c.value, device_.index()));
     }
     std::vector<int32_t> timed;
     for (size_t n = 0; n < graph_.equations.size(); ++n) {
-      if (graph_.equations[n].primitive->kind != PrimitiveKind::kView)
-        timed.push_back(static_cast<int32_t>(n));
+      if (runs(n)) timed.push_back(static_cast<int32_t>(n));
     }
     if (!layout_.copied_outputs.empty()) timed.push_back(-1);
     times_.emplace(device_.context(), std::move(timed));
@@ -141,19 +145,33 @@ class CudaExecutable final : public Executable {
   }
 
  private:
+  // True if equation n is a step.
+  bool runs(size_t n) const {
+    return graph_.equations[n].primitive->kind != PrimitiveKind::kView && strided_.runs(n);
+  }
+
   // `addresses`: inputs, outputs, arena.
-  void* address(ValueId v, std::span<void* const> addresses) const {
+  char* address(ValueId v, std::span<void* const> addresses) const {
     const ValuePlace& place = layout_.values[at(v)];
-    switch (place.where) {
-      case ValuePlace::Where::kInput:
-        return addresses[place.index];
-      case ValuePlace::Where::kOutput:
-        return addresses[graph_.inputs.size() + place.index];
-      case ValuePlace::Where::kConstant:
-        return internal::mutable_data(constants_[place.index]);
-      default:
-        return static_cast<char*>(addresses.back()) + place.offset;
-    }
+    const auto begin = [&]() -> void* {
+      switch (place.where) {
+        case ValuePlace::Where::kInput:
+          return addresses[place.index];
+        case ValuePlace::Where::kOutput:
+          return addresses[graph_.inputs.size() + place.index];
+        case ValuePlace::Where::kConstant:
+          return internal::mutable_data(constants_[place.index]);
+        default:
+          return addresses.back();
+      }
+    };
+    return static_cast<char*>(begin()) + place.offset;
+  }
+  char* input_address(size_t n, size_t i, std::span<void* const> addresses) const {
+    const ValueId v = graph_.equations[n].inputs[i];
+    const rules::StridedPlace* p = strided_.input(n, i);
+    if (p == nullptr) return address(v, addresses);
+    return address(p->base, addresses) + p->offset * size_of(graph_.avals[at(v)].dtype);
   }
 
   // The number of the host that the value is, or null.
@@ -173,20 +191,20 @@ class CudaExecutable final : public Executable {
     };
     for (size_t n = 0; n < graph_.equations.size(); ++n) {
       const Equation& e = graph_.equations[n];
-      if (e.primitive->kind == PrimitiveKind::kView) continue;
+      if (!runs(n)) continue;
       mark();
       const Range range(e.primitive->name, e.place);
       if (steps_[n] == nullptr) {
         const internal::WithinStep within;
-        run_by_host(e, addresses);
+        run_by_host(n, addresses);
         continue;
       }
       in.clear();
       out.clear();
       host_in.clear();
-      for (const ValueId v : e.inputs) {
-        in.push_back(address(v, addresses));
-        host_in.push_back(number(v));
+      for (size_t i = 0; i < e.inputs.size(); ++i) {
+        in.push_back(input_address(n, i, addresses));
+        host_in.push_back(number(e.inputs[i]));
       }
       for (const ValueId v : e.outputs) out.push_back(address(v, addresses));
       steps_[n]->enqueue(
@@ -204,22 +222,25 @@ class CudaExecutable final : public Executable {
     mark();
   }
 
-  void run_by_host(const Equation& e, std::span<void* const> addresses) const {
+  void run_by_host(size_t n, std::span<void* const> addresses) const {
+    const Equation& e = graph_.equations[n];
     std::vector<Aval> types;
     types.reserve(e.inputs.size() + e.outputs.size());
     std::vector<View> in, out;
-    const auto view = [&](ValueId v) {
+    const auto view = [&](ValueId v, void* data) {
       types.push_back(graph_.avals[at(v)]);
       const void* host = number(v);
-      return View{host != nullptr ? const_cast<void*>(host) : address(v, addresses), &types.back()};
+      return View{host != nullptr ? const_cast<void*>(host) : data, &types.back()};
     };
-    for (const ValueId v : e.inputs) in.push_back(view(v));
-    for (const ValueId v : e.outputs) out.push_back(view(v));
+    for (size_t i = 0; i < e.inputs.size(); ++i)
+      in.push_back(view(e.inputs[i], input_address(n, i, addresses)));
+    for (const ValueId v : e.outputs) out.push_back(view(v, address(v, addresses)));
     run_without_kernels(*e.primitive, {in, out, e.params}, device_);
   }
 
   CudaDevice& device_;
   Graph graph_;
+  rules::Layouts strided_;
   Layout layout_;
   std::vector<std::unique_ptr<const Steps>>
       steps_;                               // by equation; null for views and what has no kernels

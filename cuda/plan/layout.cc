@@ -16,12 +16,22 @@ size_t rounded(int64_t bytes) {
   return (static_cast<size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
 }
 
+// The value in whose memory input i of equation n is.
+ValueId base_of(const rules::Layouts& strided, const Graph& g, size_t n, size_t i) {
+  const rules::StridedPlace* p = strided.input(n, i);
+  return p != nullptr ? p->base : g.equations[n].inputs[i];
+}
+
 // Which results may take over the memory of which inputs.
 class Donors {
  public:
   Donors(const Graph& g, const std::vector<EquationMemory>& equations,
-         const std::vector<ValueId>& shown, const Layout& layout)
-      : g_(g), equations_(equations), shown_(shown), taken_(g.inputs.size(), false) {
+         const rules::Layouts& strided, const std::vector<ValueId>& shown, const Layout& layout)
+      : g_(g),
+        equations_(equations),
+        strided_(strided),
+        shown_(shown),
+        taken_(g.inputs.size(), false) {
     for (const size_t k : layout.copied_outputs) {
       const ValuePlace& place = layout.values[at(shown[at(g.outputs[k])])];
       if (place.where == ValuePlace::Where::kInput) taken_[place.index] = true;
@@ -33,11 +43,15 @@ class Donors {
     made_by_.assign(g.avals.size(), -1);
     for (size_t n = 0; n < g.equations.size(); ++n) {
       const auto step = static_cast<int64_t>(n);
-      for (const ValueId v : g.equations[n].inputs) {
-        const int64_t i = input_of[at(shown[at(v)])];
+      if (!strided.runs(n)) continue;
+      for (size_t k = 0; k < g.equations[n].inputs.size(); ++k) {
+        const int64_t i = input_of[at(shown[at(base_of(strided, g, n, k))])];
         if (i >= 0) last_use_[static_cast<size_t>(i)] = step;
       }
-      for (const ValueId v : g.equations[n].outputs) made_by_[at(v)] = step;
+      for (const ValueId v : g.equations[n].outputs) {
+        int64_t& made_by = made_by_[at(shown[at(v)])];
+        if (made_by < 0 || shown[at(v)] == v) made_by = step;
+      }
     }
     donors_.assign(g.outputs.size(), -1);
     for (size_t k = 0; k < g.outputs.size(); ++k) {
@@ -72,9 +86,12 @@ class Donors {
     const int64_t n = made_by_[at(result)];
     if (last_use_[i] != n) return !in_place && last_use_[i] < n;
     const Equation& e = g_.equations[static_cast<size_t>(n)];
+    if (std::find(e.outputs.begin(), e.outputs.end(), result) == e.outputs.end()) return false;
     const std::vector<InPlace>& allowed = equations_[static_cast<size_t>(n)].in_place;
     for (size_t input = 0; input < e.inputs.size(); ++input) {
-      if (shown_[at(e.inputs[input])] != g_.inputs[i]) continue;
+      if (shown_[at(base_of(strided_, g_, static_cast<size_t>(n), input))] != g_.inputs[i])
+        continue;
+      if (strided_.input(static_cast<size_t>(n), input) != nullptr) return false;
       const bool found = std::any_of(allowed.begin(), allowed.end(), [&](const InPlace& p) {
         return p.input == input && e.outputs[p.output] == result;
       });
@@ -85,6 +102,7 @@ class Donors {
 
   const Graph& g_;
   const std::vector<EquationMemory>& equations_;
+  const rules::Layouts& strided_;
   const std::vector<ValueId>& shown_;
   std::vector<int64_t> last_use_;  // by input: the last equation that reads it
   std::vector<int64_t> made_by_;   // by value
@@ -95,14 +113,18 @@ class Donors {
 
 }  // namespace
 
-Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations) {
+Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations,
+                   const rules::Layouts& strided) {
   Layout layout;
   layout.values.resize(g.avals.size());
-  // A view stands where the value that it shows does.
+  // A view stands where the value that it shows does, and so does a result within another value.
   std::vector<ValueId> shown(g.avals.size());
   for (size_t v = 0; v < shown.size(); ++v) shown[v] = static_cast<ValueId>(v);
   for (const Equation& e : g.equations) {
     if (is_view(e)) shown[at(e.outputs[0])] = shown[at(e.inputs[0])];
+    for (const ValueId v : e.outputs) {
+      if (const rules::StridedPlace* p = strided.result(v)) shown[at(v)] = p->base;
+    }
   }
   using Where = ValuePlace::Where;
   std::vector<ValuePlace>& places = layout.values;
@@ -117,18 +139,20 @@ Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations)
     else
       layout.copied_outputs.push_back(k);
   }
-  layout.donors = Donors(g, equations, shown, layout).choose();
+  layout.donors = Donors(g, equations, strided, shown, layout).choose();
   std::vector<internal::Lifetime> lifetimes;
   std::vector<int64_t> lifetime_of(g.avals.size(), -1);
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const Equation& e = g.equations[n];
     const auto step = static_cast<int32_t>(n);
-    for (const ValueId v : e.inputs) {
-      const int64_t life = lifetime_of[at(shown[at(v)])];
+    if (!strided.runs(n)) continue;
+    for (size_t i = 0; i < e.inputs.size(); ++i) {
+      const int64_t life = lifetime_of[at(shown[at(base_of(strided, g, n, i))])];
       if (life >= 0) lifetimes[static_cast<size_t>(life)].last = step;
     }
     if (is_view(e)) continue;
-    for (const ValueId v : e.outputs) {
+    for (const ValueId result : e.outputs) {
+      const ValueId v = shown[at(result)];
       if (places[at(v)].where != Where::kNone) continue;
       places[at(v)].where = Where::kArena;
       lifetime_of[at(v)] = static_cast<int64_t>(lifetimes.size());
@@ -148,6 +172,8 @@ Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations)
     layout.workspaces.push_back(plan.offsets[values + n]);
   for (size_t v = 0; v < places.size(); ++v) {
     if (places[v].where == Where::kNone) places[v] = places[at(shown[v])];
+    if (const rules::StridedPlace* p = strided.result(static_cast<ValueId>(v)))
+      places[v].offset += static_cast<size_t>(p->offset * size_of(g.avals[v].dtype));
   }
   layout.arena_bytes = plan.bytes;
   return layout;

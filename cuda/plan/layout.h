@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "spruce/core/graph/graph.h"
+#include "spruce/core/rules/layouts.h"
 #include "spruce/cuda/kernels.h"
 
 namespace spruce::cuda {
@@ -16,7 +16,7 @@ struct ValuePlace {
   enum class Where : uint8_t { kNone, kInput, kOutput, kConstant, kArena };
   Where where = Where::kNone;
   size_t index = 0;   ///< of the input, output or constant
-  size_t offset = 0;  ///< in the arena
+  size_t offset = 0;  ///< in bytes, there or in the arena
 };
 
 struct Layout {
@@ -33,7 +33,8 @@ struct EquationMemory {
   std::vector<InPlace> in_place;  ///< as Kernels::in_place
 };
 
-/// The layout of a graph with one of these an equation.
-Layout make_layout(const Graph& graph, const std::vector<EquationMemory>& equations);
+/// The layout of a graph with one of these an equation, in which `strided` says what moves nothing.
+Layout make_layout(const Graph& graph, const std::vector<EquationMemory>& equations,
+                   const rules::Layouts& strided);
 
 }  // namespace spruce::cuda

@@ -6,10 +6,10 @@ namespace spruce::cuda {
 namespace {
 
 Kernels make_attention_grad(const PrepareArgs& a) {
-  const auto in = [&](size_t i) { return dense_array(of_input(i), a.in[i]->shape); };
-  const auto result = [&](size_t k) { return dense_array(of_output(k), a.out[k]->shape); };
+  const auto in = [&](size_t i) { return input_array(a, i); };
+  const auto result = [&](size_t k) { return output_array(a, k); };
   Kernels out;
-  attention_grad_kernels(a, dense_attention(a, 6),
+  attention_grad_kernels(a, attention_shape(a, 6),
                          {in(0), in(1), in(2), in(3), in(5), of_input(4), a.in[4]->dtype, result(0),
                           result(1), result(2)},
                          out);

@@ -7,10 +7,8 @@ namespace {
 
 Kernels make_attention_lse(const PrepareArgs& a) {
   Kernels out;
-  attention_kernels(a, dense_attention(a, 3), dense_array(of_input(0), a.in[0]->shape),
-                    dense_array(of_input(1), a.in[1]->shape),
-                    dense_array(of_input(2), a.in[2]->shape),
-                    dense_array(of_output(0), a.out[0]->shape), of_output(1), out);
+  attention_kernels(a, attention_shape(a, 3), input_array(a, 0), input_array(a, 1),
+                    input_array(a, 2), output_array(a, 0), of_output(1), out);
   return out;
 }
 

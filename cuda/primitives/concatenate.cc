@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/shape.h"
 #include "spruce/cuda/codegen/strided.h"
+#include "spruce/cuda/codegen/walk.h"
 
 namespace spruce::cuda {
 namespace {
@@ -13,7 +14,7 @@ Kernels make_concatenate(const PrepareArgs& a) {
   int64_t at = 0;
   for (size_t k = 0; k < a.in.size(); ++k) {
     const Shape& x = a.in[k]->shape;
-    strided_copy(a, x, bytes, {of_input(k), 0, row_major_strides(x)},
+    strided_copy(a, x, bytes, {of_input(k), 0, input_strides(a, k)},
                  {of_output(0), at * to[axis], to}, out);
     at += x[axis];
   }

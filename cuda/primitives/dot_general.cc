@@ -8,7 +8,7 @@ namespace {
 
 Kernels make_dot_general(const PrepareArgs& a) {
   const auto& p = a.params.get<DotParams>();
-  return product_kernels(a, {p.lhs_contract, p.rhs_contract, p.lhs_batch, p.rhs_batch, {}});
+  return product_kernels(a, {p.lhs_contract, p.rhs_contract, p.lhs_batch, p.rhs_batch});
 }
 
 }  // namespace

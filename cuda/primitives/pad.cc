@@ -2,6 +2,7 @@
 // One thread for each element of the result, which looks up whether it is one of the operand.
 #include "spruce/core/rules/shape.h"
 #include "spruce/cuda/codegen/strided.h"
+#include "spruce/cuda/codegen/walk.h"
 
 namespace spruce::cuda {
 namespace {
@@ -16,7 +17,7 @@ Kernels make_pad(const PrepareArgs& a) {
   const std::string from = declare_bits(kernel, of_input(0), bytes),
                     value = declare_bits(kernel, of_input(1), bytes),
                     to = declare_bits(kernel, of_output(0), bytes);
-  const Shape steps = row_major_strides(x);
+  const Shape steps = input_strides(a, 0);
   std::string body = "    sp::i64 rest = i, p = 0;\n    bool inside = true;\n";
   for (int d = x.rank(); d-- > 0;) {
     const std::string n = std::to_string(d);

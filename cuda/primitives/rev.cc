@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/shape.h"
 #include "spruce/cuda/codegen/strided.h"
+#include "spruce/cuda/codegen/walk.h"
 
 namespace spruce::cuda {
 namespace {
 
 Kernels make_rev(const PrepareArgs& a) {
   const Shape& x = a.in[0]->shape;
-  const Shape strides = row_major_strides(x);
+  const Shape strides = input_strides(a, 0);
   Shape from = strides;
   int64_t offset = 0;
   for (const int64_t i : a.params.get<ReverseParams>().axes) {
@@ -16,7 +17,7 @@ Kernels make_rev(const PrepareArgs& a) {
   }
   Kernels out;
   strided_copy(a, x, size_of(a.in[0]->dtype), {of_input(0), offset, from},
-               {of_output(0), 0, strides}, out);
+               {of_output(0), 0, row_major_strides(x)}, out);
   return out;
 }
 

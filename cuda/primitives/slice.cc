@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/shape.h"
 #include "spruce/cuda/codegen/strided.h"
+#include "spruce/cuda/codegen/walk.h"
 
 namespace spruce::cuda {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 Kernels make_slice(const PrepareArgs& a) {
   const Shape& y = a.out[0]->shape;
   const auto& p = a.params.get<SliceParams>();
-  Shape from = row_major_strides(a.in[0]->shape);
+  Shape from = input_strides(a, 0);
   int64_t offset = 0;
   for (int i = 0; i < from.rank(); ++i) {
     offset += p.start[i] * from[i];

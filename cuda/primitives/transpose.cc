@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/shape.h"
 #include "spruce/cuda/codegen/strided.h"
+#include "spruce/cuda/codegen/walk.h"
 
 namespace spruce::cuda {
 namespace {
 
 Kernels make_transpose(const PrepareArgs& a) {
-  const Shape &x = a.in[0]->shape, &y = a.out[0]->shape;
+  const Shape& y = a.out[0]->shape;
   const Axes& perm = a.params.get<TransposeParams>().perm;
-  const Shape strides = row_major_strides(x);
+  const Shape strides = input_strides(a, 0);
   Shape from = strides;
   for (int i = 0; i < perm.rank(); ++i) from[i] = strides[perm[i]];
   Kernels out;

@@ -144,20 +144,9 @@ struct Joined {
 };
 
 ProductEndParams params_of(const Equation& product, const End& end) {
-  ProductEndParams out{{}, {}, {}, {}, {}, end.has_bias(), static_cast<int64_t>(end.activation)};
-  const auto take = [&](const auto& p) {
-    out.lhs_contract = p.lhs_contract;
-    out.rhs_contract = p.rhs_contract;
-    out.lhs_batch = p.lhs_batch;
-    out.rhs_batch = p.rhs_batch;
-  };
-  if (product.primitive == &dot_general_p) {
-    take(product.params.get<DotParams>());
-  } else {
-    take(product.params.get<DotTransposedParams>());
-    out.perm = product.params.get<DotTransposedParams>().perm;
-  }
-  return out;
+  const auto& d = product.params.get<DotParams>();
+  return {d.lhs_contract, d.rhs_contract, d.lhs_batch,
+          d.rhs_batch,    end.has_bias(), static_cast<int64_t>(end.activation)};
 }
 
 // By the equation that follows.
@@ -174,7 +163,7 @@ std::map<size_t, Joined> joins_of(const Graph& g) {
   std::map<size_t, Joined> joins;
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const Equation& product = g.equations[n];
-    if (product.primitive != &dot_general_p && product.primitive != &dot_transposed_p) continue;
+    if (product.primitive != &dot_general_p) continue;
     const ValueId v = product.outputs[0];
     if (uses[at(v)] != 1 || user[at(v)] <= n || joins.contains(user[at(v)])) continue;
     const Equation& next = g.equations[user[at(v)]];
@@ -204,7 +193,7 @@ extern constinit const Primitive product_end_p = {.name = "product_end"};
 
 std::optional<Kernels> product_end_kernels(const PrepareArgs& args) {
   const auto& p = args.params.get<ProductEndParams>();
-  return library_product(args, {p.lhs_contract, p.rhs_contract, p.lhs_batch, p.rhs_batch, p.perm},
+  return library_product(args, {p.lhs_contract, p.rhs_contract, p.lhs_batch, p.rhs_batch},
                          {p.bias, static_cast<Activation>(p.activation)});
 }
 

@@ -9,10 +9,9 @@
 
 namespace spruce::cuda {
 
-/// The parameters of a product with an end: the axes are those of DotTransposedParams.
+/// The parameters of a product with an end: the axes are those of DotParams.
 struct ProductEndParams {
   Axes lhs_contract, rhs_contract, lhs_batch, rhs_batch;
-  Axes perm;           ///< empty for none
   bool bias;           ///< input 2 is added along the last axis
   int64_t activation;  ///< an Activation
 };

@@ -13,11 +13,8 @@ struct ProductWalks {
 
   ProductWalks(const PrepareArgs& args, const ProductAxes& p) {
     const Shape &x = args.in[0]->shape, &y = args.in[1]->shape;
-    const Shape xs = row_major_strides(x), ys = row_major_strides(y),
-                steps = row_major_strides(args.out[0]->shape);
-    // The steps of the result along the axes of the dense one.
-    Shape ts = steps;
-    for (int i = 0; i < p.perm.rank(); ++i) ts[p.perm[i]] = steps[i];
+    const Shape xs = input_strides(args, 0), ys = input_strides(args, 1),
+                ts = output_strides(args, 0);
     int axis = 0;
     for (int i = 0; i < p.lhs_batch.rank(); ++i, ++axis)
       batch.add(x[p.lhs_batch[i]], {xs[p.lhs_batch[i]], ys[p.rhs_batch[i]], ts[axis]});

@@ -12,7 +12,6 @@ namespace spruce::cuda {
 /// The axes of a product.
 struct ProductAxes {
   Axes lhs_contract, rhs_contract, lhs_batch, rhs_batch;  ///< as in DotParams
-  Axes perm;  ///< axis i of the result is axis perm[i] of the dense one; empty for none
 };
 
 /// Its kernels.

@@ -48,7 +48,11 @@ class CallKernel final : public PreparedKernel {
 class Plan::Builder {
  public:
   Builder(Plan& plan, bool copy_outputs, size_t first_state)
-      : plan_(plan), g_(plan.graph_), copy_outputs_(copy_outputs), first_state_(first_state) {}
+      : plan_(plan),
+        g_(plan.graph_),
+        layouts_(plan.layouts_),
+        copy_outputs_(copy_outputs),
+        first_state_(first_state) {}
 
   void build() {
     make_kernels();
@@ -89,6 +93,13 @@ class Plan::Builder {
 
   size_t count() const { return g_.equations.size(); }
   bool is_view(size_t n) const { return g_.equations[n].primitive->kind == PrimitiveKind::kView; }
+  // True if equation n is a step.
+  bool runs(size_t n) const { return !is_view(n) && layouts_.runs(n); }
+  // The value in whose storage an operand is.
+  ValueId base_of_input(size_t n, size_t i) const {
+    const rules::StridedPlace* p = layouts_.input(n, i);
+    return p != nullptr ? p->base : g_.equations[n].inputs[i];
+  }
   // Long chains of merged storages are shortened on the way.
   int32_t root(int32_t s) {
     const auto merged = [&](int32_t i) -> int32_t& {
@@ -100,15 +111,18 @@ class Plan::Builder {
     return s;
   }
   Storage& storage(ValueId v) { return storages_[static_cast<size_t>(root(of_[at(v)]))]; }
+  int32_t root_of_input(size_t n, size_t i) { return root(of_[at(base_of_input(n, i))]); }
 
   void make_kernels() {
     kernels_.resize(count());
     for (size_t n = 0; n < count(); ++n) {
       const Equation& e = g_.equations[n];
       const Primitive& p = *e.primitive;
-      if (is_view(n)) continue;
-      if (p.prepare != nullptr)
-        kernels_[n] = p.prepare({types_of(g_, e.inputs), types_of(g_, e.outputs), e.params});
+      if (!runs(n)) continue;
+      if (p.prepare != nullptr) {
+        kernels_[n] = p.prepare({types_of(g_, e.inputs), types_of(g_, e.outputs), e.params,
+                                 layouts_.input_strides(n), layouts_.output_strides(e)});
+      }
       if (kernels_[n] == nullptr && p.cpu == nullptr) {
         if (p.call == nullptr)
           throw GraphError("jit: " + std::string(p.name) +
@@ -135,17 +149,26 @@ class Plan::Builder {
     }
     for (size_t n = 0; n < count(); ++n) {
       const Equation& e = g_.equations[n];
+      if (!layouts_.runs(n)) continue;
       for (const ValueId v : e.outputs) {
-        of_[at(v)] = is_view(n)
-                         ? of_[at(e.inputs[0])]
-                         : new_storage(Where::kTemporary, 0, bytes_of(v), static_cast<int32_t>(n));
+        if (is_view(n)) {
+          of_[at(v)] = of_[at(e.inputs[0])];
+          continue;
+        }
+        const rules::StridedPlace* p = layouts_.result(v);
+        const ValueId base = p != nullptr ? p->base : v;
+        int32_t& s = of_[at(base)];
+        if (s < 0) s = new_storage(Where::kTemporary, 0, bytes_of(base), static_cast<int32_t>(n));
+        of_[at(v)] = s;
       }
     }
   }
 
   void find_last_uses() {
     for (size_t n = 0; n < count(); ++n) {
-      for (const ValueId v : g_.equations[n].inputs) storage(v).last = static_cast<int32_t>(n);
+      if (!layouts_.runs(n)) continue;
+      for (size_t i = 0; i < g_.equations[n].inputs.size(); ++i)
+        storage(base_of_input(n, i)).last = static_cast<int32_t>(n);
     }
   }
 
@@ -196,10 +219,11 @@ class Plan::Builder {
   bool fits(size_t n, size_t k, int32_t s) {
     const Equation& e = g_.equations[n];
     const Aval& out = g_.avals[at(e.outputs[k])];
+    if (layouts_.result(e.outputs[k]) != nullptr) return false;
     for (size_t i = 0; i < e.inputs.size(); ++i) {
-      if (root(of_[at(e.inputs[i])]) != s) continue;
+      if (root_of_input(n, i) != s) continue;
       const Aval& in = g_.avals[at(e.inputs[i])];
-      if (in.bytes() != out.bytes()) return false;
+      if (in.bytes() != out.bytes() || layouts_.input(n, i) != nullptr) return false;
       if (kernels_[n] != nullptr ? !kernels_[n]->in_place(i, k)
                                  : !e.primitive->in_place || !(in.shape == out.shape))
         return false;
@@ -214,17 +238,17 @@ class Plan::Builder {
 
   void share_in_place() {
     for (size_t n = 0; n < count(); ++n) {
-      if (is_view(n)) continue;
+      if (!runs(n)) continue;
       const Equation& e = g_.equations[n];
       for (size_t k = 0; k < e.outputs.size(); ++k) {
         const int32_t own = of_[at(e.outputs[k])];
         Storage& s = storages_[static_cast<size_t>(own)];
         if (s.bytes == 0 || donated(s)) continue;
-        for (const ValueId v : e.inputs) {
-          const int32_t from = root(of_[at(v)]);
+        for (size_t i = 0; i < e.inputs.size(); ++i) {
+          const int32_t from = root_of_input(n, i);
           Storage& t = storages_[static_cast<size_t>(from)];
           if (t.where != Where::kTemporary || t.last != static_cast<int32_t>(n) ||
-              bytes_of(v) != s.bytes || is_output(n, from) || !fits(n, k, from))
+              bytes_of(e.inputs[i]) != s.bytes || is_output(n, from) || !fits(n, k, from))
             continue;
           s.first = t.first;
           s.last = std::max(s.last, t.last);
@@ -277,8 +301,8 @@ class Plan::Builder {
         size_t place = 0;
         while (place < e.outputs.size() && root(of_[at(e.outputs[place])]) != own) ++place;
         std::vector<int64_t> inputs;
-        for (const ValueId v : e.inputs) {
-          const int32_t from = root(of_[at(v)]);
+        for (size_t i = 0; i < e.inputs.size(); ++i) {
+          const int32_t from = root_of_input(n, i);
           const Storage& t = storages_[static_cast<size_t>(from)];
           if (t.where == Where::kInput && !taken_[t.index] && t.last == static_cast<int32_t>(n) &&
               place < e.outputs.size() && fits(n, place, from))
@@ -337,7 +361,7 @@ class Plan::Builder {
     for (size_t n = 0; n < count(); ++n) {
       const size_t bytes = kernels_[n] != nullptr ? kernels_[n]->workspace_bytes() : 0;
       const auto step = static_cast<int32_t>(n);
-      if (!is_view(n)) lifetimes.push_back({step, step, bytes});
+      if (runs(n)) lifetimes.push_back({step, step, bytes});
     }
     a.aliases = alias_idle_memory(lifetimes, a.first_workspace, intervals);
     a.memory = plan_memory(lifetimes);
@@ -350,33 +374,42 @@ class Plan::Builder {
     return a;
   }
 
-  void add_view(ValueId v) {
-    const Storage& s = storage(v);
+  // A view of v, at `in` unless it has memory of its own.
+  void add_view(ValueId v, const rules::StridedPlace* in = nullptr) {
+    const ValueId base = in != nullptr ? in->base : v;
+    const Storage& s = storage(base);
     const auto index = static_cast<uint32_t>(plan_.views_.size());
+    size_t begin = 0;
     plan_.views_.push_back({nullptr, &g_.avals[at(v)]});
+    if (in != nullptr) {
+      begin = static_cast<size_t>(in->offset * size_of(g_.avals[at(v)].dtype));
+      if (!in->dense) plan_.views_.back().strides = &in->strides;
+    }
     switch (s.where) {
       case Where::kTemporary: {
-        const int32_t lifetime = arrangement_.lifetime_of[static_cast<size_t>(root(of_[at(v)]))];
+        const int32_t lifetime = arrangement_.lifetime_of[static_cast<size_t>(root(of_[at(base)]))];
         const Alias alias =
             lifetime < 0 ? Alias{} : arrangement_.aliases[static_cast<size_t>(lifetime)];
         if (alias.interval >= 0) {
           const size_t k = arrangement_.idle_outputs[static_cast<size_t>(alias.interval)];
-          plan_.output_patches_.push_back({index, static_cast<uint32_t>(k), alias.offset});
+          plan_.output_patches_.push_back({index, static_cast<uint32_t>(k), alias.offset + begin});
           break;
         }
         plan_.moving_.push_back(index);
         plan_.offsets_.push_back(
-            lifetime < 0 ? 0 : arrangement_.memory.offsets[static_cast<size_t>(lifetime)]);
+            begin +
+            (lifetime < 0 ? 0 : arrangement_.memory.offsets[static_cast<size_t>(lifetime)]));
         break;
       }
       case Where::kInput:
-        plan_.input_patches_.push_back({index, static_cast<uint32_t>(s.index), 0});
+        plan_.input_patches_.push_back({index, static_cast<uint32_t>(s.index), begin});
         break;
       case Where::kConstant:
-        plan_.views_.back().data = mutable_data(g_.constants[s.index].value);
+        plan_.views_.back().data =
+            static_cast<char*>(mutable_data(g_.constants[s.index].value)) + begin;
         break;
       case Where::kOutput:
-        plan_.output_patches_.push_back({index, static_cast<uint32_t>(s.index), 0});
+        plan_.output_patches_.push_back({index, static_cast<uint32_t>(s.index), begin});
         break;
     }
   }
@@ -384,14 +417,14 @@ class Plan::Builder {
   void place() {
     size_t workspace = arrangement_.first_workspace;
     for (size_t n = 0; n < count(); ++n) {
-      if (is_view(n)) continue;
+      if (!runs(n)) continue;
       const Equation& e = g_.equations[n];
       plan_.steps_.push_back(
           {e.primitive, e.params, kernels_[n], static_cast<uint32_t>(plan_.views_.size()),
            static_cast<uint32_t>(e.inputs.size()), static_cast<uint32_t>(e.outputs.size()),
            arrangement_.memory.offsets[workspace++], static_cast<int32_t>(n)});
-      for (const ValueId v : e.inputs) add_view(v);
-      for (const ValueId v : e.outputs) add_view(v);
+      for (size_t i = 0; i < e.inputs.size(); ++i) add_view(e.inputs[i], layouts_.input(n, i));
+      for (const ValueId v : e.outputs) add_view(v, layouts_.result(v));
     }
     for (const size_t k : copies_) {
       plan_.steps_.push_back(
@@ -408,6 +441,7 @@ class Plan::Builder {
 
   Plan& plan_;
   const Graph& g_;
+  const rules::Layouts& layouts_;
   const bool copy_outputs_;
   const size_t first_state_;
   std::vector<std::shared_ptr<const PreparedKernel>> kernels_;
@@ -418,7 +452,8 @@ class Plan::Builder {
   Arrangement arrangement_;
 };
 
-Plan::Plan(Graph graph, bool copy_outputs, size_t first_state) : graph_(std::move(graph)) {
+Plan::Plan(Graph graph, bool copy_outputs, size_t first_state)
+    : graph_(std::move(graph)), layouts_(graph_) {
   Builder(*this, copy_outputs, first_state).build();
 }
 
@@ -432,7 +467,8 @@ void Plan::bind(void* workspace) const {
 void Plan::run(void* workspace, const void* const* in, void* const* out) const {
   auto* base = static_cast<char*>(workspace);
   auto* views = reinterpret_cast<View*>(base + table_);
-  for (const Patch& p : input_patches_) views[p.view].data = const_cast<void*>(in[p.index]);
+  for (const Patch& p : input_patches_)
+    views[p.view].data = static_cast<char*>(const_cast<void*>(in[p.index])) + p.offset;
   for (const Patch& p : output_patches_)
     views[p.view].data = static_cast<char*>(out[p.index]) + p.offset;
   const auto run_step = [&](const Step& s) {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spruce/core/graph/graph.h"
+#include "spruce/core/rules/layouts.h"
 
 namespace spruce::internal {
 
@@ -76,6 +76,7 @@ class Plan {
   class Builder;
 
   Graph graph_;
+  rules::Layouts layouts_;  // whose strides the views refer to
   std::vector<Result> results_;
   std::vector<Step> steps_;
   std::vector<View> views_;       // with the data of constants

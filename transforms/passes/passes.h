@@ -39,9 +39,6 @@ Graph pads_to_concatenate(Graph graph);
 /// Takes transposes into the products that they surround; products of single elements become
 /// multiplications.
 Graph fold_transposes(Graph graph);
-/// Lets attention read its operands where they stand in other arrays and write its results in the
-/// order in which they are wanted.
-Graph fuse_attention_layout(Graph graph);
 /// Makes gathers of single elements out of each array of a batch read one array.
 Graph flatten_gathers(Graph graph);
 /// Lets gathers and scatters move negative indices into range as they read them.

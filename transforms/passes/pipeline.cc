@@ -35,7 +35,6 @@ constexpr Pass kPasses[] = {
     {"unroll_scans", unroll_scans},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
-    {"fuse_attention_layout", fuse_attention_layout},
     {"flatten_gathers", flatten_gathers},
     {"wrap_indices", wrap_indices},
     {"gather_reductions", gather_reductions},

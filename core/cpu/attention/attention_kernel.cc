@@ -8,7 +8,7 @@
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/with_workspace.h"
-#include "spruce/core/rules/attention_strided.h"
+#include "spruce/core/rules/attention.h"
 #include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
@@ -66,16 +66,14 @@ class Operands {
   size_t copy_count_ = 0, result_count_ = 0;
 };
 
+// The matrices of a view whose elements are at `data`.
 template <class T>
-Matrices<T> dense(T* data, const Shape& shape) {
+Matrices<T> matrices(T* data, const View& v) {
+  const Shape strides = v.steps();
   Matrices<T> m;
   m.data = data;
-  m.row = shape.back();
-  int64_t step = m.row * shape[shape.rank() - 2];
-  for (int i = shape.rank() - 3; i >= 0; --i) {
-    m.lead[i] = step;
-    step *= shape[i];
-  }
+  m.row = strides[-2];
+  for (int i = 0; i + 2 < strides.rank(); ++i) m.lead[i] = strides[i];
   return m;
 }
 
@@ -102,21 +100,20 @@ void set(AttentionOperands<T>& a, const KernelArgs& args, size_t mask, Operands<
   const Shape &qs = args.in[0].shape(), &vs = args.in[2].shape();
   const int r = qs.rank();
   set_sizes(a, qs, vs);
-  a.q = dense(operands.in(args.in[0]), qs);
-  a.k = dense(operands.in(args.in[1]), args.in[1].shape());
-  a.v = dense(operands.in(args.in[2]), vs);
+  a.q = matrices(operands.in(args.in[0]), args.in[0]);
+  a.k = matrices(operands.in(args.in[1]), args.in[1]);
+  a.v = matrices(operands.in(args.in[2]), args.in[2]);
   a.scale = static_cast<T>(p.scale);
   a.causal = p.causal;
   if (args.in.size() <= mask) return;
   const View& m = args.in[mask];
   a.mask_adds = m.dtype() != Dtype::kBool;
   a.mask.data = a.mask_adds ? operands.in(m) : m.data;
-  int64_t step = 1;
-  for (int i = m.shape().rank() - 1; i >= 0; --i) {
-    const int axis = i + r - m.shape().rank();
+  const Shape strides = m.steps();
+  for (int i = 0; i < strides.rank(); ++i) {
+    const int axis = i + r - strides.rank();
     int64_t& to = axis == r - 1 ? a.mask_column : axis == r - 2 ? a.mask.row : a.mask.lead[axis];
-    to = m.shape()[i] == 1 ? 0 : step;
-    step *= m.shape()[i];
+    to = m.shape()[i] == 1 ? 0 : strides[i];
   }
 }
 
@@ -137,7 +134,7 @@ void attention_kernel(const KernelArgs& args) {
     Operands<T> operands;
     Attention<T> a;
     set(a, args, 3, operands);
-    a.out = dense(operands.out(args.out[0]), args.out[0].shape());
+    a.out = matrices(operands.out(args.out[0]), args.out[0]);
     if (args.out.size() > 1) a.lse = args.out[1].as<T>();
     attention(a);
     operands.finish();
@@ -149,12 +146,12 @@ void attention_grad_kernel(const KernelArgs& args) {
     Operands<T> operands;
     AttentionGrad<T> a;
     set(a, args, 6, operands);
-    a.out = dense(operands.in(args.in[3]), args.in[3].shape());
+    a.out = matrices(operands.in(args.in[3]), args.in[3]);
     a.lse = operands.in(args.in[4]);
-    a.ct = dense(operands.in(args.in[5]), args.in[5].shape());
-    a.dq = dense(operands.out(args.out[0]), args.out[0].shape());
-    a.dk = dense(operands.out(args.out[1]), args.out[1].shape());
-    a.dv = dense(operands.out(args.out[2]), args.out[2].shape());
+    a.ct = matrices(operands.in(args.in[5]), args.in[5]);
+    a.dq = matrices(operands.out(args.out[0]), args.out[0]);
+    a.dk = matrices(operands.out(args.out[1]), args.out[1]);
+    a.dv = matrices(operands.out(args.out[2]), args.out[2]);
     attention_grad(a);
     operands.finish();
   });
@@ -173,114 +170,13 @@ std::unique_ptr<const PreparedKernel> prepared(const PrepareArgs& args, bool gra
   return with_workspace(grad ? attention_grad_kernel : attention_kernel, bytes);
 }
 
-template <class T>
-Matrices<T> matrices(T* data, const rules::StridedView& v) {
-  Matrices<T> m;
-  m.data = data + v.offset;
-  const int r = v.shape.rank();
-  m.row = v.steps[r - 2];
-  for (int i = 0; i + 2 < r; ++i) m.lead[i] = v.steps[i];
-  return m;
-}
-
-// A strided primitive: where operands and results stand is settled.
-class Strided final : public PreparedKernel {
- public:
-  Strided(Avals in, Avals out, const Params& params, bool grad)
-      : grad_(grad),
-        scale_(params.get<AttentionStridedParams>().scale),
-        causal_(params.get<AttentionStridedParams>().causal),
-        dtype_(in[0]->dtype),
-        in_(rules::strided_operands("attention", in, params, grad ? 5 : 3)) {
-    const auto& p = params.get<AttentionStridedParams>();
-    Shape result = in_[0].shape;
-    result[result.rank() - 1] = p.values;
-    for (size_t i = 0; i < (grad ? 3u : 1u); ++i) {
-      const size_t output = p.joined >= 0 ? 0 : i;
-      out_.push_back(rules::strided_result(grad ? in_[i].shape : result, p.perm, out[output]->shape,
-                                           p.joined, static_cast<int64_t>(i)));
-      out_.back().input = output;
-    }
-    visit_computed(dtype_, [&]<class T>(T) {
-      workspace_ = workspace_of<T>(in_[0].shape, in_[2].shape, grad_);
-    });
-  }
-
-  void run(const KernelArgs& args) const override {
-    const WorkspaceRegion region(args.workspace, workspace_);
-    visit_computed(dtype_, [&]<class T>(T) { grad_ ? backward<T>(args) : forward<T>(args); });
-  }
-  size_t workspace_bytes() const override { return workspace_; }
-  bool in_place(size_t, size_t) const override { return false; }
-
- private:
-  template <class T>
-  Matrices<const T> operand(const KernelArgs& args, size_t i) const {
-    return matrices(static_cast<const T*>(args.in[in_[i].input].as<T>()), in_[i]);
-  }
-  template <class T>
-  Matrices<T> result(const KernelArgs& args, size_t i) const {
-    return matrices(args.out[out_[i].input].as<T>(), out_[i]);
-  }
-
-  template <class T>
-  void set(AttentionOperands<T>& a, const KernelArgs& args) const {
-    set_sizes(a, in_[0].shape, in_[2].shape);
-    a.q = operand<T>(args, 0), a.k = operand<T>(args, 1), a.v = operand<T>(args, 2);
-    a.scale = static_cast<T>(scale_);
-    a.causal = causal_;
-  }
-
-  template <class T>
-  void forward(const KernelArgs& args) const {
-    Attention<T> a;
-    set(a, args);
-    a.out = result<T>(args, 0);
-    a.lse = args.out[1].as<T>();
-    attention(a);
-  }
-
-  template <class T>
-  void backward(const KernelArgs& args) const {
-    AttentionGrad<T> a;
-    set(a, args);
-    a.out = operand<T>(args, 3), a.ct = operand<T>(args, 4);
-    a.lse = args.in.back().as<T>();
-    a.dq = result<T>(args, 0), a.dk = result<T>(args, 1), a.dv = result<T>(args, 2);
-    attention_grad(a);
-  }
-
-  bool grad_;
-  double scale_;
-  bool causal_;
-  Dtype dtype_;
-  std::vector<rules::StridedView> in_, out_;
-  size_t workspace_ = 0;
-};
-
-void run_strided(const KernelArgs& args, bool grad) {
-  std::vector<const Aval*> in, out;
-  for (const View& v : args.in) in.push_back(v.aval);
-  for (const View& v : args.out) out.push_back(v.aval);
-  Strided(in, out, args.params, grad).run(args);
-}
-
 }  // namespace
-
-void attention_lse_strided_kernel(const KernelArgs& args) { run_strided(args, false); }
-void attention_grad_strided_kernel(const KernelArgs& args) { run_strided(args, true); }
 
 std::unique_ptr<const PreparedKernel> prepare_attention(const PrepareArgs& args) {
   return prepared(args, false);
 }
 std::unique_ptr<const PreparedKernel> prepare_attention_grad(const PrepareArgs& args) {
   return prepared(args, true);
-}
-std::unique_ptr<const PreparedKernel> prepare_attention_lse_strided(const PrepareArgs& args) {
-  return std::make_unique<Strided>(args.in, args.out, args.params, false);
-}
-std::unique_ptr<const PreparedKernel> prepare_attention_grad_strided(const PrepareArgs& args) {
-  return std::make_unique<Strided>(args.in, args.out, args.params, true);
 }
 
 }  // namespace spruce::cpu

@@ -15,13 +15,5 @@ void attention_grad_kernel(const KernelArgs& args);
 std::unique_ptr<const PreparedKernel> prepare_attention(const PrepareArgs& args);
 /// attention_grad_kernel with memory from the plan.
 std::unique_ptr<const PreparedKernel> prepare_attention_grad(const PrepareArgs& args);
-/// The kernel of attention_lse_strided.
-void attention_lse_strided_kernel(const KernelArgs& args);
-/// The kernel of attention_grad_strided.
-void attention_grad_strided_kernel(const KernelArgs& args);
-/// The same as attention_lse_strided_kernel, made for one equation.
-std::unique_ptr<const PreparedKernel> prepare_attention_lse_strided(const PrepareArgs& args);
-/// The same as attention_grad_strided_kernel, made for one equation.
-std::unique_ptr<const PreparedKernel> prepare_attention_grad_strided(const PrepareArgs& args);
 
 }  // namespace spruce::cpu

@@ -51,15 +51,17 @@ void Contraction::set_matrices(const Shape& a, const Shape& b, bool a_turned, bo
   g.c_row = g.n;
 }
 
-Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d, const Axes& perm)
+Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d,
+                         const DotStrides& strides)
     : dtype(a.dtype) {
   const auto matrix = [](const Shape& s) { return s.rank() == 2 && s[0] > 1 && s[1] > 1; };
   if (matrix(a.shape) && matrix(b.shape) && d.lhs_contract.rank() == 1 && d.lhs_batch.empty() &&
-      perm.empty()) {
+      strides.a == nullptr && strides.b == nullptr && strides.c == nullptr) {
     set_matrices(a.shape, b.shape, d.lhs_contract[0] == 0, d.rhs_contract[0] == 1);
     return;
   }
-  const Shape a_steps = row_major_strides(a.shape), b_steps = row_major_strides(b.shape);
+  const Shape a_steps = strides.a != nullptr ? *strides.a : row_major_strides(a.shape),
+              b_steps = strides.b != nullptr ? *strides.b : row_major_strides(b.shape);
   const int a_rank = a.shape.rank(), b_rank = b.shape.rank();
   Group shared, rows, columns, sums;
   // The order of the sum is free: the one that the left operand has in memory.
@@ -88,12 +90,8 @@ Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d, const
       result_axis(a_rank + i, b.shape[i]);
   }
   int64_t c_steps[2 * kMaxRank] = {};
-  int64_t step = 1;
-  for (int i = sizes.rank() - 1; i >= 0; --i) {
-    const int axis = perm.empty() ? i : static_cast<int>(perm[i]);
-    c_steps[places[axis]] = step;
-    step *= sizes[axis];
-  }
+  const Shape result_steps = strides.c != nullptr ? *strides.c : row_major_strides(sizes);
+  for (int i = 0; i < sizes.rank(); ++i) c_steps[places[i]] = result_steps[i];
   for (int j = 0; j < d.lhs_batch.rank(); ++j) {
     const auto i = static_cast<int>(d.lhs_batch[j]);
     shared.add({a.shape[i], a_steps[i], b_steps[static_cast<int>(d.rhs_batch[j])], c_steps[i]});
@@ -105,6 +103,16 @@ Contraction::Contraction(const Aval& a, const Aval& b, const DotParams& d, const
   for (int i = 0; i < b_rank; ++i) {
     if (!d.rhs_contract.contains(i) && !d.rhs_batch.contains(i))
       columns.add({b.shape[i], 0, b_steps[i], c_steps[a_rank + i]});
+  }
+  const auto has_neighbours = [](const Group& g) {
+    return std::any_of(g.axes, g.axes + g.count, [](const Loop& l) { return l.c == 1; });
+  };
+  if (strides.c != nullptr && !has_neighbours(columns) && has_neighbours(rows)) {
+    swapped = true;
+    std::swap(rows, columns);
+    for (Group* g : {&shared, &rows, &columns, &sums}) {
+      for (int i = 0; i < g->count; ++i) std::swap(g->axes[i].a, g->axes[i].b);
+    }
   }
   // Of the left operand the innermost axis that fills a tile; of the right one that whose elements
   // are neighbours in the result.

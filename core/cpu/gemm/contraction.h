@@ -8,6 +8,11 @@
 
 namespace spruce::cpu {
 
+/// Of the operands and the result, in elements; null for row-major order without gaps.
+struct DotStrides {
+  const Shape *a = nullptr, *b = nullptr, *c = nullptr;
+};
+
 /// Axes that step evenly are one; of those of the left (right) operand alone, one is the rows
 /// (columns) of the product and the others are loops, so that nothing is copied.
 struct Contraction {
@@ -16,15 +21,14 @@ struct Contraction {
   };
   static constexpr int kMaxLoops = 2 * kMaxRank;
 
-  /// For operands of these types, dense in row-major order. With `perm`, axis i of the result is
-  /// axis perm[i] of what dot_general gives.
-  Contraction(const Aval& a, const Aval& b, const DotParams& d, const Axes& perm = {});
+  Contraction(const Aval& a, const Aval& b, const DotParams& d, const DotStrides& strides = {});
 
   Dtype dtype;
-  Gemm product;       // sizes and strides; no pointers
-  int64_t items = 1;  // products
-  int loops = 0;      // outermost first
-  bool even = true;   // false: the contracted axes are not one, and the rest is not set
+  Gemm product;          // sizes and strides; no pointers
+  int64_t items = 1;     // products
+  int loops = 0;         // outermost first
+  bool even = true;      // false: the contracted axes are not one, and the rest is not set
+  bool swapped = false;  // the rows of the product are those of the right operand
   Loop loop[kMaxLoops];
 
   /// Calls f(a, b, c) with the offsets of the products begin..end.

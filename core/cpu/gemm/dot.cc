@@ -19,6 +19,8 @@ namespace {
 constexpr double kColumnThread = 1 << 18;
 constexpr int64_t kWholeSum = 512;  // terms that every form adds up at once
 constexpr int64_t kTileRows = 4;    // rows that go through tiles in any case
+// Elements side by side in a result with strides that are worth more than a transpose.
+constexpr int64_t kNeighbours = 8;
 
 // Calls f(begin, end) on ranges of the products, on several threads where it pays.
 template <class F>
@@ -87,7 +89,7 @@ std::optional<SmallGemm<T>> small_gemm(const Contraction& c) {
 
 void contract(const Contraction& c, const std::optional<SmallGemm<float>>& single,
               const std::optional<SmallGemm<double>>& twice, const KernelArgs& args) {
-  const void *a = args.in[0].data, *b = args.in[1].data;
+  const void *a = args.in[c.swapped ? 1 : 0].data, *b = args.in[c.swapped ? 0 : 1].data;
   void* const y = args.out[0].data;
   if (single)
     small_products(c, *single, static_cast<const float*>(a), static_cast<const float*>(b),
@@ -153,47 +155,56 @@ bool same_bits(const Contraction& whole, const Contraction& part) {
 
 }  // namespace
 
-void run_dot(const KernelArgs& args, const DotParams& d, const Axes& perm) {
+void dot_kernel(const KernelArgs& args) {
   if (args.out[0].numel() == 0) return;
   const Aval &a = *args.in[0].aval, &b = *args.in[1].aval;
-  const Contraction c(a, b, d, perm);
+  const auto& d = args.params.get<DotParams>();
+  const Contraction c(a, b, d, {args.in[0].strides, args.in[1].strides, args.out[0].strides});
   if (c.even)
     contract(c, small_gemm<float>(c), small_gemm<double>(c), args);
   else
-    prepare_gathered_dot(a, b, d, perm)->run(args);
-}
-
-void dot_kernel(const KernelArgs& args) { run_dot(args, args.params.get<DotParams>()); }
-
-std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args, const DotParams& d,
-                                                  const Axes& perm) {
-  if (args.out[0]->numel() == 0) return nullptr;
-  const Contraction c(*args.in[0], *args.in[1], d, perm);
-  if (!c.even) return prepare_gathered_dot(*args.in[0], *args.in[1], d, perm);
-  return std::make_unique<const PreparedDot>(c);
+    prepare_gathered_dot(a, b, d)->run(args);
 }
 
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args) {
-  return prepare_dot(args, args.params.get<DotParams>());
+  if (args.out[0]->numel() == 0) return nullptr;
+  const auto& d = args.params.get<DotParams>();
+  const auto strides = [](std::span<const Shape* const> of, size_t i) {
+    return of.empty() ? nullptr : of[i];
+  };
+  const Contraction c(
+      *args.in[0], *args.in[1], d,
+      {strides(args.in_strides, 0), strides(args.in_strides, 1), strides(args.out_strides, 0)});
+  if (!c.even) return prepare_gathered_dot(*args.in[0], *args.in[1], d);
+  return std::make_unique<const PreparedDot>(c);
+}
+
+bool dot_takes_strides(const StridesArgs& args) {
+  DotStrides strides;
+  (args.output ? strides.c : args.index == 0 ? strides.a : strides.b) = &args.strides;
+  const Contraction c(*args.in[0], *args.in[1], args.params.get<DotParams>(), strides);
+  if (!c.even) return false;
+  const Gemm& g = c.product;
+  if (args.output) return g.n >= kNeighbours;
+  const auto takes = [](int64_t step, int64_t other, int64_t size, int64_t other_size) {
+    return (step == 1 || other == 1) && (step != 0 || size == 1) && (other != 0 || other_size == 1);
+  };
+  return args.index == 0 ? takes(g.a_row, g.a_col, g.m, g.k) : takes(g.b_row, g.b_col, g.k, g.n);
 }
 
 // The first axis of the result is the first one of the left operand, summed with none, and perhaps
 // that of the right one too.
-rules::RowReads rows_of_dot(const RowArgs& args, const DotParams& d, const Axes& perm) {
+rules::RowReads rows_of_dot(const RowArgs& args) {
   const Aval &lhs = *args.in[0], &rhs = *args.in[1];
-  if (!perm.empty() && perm[0] != 0) return {};
+  const auto& d = args.params.get<DotParams>();
   if (!rules::has_rows(lhs, args.all) || d.lhs_contract.contains(0)) return {};
   const bool both = !d.lhs_batch.empty();
   if (both && (d.lhs_batch[0] != 0 || d.rhs_batch[0] != 0)) return {};
   Aval a = lhs, b = rhs;
   a.shape[0] = args.rows;
   if (both) b.shape[0] = args.rows;
-  if (!same_bits({lhs, rhs, d, perm}, {a, b, d, perm})) return {};
+  if (!same_bits({lhs, rhs, d}, {a, b, d})) return {};
   return {{RowRead::kRows, both ? RowRead::kRows : RowRead::kWhole}};
-}
-
-rules::RowReads rows_of_dot(const RowArgs& args) {
-  return rows_of_dot(args, args.params.get<DotParams>(), {});
 }
 
 }  // namespace spruce::cpu

@@ -12,12 +12,10 @@ namespace spruce::cpu {
 void dot_kernel(const KernelArgs& args);
 /// The same with loops and product settled: to the bit what dot_kernel gives.
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args);
-/// Both for a result whose axis i is axis perm[i] of dot_general's; empty for its own order.
-void run_dot(const KernelArgs& args, const DotParams& d, const Axes& perm = {});
-std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args, const DotParams& d,
-                                                  const Axes& perm = {});
-/// The rule for Primitive::rows of the first form, and of the second one.
+/// The rule for Primitive::takes_strides: contracted axes that are one, rows or columns of an
+/// operand that are dense, and in the result at least eight elements side by side.
+bool dot_takes_strides(const StridesArgs& args);
+/// The rule for Primitive::rows.
 rules::RowReads rows_of_dot(const RowArgs& args);
-rules::RowReads rows_of_dot(const RowArgs& args, const DotParams& d, const Axes& perm);
 
 }  // namespace spruce::cpu

@@ -107,7 +107,7 @@ Axes contracted(const DotParams& d, const Axes& of) {
 
 class GatheredDot final : public PreparedKernel {
  public:
-  GatheredDot(const Aval& a, const Aval& b, const DotParams& d, const Axes& perm)
+  GatheredDot(const Aval& a, const Aval& b, const DotParams& d)
       : dtype_(a.dtype),
         a_(a, d.lhs_batch, rules::free_axes(a.shape.rank(), d.lhs_contract, d.lhs_batch),
            contracted(d, d.lhs_contract)),
@@ -120,31 +120,15 @@ class GatheredDot final : public PreparedKernel {
     for (const int64_t i : d.lhs_batch) count_ *= a.shape[i];
     workspace_ =
         workspace_size(a_.bytes()) + workspace_size(b_.bytes()) + gemm_workspace(dtype_, product_);
-    if (perm.empty()) return;
-    Shape result;
-    for (const int64_t i : d.lhs_batch) result.push_back(a.shape[i]);
-    for (const int64_t i : rules::free_axes(a.shape.rank(), d.lhs_contract, d.lhs_batch))
-      result.push_back(a.shape[i]);
-    for (const int64_t i : rules::free_axes(b.shape.rank(), d.rhs_contract, d.rhs_batch))
-      result.push_back(b.shape[i]);
-    const Shape strides = row_major_strides(result);
-    for (const int64_t i : perm) steps_.push_back(strides[i]);
-    bytes_ = static_cast<size_t>(result.numel() * size_of(dtype_));
-    workspace_ += workspace_size(bytes_);
   }
 
   void run(const KernelArgs& args) const override {
     const WorkspaceRegion region(args.workspace, workspace_);
-    const View& out = args.out[0];
-    const Workspace between(bytes_), a(a_.bytes()), b(b_.bytes());
+    const Workspace a(a_.bytes()), b(b_.bytes());
     Gemm g = product_;
     g.a = a_.at(args.in[0].data, a.data()), g.b = b_.at(args.in[1].data, b.data());
-    g.c = bytes_ > 0 ? between.data() : out.data;
+    g.c = args.out[0].data;
     gemm_batched(dtype_, g, count_, a_.offsets(), b_.offsets(), g.m * g.n);
-    if (bytes_ > 0) {
-      copy_strided(out.shape(), {out.data, row_major_strides(out.shape())},
-                   {between.data(), steps_}, size_of(dtype_));
-    }
   }
   size_t workspace_bytes() const override { return workspace_; }
   bool in_place(size_t, size_t) const override { return false; }
@@ -154,16 +138,14 @@ class GatheredDot final : public PreparedKernel {
   Operand a_, b_;
   Gemm product_;       // sizes and strides; no pointers
   int64_t count_ = 1;  // products
-  Shape steps_;        // of the axes of the result where its own order differs
-  size_t bytes_ = 0;   // of the result in its own order, then
   size_t workspace_;
 };
 
 }  // namespace
 
 std::unique_ptr<const PreparedKernel> prepare_gathered_dot(const Aval& a, const Aval& b,
-                                                           const DotParams& d, const Axes& perm) {
-  return std::make_unique<const GatheredDot>(a, b, d, perm);
+                                                           const DotParams& d) {
+  return std::make_unique<const GatheredDot>(a, b, d);
 }
 
 }  // namespace spruce::cpu

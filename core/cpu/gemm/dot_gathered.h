@@ -8,9 +8,8 @@
 
 namespace spruce::cpu {
 
-/// For operands of these types, dense in row-major order. Axis i of the result is axis perm[i] of
-/// what dot_general gives; an empty perm is its own order.
+/// For operands of these types; these and the result are dense, in row-major order.
 std::unique_ptr<const PreparedKernel> prepare_gathered_dot(const Aval& a, const Aval& b,
-                                                           const DotParams& d, const Axes& perm);
+                                                           const DotParams& d);
 
 }  // namespace spruce::cpu

@@ -78,6 +78,7 @@ extern constinit const Primitive attention_p = {
     .params = kParamsOf<AttentionParams>,
     .expand = attention_expand,
     .prepare = cpu::prepare_attention,
+    .takes_strides = rules::attention_takes_strides,
     .flops = attention_flops,
     .rows = attention_rows,
 };

@@ -60,16 +60,5 @@ AttentionParts::AttentionParts(std::span<const Array> in, size_t mask, const Par
   weights = exp(scores - expand_dims(astype(in[4], dtype), -1));
 }
 
-Array strided_array(std::span<const Array> in, const StridedView& view) {
-  const int rank = view.shape.rank();
-  Array places = full({}, view.offset, int64);
-  for (int i = 0; i < rank; ++i) {
-    Shape shape = Shape::filled(rank, 1);
-    shape[i] = view.shape[i];
-    places = places + reshape(arange(view.shape[i]) * view.steps[i], shape);
-  }
-  return take(in[view.input], places);
-}
-
 }  // namespace rules
 }  // namespace spruce

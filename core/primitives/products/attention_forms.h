@@ -2,7 +2,7 @@
 // Attention by other operations: what its primitives mean, and what their derivatives begin with.
 #pragma once
 
-#include "spruce/core/rules/attention_strided.h"
+#include "spruce/core/rules/attention.h"
 
 namespace spruce::rules {
 
@@ -27,8 +27,5 @@ struct AttentionParts {
   Array out;      ///< f[..., t, e]: the result
   Array weights;  ///< f[..., t, s]
 };
-
-/// An operand as a dense array.
-Array strided_array(std::span<const Array> in, const StridedView& view);
 
 }  // namespace spruce::rules

@@ -34,6 +34,10 @@ std::vector<Array> attention_grad_expand(std::span<const Array> in, const Params
   return {astype(dq, dtype), astype(dk, dtype), astype(dv, dtype)};
 }
 
+bool attention_grad_takes_strides(const StridesArgs& a) {
+  return (a.output || a.index != 4) && rules::attention_takes_strides(a);
+}
+
 double attention_grad_flops(const PrepareArgs& a) {
   return rules::attention_grad_flops(a.in[0]->shape, a.in[2]->shape);
 }
@@ -54,6 +58,7 @@ extern constinit const Primitive attention_grad_p = {
     .params = kParamsOf<AttentionParams>,
     .expand = attention_grad_expand,
     .prepare = cpu::prepare_attention_grad,
+    .takes_strides = attention_grad_takes_strides,
     .flops = attention_grad_flops,
 };
 

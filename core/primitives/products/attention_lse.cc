@@ -38,6 +38,10 @@ std::vector<Array> attention_lse_expand(std::span<const Array> in, const Params&
   return {out, squeeze(where(closed, infinite, lse), -1)};
 }
 
+bool attention_lse_takes_strides(const StridesArgs& a) {
+  return !(a.output && a.index == 1) && rules::attention_takes_strides(a);
+}
+
 double attention_lse_flops(const PrepareArgs& a) { return attention_p.flops(a); }
 
 std::vector<Sample> attention_lse_samples() {
@@ -64,6 +68,7 @@ extern constinit const Primitive attention_lse_p = {
     .params = kParamsOf<AttentionParams>,
     .expand = attention_lse_expand,
     .prepare = cpu::prepare_attention,
+    .takes_strides = attention_lse_takes_strides,
     .flops = attention_lse_flops,
 };
 

@@ -221,6 +221,7 @@ extern constinit const Primitive dot_general_p = {
     .samples = dot_general_samples,
     .params = kParamsOf<DotParams>,
     .prepare = cpu::prepare_dot,
+    .takes_strides = cpu::dot_takes_strides,
     .flops = rules::dot_flops,
     .rows = cpu::rows_of_dot,
 };

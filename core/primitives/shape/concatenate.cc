@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/index/runs.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/axes.h"
@@ -96,10 +97,24 @@ bool join_short(const KernelArgs& a, int64_t row, int64_t outer) {
   return true;
 }
 
+// Inputs of which some have strides.
+void join_strided(const KernelArgs& a, int axis) {
+  const View& y = a.out[0];
+  const Shape to = y.steps();
+  int64_t offset = 0;
+  for (const View& x : a.in) {
+    cpu::copy_strided(x.shape(), {cpu::advance(y.data, offset, size_of(y.dtype())), to},
+                      {x.data, x.steps()}, size_of(y.dtype()));
+    offset += x.shape()[axis] * to[axis];
+  }
+}
+
 void concatenate_kernel(const KernelArgs& a) {
   const View& y = a.out[0];
   if (y.numel() == 0) return;
   const auto axis = static_cast<int>(a.params.get<ConcatenateParams>().axis);
+  if (std::any_of(a.in.begin(), a.in.end(), [](const View& x) { return x.strides != nullptr; }))
+    return join_strided(a, axis);
   int64_t outer = 1;
   for (int i = 0; i < axis; ++i) outer *= y.shape()[i];
   const int64_t row = y.aval->bytes() / outer;
@@ -164,6 +179,7 @@ extern constinit const Primitive concatenate_p = {
     .batch = concatenate_batch,
     .samples = concatenate_samples,
     .params = kParamsOf<ConcatenateParams>,
+    .takes_strides = [](const StridesArgs& args) { return !args.output; },
     .flops = rules::no_flops,
     .rows = concatenate_rows,
 };

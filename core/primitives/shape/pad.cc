@@ -59,7 +59,7 @@ void pad_kernel(const KernelArgs& a) {
   const auto& p = a.params.get<PadParams>();
   const View &x = a.in[0], &y = a.out[0];
   const int64_t bytes = size_of(x.dtype());
-  const Shape &from_sizes = x.shape(), from_strides = row_major_strides(from_sizes),
+  const Shape &from_sizes = x.shape(), from_strides = x.steps(),
               to_strides = row_major_strides(y.shape());
   Shape kept = from_sizes, first = from_sizes, strides = to_strides;
   for (int i = 0; i < kept.rank(); ++i) {
@@ -163,6 +163,7 @@ extern constinit const Primitive pad_p = {
     .batch = pad_batch,
     .samples = pad_samples,
     .params = kParamsOf<PadParams>,
+    .takes_strides = rules::reads_strides,
     .flops = rules::no_flops,
 };
 

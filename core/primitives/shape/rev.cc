@@ -16,7 +16,7 @@ Aval rev_shape(const ShapeArgs& a) {
 
 void rev_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
-  const Shape strides = row_major_strides(x.shape());
+  const Shape strides = x.steps();
   Shape from = strides;
   int64_t offset = 0;
   for (const int64_t axis : a.params.get<ReverseParams>().axes) {
@@ -26,7 +26,7 @@ void rev_kernel(const KernelArgs& a) {
   }
   const int64_t bytes = size_of(x.dtype());
   if (x.numel() > 0)
-    cpu::copy_strided(x.shape(), {y.data, strides}, {cpu::advance(x.data, offset, bytes), from},
+    cpu::copy_strided(x.shape(), {y.data, y.steps()}, {cpu::advance(x.data, offset, bytes), from},
                       bytes);
 }
 
@@ -56,6 +56,7 @@ extern constinit const Primitive rev_p = {
     .batch = rev_batch,
     .samples = rev_samples,
     .params = kParamsOf<ReverseParams>,
+    .takes_strides = rules::reads_strides,
     .flops = rules::no_flops,
 };
 

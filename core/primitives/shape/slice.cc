@@ -32,7 +32,7 @@ Aval slice_shape(const ShapeArgs& a) {
 void slice_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   const auto& p = a.params.get<SliceParams>();
-  Shape from = row_major_strides(x.shape());
+  Shape from = x.steps();
   int64_t offset = 0;
   for (int i = 0; i < from.rank(); ++i) {
     offset += p.start[i] * from[i];
@@ -100,6 +100,7 @@ extern constinit const Primitive slice_p = {
     .batch = slice_batch,
     .samples = slice_samples,
     .params = kParamsOf<SliceParams>,
+    .takes_strides = rules::reads_strides,
     .flops = rules::no_flops,
     .rows = slice_rows,
     .row_params = slice_row_params,

@@ -27,7 +27,7 @@ Aval transpose_shape(const ShapeArgs& a) {
 void transpose_kernel(const KernelArgs& a) {
   const View &x = a.in[0], &y = a.out[0];
   const Axes& perm = a.params.get<TransposeParams>().perm;
-  const Shape strides = row_major_strides(x.shape());
+  const Shape strides = x.steps();
   Shape from = strides;
   for (int i = 0; i < perm.rank(); ++i) from[i] = strides[static_cast<int>(perm[i])];
   cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {x.data, from},
@@ -76,6 +76,7 @@ extern constinit const Primitive transpose_p = {
     .batch = transpose_batch,
     .samples = transpose_samples,
     .params = kParamsOf<TransposeParams>,
+    .takes_strides = rules::reads_strides,
     .flops = rules::no_flops,
     .rows = transpose_rows,
 };

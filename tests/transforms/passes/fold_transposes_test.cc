@@ -39,23 +39,19 @@ TEST(Layout, ResultsAreWrittenTransposed) {
         "c: f32[2,4]" + dot_to("[1]", "[0]") + "a b\nd: f32[4,2]" + transpose_to("[1,0]") +
             "c\nreturn d",
         "c: f32[4,2]" + dot_to("[0]", "[1]") + "b a\nreturn c"},
-       {"a: f32[8,3], b: f32[5,16,3]",
-        "c: f32[8,5,16]" + dot_to("[1]", "[2]") + "a b\nd: f32[5,8,16]" + transpose_to("[1,0,2]") +
-            "c\nreturn d",
-        "c: f32[5,8,16] = dot_transposed[lhs_contract=[1] rhs_contract=[2] lhs_batch=[] "
-        "rhs_batch=[] perm=[1,0,2]] a b\nreturn c"},
-       // The rows of the left operand are the neighbours: it goes to the right.
-       {"a: f32[8,16,3], b: f32[5,3]",
-        "c: f32[8,16,5]" + dot_to("[2]", "[1]") + "a b\nd: f32[8,5,16]" + transpose_to("[0,2,1]") +
-            "c\nreturn d",
-        "c: f32[8,5,16] = dot_transposed[lhs_contract=[1] rhs_contract=[2] lhs_batch=[] "
-        "rhs_batch=[] perm=[1,0,2]] b a\nreturn c"},
        // Scaling is no obstacle.
        {"a: f32[2,3], b: f32[3,4]",
         "c: f32[] = constant {2}\nd: f32[2,4]" + dot_to("[1]", "[0]") +
             "a b\ne: f32[2,4] = mul d c\nf: f32[4,2]" + transpose_to("[1,0]") + "e\nreturn f",
         "c: f32[] = constant {2}\nd: f32[4,2]" + dot_to("[0]", "[1]") +
             "b a\ne: f32[4,2] = mul d c\nreturn e"},
+       // Nor where the kernel writes what the transpose would.
+       {"a: f32[8,3], b: f32[5,16,3]",
+        "c: f32[] = constant {2}\nd: f32[8,5,16]" + dot_to("[1]", "[2]") +
+            "a b\ne: f32[8,5,16] = mul d c\nf: f32[5,8,16]" + transpose_to("[1,0,2]") +
+            "e\nreturn f",
+        "c: f32[] = constant {2}\nd: f32[8,5,16]" + dot_to("[1]", "[2]") + "a b\ne: f32[5,8,16]" +
+            transpose_to("[1,0,2]") + "d\nf: f32[5,8,16] = mul e c\nreturn f"},
        // Axes of size 1 need no transpose.
        {"a: f32[8,3], b: f32[5,1,3]",
         "c: f32[8,5,1]" + dot_to("[1]", "[2]") + "a b\nd: f32[5,8,1]" + transpose_to("[1,0,2]") +

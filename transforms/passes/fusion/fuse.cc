@@ -8,6 +8,7 @@
 #include "spruce/core/fusion/schedule.h"
 #include "spruce/core/graph/build.h"
 #include "spruce/core/rules/group.h"
+#include "spruce/core/rules/layouts.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/fusion/groups.h"
 #include "spruce/transforms/passes/fusion/push_slices_up.h"
@@ -38,8 +39,9 @@ struct Kinds {
 
 // Broadcasts and counts are free, and what a loop can read where its operands stand: long slices,
 // paddings, reversals, concatenations of anything that is not computed element by element just for
-// them, and what slices such take.
+// them, and what slices such take. What others read or write in place, no loop has to move.
 Kinds::Kinds(const Graph& g) : fusible(g.equations.size()), free(g.equations.size()) {
+  const rules::Layouts layouts(g, rules::Layouts::Takers::kWorking);
   std::vector<bool> elementwise(g.avals.size(), false), only_moved(g.avals.size(), true);
   for (const ValueId v : g.outputs) only_moved[at(v)] = false;
   for (const Equation& e : g.equations) {
@@ -61,7 +63,7 @@ Kinds::Kinds(const Graph& g) : fusible(g.equations.size()), free(g.equations.siz
     for (const ValueId x : e.inputs) only_moved[at(x)] = only_moved[at(x)] && read;
     const bool moves = fusion::only_moves(*e.primitive);
     fusible[k] =
-        e.outputs.size() == 1 && (!moves || read || written) &&
+        e.outputs.size() == 1 && (!moves || read || written) && layouts.runs(k) &&
         fusion::fusible(*e.primitive, e.params, types_of(g, e.inputs), g.avals[at(e.outputs[0])]);
     free[k] = fusible[k] && (read || e.primitive == &broadcast_in_dim_p || e.primitive == &iota_p);
   }

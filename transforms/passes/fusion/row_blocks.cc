@@ -15,6 +15,7 @@
 #include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/group.h"
+#include "spruce/core/rules/layouts.h"
 #include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/rewriter.h"
@@ -33,15 +34,18 @@ using rules::params_for_rows, rules::reads_of_rows;
 bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 
 bool is_product(const Equation& e) {
-  return e.primitive == &dot_general_p || e.primitive == &dot_transposed_p ||
-         e.primitive == &conv_general_p;
+  return e.primitive == &dot_general_p || e.primitive == &conv_general_p;
 }
 
 // Over arrays with `all` rows, in blocks of `rows_`.
 class RowBlocks {
  public:
   RowBlocks(const Graph& g, int64_t all, const RowBlockLimits& limits, int64_t& visits)
-      : g_(g), all_(all), limits_(limits), visits_(visits) {
+      : g_(g),
+        layouts_(g, rules::Layouts::Takers::kWorking),
+        all_(all),
+        limits_(limits),
+        visits_(visits) {
     const size_t count = g_.equations.size();
     member_.assign(count, 0);
     reads_.resize(count);
@@ -69,6 +73,8 @@ class RowBlocks {
  private:
   bool is_large(ValueId v) const { return g_.avals[at(v)].bytes() >= limits_.large; }
   bool made(ValueId v) const { return made_[at(v)] != 0; }
+  // What only says how others read and write.
+  bool is_free(size_t n) const { return is_view(g_.equations[n]) || !layouts_.runs(n); }
 
   // True for a scatter whose updates and index vectors have rows that may be scattered in blocks.
   bool takes_blocks(const Equation& e) const {
@@ -92,7 +98,7 @@ class RowBlocks {
     bool has_products = false;
     for (size_t n = 0; n < reads_.size(); ++n) {
       const Equation& e = g_.equations[n];
-      if (!reads_[n] || is_view(e)) continue;
+      if (!reads_[n] || is_free(n)) continue;
       has_products = has_products || is_product(e);
       int64_t read = 0, written = 0;
       bool in_place = e.primitive == &fused_p || e.primitive->in_place;
@@ -153,12 +159,12 @@ class RowBlocks {
       }
     }
     find_escaping();
-    // A view that no member reads is as good outside.
+    // What does not run is as good outside if no member reads it.
     for (size_t n = count; n-- > seed;) {
       const Equation& e = g_.equations[n];
-      if (member_[n] == 0 || !is_view(e) || inner_readers_[at(e.outputs[0])] > 0) continue;
+      if (member_[n] == 0 || !is_free(n) || inner_readers_[at(e.outputs[0])] > 0) continue;
       member_[n] = made_[at(e.outputs[0])] = 0;
-      --inner_readers_[at(e.inputs[0])];
+      for (const ValueId v : e.inputs) --inner_readers_[at(v)];
     }
     find_escaping();
   }
@@ -207,7 +213,7 @@ class RowBlocks {
     for (size_t n = 0; n < member_.size(); ++n) {
       const Equation& e = g_.equations[n];
       if (member_[n] == 0) continue;
-      if (is_view(e)) {
+      if (is_free(n)) {
         const ValueId from = root[at(e.outputs[0])] = root[at(e.inputs[0])];
         leaves[at(from)] |= leaves[at(e.outputs[0])];
         continue;
@@ -356,6 +362,7 @@ class RowBlocks {
   }
 
   const Graph& g_;
+  const rules::Layouts layouts_;
   const int64_t all_;
   const RowBlockLimits& limits_;
   int64_t& visits_;  // of equations, that are left

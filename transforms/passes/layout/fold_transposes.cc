@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products read their operands and write their results in any order of axes, so transposes around
-// them go away. A product of single elements is a multiplication. The order of summation may
-// change, and a zero may get the other sign.
+// Products take axes in any order, so transposes around them go away: into their parameters, or
+// next to them, where their kernels read and write across them (core/rules/layouts.h). A product of
+// single elements is a multiplication. The order of summation may change, and a zero may get the
+// other sign.
 #include <algorithm>
 
 #include "spruce/core/ops/logic.h"
@@ -15,25 +16,12 @@
 namespace spruce::passes {
 namespace {
 
-constexpr int64_t kWorthLoops = 8;  // elements side by side that make a loop of products worth it
-
-// A product: dot_general with its result's axes in the order `perm` (empty: as they are).
+// A product, whose result is wanted with its axes in the order `perm` (empty: as they are).
 struct Dot {
   ValueId lhs, rhs;
   DotParams d;
   Axes perm;
 };
-
-bool is_dot(const Equation& e) {
-  return e.primitive == &dot_general_p || e.primitive == &dot_transposed_p;
-}
-
-Dot dot_of(const Equation& e) {
-  if (e.primitive == &dot_general_p)
-    return {e.inputs[0], e.inputs[1], e.params.get<DotParams>(), {}};
-  const auto& p = e.params.get<DotTransposedParams>();
-  return {e.inputs[0], e.inputs[1], p.dot(), p.perm};
-}
 
 Axes free_axes(int rank, const Axes& contract, const Axes& batch) {
   Axes out;
@@ -74,20 +62,6 @@ Dot swapped(const Rewriter& r, const Dot& p) {
   return out;
 }
 
-// The size of the last axis of the result, if it is an axis of rhs alone.
-int64_t columns(const Rewriter& r, const Dot& p) {
-  const Ranks n = ranks_of(r, p);
-  if (n.rhs == 0 || p.perm.empty()) return 0;
-  const Axes free = free_axes(r.shape(p.rhs).rank(), p.d.rhs_contract, p.d.rhs_batch);
-  for (int i = p.perm.rank() - 1; i >= 0; --i) {
-    const auto axis = static_cast<int>(p.perm[i]) - n.batch - n.lhs;
-    if (axis < 0) return 0;
-    const int64_t size = r.shape(p.rhs)[static_cast<int>(free[axis])];
-    if (size != 1) return size;
-  }
-  return 0;
-}
-
 // The sizes of the result's axes, in dot_general's order.
 Shape sizes(const Rewriter& r, const Dot& p) {
   const Shape a = r.shape(p.lhs), b = r.shape(p.rhs);
@@ -111,7 +85,7 @@ bool in_place(const Shape& shape, const Axes& perm) {
   return true;
 }
 
-// The product as an equation; kNone where a transpose is cheaper.
+// The product as one equation, of the operands in either order; kNone where there is none.
 ValueId made(Rewriter& r, Dot p) {
   for (int turn = 0; turn < 2; ++turn) {
     const Shape plain = sizes(r, p);
@@ -124,25 +98,17 @@ ValueId made(Rewriter& r, Dot p) {
   }
   // Batch axes in front may stand in any order.
   const Ranks n = ranks_of(r, p);
-  if (n.batch > 1) {
-    Axes order;
-    for (int i = 0; i < n.batch && p.perm[i] < n.batch; ++i) order.push_back(p.perm[i]);
-    if (order.rank() == n.batch && !rising(order)) {
-      Dot q = p;
-      for (int i = 0; i < n.batch; ++i) {
-        q.d.lhs_batch[i] = p.d.lhs_batch[static_cast<int>(order[i])];
-        q.d.rhs_batch[i] = p.d.rhs_batch[static_cast<int>(order[i])];
-        q.perm[i] = i;
-      }
-      return made(r, q);
-    }
+  if (n.batch < 2) return kNone;
+  Axes order;
+  for (int i = 0; i < n.batch && p.perm[i] < n.batch; ++i) order.push_back(p.perm[i]);
+  if (order.rank() < n.batch || rising(order)) return kNone;
+  Dot q = p;
+  for (int i = 0; i < n.batch; ++i) {
+    q.d.lhs_batch[i] = p.d.lhs_batch[static_cast<int>(order[i])];
+    q.d.rhs_batch[i] = p.d.rhs_batch[static_cast<int>(order[i])];
+    q.perm[i] = i;
   }
-  if (columns(r, p) < columns(r, swapped(r, p))) p = swapped(r, p);
-  if (columns(r, p) < kWorthLoops) return kNone;
-  return r.emit(dot_transposed_p,
-                Params::make(DotTransposedParams{p.d.lhs_contract, p.d.rhs_contract, p.d.lhs_batch,
-                                                 p.d.rhs_batch, p.perm}),
-                {p.lhs, p.rhs});
+  return made(r, q);
 }
 
 // Reads an operand before its transpose; false where it has none.
@@ -212,8 +178,10 @@ ValueId multiplied(Rewriter& r, const Dot& p) {
   return r.emit(is_bool(r.dtype(x)) ? and_p : mul_p, {x, y});
 }
 
+Dot dot_of(const Equation& e) { return {e.inputs[0], e.inputs[1], e.params.get<DotParams>(), {}}; }
+
 ValueId on_dot(Rewriter& r, const Equation& e) {
-  Dot p = dot_of(e);
+  const Dot p = dot_of(e);
   if (const ValueId v = multiplied(r, p); v != kNone) return v;
   for (const bool left : {true, false}) {
     Dot q = p;
@@ -239,15 +207,27 @@ ValueId of_elementwise(Rewriter& r, const Equation& e, const Axes& perm) {
   return r.emit(*e.primitive, e.params, in);
 }
 
-// The transpose of a product; kNone where it is cheaper as it is.
+// The transpose of a product, perhaps of what its operands are transposes of; kNone for none.
 ValueId of_dot(Rewriter& r, const Equation& dot, const Axes& perm) {
   Dot p = dot_of(dot);
-  Axes both = perm;
-  if (!p.perm.empty()) {
-    for (int64_t& i : both) i = p.perm[static_cast<int>(i)];
+  p.perm = perm;
+  if (const ValueId v = made(r, p); v != kNone) return v;
+  for (const bool left : {true, false}) {
+    if (!absorbs(r, p, left)) continue;
+    if (const ValueId v = made(r, p); v != kNone) return v;
   }
-  p.perm = both;
-  return made(r, p);
+  return kNone;
+}
+
+// Whether the kernel writes the transpose of a product.
+bool writes_transposed(const Rewriter& r, const Equation& dot, const Axes& perm) {
+  const Aval& out = r.aval(dot.outputs[0]);
+  Shape to, strides = out.shape;
+  for (const int64_t i : perm) to.push_back(out.shape[static_cast<int>(i)]);
+  const Shape steps = row_major_strides(to);
+  for (int i = 0; i < perm.rank(); ++i) strides[static_cast<int>(perm[i])] = steps[i];
+  const Aval *in[] = {&r.aval(dot.inputs[0]), &r.aval(dot.inputs[1])}, *outs[] = {&out};
+  return dot_general_p.takes_strides({in, outs, dot.params, true, 0, strides});
 }
 
 // The transpose of a product that is scaled or otherwise changed element by element.
@@ -256,10 +236,14 @@ ValueId of_changed_dot(Rewriter& r, const Equation& e, const Axes& perm) {
   const auto dot = std::find_if_not(e.inputs.begin(), e.inputs.end(), is_one);
   if (dot == e.inputs.end() || !std::all_of(dot + 1, e.inputs.end(), is_one)) return kNone;
   const Equation* s = r.source(*dot);
-  if (s == nullptr || !is_dot(*s) || r.uses(*dot) > 1 || r.shape(*dot).rank() != perm.rank())
+  if (s == nullptr || s->primitive != &dot_general_p || r.uses(*dot) > 1 ||
+      r.shape(*dot).rank() != perm.rank())
     return kNone;
-  const ValueId moved = of_dot(r, *s, perm);
-  if (moved == kNone) return kNone;
+  ValueId moved = of_dot(r, *s, perm);
+  if (moved == kNone) {
+    if (!writes_transposed(r, *s, perm)) return kNone;
+    moved = r.emit(transpose_p, Params::make(TransposeParams{perm}), {*dot});
+  }
   std::vector<ValueId> in = e.inputs;
   for (ValueId& v : in) v = v == *dot ? moved : reshaped(r, v, {});
   return r.emit(*e.primitive, e.params, in);
@@ -269,7 +253,7 @@ ValueId on_transpose(Rewriter& r, const Equation& e) {
   const Equation* s = r.source(e.inputs[0]);
   if (s == nullptr || r.uses(e.inputs[0]) > 1) return kNone;
   const Axes& perm = e.params.get<TransposeParams>().perm;
-  if (is_dot(*s)) return of_dot(r, *s, perm);
+  if (s->primitive == &dot_general_p) return of_dot(r, *s, perm);
   if (s->primitive->kind == PrimitiveKind::kElementwise && s->primitive->expand == nullptr) {
     const ValueId changed = of_changed_dot(r, *s, perm);
     return changed != kNone ? changed : of_elementwise(r, *s, perm);
@@ -291,6 +275,9 @@ ValueId on_elementwise(Rewriter& r, const Equation& e) {
     const Equation* t = r.source(v, transpose_p);
     if (t == nullptr || r.uses(v) > 1 || !(r.shape(v) == shape)) return kNone;
     if (!perm.empty() && !(perm == t->params)) return kNone;
+    const Equation* dot = r.source(t->inputs[0], dot_general_p);
+    if (dot != nullptr && writes_transposed(r, *dot, t->params.get<TransposeParams>().perm))
+      return kNone;
     perm = t->params;
     v = t->inputs[0];
   }
@@ -320,7 +307,7 @@ ValueId on_sum(Rewriter& r, const Equation& e) {
 }
 
 ValueId simpler(Rewriter& r, const Equation& e) {
-  if (is_dot(e)) return on_dot(r, e);
+  if (e.primitive == &dot_general_p) return on_dot(r, e);
   if (e.primitive == &transpose_p) return on_transpose(r, e);
   if (e.primitive == &reduce_sum_p) return on_sum(r, e);
   if (e.primitive->kind == PrimitiveKind::kElementwise && !e.inputs.empty())
