@@ -78,6 +78,15 @@ struct PrepareArgs {
   std::span<const Shape* const> in_strides = {};
   /// The same of the outputs.
   std::span<const Shape* const> out_strides = {};
+
+  /// The strides of input i; null for a dense one.
+  const Shape* input_strides(size_t i) const {
+    return in_strides.empty() ? nullptr : in_strides[i];
+  }
+  /// The same of output k.
+  const Shape* output_strides(size_t k) const {
+    return out_strides.empty() ? nullptr : out_strides[k];
+  }
 };
 
 /// What is asked of a primitive about an operand that stands within another array.

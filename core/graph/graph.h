@@ -65,6 +65,8 @@ void check(const Graph& graph, Loc loc = Loc::current());
 namespace internal {
 /// Where a graph has what it knows of a value: `graph.avals[at(v)]`.
 constexpr size_t at(ValueId v) { return static_cast<size_t>(v); }
+/// True for an equation whose output is the memory of its input: it is no step of a plan.
+inline bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 /// The number of the device where an equation makes what follows none of its inputs.
 uint8_t device_of(const Graph& graph, const Equation& e);
 /// evaluate() without a place of its own: operations are at the places of their equations, or where

@@ -10,9 +10,9 @@
 namespace spruce::rules {
 namespace {
 
-using internal::at;
+using internal::at, internal::is_view;
 
-constexpr int64_t kAlign = 64;  // bytes: to that a dense operand has to be aligned
+constexpr int64_t kAlign = 64;  // bytes to which an operand without strides has to be aligned
 constexpr int kMostMoves = 32;  // that are followed, so that long chains take linear time
 
 // What place_of() sees through.
@@ -21,12 +21,11 @@ bool moves(const Equation& e) {
          e.primitive == &broadcast_in_dim_p;
 }
 
-bool only_moves(const Equation& e) {
+// What moves elements and computes nothing.
+bool only_copies(const Equation& e) {
   return moves(e) || e.primitive == &concatenate_p || e.primitive == &rev_p ||
          e.primitive == &pad_p;
 }
-
-bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 
 bool has_strides(const Shape& shape, const Shape& strides) {
   const Shape dense = row_major_strides(shape);
@@ -34,12 +33,6 @@ bool has_strides(const Shape& shape, const Shape& strides) {
     if (shape[i] != 1 && strides[i] != dense[i]) return true;
   }
   return false;
-}
-
-Axes inverse(const Axes& perm) {
-  Axes out = perm;
-  for (int i = 0; i < perm.rank(); ++i) out[static_cast<int>(perm[i])] = i;
-  return out;
 }
 
 // The coordinates of the elements of an array in those that it is made from.
@@ -175,7 +168,7 @@ class Layouts::Finder {
   bool used_once(ValueId v) const { return wanted_[at(v)] == 0 && users_[at(v)].size() == 1; }
 
   bool may_take(const Equation& e) const {
-    return e.primitive->takes_strides != nullptr && (takers_ == Takers::kAll || !only_moves(e));
+    return e.primitive->takes_strides != nullptr && (takers_ == Takers::kAll || !only_copies(e));
   }
   // Whether the kernels of an equation may take an operand that stands elsewhere.
   bool may_read(const Equation& e) const {
@@ -309,7 +302,7 @@ class Layouts::Finder {
       for (size_t i = chain.size(); i-- > 0;) {
         const Equation& m = *chain[i];
         if (m.primitive == &transpose_p)
-          c.transpose(inverse(m.params.get<TransposeParams>().perm));
+          c.transpose(inverse_axes(m.params.get<TransposeParams>().perm));
         else if (!c.reshape(shape(m.outputs[0]), shape(m.inputs[0])))
           return;
       }
@@ -333,10 +326,8 @@ class Layouts::Finder {
     for (const size_t t : users_[at(v)]) {
       const Equation& e = g_.equations[t];
       if (e.primitive != &transpose_p) continue;
-      Coordinates c(shape(v));
-      c.transpose(inverse(e.params.get<TransposeParams>().perm));
-      const ValueId u = e.outputs[0];
-      StridedPlace p = c.in(u, 0, row_major_strides(shape(u)));
+      const Axes& perm = e.params.get<TransposeParams>().perm;
+      StridedPlace p{e.outputs[0], 0, strides_in_transpose(shape(v), perm)};
       if (takes(n, true, k, p)) return place({{v, p}}, {t}, t);
     }
   }
@@ -353,10 +344,7 @@ class Layouts::Finder {
         out_.skipped_[n] = 1;
         continue;
       }
-      for (size_t i = 0; i < e.inputs.size(); ++i) {
-        const StridedPlace* p = out_.input(n, i);
-        needed[at(p != nullptr ? p->base : e.inputs[i])] = 1;
-      }
+      for (size_t i = 0; i < e.inputs.size(); ++i) needed[at(out_.input_base(e, n, i))] = 1;
     }
   }
 
@@ -371,13 +359,18 @@ class Layouts::Finder {
 };
 
 Layouts::Layouts(const Graph& graph, Takers takers) {
-  if (std::any_of(graph.equations.begin(), graph.equations.end(), only_moves))
+  if (std::any_of(graph.equations.begin(), graph.equations.end(), only_copies))
     Finder(graph, takers, *this).find();
 }
 
 const StridedPlace* Layouts::input(size_t equation, size_t i) const {
   if (inputs_.empty() || inputs_[equation].empty() || !inputs_[equation][i]) return nullptr;
   return &*inputs_[equation][i];
+}
+
+ValueId Layouts::input_base(const Equation& e, size_t equation, size_t i) const {
+  const StridedPlace* p = input(equation, i);
+  return p != nullptr ? p->base : e.inputs[i];
 }
 
 const StridedPlace* Layouts::result(ValueId v) const {

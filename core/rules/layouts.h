@@ -42,6 +42,8 @@ class Layouts {
   bool runs(size_t equation) const { return skipped_.empty() || skipped_[equation] == 0; }
   /// Where input i of an equation that runs stands; null for the value itself.
   const StridedPlace* input(size_t equation, size_t i) const;
+  /// The value in whose memory that input is; `e` is the equation.
+  ValueId input_base(const Equation& e, size_t equation, size_t i) const;
   /// Where a result stands; null for memory of its own.
   const StridedPlace* result(ValueId v) const;
   /// By input of an equation, the strides, null where it is dense; empty where all are.

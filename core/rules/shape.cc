@@ -112,6 +112,23 @@ Shape with_front(const Shape& s, int64_t value) {
   return out;
 }
 
+Axes inverse_axes(const Axes& perm) {
+  Axes out = perm;
+  for (int i = 0; i < perm.rank(); ++i) out[static_cast<int>(perm[i])] = i;
+  return out;
+}
+
+Shape strides_in_transpose(const Shape& shape, const Axes& perm) {
+  Shape strides = shape;
+  int64_t step = 1;
+  for (int i = perm.rank() - 1; i >= 0; --i) {
+    const auto axis = static_cast<int>(perm[i]);
+    strides[axis] = step;
+    step *= shape[axis];
+  }
+  return strides;
+}
+
 Axes shifted(const Axes& axes) {
   Axes out = axes;
   for (int64_t& a : out) ++a;

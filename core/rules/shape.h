@@ -107,6 +107,10 @@ int single_axis(const char* op, const AxisArg& axis, int rank);
 Axes other_axes(int rank, const Axes& axes);
 /// `s` with `value` in front: how parameters per axis look under vmap.
 Shape with_front(const Shape& s, int64_t value);
+/// The order of axes that undoes `perm`: its entry perm[i] is i.
+Axes inverse_axes(const Axes& perm);
+/// The strides of an array of that shape within its dense transpose (see TransposeParams).
+Shape strides_in_transpose(const Shape& shape, const Axes& perm);
 /// `axes`, each one higher.
 Axes shifted(const Axes& axes);
 

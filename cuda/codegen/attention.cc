@@ -92,9 +92,7 @@ class Kernel {
     Shape to = s_.batch;
     to.push_back(s_.queries);
     to.push_back(s_.keys);
-    Shape steps = Shape::filled(to.rank(), 0);
-    const Shape strides = input_strides(args_, *s_.mask);
-    for (int i = -1; i >= -m.shape.rank(); --i) steps[i] = m.shape[i] == 1 ? 0 : strides[i];
+    Shape steps = broadcast_steps(m.shape, input_strides(args_, *s_.mask), to);
     pointers_ += "  const auto mask = " + kernel_.input(*s_.mask) + ";\n";
     kernel_.value("mask_row", steps[-2]);
     kernel_.value("mask_column", steps[-1]);

@@ -66,7 +66,10 @@ Walk walk_of(const Shape& shape, const std::vector<Shape>& steps) {
 }
 
 Shape broadcast_steps(const Shape& from, const Shape& to) {
-  const Shape strides = row_major_strides(from);
+  return broadcast_steps(from, row_major_strides(from), to);
+}
+
+Shape broadcast_steps(const Shape& from, const Shape& strides, const Shape& to) {
   Shape steps = Shape::filled(to.rank(), 0);
   for (int i = 1; i <= from.rank(); ++i) {
     if (from[-i] != 1) steps[to.rank() - i] = strides[-i];
@@ -75,12 +78,12 @@ Shape broadcast_steps(const Shape& from, const Shape& to) {
 }
 
 Shape input_strides(const PrepareArgs& args, size_t i) {
-  const Shape* strides = args.in_strides.empty() ? nullptr : args.in_strides[i];
+  const Shape* strides = args.input_strides(i);
   return strides != nullptr ? *strides : row_major_strides(args.in[i]->shape);
 }
 
 Shape output_strides(const PrepareArgs& args, size_t k) {
-  const Shape* strides = args.out_strides.empty() ? nullptr : args.out_strides[k];
+  const Shape* strides = args.output_strides(k);
   return strides != nullptr ? *strides : row_major_strides(args.out[k]->shape);
 }
 

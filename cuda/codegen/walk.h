@@ -38,6 +38,8 @@ Walk walk_of(const Shape& shape, const std::vector<Shape>& steps);
 
 /// The steps of an array of shape `from` along the axes of `to`, to which it broadcasts.
 Shape broadcast_steps(const Shape& from, const Shape& to);
+/// The same of an array with these strides.
+Shape broadcast_steps(const Shape& from, const Shape& strides, const Shape& to);
 
 /// From element to element of input i along each axis, in elements.
 Shape input_strides(const PrepareArgs& args, size_t i);

@@ -146,9 +146,7 @@ class CudaExecutable final : public Executable {
 
  private:
   // True if equation n is a step.
-  bool runs(size_t n) const {
-    return graph_.equations[n].primitive->kind != PrimitiveKind::kView && strided_.runs(n);
-  }
+  bool runs(size_t n) const { return !internal::is_view(graph_.equations[n]) && strided_.runs(n); }
 
   // `addresses`: inputs, outputs, arena.
   char* address(ValueId v, std::span<void* const> addresses) const {

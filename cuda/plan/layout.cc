@@ -10,16 +10,9 @@ namespace {
 
 constexpr size_t kAlign = 256;  // of libraries and of vector loads
 
-using internal::at;
-bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
+using internal::at, internal::is_view;
 size_t rounded(int64_t bytes) {
   return (static_cast<size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
-}
-
-// The value in whose memory input i of equation n is.
-ValueId base_of(const rules::Layouts& strided, const Graph& g, size_t n, size_t i) {
-  const rules::StridedPlace* p = strided.input(n, i);
-  return p != nullptr ? p->base : g.equations[n].inputs[i];
 }
 
 // Which results may take over the memory of which inputs.
@@ -45,7 +38,7 @@ class Donors {
       const auto step = static_cast<int64_t>(n);
       if (!strided.runs(n)) continue;
       for (size_t k = 0; k < g.equations[n].inputs.size(); ++k) {
-        const int64_t i = input_of[at(shown[at(base_of(strided, g, n, k))])];
+        const int64_t i = input_of[at(shown[at(strided.input_base(g.equations[n], n, k))])];
         if (i >= 0) last_use_[static_cast<size_t>(i)] = step;
       }
       for (const ValueId v : g.equations[n].outputs) {
@@ -89,7 +82,7 @@ class Donors {
     if (std::find(e.outputs.begin(), e.outputs.end(), result) == e.outputs.end()) return false;
     const std::vector<InPlace>& allowed = equations_[static_cast<size_t>(n)].in_place;
     for (size_t input = 0; input < e.inputs.size(); ++input) {
-      if (shown_[at(base_of(strided_, g_, static_cast<size_t>(n), input))] != g_.inputs[i])
+      if (shown_[at(strided_.input_base(e, static_cast<size_t>(n), input))] != g_.inputs[i])
         continue;
       if (strided_.input(static_cast<size_t>(n), input) != nullptr) return false;
       const bool found = std::any_of(allowed.begin(), allowed.end(), [&](const InPlace& p) {
@@ -147,7 +140,7 @@ Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations,
     const auto step = static_cast<int32_t>(n);
     if (!strided.runs(n)) continue;
     for (size_t i = 0; i < e.inputs.size(); ++i) {
-      const int64_t life = lifetime_of[at(shown[at(base_of(strided, g, n, i))])];
+      const int64_t life = lifetime_of[at(shown[at(strided.input_base(g.equations[n], n, i))])];
       if (life >= 0) lifetimes[static_cast<size_t>(life)].last = step;
     }
     if (is_view(e)) continue;

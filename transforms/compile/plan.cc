@@ -92,13 +92,10 @@ class Plan::Builder {
   };
 
   size_t count() const { return g_.equations.size(); }
-  bool is_view(size_t n) const { return g_.equations[n].primitive->kind == PrimitiveKind::kView; }
   // True if equation n is a step.
-  bool runs(size_t n) const { return !is_view(n) && layouts_.runs(n); }
-  // The value in whose storage an operand is.
+  bool runs(size_t n) const { return !is_view(g_.equations[n]) && layouts_.runs(n); }
   ValueId base_of_input(size_t n, size_t i) const {
-    const rules::StridedPlace* p = layouts_.input(n, i);
-    return p != nullptr ? p->base : g_.equations[n].inputs[i];
+    return layouts_.input_base(g_.equations[n], n, i);
   }
   // Long chains of merged storages are shortened on the way.
   int32_t root(int32_t s) {
@@ -151,7 +148,7 @@ class Plan::Builder {
       const Equation& e = g_.equations[n];
       if (!layouts_.runs(n)) continue;
       for (const ValueId v : e.outputs) {
-        if (is_view(n)) {
+        if (is_view(e)) {
           of_[at(v)] = of_[at(e.inputs[0])];
           continue;
         }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kWorthIt = 0.95;  // of the peak: below it, another order is taken
 
-using internal::at;
+using internal::at, internal::is_view;
 
 // How much memory an order of the equations takes, if all inputs are donated. Views have the memory
 // of what they show; constants are there in any order.
@@ -45,8 +45,6 @@ class Memory {
       }
     }
   }
-
-  static bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 
   /// What the equation would add to the bytes in use, if it ran now.
   int64_t change(size_t n) const {

@@ -169,12 +169,8 @@ void dot_kernel(const KernelArgs& args) {
 std::unique_ptr<const PreparedKernel> prepare_dot(const PrepareArgs& args) {
   if (args.out[0]->numel() == 0) return nullptr;
   const auto& d = args.params.get<DotParams>();
-  const auto strides = [](std::span<const Shape* const> of, size_t i) {
-    return of.empty() ? nullptr : of[i];
-  };
-  const Contraction c(
-      *args.in[0], *args.in[1], d,
-      {strides(args.in_strides, 0), strides(args.in_strides, 1), strides(args.out_strides, 0)});
+  const Contraction c(*args.in[0], *args.in[1], d,
+                      {args.input_strides(0), args.input_strides(1), args.output_strides(0)});
   if (!c.even) return prepare_gathered_dot(*args.in[0], *args.in[1], d);
   return std::make_unique<const PreparedDot>(c);
 }

@@ -104,12 +104,6 @@ void dot_general_jvp(const JvpArgs& a) {
 
 bool rising(const Axes& axes) { return std::is_sorted(axes.begin(), axes.end()); }
 
-Axes inverse(const Axes& perm) {
-  Axes out = perm;
-  for (int i = 0; i < perm.rank(); ++i) out[perm[i]] = i;
-  return out;
-}
-
 // With x the linear operand and y the other: ct has the axes [batch, free of lhs, free of rhs], and
 // ct contracted with y over y's free axes has the batch, the free axes of x, and y's contracted
 // axes, which are x's by pairs.
@@ -143,7 +137,7 @@ void dot_general_transpose(const TransposeArgs& a) {
   const Array out = swap ? dot_general_bound(y, a.cts[0], {y_free, ct_y, y_batch, range(0, nb)})
                          : dot_general_bound(a.cts[0], y, {ct_y, y_free, range(0, nb), y_batch});
   const Axes& axes = swap ? y_first : ct_first;
-  a.out[left ? 0 : 1] = rising(axes) ? out : rules::transpose_axes(out, inverse(axes));
+  a.out[left ? 0 : 1] = rising(axes) ? out : rules::transpose_axes(out, rules::inverse_axes(axes));
 }
 
 void dot_general_batch(const BatchArgs& a) {

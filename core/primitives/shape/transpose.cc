@@ -35,10 +35,8 @@ void transpose_kernel(const KernelArgs& a) {
 }
 
 void transpose_transpose(const TransposeArgs& a) {
-  const Axes& perm = a.params.get<TransposeParams>().perm;
-  Axes inverse = perm;
-  for (int i = 0; i < perm.rank(); ++i) inverse[static_cast<int>(perm[i])] = i;
-  a.out[0] = rules::transpose_axes(a.cts[0], inverse);
+  a.out[0] =
+      rules::transpose_axes(a.cts[0], rules::inverse_axes(a.params.get<TransposeParams>().perm));
 }
 
 void transpose_batch(const BatchArgs& a) {

@@ -44,7 +44,8 @@ std::string steps_of(const std::string& inputs, const std::string& body) {
   return text;
 }
 
-// A projection f32[2,3,24] whose thirds are taken apart into two heads.
+// Splits a projection f32[2,3,24] into query, key and value, p, q and r, each f32[2,2,3,4]: two
+// heads of four features.
 std::string split_of(const std::string& from) {
   std::string text;
   const char names[] = {'p', 'q', 'r'};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "spruce/core/graph/build.h"
@@ -28,10 +29,8 @@ constexpr int64_t kFactor = 16;
 constexpr int64_t kMostVisits = 1 << 22;  // a group may be anywhere behind its first equation
 constexpr int64_t kNoProducts = 4;        // as small are blocks that no product needs to be large
 
-using internal::at;
+using internal::at, internal::is_view;
 using rules::params_for_rows, rules::reads_of_rows;
-
-bool is_view(const Equation& e) { return e.primitive->kind == PrimitiveKind::kView; }
 
 bool is_product(const Equation& e) {
   return e.primitive == &dot_general_p || e.primitive == &conv_general_p;
@@ -40,12 +39,9 @@ bool is_product(const Equation& e) {
 // Over arrays with `all` rows, in blocks of `rows_`.
 class RowBlocks {
  public:
-  RowBlocks(const Graph& g, int64_t all, const RowBlockLimits& limits, int64_t& visits)
-      : g_(g),
-        layouts_(g, rules::Layouts::Takers::kWorking),
-        all_(all),
-        limits_(limits),
-        visits_(visits) {
+  RowBlocks(const Graph& g, const rules::Layouts& layouts, int64_t all,
+            const RowBlockLimits& limits, int64_t& visits)
+      : g_(g), layouts_(layouts), all_(all), limits_(limits), visits_(visits) {
     const size_t count = g_.equations.size();
     member_.assign(count, 0);
     reads_.resize(count);
@@ -55,8 +51,9 @@ class RowBlocks {
     for (const ValueId v : g_.outputs) wanted_[at(v)] = 1;
   }
 
-  Graph run() {
-    if (!choose_rows()) return g_;
+  // The graph with one group in blocks; none where no group pays.
+  std::optional<Graph> run() {
+    if (!choose_rows()) return std::nullopt;
     const size_t count = g_.equations.size();
     find_reads();  // the bits of a product may depend on the number of rows
     std::vector<uint8_t> tried(count, 0);
@@ -67,7 +64,7 @@ class RowBlocks {
       if (pays()) return rewritten();
       for (size_t n = 0; n < count; ++n) tried[n] |= member_[n];
     }
-    return g_;
+    return std::nullopt;
   }
 
  private:
@@ -362,7 +359,7 @@ class RowBlocks {
   }
 
   const Graph& g_;
-  const rules::Layouts layouts_;
+  const rules::Layouts& layouts_;
   const int64_t all_;
   const RowBlockLimits& limits_;
   int64_t& visits_;  // of equations, that are left
@@ -394,11 +391,16 @@ Graph row_blocks(Graph graph, const RowBlockLimits& limits) {
         all.insert(a.shape[0]);
     }
   }
+  if (all.empty()) return out;
   int64_t visits = kMostVisits;
+  rules::Layouts layouts(out, rules::Layouts::Takers::kWorking);
   for (const int64_t rows : all) {
     for (size_t before = 0; before != out.equations.size() && visits > 0;) {
       before = out.equations.size();
-      out = RowBlocks(out, rows, limits, visits).run();
+      std::optional<Graph> blocks = RowBlocks(out, layouts, rows, limits, visits).run();
+      if (!blocks) break;
+      out = *std::move(blocks);
+      layouts = rules::Layouts(out, rules::Layouts::Takers::kWorking);
     }
   }
   return out;

@@ -23,13 +23,7 @@ struct Dot {
   Axes perm;
 };
 
-Axes free_axes(int rank, const Axes& contract, const Axes& batch) {
-  Axes out;
-  for (int i = 0; i < rank; ++i) {
-    if (!contract.contains(i) && !batch.contains(i)) out.push_back(i);
-  }
-  return out;
-}
+using rules::free_axes;
 
 Axes range(int64_t begin, int64_t end) {
   Axes out;
@@ -222,10 +216,7 @@ ValueId of_dot(Rewriter& r, const Equation& dot, const Axes& perm) {
 // Whether the kernel writes the transpose of a product.
 bool writes_transposed(const Rewriter& r, const Equation& dot, const Axes& perm) {
   const Aval& out = r.aval(dot.outputs[0]);
-  Shape to, strides = out.shape;
-  for (const int64_t i : perm) to.push_back(out.shape[static_cast<int>(i)]);
-  const Shape steps = row_major_strides(to);
-  for (int i = 0; i < perm.rank(); ++i) strides[static_cast<int>(perm[i])] = steps[i];
+  const Shape strides = rules::strides_in_transpose(out.shape, perm);
   const Aval *in[] = {&r.aval(dot.inputs[0]), &r.aval(dot.inputs[1])}, *outs[] = {&out};
   return dot_general_p.takes_strides({in, outs, dot.params, true, 0, strides});
 }
