@@ -7,6 +7,12 @@ include(GNUInstallDirs)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
 
 install(TARGETS spruce spruce_data EXPORT spruce_targets)
+if(TARGET spruce_installed)
+  install(CODE "execute_process(
+  COMMAND \"${CMAKE_COMMAND}\" --build \"${PROJECT_BINARY_DIR}\" --target spruce_installed
+  OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
+  install(PROGRAMS $<TARGET_FILE:spruce_installed> DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 # Headers that users name; what these include is installed with them.
 set(roots spruce/spruce.h spruce/data.h spruce/core/eigen.h)
 if(TARGET spruce_cuda)

@@ -33,6 +33,12 @@ case $1 in
         echo "the CMake package hands on what spruce links" >&2
         exit 1
       fi
+      # Whoever has another version of these libraries in the same program must not meet ours.
+      exported=$(nm -D --defined-only -C "$prefix/lib/libspruce.so")
+      if grep -E 'spruce::(cpu|fusion|passes)::|nlohmann::|absl::|Xbyak::' <<<"$exported"; then
+        echo "spruce shows names that it keeps to itself" >&2
+        exit 1
+      fi
     fi
     ;;
   subdirectory)
