@@ -19,26 +19,17 @@ struct TinyLoop {
   int64_t consts = 0;    ///< how many inputs are the same in each step
   int64_t carry = 0;     ///< how many a step hands to the next
   bool reverse = false;  ///< from the last slice to the first
-};
-
-/// Machine code for a graph over tiny arrays.
-class TinyKernel {
- public:
-  virtual ~TinyKernel() = default;
-  /// Whether out[output] may be in[input] itself: all of it is read before it is written.
-  virtual bool in_place(size_t input, size_t output) const = 0;
-  /// `in` and `out` have one pointer for each input and output of the graph; those of slices are
-  /// whole arrays. Memory does not overlap, but for what is in place. `length` is 1 without a loop.
-  virtual void run(const void* const* in, void* const* out, int64_t length) const = 0;
+  int64_t length = 1;    ///< steps
 };
 
 /// Scalar operations of an equation that make_tiny has code for; -1 for any other equation, and
 /// where there is no code generator.
 int64_t tiny_work(const Graph& graph, const Equation& equation);
 
-/// Null where one of the equations has no code, or the system gives no executable memory.
-std::unique_ptr<const TinyKernel> make_tiny(const Graph& body);
-/// The same for the body of a loop.
-std::unique_ptr<const TinyKernel> make_tiny_loop(const Graph& body, const TinyLoop& loop);
+/// A kernel that computes the outputs of the graph from its inputs. Null where one of the equations
+/// has no code, or the system gives no executable memory.
+std::unique_ptr<const PreparedKernel> make_tiny(const Graph& body);
+/// The same for the body of a loop: inputs and outputs that are slices are whole arrays.
+std::unique_ptr<const PreparedKernel> make_tiny_loop(const Graph& body, const TinyLoop& loop);
 
 }  // namespace spruce::fusion

@@ -22,6 +22,15 @@ ValueId emit(Graph& graph, const Primitive& p, Params params, std::vector<ValueI
   return v;
 }
 
+Graph without_equations(const Graph& graph) {
+  Graph out;
+  out.avals = graph.avals;
+  out.inputs = graph.inputs;
+  out.constants = graph.constants;
+  out.outputs = graph.outputs;
+  return out;
+}
+
 std::vector<ValueId> splice(Graph& into, const Graph& body, std::span<const ValueId> inputs) {
   std::vector<ValueId> names(body.avals.size(), -1);
   const auto add = [&](ValueId v) { return names[at(v)] = into.add_value(body.avals[at(v)]); };
@@ -53,6 +62,11 @@ Graph rebuild(
   }
   for (const ValueId v : graph.outputs) out.outputs.push_back(renamed[at(v)]);
   return out;
+}
+
+void splice_for(Graph& out, const Equation& e, const Graph& body, std::vector<ValueId>& renamed) {
+  const std::vector<ValueId> results = splice(out, body, e.inputs);
+  for (size_t k = 0; k < results.size(); ++k) renamed[at(e.outputs[k])] = results[k];
 }
 
 }  // namespace spruce

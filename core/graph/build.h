@@ -18,6 +18,9 @@ std::vector<const Aval*> types_of(const Graph& graph, std::span<const ValueId> v
 ValueId emit(Graph& graph, const Primitive& p, Params params, std::vector<ValueId> in,
              const std::string& place);
 
+/// A graph with the values, inputs, constants and outputs of that one, and no equations yet.
+Graph without_equations(const Graph& graph);
+
 /// Adds a copy of what `body` computes and holds, with `inputs` in the place of its inputs; returns
 /// what its outputs are in `into`.
 std::vector<ValueId> splice(Graph& into, const Graph& body, std::span<const ValueId> inputs);
@@ -28,5 +31,8 @@ std::vector<ValueId> splice(Graph& into, const Graph& body, std::span<const Valu
 Graph rebuild(
     Graph graph,
     const std::function<void(Graph& out, Equation e, std::vector<ValueId>& renamed)>& put);
+
+/// For rebuild(): adds what `body` computes in the place of e, whose inputs and outputs it has.
+void splice_for(Graph& out, const Equation& e, const Graph& body, std::vector<ValueId>& renamed);
 
 }  // namespace spruce

@@ -63,13 +63,10 @@ Graph prepared(Graph graph, uint8_t device) {
   Graph out = rebuild(join_products(std::move(graph)),
                       [](Graph& g, Equation e, std::vector<ValueId>& renamed) {
                         const GraphPtr body = rules::group_body(e);
-                        if (body == nullptr || kernels_for(g, e)) {
+                        if (body == nullptr || kernels_for(g, e))
                           g.equations.push_back(std::move(e));
-                          return;
-                        }
-                        const std::vector<ValueId> results = splice(g, *body, e.inputs);
-                        for (size_t k = 0; k < results.size(); ++k)
-                          renamed[at(e.outputs[k])] = results[k];
+                        else
+                          splice_for(g, e, *body, renamed);
                       });
   return out;
 }

@@ -233,7 +233,7 @@ void run_programs(Dtype dtype, uint64_t first, uint64_t count, double tolerance,
     const Graph body =
         make_graph([&](const std::vector<Array>& x) { return program(x); })(program.args());
     const std::vector<Array> want = evaluate(body, program.args());
-    const Params params = Params::make(GroupParams{std::make_shared<const Graph>(body)});
+    const Params params = Params::make(GroupParams{.body = std::make_shared<const Graph>(body)});
     const std::vector<Array> got = bind_all(fused_p, program.args(), params);
     for (size_t k = 0; k < want.size(); ++k) expect_near(got[k], want[k], tolerance, body);
     if (testing::Test::HasFatalFailure()) return;
@@ -243,7 +243,7 @@ void run_programs(Dtype dtype, uint64_t first, uint64_t count, double tolerance,
 // One run of the body's kernel. Where `in_place`, each output stands in the memory of an input that
 // it may have.
 std::vector<Array> run_kernel(const Graph& body, const std::vector<Array>& args, bool in_place) {
-  const auto kernel = cpu::fused_kernel(std::make_shared<const Graph>(body));
+  const auto kernel = cpu::fused_kernel({.body = std::make_shared<const Graph>(body)});
   std::vector<Array> in, out;
   std::vector<View> in_views, out_views;
   for (const Array& a : args) {

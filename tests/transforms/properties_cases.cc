@@ -109,7 +109,7 @@ const std::vector<Covered>& covered_elsewhere() {
       {"host_call", "HostCall"},      {"linear_solve", "Implicit"},
       {"psum", "Collectives"},        {"random_binomial", "Variates"},
       {"random_gamma", "Variates"},   {"random_gamma_grad", "Variates"},
-      {"random_poisson", "Variates"}, {"tiny", "Tiny"}};
+      {"random_poisson", "Variates"}};
   return all;
 }
 

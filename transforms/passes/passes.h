@@ -67,7 +67,8 @@ Graph push_slices_up(Graph graph);
 /// to each other, where that spares trips to memory. The last of the passes that see single
 /// operations.
 Graph fuse(Graph graph);
-/// Makes one equation of equations over arrays of a few elements, where there is a code generator.
+/// Makes one unrolled `fused` equation of equations over arrays of a few elements, where there is a
+/// code generator.
 Graph tiny(Graph graph);
 /// Runs equations that treat the rows of large arrays one by one, a product and what follows it, on
 /// blocks of rows that stay in the cache, where that spares enough trips to memory.

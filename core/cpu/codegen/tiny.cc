@@ -10,8 +10,8 @@
 namespace spruce::fusion {
 namespace {
 
-std::unique_ptr<const TinyKernel> make([[maybe_unused]] const Graph& body,
-                                       [[maybe_unused]] const TinyLoop* loop) {
+std::unique_ptr<const PreparedKernel> make([[maybe_unused]] const Graph& body,
+                                           [[maybe_unused]] const TinyLoop* loop) {
 #ifdef SPRUCE_HAS_XBYAK
   if (cpu::isa_level() != cpu::IsaLevel::kBase) return cpu::x64::make_tiny(body, loop);
 #endif
@@ -27,8 +27,8 @@ int64_t tiny_work([[maybe_unused]] const Graph& graph, [[maybe_unused]] const Eq
   return -1;
 }
 
-std::unique_ptr<const TinyKernel> make_tiny(const Graph& body) { return make(body, nullptr); }
-std::unique_ptr<const TinyKernel> make_tiny_loop(const Graph& body, const TinyLoop& loop) {
+std::unique_ptr<const PreparedKernel> make_tiny(const Graph& body) { return make(body, nullptr); }
+std::unique_ptr<const PreparedKernel> make_tiny_loop(const Graph& body, const TinyLoop& loop) {
   return make(body, &loop);
 }
 

@@ -2,21 +2,21 @@
 #include "spruce/core/cpu/fusion/fused_kernel.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "spruce/core/cpu/fusion/nest.h"
+#include "spruce/core/cpu/fusion/plain_kernel.h"
 #include "spruce/core/cpu/index/copy.h"
+#include "spruce/core/fusion/tiny.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
 
-size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 // Loop nests one after the other; what passes between them stands in the workspace.
-class FusedKernel final : public PreparedKernel {
+class LoopNests final : public PreparedKernel {
  public:
-  FusedKernel(GraphPtr body, const fusion::Schedule& schedule);
+  LoopNests(GraphPtr body, const fusion::Schedule& schedule);
   void run(const KernelArgs& args) const override;
   size_t workspace_bytes() const override { return workspace_ + shared_ + thread_; }
   bool in_place(size_t in, size_t out) const override {
@@ -36,7 +36,7 @@ class FusedKernel final : public PreparedKernel {
   Copy copy_of(const fusion::Schedule& s, size_t k) const;
   Storage in_workspace(int64_t bytes) {
     const Storage storage{Storage::Kind::kWorkspace, workspace_, nullptr};
-    workspace_ += aligned(static_cast<size_t>(bytes));
+    workspace_ += workspace_size(static_cast<size_t>(bytes));
     return storage;
   }
   void choose_in_place(const fusion::Schedule& s);
@@ -50,17 +50,17 @@ class FusedKernel final : public PreparedKernel {
   size_t workspace_ = 0, shared_ = 0, thread_ = 0;
 };
 
-FusedKernel::FusedKernel(GraphPtr body, const fusion::Schedule& s) : body_(std::move(body)) {
+LoopNests::LoopNests(GraphPtr body, const fusion::Schedule& s) : body_(std::move(body)) {
   choose_homes(s);
   for (size_t p = 0; p < s.phases.size(); ++p) {
     nests_.emplace_back(NestSource{*body_, s, storages_}, static_cast<int>(p));
-    shared_ = std::max(shared_, aligned(nests_.back().shared_bytes()));
-    thread_ = std::max(thread_, aligned(nests_.back().thread_bytes()));
+    shared_ = std::max(shared_, workspace_size(nests_.back().shared_bytes()));
+    thread_ = std::max(thread_, workspace_size(nests_.back().thread_bytes()));
   }
   choose_in_place(s);
 }
 
-void FusedKernel::choose_homes(const fusion::Schedule& s) {
+void LoopNests::choose_homes(const fusion::Schedule& s) {
   const Graph& g = *body_;
   storages_.resize(g.avals.size());
   const auto storage = [&](ValueId v) -> Storage& { return storages_[static_cast<size_t>(v)]; };
@@ -116,7 +116,7 @@ void FusedKernel::choose_homes(const fusion::Schedule& s) {
   }
 }
 
-FusedKernel::Copy FusedKernel::copy_of(const fusion::Schedule& s, size_t k) const {
+LoopNests::Copy LoopNests::copy_of(const fusion::Schedule& s, size_t k) const {
   const ValueId y = body_->outputs[k], r = s.root_of(y);
   Copy c;
   c.from = storages_[static_cast<size_t>(r)];
@@ -134,7 +134,7 @@ FusedKernel::Copy FusedKernel::copy_of(const fusion::Schedule& s, size_t k) cons
 
 // An input whose memory an output may take: of the same extent, no slice of it read, and read for
 // the last time before the output's element at the same place is written.
-void FusedKernel::choose_in_place(const fusion::Schedule& s) {
+void LoopNests::choose_in_place(const fusion::Schedule& s) {
   const Graph& g = *body_;
   in_place_.assign(g.inputs.size() * g.outputs.size(), false);
   if (!copies_.empty()) return;
@@ -156,7 +156,7 @@ void FusedKernel::choose_in_place(const fusion::Schedule& s) {
   }
 }
 
-void FusedKernel::run(const KernelArgs& args) const {
+void LoopNests::run(const KernelArgs& args) const {
   char* workspace = static_cast<char*>(args.workspace);
   const NestMemory memory{args.in, args.out, workspace};
   for (const Nest& nest : nests_)
@@ -171,61 +171,16 @@ void FusedKernel::run(const KernelArgs& args) const {
   }
 }
 
-// One equation after the other, each value in its own part of the workspace.
-class PlainKernel final : public PreparedKernel {
- public:
-  explicit PlainKernel(GraphPtr body) : body_(std::move(body)) {
-    const Graph& g = *body_;
-    for (const Equation& e : g.equations) {
-      for (const ValueId v : e.outputs) {
-        at_.resize(g.avals.size(), 0);
-        at_[static_cast<size_t>(v)] = bytes_;
-        bytes_ += aligned(static_cast<size_t>(g.avals[static_cast<size_t>(v)].bytes()));
-      }
-    }
-  }
-
-  void run(const KernelArgs& args) const override {
-    const Graph& g = *body_;
-    std::vector<View> views(g.avals.size());
-    const auto set = [&](ValueId v, void* data) {
-      views[static_cast<size_t>(v)] = {data, &g.avals[static_cast<size_t>(v)]};
-    };
-    for (size_t i = 0; i < g.inputs.size(); ++i) set(g.inputs[i], args.in[i].data);
-    for (const Graph::Constant& c : g.constants) set(c.id, spruce::internal::mutable_data(c.value));
-    std::vector<View> in;
-    for (const Equation& e : g.equations) {
-      in.clear();
-      for (const ValueId v : e.inputs) in.push_back(views[static_cast<size_t>(v)]);
-      const ValueId y = e.outputs[0];
-      if (e.primitive->kind == PrimitiveKind::kView) {
-        set(y, in[0].data);
-        continue;
-      }
-      set(y, static_cast<char*>(args.workspace) + at_[static_cast<size_t>(y)]);
-      e.primitive->cpu({in, {&views[static_cast<size_t>(y)], 1}, e.params});
-    }
-    for (size_t k = 0; k < g.outputs.size(); ++k) {
-      const View& v = views[static_cast<size_t>(g.outputs[k])];
-      const auto bytes = static_cast<size_t>(v.aval->bytes());
-      if (bytes > 0) std::memcpy(args.out[k].data, v.data, bytes);
-    }
-  }
-  size_t workspace_bytes() const override { return bytes_; }
-  bool in_place(size_t, size_t) const override { return false; }
-
- private:
-  GraphPtr body_;
-  std::vector<size_t> at_;
-  size_t bytes_ = 0;
-};
-
 }  // namespace
 
-std::unique_ptr<const PreparedKernel> fused_kernel(const GraphPtr& body) {
-  const std::optional<fusion::Schedule> schedule = fusion::schedule_of(*body);
-  if (!schedule) return std::make_unique<const PlainKernel>(body);
-  return std::make_unique<const FusedKernel>(body, *schedule);
+std::unique_ptr<const PreparedKernel> fused_kernel(const GroupParams& group) {
+  if (group.unrolled) {
+    if (auto kernel = fusion::make_tiny(*group.body)) return kernel;
+    return plain_kernel(group.body);
+  }
+  const std::optional<fusion::Schedule> schedule = fusion::schedule_of(*group.body);
+  if (!schedule) return plain_kernel(group.body);
+  return std::make_unique<const LoopNests>(group.body, *schedule);
 }
 
 }  // namespace spruce::cpu

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of a fused graph.
+// The kernel of a group of equations.
 #pragma once
 
-#include "spruce/core/graph/graph.h"
+#include "spruce/core/rules/group.h"
 
 namespace spruce::cpu {
 
-/// A kernel that computes the outputs of `body`, a graph of fusible equations, from its inputs.
-/// Bodies without a schedule of loop nests run one equation after the other.
-std::unique_ptr<const PreparedKernel> fused_kernel(const GraphPtr& body);
+/// A kernel that computes the outputs of the group from its inputs: straight-line code, or loop
+/// nests. Where neither can be made, its equations run one after the other.
+std::unique_ptr<const PreparedKernel> fused_kernel(const GroupParams& group);
 
 }  // namespace spruce::cpu

@@ -13,8 +13,7 @@ namespace spruce::cpu::x64 {
 std::unique_ptr<const StageKernel> make_stage(const Stage& stage, IsaLevel level);
 
 /// make_tiny and make_tiny_loop for a processor with AVX2.
-std::unique_ptr<const fusion::TinyKernel> make_tiny(const Graph& body,
-                                                    const fusion::TinyLoop* loop);
+std::unique_ptr<const PreparedKernel> make_tiny(const Graph& body, const fusion::TinyLoop* loop);
 /// tiny_work.
 int64_t work_of(const Graph& graph, const Equation& equation);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of elementwise operations, broadcasts and reductions that run as one. Made by the pass
-// `fuse`, never by users.
+// A group of equations that runs as one. Made by the passes `fuse` and `tiny`, never by users.
 #include <algorithm>
 
 #include "spruce/core/cpu/fusion/fused_kernel.h"
@@ -15,12 +14,35 @@ namespace {
 
 using internal::at;
 
+std::vector<Aval> fused_shapes(const ShapeArgs& a) {
+  const GraphPtr& body = a.params.get<GroupParams>().body;
+  if (body == nullptr) throw GraphError(std::string(a.op) + ": has no body");
+  if (a.in.size() != body->inputs.size()) {
+    throw ShapeError(std::string(a.op) + ": the body has " + std::to_string(body->inputs.size()) +
+                     " inputs, " + std::to_string(a.in.size()) + " are given");
+  }
+  for (size_t i = 0; i < a.in.size(); ++i) {
+    const Aval& want = body->avals[at(body->inputs[i])];
+    if (want.dtype != a.in[i]->dtype || !(want.shape == a.in[i]->shape)) {
+      throw ShapeError(std::string(a.op) + ": input " + std::to_string(i) + " is " +
+                       to_string(*a.in[i]) + ", the body takes " + to_string(want));
+    }
+  }
+  std::vector<Aval> out;
+  for (const ValueId v : body->outputs) out.push_back(body->avals[at(v)]);
+  return out;
+}
+
+std::vector<Array> fused_expand(std::span<const Array> in, const Params& params) {
+  return internal::apply_graph(*params.get<GroupParams>().body, in);
+}
+
 std::unique_ptr<const PreparedKernel> fused_prepare(const PrepareArgs& a) {
-  return cpu::fused_kernel(a.params.get<GroupParams>().body);
+  return cpu::fused_kernel(a.params.get<GroupParams>());
 }
 
 void fused_kernel(const KernelArgs& a) {
-  const auto prepared = cpu::fused_kernel(a.params.get<GroupParams>().body);
+  const auto prepared = cpu::fused_kernel(a.params.get<GroupParams>());
   const cpu::Workspace workspace(prepared->workspace_bytes());
   prepared->run({a.in, a.out, a.params, workspace.data()});
 }
@@ -57,7 +79,9 @@ std::optional<std::vector<State>> states_of(const Graph& body, int64_t all, int6
 }
 
 rules::RowReads fused_rows(const RowArgs& a) {
-  const Graph& body = *a.params.get<GroupParams>().body;
+  const auto& group = a.params.get<GroupParams>();
+  if (group.unrolled) return {};
+  const Graph& body = *group.body;
   const std::optional<fusion::Schedule> schedule = fusion::schedule_of(body);
   if (!schedule) return {};
   const std::vector<bool>& cross_block = schedule->cross_block;
@@ -80,18 +104,18 @@ Params fused_row_params(const Params& params, int64_t rows) {
   for (size_t v = 0; v < out->avals.size(); ++v) {
     if ((*states)[v] == State::kRows) out->avals[v].shape[0] = rows;
   }
-  return Params::make(GroupParams{std::move(out)});
+  return Params::make(GroupParams{.body = std::move(out)});
 }
 
 }  // namespace
 
 extern constinit const Primitive fused_p = {
     .name = "fused",
-    .shapes = rules::group_shapes,
+    .shapes = fused_shapes,
     .cpu = fused_kernel,
     .params = kParamsOf<GroupParams>,
     .kind = PrimitiveKind::kGroup,
-    .expand = rules::group_expand,
+    .expand = fused_expand,
     .prepare = fused_prepare,
     .rows = fused_rows,
     .row_params = fused_row_params,

@@ -225,9 +225,19 @@ struct Result {
   std::vector<char> memory;
 };
 
+// `in` and `out` have one pointer for each input and output.
+void run(const PreparedKernel& kernel, const std::vector<void*>& in,
+         const std::vector<void*>& out) {
+  std::vector<View> from, to;
+  for (void* p : in) from.push_back({p, nullptr});
+  for (void* p : out) to.push_back({p, nullptr});
+  std::vector<char> workspace(kernel.workspace_bytes());
+  kernel.run({from, to, Params{}, workspace.data()});
+}
+
 // Each pair that may share memory gives the same results when it does.
-void expect_in_place(const TinyKernel& kernel, const Graph& graph, const std::vector<Array>& args,
-                     std::vector<Result>& results) {
+void expect_in_place(const PreparedKernel& kernel, const Graph& graph,
+                     const std::vector<Array>& args, std::vector<Result>& results) {
   for (size_t i = 0; i < args.size(); ++i) {
     for (size_t k = 0; k < results.size(); ++k) {
       const int64_t bytes = args[i].aval().bytes();
@@ -238,12 +248,12 @@ void expect_in_place(const TinyKernel& kernel, const Graph& graph, const std::ve
       std::vector<char> shared(size + 1);
       std::memcpy(shared.data(), internal::mutable_data(args[i]), size);
       std::vector<Result> others(results);
-      std::vector<const void*> in;
+      std::vector<void*> in;
       std::vector<void*> out;
       for (const Array& a : args) in.push_back(internal::mutable_data(a));
       for (Result& r : others) out.push_back(r.data());
       in[i] = out[k] = shared.data();
-      kernel.run(in.data(), out.data(), 1);
+      run(kernel, in, out);
       std::memcpy(others[k].data(), shared.data(), size);
       for (size_t j = 0; j < results.size(); ++j)
         EXPECT_EQ(others[j].memory, results[j].memory) << i << " " << k << "\n" << graph.text();
@@ -265,7 +275,7 @@ TEST(Tiny, RunsRandomGraphs) {
     const auto kernel = make_tiny(graph);
     ASSERT_NE(kernel, nullptr) << graph.text();
     std::vector<Array> args;
-    std::vector<const void*> in;
+    std::vector<void*> in;
     for (const ValueId v : graph.inputs) {
       args.push_back(random.array(graph.avals[static_cast<size_t>(v)]));
       in.push_back(internal::mutable_data(args.back()));
@@ -275,7 +285,7 @@ TEST(Tiny, RunsRandomGraphs) {
     for (const ValueId v : graph.outputs)
       results.emplace_back(graph.avals[static_cast<size_t>(v)].bytes());
     for (Result& r : results) out.push_back(r.data());
-    kernel->run(in.data(), out.data(), 1);
+    run(*kernel, in, out);
     const std::vector<Array> want = evaluate(graph, args);
     expect_in_place(*kernel, graph, args, results);
     if (HasFailure()) return;
@@ -314,12 +324,12 @@ TEST(Tiny, RunsLoopsWhoseCarryStaysInRegisters) {
     for (size_t k = 0; k < 3; ++k)
       graph.outputs.push_back(static_cast<ValueId>(random.below(graph.avals.size())));
     check(graph);
+    const int64_t length = loop.length = static_cast<int64_t>(random.below(6));
     const auto kernel = make_tiny_loop(graph, loop);
     ASSERT_NE(kernel, nullptr) << graph.text();
-    const int64_t length = static_cast<int64_t>(random.below(6));
     const size_t first_slice = static_cast<size_t>(loop.consts + loop.carry);
     std::vector<Array> args;
-    std::vector<const void*> in;
+    std::vector<void*> in;
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
       Aval aval = graph.avals[static_cast<size_t>(graph.inputs[i])];
       if (i >= first_slice) aval.shape = rules::with_front(aval.shape, length);
@@ -333,7 +343,7 @@ TEST(Tiny, RunsLoopsWhoseCarryStaysInRegisters) {
       results.emplace_back(k < static_cast<size_t>(loop.carry) ? bytes : bytes * length);
     }
     for (Result& r : results) out.push_back(r.data());
-    kernel->run(in.data(), out.data(), length);
+    run(*kernel, in, out);
 
     std::vector<Array> now(args);
     const std::string what = "seed " + std::to_string(seed) + "\n" + graph.text();

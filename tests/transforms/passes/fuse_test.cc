@@ -25,7 +25,7 @@ TEST(Fuse, AChainOfOperationsIsOne) {
   return d
 })",
                R"(graph(a: f32[3], b: f32[3]) {
-  c: f32[3] = fused[body=graph(a: f32[3], b: f32[3]) {
+  c: f32[3] = fused[unrolled=false body=graph(a: f32[3], b: f32[3]) {
     c: f32[3] = mul a b
     d: f32[3] = exp c
     return d
@@ -50,7 +50,7 @@ TEST(Fuse, TakesLongSlicesIn) {
   return d
 })",
                R"(graph(a: f32[4,256]) {
-  b: f32[4,128] = fused[body=graph(a: f32[4,256]) {
+  b: f32[4,128] = fused[unrolled=false body=graph(a: f32[4,256]) {
     b: f32[4,128] = slice[start=[0,0] limit=[4,128] stride=[1,1]] a
     c: f32[4,128] = slice[start=[0,128] limit=[4,256] stride=[1,1]] a
     d: f32[4,128] = mul b c
@@ -86,7 +86,7 @@ TEST(Fuse, TakesALongConcatenationIn) {
   return e
 })",
                R"(graph(a: f32[4,128], b: f32[4,128]) {
-  c: f32[4,256] = fused[body=graph(a: f32[4,128], b: f32[4,128]) {
+  c: f32[4,256] = fused[unrolled=false body=graph(a: f32[4,128], b: f32[4,128]) {
     c: f32[4,128] = mul a b
     d: f32[4,128] = exp c
     e: f32[4,256] = concatenate[axis=1] d c
@@ -124,7 +124,7 @@ TEST(Fuse, ASliceOfWhatIsComputedBeginsAnotherGroup) {
 })",
                R"(graph(a: f32[512]) {
   b: f32[512] = exp a
-  c: f32[256] = fused[body=graph(a: f32[512]) {
+  c: f32[256] = fused[unrolled=false body=graph(a: f32[512]) {
     b: f32[256] = slice[start=[0] limit=[256] stride=[1]] a
     c: f32[256] = sqrt b
     return c
@@ -198,7 +198,7 @@ TEST(Fuse, BodiesOfLoopsFuseToo) {
 })",
                "graph(a: f32[3], b: f32[4,3]) {\n  c: f32[3] = " + scan +
                    R"(body=graph(a: f32[3], b: f32[3]) {
-    c: f32[3] = fused[body=graph(a: f32[3], b: f32[3]) {
+    c: f32[3] = fused[unrolled=false body=graph(a: f32[3], b: f32[3]) {
       c: f32[3] = mul a b
       d: f32[3] = exp c
       return d
@@ -225,7 +225,7 @@ TEST(Fuse, OneGroupEachSideOfAProductAndConstantsWithin) {
   return m o
 })",
                R"(graph(a: f32[9,4], b: f32[4], c: f32[4,2], d: f32[9,2]) {
-  e: f32[9,4], h: f32[4] = fused[body=graph(a: f32[4], c: f32[9,4]) {
+  e: f32[9,4], h: f32[4] = fused[unrolled=false body=graph(a: f32[4], c: f32[9,4]) {
     b: f32[9,4] = broadcast_in_dim[shape=[9,4] broadcast_dimensions=[1]] a
     d: f32[9,4] = add c b
     e: f32[9,4] = tanh d
@@ -234,7 +234,7 @@ TEST(Fuse, OneGroupEachSideOfAProductAndConstantsWithin) {
     return e g
   }] b a
   f: f32[9,2] = dot_general[lhs_contract=[1] rhs_contract=[0] lhs_batch=[] rhs_batch=[]] e c
-  g: f32[] = fused[body=graph(a: f32[9,2], b: f32[9,2]) {
+  g: f32[] = fused[unrolled=false body=graph(a: f32[9,2], b: f32[9,2]) {
     f: f32[] = constant {0.5}
     c: f32[9,2] = sub a b
     d: f32[9,2] = mul c c
@@ -283,12 +283,12 @@ TEST(Fuse, ALargeArrayIsNotReadTwiceWithinAGroup) {
   return f
 })",
                R"(graph(a: f32[4096,64], b: f32[]) {
-  c: f32[] = fused[body=graph(a: f32[4096,64]) {
+  c: f32[] = fused[unrolled=false body=graph(a: f32[4096,64]) {
     b: f32[4096,64] = mul a a
     c: f32[] = reduce_sum[axes=[0,1]] b
     return c
   }] a
-  d: f32[4096,64] = fused[body=graph(a: f32[], b: f32[], d: f32[4096,64]) {
+  d: f32[4096,64] = fused[unrolled=false body=graph(a: f32[], b: f32[], d: f32[4096,64]) {
     c: f32[] = mul a b
     e: f32[4096,64] = mul d c
     return e
@@ -306,7 +306,7 @@ TEST(Fuse, RowsAreNormalisedInOneGroup) {
   return d
 })",
                R"(graph(a: f32[4096,64]) {
-  b: f32[4096,64] = fused[body=graph(a: f32[4096,64]) {
+  b: f32[4096,64] = fused[unrolled=false body=graph(a: f32[4096,64]) {
     b: f32[4096] = reduce_max[axes=[1]] a
     c: f32[4096,1] = reshape[shape=[4096,1]] b
     d: f32[4096,64] = sub a c

@@ -131,7 +131,7 @@ return i)");
 
 TEST(RowBlocks, BodiesOfFusedEquationsShrink) {
   expect_halves("a: f64[8,4], b: f64[4]",
-                R"(c: f64[8,4] = fused[body=graph(a: f64[8,4], b: f64[4]) {
+                R"(c: f64[8,4] = fused[unrolled=false body=graph(a: f64[8,4], b: f64[4]) {
     l: f64[] = constant {0.5}
     c: f64[4] = exp b
     d: f64[8,4] = broadcast_in_dim[shape=[8,4] broadcast_dimensions=[1]] c
@@ -148,7 +148,7 @@ d: f64[8,4] = softmax c
 return d)",
                 R"(c: f64[2,4,4] = reshape[shape=[2,4,4]] a
 d: f64[2,4,4] = scan[length=2 consts=1 carry=0 reverse=false unroll=1 checkpoint=false body=graph(b: f64[4], a: f64[4,4]) {
-c: f64[4,4] = fused[body=graph(a: f64[4,4], b: f64[4]) {
+c: f64[4,4] = fused[unrolled=false body=graph(a: f64[4,4], b: f64[4]) {
 l: f64[] = constant {0.5}
 c: f64[4] = exp b
 d: f64[4,4] = broadcast_in_dim[shape=[4,4] broadcast_dimensions=[1]] c

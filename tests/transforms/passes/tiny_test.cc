@@ -35,7 +35,7 @@ TEST_F(Tiny, EquationsThatFollowEachOtherAreOne) {
   return d
 })",
               R"(graph(a: f32[3], b: f32[3]) {
-  c: f32[3] = tiny[body=graph(a: f32[3], b: f32[3]) {
+  c: f32[3] = fused[unrolled=true body=graph(a: f32[3], b: f32[3]) {
     c: f32[3] = mul a b
     d: f32[3] = exp c
     return d
@@ -52,11 +52,11 @@ TEST_F(Tiny, SoAreThoseBesideEachOther) {
   return c d
 })",
               R"(graph(a: f32[16], b: f32[9]) {
-  c: f32[16], d: f32[9] = tiny[body=graph(a: f32[16], c: f32[9]) {
+  c: f32[16], d: f32[9] = fused[unrolled=true body=graph(a: f32[16], d: f32[9]) {
     b: f32[] = constant {1}
-    d: f32[16] = add a b
-    e: f32[9] = add c b
-    return d e
+    c: f32[16] = add a b
+    e: f32[9] = add d b
+    return c e
   }] a b
   return c d
 })");
@@ -75,10 +75,10 @@ TEST_F(Tiny, APathThroughALargeArrayParts) {
   const Graph made = passes::tiny(parse_graph(graph));
   check(made);
   ASSERT_EQ(made.equations.size(), 4u);
-  EXPECT_STREQ(made.equations[0].primitive->name, "tiny");
+  EXPECT_STREQ(made.equations[0].primitive->name, "fused");
   EXPECT_STREQ(made.equations[1].primitive->name, "mul");
   EXPECT_STREQ(made.equations[2].primitive->name, "reduce_sum");
-  EXPECT_STREQ(made.equations[3].primitive->name, "tiny");
+  EXPECT_STREQ(made.equations[3].primitive->name, "fused");
 }
 
 TEST_F(Tiny, OneAloneStaysAsItIs) {

@@ -13,13 +13,10 @@ constexpr int64_t kMostWork = 12000;  // scalar operations of one step
 // The body with the equations that groups of them were made of.
 Graph flattened(const Graph& body) {
   return rebuild(body, [](Graph& out, Equation e, std::vector<ValueId>& renamed) {
-    const GraphPtr group = rules::group_body(e);
-    if (group == nullptr) {
+    if (const GraphPtr group = rules::group_body(e))
+      splice_for(out, e, *group, renamed);
+    else
       out.equations.push_back(std::move(e));
-      return;
-    }
-    const std::vector<ValueId> by = splice(out, *group, e.inputs);
-    for (size_t k = 0; k < by.size(); ++k) renamed[at(e.outputs[k])] = by[k];
   });
 }
 
@@ -43,36 +40,12 @@ bool is_tiny(const Graph& g) {
   return sum <= kMostWork;
 }
 
-class TinyScan final : public PreparedKernel {
- public:
-  TinyScan(std::unique_ptr<const fusion::TinyKernel> code, int64_t length, size_t pointers)
-      : code_(std::move(code)), length_(length), pointers_(pointers) {}
-
-  void run(const KernelArgs& a) const override {
-    void** pointers = static_cast<void**>(a.workspace);
-    void** outputs = pointers + a.in.size();
-    for (size_t i = 0; i < a.in.size(); ++i) pointers[i] = a.in[i].data;
-    for (size_t k = 0; k < a.out.size(); ++k) outputs[k] = a.out[k].data;
-    code_->run(pointers, outputs, length_);
-  }
-  size_t workspace_bytes() const override { return pointers_ * sizeof(void*); }
-  bool in_place(size_t, size_t) const override { return false; }
-
- private:
-  std::unique_ptr<const fusion::TinyKernel> code_;
-  int64_t length_;
-  size_t pointers_;
-};
-
 }  // namespace
 
 std::unique_ptr<const PreparedKernel> tiny_scan(const ScanParams& p) {
   const Graph body = flattened(*p.body);
   if (!is_tiny(body)) return nullptr;
-  auto code = fusion::make_tiny_loop(body, {p.consts, p.carry, p.reverse});
-  if (code == nullptr) return nullptr;
-  return std::make_unique<TinyScan>(std::move(code), p.length,
-                                    body.inputs.size() + body.outputs.size());
+  return fusion::make_tiny_loop(body, {p.consts, p.carry, p.reverse, p.length});
 }
 
 }  // namespace spruce::internal

@@ -7,11 +7,11 @@
 
 #include "spruce/core/fusion/schedule.h"
 #include "spruce/core/graph/build.h"
-#include "spruce/core/rules/group.h"
 #include "spruce/core/rules/layouts.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/fusion/groups.h"
 #include "spruce/transforms/passes/fusion/push_slices_up.h"
+#include "spruce/transforms/passes/fusion/regions.h"
 #include "spruce/transforms/passes/passes.h"
 #include "spruce/transforms/passes/rewriter.h"
 
@@ -73,12 +73,10 @@ Kinds::Kinds(const Graph& g) : fusible(g.equations.size()), free(g.equations.siz
 class FreeValuesApart {
  public:
   explicit FreeValuesApart(const Graph& graph)
-      : g_(graph), free_(graph.avals.size(), nullptr), uses_(graph.avals.size(), 0) {
-    out_.avals = graph.avals;
-    out_.inputs = graph.inputs;
-    out_.constants = graph.constants;
-    out_.outputs = graph.outputs;
-  }
+      : g_(graph),
+        out_(without_equations(graph)),
+        free_(graph.avals.size(), nullptr),
+        uses_(graph.avals.size(), 0) {}
 
   Graph run() {
     const Kinds kinds(g_);
@@ -122,16 +120,9 @@ class FreeValuesApart {
 class Fuser {
  public:
   explicit Fuser(const Graph& graph)
-      : g_(graph), kinds_(graph), fusible_(kinds_.fusible), groups_(graph) {
-    constant_.assign(g_.avals.size(), nullptr);
+      : g_(graph), kinds_(graph), fusible_(kinds_.fusible), groups_(graph), regions_(graph, 1) {
     wanted_.assign(g_.avals.size(), false);
-    met_.assign(g_.avals.size(), 0);
-    renamed_.assign(g_.avals.size(), 0);
-    member_.assign(g_.equations.size(), 0);
     for (const ValueId v : g_.outputs) wanted_[at(v)] = true;
-    for (const Graph::Constant& c : g_.constants) {
-      if (c.value.size() == 1) constant_[at(c.id)] = &c;
-    }
     for (const Equation& e : g_.equations) uniform_.push_back(is_uniform(e));
   }
 
@@ -218,57 +209,6 @@ class Fuser {
     if (pays(both)) groups_.merge(a, b, std::move(both));
   }
 
-  // The arrays that a group reads and writes. Constants of one element belong to it.
-  struct Boundary {
-    std::vector<ValueId> inputs, outputs;
-  };
-  Boundary boundary(const std::vector<size_t>& members) {
-    Boundary b;
-    ++stamp_;
-    for (const size_t m : members) member_[m] = stamp_;
-    for (const size_t m : members) {
-      for (const ValueId v : g_.equations[m].inputs) {
-        if (std::exchange(met_[at(v)], stamp_) != stamp_ && constant_[at(v)] == nullptr)
-          b.inputs.push_back(v);
-      }
-      const ValueId y = g_.equations[m].outputs[0];
-      met_[at(y)] = stamp_;
-      const auto& readers = groups_.consumers(y);
-      if (wanted_[at(y)] || std::any_of(readers.begin(), readers.end(),
-                                        [&](size_t c) { return member_[c] != stamp_; }))
-        b.outputs.push_back(y);
-    }
-    return b;
-  }
-
-  // The function that a group computes.
-  Graph body(const std::vector<size_t>& members, const Boundary& boundary) {
-    Graph b;
-    ++stamp_;
-    const auto name = [&](ValueId v) {
-      met_[at(v)] = stamp_;
-      return renamed_[at(v)] = b.add_value(g_.avals[at(v)]);
-    };
-    b.equations.reserve(members.size());
-    for (const size_t m : members) {
-      const Equation& e = g_.equations[m];
-      Equation& copy = b.equations.emplace_back(Equation{e.primitive, e.params, e.inputs, {}, {}});
-      for (ValueId& v : copy.inputs) {
-        if (met_[at(v)] != stamp_) {
-          const ValueId id = name(v);
-          if (constant_[at(v)] != nullptr)
-            b.constants.push_back({id, constant_[at(v)]->value});
-          else
-            b.inputs.push_back(id);
-        }
-        v = renamed_[at(v)];
-      }
-      copy.outputs = {name(e.outputs[0])};
-    }
-    for (const ValueId v : boundary.outputs) b.outputs.push_back(renamed_[at(v)]);
-    return b;
-  }
-
   // True if all members are elementwise over one shape, scalars apart: one loop computes them.
   bool is_one_loop(const std::vector<size_t>& members) const {
     const Shape* shape = nullptr;
@@ -282,10 +222,10 @@ class Fuser {
   }
 
   bool pays(const std::vector<size_t>& members) {
-    const Boundary arrays = boundary(members);
+    const Regions::Boundary arrays = regions_.boundary(members);
     if (arrays.inputs.size() + arrays.outputs.size() > kMostArrays) return false;
     if (is_one_loop(members)) return true;
-    const Graph b = body(members, arrays);
+    const Graph b = regions_.body(members, arrays);
     const std::optional<fusion::Schedule> s = fusion::schedule_of(b);
     if (!s) return false;
     // A value that leaves must have its elements in memory anyway.
@@ -310,11 +250,7 @@ class Fuser {
   }
 
   Graph rewritten() {
-    Graph out;
-    out.avals = g_.avals;
-    out.inputs = g_.inputs;
-    out.constants = g_.constants;
-    out.outputs = g_.outputs;
+    Graph out = without_equations(g_);
     for (const size_t group : groups_.order()) {
       const auto& members = groups_.members(group);
       const auto working = std::count_if(members.begin(), members.end(), [&](size_t m) {
@@ -324,16 +260,8 @@ class Fuser {
         for (const size_t m : members) out.equations.push_back(g_.equations[m]);
         continue;
       }
-      Equation e;
-      e.primitive = &fused_p;
-      e.place = g_.equations[members.back()].place;
-      Boundary arrays = boundary(members);
       // The copies of a free value that came together are one again.
-      Graph b = common_subexpressions(body(members, arrays));
-      e.inputs = std::move(arrays.inputs);
-      e.outputs = std::move(arrays.outputs);
-      e.params = Params::make(GroupParams{std::make_shared<const Graph>(std::move(b))});
-      out.equations.push_back(std::move(e));
+      out.equations.push_back(regions_.equation(members, false));
     }
     return out;
   }
@@ -342,13 +270,9 @@ class Fuser {
   const Kinds kinds_;
   const std::vector<bool>& fusible_;  // by equation
   Groups groups_;
-  std::vector<bool> uniform_;                     // by equation
-  std::vector<bool> wanted_;                      // by value
-  std::vector<const Graph::Constant*> constant_;  // by value: of one element
-  // Of the group at hand.
-  uint32_t stamp_ = 0;
-  std::vector<uint32_t> met_, member_;  // by value and by equation: the last stamp
-  std::vector<ValueId> renamed_;        // by value
+  Regions regions_;
+  std::vector<bool> uniform_;  // by equation
+  std::vector<bool> wanted_;   // by value
 };
 
 }  // namespace

@@ -243,11 +243,7 @@ class RowBlocks {
   }
 
   Graph rewritten() const {
-    Graph out;
-    out.avals = g_.avals;
-    out.inputs = g_.inputs;
-    out.constants = g_.constants;
-    out.outputs = g_.outputs;
+    Graph out = without_equations(g_);
     std::vector<uint8_t> behind(g_.avals.size(), 0);
     std::vector<const Equation*> after;
     size_t last = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What depends on constants alone is computed once, while compiling.
+#include "spruce/core/graph/build.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/passes/passes.h"
@@ -29,11 +30,7 @@ class Folding {
 
   Graph run() {
     const InterpreterScope scope(nullptr);
-    Graph out;
-    out.avals = from_.avals;
-    out.inputs = from_.inputs;
-    out.outputs = from_.outputs;
-    out.constants = from_.constants;
+    Graph out = without_equations(from_);
     for (Equation& e : from_.equations) {
       if (folds(e)) {
         std::vector<Array> in, results(e.outputs.size());

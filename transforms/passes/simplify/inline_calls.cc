@@ -46,8 +46,7 @@ Graph inline_once(Graph graph) {
     if (e.primitive == &linear_solve_p)
       drop_other_constants(e.params.get<LinearSolveParams>(), e.inputs);
     if (e.primitive == &checkpoint_p) hold_back(out, e.params.get<CheckpointParams>(), e.inputs);
-    const std::vector<ValueId> by = splice(out, *called, e.inputs);
-    for (size_t k = 0; k < by.size(); ++k) renamed[static_cast<size_t>(e.outputs[k])] = by[k];
+    splice_for(out, e, *called, renamed);
   });
 }
 
