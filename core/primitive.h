@@ -149,6 +149,19 @@ struct BatchArgs {
   std::span<bool> out_batched;    ///< one an output, true at first
 };
 
+/// Elements of an input that stand in an output along axes: for 0 <= i[j] < count[j], the one at
+/// begin[j] + i[j] * step[j] along each axis j of the output is the one at from[k] + the sum of
+/// i[j] * stride[j] over the j with axis[j] == k along each axis k of the input.
+struct IndexMap {
+  size_t input = 0;  ///< its number
+  Shape begin;       ///< by axis of the output
+  Shape step;        ///< the same, not negative
+  Shape count;       ///< the same
+  Shape from;        ///< by axis of the input
+  Axes axis;     ///< by axis of the output: one of the input, or -1, along which all are the same
+  Shape stride;  ///< by axis of the output, of any sign
+};
+
 /// How an input is read by some rows of the outputs, a row being a place along the first axis.
 enum class RowRead : uint8_t {
   kRows,  ///< the same rows
@@ -193,6 +206,7 @@ enum class PrimitiveKind : uint8_t {
                  ///< broadcasting)
   kReduction,    ///< params are ReduceParams
   kView,         ///< the output is the memory of input 0 with another shape
+  kMove,         ///< elements of the inputs, each axis of which is that axis of the output
   kGroup,        ///< params are GroupParams: equations that run as one
 };
 
@@ -253,6 +267,13 @@ struct Primitive {
   /// then compiling leaves out what would only move its elements (core/rules/layouts.h). Each
   /// operand is asked about by itself. Null where all have to be dense.
   bool (*takes_strides)(const StridesArgs&) = nullptr;
+  /// Where the only output has its elements from, of a primitive that does nothing but move them:
+  /// of maps that meet, the later one holds. None for a reshape that joins axes. Null for others.
+  std::vector<IndexMap> (*index_maps)(const PrepareArgs& args) = nullptr;
+  /// Of a reduction: the elementwise primitive that joins two elements, in whatever order.
+  const Primitive* combine = nullptr;
+  /// Reads about as much of input 0 as it gives, not all of it.
+  bool reads_part = false;
   /// Floating-point operations of one application; null where each element of the output (of the
   /// input, for reductions) takes about one.
   double (*flops)(const PrepareArgs& args) = nullptr;

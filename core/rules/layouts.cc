@@ -5,6 +5,7 @@
 #include <map>
 
 #include "spruce/core/graph/build.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce::rules {
@@ -15,17 +16,8 @@ using internal::at, internal::is_view;
 constexpr int64_t kAlign = 64;  // bytes to which an operand without strides has to be aligned
 constexpr int kMostMoves = 32;  // that are followed, so that long chains take linear time
 
-// What place_of() sees through.
-bool moves(const Equation& e) {
-  return e.primitive == &transpose_p || e.primitive == &slice_p || e.primitive == &reshape_p ||
-         e.primitive == &broadcast_in_dim_p;
-}
-
 // What moves elements and computes nothing.
-bool only_copies(const Equation& e) {
-  return moves(e) || e.primitive == &concatenate_p || e.primitive == &rev_p ||
-         e.primitive == &pad_p;
-}
+bool only_copies(const Equation& e) { return e.primitive->index_maps != nullptr; }
 
 bool has_strides(const Shape& shape, const Shape& strides) {
   const Shape dense = row_major_strides(shape);
@@ -42,54 +34,18 @@ class Coordinates {
     for (int i = 0; i < shape.rank(); ++i) axis_.push_back(i), step_[i] = 1;
   }
 
-  // The array at hand is the transpose of the one in which coordinates are sought next; and so on.
-  void transpose(const Axes& perm) {
-    Shape from = from_;
-    for (int j = 0; j < perm.rank(); ++j) from[static_cast<int>(perm[j])] = from_[j];
-    from_ = from;
-    for (int64_t& a : axis_) a = a < 0 ? a : perm[static_cast<int>(a)];
-  }
-  void slice(const Shape& start, const Shape& stride) {
-    for (int j = 0; j < from_.rank(); ++j) from_[j] = start[j] + from_[j] * stride[j];
-    for (int i = 0; i < axis_.rank(); ++i)
-      step_[i] *= axis_[i] < 0 ? 1 : stride[static_cast<int>(axis_[i])];
-  }
-  void broadcast(const Axes& dimensions, const Shape& before) {
-    Shape from = Shape::filled(before.rank(), 0);
-    Axes to = Axes::filled(from_.rank(), -1);
-    for (int k = 0; k < before.rank(); ++k) {
-      if (before[k] == 1) continue;
-      from[k] = from_[static_cast<int>(dimensions[k])];
-      to[static_cast<int>(dimensions[k])] = k;
+  // The array at hand is made as the map says of the one in which coordinates are sought next.
+  void compose(const IndexMap& m) {
+    Shape from = m.from;
+    for (int j = 0; j < from_.rank(); ++j) {
+      if (m.axis[j] >= 0) from[m.axis[j]] += from_[j] * m.stride[j];
     }
-    for (int64_t& a : axis_) a = a < 0 ? a : to[static_cast<int>(a)];
     from_ = from;
-  }
-  // False where axes of `before` are joined.
-  bool reshape(const Shape& before, const Shape& after) {
-    Shape from = Shape::filled(before.rank(), 0);
-    Axes to = Axes::filled(after.rank(), -1);
-    Shape inner = Shape::filled(after.rank(), 0);
-    int j = 0;
-    for (int k = 0; k < before.rank(); ++k) {
-      if (before[k] == 1) continue;
-      int64_t left = before[k];
-      while (left > 1) {
-        if (j == after.rank() || left % after[j] != 0) return false;
-        left /= after[j];
-        if (after[j] != 1) to[j] = k, inner[j] = left;
-        from[k] += from_[j] * left;
-        ++j;
-      }
-    }
     for (int i = 0; i < axis_.rank(); ++i) {
       if (axis_[i] < 0) continue;
-      const auto a = static_cast<int>(axis_[i]);
-      step_[i] *= inner[a];
-      axis_[i] = to[a];
+      step_[i] *= m.stride[axis_[i]];
+      axis_[i] = m.axis[axis_[i]];
     }
-    from_ = from;
-    return true;
   }
 
   // In memory where the array at hand has these strides.
@@ -120,7 +76,9 @@ class Layouts::Finder {
         users_(g.avals.size()),
         wanted_(g.avals.size(), 0),
         written_(g.equations.size()) {
+    map_of_.assign(g.equations.size(), -1);
     for (size_t n = 0; n < g.equations.size(); ++n) {
+      find_map(n);
       for (const ValueId v : g.equations[n].outputs) source_[at(v)] = static_cast<int64_t>(n);
       for (const ValueId v : g.equations[n].inputs) users_[at(v)].push_back(n);
     }
@@ -144,7 +102,7 @@ class Layouts::Finder {
     for (size_t n = 0; n < g_.equations.size(); ++n) {
       const Equation& e = g_.equations[n];
       const bool moved = std::any_of(e.inputs.begin(), e.inputs.end(), [&](ValueId v) {
-        return out_.results_[at(v)] || (source(v) != nullptr && moves(*source(v)));
+        return out_.results_[at(v)] || moves(source_[at(v)]);
       });
       if (moved && may_read(e)) out_.inputs_[n] = inputs_of(n);
     }
@@ -164,6 +122,28 @@ class Layouts::Finder {
   const Shape& shape(ValueId v) const { return g_.avals[at(v)].shape; }
   const Equation* source(ValueId v) const {
     return source_[at(v)] < 0 ? nullptr : &g_.equations[static_cast<size_t>(source_[at(v)])];
+  }
+  // What place_of() sees through: the whole of a result out of one array, forwards.
+  void find_map(size_t n) {
+    const Equation& e = g_.equations[n];
+    std::vector<IndexMap> maps = index_maps_of(g_, e);
+    std::erase_if(maps, [](const IndexMap& m) { return m.count.numel() == 0; });
+    const bool forwards =
+        maps.size() == 1 && covers(maps[0], shape(e.outputs[0])) &&
+        std::all_of(maps[0].stride.begin(), maps[0].stride.end(), [](int64_t s) { return s > 0; });
+    if (!forwards) return;
+    map_of_[n] = static_cast<int32_t>(maps_.size());
+    maps_.push_back(maps[0]);
+  }
+  // That map of an equation; null without one, and for -1.
+  const IndexMap* map(int64_t n) const {
+    const int32_t at = n < 0 ? -1 : map_of_[static_cast<size_t>(n)];
+    return at < 0 ? nullptr : &maps_[static_cast<size_t>(at)];
+  }
+  // An equation that need not run if nobody needs its elements where it puts them.
+  bool moves(int64_t n) const {
+    return map(n) != nullptr ||
+           (n >= 0 && g_.equations[static_cast<size_t>(n)].primitive == &reshape_p);
   }
   bool used_once(ValueId v) const { return wanted_[at(v)] == 0 && users_[at(v)].size() == 1; }
 
@@ -193,19 +173,10 @@ class Layouts::Finder {
     Coordinates c(shape(v));
     from = v;
     int left = kMostMoves;
-    for (const Equation* e = source(v); e != nullptr && moves(*e) && left-- > 0; e = source(from)) {
-      const ValueId before = e->inputs[0];
-      if (e->primitive == &transpose_p) {
-        c.transpose(e->params.get<TransposeParams>().perm);
-      } else if (e->primitive == &broadcast_in_dim_p) {
-        c.broadcast(e->params.get<BroadcastInDimParams>().broadcast_dimensions, shape(before));
-      } else if (e->primitive == &slice_p) {
-        if (!slices) break;
-        const auto& p = e->params.get<SliceParams>();
-        c.slice(p.start, p.stride);
-      } else if (!c.reshape(shape(before), shape(from))) {
-        break;
-      }
+    for (int64_t n = source_[at(v)]; map(n) != nullptr && left-- > 0; n = source_[at(from)]) {
+      const ValueId before = g_.equations[static_cast<size_t>(n)].inputs[map(n)->input];
+      if (!slices && reads_part(*map(n), shape(before))) break;
+      c.compose(*map(n));
       from = before;
     }
     // A view has the memory of what it shows, which may stand elsewhere.
@@ -257,7 +228,7 @@ class Layouts::Finder {
         bool all = true;
         for (size_t i = 0; i < in.size(); ++i) all = all && (e.inputs[i] != x || in[i]);
         if (all) continue;
-        if (!moves(e)) return false;
+        if (!moves(static_cast<int64_t>(n))) return false;
         open.push_back(e.outputs[0]);
       }
     }
@@ -301,15 +272,17 @@ class Layouts::Finder {
       Coordinates c(shape(v));
       for (size_t i = chain.size(); i-- > 0;) {
         const Equation& m = *chain[i];
+        const Shape &before = shape(m.inputs[0]), &after = shape(m.outputs[0]);
+        std::optional<IndexMap> back = reshape_map(after, before);
         if (m.primitive == &transpose_p)
-          c.transpose(inverse_axes(m.params.get<TransposeParams>().perm));
-        else if (!c.reshape(shape(m.outputs[0]), shape(m.inputs[0])))
-          return;
+          back = transpose_map(inverse_axes(m.params.get<TransposeParams>().perm), before);
+        if (!back) return;
+        c.compose(*back);
       }
       Shape start = Shape::filled(shape(part).rank(), 0);
       start[axis] = begin;
       begin += shape(part)[axis];
-      c.slice(start, Shape::filled(start.rank(), 1));
+      c.compose(slice_map(start, Shape::filled(start.rank(), 1), shape(part)));
       StridedPlace p = c.in(whole, 0, row_major_strides(shape(whole)));
       const auto k = std::find(s->outputs.begin(), s->outputs.end(), v) - s->outputs.begin();
       if (!takes(static_cast<size_t>(source_[at(v)]), true, static_cast<size_t>(k), p)) return;
@@ -339,7 +312,7 @@ class Layouts::Finder {
       const Equation& e = g_.equations[n];
       const bool read = std::any_of(e.outputs.begin(), e.outputs.end(),
                                     [&](ValueId v) { return needed[at(v)] != 0; });
-      if (!written_[n].empty() || (moves(e) && !read)) {
+      if (!written_[n].empty() || (moves(static_cast<int64_t>(n)) && !read)) {
         for (const ValueId v : written_[n]) needed[at(v)] |= static_cast<uint8_t>(read);
         out_.skipped_[n] = 1;
         continue;
@@ -351,7 +324,9 @@ class Layouts::Finder {
   const Graph& g_;
   const Takers takers_;
   Layouts& out_;
-  std::vector<uint8_t> lives_;                 // by value: in memory at all times
+  std::vector<uint8_t> lives_;  // by value: in memory at all times
+  std::vector<IndexMap> maps_;
+  std::vector<int32_t> map_of_;                // by equation: which, or -1
   std::vector<int64_t> source_;                // by value: the equation that makes it, or -1
   std::vector<std::vector<size_t>> users_;     // by value: equations that read it
   std::vector<uint8_t> wanted_;                // by value: an output

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Primitives that the code generator writes itself: elementwise ones, what moves elements without
-// an order of its own, reductions, and whole bodies of such.
+// Primitives that the code generator writes itself: elementwise ones, what moves elements,
+// reductions, and whole bodies of such.
 #include <string_view>
 #include <utility>
 
 #include "spruce/core/rules/group.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/cuda/codegen/loops.h"
 #include "spruce/cuda/codegen/sequence.h"
 #include "spruce/cuda/codegen/strided.h"
+#include "spruce/cuda/codegen/walk.h"
 
 namespace spruce::cuda {
 namespace {
@@ -89,14 +91,25 @@ bool write(const PrepareArgs& args, const Graph& g, Kernels& out) {
   return true;
 }
 
+// One copy after the other: where they meet, the later one holds.
+void move(const PrepareArgs& args, const std::vector<IndexMap>& maps, Kernels& out) {
+  const int64_t bytes = size_of(args.out[0]->dtype);
+  for (const IndexMap& m : maps) {
+    const rules::MappedMemory from = rules::memory_of_input(m, input_strides(args, m.input)),
+                              to = rules::memory_of_output(m, output_strides(args, 0));
+    strided_copy(args, m.count, bytes, {of_input(m.input), from.offset, from.strides},
+                 {of_output(0), to.offset, to.strides}, out);
+  }
+}
+
 }  // namespace
 
 Kernels generate(const Primitive& primitive, const PrepareArgs& args, bool& known) {
   Kernels out;
   if (primitive.kind == PrimitiveKind::kGroup) {
-    const Graph& body = *args.params.get<GroupParams>().body;
-    known = write(args, body, out);
-    return known || &primitive == &fused_p ? out : sequence(args, body, known);
+    const auto& group = args.params.get<GroupParams>();
+    known = write(args, *group.body, out);
+    return known || !group.unrolled ? out : sequence(args, *group.body, known);
   }
   if (primitive.kind == PrimitiveKind::kView) {
     known = true;
@@ -105,7 +118,12 @@ Kernels generate(const Primitive& primitive, const PrepareArgs& args, bool& know
   }
   known = primitive.scalar != nullptr || reduction_name(primitive) != nullptr ||
           &primitive == &broadcast_in_dim_p || &primitive == &iota_p;
-  if (known) known = write(args, graph_of(primitive, args), out);
+  if (known) {
+    known = write(args, graph_of(primitive, args), out);
+  } else if (primitive.index_maps != nullptr) {
+    move(args, primitive.index_maps(args), out);
+    known = true;
+  }
   return out;
 }
 

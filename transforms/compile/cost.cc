@@ -44,12 +44,6 @@ bool has_graphs(const Equation& e) {
   return found;
 }
 
-// Reads as many elements of its first input as it writes.
-bool takes_part(const Primitive& p) {
-  const std::string_view name = p.name;
-  return name == "slice" || name == "dynamic_slice" || name == "gather" || name == "window_gather";
-}
-
 Cost cost_of(const Graph& graph, const Equation& e) {
   const Primitive& p = *e.primitive;
   const auto bytes = [&](ValueId v) {
@@ -63,7 +57,7 @@ Cost cost_of(const Graph& graph, const Equation& e) {
     if (std::find(e.inputs.begin(), e.inputs.begin() + static_cast<std::ptrdiff_t>(i), v) !=
         e.inputs.begin() + static_cast<std::ptrdiff_t>(i))
       continue;
-    c.bytes_read += i == 0 && takes_part(p) ? std::min(bytes(v), c.bytes_written) : bytes(v);
+    c.bytes_read += i == 0 && p.reads_part ? std::min(bytes(v), c.bytes_written) : bytes(v);
   }
   if (has_graphs(e)) {
     const Cost inner = nested_cost(e);

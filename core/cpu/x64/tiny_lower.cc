@@ -3,27 +3,23 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 
 #include "spruce/core/cpu/x64/lower.h"
 #include "spruce/core/cpu/x64/tiny_elements.h"
 #include "spruce/core/cpu/x64/tiny_moves.h"
-#include "spruce/core/ops/linalg.h"
+#include "spruce/core/ops/binary.h"
+#include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/reduce.h"
+#include "spruce/core/rules/shape.h"
 
 namespace spruce::cpu::x64 {
 namespace {
 
-const Primitive& named(const char* name) { return *find_primitive(name); }
-
 // The primitive that joins two elements of a reduction, or null. Products of floats stay with the
 // kernel, which knows zeros among factors that overflow.
-const Primitive* joining(std::string_view reduction, Dtype dtype) {
-  if (reduction == "reduce_sum") return &named("add");
-  if (reduction == "reduce_prod") return is_floating(dtype) ? nullptr : &named("mul");
-  if (reduction == "reduce_max") return &named("max");
-  if (reduction == "reduce_min") return &named("min");
-  return nullptr;
+const Primitive* joining(const Equation& reduction, Dtype dtype) {
+  const Primitive* join = reduction.primitive->combine;
+  return is_bool(dtype) || (join == &mul_p && is_floating(dtype)) ? nullptr : join;
 }
 
 // For each element of the result, the elements of the input that are reduced to it.
@@ -149,18 +145,16 @@ class Lowering {
       }
       return true;
     }
-    const std::string_view name = eq.primitive->name;
-    if (name == "iota") {
+    if (eq.primitive == &iota_p) {
       const Array counts = internal::make_array(out);
       const View view{internal::mutable_data(counts), &out};
       eq.primitive->cpu({{}, std::span<const View>(&view, 1), eq.params});
       result = elements_.constants(counts);
       return true;
     }
-    if (const Primitive* join = joining(name, out.dtype)) return reduce(eq, *join, result);
-    if (name == "dot_general") return dot(eq, result);
-    if (eq.primitive->kind != PrimitiveKind::kElementwise && name != "bitcast_convert_type")
-      return false;
+    if (const Primitive* join = joining(eq, out.dtype)) return reduce(eq, *join, result);
+    if (eq.primitive == &dot_general_p) return dot(eq, result);
+    if (eq.primitive->scalar == nullptr) return false;
     std::vector<std::vector<int>> in;
     for (const ValueId v : eq.inputs) {
       in.emplace_back();
@@ -186,7 +180,6 @@ class Lowering {
   // In pairs, so that no sum waits for all before it.
   bool reduce(const Equation& eq, const Primitive& join, std::vector<int>& result) {
     const Aval &in = aval_of(eq.inputs[0]), &out = aval_of(eq.outputs[0]);
-    if (is_bool(out.dtype)) return false;
     const auto sets = reduced_elements(in.shape, eq.params.get<ReduceParams>().axes);
     if (sets.empty() || sets[0].empty()) return false;
     std::vector<std::vector<int>> rows(sets[0].size());
@@ -223,7 +216,7 @@ class Lowering {
       std::vector<std::vector<int>> in = {chosen(eq.inputs[0], p.a[t]),
                                           chosen(eq.inputs[1], p.b[t])};
       if (t == 0) {
-        if (!apply(named("mul"), {}, in, out.dtype, out.shape, result)) return false;
+        if (!apply(mul_p, {}, in, out.dtype, out.shape, result)) return false;
         continue;
       }
       in.push_back(std::move(result));
@@ -297,12 +290,10 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
   }
   if (!lanes || largest > fusion::kTinyElements || aval(eq.outputs[0]).shape.numel() == 0)
     return -1;
-  const std::string_view name = eq.primitive->name;
-  if (name == "iota" || origins(graph, eq)) return 0;
-  if (joining(name, aval(eq.outputs[0]).dtype) != nullptr)
-    return is_bool(aval(eq.outputs[0]).dtype) || aval(eq.inputs[0]).shape.numel() == 0 ? -1
-                                                                                       : largest;
-  if (name == "dot_general") {
+  if (eq.primitive == &iota_p || only_moves(eq)) return 0;
+  if (joining(eq, aval(eq.outputs[0]).dtype) != nullptr)
+    return aval(eq.inputs[0]).shape.numel() == 0 ? -1 : largest;
+  if (eq.primitive == &dot_general_p) {
     const Aval& out = aval(eq.outputs[0]);
     if (!is_floating(out.dtype) || types[0] != out.dtype || types[1] != out.dtype) return -1;
     const int64_t terms =
@@ -310,8 +301,7 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
             .terms;
     return terms == 0 ? -1 : terms * out.shape.numel();
   }
-  if (eq.primitive->kind != PrimitiveKind::kElementwise && name != "bitcast_convert_type")
-    return -1;
+  if (eq.primitive->scalar == nullptr) return -1;
   Program program;
   Builder builder(program, IsaLevel::kV3);
   std::vector<int> in;

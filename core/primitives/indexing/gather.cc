@@ -41,6 +41,7 @@ extern constinit const Primitive gather_p = {
     .batch = rules::batch_gather,
     .samples = rules::gather_samples,
     .params = kParamsOf<GatherParams>,
+    .reads_part = true,
     .flops = rules::no_flops,
     .rows = gather_rows,
 };

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/reduce/reduce.h"
+#include "spruce/core/ops/logic.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/reduce.h"
 
@@ -45,6 +46,7 @@ extern constinit const Primitive reduce_and_p = {
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
     .prepare = cpu::prepare_with_workspace<reduce_and, cpu::reduce_workspace>,
+    .combine = &and_p,
 };
 
 }  // namespace spruce

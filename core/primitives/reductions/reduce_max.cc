@@ -2,6 +2,7 @@
 // The largest element over axes; NaN where there is one.
 #include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/cpu/reduce/reduce.h"
+#include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/reduce.h"
 
 namespace spruce {
@@ -16,6 +17,7 @@ extern constinit const Primitive reduce_max_p = {
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
     .prepare = cpu::prepare_with_workspace<cpu::reduce_with<cpu::Largest>, cpu::reduce_workspace>,
+    .combine = &max_p,
 };
 
 }  // namespace spruce

@@ -2,6 +2,7 @@
 // The smallest element over axes; NaN where there is one.
 #include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/cpu/reduce/reduce.h"
+#include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/reduce.h"
 
 namespace spruce {
@@ -16,6 +17,7 @@ extern constinit const Primitive reduce_min_p = {
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
     .prepare = cpu::prepare_with_workspace<cpu::reduce_with<cpu::Smallest>, cpu::reduce_workspace>,
+    .combine = &min_p,
 };
 
 }  // namespace spruce

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logical or over axes; for integers, the bits that any has.
 #include "spruce/core/cpu/reduce/reduce.h"
+#include "spruce/core/ops/logic.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/reduce.h"
 
@@ -35,6 +36,7 @@ extern constinit const Primitive reduce_or_p = {
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
     .prepare = cpu::prepare_with_workspace<cpu::reduce_with<Or>, cpu::reduce_workspace>,
+    .combine = &or_p,
 };
 
 }  // namespace spruce

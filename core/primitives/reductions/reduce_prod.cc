@@ -129,6 +129,7 @@ extern constinit const Primitive reduce_prod_p = {
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
     .prepare = cpu::prepare_with_workspace<reduce_prod, cpu::reduce_workspace>,
+    .combine = &mul_p,
 };
 
 }  // namespace spruce

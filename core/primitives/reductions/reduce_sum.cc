@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum over axes. f16 and bf16 add up in f32, integers wrap.
 #include "spruce/core/cpu/reduce/reduce.h"
+#include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/reduce.h"
 
@@ -41,6 +42,7 @@ extern constinit const Primitive reduce_sum_p = {
     .params = kParamsOf<ReduceParams>,
     .kind = PrimitiveKind::kReduction,
     .prepare = cpu::prepare_with_workspace<cpu::reduce_with<Sum>, cpu::reduce_workspace>,
+    .combine = &add_p,
 };
 
 }  // namespace spruce

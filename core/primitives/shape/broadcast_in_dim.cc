@@ -6,6 +6,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
@@ -87,6 +88,18 @@ rules::RowReads broadcast_in_dim_rows(const RowArgs& a) {
   return {{rows ? RowRead::kRows : RowRead::kWhole}};
 }
 
+std::vector<IndexMap> broadcast_in_dim_maps(const PrepareArgs& a) {
+  const Shape& in = a.in[0]->shape;
+  const Axes& dims = a.params.get<BroadcastInDimParams>().broadcast_dimensions;
+  IndexMap m = rules::identity_map(a.out[0]->shape);
+  m.from = Shape::filled(in.rank(), 0);
+  std::fill(m.axis.begin(), m.axis.end(), -1);
+  for (int k = 0; k < in.rank(); ++k) {
+    if (in[k] != 1) m.axis[dims[k]] = k;
+  }
+  return {m};
+}
+
 }  // namespace
 
 extern constinit const Primitive broadcast_in_dim_p = {
@@ -99,6 +112,7 @@ extern constinit const Primitive broadcast_in_dim_p = {
     .samples = broadcast_in_dim_samples,
     .params = kParamsOf<BroadcastInDimParams>,
     .cost = ElementCost::kLow,
+    .index_maps = broadcast_in_dim_maps,
     .flops = rules::no_flops,
     .rows = broadcast_in_dim_rows,
     .row_params = rules::shape_of_rows<BroadcastInDimParams>,

@@ -9,6 +9,7 @@
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
@@ -133,6 +134,19 @@ void concatenate_kernel(const KernelArgs& a) {
                        [&](int64_t begin, int64_t end) { join_rows(a, row, outer, begin, end); });
 }
 
+std::vector<IndexMap> concatenate_maps(const PrepareArgs& a) {
+  const int64_t axis = a.params.get<ConcatenateParams>().axis;
+  std::vector<IndexMap> maps;
+  int64_t begin = 0;
+  for (size_t k = 0; k < a.in.size(); ++k) {
+    IndexMap& m = maps.emplace_back(rules::identity_map(a.in[k]->shape));
+    m.input = k;
+    m.begin[axis] = begin;
+    begin += m.count[axis];
+  }
+  return maps;
+}
+
 void concatenate_transpose(const TransposeArgs& a) {
   const auto axis = static_cast<int>(a.params.get<ConcatenateParams>().axis);
   int64_t at = 0;
@@ -179,7 +193,9 @@ extern constinit const Primitive concatenate_p = {
     .batch = concatenate_batch,
     .samples = concatenate_samples,
     .params = kParamsOf<ConcatenateParams>,
+    .kind = PrimitiveKind::kMove,
     .takes_strides = [](const StridesArgs& args) { return !args.output; },
+    .index_maps = concatenate_maps,
     .flops = rules::no_flops,
     .rows = concatenate_rows,
 };

@@ -77,6 +77,7 @@ extern constinit const Primitive dynamic_slice_p = {
     .batch = dynamic_slice_batch,
     .samples = dynamic_slice_samples,
     .params = kParamsOf<DynamicSliceParams>,
+    .reads_part = true,
     .flops = rules::no_flops,
 };
 

@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/index/copy.h"
+#include "spruce/core/cpu/index/move.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -55,32 +57,39 @@ Aval pad_shape(const ShapeArgs& a) {
   return out;
 }
 
+// The elements of the operand that are kept.
+IndexMap inside_map(const Params& params, const Shape& in, const Shape& out) {
+  const auto& p = params.get<PadParams>();
+  IndexMap m = rules::identity_map(in);
+  for (int i = 0; i < in.rank(); ++i) {
+    // Element k stands at low + k * step; those within the output are first .. first + count - 1.
+    const int64_t step = p.interior[i] + 1, space = out[i] - p.low[i],
+                  first = p.low[i] >= 0 ? 0 : (-p.low[i] + step - 1) / step,
+                  end = std::min(in[i], space <= 0 ? 0 : (space - 1) / step + 1);
+    m.count[i] = std::max<int64_t>(0, end - first);
+    m.begin[i] = p.low[i] + first * step;
+    m.from[i] = first;
+    if (m.count[i] > 1) m.step[i] = step;
+  }
+  return m;
+}
+
+std::vector<IndexMap> pad_maps(const PrepareArgs& a) {
+  const Shape& out = a.out[0]->shape;
+  IndexMap inside = inside_map(a.params, a.in[0]->shape, out);
+  if (inside.count == out) return {inside};
+  IndexMap around = rules::identity_map(out);
+  around.input = 1;
+  around.from = {};
+  std::fill(around.axis.begin(), around.axis.end(), -1);
+  return {around, inside};
+}
+
 void pad_kernel(const KernelArgs& a) {
-  const auto& p = a.params.get<PadParams>();
   const View &x = a.in[0], &y = a.out[0];
-  const int64_t bytes = size_of(x.dtype());
-  const Shape &from_sizes = x.shape(), from_strides = x.steps(),
-              to_strides = row_major_strides(y.shape());
-  Shape kept = from_sizes, first = from_sizes, strides = to_strides;
-  for (int i = 0; i < kept.rank(); ++i) {
-    // Element k stands at low + k * step; those within the output are first .. first + kept - 1.
-    const int64_t step = p.interior[i] + 1;
-    first[i] = p.low[i] >= 0 ? 0 : (-p.low[i] + step - 1) / step;
-    const int64_t space = y.shape()[i] - p.low[i];
-    const int64_t end = std::min(from_sizes[i], space <= 0 ? 0 : (space - 1) / step + 1);
-    kept[i] = std::max<int64_t>(0, end - first[i]);
-  }
-  if (!(kept == y.shape())) cpu::fill(y.data, a.in[1].data, y.numel(), bytes);
-  if (kept.numel() == 0) return;
-  int64_t from = 0, to = 0;
-  for (int i = 0; i < kept.rank(); ++i) {
-    const int64_t step = p.interior[i] + 1;
-    from += first[i] * from_strides[i];
-    to += (p.low[i] + first[i] * step) * to_strides[i];
-    if (kept[i] > 1) strides[i] *= step;
-  }
-  cpu::copy_strided(kept, {cpu::advance(y.data, to, bytes), strides},
-                    {cpu::advance(x.data, from, bytes), from_strides}, bytes);
+  const IndexMap inside = inside_map(a.params, x.shape(), y.shape());
+  if (!(inside.count == y.shape())) cpu::fill(y.data, a.in[1].data, y.numel(), size_of(x.dtype()));
+  cpu::move_elements(inside, x, y);
 }
 
 // Where the output holds elements of the operand, as ones.
@@ -163,7 +172,9 @@ extern constinit const Primitive pad_p = {
     .batch = pad_batch,
     .samples = pad_samples,
     .params = kParamsOf<PadParams>,
+    .kind = PrimitiveKind::kMove,
     .takes_strides = rules::reads_strides,
+    .index_maps = pad_maps,
     .flops = rules::no_flops,
 };
 

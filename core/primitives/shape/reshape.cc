@@ -2,6 +2,7 @@
 // The same elements in row-major order with another shape, in the same memory.
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
@@ -44,6 +45,12 @@ rules::RowReads reshape_rows(const RowArgs& a) {
   return rules::rows_alike(a);
 }
 
+std::vector<IndexMap> reshape_maps(const PrepareArgs& a) {
+  const std::optional<IndexMap> map = rules::reshape_map(a.in[0]->shape, a.out[0]->shape);
+  if (!map) return {};
+  return {*map};
+}
+
 }  // namespace
 
 extern constinit const Primitive reshape_p = {
@@ -56,6 +63,7 @@ extern constinit const Primitive reshape_p = {
     .params = kParamsOf<ReshapeParams>,
     .kind = PrimitiveKind::kView,
     .cost = ElementCost::kLow,
+    .index_maps = reshape_maps,
     .flops = rules::no_flops,
     .rows = reshape_rows,
     .row_params = rules::shape_of_rows<ReshapeParams>,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of some axes in reverse order.
-#include "spruce/core/cpu/index/copy.h"
+#include "spruce/core/cpu/index/move.h"
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
@@ -14,20 +15,17 @@ Aval rev_shape(const ShapeArgs& a) {
   return *a.in[0];
 }
 
-void rev_kernel(const KernelArgs& a) {
-  const View &x = a.in[0], &y = a.out[0];
-  const Shape strides = x.steps();
-  Shape from = strides;
-  int64_t offset = 0;
-  for (const int64_t axis : a.params.get<ReverseParams>().axes) {
-    const auto i = static_cast<int>(axis);
-    offset += (x.shape()[i] - 1) * strides[i];
-    from[i] = -strides[i];
+IndexMap rev_map(const Params& params, const Shape& shape) {
+  IndexMap m = rules::identity_map(shape);
+  for (const int64_t axis : params.get<ReverseParams>().axes) {
+    m.from[axis] = shape[axis] - 1;
+    m.stride[axis] = -1;
   }
-  const int64_t bytes = size_of(x.dtype());
-  if (x.numel() > 0)
-    cpu::copy_strided(x.shape(), {y.data, y.steps()}, {cpu::advance(x.data, offset, bytes), from},
-                      bytes);
+  return m;
+}
+
+void rev_kernel(const KernelArgs& a) {
+  cpu::move_elements(rev_map(a.params, a.out[0].shape()), a.in[0], a.out[0]);
 }
 
 void rev_transpose(const TransposeArgs& a) { a.out[0] = bind1(a.p, {a.cts[0]}, a.params); }
@@ -56,7 +54,12 @@ extern constinit const Primitive rev_p = {
     .batch = rev_batch,
     .samples = rev_samples,
     .params = kParamsOf<ReverseParams>,
+    .kind = PrimitiveKind::kMove,
     .takes_strides = rules::reads_strides,
+    .index_maps =
+        [](const PrepareArgs& a) {
+          return std::vector<IndexMap>{rev_map(a.params, a.out[0]->shape)};
+        },
     .flops = rules::no_flops,
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements start, start + stride, ... below limit of each axis.
-#include "spruce/core/cpu/index/copy.h"
+#include "spruce/core/cpu/index/move.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
@@ -29,18 +30,13 @@ Aval slice_shape(const ShapeArgs& a) {
   return out;
 }
 
+IndexMap slice_map(const Params& params, const Shape& out) {
+  const auto& p = params.get<SliceParams>();
+  return rules::slice_map(p.start, p.stride, out);
+}
+
 void slice_kernel(const KernelArgs& a) {
-  const View &x = a.in[0], &y = a.out[0];
-  const auto& p = a.params.get<SliceParams>();
-  Shape from = x.steps();
-  int64_t offset = 0;
-  for (int i = 0; i < from.rank(); ++i) {
-    offset += p.start[i] * from[i];
-    if (y.shape()[i] > 1) from[i] *= p.stride[i];
-  }
-  const int64_t bytes = size_of(x.dtype());
-  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())},
-                    {cpu::advance(x.data, offset, bytes), from}, bytes);
+  cpu::move_elements(slice_map(a.params, a.out[0].shape()), a.in[0], a.out[0]);
 }
 
 void slice_transpose(const TransposeArgs& a) {
@@ -100,7 +96,13 @@ extern constinit const Primitive slice_p = {
     .batch = slice_batch,
     .samples = slice_samples,
     .params = kParamsOf<SliceParams>,
+    .kind = PrimitiveKind::kMove,
     .takes_strides = rules::reads_strides,
+    .index_maps =
+        [](const PrepareArgs& a) {
+          return std::vector<IndexMap>{slice_map(a.params, a.out[0]->shape)};
+        },
+    .reads_part = true,
     .flops = rules::no_flops,
     .rows = slice_rows,
     .row_params = slice_row_params,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes in another order.
-#include "spruce/core/cpu/index/copy.h"
+#include "spruce/core/cpu/index/move.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/row_blocks.h"
 #include "spruce/core/rules/shape.h"
 
@@ -24,14 +25,12 @@ Aval transpose_shape(const ShapeArgs& a) {
   return out;
 }
 
+IndexMap transpose_map(const Params& params, const Shape& out) {
+  return rules::transpose_map(params.get<TransposeParams>().perm, out);
+}
+
 void transpose_kernel(const KernelArgs& a) {
-  const View &x = a.in[0], &y = a.out[0];
-  const Axes& perm = a.params.get<TransposeParams>().perm;
-  const Shape strides = x.steps();
-  Shape from = strides;
-  for (int i = 0; i < perm.rank(); ++i) from[i] = strides[static_cast<int>(perm[i])];
-  cpu::copy_strided(y.shape(), {y.data, row_major_strides(y.shape())}, {x.data, from},
-                    size_of(x.dtype()));
+  cpu::move_elements(transpose_map(a.params, a.out[0].shape()), a.in[0], a.out[0]);
 }
 
 void transpose_transpose(const TransposeArgs& a) {
@@ -75,6 +74,10 @@ extern constinit const Primitive transpose_p = {
     .samples = transpose_samples,
     .params = kParamsOf<TransposeParams>,
     .takes_strides = rules::reads_strides,
+    .index_maps =
+        [](const PrepareArgs& a) {
+          return std::vector<IndexMap>{transpose_map(a.params, a.out[0]->shape)};
+        },
     .flops = rules::no_flops,
     .rows = transpose_rows,
 };

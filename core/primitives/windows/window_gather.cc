@@ -72,6 +72,7 @@ extern constinit const Primitive window_gather_p = {
     .samples = window_gather_samples,
     .params = kParamsOf<WindowGatherParams>,
     .prepare = cpu::prepare_with_workspace<cpu::window_gather_kernel, cpu::window_gather_workspace>,
+    .reads_part = true,
     .flops = rules::no_flops,
     .rows = rules::rows_of_windows<WindowGatherParams>,
 };
