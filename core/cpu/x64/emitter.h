@@ -59,7 +59,8 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   virtual void load(const Inst& inst, const Xbyak::Operand& to) = 0;
   virtual void store(const Inst& inst, const Xbyak::Xmm& value) = 0;
   virtual void fold(const Inst& inst, const Xbyak::Xmm& value) = 0;
-  /// Where there are gathers: rdx = the array that input `index` of the instruction points to.
+  /// Where there are gathers: rdx = the array that input `index` of the instruction points to; r13
+  /// to r15 are free.
   virtual void point_to_array(const Inst&) {}
   /// The home of an input that does not change, or -1.
   virtual int home_slot(const Inst&) const { return -1; }

@@ -63,7 +63,9 @@ void StageEmitter::choose_unrolling() {
   const int reductions = static_cast<int>(stage_.reductions.size());
   const int registers = free_registers();
   const int instructions = static_cast<int>(program_.program.insts.size());
-  for (copies_ = 4; copies_ > 1; copies_ /= 2) {
+  // Gathered elements are on their way for as many places as the processor looks ahead: with one
+  // copy, what is between two gathers is short.
+  for (copies_ = gathers() ? 1 : 4; copies_ > 1; copies_ /= 2) {
     if (instructions * copies_ > (copies_ == 2 ? kMostOfTwo : kMostOfFour)) continue;
     if (pressure(unrolled(copies_)) + reductions * copies_ <= registers - 2) break;
   }
@@ -188,12 +190,18 @@ void StageEmitter::make_tail_mask() {
   vmovups(slot(tail_slot_), ymm0);
 }
 
+bool StageEmitter::gathers() const {
+  return std::any_of(stage_.inputs.begin(), stage_.inputs.end(),
+                     [](const Stage::Input& in) { return in.whole > 0; });
+}
+
 // --- memory -----------------------------------------------------------------------------------
 
 void StageEmitter::assign_pointers() {
+  const size_t most = std::size(kPointerRegisters) - (gathers() ? 3 : 0);
   size_t next = 0;
   const auto assign = [&](bool wanted) {
-    const bool has = wanted && next < std::size(kPointerRegisters);
+    const bool has = wanted && next < most;
     pointers_.push_back(has ? kPointerRegisters[next++] : -1);
   };
   for (const Stage::Input& in : stage_.inputs) assign(!in.scalar);

@@ -52,6 +52,7 @@ class StageEmitter final : public Emitter {
   void begin_function();
   void function(bool tail_only);
   void window();
+  bool gathers() const;
   void assign_pointers();
   void load_pointers();
   void load_scalars();
