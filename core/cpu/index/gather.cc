@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "spruce/core/cpu/index/row_places.h"
 #include "spruce/core/cpu/index/windows.h"
@@ -27,28 +28,24 @@ void for_blocks(const Windows& w, int64_t begin, int64_t end, const F& f) {
   }
 }
 
+// Elements at several places, side by side.
+template <class Vector, class T, size_t... kLane>
+SPRUCE_INLINE Vector together(const T* x, const int32_t* at, std::index_sequence<kLane...>) {
+  return Vector{x[at[kLane]]...};
+}
+
 // y[i] = x[at[i]]. Elements are put together to 16 bytes: one store for each takes twice as long as
 // to load them.
 template <class T>
 SPRUCE_INLINE void pick_places(const T* x, const int32_t* at, int64_t n, T* y) {
+  constexpr int64_t kLanes = 16 / sizeof(T);
+  using Vector [[gnu::vector_size(16)]] = T;
   int64_t i = 0;
-  if constexpr (sizeof(T) >= 4) {
-    constexpr int64_t kLanes = 16 / sizeof(T);
-    using Vector [[gnu::vector_size(16)]] = T;
-    for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-      Vector v[2];
-      for (int64_t k = 0; k < 2; ++k) {
-        const int32_t* a = at + i + k * kLanes;
-        if constexpr (kLanes == 4)
-          v[k] = Vector{x[a[0]], x[a[1]], x[a[2]], x[a[3]]};
-        else
-          v[k] = Vector{x[a[0]], x[a[1]]};
-      }
-      std::memcpy(y + i, v, sizeof v);
-    }
+  for (; i + kLanes <= n; i += kLanes) {
+    const auto v = together<Vector>(x, at + i, std::make_index_sequence<kLanes>());
+    std::memcpy(y + i, &v, sizeof v);
   }
-  SPRUCE_INDEPENDENT
-  for (int64_t j = i; j < n; ++j) y[j] = x[at[j]];
+  for (; i < n; ++i) y[i] = x[at[i]];
 }
 
 // y[i] = x[index[i]], the index wrapped and moved to 0..last. First many indices, then their
