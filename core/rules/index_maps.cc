@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "spruce/core/graph/build.h"
+#include "spruce/core/rules/axes.h"
 
 namespace spruce::rules {
 
 IndexMap identity_map(const Shape& shape) {
   const Shape zeros = Shape::filled(shape.rank(), 0), ones = Shape::filled(shape.rank(), 1);
-  IndexMap m{0, zeros, ones, shape, zeros, {}, ones};
-  for (int i = 0; i < shape.rank(); ++i) m.axis.push_back(i);
-  return m;
+  return {0, zeros, ones, shape, zeros, axis_range(0, shape.rank()), ones};
 }
 
 IndexMap transpose_map(const Axes& perm, const Shape& out) {

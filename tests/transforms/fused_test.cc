@@ -432,5 +432,25 @@ TEST(Fused, RandomBodiesOfMovedArraysInF64) { run_programs(float64, 7000, 600, 1
 TEST(Fused, RandomBodiesOfMovedArraysInBf16) { run_programs(bfloat16, 8000, 150, 0.05, true); }
 TEST(Fused, RandomBodiesOfMovedArraysInI32) { run_programs(int32, 9000, 200, 0, true); }
 
+// Neither loops nor straight-line code: an equation with two outputs, a view, a constant.
+TEST(Fused, WhatHasNoCodeRunsEquationByEquation) {
+  const Graph body = parse_graph(R"(graph(a: f32[4]) {
+  n: f32[] = constant {2}
+  b: f32[2], c: i32[2] = top_k[k=2] a
+  d: f32[2] = mul b n
+  e: f32[2,1] = reshape[shape=[2,1]] d
+  return e c a
+})");
+  check(body);
+  const Array a = array({3.0f, 1.0f, 4.0f, 2.0f});
+  for (const bool unrolled : {false, true}) {
+    const Params params = Params::make(GroupParams{unrolled, std::make_shared<const Graph>(body)});
+    const std::vector<Array> got = bind_all(fused_p, {a}, params);
+    EXPECT_TRUE(array_equal(got[0], array({{8.0f}, {6.0f}}))) << got[0];
+    EXPECT_TRUE(array_equal(got[1], array({2, 0}, int32))) << got[1];
+    EXPECT_TRUE(array_equal(got[2], a)) << got[2];
+  }
+}
+
 }  // namespace fused_test
 }  // namespace spruce

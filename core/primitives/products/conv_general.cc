@@ -5,6 +5,7 @@
 // with batch and feature exchanged.
 #include "spruce/core/cpu/conv/conv.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -161,9 +162,7 @@ Array window_gradient(const ConvParams& p, const Array& x, const Array& g, const
   const Array w =
       reversed ? window_gradient_reversed(p, x, g, rhs) : window_gradient_forward(p, x, g, rhs);
   if (reversed == p.reversed) return w;
-  Axes spatial;
-  for (int i = 2; i < w.rank(); ++i) spatial.push_back(i);
-  return rules::reverse_axes(w, spatial);
+  return rules::reverse_axes(w, rules::axis_range(2, w.rank()));
 }
 
 void conv_general_transpose_rule(const TransposeArgs& a) {
@@ -176,8 +175,7 @@ void conv_general_transpose_rule(const TransposeArgs& a) {
 
 // `x` [s, ...] with the mapped axis merged into axis `to` (of x without it), as the outer part.
 Array merge(const Array& x, int to) {
-  Axes perm;
-  for (int i = 1; i < x.rank(); ++i) perm.push_back(i);
+  Axes perm = rules::axis_range(1, x.rank());
   perm.insert(to, 0);
   Shape shape = x.shape();
   shape.erase(0);
@@ -210,8 +208,7 @@ Array merge_within(const Array& x, int to, int64_t groups) {
   Shape shape = x.shape();
   shape[to + 1] /= groups;
   shape.insert(to + 1, groups);
-  Axes perm;
-  for (int i = 1; i < shape.rank(); ++i) perm.push_back(i);
+  Axes perm = rules::axis_range(1, shape.rank());
   perm.insert(to + 1, 0);
   Shape merged = x.shape();
   merged.erase(0);

@@ -22,12 +22,6 @@ Axes rules::free_axes(int rank, const Axes& contract, const Axes& batch) {
 
 namespace {
 
-Axes range(int64_t begin, int64_t end) {
-  Axes out;
-  for (int64_t i = begin; i < end; ++i) out.push_back(i);
-  return out;
-}
-
 Axes joined(const Axes& a, const Axes& b) {
   Axes out = a;
   for (const int64_t x : b) out.push_back(x);
@@ -102,8 +96,6 @@ void dot_general_jvp(const JvpArgs& a) {
   a.out_tangents[0] = t;
 }
 
-bool rising(const Axes& axes) { return std::is_sorted(axes.begin(), axes.end()); }
-
 // With x the linear operand and y the other: ct has the axes [batch, free of lhs, free of rhs], and
 // ct contracted with y over y's free axes has the batch, the free axes of x, and y's contracted
 // axes, which are x's by pairs.
@@ -118,7 +110,8 @@ void dot_general_transpose(const TransposeArgs& a) {
   const Axes x_free = rules::free_axes(a.avals[left ? 0 : 1].shape.rank(), x_contract, x_batch);
   const Axes y_free = rules::free_axes(y.rank(), y_contract, y_batch);
   const int64_t nb = x_batch.rank(), nx = x_free.rank(), ny = y_free.rank();
-  const Axes ct_y = left ? range(nb + nx, nb + nx + ny) : range(nb, nb + ny);
+  const Axes ct_y =
+      left ? rules::axis_range(nb + nx, nb + nx + ny) : rules::axis_range(nb, nb + ny);
 
   Axes contracted;  // x's axes in the order in which the result has them: that of y
   for (const int64_t axis : [&] {
@@ -133,11 +126,13 @@ void dot_general_transpose(const TransposeArgs& a) {
   const Axes ct_first = joined(x_batch, joined(x_free, contracted)),
              y_first = joined(x_batch, joined(contracted, x_free));
   // Of the two orders, the one that needs no transposition of the result.
-  const bool swap = !rising(ct_first) && rising(y_first);
-  const Array out = swap ? dot_general_bound(y, a.cts[0], {y_free, ct_y, y_batch, range(0, nb)})
-                         : dot_general_bound(a.cts[0], y, {ct_y, y_free, range(0, nb), y_batch});
+  const bool swap = !rules::rising(ct_first) && rules::rising(y_first);
+  const Array out =
+      swap ? dot_general_bound(y, a.cts[0], {y_free, ct_y, y_batch, rules::axis_range(0, nb)})
+           : dot_general_bound(a.cts[0], y, {ct_y, y_free, rules::axis_range(0, nb), y_batch});
   const Axes& axes = swap ? y_first : ct_first;
-  a.out[left ? 0 : 1] = rising(axes) ? out : rules::transpose_axes(out, rules::inverse_axes(axes));
+  a.out[left ? 0 : 1] =
+      rules::rising(axes) ? out : rules::transpose_axes(out, rules::inverse_axes(axes));
 }
 
 void dot_general_batch(const BatchArgs& a) {
@@ -157,7 +152,7 @@ void dot_general_batch(const BatchArgs& a) {
   const int nb = d.lhs_batch.rank();
   const int at = a.batched[0] ? nb : nb + a.in[0].rank() - nb - d.lhs_contract.rank();
   const Array out = dot_general_bound(a.in[0], a.in[1], e);
-  Axes perm = range(0, out.rank());
+  Axes perm = rules::axis_range(0, out.rank());
   perm.erase(at);
   perm.insert(0, at);
   a.out[0] = at == 0 ? out : rules::transpose_axes(out, perm);

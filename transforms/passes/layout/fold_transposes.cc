@@ -7,6 +7,7 @@
 
 #include "spruce/core/ops/logic.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/dot.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
@@ -23,15 +24,7 @@ struct Dot {
   Axes perm;
 };
 
-using rules::free_axes;
-
-Axes range(int64_t begin, int64_t end) {
-  Axes out;
-  for (int64_t i = begin; i < end; ++i) out.push_back(i);
-  return out;
-}
-
-bool rising(const Axes& axes) { return std::is_sorted(axes.begin(), axes.end()); }
+using rules::axis_range, rules::free_axes, rules::rising;
 
 // How many axes of the result are of the batch, of lhs and of rhs alone.
 struct Ranks {
@@ -47,7 +40,7 @@ Ranks ranks_of(const Rewriter& r, const Dot& p) {
 // Operands in the other order: the same product with another perm.
 Dot swapped(const Rewriter& r, const Dot& p) {
   const Ranks n = ranks_of(r, p);
-  const Axes perm = p.perm.empty() ? range(0, n.batch + n.lhs + n.rhs) : p.perm;
+  const Axes perm = p.perm.empty() ? axis_range(0, n.batch + n.lhs + n.rhs) : p.perm;
   Dot out{p.rhs, p.lhs, {p.d.rhs_contract, p.d.lhs_contract, p.d.rhs_batch, p.d.lhs_batch}, perm};
   for (int64_t& i : out.perm) {
     if (i < n.batch) continue;
@@ -121,7 +114,7 @@ bool absorbs(const Rewriter& r, Dot& p, bool left) {
   const Axes moved = before(free);  // in the order of the result; the product gives them rising
   Axes sorted = moved;
   std::sort(sorted.begin(), sorted.end());
-  if (p.perm.empty()) p.perm = range(0, n.batch + n.lhs + n.rhs);
+  if (p.perm.empty()) p.perm = axis_range(0, n.batch + n.lhs + n.rhs);
   const int first = n.batch + (left ? 0 : n.lhs);
   for (int64_t& i : p.perm) {
     if (i < first || i >= first + free.rank()) continue;
