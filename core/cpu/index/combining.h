@@ -74,9 +74,9 @@ struct Elements {
 };
 using ElementLoop = void (*)(const Elements& e, void* operand, const void* updates);
 
-// The operations that have a PlainLoop; the others would be as much code again for little use.
+// The operations that have a PlainLoop; products are rare.
 template <class Op>
-constexpr bool kFrequent = std::is_same_v<Op, Set> || std::is_same_v<Op, Add>;
+constexpr bool kFrequent = !std::is_same_v<Op, Mul>;
 
 struct ElementSizes {
   int64_t operand, update;
