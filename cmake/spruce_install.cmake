@@ -9,7 +9,8 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/spruce")
 install(TARGETS spruce spruce_data EXPORT spruce_targets)
 if(TARGET spruce_installed)
   install(CODE "execute_process(
-  COMMAND \"${CMAKE_COMMAND}\" --build \"${PROJECT_BINARY_DIR}\" --target spruce_installed
+  COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --target spruce_installed
+          --config \"\${CMAKE_INSTALL_CONFIG_NAME}\"
   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)")
   install(PROGRAMS $<TARGET_FILE:spruce_installed> DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()

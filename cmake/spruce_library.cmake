@@ -42,7 +42,7 @@ spruce_link_objects(spruce)
 
 # Tests call kernels and passes by themselves. Programs do not: the library that is installed, which
 # is linked when it is, does not show them.
-if(BUILD_SHARED_LIBS)
+if(BUILD_SHARED_LIBS AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
   add_library(spruce_installed SHARED EXCLUDE_FROM_ALL)
   spruce_link_objects(spruce_installed spruce::cpu spruce::fusion spruce::passes)
   set_target_properties(
