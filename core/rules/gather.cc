@@ -75,7 +75,9 @@ void check(const ShapeArgs& a, const GatherParams& p) {
     if ((batch || p.collapsed_dims.contains(axis)) && p.window[axis] != 1)
       fail(a, "an axis that is left out has window 1");
     if (p.window[axis] < 0) fail(a, "window sizes cannot be negative");
-    if (p.window[axis] > operand[axis] && !batch && any && p.clip)
+    // With indices that name its axis, such a window is one that is left out.
+    const bool left_out = !p.clip && p.start_index_map.contains(axis);
+    if (p.window[axis] > operand[axis] && !batch && any && !left_out)
       fail(a, "the window is larger than the operand");
   }
 }

@@ -342,6 +342,10 @@ TEST(Gather, RefusesParametersThatDoNotFit) {
             }),
             head + "the window is larger than the operand");
   EXPECT_EQ(with([](GatherParams& p) {
+              p.window = {1, 5}, p.clip = false;
+            }),
+            head + "the window is larger than the operand");
+  EXPECT_EQ(with([](GatherParams& p) {
               p.window = {1, -1};
             }),
             head + "window sizes cannot be negative");
