@@ -19,7 +19,16 @@ IndexMap slice_map(const Shape& start, const Shape& stride, const Shape& out);
 /// of `in`.
 std::optional<IndexMap> reshape_map(const Shape& in, const Shape& out);
 
-/// Those of an equation; none where it does more than to move elements.
+/// Primitive::index_maps of a primitive whose map follows from its parameters and the shape of its
+/// output.
+template <IndexMap (*kMap)(const Params&, const Shape&)>
+std::vector<IndexMap> one_map(const PrepareArgs& a) {
+  return {kMap(a.params, a.out[0]->shape)};
+}
+
+/// True for an equation that moves elements and computes nothing.
+inline bool only_moves(const Equation& e) { return e.primitive->index_maps != nullptr; }
+/// The maps of an equation; none where it does more than to move elements.
 std::vector<IndexMap> index_maps_of(const Graph& graph, const Equation& e);
 /// True if the map has all elements of an output of that shape, each at its place.
 bool covers(const IndexMap& map, const Shape& out);

@@ -16,9 +16,6 @@ using internal::at, internal::is_view;
 constexpr int64_t kAlign = 64;  // bytes to which an operand without strides has to be aligned
 constexpr int kMostMoves = 32;  // that are followed, so that long chains take linear time
 
-// What moves elements and computes nothing.
-bool only_copies(const Equation& e) { return e.primitive->index_maps != nullptr; }
-
 bool has_strides(const Shape& shape, const Shape& strides) {
   const Shape dense = row_major_strides(shape);
   for (int i = 0; i < shape.rank(); ++i) {
@@ -148,7 +145,7 @@ class Layouts::Finder {
   bool used_once(ValueId v) const { return wanted_[at(v)] == 0 && users_[at(v)].size() == 1; }
 
   bool may_take(const Equation& e) const {
-    return e.primitive->takes_strides != nullptr && (takers_ == Takers::kAll || !only_copies(e));
+    return e.primitive->takes_strides != nullptr && (takers_ == Takers::kAll || !only_moves(e));
   }
   // Whether the kernels of an equation may take an operand that stands elsewhere.
   bool may_read(const Equation& e) const {
@@ -334,7 +331,7 @@ class Layouts::Finder {
 };
 
 Layouts::Layouts(const Graph& graph, Takers takers) {
-  if (std::any_of(graph.equations.begin(), graph.equations.end(), only_copies))
+  if (std::any_of(graph.equations.begin(), graph.equations.end(), only_moves))
     Finder(graph, takers, *this).find();
 }
 

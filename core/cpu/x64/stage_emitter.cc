@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers: rdi and rsi hold the arrays of pointers, rax the element, rcx the end, rdx is free for
-// a moment; rbx and r8 to r15 hold pointers.
+// a moment; rbx and r8 to r15 hold pointers, but for r13 to r15 where there are gathers.
 #include "spruce/core/cpu/x64/stage_emitter.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include "spruce/core/cpu/x64/tiny_moves.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/dot.h"
+#include "spruce/core/rules/index_maps.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 
@@ -290,7 +291,7 @@ int64_t work_of(const Graph& graph, const Equation& eq) {
   }
   if (!lanes || largest > fusion::kTinyElements || aval(eq.outputs[0]).shape.numel() == 0)
     return -1;
-  if (eq.primitive == &iota_p || only_moves(eq)) return 0;
+  if (eq.primitive == &iota_p || rules::only_moves(eq)) return 0;
   if (joining(eq, aval(eq.outputs[0]).dtype) != nullptr)
     return aval(eq.inputs[0]).shape.numel() == 0 ? -1 : largest;
   if (eq.primitive == &dot_general_p) {

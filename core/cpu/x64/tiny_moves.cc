@@ -18,13 +18,11 @@ std::vector<int64_t> broadcast_elements(const Shape& from, const Shape& to) {
   return all;
 }
 
-bool only_moves(const Equation& equation) { return equation.primitive->index_maps != nullptr; }
-
 std::optional<std::vector<Origin>> origins(const Graph& graph, const Equation& equation) {
   const auto shape = [&](ValueId v) -> const Shape& {
     return graph.avals[static_cast<size_t>(v)].shape;
   };
-  if (!only_moves(equation)) return std::nullopt;
+  if (!rules::only_moves(equation)) return std::nullopt;
   const Shape& out = shape(equation.outputs[0]);
   std::vector<Origin> all;
   for (int64_t i = 0; i < out.numel(); ++i) all.push_back({0, i});

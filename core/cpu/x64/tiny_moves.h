@@ -15,9 +15,7 @@ struct Origin {
   int64_t element;
 };
 
-/// True for an equation that does nothing else, with places that are known.
-bool only_moves(const Equation& equation);
-/// Nullopt for others.
+/// Nullopt for an equation that does more, or that reads places from arrays.
 std::optional<std::vector<Origin>> origins(const Graph& graph, const Equation& equation);
 
 /// For each element of an array of shape `to`, the element of one of shape `from` that broadcasting

@@ -24,10 +24,6 @@ IndexMap rev_map(const Params& params, const Shape& shape) {
   return m;
 }
 
-void rev_kernel(const KernelArgs& a) {
-  cpu::move_elements(rev_map(a.params, a.out[0].shape()), a.in[0], a.out[0]);
-}
-
 void rev_transpose(const TransposeArgs& a) { a.out[0] = bind1(a.p, {a.cts[0]}, a.params); }
 
 void rev_batch(const BatchArgs& a) {
@@ -48,7 +44,7 @@ std::vector<Sample> rev_samples() {
 extern constinit const Primitive rev_p = {
     .name = "rev",
     .shape = rev_shape,
-    .cpu = rev_kernel,
+    .cpu = cpu::move_kernel<rev_map>,
     .jvp = rules::jvp_linear,
     .transpose = rev_transpose,
     .batch = rev_batch,
@@ -56,10 +52,7 @@ extern constinit const Primitive rev_p = {
     .params = kParamsOf<ReverseParams>,
     .kind = PrimitiveKind::kMove,
     .takes_strides = rules::reads_strides,
-    .index_maps =
-        [](const PrepareArgs& a) {
-          return std::vector<IndexMap>{rev_map(a.params, a.out[0]->shape)};
-        },
+    .index_maps = rules::one_map<rev_map>,
     .flops = rules::no_flops,
 };
 

@@ -35,10 +35,6 @@ IndexMap slice_map(const Params& params, const Shape& out) {
   return rules::slice_map(p.start, p.stride, out);
 }
 
-void slice_kernel(const KernelArgs& a) {
-  cpu::move_elements(slice_map(a.params, a.out[0].shape()), a.in[0], a.out[0]);
-}
-
 void slice_transpose(const TransposeArgs& a) {
   const auto& p = a.params.get<SliceParams>();
   const Shape &x = a.avals[0].shape, &y = a.out_avals[0].shape;
@@ -90,7 +86,7 @@ Params slice_row_params(const Params& params, int64_t rows) {
 extern constinit const Primitive slice_p = {
     .name = "slice",
     .shape = slice_shape,
-    .cpu = slice_kernel,
+    .cpu = cpu::move_kernel<slice_map>,
     .jvp = rules::jvp_linear,
     .transpose = slice_transpose,
     .batch = slice_batch,
@@ -98,10 +94,7 @@ extern constinit const Primitive slice_p = {
     .params = kParamsOf<SliceParams>,
     .kind = PrimitiveKind::kMove,
     .takes_strides = rules::reads_strides,
-    .index_maps =
-        [](const PrepareArgs& a) {
-          return std::vector<IndexMap>{slice_map(a.params, a.out[0]->shape)};
-        },
+    .index_maps = rules::one_map<slice_map>,
     .reads_part = true,
     .flops = rules::no_flops,
     .rows = slice_rows,

@@ -29,10 +29,6 @@ IndexMap transpose_map(const Params& params, const Shape& out) {
   return rules::transpose_map(params.get<TransposeParams>().perm, out);
 }
 
-void transpose_kernel(const KernelArgs& a) {
-  cpu::move_elements(transpose_map(a.params, a.out[0].shape()), a.in[0], a.out[0]);
-}
-
 void transpose_transpose(const TransposeArgs& a) {
   a.out[0] =
       rules::transpose_axes(a.cts[0], rules::inverse_axes(a.params.get<TransposeParams>().perm));
@@ -67,17 +63,14 @@ rules::RowReads transpose_rows(const RowArgs& a) {
 extern constinit const Primitive transpose_p = {
     .name = "transpose",
     .shape = transpose_shape,
-    .cpu = transpose_kernel,
+    .cpu = cpu::move_kernel<transpose_map>,
     .jvp = rules::jvp_linear,
     .transpose = transpose_transpose,
     .batch = transpose_batch,
     .samples = transpose_samples,
     .params = kParamsOf<TransposeParams>,
     .takes_strides = rules::reads_strides,
-    .index_maps =
-        [](const PrepareArgs& a) {
-          return std::vector<IndexMap>{transpose_map(a.params, a.out[0]->shape)};
-        },
+    .index_maps = rules::one_map<transpose_map>,
     .flops = rules::no_flops,
     .rows = transpose_rows,
 };
