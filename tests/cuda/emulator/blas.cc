@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda/emulator/blas.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -190,17 +191,17 @@ double at_the_end(const Operation& o, double sum, int64_t row) {
   return v;
 }
 
-// `count` columns of a matrix as it is stored, or rows, of `depth` elements each, one behind the
-// other: every element is read once, not for each of the others that it is multiplied by.
+// `count` columns of a matrix as it is stored, or rows, of `depth` elements each: every element is
+// read once, not for each of the others that it is multiplied by. Element k of line i stands at
+// i * line_step + k * step.
 std::vector<double> lines(const Matrix& m, const void* p, int64_t batch, int64_t count,
-                          int64_t depth, bool columns, bool tf32) {
+                          int64_t depth, bool columns, bool tf32, int64_t line_step, int64_t step) {
   std::vector<double> out(static_cast<size_t>(count * depth));
-  double* to = out.data();
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t k = 0; k < depth; ++k) {
       const int64_t at = columns ? k + i * m.leading : i + k * m.leading;
       const double v = read(p, m.type, batch * m.batch_step + at);
-      *to++ = tf32 ? in_tf32(v) : v;
+      out[static_cast<size_t>(i * line_step + k * step)] = tf32 ? in_tf32(v) : v;
     }
   }
   return out;
@@ -211,14 +212,18 @@ void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix&
   const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
   const bool tf32 = o.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   const int64_t depth = ta ? a.rows : a.columns;
+  std::vector<double> sums(static_cast<size_t>(d.rows));
   for (int64_t n = 0; n < d.batches; ++n) {
-    const std::vector<double> rows = lines(a, pa, n, d.rows, depth, ta, tf32),
-                              columns = lines(b, pb, n, d.columns, depth, !tb, tf32);
+    const std::vector<double> rows = lines(a, pa, n, d.rows, depth, ta, tf32, 1, d.rows),
+                              columns = lines(b, pb, n, d.columns, depth, !tb, tf32, depth, 1);
     for (int64_t j = 0; j < d.columns; ++j) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (int64_t k = 0; k < depth; ++k) {
+        const double *x = rows.data() + k * d.rows, y = columns[static_cast<size_t>(j * depth + k)];
+        for (int64_t i = 0; i < d.rows; ++i) sums[static_cast<size_t>(i)] += x[i] * y;
+      }
       for (int64_t i = 0; i < d.rows; ++i) {
-        const double *x = rows.data() + i * depth, *y = columns.data() + j * depth;
-        double sum = 0;
-        for (int64_t k = 0; k < depth; ++k) sum += x[k] * y[k];
+        double sum = sums[static_cast<size_t>(i)];
         if (o.epilogue != CUBLASLT_EPILOGUE_DEFAULT) sum = at_the_end(o, sum, i);
         write(pd, d.type, n * d.batch_step + i + j * d.leading, sum);
       }

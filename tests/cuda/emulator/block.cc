@@ -7,6 +7,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -40,8 +41,7 @@ struct Fiber {
   jmp_buf here;
   bool started = false;
   spruce_uint3 index{};
-  unsigned lane = 0;
-  State state = State::kFinished;
+  size_t number = 0;                      // among the threads of the block
   unsigned mask = 0;                      // of the warp barrier
   unsigned long long given = 0;           // to the other lanes
   unsigned long long received[kLanes]{};  // from them
@@ -51,6 +51,7 @@ struct Fiber {
 const HostKernel* kernel = nullptr;
 void** arguments = nullptr;
 std::vector<std::unique_ptr<Fiber>> fibers;
+std::vector<State> states;  // of each, apart from them: they are looked at all the time
 char* stacks = nullptr;
 Fiber* self = nullptr;
 jmp_buf scheduler;
@@ -69,7 +70,7 @@ void back_to_scheduler() {
 void fiber_main() {
   for (;;) {
     kernel->call(arguments);
-    self->state = State::kFinished;
+    states[self->number] = State::kFinished;
     back_to_scheduler();
   }
 }
@@ -77,7 +78,6 @@ void fiber_main() {
 void resume(Fiber& f) {
   self = &f;
   spruce_thread_idx = f.index;
-  f.state = State::kRunning;
   if (_setjmp(scheduler) != 0) return;
   if (f.started) _longjmp(f.here, 1);
   f.started = true;
@@ -94,62 +94,66 @@ void prepare_fibers(size_t n) {
   while (fibers.size() < n) {
     fibers.push_back(std::make_unique<Fiber>());
     Fiber& f = *fibers.back();
+    f.number = fibers.size() - 1;
     getcontext(&f.start);
-    f.start.uc_stack.ss_sp = stacks + (fibers.size() - 1) * kStack;
+    f.start.uc_stack.ss_sp = stacks + f.number * kStack;
     f.start.uc_stack.ss_size = kStack;
     f.start.uc_link = nullptr;
     makecontext(&f.start, fiber_main, 0);
   }
 }
 
+// Lets the lanes first..first+lanes go on whose warp barrier all have reached that it waits for.
+bool release_warp(size_t first, size_t lanes) {
+  unsigned waiting = 0;
+  for (size_t i = 0; i < lanes; ++i)
+    waiting |= static_cast<unsigned>(states[first + i] == State::kAtWarpBarrier) << i;
+  bool any = false;
+  for (unsigned left = waiting; left != 0;) {
+    const unsigned mask = fibers[first + static_cast<size_t>(std::countr_zero(left))]->mask;
+    unsigned same = 0;  // who waits with that mask
+    for (unsigned rest = left; rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<size_t>(std::countr_zero(rest));
+      same |= static_cast<unsigned>(fibers[first + i]->mask == mask) << i;
+    }
+    left &= ~same;
+    if ((mask & (lanes < kLanes ? (1u << lanes) - 1 : ~0u)) != same) continue;
+    unsigned long long given[kLanes];
+    std::memset(given, 0xff, sizeof given);  // what no lane has given
+    for (size_t i = 0; i < lanes; ++i) {
+      if ((same >> i & 1u) != 0) given[i] = fibers[first + i]->given;
+    }
+    for (size_t i = 0; i < lanes; ++i) {
+      if ((same >> i & 1u) == 0) continue;
+      std::memcpy(fibers[first + i]->received, given, sizeof given);
+      states[first + i] = State::kRunning;
+    }
+    any = true;
+  }
+  return any;
+}
+
 // Lets those go on whose barrier is reached by all that it waits for. Returns false where nobody
 // can go on.
 bool release(size_t n) {
   bool any = false;
-  for (size_t first = 0; first < n; first += kLanes) {
-    const size_t lanes = std::min<size_t>(kLanes, n - first);
-    for (size_t i = 0; i < lanes; ++i) {
-      const Fiber& f = *fibers[first + i];
-      if (f.state != State::kAtWarpBarrier) continue;
-      bool all = true;
-      for (size_t j = 0; j < lanes; ++j) {
-        const Fiber& other = *fibers[first + j];
-        if ((f.mask >> j & 1u) != 0 &&
-            (other.state != State::kAtWarpBarrier || other.mask != f.mask))
-          all = false;
-      }
-      if (!all) continue;
-      const unsigned mask = f.mask;
-      unsigned long long given[kLanes];
-      std::memset(given, 0xff, sizeof given);  // what no lane has given
-      for (size_t j = 0; j < lanes; ++j) {
-        if ((mask >> j & 1u) != 0) given[j] = fibers[first + j]->given;
-      }
-      for (size_t j = 0; j < lanes; ++j) {
-        if ((mask >> j & 1u) == 0) continue;
-        std::memcpy(fibers[first + j]->received, given, sizeof given);
-        fibers[first + j]->state = State::kRunning;
-      }
-      any = true;
-    }
+  for (size_t first = 0; first < n; first += kLanes)
+    any = release_warp(first, std::min<size_t>(kLanes, n - first)) || any;
+  for (size_t i = 0; i < n; ++i) {
+    if (states[i] != State::kAtBlockBarrier) return any;
   }
-  const auto at = [&](size_t i) { return fibers[i]->state; };
-  bool block = true;
-  for (size_t i = 0; i < n; ++i) block = block && at(i) == State::kAtBlockBarrier;
-  if (block) {
-    result_of_votes = votes;
-    votes = 0;
-    for (size_t i = 0; i < n; ++i) fibers[i]->state = State::kRunning;
-  }
-  return any || block;
+  result_of_votes = votes;
+  votes = 0;
+  std::fill_n(states.begin(), n, State::kRunning);
+  return true;
 }
 
 std::string stuck(size_t n) {
   size_t block = 0, warp = 0, finished = 0;
   for (size_t i = 0; i < n; ++i) {
-    block += fibers[i]->state == State::kAtBlockBarrier;
-    warp += fibers[i]->state == State::kAtWarpBarrier;
-    finished += fibers[i]->state == State::kFinished;
+    block += states[i] == State::kAtBlockBarrier;
+    warp += states[i] == State::kAtWarpBarrier;
+    finished += states[i] == State::kFinished;
   }
   return "a barrier that not all threads reach: " + std::to_string(block) +
          " wait for the block, " + std::to_string(warp) + " for their warp, " +
@@ -161,14 +165,10 @@ std::string run_fibers(Size3 block, std::mt19937_64& random) {
   size_t t = 0;
   for (unsigned z = 0; z < block.z; ++z) {
     for (unsigned y = 0; y < block.y; ++y) {
-      for (unsigned x = 0; x < block.x; ++x, ++t) {
-        Fiber& f = *fibers[t];
-        f.index = {x, y, z};
-        f.lane = static_cast<unsigned>(t % kLanes);
-        f.state = State::kRunning;
-      }
+      for (unsigned x = 0; x < block.x; ++x, ++t) fibers[t]->index = {x, y, z};
     }
   }
+  states.assign(n, State::kRunning);
   std::vector<uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0u);
   votes = 0;
@@ -176,8 +176,8 @@ std::string run_fibers(Size3 block, std::mt19937_64& random) {
     std::shuffle(order.begin(), order.end(), random);
     bool all_finished = true;
     for (const uint32_t i : order) {
-      if (fibers[i]->state == State::kRunning) resume(*fibers[i]);
-      all_finished = all_finished && fibers[i]->state == State::kFinished;
+      if (states[i] == State::kRunning) resume(*fibers[i]);
+      all_finished = all_finished && states[i] == State::kFinished;
     }
     if (all_finished) return {};
     if (!release(n)) return stuck(n);
@@ -284,16 +284,17 @@ using spruce::cuda_emulator::State;
 
 extern "C" unsigned spruce_block_barrier(int predicate) {
   spruce::cuda_emulator::votes += predicate != 0;
-  self->state = State::kAtBlockBarrier;
+  spruce::cuda_emulator::states[self->number] = State::kAtBlockBarrier;
   back_to_scheduler();
   return spruce::cuda_emulator::result_of_votes;
 }
 
 extern "C" const unsigned long long* spruce_warp_exchange(unsigned mask, unsigned long long value) {
-  if ((mask >> self->lane & 1u) == 0) spruce_trap("a lane is not in the mask that it waits with");
+  if ((mask >> self->number % spruce::cuda_emulator::kLanes & 1u) == 0)
+    spruce_trap("a lane is not in the mask that it waits with");
   self->given = value;
   self->mask = mask;
-  self->state = State::kAtWarpBarrier;
+  spruce::cuda_emulator::states[self->number] = State::kAtWarpBarrier;
   back_to_scheduler();
   return self->received;
 }
