@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/repeat.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "spruce/core/cpu/isa.h"
@@ -8,32 +9,54 @@
 namespace spruce::cpu {
 namespace {
 
+// The compiler knows how often, and shuffles many elements at a time.
+template <int kTimes, class T>
+SPRUCE_INLINE void repeat_few(const T* from, int64_t count, T* to) {
+  SPRUCE_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+#pragma GCC unroll 4
+    for (int k = 0; k < kTimes; ++k) to[kTimes * i + k] = from[i];
+  }
+}
+
 template <class T>
 struct Repeat {
   template <int64_t kWide>
-  static SPRUCE_INLINE void body(const void* from_v, int64_t count, int64_t n, void* to_v) {
-    constexpr int64_t kSize = sizeof(T);
-    const T* const from = static_cast<const T*>(from_v);
-    char* to = static_cast<char*>(to_v);
-    const int64_t bytes = n * kSize;
-    for (int64_t i = 0; i < count; ++i, to += bytes) {
-      const T value = from[i];
-      T wide[kWide / kSize];
-      for (T& x : wide) x = value;
-      if (bytes < kWide) {
-        for (int64_t j = 0; j < bytes; j += kSize) std::memcpy(to + j, wide, kSize);
-        continue;
+  static SPRUCE_INLINE void body(const void* from_v, int64_t step, int64_t count, int64_t n,
+                                 void* to_v) {
+    using Vector [[gnu::vector_size(kWide)]] = T;
+    constexpr int64_t kLanes = kWide / static_cast<int64_t>(sizeof(T));
+    const T* from = static_cast<const T*>(from_v);
+    T* to = static_cast<T*>(to_v);
+    if (step == 1 && n == 2) return repeat_few<2>(from, count, to);
+    if (step == 1 && n == 3) return repeat_few<3>(from, count, to);
+    if (step == 1 && n == 4) return repeat_few<4>(from, count, to);
+    T* const end = to + count * n;
+    if (n >= kLanes) {
+      const int64_t last = n - kLanes;  // whose store reaches back over the one before it
+      for (; to != end; to += n, from += step) {
+        const Vector wide = Vector{} + *from;
+        for (int64_t j = 0; j < last; j += kLanes) std::memcpy(to + j, &wide, kWide);
+        std::memcpy(to + last, &wide, kWide);
       }
-      // The last store reaches back over the one before it.
-      for (int64_t j = 0; j < bytes - kWide; j += kWide) std::memcpy(to + j, wide, kWide);
-      std::memcpy(to + bytes - kWide, wide, kWide);
+      return;
+    }
+    // Each store reaches over places of the next elements, which these write again.
+    for (; end - to >= kLanes; to += n, from += step) {
+      const Vector wide = Vector{} + *from;
+      std::memcpy(to, &wide, kWide);
+    }
+    for (; to != end; to += n, from += step) {
+      for (int64_t j = 0; j < n; ++j) to[j] = *from;
     }
   }
-  SPRUCE_TARGET_BASE static void base(const void* from, int64_t count, int64_t n, void* to) {
-    body<16>(from, count, n, to);
+  SPRUCE_TARGET_BASE static void base(const void* from, int64_t step, int64_t count, int64_t n,
+                                      void* to) {
+    body<16>(from, step, count, n, to);
   }
-  SPRUCE_TARGET_V3 static void v3(const void* from, int64_t count, int64_t n, void* to) {
-    body<32>(from, count, n, to);
+  SPRUCE_TARGET_V3 static void v3(const void* from, int64_t step, int64_t count, int64_t n,
+                                  void* to) {
+    body<32>(from, step, count, n, to);
   }
   static RepeatLoop best() { return pick<RepeatLoop>(&base, &v3, &v3); }
 };
@@ -51,6 +74,13 @@ RepeatLoop repeat_loop(int64_t element_bytes) {
     default:
       return Repeat<uint64_t>::best();
   }
+}
+
+void repeat_row(const void* from, int64_t bytes, int64_t rows, void* to) {
+  char* const y = static_cast<char*>(to);
+  std::memcpy(y, from, static_cast<size_t>(bytes));
+  for (int64_t done = 1; done < rows; done *= 2)
+    std::memcpy(y + done * bytes, y, static_cast<size_t>(std::min(done, rows - done) * bytes));
 }
 
 }  // namespace spruce::cpu

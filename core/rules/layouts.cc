@@ -93,7 +93,7 @@ class Layouts::Finder {
     }
     for (size_t n = 0; n < g_.equations.size(); ++n) {
       const Equation& e = g_.equations[n];
-      if (!may_take(e)) continue;
+      if (!may_take(e) || map(static_cast<int64_t>(n)) != nullptr) continue;
       for (size_t k = 0; k < e.outputs.size(); ++k) write_transposed(n, k);
     }
     for (size_t n = 0; n < g_.equations.size(); ++n) {
@@ -142,6 +142,11 @@ class Layouts::Finder {
     return map(n) != nullptr ||
            (n >= 0 && g_.equations[static_cast<size_t>(n)].primitive == &reshape_p);
   }
+  // Whether it is in memory to the end, so that reading parts of it late costs no memory.
+  bool stays(ValueId v) const {
+    const auto& r = out_.results_[at(v)];
+    return lives_[at(v)] != 0 || (r && wanted_[at(r->base)] != 0);
+  }
   bool used_once(ValueId v) const { return wanted_[at(v)] == 0 && users_[at(v)].size() == 1; }
 
   bool may_take(const Equation& e) const {
@@ -164,21 +169,27 @@ class Layouts::Finder {
                {types_of(g_, e.inputs), types_of(g_, e.outputs), e.params, output, i, p.strides});
   }
 
+  // Whose memory v has: that of what a view shows, which may stand elsewhere.
+  ValueId shown_by(ValueId v) const {
+    for (const Equation* e = source(v); e != nullptr && is_view(*e); e = source(v))
+      v = e->inputs[0];
+    return v;
+  }
+
   // v as part of the first array that it is taken from, and that array, whose elements may stand
   // elsewhere themselves. No base where they do, with strides that v has not.
   StridedPlace place_of(ValueId v, bool slices, ValueId& from) const {
     Coordinates c(shape(v));
     from = v;
     int left = kMostMoves;
-    for (int64_t n = source_[at(v)]; map(n) != nullptr && left-- > 0; n = source_[at(from)]) {
+    for (int64_t n = source_[at(v)]; map(n) != nullptr && !out_.results_[at(from)] && left-- > 0;
+         n = source_[at(from)]) {
       const ValueId before = g_.equations[static_cast<size_t>(n)].inputs[map(n)->input];
       if (!slices && reads_part(*map(n), shape(before))) break;
       c.compose(*map(n));
       from = before;
     }
-    // A view has the memory of what it shows, which may stand elsewhere.
-    ValueId shown = from;
-    while (source(shown) != nullptr && is_view(*source(shown))) shown = source(shown)->inputs[0];
+    const ValueId shown = shown_by(from);
     const auto& r = out_.results_[at(shown)];
     if (!r) return c.in(from, 0, row_major_strides(shape(from)));
     if (shown == from) return c.in(r->base, r->offset, r->strides);
@@ -199,7 +210,7 @@ class Layouts::Finder {
     for (size_t i = 0; i < e.inputs.size(); ++i) {
       const ValueId v = e.inputs[i];
       if (shape(v).numel() == 0) continue;
-      const bool most = lives_[at(from[i])] != 0 || read[from[i]] >= shape(from[i]).numel();
+      const bool most = stays(from[i]) || read[from[i]] >= shape(from[i]).numel();
       StridedPlace p = place_of(v, most, from[i]);
       if (p.base < 0) continue;
       const bool itself = p.base == v || (p.offset == 0 && !has_strides(shape(v), p.strides) &&
@@ -225,9 +236,21 @@ class Layouts::Finder {
         bool all = true;
         for (size_t i = 0; i < in.size(); ++i) all = all && (e.inputs[i] != x || in[i]);
         if (all) continue;
-        if (!moves(static_cast<int64_t>(n))) return false;
+        // What stands elsewhere has to be written there.
+        if (!moves(static_cast<int64_t>(n)) || out_.results_[at(e.outputs[0])]) return false;
         open.push_back(e.outputs[0]);
       }
+    }
+    return true;
+  }
+
+  // True if equation n takes each operand that stands elsewhere. One that only moves elements may
+  // have been left out of readers_take().
+  bool reads_all(size_t n) const {
+    const Equation& e = g_.equations[n];
+    const std::vector<std::optional<StridedPlace>> in = inputs_of(n);
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (!in[i] && out_.results_[at(shown_by(e.inputs[i]))]) return false;
     }
     return true;
   }
@@ -236,7 +259,9 @@ class Layouts::Finder {
   void place(const std::vector<Placed>& results, const std::vector<size_t>& but, size_t n) {
     for (const Placed& p : results) out_.results_[at(p.v)] = p.place;
     for (size_t i = 0; i < results.size(); ++i) {
-      if (readers_take(results[i].v, but[i])) continue;
+      if (readers_take(results[i].v, but[i]) &&
+          reads_all(static_cast<size_t>(source_[at(results[i].v)])))
+        continue;
       for (const Placed& p : results) out_.results_[at(p.v)].reset();
       return;
     }
@@ -244,8 +269,12 @@ class Layouts::Finder {
   }
 
   // A concatenation of results that are for nothing else, perhaps transposed and in another shape.
+  // Of those that inputs_of() reads where they are taken from it makes one copy anyway.
   void write_to_parts(size_t n) {
     const Equation& e = g_.equations[n];
+    if (std::all_of(e.inputs.begin(), e.inputs.end(),
+                    [&](ValueId v) { return map(source_[at(v)]) != nullptr; }))
+      return;
     const ValueId whole = e.outputs[0];
     const auto axis = static_cast<int>(e.params.get<ConcatenateParams>().axis);
     std::vector<Placed> parts;
@@ -292,7 +321,9 @@ class Layouts::Finder {
   // A result that is transposed.
   void write_transposed(size_t n, size_t k) {
     const ValueId v = g_.equations[n].outputs[k];
-    if (out_.results_[at(v)] || wanted_[at(v)] != 0 || shape(v).numel() == 0) return;
+    if (out_.results_[at(v)] || !written_[n].empty() || wanted_[at(v)] != 0 ||
+        shape(v).numel() == 0)
+      return;
     for (const size_t t : users_[at(v)]) {
       const Equation& e = g_.equations[t];
       if (e.primitive != &transpose_p) continue;

@@ -116,6 +116,8 @@ Axes shifted(const Axes& axes);
 
 /// Primitive::takes_strides of kernels that copy input 0 from any strides.
 inline bool reads_strides(const StridesArgs& a) { return !a.output && a.index == 0; }
+/// And of kernels that copy from any strides to any others.
+inline bool any_strides(const StridesArgs&) { return true; }
 
 /// A sample with inputs of these shapes, f32 in [-2, 2].
 Sample sample_of(std::initializer_list<Shape> shapes, Params params = {});

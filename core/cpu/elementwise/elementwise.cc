@@ -12,9 +12,9 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
-constexpr int64_t kShortRow = 64;   // elements: a loop takes many rows that are shorter at once
-constexpr int64_t kTogether = 512;  // elements of these
+constexpr int64_t kGrain = 131072;   // elements that are worth a thread of their own
+constexpr int64_t kShortRow = 64;    // elements: a loop takes many rows that are shorter at once
+constexpr int64_t kTogether = 1024;  // elements of these
 
 // The iteration over an output with K inputs: axes over which all inputs advance alike are merged;
 // the last axis is the inner loop, where every input has step 0 or 1.
@@ -129,13 +129,9 @@ class ShortRows {
     const char* const begin = at(view_, offset + row * row_step_);
     if ((step_ != 0) == (row_step_ != 0)) return begin;
     if (step_ == 0) {
-      repeat_(begin, rows, n_, memory_);
+      repeat_(begin, row_step_, rows, n_, memory_);
     } else if (begin != row_ || rows > filled_) {
-      const int64_t bytes = n_ * size_of(view_.dtype());
-      std::memcpy(memory_, begin, static_cast<size_t>(bytes));
-      for (int64_t done = 1; done < rows; done *= 2)
-        std::memcpy(memory_ + done * bytes, memory_,
-                    static_cast<size_t>(std::min(done, rows - done) * bytes));
+      repeat_row(begin, n_ * size_of(view_.dtype()), rows, memory_);
       row_ = begin, filled_ = rows;
     }
     return memory_;

@@ -15,16 +15,6 @@ namespace {
 
 constexpr int64_t kGrain = 131072;  // elements that are worth a thread of their own
 
-template <class T>
-void spread(const void* from, void* to, int64_t rows, int64_t count, int64_t row_step) {
-  const char* x = static_cast<const char*>(from);
-  T* y = static_cast<T*>(to);
-  for (int64_t r = 0; r < rows; ++r, x += row_step, y += count) {
-    const T v = *reinterpret_cast<const T*>(x);
-    for (int64_t j = 0; j < count; ++j) y[j] = v;
-  }
-}
-
 }  // namespace
 
 char* Nest::base(const Entry& e, const NestMemory& m, char* accumulated, char* thread) const {
@@ -67,22 +57,11 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
         narrow(reinterpret_cast<const float*>(from), reinterpret_cast<Bfloat16*>(to), rows);
       break;
     case Step::Kind::kBroadcastRows:
-      switch (size_of(s.dtype)) {
-        case 1:
-          return spread<uint8_t>(from, to, rows, s.count, row);
-        case 2:
-          return spread<uint16_t>(from, to, rows, s.count, row);
-        case 4:
-          return spread<uint32_t>(from, to, rows, s.count, row);
-        default:
-          return spread<uint64_t>(from, to, rows, s.count, row);
-      }
-    case Step::Kind::kRepeat: {
-      const auto bytes = static_cast<size_t>(s.count * size_of(s.dtype));
-      for (int64_t r = 0; r < block_; ++r)
-        std::memcpy(to + static_cast<size_t>(r) * bytes, from, bytes);
+      s.repeat(from, row / size_of(s.dtype), rows, s.count, to);
       break;
-    }
+    case Step::Kind::kRepeat:
+      repeat_row(from, s.count * size_of(s.dtype), block_, to);
+      break;
     case Step::Kind::kAccumulate: {
       const int64_t to_row = p.row_steps[s.first + 1];
       for (int64_t r = 0; r < (s.once ? 1 : rows); ++r)

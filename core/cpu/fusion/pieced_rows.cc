@@ -2,42 +2,10 @@
 #include "spruce/core/cpu/fusion/pieced_rows.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "spruce/core/cpu/index/steps.h"
 
 namespace spruce::cpu {
-namespace {
-
-template <class T>
-void move_run(const char* from, int64_t step, char* to, int64_t n) {
-  T* y = reinterpret_cast<T*>(to);
-  if (step == 0) {
-    std::fill_n(y, n, *reinterpret_cast<const T*>(from));
-  } else if (step == -static_cast<int64_t>(sizeof(T))) {
-    const T* x = reinterpret_cast<const T*>(from);
-    for (int64_t j = 0; j < n; ++j) y[j] = x[-j];
-  } else {
-    for (int64_t j = 0; j < n; ++j, from += step) y[j] = *reinterpret_cast<const T*>(from);
-  }
-}
-
-void move_run(const char* from, int64_t step, char* to, int64_t n, int64_t size) {
-  if (step == size) {
-    std::memcpy(to, from, static_cast<size_t>(n * size));
-    return;
-  }
-  switch (size) {
-    case 1:
-      return move_run<uint8_t>(from, step, to, n);
-    case 2:
-      return move_run<uint16_t>(from, step, to, n);
-    case 4:
-      return move_run<uint32_t>(from, step, to, n);
-    default:
-      return move_run<uint64_t>(from, step, to, n);
-  }
-}
-
-}  // namespace
 
 PiecedRows::PiecedRows(const fusion::Pieces& of_value, const std::vector<Storage>& storages,
                        const NestAxes& axes, int64_t bytes)
@@ -70,6 +38,7 @@ bool PiecedRows::needs_buffer(int64_t block_rows, int64_t n) const {
 char* PiecedRows::place(const Block& b, std::span<const View> in, char* thread,
                         int64_t* row_step) const {
   char* const to = thread + buffer;
+  const StepsLoop loop = steps_loop(size);
   *row_step = b.n * size;
   for (const Piece& p : pieces) {
     const char* from = p.from.kind == Storage::Kind::kInput
@@ -94,7 +63,7 @@ char* PiecedRows::place(const Block& b, std::span<const View> in, char* thread,
     }
     char* target = to + ((row - b.row) * b.n + first - b.first) * size;
     for (int64_t r = 0; r < rows; ++r, from += p.row, target += b.n * size)
-      move_run(from, p.inner, target, n, size);
+      loop(from, p.inner / size, n, target);
   }
   return to;
 }

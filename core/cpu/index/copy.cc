@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/index/runs.h"
+#include "spruce/core/cpu/index/steps.h"
 #include "spruce/core/cpu/repeat.h"
 #include "spruce/core/cpu/transpose.h"
 #include "spruce/core/parallel.h"
@@ -81,18 +82,6 @@ struct Plan {
   }
 };
 
-// Each of `count` elements n times.
-template <class T>
-void repeat_elements(T* to, const T* from, int64_t n, int64_t count) {
-  if (n <= kMostParts) {
-    const void* parts[kMostParts];
-    std::fill_n(parts, n, from);
-    return interleave(to, parts, n, sizeof(T), count);
-  }
-  static const RepeatLoop loop = repeat_loop(sizeof(T));
-  loop(from, count, n, to);
-}
-
 // Short rows, many at a time: those of the last axis but one follow each other at equal steps.
 template <class T>
 void copy_short_rows(const Plan& plan, T* to, const T* from) {
@@ -106,8 +95,10 @@ void copy_short_rows(const Plan& plan, T* to, const T* from) {
                 from_step * kBytes, n * kBytes, count);
       return;
     }
-    if (ts == 1 && fs == 0 && to_step == n && from_step == 1)
-      return repeat_elements(t, f, n, count);
+    if (ts == 1 && fs == 0 && to_step == n) {
+      static const RepeatLoop repeat = repeat_loop(sizeof(T));
+      return repeat(f, from_step, count, n, t);
+    }
     constexpr int64_t kRows = 256;  // whose lines stay in the cache from element to element
     for (int64_t at = 0; at < count; at += kRows) {
       const int64_t end = std::min(count, at + kRows);
@@ -132,9 +123,10 @@ template <class T>
 void copy_rows(const Plan& plan, T* to, const T* from) {
   const int outer = plan.rank - 1;
   const int64_t n = plan.sizes[outer], ts = plan.to[outer], fs = plan.from[outer];
-  const bool run = ts == 1 && fs == 1;
+  const bool run = ts == 1 && fs == 1, repeats = ts == 1 && fs == 0;
+  const bool in_one = run || (repeats && outer > 0 && plan.to[outer - 1] == n);
   if (outer > 0 && plan.sizes[outer - 1] >= 8 &&
-      n * static_cast<int64_t>(sizeof(T)) <= (run ? kShortRunBytes : 32))
+      n * static_cast<int64_t>(sizeof(T)) <= (in_one ? kShortRunBytes : 32))
     return copy_short_rows(plan, to, from);
   const int64_t grain = std::max<int64_t>(1, kGrainBytes / static_cast<int64_t>(sizeof(T)) / n);
   const auto rows = [&](const auto& row) {
@@ -146,14 +138,9 @@ void copy_rows(const Plan& plan, T* to, const T* from) {
     rows([n](T* t, const T* f) {
       for (int64_t i = 0; i < n; ++i) t[i] = f[i];
     });
-  } else if (run) {
-    rows([n](T* t, const T* f) { std::memcpy(t, f, static_cast<size_t>(n) * sizeof(T)); });
-  } else if (ts == 1 && fs == 0) {
-    rows([n](T* t, const T* f) { std::fill_n(t, n, *f); });
-  } else if (ts == 1 && fs == -1) {
-    rows([n](T* t, const T* f) {
-      for (int64_t i = 0; i < n; ++i) t[i] = f[-i];
-    });
+  } else if (ts == 1) {
+    static const StepsLoop loop = steps_loop(sizeof(T));
+    rows([n, fs](T* t, const T* f) { loop(f, fs, n, t); });
   } else {
     rows([n, ts, fs](T* t, const T* f) {
       for (int64_t i = 0; i < n; ++i) t[i * ts] = f[i * fs];

@@ -98,7 +98,7 @@ bool join_short(const KernelArgs& a, int64_t row, int64_t outer) {
   return true;
 }
 
-// Inputs of which some have strides.
+// Where inputs, or the output, have strides.
 void join_strided(const KernelArgs& a, int axis) {
   const View& y = a.out[0];
   const Shape to = y.steps();
@@ -114,8 +114,8 @@ void concatenate_kernel(const KernelArgs& a) {
   const View& y = a.out[0];
   if (y.numel() == 0) return;
   const auto axis = static_cast<int>(a.params.get<ConcatenateParams>().axis);
-  if (std::any_of(a.in.begin(), a.in.end(), [](const View& x) { return x.strides != nullptr; }))
-    return join_strided(a, axis);
+  const auto strided = [](const View& v) { return v.strides != nullptr; };
+  if (strided(y) || std::any_of(a.in.begin(), a.in.end(), strided)) return join_strided(a, axis);
   int64_t outer = 1;
   for (int i = 0; i < axis; ++i) outer *= y.shape()[i];
   const int64_t row = y.aval->bytes() / outer;
@@ -194,7 +194,7 @@ extern constinit const Primitive concatenate_p = {
     .samples = concatenate_samples,
     .params = kParamsOf<ConcatenateParams>,
     .kind = PrimitiveKind::kMove,
-    .takes_strides = [](const StridesArgs& args) { return !args.output; },
+    .takes_strides = rules::any_strides,
     .index_maps = concatenate_maps,
     .flops = rules::no_flops,
     .rows = concatenate_rows,

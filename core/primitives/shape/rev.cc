@@ -51,7 +51,7 @@ extern constinit const Primitive rev_p = {
     .samples = rev_samples,
     .params = kParamsOf<ReverseParams>,
     .kind = PrimitiveKind::kMove,
-    .takes_strides = rules::reads_strides,
+    .takes_strides = rules::any_strides,
     .index_maps = rules::one_map<rev_map>,
     .flops = rules::no_flops,
 };
