@@ -31,10 +31,9 @@ struct Repeat {
     if (step == 1 && n == 2) return repeat_few<2>(from, count, to);
     if (step == 1 && n == 3) return repeat_few<3>(from, count, to);
     if (step == 1 && n == 4) return repeat_few<4>(from, count, to);
-    T* const end = to + count * n;
-    if (n >= kLanes) {
+    if (n > kLanes) {
       const int64_t last = n - kLanes;  // whose store reaches back over the one before it
-      for (; to != end; to += n, from += step) {
+      for (int64_t i = 0; i < count; ++i, to += n, from += step) {
         const Vector wide = Vector{} + *from;
         for (int64_t j = 0; j < last; j += kLanes) std::memcpy(to + j, &wide, kWide);
         std::memcpy(to + last, &wide, kWide);
@@ -42,11 +41,13 @@ struct Repeat {
       return;
     }
     // Each store reaches over places of the next elements, which these write again.
-    for (; end - to >= kLanes; to += n, from += step) {
+    const int64_t whole = n * count >= kLanes ? (n * count - kLanes) / n + 1 : 0;
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < whole; ++i, to += n, from += step) {
       const Vector wide = Vector{} + *from;
       std::memcpy(to, &wide, kWide);
     }
-    for (; to != end; to += n, from += step) {
+    for (int64_t i = whole; i < count; ++i, to += n, from += step) {
       for (int64_t j = 0; j < n; ++j) to[j] = *from;
     }
   }

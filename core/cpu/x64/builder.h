@@ -33,7 +33,7 @@ class Builder {
   bool wide() const { return wide_; }
   void set_wide(bool wide) { wide_ = wide; }
 
-  int add(Op op, int a = -1, int b = -1, int c = -1, int imm = 0, int index = 0) {
+  int add(Op op, int a = -1, int b = -1, int c = -1, int imm = 0, int index = 0, int d = -1) {
     Inst inst{};
     inst.op = op;
     inst.imm = static_cast<uint8_t>(imm);
@@ -42,6 +42,7 @@ class Builder {
     inst.a = a;
     inst.b = b;
     inst.c = c;
+    inst.d = d;
     p_.insts.push_back(inst);
     return static_cast<int>(p_.insts.size()) - 1;
   }

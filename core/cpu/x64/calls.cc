@@ -38,7 +38,8 @@ void Emitter::call(const Inst& inst, int i) {
 
 // The operands are a mask, what the function is of, and what is right where the mask is not set.
 void Emitter::correct(const Inst& inst, int i) {
-  const int mask = fetch_index(inst.a), x = fetch_index(inst.b);
+  const int mask = fetch_index(inst.a), x = fetch_index(inst.b),
+            y = inst.d < 0 ? -1 : fetch_index(inst.d);
   const Source from = source(inst.c);
   const Xbyak::Xmm to = define(i);
   vmovups(to, from.operand());
@@ -48,7 +49,7 @@ void Emitter::correct(const Inst& inst, int i) {
     vmovmskps(edx, vec(mask));
     test(edx, edx);
   }
-  Call& call = add_call(inst, {x, -1, -1}, to.getIdx());
+  Call& call = add_call(inst, {x, y, -1}, to.getIdx());
   jnz(call.from, T_NEAR);
   L(call.back);
   release_operands(inst);

@@ -11,7 +11,7 @@ void Emitter::step(int i) {
   now_ = i;
   locked_ = {};
   const auto operands = inst.operands();
-  for (size_t k = 0; k < 3; ++k) {
+  for (size_t k = 0; k < operands.size(); ++k) {
     if (operands[k] >= 0)
       next_[static_cast<size_t>(operands[k])] = next_after_[static_cast<size_t>(i)][k];
   }

@@ -257,7 +257,7 @@ int Emitter::pressure(const std::vector<Inst>& block) const {
     };
     const auto operands = block[i].operands();
     most = std::max(most, live + 2);
-    for (size_t k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < operands.size(); ++k) {
       const int v = operands[k];
       if (v < 0 || last[static_cast<size_t>(v)] != static_cast<int>(i) || !held(v)) continue;
       if (std::find(operands.begin(), operands.begin() + static_cast<long>(k), v) ==
@@ -274,11 +274,11 @@ void Emitter::emit(const std::vector<Inst>& block) {
   const size_t n = block.size();
   where_.assign(n, {});
   next_.assign(n, kNever);
-  next_after_.assign(n, {kNever, kNever, kNever});
+  next_after_.assign(n, {kNever, kNever, kNever, kNever});
   release_all();
   for (size_t i = n; i-- > 0;) {
     const auto operands = block[i].operands();
-    for (size_t k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < operands.size(); ++k) {
       if (operands[k] >= 0) next_after_[i][k] = next_[static_cast<size_t>(operands[k])];
     }
     for (const int v : operands) {

@@ -161,7 +161,7 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   const std::vector<Inst>* block_ = nullptr;
   std::vector<Where> where_;
   std::vector<int> next_;                        // the next use of each value
-  std::vector<std::array<int, 3>> next_after_;   // of each operand, after its instruction
+  std::vector<std::array<int, 4>> next_after_;   // of each operand, after its instruction
   std::array<std::array<int, 32>, 2> holder_{};  // the value of each register, or -1
   std::array<uint32_t, 2> locked_{};
   int now_ = 0;

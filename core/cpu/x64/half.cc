@@ -56,7 +56,7 @@ void drop_unused(Program& program) {
   for (size_t i = 0; i < insts.size(); ++i) {
     if (place[i] < 0) continue;
     Inst inst = insts[i];
-    for (int* v : {&inst.a, &inst.b, &inst.c}) {
+    for (int* v : {&inst.a, &inst.b, &inst.c, &inst.d}) {
       if (*v >= 0) *v = place[static_cast<size_t>(*v)];
     }
     place[i] = static_cast<int>(kept);

@@ -447,11 +447,11 @@ bool can_call(const Application& app) {
          std::all_of(app.in.begin(), app.in.end(), fits);
 }
 
-int add_call(Builder& b, const Application& app, Op op, std::array<int, 3> operands) {
+int add_call(Builder& b, const Application& app, Op op, std::array<int, 4> operands) {
   b.set_wide(is_wide(app.out));
   const int index =
       b.add_call(std::make_shared<const LaneCall>(app.p, app.params, app.in, app.out));
-  return b.add(op, operands[0], operands[1], operands[2], 0, index);
+  return b.add(op, operands[0], operands[1], operands[2], 0, index, operands[3]);
 }
 
 }  // namespace
@@ -475,10 +475,12 @@ int lower(Builder& b, const Application& app, std::span<const int> in) {
   const int made = nodes.lower(result, wide);
   if (made >= 0 && nodes.unlikely() < 0) return made;
   if (!can_call(app)) return kUnknown;
-  if (made >= 0 && in.size() == 1)
-    return add_call(b, app, Op::kCorrect, {nodes.unlikely(), in[0], made});
+  if (made >= 0 && in.size() <= 2) {
+    const int second = in.size() == 2 ? in[1] : -1;
+    return add_call(b, app, Op::kCorrect, {nodes.unlikely(), in[0], made, second});
+  }
   b.rewind(mark);
-  std::array<int, 3> operands = {-1, -1, -1};
+  std::array<int, 4> operands = {-1, -1, -1, -1};
   std::copy(in.begin(), in.end(), operands.begin());
   return add_call(b, app, Op::kCall, operands);
 }

@@ -55,7 +55,7 @@ enum class Op : uint8_t {
   kMaskNot,   // M
   kRoundF16,  // f32 to the nearest f16, as f32
   kCall,      // what call `index` makes of a, b and c
-  kCorrect,   // c, where mask a is nowhere set; else what call `index` makes of b
+  kCorrect,   // c, where mask a is nowhere set; else what call `index` makes of b and d
   kPermute,   // lane i is lane b[i] of a; of 64 bits, by imm
   kGather,    // lane i is element a[i] of the array that input `index` points to; 32 bits only
   kBlend,     // lane i is that of b where bit i of imm is set, else that of a; AVX2
@@ -88,9 +88,9 @@ struct Inst {
   bool wide = false;
   uint8_t copy = 0;
   int16_t index = 0;
-  int a = -1, b = -1, c = -1;
+  int a = -1, b = -1, c = -1, d = -1;
 
-  std::array<int, 3> operands() const { return {a, b, c}; }
+  std::array<int, 4> operands() const { return {a, b, c, d}; }
   bool has_value() const { return op != Op::kStore && op != Op::kReduce; }
 };
 

@@ -49,7 +49,7 @@ std::vector<Inst> StageEmitter::unrolled(int copies) const {
       }
       Inst inst = body[i];
       inst.copy = static_cast<uint8_t>(u);
-      for (int* v : {&inst.a, &inst.b, &inst.c}) {
+      for (int* v : {&inst.a, &inst.b, &inst.c, &inst.d}) {
         if (*v >= 0) *v = place[static_cast<size_t>(*v)][copy];
       }
       place[i][copy] = static_cast<int>(all.size());
