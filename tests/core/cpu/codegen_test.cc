@@ -2,6 +2,7 @@
 // Stages as machine code against the primitives' own kernels.
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "spruce/core/ops/unary.h"
@@ -134,6 +135,37 @@ TEST(Codegen, DividesIntegersAtTheEndsOfTheirRanges) {
       }
     }
   }
+}
+
+// Quotients up to the largest: vectors compute those whose integers have a place, a call the rest.
+template <class T>
+void expect_remainders(Dtype dtype) {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> values = {0, 1, 3.5, 7.25, 8388608, 1e6, 1e30, 1e-3, 1e-30, Limits::max()};
+  values.insert(values.end(), {Limits::min(), Limits::denorm_min(), Limits::infinity()});
+  for (size_t i = values.size(); i-- > 0;) values.push_back(-values[i]);
+  values.push_back(Limits::quiet_NaN());
+  const size_t n = values.size(), bytes = sizeof(T);
+  Bytes a(n * n * bytes), b(n * n * bytes);
+  for (size_t i = 0; i < n * n; ++i) {
+    std::memcpy(a.data() + bytes * i, &values[i / n], bytes);
+    std::memcpy(b.data() + bytes * i, &values[i % n], bytes);
+  }
+  for (const IsaLevel level : levels()) {
+    Stage stage;
+    stage.inputs = {{dtype}, {dtype}};
+    stage.ops.push_back({&primitive("max"), {}, {0, 1}, dtype});
+    stage.ops.push_back({&primitive("rem"), {}, {0, 1}, dtype});
+    stage.ops.push_back({&primitive("min"), {}, {2, 3}, dtype});
+    stage.outputs = {{3}, {4}};
+    expect_stage(stage, level, {a, b}, static_cast<int64_t>(n * n),
+                 "rem of " + std::string(name(dtype)));
+  }
+}
+
+TEST(Codegen, GivesRemaindersOfFloatsOfAnySize) {
+  expect_remainders<float>(Dtype::kFloat32);
+  expect_remainders<double>(Dtype::kFloat64);
 }
 
 // The primitive's own kernel reads a table where there is AVX-512.
