@@ -79,7 +79,7 @@ RepeatLoop repeat_loop(int64_t element_bytes) {
 
 void repeat_row(const void* from, int64_t bytes, int64_t rows, void* to) {
   char* const y = static_cast<char*>(to);
-  std::memcpy(y, from, static_cast<size_t>(bytes));
+  if (y != from) std::memcpy(y, from, static_cast<size_t>(bytes));
   for (int64_t done = 1; done < rows; done *= 2)
     std::memcpy(y + done * bytes, y, static_cast<size_t>(std::min(done, rows - done) * bytes));
 }

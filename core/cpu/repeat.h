@@ -12,7 +12,7 @@ using RepeatLoop = void (*)(const void* from, int64_t step, int64_t count, int64
 /// The loop for elements of 1, 2, 4 or 8 bytes.
 RepeatLoop repeat_loop(int64_t element_bytes);
 
-/// Writes a row of that many bytes `rows` times, at least once.
+/// Writes a row of that many bytes `rows` times, at least once; it may stand at `to` already.
 void repeat_row(const void* from, int64_t bytes, int64_t rows, void* to);
 
 }  // namespace spruce::cpu

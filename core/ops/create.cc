@@ -155,6 +155,14 @@ MatrixSize matrix_size(const char* op, int64_t n, const EyeOptions& options) {
   return size;
 }
 
+// A number of columns that is given by itself is none that stands for the number of rows.
+EyeOptions with_columns(const char* op, int64_t n, int64_t columns, EyeOptions options, Loc loc) {
+  const OpScope at(op, loc);
+  check_shape(op, {n, columns}, 8);
+  options.columns = columns;
+  return options;
+}
+
 MatrixSize last_two(const char* op, const Array& x) {
   if (x.rank() < 2) {
     throw ShapeError(std::string(op) + ": " + to_string(x.aval()) +
@@ -171,6 +179,14 @@ Array EyeFunction::operator()(int64_t n, const EyeOptions& options, Loc loc) con
   return rules::convert(diagonals(equal, rows, columns, options.offset), options.dtype);
 }
 
+Array EyeFunction::operator()(int64_t n, int64_t columns, const EyeOptions& options,
+                              Loc loc) const {
+  return eye(n, with_columns("eye", n, columns, options, loc), loc);
+}
+Array EyeFunction::operator()(int64_t n, Dtype dtype, Loc loc) const {
+  return eye(n, {.dtype = dtype}, loc);
+}
+
 Array IdentityFunction::operator()(int64_t n, Dtype dtype, Loc loc) const {
   const OpScope at("identity", loc);
   return eye(n, {.dtype = dtype}, loc);
@@ -180,6 +196,11 @@ Array TriFunction::operator()(int64_t n, const EyeOptions& options, Loc loc) con
   const OpScope at("tri", loc);
   const auto [rows, columns] = matrix_size("tri", n, options);
   return rules::convert(diagonals(greater_equal, rows, columns, options.offset), options.dtype);
+}
+
+Array TriFunction::operator()(int64_t n, int64_t columns, const EyeOptions& options,
+                              Loc loc) const {
+  return tri(n, with_columns("tri", n, columns, options, loc), loc);
 }
 
 Array TrilFunction::operator()(const Array& x, int64_t offset, Loc loc) const {

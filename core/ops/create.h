@@ -112,17 +112,23 @@ struct EyeOptions {
   int64_t offset = 0;     ///< which diagonal: above the main one if positive, below if negative
   Dtype dtype = float32;  ///< of the result
 };
-/// f32[n, columns] with ones on a diagonal.
+/// f32[n, columns] with ones on a diagonal: eye(3), eye(2, 4), eye(3, float64) or
+/// eye(3, {.offset = 1}). Throws ShapeError for sizes below 0.
 inline constexpr struct EyeFunction {
   Array operator()(int64_t n, const EyeOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(int64_t n, int64_t columns, const EyeOptions& options = {},
+                   Loc loc = Loc::current()) const;
+  Array operator()(int64_t n, Dtype dtype, Loc loc = Loc::current()) const;
 } eye{};
 /// eye(n).
 inline constexpr struct IdentityFunction {
   Array operator()(int64_t n, Dtype dtype = float32, Loc loc = Loc::current()) const;
 } identity{};
-/// f32[n, columns] with ones on and below a diagonal.
+/// f32[n, columns] with ones on and below a diagonal: tri(3), tri(2, 4). Throws as eye does.
 inline constexpr struct TriFunction {
   Array operator()(int64_t n, const EyeOptions& options = {}, Loc loc = Loc::current()) const;
+  Array operator()(int64_t n, int64_t columns, const EyeOptions& options = {},
+                   Loc loc = Loc::current()) const;
 } tri{};
 /// `x` with zeros above its `offset`-th diagonal, over the last two axes. Throws ShapeError for
 /// rank below 2.

@@ -382,6 +382,12 @@ TEST(Create, LinspaceAndMatrices) {
             (std::vector<double>{1, 10, 100}));
   EXPECT_EQ(ints(eye(2)), (Ints{1, 0, 0, 1}));
   EXPECT_EQ(ints(eye(2, {.columns = 3, .offset = 1})), (Ints{0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(ints(eye(2, 3)), (Ints{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(ints(eye(2, 3, {.offset = 1})), (Ints{0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(eye(2, float64).dtype(), float64);
+  EXPECT_EQ(ints(tri(2, 3)), (Ints{1, 0, 0, 1, 1, 0}));
+  EXPECT_THROW(eye(2, -1), ShapeError);
+  EXPECT_THROW(tri(2, -1), ShapeError);
   EXPECT_EQ(ints(tri(2, {.columns = 3})), (Ints{1, 0, 0, 1, 1, 0}));
   EXPECT_EQ(ints(tril(counted({2, 3}) + 1)), (Ints{1, 0, 0, 4, 5, 0}));
   EXPECT_EQ(ints(triu(counted({2, 3}) + 1, 1)), (Ints{0, 2, 3, 0, 0, 6}));

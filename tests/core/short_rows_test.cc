@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "spruce/core/ops/cumulative.h"
 #include "spruce/core/ops/index.h"
@@ -141,6 +142,24 @@ TEST(ShortRows, AreRepeatedAsInMemory) {
   }
 }
 
+// Arrays of few rows, where a loop takes many of these at once.
+TEST(ShortRows, OfSmallArraysAreRepeatedAsInMemory) {
+  for (const Dtype dtype : {float32, float64, bfloat16, uint8}) {
+    for (const auto& [rows, n] : {std::pair{2, 2}, {3, 3}, {4, 4}, {2, 17}, {25, 5}}) {
+      const std::string what =
+          std::string(name(dtype)) + "[" + std::to_string(rows) + "," + std::to_string(n) + "]";
+      const Array whole = values({2, 150, rows, n}, dtype);
+      for (const Shape& shape :
+           {Shape{n}, Shape{rows, 1}, Shape{rows, n}, Shape{150, 1, 1}, Shape{150, rows, 1},
+            Shape{150, 1, n}, Shape{2, 1, rows, n}, Shape{2, 1, 1, n}, Shape{2, 150, 1, n},
+            Shape{2, 150, rows, 1}, Shape{2, 1, rows, 1}})
+        expect_repeated(whole, values(shape, dtype), what + " and " + to_string(shape));
+      expect_repeated(values({150, rows, 1}, dtype), values({150, 1, n}, dtype), what);
+      expect_repeated(values({2, 1, rows, 1}, dtype), values({150, 1, n}, dtype), what);
+    }
+  }
+}
+
 TEST(ShortRows, AreRepeatedAsInMemoryOnThreads) {
   const int before = threads();
   set_threads(3);
@@ -148,6 +167,7 @@ TEST(ShortRows, AreRepeatedAsInMemoryOnThreads) {
     expect_repeated(values({5, 4000, n}, float32), values({n}, float32), "row");
     expect_repeated(values({5, 4000, n}, float32), values({4000, 1}, float32), "column");
     expect_repeated(values({100, 1, 80, 1}, float32), values({1, 3, 1, n}, float32), "both");
+    expect_repeated(values({40000, 4, 1}, float32), values({40000, 1, 5}, float32), "boxes");
   }
   set_threads(before);
 }

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <optional>
 #include <utility>
 
+#include "spruce/core/cpu/index/runs.h"
 #include "spruce/core/cpu/repeat.h"
 #include "spruce/core/parallel.h"
 
@@ -101,67 +102,105 @@ char* out_at(const View& v, int64_t offset) {
   return static_cast<char*>(v.data) + offset * size_of(v.dtype());
 }
 
-// Whether the last two axes hold short rows, enough of them that a loop is better given many at
-// once.
+// Boxes of a few elements, so many at once that a loop sees one long row: short rows, or where an
+// array of these is small too, those of the last two axes.
+struct Boxes {
+  int axis;           // of the boxes
+  int64_t rows, row;  // of one: rows, and elements of each
+  int64_t size() const { return rows * row; }
+};
+
+// None where rows are long, or elements few.
 template <int K>
-bool has_short_rows(const Loops<K>& loops) {
+std::optional<Boxes> boxes_of(const Loops<K>& loops) {
+  constexpr int64_t kFewest = 2 * kShortRow;
   const int last = loops.rank - 1;
-  return last > 0 && loops.sizes[last] < kShortRow &&
-         loops.sizes[last] * loops.sizes[last - 1] >= 2 * kShortRow;
+  const int64_t row = loops.sizes[last];
+  if (last == 0 || row >= kShortRow) return {};
+  if (row * loops.sizes[last - 1] >= kFewest) return Boxes{last - 1, 1, row};
+  if (last == 1 || row * loops.sizes[last - 1] * loops.sizes[last - 2] < kFewest) return {};
+  return Boxes{last - 2, loops.sizes[last - 1], row};
 }
 
-// An operand of short rows, so many at once that the loop sees one long row.
-class ShortRows {
+// An operand of boxes.
+class BoxOperand {
  public:
-  // Steps from row to row and within one: of an array in the output's order n and 1, of one row for
-  // all 0 and 1, of one element a row 1 and 0, of one for all 0 and 0.
-  ShortRows(const View& v, int64_t row_step, int64_t step, int64_t n)
+  // Steps from box to box, from row to row and within a row, 0 where elements repeat.
+  BoxOperand(const View& v, int64_t step, int64_t row_step, int64_t element_step, Boxes boxes)
       : view_(v),
-        row_step_(row_step),
+        boxes_(boxes),
         step_(step),
-        n_(n),
-        repeat_(repeat_loop(size_of(v.dtype()))) {}
+        row_step_(boxes.rows == 1 ? element_step * boxes.row : row_step),
+        element_step_(element_step),
+        bytes_(size_of(v.dtype())),
+        repeat_(repeat_loop(bytes_)) {}
 
-  int64_t step() const { return step_ == 0 && row_step_ == 0 ? 0 : 1; }
+  int64_t step() const { return is_one() ? 0 : 1; }
 
-  // `rows` of them, at most kTogether elements, from `row` on of those that begin at `offset`.
-  const char* from(int64_t offset, int64_t row, int64_t rows) {
-    const char* const begin = at(view_, offset + row * row_step_);
-    if ((step_ != 0) == (row_step_ != 0)) return begin;
-    if (step_ == 0) {
-      repeat_(begin, row_step_, rows, n_, memory_);
-    } else if (begin != row_ || rows > filled_) {
-      repeat_row(begin, n_ * size_of(view_.dtype()), rows, memory_);
-      row_ = begin, filled_ = rows;
+  // `count` boxes, at most kTogether elements, from box `first` on of those that begin at `offset`.
+  const char* from(int64_t offset, int64_t first, int64_t count) {
+    const char* const begin = at(view_, offset + first * step_);
+    if (is_one() || is_dense()) return begin;
+    if (step_ != 0) {
+      expand(begin, count);
+    } else if (begin != box_ || count > filled_) {
+      expand(begin, 1);
+      repeat_row(memory_, boxes_.size() * bytes_, count, memory_);
+      box_ = begin, filled_ = count;
     }
     return memory_;
   }
 
  private:
+  bool is_one() const { return step_ == 0 && row_step_ == 0 && element_step_ == 0; }
+  bool is_dense() const {
+    return element_step_ == 1 && row_step_ == boxes_.row && step_ == boxes_.size();
+  }
+
+  // Boxes one behind the other, into memory_.
+  void expand(const char* begin, int64_t count) {
+    const int64_t rows = boxes_.rows, row = boxes_.row;
+    if (element_step_ == 1) {
+      for (int64_t r = 0; r < rows; ++r)
+        copy_runs(memory_ + r * row * bytes_, boxes_.size() * bytes_,
+                  begin + r * row_step_ * bytes_, step_ * bytes_, row * bytes_, count);
+    } else if (row_step_ == 0) {
+      repeat_(begin, step_, count, boxes_.size(), memory_);
+    } else if (step_ == rows * row_step_) {
+      repeat_(begin, row_step_, count * rows, row, memory_);
+    } else {
+      for (int64_t k = 0; k < count; ++k)
+        repeat_(begin + k * step_ * bytes_, row_step_, rows, row,
+                memory_ + k * boxes_.size() * bytes_);
+    }
+  }
+
   const View& view_;
-  int64_t row_step_, step_, n_;
+  Boxes boxes_;
+  int64_t step_, row_step_, element_step_, bytes_;
   RepeatLoop repeat_;
-  const char* row_ = nullptr;  // what memory_ has, `filled_` times
+  const char* box_ = nullptr;  // what memory_ has, `filled_` times
   int64_t filled_ = 0;
   alignas(64) char memory_[kTogether * 8];
 };
 
-// Calls f(operands, steps, out offset, length) for the rows begin..end of the output.
+// Calls f(operands, steps, out offset, length) for the boxes begin..end of the output.
 template <class F, size_t... K>
-void run_short_rows(const KernelArgs& args, const Loops<sizeof...(K)>& loops, int64_t begin,
-                    int64_t end, const F& f, std::index_sequence<K...>) {
-  const int last = loops.rank - 1;
-  const int64_t n = loops.sizes[last], plane = loops.sizes[last - 1], most = kTogether / n;
-  ShortRows rows[] = {{args.in[K], loops.strides[K][last - 1], loops.strides[K][last], n}...};
-  const std::array<int64_t, sizeof...(K)> steps{rows[K].step()...};
+void run_boxes(const KernelArgs& args, const Loops<sizeof...(K)>& loops, Boxes boxes, int64_t begin,
+               int64_t end, const F& f, std::index_sequence<K...>) {
+  const int last = loops.rank - 1, axis = boxes.axis;
+  const int64_t n = boxes.size(), together = loops.sizes[axis], most = kTogether / n;
+  BoxOperand all[] = {{args.in[K], loops.strides[K][axis], loops.strides[K][last - 1],
+                       loops.strides[K][last], boxes}...};
+  const std::array<int64_t, sizeof...(K)> steps{all[K].step()...};
   while (begin < end) {
     int64_t index[kMaxRank + 1];
-    const auto offset = loops.offsets(begin / plane, last - 1, index);  // of the row's plane
-    const int64_t stop = std::min(end, (begin / plane + 1) * plane);
+    const auto offset = loops.offsets(begin / together, axis, index);
+    const int64_t stop = std::min(end, (begin / together + 1) * together);
     for (; begin < stop; begin += most) {
       const int64_t count = std::min(most, stop - begin);
       const std::array<const char*, sizeof...(K)> operands{
-          rows[K].from(offset[K], begin % plane, count)...};
+          all[K].from(offset[K], begin % together, count)...};
       f(operands, steps, begin * n, count * n);
     }
     begin = stop;
@@ -173,10 +212,11 @@ template <int K, class F>
 void run_rows(const KernelArgs& args, const F& f) {
   const Loops<K> loops(args);
   const int last = loops.rank - 1;
-  const int64_t size = args.out[0].numel(), n = loops.sizes[last];
-  if (has_short_rows(loops)) {
+  const int64_t size = args.out[0].numel();
+  if (const std::optional<Boxes> boxes = boxes_of(loops)) {
+    const int64_t n = boxes->size();
     return parallel_for(size / n, kGrain / n, [&](int64_t begin, int64_t end) {
-      run_short_rows(args, loops, begin, end, f, std::make_index_sequence<K>());
+      run_boxes(args, loops, *boxes, begin, end, f, std::make_index_sequence<K>());
     });
   }
   std::array<int64_t, K> steps;
