@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "spruce/core/cpu/index/runs.h"
 #include "spruce/core/cpu/repeat.h"
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spruce/core/cpu/index/runs.h"
 #include "spruce/core/cpu/index/steps.h"
 #include "spruce/core/cpu/repeat.h"
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/cpu/transpose.h"
 #include "spruce/core/parallel.h"
 

@@ -129,6 +129,10 @@ class Nodes {
     if (negates_magnitude(n)) return {of(n.in[0]).in[0], -1, -1};
     return n.in;
   }
+  bool of_bytes(const Node& n) const {
+    return std::any_of(n.in.begin(), n.in.end(),
+                       [&](int v) { return v >= 0 && is_byte(p_.dtype(v)); });
+  }
   bool negates_magnitude(const Node& n) const {
     return n.op == ScalarOp::kNeg && is_floating(n.dtype) && of(n.in[0]).op == ScalarOp::kAbs;
   }
@@ -137,6 +141,7 @@ class Nodes {
     if (is_half(n.dtype) && n.op != ScalarOp::kInput && n.op != ScalarOp::kConvert &&
         n.op != ScalarOp::kSelect)
       return kUnknown;
+    if (n.op != ScalarOp::kInput && n.op != ScalarOp::kConvert && of_bytes(n)) return kUnknown;
     switch (n.op) {
       case ScalarOp::kConstant:
         return is_bool(n.dtype) ? kUnknown : b_.bits(n.bits).id;
@@ -403,9 +408,12 @@ class Nodes {
     }
   }
 
-  // A 16-bit float is held as f32.
+  // A 16-bit float is held as f32, a byte as i32.
   int convert(const Node& n) {
-    const auto held = [](Dtype d) { return is_half(d) ? Dtype::kFloat32 : d; };
+    if (is_byte(n.dtype)) return kUnknown;
+    const auto held = [](Dtype d) {
+      return is_half(d) ? Dtype::kFloat32 : is_byte(d) ? Dtype::kInt32 : d;
+    };
     const Dtype from = held(p_.dtype(n.in[0])), to = held(n.dtype);
     if (from == to) {
       if (!is_half(n.dtype) || fits(n.in[0], n.dtype)) return made(n.in[0]);
@@ -442,7 +450,7 @@ class Nodes {
 // Lanes of all operands and of the result are numbers of one width.
 bool can_call(const Application& app) {
   const bool wide = is_wide(app.out);
-  const auto fits = [&](Dtype d) { return !is_bool(d) && is_wide(d) == wide; };
+  const auto fits = [&](Dtype d) { return !is_bool(d) && !is_byte(d) && is_wide(d) == wide; };
   return app.p.cpu != nullptr && app.in.size() <= 3 && fits(app.out) &&
          std::all_of(app.in.begin(), app.in.end(), fits);
 }
@@ -456,6 +464,8 @@ int add_call(Builder& b, const Application& app, Op op, std::array<int, 4> opera
 
 }  // namespace
 
+bool is_byte(Dtype d) { return d == Dtype::kInt8 || d == Dtype::kUint8; }
+
 bool has_lanes(Dtype d) {
   return d == Dtype::kBool || d == Dtype::kInt32 || d == Dtype::kUint32 || d == Dtype::kFloat32 ||
          d == Dtype::kFloat64;
@@ -463,7 +473,8 @@ bool has_lanes(Dtype d) {
 
 int lower(Builder& b, const Application& app, std::span<const int> in) {
   const auto known = [](Dtype d) { return has_lanes(d) || is_half(d); };
-  if (!std::all_of(app.in.begin(), app.in.end(), known)) return kUnknown;
+  if (!std::all_of(app.in.begin(), app.in.end(), [&](Dtype d) { return known(d) || is_byte(d); }))
+    return kUnknown;
   if (!known(app.out) || app.in.empty() || app.p.scalar == nullptr) return kUnknown;
   scalar::Program program;
   std::vector<int> values;

@@ -20,6 +20,9 @@ struct Application {
 /// True for dtypes whose values programs hold as they are: bool (a mask), i32, u32, f32, f64.
 bool has_lanes(Dtype d);
 
+/// True for i8 and u8, which programs hold as i32: they are loaded and converted, nothing else.
+bool is_byte(Dtype d);
+
 /// Adds what the primitive does with the values `in`, of these dtypes or 16-bit floats; the
 /// result's number, or -1 where the primitive is not known for them. Then nothing that was added is
 /// of use.

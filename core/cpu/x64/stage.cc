@@ -42,6 +42,7 @@ class Lowering {
       const Stage::Output& o = stage_.outputs[k];
       const Dtype dtype = stage_.dtype_of(o.value);
       if ((is_bool(dtype) || is_half(dtype)) && o.mode != Stage::Mode::kStore) return std::nullopt;
+      if (is_byte(dtype)) return std::nullopt;
       stored_[static_cast<size_t>(o.value)].push_back(static_cast<int>(k));
     }
     for (size_t i = 0; i < stage_.ops.size(); ++i) {
@@ -55,7 +56,7 @@ class Lowering {
     flush();
     for (const Stage::Reduction& r : stage_.reductions) {
       const Dtype dtype = stage_.dtype_of(r.value);
-      if (is_bool(dtype)) return std::nullopt;
+      if (is_bool(dtype) || is_byte(dtype)) return std::nullopt;
       const int v = value(r.value);
       made_.identities.push_back(static_cast<int>(made_.program.constants.size()));
       made_.program.constants.push_back(
@@ -75,7 +76,7 @@ class Lowering {
     bool narrow = false;
     for (size_t v = 0; v < count(); ++v) {
       const Dtype d = stage_.dtype_of(static_cast<int>(v));
-      if (!has_lanes(d) && !is_half(d)) return false;
+      if (!has_lanes(d) && !is_half(d) && !(is_byte(d) && v < stage_.inputs.size())) return false;
       if (!is_bool(d)) (d == Dtype::kFloat64 ? made_.wide : narrow) = true;
     }
     return !(made_.wide && narrow);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "spruce/core/cpu/x64/half.h"
+#include "spruce/core/cpu/x64/lower.h"
 
 namespace spruce::cpu::x64 {
 namespace {
@@ -233,6 +234,11 @@ void StageEmitter::load_scalars() {
       }
       vmovd(vec(to.getIdx(), 16), edx);
       vpbroadcastd(to, vec(to.getIdx(), 16));
+    } else if (is_byte(stage_.inputs[i].dtype)) {
+      const Xbyak::Xmm one = vec(to.getIdx(), 16);
+      stage_.inputs[i].dtype == Dtype::kInt8 ? movsx(edx, byte[rdx]) : movzx(edx, byte[rdx]);
+      vmovd(one, edx);
+      vpbroadcastd(to, one);
     } else if (is_half(stage_.inputs[i].dtype)) {
       const Xbyak::Xmm one = vec(to.getIdx(), 16);
       const bool bfloat = stage_.inputs[i].dtype == Dtype::kBfloat16;
@@ -265,6 +271,10 @@ void StageEmitter::load(const Inst& inst, const Xbyak::Operand& to) {
   if (is_bool(dtype)) return load_bools(from, to);
   const Xbyak::Xmm x = vec(to.getIdx());
   if (is_half(dtype)) return load_halves(from, x, dtype);
+  if (is_byte(dtype)) {
+    const Xbyak::Xmm all = masked_ && v4() ? x | k7 | T_z : x;
+    return dtype == Dtype::kInt8 ? vpmovsxbd(all, from) : vpmovzxbd(all, from);
+  }
   if (masked_ && v4())
     program_.wide ? vmovupd(x | k7 | T_z, from) : vmovups(x | k7 | T_z, from);
   else

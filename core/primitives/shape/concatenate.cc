@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/index/copy.h"
-#include "spruce/core/cpu/index/runs.h"
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/axes.h"
 #include "spruce/core/rules/cost.h"

@@ -59,6 +59,12 @@ std::vector<Case> cases() {
     all.push_back({"convert_element_type", {kB}, d, Params::make(ConvertParams{d, false})});
     all.push_back({"convert_element_type", {d}, kB, Params::make(ConvertParams{kB, false})});
   }
+  for (const Dtype byte : {Dtype::kInt8, Dtype::kUint8}) {
+    for (const Dtype d : {kF, kI, kU, kB})
+      all.push_back({"convert_element_type", {byte}, d, Params::make(ConvertParams{d, false})});
+    all.push_back(
+        {"convert_element_type", {byte}, kF, Params::make(ConvertParams{kF, false}), {true}});
+  }
   for (const char* name : {"cos", "expm1", "log1p", "sin", "softplus", "tanh"})
     all.push_back({name, {kF}, kF});
   for (const bool tanh : {false, true})

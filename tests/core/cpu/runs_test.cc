@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short runs of bytes, interleaved elements, and what is copied through them: joins along any axis,
 // slices, pads, broadcasts and transposes with small last axes, against loops over elements.
-#include "spruce/core/cpu/index/runs.h"
+#include "spruce/core/cpu/runs.h"
 
 #include <gtest/gtest.h>
 

@@ -63,6 +63,10 @@ class Values {
         case Dtype::kBool:
           *at = static_cast<char>(random_() & 1);
           break;
+        case Dtype::kInt8:
+        case Dtype::kUint8:
+          *at = static_cast<char>(random_());
+          break;
         case Dtype::kFloat32:
           put(at, floating<float>());
           break;

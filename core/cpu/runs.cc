@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spruce/core/cpu/index/runs.h"
+#include "spruce/core/cpu/runs.h"
 
 #include <algorithm>
 #include <cstring>
