@@ -269,7 +269,7 @@ class Layouts::Finder {
   }
 
   // A concatenation of results that are for nothing else, perhaps transposed and in another shape.
-  // Of those that inputs_of() reads where they are taken from it makes one copy anyway.
+  // Where all are only moved, it reads each where it comes from, which is one copy already.
   void write_to_parts(size_t n) {
     const Equation& e = g_.equations[n];
     if (std::all_of(e.inputs.begin(), e.inputs.end(),
