@@ -5,11 +5,13 @@
 #include <cstring>
 
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/visit_bits.h"
 
 namespace spruce::cpu {
 namespace {
 
-// The compiler knows how often, and shuffles many elements at a time.
+// The compiler knows how often, and shuffles many elements at a time; interleave() of one array
+// would load each of them as often.
 template <int kTimes, class T>
 SPRUCE_INLINE void repeat_few(const T* from, int64_t count, T* to) {
   SPRUCE_INDEPENDENT
@@ -65,16 +67,7 @@ struct Repeat {
 }  // namespace
 
 RepeatLoop repeat_loop(int64_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return Repeat<uint8_t>::best();
-    case 2:
-      return Repeat<uint16_t>::best();
-    case 4:
-      return Repeat<uint32_t>::best();
-    default:
-      return Repeat<uint64_t>::best();
-  }
+  return visit_bits(element_bytes, []<class T>(T) { return Repeat<T>::best(); });
 }
 
 void repeat_row(const void* from, int64_t bytes, int64_t rows, void* to) {

@@ -7,6 +7,7 @@
 
 #include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/visit_bits.h"
 
 #if SPRUCE_HAS_X86_TARGETS
 #include <immintrin.h>
@@ -174,14 +175,7 @@ struct Interleave {
 
 template <int kParts>
 void interleave_parts(void* to, const void* const* from, int64_t element_bytes, int64_t count) {
-  static const auto one = Interleave<kParts, uint8_t>::best();
-  static const auto two = Interleave<kParts, uint16_t>::best();
-  static const auto four = Interleave<kParts, uint32_t>::best();
-  static const auto eight = Interleave<kParts, uint64_t>::best();
-  (element_bytes == 1   ? one
-   : element_bytes == 2 ? two
-   : element_bytes == 4 ? four
-                        : eight)(to, from, count);
+  visit_bits(element_bytes, [&]<class T>(T) { Interleave<kParts, T>::best()(to, from, count); });
 }
 
 }  // namespace

@@ -145,23 +145,21 @@ Array diagonals(const BinaryFunction& compare, int64_t rows, int64_t columns, in
   return compare(row + Array(offset), column);
 }
 
+// Ones where column - row compares with the offset.
+Array ones_by(const char* op, const BinaryFunction& compare, int64_t rows, int64_t columns,
+              const EyeOptions& options, Loc loc) {
+  const OpScope at(op, loc);
+  check_shape(op, {rows, columns}, 8);
+  return rules::convert(diagonals(compare, rows, columns, options.offset), options.dtype);
+}
+
+int64_t columns_of(int64_t n, const EyeOptions& options) {
+  return options.columns < 0 ? n : options.columns;
+}
+
 struct MatrixSize {
   int64_t rows, columns;
 };
-
-MatrixSize matrix_size(const char* op, int64_t n, const EyeOptions& options) {
-  const MatrixSize size{n, options.columns < 0 ? n : options.columns};
-  check_shape(op, {size.rows, size.columns}, 8);
-  return size;
-}
-
-// A number of columns that is given by itself is none that stands for the number of rows.
-EyeOptions with_columns(const char* op, int64_t n, int64_t columns, EyeOptions options, Loc loc) {
-  const OpScope at(op, loc);
-  check_shape(op, {n, columns}, 8);
-  options.columns = columns;
-  return options;
-}
 
 MatrixSize last_two(const char* op, const Array& x) {
   if (x.rank() < 2) {
@@ -174,14 +172,11 @@ MatrixSize last_two(const char* op, const Array& x) {
 }  // namespace
 
 Array EyeFunction::operator()(int64_t n, const EyeOptions& options, Loc loc) const {
-  const OpScope at("eye", loc);
-  const auto [rows, columns] = matrix_size("eye", n, options);
-  return rules::convert(diagonals(equal, rows, columns, options.offset), options.dtype);
+  return ones_by("eye", equal, n, columns_of(n, options), options, loc);
 }
-
 Array EyeFunction::operator()(int64_t n, int64_t columns, const EyeOptions& options,
                               Loc loc) const {
-  return eye(n, with_columns("eye", n, columns, options, loc), loc);
+  return ones_by("eye", equal, n, columns, options, loc);
 }
 Array EyeFunction::operator()(int64_t n, Dtype dtype, Loc loc) const {
   return eye(n, {.dtype = dtype}, loc);
@@ -193,14 +188,11 @@ Array IdentityFunction::operator()(int64_t n, Dtype dtype, Loc loc) const {
 }
 
 Array TriFunction::operator()(int64_t n, const EyeOptions& options, Loc loc) const {
-  const OpScope at("tri", loc);
-  const auto [rows, columns] = matrix_size("tri", n, options);
-  return rules::convert(diagonals(greater_equal, rows, columns, options.offset), options.dtype);
+  return ones_by("tri", greater_equal, n, columns_of(n, options), options, loc);
 }
-
 Array TriFunction::operator()(int64_t n, int64_t columns, const EyeOptions& options,
                               Loc loc) const {
-  return tri(n, with_columns("tri", n, columns, options, loc), loc);
+  return ones_by("tri", greater_equal, n, columns, options, loc);
 }
 
 Array TrilFunction::operator()(const Array& x, int64_t offset, Loc loc) const {

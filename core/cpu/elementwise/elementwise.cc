@@ -166,12 +166,8 @@ class BoxOperand {
                   begin + r * row_step_ * bytes_, step_ * bytes_, row * bytes_, count);
     } else if (row_step_ == 0) {
       repeat_(begin, step_, count, boxes_.size(), memory_);
-    } else if (step_ == rows * row_step_) {
+    } else {  // rows follow each other from box to box: operands are dense
       repeat_(begin, row_step_, count * rows, row, memory_);
-    } else {
-      for (int64_t k = 0; k < count; ++k)
-        repeat_(begin + k * step_ * bytes_, row_step_, rows, row,
-                memory_ + k * boxes_.size() * bytes_);
     }
   }
 

@@ -6,7 +6,7 @@
 
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
-#include "spruce/core/cpu/index/copy.h"
+#include "spruce/core/cpu/repeat.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/workspace.h"
 
@@ -57,7 +57,7 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
         narrow(reinterpret_cast<const float*>(from), reinterpret_cast<Bfloat16*>(to), rows);
       break;
     case Step::Kind::kBroadcastRows:
-      s.repeat(from, row / size_of(s.dtype), rows, s.count, to);
+      repeat_loop(size_of(s.dtype))(from, row / size_of(s.dtype), rows, s.count, to);
       break;
     case Step::Kind::kRepeat:
       repeat_row(from, s.count * size_of(s.dtype), block_, to);

@@ -6,7 +6,6 @@
 #include "spruce/core/cpu/fusion/pieced_rows.h"
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/cpu/fusion/storage.h"
-#include "spruce/core/cpu/repeat.h"
 #include "spruce/core/fusion/schedule.h"
 
 namespace spruce::cpu {
@@ -83,7 +82,6 @@ class Nest {
     size_t outs = 0, accs = 0, end = 0;
     std::shared_ptr<const StageKernel> kernel;
     ReduceLoop loop = nullptr;
-    RepeatLoop repeat = nullptr;
     Stage::Kind reduction = Stage::Kind::kSum;
     Dtype dtype = Dtype::kFloat32;
     bool wide = false;

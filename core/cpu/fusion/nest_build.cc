@@ -222,7 +222,6 @@ Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
     step.kind = inner ? Step::Kind::kRepeat : Step::Kind::kBroadcastRows;
     step.dtype = dtype(v);
     step.count = n_.inner_;
-    step.repeat = repeat_loop(bytes(v));
     add_step(std::move(step), {from, to});
   }
   return to;

@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/repeat.h"
 #include "spruce/core/cpu/runs.h"
 #include "spruce/core/cpu/transpose.h"
+#include "spruce/core/cpu/visit_bits.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -123,11 +124,12 @@ template <class T>
 void copy_rows(const Plan& plan, T* to, const T* from) {
   const int outer = plan.rank - 1;
   const int64_t n = plan.sizes[outer], ts = plan.to[outer], fs = plan.from[outer];
-  const bool run = ts == 1 && fs == 1, repeats = ts == 1 && fs == 0;
-  const bool in_one = run || (repeats && outer > 0 && plan.to[outer - 1] == n);
-  if (outer > 0 && plan.sizes[outer - 1] >= 8 &&
-      n * static_cast<int64_t>(sizeof(T)) <= (in_one ? kShortRunBytes : 32))
-    return copy_short_rows(plan, to, from);
+  const bool run = ts == 1 && fs == 1;
+  if (outer > 0 && plan.sizes[outer - 1] >= 8) {
+    const bool in_one = run || (ts == 1 && fs == 0 && plan.to[outer - 1] == n);
+    if (n * static_cast<int64_t>(sizeof(T)) <= (in_one ? kShortRunBytes : 32))
+      return copy_short_rows(plan, to, from);
+  }
   const int64_t grain = std::max<int64_t>(1, kGrainBytes / static_cast<int64_t>(sizeof(T)) / n);
   const auto rows = [&](const auto& row) {
     parallel_pieces(plan.rows(outer), grain, [&](int64_t begin, int64_t end) {
@@ -207,19 +209,9 @@ void copy_strided(const Shape& sizes, const Strided& to, const Strided& from,
                   int64_t element_bytes) {
   if (sizes.numel() == 0) return;
   const Plan plan(sizes, to.strides, from.strides);
-  const auto run = [&]<class T>(T) {
+  visit_bits(element_bytes, [&]<class T>(T) {
     copy_typed(plan, static_cast<T*>(to.data), static_cast<const T*>(from.data));
-  };
-  switch (element_bytes) {
-    case 1:
-      return run(uint8_t{});
-    case 2:
-      return run(uint16_t{});
-    case 4:
-      return run(uint32_t{});
-    default:
-      return run(uint64_t{});
-  }
+  });
 }
 
 void fill(void* to, const void* element, int64_t n, int64_t element_bytes) {
@@ -230,15 +222,11 @@ void fill(void* to, const void* element, int64_t n, int64_t element_bytes) {
     void* p = advance(to, begin, element_bytes);
     if (bits == 0) {
       std::memset(p, 0, static_cast<size_t>((end - begin) * element_bytes));
-    } else if (element_bytes == 1) {
-      std::memset(p, static_cast<int>(bits), static_cast<size_t>(end - begin));
-    } else if (element_bytes == 2) {
-      std::fill_n(static_cast<uint16_t*>(p), end - begin, static_cast<uint16_t>(bits));
-    } else if (element_bytes == 4) {
-      std::fill_n(static_cast<uint32_t*>(p), end - begin, static_cast<uint32_t>(bits));
-    } else {
-      std::fill_n(static_cast<uint64_t*>(p), end - begin, bits);
+      return;
     }
+    visit_bits(element_bytes, [&]<class T>(T) {
+      std::fill_n(static_cast<T*>(p), end - begin, static_cast<T>(bits));
+    });
   });
 }
 

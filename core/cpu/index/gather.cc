@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/index/row_places.h"
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/visit_bits.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -194,16 +195,7 @@ void gather_as(const KernelArgs& args, const Windows& w) {
 void gather_kernel(const KernelArgs& args) {
   const Windows w(args.params.get<GatherParams>(), args.in[0].shape(), args.in[1],
                   args.out[0].shape());
-  switch (size_of(args.in[0].dtype())) {
-    case 1:
-      return gather_as<uint8_t>(args, w);
-    case 2:
-      return gather_as<uint16_t>(args, w);
-    case 4:
-      return gather_as<uint32_t>(args, w);
-    default:
-      return gather_as<uint64_t>(args, w);
-  }
+  visit_bits(size_of(args.in[0].dtype()), [&]<class T>(T) { gather_as<T>(args, w); });
 }
 
 }  // namespace spruce::cpu

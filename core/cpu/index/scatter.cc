@@ -10,6 +10,7 @@
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/row_copy.h"
+#include "spruce/core/cpu/visit_bits.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/scatter_add_rows.h"
 #include "spruce/core/workspace.h"
@@ -316,16 +317,7 @@ void set_many_rows(const Windows& w, const View& operand, const View& out, const
 }
 
 void set(const Windows& w, const View& out, const void* updates) {
-  switch (size_of(out.dtype())) {
-    case 1:
-      return set_as<uint8_t>(w, out, updates);
-    case 2:
-      return set_as<uint16_t>(w, out, updates);
-    case 4:
-      return set_as<uint32_t>(w, out, updates);
-    default:
-      return set_as<uint64_t>(w, out, updates);
-  }
+  visit_bits(size_of(out.dtype()), [&]<class T>(T) { set_as<T>(w, out, updates); });
 }
 
 // An input, in memory of its own if the output is about to overwrite it.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/visit_bits.h"
 
 namespace spruce::cpu {
 namespace {
@@ -52,16 +53,7 @@ struct Steps {
 }  // namespace
 
 StepsLoop steps_loop(int64_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return Steps<uint8_t>::best();
-    case 2:
-      return Steps<uint16_t>::best();
-    case 4:
-      return Steps<uint32_t>::best();
-    default:
-      return Steps<uint64_t>::best();
-  }
+  return visit_bits(element_bytes, []<class T>(T) { return Steps<T>::best(); });
 }
 
 }  // namespace spruce::cpu

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/sort/ordered_key.h"
+#include "spruce/core/cpu/visit_bits.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/sort.h"
 #include "spruce/core/workspace.h"
@@ -171,19 +172,8 @@ void sort_rows(const KernelArgs& args, const Rows& rows, int64_t begin, int64_t 
     }
     for (size_t k = 0; k < args.in.size(); ++k) {
       const View &in = args.in[k], &out = args.out[k];
-      switch (size_of(in.dtype())) {
-        case 1:
-          move_row<uint8_t>(in, out, first, rows.step, places, n);
-          break;
-        case 2:
-          move_row<uint16_t>(in, out, first, rows.step, places, n);
-          break;
-        case 4:
-          move_row<uint32_t>(in, out, first, rows.step, places, n);
-          break;
-        default:
-          move_row<uint64_t>(in, out, first, rows.step, places, n);
-      }
+      visit_bits(size_of(in.dtype()),
+                 [&]<class T>(T) { move_row<T>(in, out, first, rows.step, places, n); });
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of the second input where the first, a bool, is true, of the third elsewhere.
 #include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/cpu/visit_bits.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/scalar/expression.h"
@@ -28,23 +29,10 @@ struct Select {
   }
 };
 
-template <class Bits>
-cpu::TernaryLoop loop_of_bits() {
-  static const cpu::TernaryLoop best = cpu::internal::Ternary<Select, uint8_t, Bits, Bits>::best();
-  return best;
-}
-
 cpu::TernaryLoop select_loop(const cpu::LoopArgs& args) {
-  switch (size_of(args.out)) {
-    case 1:
-      return loop_of_bits<uint8_t>();
-    case 2:
-      return loop_of_bits<uint16_t>();
-    case 4:
-      return loop_of_bits<uint32_t>();
-    default:
-      return loop_of_bits<uint64_t>();
-  }
+  return cpu::visit_bits(size_of(args.out), []<class T>(T) {
+    return cpu::internal::Ternary<Select, uint8_t, T, T>::best();
+  });
 }
 
 Array zero_like(const Array& x) { return rules::scalar_like(0, x); }

@@ -191,17 +191,18 @@ double at_the_end(const Operation& o, double sum, int64_t row) {
   return v;
 }
 
-// `count` columns of a matrix as it is stored, or rows, of `depth` elements each: every element is
-// read once, not for each of the others that it is multiplied by. Element k of line i stands at
-// i * line_step + k * step.
+// `count` columns of a matrix as it is stored, or rows, of `depth` elements each: the first
+// elements of all, then the second ones. Every element is read once, not for each of the others
+// that it is multiplied by.
 std::vector<double> lines(const Matrix& m, const void* p, int64_t batch, int64_t count,
-                          int64_t depth, bool columns, bool tf32, int64_t line_step, int64_t step) {
+                          int64_t depth, bool columns, bool tf32) {
   std::vector<double> out(static_cast<size_t>(count * depth));
-  for (int64_t i = 0; i < count; ++i) {
-    for (int64_t k = 0; k < depth; ++k) {
+  double* to = out.data();
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t i = 0; i < count; ++i) {
       const int64_t at = columns ? k + i * m.leading : i + k * m.leading;
       const double v = read(p, m.type, batch * m.batch_step + at);
-      out[static_cast<size_t>(i * line_step + k * step)] = tf32 ? in_tf32(v) : v;
+      *to++ = tf32 ? in_tf32(v) : v;
     }
   }
   return out;
@@ -214,12 +215,13 @@ void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix&
   const int64_t depth = ta ? a.rows : a.columns;
   std::vector<double> sums(static_cast<size_t>(d.rows));
   for (int64_t n = 0; n < d.batches; ++n) {
-    const std::vector<double> rows = lines(a, pa, n, d.rows, depth, ta, tf32, 1, d.rows),
-                              columns = lines(b, pb, n, d.columns, depth, !tb, tf32, depth, 1);
+    const std::vector<double> rows = lines(a, pa, n, d.rows, depth, ta, tf32),
+                              columns = lines(b, pb, n, d.columns, depth, !tb, tf32);
     for (int64_t j = 0; j < d.columns; ++j) {
       std::fill(sums.begin(), sums.end(), 0.0);
       for (int64_t k = 0; k < depth; ++k) {
-        const double *x = rows.data() + k * d.rows, y = columns[static_cast<size_t>(j * depth + k)];
+        const double *x = rows.data() + k * d.rows,
+                     y = columns[static_cast<size_t>(k * d.columns + j)];
         for (int64_t i = 0; i < d.rows; ++i) sums[static_cast<size_t>(i)] += x[i] * y;
       }
       for (int64_t i = 0; i < d.rows; ++i) {

@@ -281,10 +281,11 @@ std::string run_grid(const HostKernel& k, Size3 grid, Size3 block, size_t dynami
 using spruce::cuda_emulator::back_to_scheduler;
 using spruce::cuda_emulator::self;
 using spruce::cuda_emulator::State;
+using spruce::cuda_emulator::states;
 
 extern "C" unsigned spruce_block_barrier(int predicate) {
   spruce::cuda_emulator::votes += predicate != 0;
-  spruce::cuda_emulator::states[self->number] = State::kAtBlockBarrier;
+  states[self->number] = State::kAtBlockBarrier;
   back_to_scheduler();
   return spruce::cuda_emulator::result_of_votes;
 }
@@ -294,7 +295,7 @@ extern "C" const unsigned long long* spruce_warp_exchange(unsigned mask, unsigne
     spruce_trap("a lane is not in the mask that it waits with");
   self->given = value;
   self->mask = mask;
-  spruce::cuda_emulator::states[self->number] = State::kAtWarpBarrier;
+  states[self->number] = State::kAtWarpBarrier;
   back_to_scheduler();
   return self->received;
 }
