@@ -93,7 +93,9 @@ class Layouts::Finder {
     }
     for (size_t n = 0; n < g_.equations.size(); ++n) {
       const Equation& e = g_.equations[n];
-      if (!may_take(e) || map(static_cast<int64_t>(n)) != nullptr) continue;
+      // A move before a transpose copies by itself: until the transpose writes, the memory of its
+      // result holds other values, and without that a Hessian takes an eighth more.
+      if (!may_take(e) || only_moves(e)) continue;
       for (size_t k = 0; k < e.outputs.size(); ++k) write_transposed(n, k);
     }
     for (size_t n = 0; n < g_.equations.size(); ++n) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "spruce/core/cpu/index/steps.h"
 #include "spruce/core/cpu/repeat.h"
@@ -17,14 +18,19 @@ namespace {
 constexpr int64_t kGrainBytes = 1 << 19;  // bytes that are worth a thread of their own
 constexpr int64_t kTile = 64;             // rows of a strip of a transposition
 
-// The axes of a copy, outermost first, with those of size 1 gone and neighbours merged where both
-// sides allow it.
+// The axes of a copy in the order in which they lie in `to`, so that what is written lies side by
+// side, with those of size 1 gone and neighbours merged where both sides allow it.
 struct Plan {
   int rank = 0;
   int64_t sizes[kMaxRank], to[kMaxRank], from[kMaxRank];
 
   Plan(const Shape& all_sizes, const Shape& to_strides, const Shape& from_strides) {
-    for (int i = 0; i < all_sizes.rank(); ++i) {
+    int order[kMaxRank];
+    const int axes = all_sizes.rank();
+    std::iota(order, order + axes, 0);
+    std::sort(order, order + axes, [&](int a, int b) { return to_strides[a] > to_strides[b]; });
+    for (int k = 0; k < axes; ++k) {
+      const int i = order[k];
       const int64_t n = all_sizes[i];
       if (n == 1) continue;
       if (rank > 0 && to[rank - 1] == to_strides[i] * n && from[rank - 1] == from_strides[i] * n) {
