@@ -160,6 +160,11 @@ def main():
     emit("kPowLog2", "log2(1 + f) / f in double, for pow of floats", fit(
         lambda f: mp.log1p(f) / mp.log(2) / f, low, high, range(14),
         lambda f: f / mp.log1p(f), False), False)
+    c0, c1 = 2 / mp.log(2), 2 / (3 * mp.log(2))
+    emit("kPowLog2Double", "(log2(1 + f) / s - 2 / log(2) - 2 z / (3 log(2))) / z^2 in z = s^2,"
+         " s = f / (2 + f), for pow", fit(
+             lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) / mp.log(2) - c0 - c1 * z) / z**2,
+             mp.mpf(10)**-6, (high / (2 + high))**2, range(7), lambda z: z**2 / c0, False), False)
     tiny = mp.mpf(10)**-9
     emit("kSin", "(sin r - r) / r^3 in r^2, |r| <= pi/4", fit(
         odd(mp.sin), tiny, quarter**2, range(4), odd_weight(mp.sin)))
@@ -173,23 +178,37 @@ def main():
         lambda z: z**2, False), False)
     emit("kTan", "(tan r - r) / r^3 in r^2, |r| <= pi/4", fit(
         odd(mp.tan), tiny, quarter**2, range(7), odd_weight(mp.tan)))
-    emit("kAsin", "(asin x - x) / x^3 in x^2, |x| <= 1/2", fit(
-        odd(mp.asin), tiny, 0.25, range(6), odd_weight(mp.asin)))
-    emit("kAtan", "(atan x - x) / x^3 in x^2, |x| <= 1", fit(
-        odd(mp.atan), tiny, 1, range(10), odd_weight(mp.atan)))
+    for single in (True, False):
+        end = "" if single else "Double"
+        emit("kAsin" + end, "(asin x - x) / x^3 in x^2, |x| <= 1/2", fit(
+            odd(mp.asin), tiny, 0.25, range(6 if single else 12), odd_weight(mp.asin), single,
+            refit=single), single)
+        emit("kAtan" + end, "(atan x - x) / x^3 in x^2, |x| <= 1", fit(
+            odd(mp.atan), tiny, 1, range(10 if single else 20), odd_weight(mp.atan), single),
+            single)
     emit("kSinh", "(sinh x - x) / x^3 in x^2, |x| <= 1", fit(
         odd(mp.sinh), tiny, 1, range(4), odd_weight(mp.sinh)))
-    emit("kErf", "erf(x) / x - 1 in x^2, |x| <= 1", fit(
-        lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1, tiny, 1, range(8),
-        lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z))))
-    emit("kErfTail", "-(log(erfc(x)) + x) / x, 1 <= x <= 4", fit(
-        lambda x: -(mp.log(mp.erfc(x)) + x) / x, "0.99", 4, range(8),
-        lambda x: x * mp.erfc(x) / mp.erf(x)))
-    emit("kErfcx", "e^(x^2) erfc(x) (2 + x) / 2 in q = (x - 2) / (x + 2), 0 <= x <= 10.5", fit(
-        lambda q: erfcx(2 * (1 + q) / (1 - q)) * 2 / (1 - q), -1, mp.mpf("8.5") / mp.mpf("12.5"),
-        range(12), lambda q: (1 - q) / (2 * erfcx(2 * (1 + q) / (1 - q)))))
+    for single in (True, False):
+        end = "" if single else "Double"
+        emit("kErf" + end, "erf(x) / x - 1 in x^2, |x| <= 1", fit(
+            lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1, tiny, 1, range(8 if single else 13),
+            lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)), single, refit=single), single)
+        last = 4 if single else 6
+        emit("kErfTail" + end, f"-(log(erfc(x)) + x) / x, 1 <= x <= {last}", fit(
+            lambda x: -(mp.log(mp.erfc(x)) + x) / x, "0.99", last, range(8 if single else 18),
+            lambda x: x * mp.erfc(x) / mp.erf(x), single, refit=single), single)
+        low_x, high_x = ("0", "10.5") if single else ("0.46", "27.5")
+        emit("kErfcx" + end,
+             f"e^(x^2) erfc(x) (2 + x) / 2 in q = (x - 2) / (x + 2), {low_x} <= x <= {high_x}", fit(
+                 lambda q: erfcx(2 * (1 + q) / (1 - q)) * 2 / (1 - q),
+                 *((mp.mpf(x) - 2) / (mp.mpf(x) + 2) for x in (low_x, high_x)),
+                 range(12 if single else 23),
+                 lambda q: (1 - q) / (2 * erfcx(2 * (1 + q) / (1 - q))), single, refit=single),
+             single)
     emit("kCbrt", "cbrt(m), 1/2 <= m <= 1", fit(
         mp.cbrt, 0.5, 1, range(5), lambda m: 1 / mp.cbrt(m)))
+    emit("kCbrtDouble", "cbrt(m), sqrt(1/2) <= m <= sqrt(2)", fit(
+        mp.cbrt, 1 + low, 1 + high, range(10), lambda m: 1 / mp.cbrt(m), False, refit=False), False)
     emit("kSinPi", "sin(pi r) / r in r^2, |r| <= 1/2", fit(
         lambda z: mp.sin(mp.pi * mp.sqrt(z)) / mp.sqrt(z), tiny, 0.25, range(9),
         lambda z: mp.sqrt(z) / mp.sin(mp.pi * mp.sqrt(z)), False), False)

@@ -10,46 +10,59 @@
 namespace spruce::math {
 
 /// erf(x) for |x| <= 1.
-template <class I, Float32 T>
+template <class I, Floating T>
 SPRUCE_INLINE T erf_small(T x) {
-  return I::fma(x, horner<I, kErf, 0, T>(x * x), x);
+  if constexpr (Float32<T>)
+    return I::fma(x, horner<I, kErf, 0, T>(x * x), x);
+  else
+    return I::fma(x, horner<I, kErfDouble, 0, T>(x * x), x);
+}
+
+/// -(log(erfc(a)) + a) / a for 1 <= a <= 4, in f64 6.
+template <class I, Floating T>
+SPRUCE_INLINE T erf_tail(T a) {
+  if constexpr (Float32<T>)
+    return horner<I, kErfTail>(a);
+  else
+    return horner<I, kErfTailDouble>(a);
+}
+
+/// e^(x^2) erfc(x) (2 + x) / 2 of q = (x - 2) / (x + 2).
+template <class I, Floating T>
+SPRUCE_INLINE T erfcx_series(T q) {
+  if constexpr (Float32<T>)
+    return horner<I, kErfcx>(q);
+  else
+    return horner<I, kErfcxDouble>(q);
 }
 
 template <class I, Floating T>
 SPRUCE_INLINE T erf(T x) {
-  if constexpr (Float64<T>) {
-    return library<Function::kErf>(x);
-  } else {
-    // erf(a) = 1 - e^(log erfc(a)); it is 1 from 3.92 on.
-    const T magnitude = abs(x), a = clamp(magnitude, 1.0f, 4.0f);
-    const auto [r, n] = reduce_ln2<I, T>(-I::fma(a, horner<I, kErfTail>(a), a));
-    const T outer = 1.0f - (expm1_small<I>(r) + T(1)) * power_of_two(n);
-    return select(magnitude < 1.0f, erf_small<I>(x), copysign(outer, x));
-  }
+  // erf(a) = 1 - e^(log erfc(a)); it is 1 from 3.92 on, in f64 from 5.93 on.
+  const T magnitude = abs(x), a = clamp(magnitude, T(1), pick<T>(4, 6));
+  const auto [r, n] = reduce_ln2<I, T>(-I::fma(a, erf_tail<I>(a), a));
+  const T outer = T(1) - (expm1_small<I>(r) + T(1)) * power_of_two(n);
+  return select(magnitude < T(1), erf_small<I>(x), copysign(outer, x));
 }
 
 template <class I, Floating T>
 SPRUCE_INLINE T erfc(T x) {
-  if constexpr (Float64<T>) {
-    return library<Function::kErfc>(x);
-  } else {
-    const T magnitude = abs(x), a = clamp(magnitude, 0.0f, 10.5f);
-    const T square = a * a;
-    const auto [r, n] = reduce_ln2<I, T>(-square);
-    const T u = expm1_small<I>(r);
-    // t = 2 / (2 + a): what its roundings lose is given back to q and, with e^-a^2, to the product.
-    const T d = 2.0f + a;
-    const T d_error = select(a < 2.0f, a - (d - T(2)), 2.0f - (d - a));
-    const T t = 2.0f / d;
-    const T td = t * d;
-    const T t_error = 0.5f * ((2.0f - td) - I::fma(t, d_error, product_error<I>(t, d, td)));
-    const T q = I::fma(T(-2.0f * t), t_error, I::fma(t, -2.0f, 1.0f));
-    const T error = t_error - product_error<I>(a, a, square);
-    const T series = horner<I, kErfcx>(q) * t;
-    const T y = scale(I::fma(series, I::fma(u, error, u + error), series), n);
-    const T outer = select(x < T(0), 2.0f - y, y);
-    return select(magnitude < 0.47f, 1.0f - erf_small<I>(x), outer);
-  }
+  const T magnitude = abs(x), a = clamp(magnitude, T(0), pick<T>(10.5f, 27.5));
+  const T square = a * a;
+  const auto [r, n] = reduce_ln2<I, T>(-square);
+  const T u = expm1_small<I>(r);
+  // t = 2 / (2 + a): what its roundings lose is given back to q and, with e^-a^2, to the product.
+  const T d = T(2) + a;
+  const T d_error = select(a < T(2), a - (d - T(2)), T(2) - (d - a));
+  const T t = T(2) / d;
+  const T td = t * d;
+  const T t_error = T(0.5) * ((T(2) - td) - I::fma(t, d_error, product_error<I>(t, d, td)));
+  const T q = I::fma(T(T(-2) * t), t_error, I::fma(t, T(-2), T(1)));
+  const T error = t_error - product_error<I>(a, a, square);
+  const T series = erfcx_series<I>(q) * t;
+  const T y = scale(I::fma(series, I::fma(u, error, u + error), series), n);
+  const T outer = select(x < T(0), T(2) - y, y);
+  return select(magnitude < pick<T>(0.47f, 0.47), T(1) - erf_small<I>(x), outer);
 }
 
 /// The inverse of erf by the single precision approximation of M. Giles, "Approximating the

@@ -42,20 +42,19 @@ SPRUCE_INLINE T exp(T x) {
 }
 
 /// 2^r for |r| <= 1/2.
-template <class I, Float32 T>
+template <class I, Floating T>
 SPRUCE_INLINE T exp2_small(T r) {
-  return I::fma(horner<I, kExp2>(r), r, 1.0f);
+  if constexpr (Float32<T>)
+    return I::fma(horner<I, kExp2>(r), r, 1.0f);
+  else
+    return expm1_small<I>(r * 0x1.62e42fefa39efp-1) + T(1);
 }
 
 template <class I, Floating T>
 SPRUCE_INLINE T exp2(T x) {
-  if constexpr (Float64<T>) {
-    return library<Function::kExp2>(x);
-  } else {
-    x = clamp(x, -151.0f, 129.0f);
-    const T shifted = x + kRoundMagic<T>;
-    return scale(exp2_small<I>(x - (shifted - kRoundMagic<T>)), shifted);
-  }
+  x = clamp(x, pick<T>(-151, -1080), pick<T>(129, 1025));
+  const T shifted = x + kRoundMagic<T>;
+  return scale(exp2_small<I, T>(x - (shifted - kRoundMagic<T>)), shifted);
 }
 
 template <class I, Floating T>

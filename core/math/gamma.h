@@ -67,7 +67,7 @@ SPRUCE_INLINE T digamma(T x) {
     const T cosine = (1.0 - 4.0 * r * r) * horner<I, kCosPi, 0, T>(r * r);
     const T cotangent = kPi * cosine / (r * horner<I, kSinPi, 0, T>(r * r));
     const T y = select(reflect, right - cotangent, right);
-    return select(x < T(0) && r == T(0), T(std::numeric_limits<double>::quiet_NaN()), y);
+    return select(x < T(0) && r == T(0), T(kNan<T>), y);
   }
 }
 

@@ -47,44 +47,39 @@ SPRUCE_INLINE T tanh(T x) {
   return select(a < pick<T>(0x1p-13f, 0x1p-28), x, y);
 }
 
+/// From here on log(2 x) stands for asinh(x) and acosh(x).
+template <Floating T>
+inline constexpr Element<T> kOnlyLog = pick<T>(0x1p30f, 0x1p60);
+
 template <class I, Floating T>
 SPRUCE_INLINE T asinh(T x) {
-  if constexpr (Float64<T>) {
-    return library<Function::kAsinh>(x);
-  } else {
-    const T a = abs(x);
-    const auto large = a >= 0x1p30f;
-    const T square = a * a;
-    const T t = a + square / (1.0f + sqrt<I>(square + T(1)));
-    const T y = log1p_finite<I, T>(select(large, a, t), select(large, SignedBits<T>(1), 0));
-    return select(a < kInf, copysign(y, x), x);
-  }
+  using K = SignedBits<T>;
+  const T a = abs(x);
+  const auto large = a >= kOnlyLog<T>;
+  const T square = a * a;
+  const T t = a + square / (T(1) + sqrt<I>(square + T(1)));
+  const T y =
+      log1p_finite<I, T>(select(large, a, t), select(large, K(Element<K>{1}), Element<K>{0}));
+  return select(a < kInfinity<T>, copysign(y, x), x);
 }
 
 template <class I, Floating T>
 SPRUCE_INLINE T acosh(T x) {
-  if constexpr (Float64<T>) {
-    return library<Function::kAcosh>(x);
-  } else {
-    const auto large = x >= 0x1p30f;
-    const T t = x - T(1);
-    const T y = log1p_finite<I, T>(select(large, x, t + sqrt<I>(t * (x + T(1)))),
-                                   select(large, SignedBits<T>(1), 0));
-    return select(x < 1.0f, T(kNan), select(x < kInf, y, x));
-  }
+  using K = SignedBits<T>;
+  const auto large = x >= kOnlyLog<T>;
+  const T t = x - T(1);
+  const T y = log1p_finite<I, T>(select(large, x, t + sqrt<I>(t * (x + T(1)))),
+                                 select(large, K(Element<K>{1}), Element<K>{0}));
+  return select(x < T(1), T(kNan<T>), select(x < kInfinity<T>, y, x));
 }
 
 template <class I, Floating T>
 SPRUCE_INLINE T atanh(T x) {
-  if constexpr (Float64<T>) {
-    return library<Function::kAtanh>(x);
-  } else {
-    const T a = abs(x);
-    T y = 0.5f * log1p_finite<I, T>(2.0f * a / (1.0f - a));
-    y = select(a < 1.0f, y, T(kNan));
-    y = select(a == T(1), T(kInf), y);
-    return copysign(y, x);
-  }
+  const T a = abs(x);
+  T y = T(0.5) * log1p_finite<I, T>(T(2) * a / (T(1) - a));
+  y = select(a < T(1), y, T(kNan<T>));
+  y = select(a == T(1), T(kInfinity<T>), y);
+  return copysign(y, x);
 }
 
 }  // namespace spruce::math

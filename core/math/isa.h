@@ -62,9 +62,6 @@ struct Isa {
   }
 };
 
-inline constexpr float kInf = std::numeric_limits<float>::infinity();
-inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
 /// The constant of T's element.
 template <Floating T>
 constexpr Element<T> pick(float narrow, double wide) {
@@ -76,16 +73,20 @@ constexpr Element<T> pick(float narrow, double wide) {
 template <Floating T>
 inline constexpr Element<T> kInfinity = std::numeric_limits<Element<T>>::infinity();
 template <Floating T>
+inline constexpr Element<T> kNan = std::numeric_limits<Element<T>>::quiet_NaN();
+template <Floating T>
 inline constexpr Element<T> kSmallestNormal = std::numeric_limits<Element<T>>::min();
 
 /// a * b less its rounding to `product`.
-template <class I, Float32 T>
+template <class I, Floating T>
 SPRUCE_INLINE T product_error(T a, T b, T product) {
   if constexpr (I::kHasFma) {
     return I::fma(a, b, -product);
   } else {
-    const T a_high = from_bits(to_bits(a) & 0xfffff000u);
-    const T b_high = from_bits(to_bits(b) & 0xfffff000u);
+    using B = Element<Bits<T>>;
+    constexpr B kUpperHalf = ~B{0} << (Float32<T> ? 12 : 27);
+    const T a_high = from_bits(to_bits(a) & kUpperHalf);
+    const T b_high = from_bits(to_bits(b) & kUpperHalf);
     const T a_low = a - a_high;
     const T b_low = b - b_high;
     return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;

@@ -47,7 +47,28 @@ template <Floating T>
 SPRUCE_INLINE T log_specials(T x, T y) {
   y = select(x < kInfinity<T>, y, x);
   y = select(x == T(0), T(-kInfinity<T>), y);
-  return select(x < T(0), T(std::numeric_limits<Element<T>>::quiet_NaN()), y);
+  return select(x < T(0), T(kNan<T>), y);
+}
+
+/// log(1 + f) = f - (half_square - s * series).
+template <class T>
+struct LogSeries {
+  T half_square, s, series;
+};
+
+template <class I, Float64 T>
+SPRUCE_INLINE LogSeries<T> log_series(T f) {
+  const T s = f / (2.0 + f);
+  const T z = s * s;
+  const T half_square = 0.5 * f * f;
+  return {half_square, s, I::fma(horner<I, kLogDouble>(z), z, half_square)};
+}
+
+/// log(1 + f).
+template <class I, Float64 T>
+SPRUCE_INLINE T log_fraction(T f) {
+  const auto [half_square, s, series] = log_series<I>(f);
+  return f - (half_square - s * series);
 }
 
 /// k ln(2) + log(1 + f).
@@ -59,11 +80,8 @@ SPRUCE_INLINE T log_assemble(T f, T k) {
     tail = I::fma(k, 0x1.7f7d1cp-20f, tail);
     return I::fma(k, 0x1.62e4p-1f, f + tail);
   } else {
-    const T s = f / (2.0 + f);
-    const T z = s * s;
-    const T half_square = 0.5 * f * f;
-    const T tail =
-        I::fma(s, I::fma(horner<I, kLogDouble>(z), z, half_square), k * 0x1.cf79abc9e3b39p-40);
+    const auto [half_square, s, series] = log_series<I>(f);
+    const T tail = I::fma(s, series, k * 0x1.cf79abc9e3b39p-40);
     return I::fma(k, 0x1.62e42fefap-1, f - (half_square - tail));
   }
 }
@@ -76,10 +94,13 @@ SPRUCE_INLINE T log(T x) {
 
 template <class I, Floating T>
 SPRUCE_INLINE T log2(T x) {
+  const auto [f, k] = split<T>(x);
   if constexpr (Float64<T>) {
-    return library<Function::kLog2>(x);
+    // With log2(e) in two parts: the sum is rounded once.
+    const T y = log_fraction<I>(f);
+    const T rest = I::fma(y, 0x1.777d0ffda0d24p-56, to_float(k));
+    return log_specials(x, I::fma(y, 0x1.71547652b82fep0, rest));
   } else {
-    const auto [f, k] = split<T>(x);
     const T slope = I::fma(horner<I, kLog2, 1>(f), f, kLog2[0]) + 0x1.715476p0f;
     return log_specials(x, I::fma(slope, f, to_float(k)));
   }
@@ -87,11 +108,13 @@ SPRUCE_INLINE T log2(T x) {
 
 template <class I, Floating T>
 SPRUCE_INLINE T log10(T x) {
+  const auto [f, k] = split<T>(x);
+  const T e = to_float(k);
   if constexpr (Float64<T>) {
-    return library<Function::kLog10>(x);
+    const T y = log_fraction<I>(f);
+    const T rest = I::fma(y, 0x1.95355baaafad3p-57, e * 0x1.3fde623e2566bp-43);
+    return log_specials(x, I::fma(e, 0x1.34413509f7p-2, I::fma(y, 0x1.bcb7b1526e50ep-2, rest)));
   } else {
-    const auto [f, k] = split<T>(x);
-    const T e = to_float(k);
     const T slope = I::fma(horner<I, kLog10, 1>(f), f, kLog10[0]) + 0x1.bcb7b2p-2f;
     const T y = I::fma(slope, f, e * 0x1.3509f8p-18f);
     return log_specials(x, I::fma(e, 0x1.344p-2f, y));

@@ -149,15 +149,19 @@ SPRUCE_INLINE T cos(T x) {
 
 template <class I, bool kAllNear = false, Floating T>
 SPRUCE_INLINE T tan(T x) {
-  if constexpr (Float64<T>) {
-    return library<Function::kTan>(x);
-  } else {
-    const auto [r, q] = reduce_half_pi<I, kAllNear>(x);
+  const auto [r, q] = reduce_half_pi<I, kAllNear>(x);
+  const auto odd = (q & 1u) != 0u;
+  T y;
+  if constexpr (Float32<T>) {
     const T z = r * r;
     const T t = I::fma(r * z, horner<I, kTan>(z), r);
-    const T y = select((q & 1u) != 0u, -1.0f / t, t);
-    return from_bits(to_bits(y) ^ sign_bit_of(x));
+    y = select(odd, -1.0f / t, t);
+  } else {
+    const T s = sin_small<I, T>(r), c = cos_small<I, T>(r);
+    y = select(odd, -c, s) / select(odd, s, c);
   }
+  const T signed_y = from_bits(to_bits(y) ^ sign_bit_of(x));
+  return unless_far<I, Function::kTan, kAllNear>(x, signed_y);
 }
 
 }  // namespace spruce::math

@@ -80,36 +80,12 @@ template <Function kFunction, class T>
 SPRUCE_INLINE T library(T x) {
   if constexpr (kIsExpr<T>)
     return x.call(kFunction);
-  else if constexpr (kFunction == Function::kExp2)
-    return std::exp2(x);
-  else if constexpr (kFunction == Function::kLog2)
-    return std::log2(x);
-  else if constexpr (kFunction == Function::kLog10)
-    return std::log10(x);
   else if constexpr (kFunction == Function::kSin)
     return std::sin(x);
   else if constexpr (kFunction == Function::kCos)
     return std::cos(x);
   else if constexpr (kFunction == Function::kTan)
     return std::tan(x);
-  else if constexpr (kFunction == Function::kAsin)
-    return std::asin(x);
-  else if constexpr (kFunction == Function::kAcos)
-    return std::acos(x);
-  else if constexpr (kFunction == Function::kAtan)
-    return std::atan(x);
-  else if constexpr (kFunction == Function::kAsinh)
-    return std::asinh(x);
-  else if constexpr (kFunction == Function::kAcosh)
-    return std::acosh(x);
-  else if constexpr (kFunction == Function::kAtanh)
-    return std::atanh(x);
-  else if constexpr (kFunction == Function::kCbrt)
-    return std::cbrt(x);
-  else if constexpr (kFunction == Function::kErf)
-    return std::erf(x);
-  else if constexpr (kFunction == Function::kErfc)
-    return std::erfc(x);
   else {
     static_assert(kFunction == Function::kLgamma);
     int sign = 0;
@@ -120,15 +96,9 @@ template <Function kFunction, class T>
 SPRUCE_INLINE T library(T a, T b) {
   if constexpr (kIsExpr<T>)
     return a.call(kFunction, b);
-  else if constexpr (kFunction == Function::kAtan2)
-    return std::atan2(a, b);
-  else if constexpr (kFunction == Function::kHypot)
-    return std::hypot(a, b);
-  else if constexpr (kFunction == Function::kFmod)
-    return std::fmod(a, b);
   else {
-    static_assert(kFunction == Function::kPow);
-    return std::pow(a, b);
+    static_assert(kFunction == Function::kFmod);
+    return std::fmod(a, b);
   }
 }
 

@@ -56,26 +56,12 @@ enum class Op : uint8_t {
 /// Functions that no program is written for: back ends call a library.
 enum class Function : uint8_t {
   kNone,
-  kExp2,  ///< f64, as all up to kLgamma
-  kLog2,
-  kLog10,
-  kSin,
+  kSin,  ///< f64, as all up to kLgamma
   kCos,
   kTan,
-  kAsin,
-  kAcos,
-  kAtan,
-  kAsinh,
-  kAcosh,
-  kAtanh,
-  kCbrt,
-  kErf,
-  kErfc,
-  kLgamma,  ///< log |gamma(a)|
-  kAtan2,   ///< f64, of two, as the next one
-  kHypot,
+  kLgamma,     ///< log |gamma(a)|
   kFmod,       ///< f32 and f64: C's
-  kPow,        ///< f64: C's. Integers: a to the power b, wrapping; rounded to zero where b < 0
+  kPow,        ///< integers: a to the power b, wrapping; rounded to zero where b < 0
   kGcd,        ///< integers: of the magnitudes
   kPolygamma,  ///< f64: of the order b, a whole constant, at a
 };

@@ -276,20 +276,17 @@ SP f32 scale(f32 x, f32 n) { return ::ldexpf(x, int(n < -1000 ? -1000 : n > 1000
 SP f64 scale(f64 x, f64 n) { return ::ldexp(x, int(n < -9000 ? -9000 : n > 9000 ? 9000 : n)); }
 SP f32 float_pow(f32 a, f32 b) { return ::powf(a, b); }
 SP f64 float_pow(f64 a, f64 b) { return ::pow(a, b); }
+// Of integers.
 template <class T> SP T pow(T a, T b) {
-  if constexpr (Type<T>::floating) {
-    return float_pow(a, b);
-  } else {
-    if constexpr (Type<T>::signed_integer) {
-      if (b < 0) return a == 1 || (a == T(-1) && b % 2 == 0) ? T(1) : a == T(-1) ? T(-1) : T(0);
-    }
-    u64 power = 1, square = u64(a);
-    for (u64 n = u64(b); n != 0; n >>= 1) {
-      if ((n & 1) != 0) power *= square;
-      square *= square;
-    }
-    return T(power);
+  if constexpr (Type<T>::signed_integer) {
+    if (b < 0) return a == 1 || (a == T(-1) && b % 2 == 0) ? T(1) : a == T(-1) ? T(-1) : T(0);
   }
+  u64 power = 1, square = u64(a);
+  for (u64 n = u64(b); n != 0; n >>= 1) {
+    if ((n & 1) != 0) power *= square;
+    square *= square;
+  }
+  return T(power);
 }
 }  // namespace sp
 )cuda";

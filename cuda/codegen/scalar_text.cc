@@ -59,42 +59,14 @@ std::string polygamma(int64_t n, const std::string& x) {
 std::string function_text(const scalar::Program& program, const Node& node) {
   const std::string f = node.dtype == Dtype::kFloat32 ? "f" : "";
   switch (node.function) {
-    case Function::kExp2:
-      return call("::exp2" + f, node, 1);
-    case Function::kLog2:
-      return call("::log2" + f, node, 1);
-    case Function::kLog10:
-      return call("::log10" + f, node, 1);
     case Function::kSin:
       return call("::sin" + f, node, 1);
     case Function::kCos:
       return call("::cos" + f, node, 1);
     case Function::kTan:
       return call("::tan" + f, node, 1);
-    case Function::kAsin:
-      return call("::asin" + f, node, 1);
-    case Function::kAcos:
-      return call("::acos" + f, node, 1);
-    case Function::kAtan:
-      return call("::atan" + f, node, 1);
-    case Function::kAsinh:
-      return call("::asinh" + f, node, 1);
-    case Function::kAcosh:
-      return call("::acosh" + f, node, 1);
-    case Function::kAtanh:
-      return call("::atanh" + f, node, 1);
-    case Function::kCbrt:
-      return call("::cbrt" + f, node, 1);
-    case Function::kErf:
-      return call("::erf" + f, node, 1);
-    case Function::kErfc:
-      return call("::erfc" + f, node, 1);
     case Function::kLgamma:
       return call("::lgamma" + f, node, 1);
-    case Function::kAtan2:
-      return call("::atan2" + f, node, 2);
-    case Function::kHypot:
-      return call("::hypot" + f, node, 2);
     case Function::kFmod:
       return call("::fmod" + f, node, 2);
     case Function::kPow:

@@ -33,46 +33,16 @@ uint64_t to(T x) {
 template <class T>
 double library(Function f, T a, T b) {
   switch (f) {
-    case Function::kExp2:
-      return std::exp2(a);
-    case Function::kLog2:
-      return std::log2(a);
-    case Function::kLog10:
-      return std::log10(a);
     case Function::kSin:
       return std::sin(a);
     case Function::kCos:
       return std::cos(a);
     case Function::kTan:
       return std::tan(a);
-    case Function::kAsin:
-      return std::asin(a);
-    case Function::kAcos:
-      return std::acos(a);
-    case Function::kAtan:
-      return std::atan(a);
-    case Function::kAsinh:
-      return std::asinh(a);
-    case Function::kAcosh:
-      return std::acosh(a);
-    case Function::kAtanh:
-      return std::atanh(a);
-    case Function::kCbrt:
-      return std::cbrt(a);
-    case Function::kErf:
-      return std::erf(a);
-    case Function::kErfc:
-      return std::erfc(a);
     case Function::kLgamma:
       return std::lgamma(a);
-    case Function::kAtan2:
-      return std::atan2(a, b);
-    case Function::kHypot:
-      return std::hypot(a, b);
     case Function::kFmod:
       return std::fmod(a, b);
-    case Function::kPow:
-      return std::pow(a, b);
     case Function::kPolygamma:
       return polygamma(static_cast<int64_t>(b), Array(static_cast<double>(a)))
           .template item<double>();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // x^n for a fixed integer n: the square, the reciprocal and other powers by multiplication.
 
-#include <cmath>
-
 #include "spruce/core/cpu/elementwise/elementwise.h"
+#include "spruce/core/math/power.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/elementwise.h"
@@ -39,7 +38,7 @@ struct SmallPow {
 };
 
 template <class T>
-T power(T x, uint64_t n) {
+SPRUCE_INLINE T power(T x, uint64_t n) {
   T y = 1;
   for (; n != 0; n >>= 1) {
     if ((n & 1) != 0) y = y * x;
@@ -48,14 +47,13 @@ T power(T x, uint64_t n) {
   return y;
 }
 
-// Floats are multiplied in double, where long products round less and do not overflow early;
-// doubles use std::pow.
-template <class X>
-X general_power(X x, int64_t n) {
+// Floats are multiplied in double, where long products round less and do not overflow early.
+template <class I, class X>
+SPRUCE_INLINE X general_power(X x, int64_t n) {
   if constexpr (std::is_integral_v<X>)
     return static_cast<X>(power(static_cast<uint64_t>(x), static_cast<uint64_t>(n)));
   else if constexpr (std::is_same_v<X, double>)
-    return std::pow(x, static_cast<double>(n));
+    return n == 0 ? 1 : math::integer_power<I>(x, n);
   else {
     const uint64_t magnitude =
         n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
@@ -64,13 +62,28 @@ X general_power(X x, int64_t n) {
   }
 }
 
+template <class X>
+struct GeneralPow {
+  using Loop = void (*)(const X*, X*, int64_t, int64_t);
+  SPRUCE_TARGET_BASE static void base(const X* x, X* y, int64_t count, int64_t n) {
+    for (int64_t i = 0; i < count; ++i) y[i] = general_power<math::Isa<false>>(x[i], n);
+  }
+  SPRUCE_TARGET_V3 static void v3(const X* x, X* y, int64_t count, int64_t n) {
+    for (int64_t i = 0; i < count; ++i) y[i] = general_power<math::Isa<true>>(x[i], n);
+  }
+  static void run(const X* x, X* y, int64_t count, int64_t n) {
+    static const Loop loop = cpu::pick<Loop>(&base, &v3, &v3);
+    loop(x, y, count, n);
+  }
+};
+
 void general_kernel(const KernelArgs& args, int64_t n) {
   visit_dtype(args.in[0].dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) {
       const T* x = args.in[0].as<const T>();
       T* y = args.out[0].as<T>();
       cpu::parallel_for(args.out[0].numel(), 4096, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) y[i] = general_power(x[i], n);
+        GeneralPow<T>::run(x + begin, y + begin, end - begin, n);
       });
     }
   });
@@ -115,7 +128,7 @@ scalar::Expr<C> integer_pow_expression_of(scalar::Expr<C> x, int64_t n) {
   if (n == 4) return (x * x) * (x * x);
   if (n == -1 || n == -2) return E(1) / integer_pow_expression_of(x, -n);
   if constexpr (std::is_same_v<C, double>) {
-    return x.call(scalar::Function::kPow, static_cast<double>(n));
+    return math::integer_power<scalar::ExprIsa>(x, n);
   } else {
     using W = std::conditional_t<std::is_same_v<C, float>, double, C>;
     const uint64_t magnitude =

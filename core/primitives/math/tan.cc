@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tangent.
-#include <concepts>
-
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/math/trig.h"
 #include "spruce/core/ops/math.h"
@@ -16,11 +14,11 @@ struct Tan {
   static SPRUCE_INLINE T call(T x) {
     return math::tan<I>(x);
   }
-  template <class I, std::same_as<float> T>
+  template <class I, class T>
   static SPRUCE_INLINE bool near(T x) {
     return math::is_near<I>(x);
   }
-  template <class I, std::same_as<float> T>
+  template <class I, class T>
   static SPRUCE_INLINE T call_near(T x) {
     return math::tan<I, true>(x);
   }

@@ -162,6 +162,7 @@ SPRUCE_UNARY(lgamma, std::lgamma(x));
 SPRUCE_UNARY(digamma, math_ops::digamma(x));
 SPRUCE_BINARY(atan2);
 SPRUCE_BINARY(pow);
+SPRUCE_BINARY(hypot);
 
 #undef SPRUCE_UNARY
 #undef SPRUCE_BINARY
@@ -174,7 +175,7 @@ using UnaryOps = List<exp_op, exp2_op, expm1_op, log_op, log2_op, log10_op, log1
                       cos_op, tan_op, asin_op, acos_op, atan_op, sinh_op, cosh_op, tanh_op,
                       asinh_op, acosh_op, atanh_op, sqrt_op, rsqrt_op, cbrt_op, erf_op, erfc_op,
                       erf_inv_op, logistic_op, softplus_op, log_sigmoid_op, lgamma_op, digamma_op>;
-using BinaryOps = List<atan2_op, pow_op>;
+using BinaryOps = List<atan2_op, pow_op, hypot_op>;
 
 /// The two forms that kernels are compiled in.
 template <class Op, class T>

@@ -140,35 +140,157 @@ TEST(MathTest, BinaryFloatsAreWithinFourUlp) {
   for_each_op(BinaryOps(), [&](auto op) { expect_close<decltype(op), double>(x, y); });
 }
 
-TEST(MathTest, DoublesAreWithinFourUlpWhereTheyAreOurOwn) {
-  std::mt19937_64 random(5);
-  std::uniform_real_distribution<double> small(-1, 1);
-  std::uniform_real_distribution<double> large(-750, 750);
-  std::vector<double> x = {0.0,
-                           -0.0,
-                           HUGE_VAL,
-                           -HUGE_VAL,
+/// As special(), for f64.
+std::vector<double> special_doubles() {
+  const double points[] = {DBL_TRUE_MIN,
+                           DBL_MIN,
+                           DBL_MAX,
+                           DBL_EPSILON,
+                           0x1p-28,
+                           0x1p-54,
+                           0.25,
+                           0.46,
+                           0.47,
+                           0.5,
+                           0x1.6a09e667f3bcdp-1,
+                           0.78539816339744828,
                            1.0,
-                           -1.0,
+                           0x1.6a09e667f3bcdp0,
+                           1.5707963267948966,
+                           2.0,
+                           3.0,
+                           3.1415926535897931,
+                           5.93,
+                           6.0,
+                           8.0,
+                           19.07,
+                           26.54,
+                           27.22,
+                           27.5,
+                           30.0,
                            709.78271289338397,
                            709.78271289338409,
-                           -745.13321910194110,
-                           -745.2,
-                           DBL_MAX,
-                           DBL_MIN,
-                           4.9406564584124654e-324,
-                           std::nan("")};
+                           710.47586007394386,
+                           745.13321910194110,
+                           745.2,
+                           1022.0,
+                           1024.0,
+                           1074.0,
+                           1075.0,
+                           1080.0,
+                           0x1p26,
+                           0x1p28,
+                           0x1p30,
+                           0x1p31,
+                           0x1p52,
+                           0x1p53,
+                           0x1p55,
+                           0x1p60,
+                           0x1p64,
+                           0x1p-450,
+                           0x1p500,
+                           0x1p512,
+                           0x1p600,
+                           1e300};
+  std::vector<double> x = {0.0, -0.0, HUGE_VAL, -HUGE_VAL, std::nan("")};
+  for (const double p : points) {
+    for (const double q : {p, std::nextafter(p, 0.0), std::nextafter(p, HUGE_VAL)}) {
+      x.push_back(q);
+      x.push_back(-q);
+    }
+  }
+  return x;
+}
+
+TEST(MathTest, UnaryDoublesAreWithinFourUlp) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> small(-1, 1), middle(-30, 30), large(-1100, 1100);
+  std::vector<double> x = special_doubles();
   for (int i = 0; i < 20000; ++i) {
     x.push_back(small(random));
+    x.push_back(middle(random));
     x.push_back(large(random));
     x.push_back(__builtin_bit_cast(double, static_cast<uint64_t>(random())));
   }
-  for_each_op(
-      List<exp_op, log_op, rsqrt_op, logistic_op, softplus_op, log_sigmoid_op, erf_inv_op>(),
-      [&](auto op) { expect_close<decltype(op), long double>(x, x); });
-  // On the negative axis psi is close to 0 with an error that is small absolutely only.
-  for (double& value : x) value = std::fabs(value);
-  expect_close<digamma_op, long double>(x, x);
+  std::vector<double> positive = x;
+  for (double& value : positive) value = std::fabs(value);
+  for_each_op(UnaryOps(), [&](auto op) {
+    using Op = decltype(op);
+    // On the negative axis they have zeros about which the error is small absolutely only.
+    const bool gamma = std::is_same_v<Op, lgamma_op> || std::is_same_v<Op, digamma_op>;
+    const std::vector<double>& at = gamma ? positive : x;
+    expect_close<Op, long double>(at, at);
+  });
+}
+
+TEST(MathTest, BinaryDoublesAreWithinFourUlp) {
+  std::mt19937_64 random(6);
+  std::uniform_real_distribution<double> exponent(-1085, 1030), uniform(-30, 30);
+  std::vector<double> values = special_doubles(), x, y;
+  for (const double v : {0.1, 0.3333, 0.9999999, 7.0, 9007199254740991.0, 4503599627370495.5}) {
+    values.push_back(v);
+    values.push_back(-v);
+  }
+  for (const double a : values) {
+    for (const double b : values) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  }
+  for (int i = 0; i < 20000; ++i) {
+    x.push_back(uniform(random));
+    y.push_back(uniform(random));
+    x.push_back(uniform(random));
+    y.push_back(static_cast<double>(static_cast<int>(uniform(random))));
+    x.push_back(__builtin_bit_cast(double, static_cast<uint64_t>(random())));
+    y.push_back(__builtin_bit_cast(double, static_cast<uint64_t>(random())));
+    // Powers of any base that neither overflow nor vanish.
+    const double base = __builtin_bit_cast(double, static_cast<uint64_t>(random()) >> 1);
+    x.push_back(base);
+    y.push_back(exponent(random) / std::log2(base));
+  }
+  for_each_op(BinaryOps(), [&](auto op) { expect_close<decltype(op), long double>(x, y); });
+}
+
+TEST(MathTest, WholePowersAndLogarithmsOfDoublesAreExactWhereTheyCanBe) {
+  const auto check = [](auto isa) {
+    using I = decltype(isa);
+    for (const double base : {2.0, 3.0, 7.0, 10.0, 1.5, -5.0}) {
+      double product = 1;
+      for (int n = 1; n <= 15; ++n) {
+        product *= base;
+        EXPECT_EQ((math::pow<I>(base, static_cast<double>(n))), product) << base << ' ' << n;
+        EXPECT_EQ((math::integer_power<I>(base, n)), product) << base << ' ' << n;
+      }
+    }
+    for (int n = -20; n <= 300; ++n) {
+      EXPECT_EQ(math::log10<I>(std::pow(10.0, n)), n);
+      EXPECT_EQ(math::log2<I>(std::ldexp(1.0, n)), n);
+      EXPECT_EQ(math::exp2<I>(static_cast<double>(n)), std::ldexp(1.0, n));
+    }
+    for (int n = -100; n <= 100; ++n) EXPECT_EQ(math::cbrt<I>(1.0 * n * n * n), n);
+  };
+  check(math::Isa<false>());
+  check(math::Isa<true>());
+}
+
+TEST(MathTest, IntegerPowersOfDoublesAreRoundedOnce) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(-3, 3);
+  const auto check = [&](auto isa) {
+    using I = decltype(isa);
+    std::vector<double> x = special_doubles();
+    for (int i = 0; i < 2000; ++i) x.push_back(uniform(random));
+    for (const double at : x) {
+      for (const int64_t n : {1, 5, 6, 7, 11, 32, 100, -1, -3, -5, -8, -31}) {
+        const double got = math::integer_power<I>(at, n);
+        EXPECT_LE(ulp_error(got, std::pow(static_cast<long double>(at), n)), 0.51)
+            << at << " to the power " << n << ": " << got;
+      }
+    }
+  };
+  check(math::Isa<false>());
+  check(math::Isa<true>());
 }
 
 struct Special {
