@@ -114,6 +114,49 @@ TEST(ShortRows, PositionsAreThoseOfTheFirstBest) {
   }
 }
 
+// Elements that change places within rows, copied and read in a loop.
+TEST(ShortRows, HaveTheirElementsMoved) {
+  struct Moved {
+    const char* name;
+    Array (*move)(const Array& rows);         // of all but the first and the last element
+    int64_t (*source)(int64_t k, int64_t n);  // what becomes element k
+  };
+  const Moved all[] = {
+      {"flip", [](const Array& x) { return flip(x, -1); },
+       [](int64_t k, int64_t n) { return n - 1 - k; }},
+      {"roll", [](const Array& x) { return roll(x, 1, -1); },
+       [](int64_t k, int64_t n) { return (k + n - 1) % n; }},
+      {"slice", [](const Array& x) { return x * 1; }, [](int64_t k, int64_t) { return k; }},
+      {"flip of a roll", [](const Array& x) { return flip(roll(x, 2, -1), -1); },
+       [](int64_t k, int64_t n) { return (2 * n - 3 - k) % n; }},
+      {"every other one",
+       [](const Array& x) {
+         return x[{ellipsis, slice(none, none, 2)}];
+       },
+       [](int64_t k, int64_t) { return 2 * k; }}};
+  for (const Dtype dtype : {float32, float64, bfloat16, int8, int64}) {
+    for (const int64_t n : {2, 3, 4, 6, 7, 9, 14, 15}) {
+      for (const int64_t rows : {5, 8, 1000}) {
+        const Array x = astype(round(40 * random::normal(Key(3), {rows, n + 2})), dtype);
+        const std::vector<double> from = bits(x);
+        for (const Moved& m : all) {
+          const auto move = [&](const Array& a) { return m.move(a[{ellipsis, slice(1, -1)}]); };
+          const Array eager = move(x);
+          const int64_t columns = eager.shape()[1];
+          std::vector<double> want;
+          for (int64_t i = 0; i < rows * columns; ++i)
+            want.push_back(
+                from[static_cast<size_t>(i / columns * (n + 2) + 1 + m.source(i % columns, n))]);
+          const std::string what = std::string(m.name) + " of " + to_string(x.aval());
+          EXPECT_EQ(bits(eager), want) << what;
+          EXPECT_EQ(bits(jit([&](const Array& a) { return abs(move(a)); })(x)), bits(abs(eager)))
+              << what;
+        }
+      }
+    }
+  }
+}
+
 // What an operation repeats, repeated in memory first.
 void expect_repeated(const Array& x, const Array& y, const std::string& what) {
   const Shape shape = broadcast_shapes("test", x.shape(), y.shape());

@@ -375,8 +375,9 @@ TEST(Fused, WhatIsRolledPaddedAndTurnedRoundHasTheBitsOfOneOperationAfterTheOthe
                               x - lower(x[{slice(1, none)}], 1, 0, seven) * bordered};
   };
   for (const Dtype dtype : {float32, float64, bfloat16, int32}) {
-    for (const Shape& shape : {Shape{20000}, Shape{64, 96}, Shape{6, 5}, Shape{300, 7},
-                               Shape{40, 600}, Shape{7, 20, 90}}) {
+    for (const Shape& shape :
+         {Shape{20000}, Shape{64, 96}, Shape{6, 5}, Shape{300, 7}, Shape{40, 600}, Shape{7, 20, 90},
+          Shape{5000, 3}, Shape{900, 8}, Shape{11, 300, 4}}) {
       const Array x = astype(10 * random::normal(Key(1), shape), dtype);
       const Array seven = astype(array(7), dtype);
       const Graph body = make_graph(f)(x, seven);

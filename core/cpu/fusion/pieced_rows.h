@@ -41,8 +41,13 @@ struct PiecedRows {
   bool dense = false;  ///< whether rows have to follow each other in memory
   size_t buffer = 0;   ///< bytes into the memory of the thread
 
+  /// The element of index 0 of the row 0 of a piece; null where it has nothing of the outer axes.
+  const char* start(const Piece& piece, const Block& block, std::span<const View> in) const;
   /// The first element of the block; rows are *row_step bytes apart, elements of a row neighbours.
   char* place(const Block& block, std::span<const View> in, char* thread, int64_t* row_step) const;
+  /// Writes short rows of one array whose elements change places within a row to `to`; false where
+  /// the block is none such.
+  bool permute(const Block& block, std::span<const View> in, char* to) const;
   /// True if blocks of several rows, or of parts of rows, may have to be put together.
   bool needs_buffer(int64_t block_rows, int64_t n) const;
 };

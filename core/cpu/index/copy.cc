@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "spruce/core/cpu/index/steps.h"
+#include "spruce/core/cpu/permute_rows.h"
 #include "spruce/core/cpu/repeat.h"
 #include "spruce/core/cpu/runs.h"
 #include "spruce/core/cpu/transpose.h"
@@ -96,7 +97,16 @@ void copy_short_rows(const Plan& plan, T* to, const T* from) {
   const int64_t n = plan.sizes[last], ts = plan.to[last], fs = plan.from[last];
   const int64_t rows = plan.sizes[outer], to_step = plan.to[outer], from_step = plan.from[outer];
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  const int64_t span = std::abs(fs) * (n - 1);
+  const bool permutes = ts == 1 && to_step == n && fs != 0 && span < from_step &&
+                        from_step * kBytes <= kPermutedBytes;
   const auto block = [&](T* t, const T* f, int64_t count) {
+    if (permutes) {
+      int32_t order[kPermutedBytes];
+      const int64_t first = fs < 0 ? span : 0;
+      for (int64_t k = 0; k < n; ++k) order[k] = static_cast<int32_t>(first + k * fs);
+      return permute_rows(t, n, f - first, from_step, order, kBytes, count);
+    }
     if (ts == 1 && fs == 1) {
       copy_runs(reinterpret_cast<char*>(t), to_step * kBytes, reinterpret_cast<const char*>(f),
                 from_step * kBytes, n * kBytes, count);
@@ -105,6 +115,11 @@ void copy_short_rows(const Plan& plan, T* to, const T* from) {
     if (ts == 1 && fs == 0 && to_step == n) {
       static const RepeatLoop repeat = repeat_loop(sizeof(T));
       return repeat(f, from_step, count, n, t);
+    }
+    if (ts == 1 && from_step == 1 && to_step == n && n >= kFewestParts && n <= kMostParts) {
+      const void* parts[kMostParts];
+      for (int64_t i = 0; i < n; ++i) parts[i] = f + i * fs;
+      return interleave(t, parts, n, kBytes, count);
     }
     constexpr int64_t kRows = 256;  // whose lines stay in the cache from element to element
     for (int64_t at = 0; at < count; at += kRows) {

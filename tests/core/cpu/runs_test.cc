@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
 #include "spruce/core/cpu/index/copy.h"
+#include "spruce/core/cpu/permute_rows.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/parallel.h"
 
@@ -53,6 +55,30 @@ TEST(Runs, ElementsOfTwoToFourPartsAreInterleaved) {
         ASSERT_EQ(to, expected) << parts << " parts of " << bytes << " bytes";
       }
     }
+  }
+}
+
+// Source and destination are no larger than they have to be.
+TEST(Runs, RowsAreWrittenInAnyOrderOfTheirElements) {
+  std::mt19937 rng(4);
+  const auto below = [&](int64_t n) {
+    return static_cast<int64_t>(rng() % static_cast<unsigned>(n));
+  };
+  for (int trial = 0; trial < 4000; ++trial) {
+    const int64_t bytes = int64_t{1} << below(4), most = cpu::kPermutedBytes / bytes + 2;
+    const int64_t n = below(most) + 1, step = below(most) + 1, count = below(80) + 1;
+    std::vector<int32_t> order;
+    for (int64_t k = 0; k < n; ++k) order.push_back(static_cast<int32_t>(below(step)));
+    const int64_t span = *std::max_element(order.begin(), order.end()) + 1;
+    const std::vector<char> from =
+        noise(((count - 1) * step + span) * bytes, static_cast<unsigned>(trial));
+    std::vector<char> to(static_cast<size_t>(count * n * bytes)), expected = to;
+    for (int64_t i = 0; i < count * n; ++i)
+      std::memcpy(expected.data() + i * bytes,
+                  from.data() + (i / n * step + order[static_cast<size_t>(i % n)]) * bytes,
+                  static_cast<size_t>(bytes));
+    cpu::permute_rows(to.data(), n, from.data(), step, order.data(), bytes, count);
+    ASSERT_EQ(to, expected) << count << " rows of " << n << " elements of " << bytes << " bytes";
   }
 }
 
