@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <optional>
 
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/x64/program.h"
@@ -75,6 +76,14 @@ class Builder {
     made_.resize(p_.constants.size(), -1);
     made_[at] = add(Op::kConst, -1, -1, -1, 0, static_cast<int>(at));
     return v(made_[at]);
+  }
+  /// The bits of all lanes, of 32 bits, of what is such a constant.
+  std::optional<uint32_t> known(V x) const {
+    const Inst& inst = p_.insts[static_cast<size_t>(x.id)];
+    if (inst.op != Op::kConst || inst.wide) return {};
+    const Constant& c = p_.constants[static_cast<size_t>(inst.index)];
+    if (c != Constant::uniform(c.words[0], false)) return {};
+    return c.words[0];
   }
   V sign_bit() { return bits(wide_ ? uint64_t{1} << 63 : uint64_t{1} << 31); }
 

@@ -55,6 +55,9 @@ void Emitter::step(int i) {
     case Op::kIntQuotient:
       quotient(inst, i);
       break;
+    case Op::kIntMulHigh:
+      multiply_high(inst, i);
+      break;
     case Op::kShiftLeft:
     case Op::kShiftRight:
     case Op::kShiftArithmetic:
@@ -243,6 +246,23 @@ void Emitter::quotient(const Inst& inst, int i) {
   const Xbyak::Xmm to = define(i);
   v4() ? vinserti64x4(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(low.getIdx()), half(high), 1)
        : vinserti128(Xbyak::Ymm(to.getIdx()), Xbyak::Ymm(low.getIdx()), half(high), 1);
+}
+
+// The instruction multiplies the lanes with even numbers only.
+void Emitter::multiply_high(const Inst& inst, int i) {
+  const Xbyak::Xmm a = fetch(inst.a), b = fetch(inst.b);
+  const Xbyak::Xmm even = temporary(), odd = temporary(), by = temporary();
+  vpmuldq(even, a, b);
+  vpsrlq(odd, a, 32);
+  vpsrlq(by, b, 32);
+  vpmuldq(odd, odd, by);
+  vpsrlq(even, even, 32);
+  release_operands(inst);
+  const Xbyak::Xmm to = define(i);
+  if (!v4()) return vpblendd(to, even, odd, 0xaa);
+  vpsrlq(odd, odd, 32);
+  vpsllq(odd, odd, 32);
+  vporq(to, even, odd);
 }
 
 // The first operand's register becomes the result's.

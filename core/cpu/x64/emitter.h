@@ -135,6 +135,7 @@ class Emitter : private PlainAllocator, protected Xbyak::CodeGenerator {
   void shift(const Inst& inst, int i);
   void unary(const Inst& inst, int i);
   void quotient(const Inst& inst, int i);
+  void multiply_high(const Inst& inst, int i);
   void compare(const Inst& inst, int i);
   void int_compare(const Inst& inst, int i);
   void permute(const Inst& inst, int i);

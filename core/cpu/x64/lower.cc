@@ -254,10 +254,26 @@ class Nodes {
     }
   }
 
+  // a / d rounded toward zero by a product: Granlund and Montgomery, "Division by invariant
+  // integers using multiplication" (1994), figure 5.2. d is not 0.
+  V quotient_by(V a, int32_t d) {
+    const uint64_t size = d < 0 ? -static_cast<int64_t>(d) : d;
+    const int bits = std::max(1, static_cast<int>(std::bit_width(size - 1)));
+    const uint64_t factor = 1 + (uint64_t{1} << (31 + bits)) / size;
+    const V high = make(Op::kIntMulHigh, a, b_.bits(static_cast<uint32_t>(factor)));
+    const V q = int_sub(shift_arithmetic(int_add(a, high), bits - 1), shift_arithmetic(a, 31));
+    return d < 0 ? int_sub(b_.bits(0), q) : q;
+  }
+
   // Divisors that the instruction cannot take, 0 and -1, are replaced by 1; what they give is
   // selected afterwards.
   V division(const Node& n, V a, V b) {
     const bool rest = n.op == ScalarOp::kRem;
+    const std::optional<uint32_t> by = b_.known(b);
+    if (by && *by != 0 && is_signed_integer(n.dtype)) {
+      const V q = quotient_by(a, static_cast<int32_t>(*by));
+      return rest ? int_sub(a, make(Op::kIntMul, q, b)) : q;
+    }
     const V none = b_.bits(0), all = b_.bits(0xffffffff), one = b_.bits(1);
     const M zero = int_compare(b, none, kEq);
     if (is_signed_integer(n.dtype)) {
@@ -408,9 +424,27 @@ class Nodes {
     }
   }
 
+  // As the bits of a byte wrap: held as the i32 that it stands for.
+  V wrapped(V x, Dtype byte) {
+    return byte == Dtype::kUint8 ? x & b_.bits(0xff) : shift_arithmetic(shift_left(x, 24), 24);
+  }
+
+  int to_byte(const Node& n) {
+    const Dtype from = p_.dtype(n.in[0]);
+    if (from == n.dtype) return made(n.in[0]);
+    if (is_bool(from)) return select(m(n.in[0]), b_.bits(1), b_.bits(0)).id;
+    const V x = v(n.in[0]);
+    if (is_byte(from) || is_int(from)) return wrapped(x, n.dtype).id;
+    if (from != Dtype::kFloat32 && !is_half(from)) return kUnknown;
+    const bool has_sign = n.dtype == Dtype::kInt8;
+    const V low = b_.c(has_sign ? -128 : 0), high = b_.c(has_sign ? 127 : 255);
+    const V inside = make(Op::kTruncate, make(Op::kMin, make(Op::kMax, x, low), high));
+    return select(is_nan(x), b_.bits(0), inside).id;
+  }
+
   // A 16-bit float is held as f32, a byte as i32.
   int convert(const Node& n) {
-    if (is_byte(n.dtype)) return kUnknown;
+    if (is_byte(n.dtype)) return to_byte(n);
     const auto held = [](Dtype d) {
       return is_half(d) ? Dtype::kFloat32 : is_byte(d) ? Dtype::kInt32 : d;
     };
@@ -475,7 +509,8 @@ int lower(Builder& b, const Application& app, std::span<const int> in) {
   const auto known = [](Dtype d) { return has_lanes(d) || is_half(d); };
   if (!std::all_of(app.in.begin(), app.in.end(), [&](Dtype d) { return known(d) || is_byte(d); }))
     return kUnknown;
-  if (!known(app.out) || app.in.empty() || app.p.scalar == nullptr) return kUnknown;
+  if (!(known(app.out) || is_byte(app.out)) || app.in.empty() || app.p.scalar == nullptr)
+    return kUnknown;
   scalar::Program program;
   std::vector<int> values;
   for (const Dtype d : app.in) values.push_back(program.input(d, static_cast<int>(values.size())));

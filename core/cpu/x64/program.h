@@ -36,6 +36,7 @@ enum class Op : uint8_t {
   kIntAdd,
   kIntSub,
   kIntMul,       // 32 bits only
+  kIntMulHigh,   // the upper half of the product of 64 bits; 32 bits, signed
   kIntQuotient,  // a / b rounded toward zero, 32 bits, signed, where that is a number of 32 bits
   kIntMax,       // 32 bits, signed
   kIntMin,

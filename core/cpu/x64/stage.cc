@@ -41,8 +41,8 @@ class Lowering {
     for (size_t k = 0; k < stage_.outputs.size(); ++k) {
       const Stage::Output& o = stage_.outputs[k];
       const Dtype dtype = stage_.dtype_of(o.value);
-      if ((is_bool(dtype) || is_half(dtype)) && o.mode != Stage::Mode::kStore) return std::nullopt;
-      if (is_byte(dtype)) return std::nullopt;
+      const bool joins = has_lanes(dtype) && !is_bool(dtype);
+      if (!joins && o.mode != Stage::Mode::kStore) return std::nullopt;
       stored_[static_cast<size_t>(o.value)].push_back(static_cast<int>(k));
     }
     for (size_t i = 0; i < stage_.ops.size(); ++i) {
@@ -76,7 +76,7 @@ class Lowering {
     bool narrow = false;
     for (size_t v = 0; v < count(); ++v) {
       const Dtype d = stage_.dtype_of(static_cast<int>(v));
-      if (!has_lanes(d) && !is_half(d) && !(is_byte(d) && v < stage_.inputs.size())) return false;
+      if (!has_lanes(d) && !is_half(d) && !is_byte(d)) return false;
       if (!is_bool(d)) (d == Dtype::kFloat64 ? made_.wide : narrow) = true;
     }
     return !(made_.wide && narrow);
@@ -86,7 +86,9 @@ class Lowering {
     const size_t at = static_cast<size_t>(v);
     if (values_[at] < 0) {
       builder_.set_wide(made_.wide);
-      values_[at] = builder_.add(Op::kInput, -1, -1, -1, 0, v);
+      const Stage::Input& in = stage_.inputs[at];
+      values_[at] = in.known ? builder_.bits(static_cast<uint32_t>(*in.known)).id
+                             : builder_.add(Op::kInput, -1, -1, -1, 0, v);
       if (!stage_.inputs[at].scalar) --loads_left_;
       pending_.push_back(v);
       flush();

@@ -317,6 +317,7 @@ void StageEmitter::store(const Inst& inst, const Xbyak::Xmm& value) {
   const Xbyak::Address to = element(true, inst.index, dtype, inst.copy);
   if (is_bool(dtype)) return store_bools(to, value);
   if (is_half(dtype)) return store_halves(to, value, dtype);
+  if (is_byte(dtype)) return store_bytes(to, value, dtype);
   const bool mask = masked_ && v4();
   Xbyak::Xmm x = value;
   if (o.mode != Stage::Mode::kStore) {
@@ -364,6 +365,15 @@ void StageEmitter::store_bools(const Xbyak::Address& to, const Xbyak::Xmm& value
     vmovd(to, x);
   else
     vmovq(to, x);
+}
+
+void StageEmitter::store_bytes(const Xbyak::Address& to, const Xbyak::Xmm& value, Dtype dtype) {
+  if (v4()) return vpmovdb(masked_ ? to | k7 : to, value);
+  const Xbyak::Xmm low = vec(value.getIdx(), 16), x = vec(temporary().getIdx(), 16);
+  vextracti128(x, Xbyak::Ymm(value.getIdx()), 1);
+  vpackssdw(x, low, x);
+  dtype == Dtype::kInt8 ? vpacksswb(x, x, x) : vpackuswb(x, x, x);
+  vmovq(to, x);
 }
 
 // An f16 is rounded here, of a bf16 the lower half is dropped.

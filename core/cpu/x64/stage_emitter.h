@@ -60,6 +60,7 @@ class StageEmitter final : public Emitter {
   void load_bools(const Xbyak::Address& from, const Xbyak::Operand& to);
   void store_bools(const Xbyak::Address& to, const Xbyak::Xmm& value);
   void load_halves(const Xbyak::Address& from, const Xbyak::Xmm& to, Dtype dtype);
+  void store_bytes(const Xbyak::Address& to, const Xbyak::Xmm& value, Dtype dtype);
   void store_halves(const Xbyak::Address& to, const Xbyak::Xmm& value, Dtype dtype);
   void join(const Xbyak::Xmm& to, const Xbyak::Xmm& held, const Xbyak::Xmm& value, Stage::Kind kind,
             Dtype dtype);

@@ -64,6 +64,8 @@ std::vector<Case> cases() {
       all.push_back({"convert_element_type", {byte}, d, Params::make(ConvertParams{d, false})});
     all.push_back(
         {"convert_element_type", {byte}, kF, Params::make(ConvertParams{kF, false}), {true}});
+    for (const Dtype d : {kF, kI, kU, kB, Dtype::kInt8, Dtype::kUint8, Dtype::kBfloat16})
+      all.push_back({"convert_element_type", {d}, byte, Params::make(ConvertParams{byte, false})});
   }
   for (const char* name : {"cos", "expm1", "log1p", "sin", "softplus", "tanh"})
     all.push_back({name, {kF}, kF});
@@ -138,6 +140,39 @@ TEST(Codegen, DividesIntegersAtTheEndsOfTheirRanges) {
         stage.outputs.push_back({2});
         expect_stage(stage, level, {a, b}, static_cast<int64_t>(count * count),
                      std::string(op) + " of " + std::string(name(d)));
+      }
+    }
+  }
+}
+
+TEST(Codegen, DividesByKnownIntegers) {
+  const int32_t lowest = std::numeric_limits<int32_t>::min();
+  std::vector<int32_t> divisors = {lowest, lowest + 1, 0x40000000, 0x7fffffff, 0x7ffffffe,
+                                   65536,  65537,      641,        1000000007};
+  for (int32_t d = -40; d <= 40; ++d) divisors.push_back(d);
+  std::vector<int32_t> a = {lowest, lowest + 1, lowest + 2, 0x7fffffff, 0x7ffffffe, 0, 1, -1};
+  std::mt19937 random(6);
+  for (int i = 0; i < 300; ++i) a.push_back(static_cast<int32_t>(random()) >> random() % 31);
+  for (const IsaLevel level : levels()) {
+    for (const int32_t d : divisors) {
+      std::vector<int32_t> x = a;  // and the numbers about multiples
+      for (int k = -60; k < 60; ++k) {
+        const uint32_t multiple =
+            static_cast<uint32_t>(d) * static_cast<uint32_t>(k % 2 == 0 ? k : k * 715827);
+        for (uint32_t near = 0; near < 3; ++near)
+          x.push_back(static_cast<int32_t>(multiple + near - 1));
+      }
+      Bytes bytes(x.size() * 4), by(4);
+      std::memcpy(bytes.data(), x.data(), bytes.size());
+      std::memcpy(by.data(), &d, 4);
+      for (const char* op : {"div", "rem"}) {
+        Stage stage;
+        stage.inputs = {{Dtype::kInt32}, {Dtype::kInt32, true, 0, d}};
+        stage.ops.push_back({&primitive(op), {}, {0, 1}, Dtype::kInt32});
+        stage.outputs.push_back({2});
+        expect_stage(stage, level, {bytes, by}, static_cast<int64_t>(x.size()),
+                     std::string(op) + " by " + std::to_string(d));
+        if (HasFatalFailure()) return;
       }
     }
   }

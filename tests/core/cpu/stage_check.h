@@ -201,6 +201,8 @@ inline void expect_same(Dtype dtype, const Bytes& got, const Bytes& want, const 
     case Dtype::kBfloat16:
       return expect_elements<Bfloat16>(got, want, what);
     case Dtype::kBool:
+    case Dtype::kInt8:
+    case Dtype::kUint8:
       return expect_elements<uint8_t>(got, want, what);
     default:
       return expect_elements<uint32_t>(got, want, what);
