@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "spruce/core/cpu/x64/half.h"
+#include "spruce/core/cpu/x64/integers.h"
 #include "spruce/core/cpu/x64/lane_call.h"
 #include "spruce/core/scalar/expression.h"
 
@@ -55,12 +56,6 @@ Predicate inverse(Predicate p, bool floating) {
     default:
       return floating ? kNotGe : kLt;
   }
-}
-
-V from_unsigned(V x) {
-  Builder& b = *x.b;
-  const V high = from_int(shift_right(x, 16)), low = from_int(x & b.bits(0xffff));
-  return fma(high, b.c(65536), low);
 }
 
 // y 2^n, rounded once, for a whole number n.
@@ -227,7 +222,7 @@ class Nodes {
         return narrow ? make(Op::kIntMul, x, v(n.in[1])).id : kUnknown;
       case ScalarOp::kDiv:
       case ScalarOp::kRem:
-        return narrow ? division(n, x, v(n.in[1])).id : kUnknown;
+        return narrow ? division(n.dtype, x, v(n.in[1]), n.op == ScalarOp::kRem).id : kUnknown;
       case ScalarOp::kNeg:
         return int_sub(b_.bits(0), x).id;
       case ScalarOp::kAbs:
@@ -252,46 +247,6 @@ class Nodes {
       default:
         return kUnknown;
     }
-  }
-
-  // a / d rounded toward zero by a product: Granlund and Montgomery, "Division by invariant
-  // integers using multiplication" (1994), figure 5.2. d is not 0.
-  V quotient_by(V a, int32_t d) {
-    const uint64_t size = d < 0 ? -static_cast<int64_t>(d) : d;
-    const int bits = std::max(1, static_cast<int>(std::bit_width(size - 1)));
-    const uint64_t factor = 1 + (uint64_t{1} << (31 + bits)) / size;
-    const V high = make(Op::kIntMulHigh, a, b_.bits(static_cast<uint32_t>(factor)));
-    const V q = int_sub(shift_arithmetic(int_add(a, high), bits - 1), shift_arithmetic(a, 31));
-    return d < 0 ? int_sub(b_.bits(0), q) : q;
-  }
-
-  // Divisors that the instruction cannot take, 0 and -1, are replaced by 1; what they give is
-  // selected afterwards.
-  V division(const Node& n, V a, V b) {
-    const bool rest = n.op == ScalarOp::kRem;
-    const std::optional<uint32_t> by = b_.known(b);
-    if (by && *by != 0 && is_signed_integer(n.dtype)) {
-      const V q = quotient_by(a, static_cast<int32_t>(*by));
-      return rest ? int_sub(a, make(Op::kIntMul, q, b)) : q;
-    }
-    const V none = b_.bits(0), all = b_.bits(0xffffffff), one = b_.bits(1);
-    const M zero = int_compare(b, none, kEq);
-    if (is_signed_integer(n.dtype)) {
-      const M negated = int_compare(b, all, kEq);
-      const V divisor = select(zero, one, select(negated, one, b));
-      const V q = make(Op::kIntQuotient, a, divisor);
-      if (rest) return select(zero, a, int_sub(a, make(Op::kIntMul, q, divisor)));
-      return select(zero, all, select(negated, int_sub(none, q), q));
-    }
-    // The quotient of half of a, twice, is that of a or 1 less; of divisors above all signed
-    // numbers it is 0 or 1.
-    const V divisor = select(zero, one, b), sign = b_.sign_bit();
-    const V halves = shift_left(make(Op::kIntQuotient, shift_right(a, 1), divisor), 1);
-    const V q = select(int_compare(divisor, none, kLt), none, halves);
-    const V left = int_sub(a, make(Op::kIntMul, q, divisor));
-    const M more = int_compare(left ^ sign, divisor ^ sign, kGe);
-    if (rest) return select(zero, a, select(more, int_sub(left, divisor), left));
-    return select(zero, all, int_add(q, select(more, one, none)));
   }
 
   int shift(const Node& n, V x) {
@@ -424,22 +379,13 @@ class Nodes {
     }
   }
 
-  // As the bits of a byte wrap: held as the i32 that it stands for.
-  V wrapped(V x, Dtype byte) {
-    return byte == Dtype::kUint8 ? x & b_.bits(0xff) : shift_arithmetic(shift_left(x, 24), 24);
-  }
-
   int to_byte(const Node& n) {
     const Dtype from = p_.dtype(n.in[0]);
     if (from == n.dtype) return made(n.in[0]);
     if (is_bool(from)) return select(m(n.in[0]), b_.bits(1), b_.bits(0)).id;
     const V x = v(n.in[0]);
-    if (is_byte(from) || is_int(from)) return wrapped(x, n.dtype).id;
-    if (from != Dtype::kFloat32 && !is_half(from)) return kUnknown;
-    const bool has_sign = n.dtype == Dtype::kInt8;
-    const V low = b_.c(has_sign ? -128 : 0), high = b_.c(has_sign ? 127 : 255);
-    const V inside = make(Op::kTruncate, make(Op::kMin, make(Op::kMax, x, low), high));
-    return select(is_nan(x), b_.bits(0), inside).id;
+    if (is_byte(from) || is_int(from)) return wrapped_to_byte(n.dtype, x).id;
+    return from == Dtype::kFloat32 || is_half(from) ? saturated_to_byte(n.dtype, x).id : kUnknown;
   }
 
   // A 16-bit float is held as f32, a byte as i32.
@@ -466,11 +412,7 @@ class Nodes {
       if (!is_half(n.dtype)) return function(x).id;
       return round_to(n.dtype, integers_to_odd(x, function)).id;
     }
-    if (from == Dtype::kFloat32 && to == Dtype::kInt32) {
-      const V inside = make(Op::kTruncate, x);
-      const V capped = select(compare(x, b_.c(0x1.fffffep30), kGt), b_.bits(0x7fffffff), inside);
-      return select(is_nan(x), b_.bits(0), capped).id;
-    }
+    if (from == Dtype::kFloat32 && to == Dtype::kInt32) return saturated(x).id;
     return kUnknown;
   }
 
