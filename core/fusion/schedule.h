@@ -40,6 +40,14 @@ struct Schedule {
   }
 };
 
+/// Axes outside of the last one whose elements follow each other in all that a nest computes, so
+/// that boxes of rows can be worked on many at a time; -1 where there are none.
+struct BoxAxes {
+  int row = -1, box = -1;
+};
+/// None for a nest with a reduction, or that reads what stands in pieces.
+BoxAxes box_axes(const Graph& graph, const Schedule& schedule, const Phase& phase);
+
 /// A schedule of the graph; none where an equation is not fusible or space_of gives none.
 std::optional<Schedule> schedule_of(const Graph& graph);
 

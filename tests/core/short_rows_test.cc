@@ -165,6 +165,8 @@ void expect_repeated(const Array& x, const Array& y, const std::string& what) {
   EXPECT_EQ(bits(x * y), bits(wide_x * wide_y)) << what;
   const Array c = x > y, other = x * y;
   EXPECT_EQ(bits(c), bits(wide_x > wide_y)) << what;
+  const auto in_a_loop = jit([](const Array& a, const Array& b) { return (a + b) * b; });
+  EXPECT_EQ(bits(in_a_loop(x, y)), bits((wide_x + wide_y) * wide_y)) << what;
   const Array row = other[slice(0, 1)];
   EXPECT_EQ(bits(where(c, x, row)), bits(where(c, wide_x, broadcast_to(row, shape)))) << what;
 }

@@ -6,8 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "spruce/core/cpu/repeat.h"
-#include "spruce/core/cpu/runs.h"
+#include "spruce/core/cpu/boxes.h"
 #include "spruce/core/parallel.h"
 
 namespace spruce::cpu {
@@ -102,12 +101,10 @@ char* out_at(const View& v, int64_t offset) {
   return static_cast<char*>(v.data) + offset * size_of(v.dtype());
 }
 
-// Boxes of a few elements, so many at once that a loop sees one long row: short rows, or where an
-// array of these is small too, those of the last two axes.
+// Boxes: short rows, or where an array of these is small too, those of the last two axes.
 struct Boxes {
-  int axis;           // of the boxes
-  int64_t rows, row;  // of one: rows, and elements of each
-  int64_t size() const { return rows * row; }
+  int axis;  // from box to box
+  Box box;
 };
 
 // None where rows are long, or elements few.
@@ -117,65 +114,36 @@ std::optional<Boxes> boxes_of(const Loops<K>& loops) {
   const int last = loops.rank - 1;
   const int64_t row = loops.sizes[last];
   if (last == 0 || row >= kShortRow) return {};
-  if (row * loops.sizes[last - 1] >= kFewest) return Boxes{last - 1, 1, row};
+  if (row * loops.sizes[last - 1] >= kFewest) return Boxes{last - 1, {1, row}};
   if (last == 1 || row * loops.sizes[last - 1] * loops.sizes[last - 2] < kFewest) return {};
-  return Boxes{last - 2, loops.sizes[last - 1], row};
+  return Boxes{last - 2, {loops.sizes[last - 1], row}};
 }
 
 // An operand of boxes.
 class BoxOperand {
  public:
-  // Steps from box to box, from row to row and within a row, 0 where elements repeat.
-  BoxOperand(const View& v, int64_t step, int64_t row_step, int64_t element_step, Boxes boxes)
-      : view_(v),
-        boxes_(boxes),
-        step_(step),
-        row_step_(boxes.rows == 1 ? element_step * boxes.row : row_step),
-        element_step_(element_step),
-        bytes_(size_of(v.dtype())),
-        repeat_(repeat_loop(bytes_)) {}
+  BoxOperand(const View& v, BoxSteps steps, Box box) : view_(v), steps_(steps), box_(box) {
+    if (box.rows == 1) steps_.row = steps_.element * box.row;
+  }
 
-  int64_t step() const { return is_one() ? 0 : 1; }
+  int64_t step() const { return steps_.is_one() ? 0 : 1; }
 
   // `count` boxes, at most kTogether elements, from box `first` on of those that begin at `offset`.
   const char* from(int64_t offset, int64_t first, int64_t count) {
-    const char* const begin = at(view_, offset + first * step_);
-    if (is_one() || is_dense()) return begin;
-    if (step_ != 0) {
-      expand(begin, count);
-    } else if (begin != box_ || count > filled_) {
-      expand(begin, 1);
-      repeat_row(memory_, boxes_.size() * bytes_, count, memory_);
-      box_ = begin, filled_ = count;
+    const char* const begin = at(view_, offset + first * steps_.box);
+    if (steps_.is_one() || steps_.is_dense(box_)) return begin;
+    if (steps_.box != 0 || begin != filled_from_ || count > filled_) {
+      spread_boxes(begin, steps_, box_, size_of(view_.dtype()), count, memory_);
+      filled_from_ = begin, filled_ = count;
     }
     return memory_;
   }
 
  private:
-  bool is_one() const { return step_ == 0 && row_step_ == 0 && element_step_ == 0; }
-  bool is_dense() const {
-    return element_step_ == 1 && row_step_ == boxes_.row && step_ == boxes_.size();
-  }
-
-  // Boxes one behind the other, into memory_.
-  void expand(const char* begin, int64_t count) {
-    const int64_t rows = boxes_.rows, row = boxes_.row;
-    if (element_step_ == 1) {
-      for (int64_t r = 0; r < rows; ++r)
-        copy_runs(memory_ + r * row * bytes_, boxes_.size() * bytes_,
-                  begin + r * row_step_ * bytes_, step_ * bytes_, row * bytes_, count);
-    } else if (row_step_ == 0) {
-      repeat_(begin, step_, count, boxes_.size(), memory_);
-    } else {  // rows follow each other from box to box: operands are dense
-      repeat_(begin, row_step_, count * rows, row, memory_);
-    }
-  }
-
   const View& view_;
-  Boxes boxes_;
-  int64_t step_, row_step_, element_step_, bytes_;
-  RepeatLoop repeat_;
-  const char* box_ = nullptr;  // what memory_ has, `filled_` times
+  BoxSteps steps_;
+  Box box_;
+  const char* filled_from_ = nullptr;  // what memory_ has, `filled_` times where it repeats
   int64_t filled_ = 0;
   alignas(64) char memory_[kTogether * 8];
 };
@@ -185,9 +153,10 @@ template <class F, size_t... K>
 void run_boxes(const KernelArgs& args, const Loops<sizeof...(K)>& loops, Boxes boxes, int64_t begin,
                int64_t end, const F& f, std::index_sequence<K...>) {
   const int last = loops.rank - 1, axis = boxes.axis;
-  const int64_t n = boxes.size(), together = loops.sizes[axis], most = kTogether / n;
-  BoxOperand all[] = {{args.in[K], loops.strides[K][axis], loops.strides[K][last - 1],
-                       loops.strides[K][last], boxes}...};
+  const int64_t n = boxes.box.size(), together = loops.sizes[axis], most = kTogether / n;
+  BoxOperand all[] = {{args.in[K],
+                       {loops.strides[K][axis], loops.strides[K][last - 1], loops.strides[K][last]},
+                       boxes.box}...};
   const std::array<int64_t, sizeof...(K)> steps{all[K].step()...};
   while (begin < end) {
     int64_t index[kMaxRank + 1];
@@ -210,7 +179,7 @@ void run_rows(const KernelArgs& args, const F& f) {
   const int last = loops.rank - 1;
   const int64_t size = args.out[0].numel();
   if (const std::optional<Boxes> boxes = boxes_of(loops)) {
-    const int64_t n = boxes->size();
+    const int64_t n = boxes->box.size();
     return parallel_for(size / n, kGrain / n, [&](int64_t begin, int64_t end) {
       run_boxes(args, loops, *boxes, begin, end, f, std::make_index_sequence<K>());
     });

@@ -62,6 +62,9 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
     case Step::Kind::kRepeat:
       repeat_row(from, s.count * size_of(s.dtype), block_, to);
       break;
+    case Step::Kind::kSpreadBoxes:
+      spread_boxes(from, s.steps, {box_rows_, s.count}, size_of(s.dtype), rows / box_rows_, to);
+      break;
     case Step::Kind::kAccumulate: {
       const int64_t to_row = p.row_steps[s.first + 1];
       for (int64_t r = 0; r < (s.once ? 1 : rows); ++r)
@@ -111,6 +114,9 @@ void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) 
         break;
       case Step::Kind::kRepeat:
         if (first) run_step(s, p, rows);
+        break;
+      case Step::Kind::kSpreadBoxes:
+        if (first || s.steps.box != 0) run_step(s, p, s.steps.box == 0 ? block_ : rows);
         break;
       case Step::Kind::kAddToAccumulators:
         break;

@@ -3,6 +3,7 @@
 // and what passes between them.
 #pragma once
 
+#include "spruce/core/cpu/boxes.h"
 #include "spruce/core/cpu/fusion/pieced_rows.h"
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/cpu/fusion/storage.h"
@@ -54,10 +55,11 @@ class Nest {
     Base base = Base::kThread;
     size_t at = 0;
     const void* data = nullptr;
-    int64_t offset = 0;          // bytes behind that
-    int64_t inner = 0;           // bytes for the next element of the row
-    int64_t row = 0;             // bytes for the next row of a block
-    int64_t block = 0;           // bytes for the next row where blocks follow each other
+    int64_t offset = 0;  // bytes behind that
+    int64_t inner = 0;   // bytes for the next element of the row
+    int64_t row = 0;     // bytes for the next row of a block
+    int64_t block = 0;   // bytes for the next `every` rows where blocks follow each other
+    int64_t every = 1;
     std::vector<int64_t> outer;  // bytes for the next index of the axes outside of rows
     int step = 0;                // the step that uses it
     int same = -1;               // of kPieced: the first entry that reads the same
@@ -75,6 +77,7 @@ class Nest {
       kConvertTo16Bit,     // f32 for each row becomes a 16-bit float
       kBroadcastRows,      // one element for each row becomes a row each
       kRepeat,             // a row becomes as many as a block has; where outer axes move on
+      kSpreadBoxes,        // elements that stand for several become all of a block
       kAccumulate,         // elements join accumulators, row by row
       kAddToAccumulators,  // f32 parts of columns join accumulators, every so many rows
     } kind;
@@ -87,7 +90,8 @@ class Nest {
     bool wide = false;
     int64_t count = 0;   // elements for each row
     int64_t stride = 0;  // of accumulators within a row
-    bool once = false;   // the rows of the block are one already
+    BoxSteps steps = {};
+    bool once = false;  // the rows of the block are one already
   };
   struct Accumulated {
     Stage::Kind kind;
@@ -126,6 +130,7 @@ class Nest {
   int64_t inner_ = 1;           // elements of a row
   int64_t rows_ = 1;            // along the axis of rows
   int64_t block_ = 1;           // rows of a block
+  int64_t box_rows_ = 1;        // of which so many are a box: the axis of rows is two axes in one
   int64_t tile_ = 1;            // elements that are worked on at a time of the only row
   std::vector<int64_t> outer_;  // sizes of the axes outside
   int64_t outer_count_ = 1;

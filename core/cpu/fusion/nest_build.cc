@@ -78,6 +78,19 @@ void NestBuilder::choose_mode() {
   const bool joined =
       n_.inner_ < kShortRow && n_.rows_ > 1 && !s_.space.has_gaps(row_axis_, p_.inner());
   n_.mode_ = joined ? Mode::kContiguousRows : Mode::kRows;
+  const fusion::BoxAxes boxes = fusion::box_axes(g_, s_, p_);
+  if (joined && boxes.box >= 0 && n_.rows_ * n_.inner_ < kShortRow) {
+    // The axis of rows and the one outside are one.
+    box_axis_ = boxes.box;
+    n_.box_rows_ = n_.rows_;
+    n_.rows_ *= n_.outer_.back();
+    n_.outer_count_ /= n_.outer_.back();
+    n_.outer_.pop_back();
+    outer_axes_.pop_back();
+    const int64_t together = kSmallBlock / (n_.box_rows_ * n_.inner_);
+    n_.block_ = std::min(n_.rows_, together * n_.box_rows_);
+    return;
+  }
   n_.block_ = std::max<int64_t>(1, (joined || in_pieces ? kSmallBlock : kRowBlock) / n_.inner_);
   if (!joined) n_.block_ = std::min(n_.block_, kMostRows);
   n_.block_ = std::min(n_.block_, n_.rows_);
@@ -228,6 +241,27 @@ Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
   return to;
 }
 
+// A value as all boxes of a block see it.
+Nest::Entry NestBuilder::of_boxes(ValueId v, bool* scalar) {
+  const auto stride = [&](int axis) { return s_.space.stride(v, axis); };
+  const BoxSteps steps{stride(box_axis_), stride(row_axis_), stride(p_.inner())};
+  Entry from = place(v);
+  *scalar = steps.is_one();
+  if (*scalar || steps.is_dense({n_.box_rows_, n_.inner_})) return from;
+  const auto [it, added] = spread_.try_emplace(v);
+  if (!added) return it->second;
+  from.block = steps.box * bytes(v);
+  from.every = n_.box_rows_;
+  Step step{};
+  step.kind = Step::Kind::kSpreadBoxes;
+  step.dtype = dtype(v);
+  step.count = n_.inner_;
+  step.steps = steps;
+  const Entry to = it->second = local_entry(n_.block_, n_.inner_, bytes(v));
+  add_step(std::move(step), {from, to});
+  return to;
+}
+
 // The accumulators of a reduction that the whole nest takes part in.
 Nest::Entry NestBuilder::accumulated(int e) {
   const ValueId y = result(e);
@@ -272,7 +306,7 @@ int NestBuilder::use(Draft& d, ValueId v) {
   bool scalar = false;
   Entry from;
   if (d.form == Form::kAll && n_.mode_ == Mode::kContiguousRows) {
-    from = joined(v, &scalar);
+    from = box_axis_ >= 0 ? of_boxes(v, &scalar) : joined(v, &scalar);
   } else {
     const int along = d.form == Form::kAll ? p_.inner() : row_axis_;
     scalar = along >= 0 && !has(s_.depends(v), along);
@@ -451,7 +485,7 @@ void NestBuilder::build() {
   n_.pointers_ = local(static_cast<int64_t>(3 * n_.entries_.size() * sizeof(char*)));
   for (const Entry& e : n_.entries_) {
     n_.row_steps_.push_back(e.row);
-    n_.block_steps_.push_back(e.block * n_.block_);
+    n_.block_steps_.push_back(e.block * (n_.block_ / e.every));
   }
   if (n_.accumulated_.empty()) return;
   const int64_t elements = n_.outer_count_ * n_.rows_ * n_.inner_,

@@ -243,7 +243,10 @@ class Fuser {
       fusion::AxisSet rest = p.axes & ~p.inner_set();
       const fusion::AxisSet run = p.inner_set() | fusion::Phase{rest, {}}.inner_set();
       const int64_t length = s->space.numel(run);
-      if (length < kShortest && n / length > kMostShortRuns) return false;
+      const fusion::BoxAxes boxes = fusion::box_axes(b, *s, p);
+      const bool few =
+          boxes.box < 0 || length * s->space.sizes[static_cast<size_t>(boxes.box)] < kShortest;
+      if (length < kShortest && n / length > kMostShortRuns && few) return false;
       if (rest != 0 && s->space.in_pieces_along(p.inner(), kLongestInPieces)) return false;
     }
     return large <= 1;
