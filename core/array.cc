@@ -88,22 +88,21 @@ void Array::throw_undefined() {
 
 Device& Array::device() const { return device_at(aval().device); }
 
-Array Array::host_value(const char* op) const {
-  (void)aval();
-  Array value = internal::on_host(*this);
-  if (!value.defined() && !Interpreter::is_running(impl_->interpreter))
-    internal::throw_escaped(op, *this);
+namespace {
+
+// `advice` is for a traced value that has no number yet.
+Array value_on_host(const Array& a, const char* op, const char* advice) {
+  (void)a.aval();
+  Array value = internal::on_host(a);
+  const internal::ArrayImpl& c = *a.impl();
+  if (!value.defined() && !Interpreter::is_running(c.interpreter)) internal::throw_escaped(op, a);
   if (!value.defined()) {
-    throw TracerError(std::string(op) + ": " + impl_->describe() + " of type " +
-                      to_string(impl_->aval) +
-                      " has no value while its function is traced; use where or another array "
-                      "operation instead, or hand the value out "
-                      "as a result");
+    throw TracerError(std::string(op) + ": " + c.describe() + " of type " + to_string(c.aval) +
+                      " has no value while its function is traced; " + advice +
+                      ", or hand the value out as a result");
   }
   return value;
 }
-
-namespace {
 
 // A traced value whose number is known has a tangent, which a C++ number cannot have.
 void check_no_tangent(const char* op, const Array& a) {
@@ -115,6 +114,10 @@ void check_no_tangent(const char* op, const Array& a) {
 }
 
 }  // namespace
+
+Array Array::host_value(const char* op) const {
+  return value_on_host(*this, op, "use where or another array operation instead");
+}
 
 void Array::read_item(Dtype as, void* out) const {
   const Array host = host_value("item");
@@ -181,11 +184,13 @@ Ref<internal::Buffer> Array::host_memory(Dtype as) const {
 }
 
 bool Array::truth() const {
-  const Array host = host_value("bool");
+  const Array host = value_on_host(
+      *this, "bool", "use where instead of if and ?:, & instead of &&, | instead of ||");
   const internal::ArrayImpl& c = *host.impl();
   if (c.aval.numel() != 1) {
-    throw ShapeError("bool: an array of type " + to_string(c.aval) + " has " +
-                     std::to_string(c.aval.numel()) + " elements; reduce it with any or all first");
+    throw ShapeError(
+        "bool: an array of type " + to_string(c.aval) + " has " + std::to_string(c.aval.numel()) +
+        " elements; reduce it with any or all first, or write & instead of && and | instead of ||");
   }
   return visit_dtype(c.aval.dtype, [&]<class T>(T) {
     T value;

@@ -12,35 +12,14 @@ namespace spruce::math {
 /// erf(x) for |x| <= 1.
 template <class I, Floating T>
 SPRUCE_INLINE T erf_small(T x) {
-  if constexpr (Float32<T>)
-    return I::fma(x, horner<I, kErf, 0, T>(x * x), x);
-  else
-    return I::fma(x, horner<I, kErfDouble, 0, T>(x * x), x);
-}
-
-/// -(log(erfc(a)) + a) / a for 1 <= a <= 4, in f64 6.
-template <class I, Floating T>
-SPRUCE_INLINE T erf_tail(T a) {
-  if constexpr (Float32<T>)
-    return horner<I, kErfTail>(a);
-  else
-    return horner<I, kErfTailDouble>(a);
-}
-
-/// e^(x^2) erfc(x) (2 + x) / 2 of q = (x - 2) / (x + 2).
-template <class I, Floating T>
-SPRUCE_INLINE T erfcx_series(T q) {
-  if constexpr (Float32<T>)
-    return horner<I, kErfcx>(q);
-  else
-    return horner<I, kErfcxDouble>(q);
+  return I::fma(x, horner_of<I, kErf, kErfDouble, T>(x * x), x);
 }
 
 template <class I, Floating T>
 SPRUCE_INLINE T erf(T x) {
   // erf(a) = 1 - e^(log erfc(a)); it is 1 from 3.92 on, in f64 from 5.93 on.
   const T magnitude = abs(x), a = clamp(magnitude, T(1), pick<T>(4, 6));
-  const auto [r, n] = reduce_ln2<I, T>(-I::fma(a, erf_tail<I>(a), a));
+  const auto [r, n] = reduce_ln2<I, T>(-I::fma(a, horner_of<I, kErfTail, kErfTailDouble>(a), a));
   const T outer = T(1) - (expm1_small<I>(r) + T(1)) * power_of_two(n);
   return select(magnitude < T(1), erf_small<I>(x), copysign(outer, x));
 }
@@ -59,7 +38,7 @@ SPRUCE_INLINE T erfc(T x) {
   const T t_error = T(0.5) * ((T(2) - td) - I::fma(t, d_error, product_error<I>(t, d, td)));
   const T q = I::fma(T(T(-2) * t), t_error, I::fma(t, T(-2), T(1)));
   const T error = t_error - product_error<I>(a, a, square);
-  const T series = erfcx_series<I>(q) * t;
+  const T series = horner_of<I, kErfcx, kErfcxDouble>(q) * t;
   const T y = scale(I::fma(series, I::fma(u, error, u + error), series), n);
   const T outer = select(x < T(0), T(2) - y, y);
   return select(magnitude < pick<T>(0.47f, 0.47), T(1) - erf_small<I>(x), outer);

@@ -25,10 +25,7 @@ SPRUCE_INLINE Reduced<T> reduce_ln2(T x) {
 /// e^r - 1 for |r| <= ln(2) / 2.
 template <class I, Floating T>
 SPRUCE_INLINE T expm1_small(T r) {
-  if constexpr (Float32<T>)
-    return I::fma(r * r, horner<I, kExp>(r), r);
-  else
-    return I::fma(r * r, horner<I, kExpDouble>(r), r);
+  return I::fma(r * r, horner_of<I, kExp, kExpDouble>(r), r);
 }
 
 // What rounds to zero is chosen, not computed: an underflow costs hundreds of cycles, and masked

@@ -17,20 +17,14 @@ inline constexpr Element<T> kHalfPiLow = pick<T>(-0x1.777a5cp-25f, 0x1.1a6263314
 /// asin of the root r of z, for z <= 1/4.
 template <class I, Floating T>
 SPRUCE_INLINE T asin_small(T r, T z) {
-  if constexpr (Float32<T>)
-    return I::fma(r * z, horner<I, kAsin>(z), r);
-  else
-    return I::fma(r * z, horner<I, kAsinDouble>(z), r);
+  return I::fma(r * z, horner_of<I, kAsin, kAsinDouble>(z), r);
 }
 
 /// atan(x) for 0 <= x <= 1.
 template <class I, Floating T>
 SPRUCE_INLINE T atan_small(T x) {
   const T z = x * x;
-  if constexpr (Float32<T>)
-    return I::fma(x * z, horner<I, kAtan>(z), x);
-  else
-    return I::fma(x * z, horner<I, kAtanDouble>(z), x);
+  return I::fma(x * z, horner_of<I, kAtan, kAtanDouble>(z), x);
 }
 
 template <class I, Floating T>

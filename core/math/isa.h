@@ -159,4 +159,13 @@ SPRUCE_INLINE T horner(T x) {
   }
 }
 
+/// The same for the table of T's element.
+template <class I, const auto& kNarrow, const auto& kWide, Floating T>
+SPRUCE_INLINE T horner_of(T x) {
+  if constexpr (Float32<T>)
+    return horner<I, kNarrow>(x);
+  else
+    return horner<I, kWide>(x);
+}
+
 }  // namespace spruce::math

@@ -93,10 +93,7 @@ SPRUCE_INLINE Quadrant<T> reduce_half_pi(T x) {
 template <class I, Floating T>
 SPRUCE_INLINE T sin_small(T r) {
   const T z = r * r;
-  if constexpr (Float32<T>)
-    return I::fma(r * z, horner<I, kSin>(z), r);
-  else
-    return I::fma(r * z, horner<I, kSinDouble>(z), r);
+  return I::fma(r * z, horner_of<I, kSin, kSinDouble>(z), r);
 }
 
 template <class I, Floating T>

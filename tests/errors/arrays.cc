@@ -119,7 +119,8 @@ Section array_mistakes() {
            "convert with astype" HERE},
           {"The truth of several numbers", CODE(if (sp::zeros({3}) == sp::ones({3})) return ),
            CODE(if (sp::all(sp::zeros({3}) == sp::ones({3}))) return ), "ShapeError",
-           "bool: an array of type bool[3] has 3 elements; reduce it with any or all first"},
+           "bool: an array of type bool[3] has 3 elements; reduce it with any or all first, or "
+           "write & instead of && and | instead of ||"},
           {"A NaN, with checks on request",
            CODE(sp::set_debug_nans(true); sp::log(sp::array({1.0f, -1.0f}))),
            CODE(sp::set_debug_nans(false); sp::log(sp::array({1.0f, -1.0f}))), "ValueError",

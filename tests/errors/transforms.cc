@@ -258,16 +258,28 @@ Section tracer_mistakes() {
            CODE(sp::vmap([](const Array& x) { return sp::where(x > 0.0f, x, -x); })(sp::ones({3}))),
            "TracerError",
            "bool: a traced value of vmap of type bool[] has no value while its function is traced; "
-           "use where or another array operation instead, or hand the value out as a "
-           "result" WITHIN},
+           "use where instead of if and ?:, & instead of &&, | instead of ||, or hand the value "
+           "out "
+           "as a result" WITHIN},
           {"Deciding by a value under jit",
            CODE(sp::jit([](const Array& x) { return x > 0.0f ? x : -x; })(sp::array(1.0f))),
            CODE(
                sp::jit([](const Array& x) { return sp::where(x > 0.0f, x, -x); })(sp::array(1.0f))),
            "TracerError",
            "bool: a traced value of jit of type bool[] has no value while its function is traced; "
-           "use where or another array operation instead, or hand the value out as a "
-           "result" WITHIN},
+           "use where instead of if and ?:, & instead of &&, | instead of ||, or hand the value "
+           "out "
+           "as a result" WITHIN},
+          {"Joining conditions with && under jit", CODE(sp::jit([](const Array& x) {
+             return sp::where(x > 0.0f && x < 1.0f, x, 0.0f);
+           })(sp::ones({3}))),
+           CODE(sp::jit([](const Array& x) { return sp::where((x > 0.0f) & (x < 1.0f), x, 0.0f); })(
+               sp::ones({3}))),
+           "TracerError",
+           "bool: a traced value of jit of type bool[3] has no value while its function is traced; "
+           "use where instead of if and ?:, & instead of &&, | instead of ||, or hand the value "
+           "out "
+           "as a result" WITHIN},
           {"Reading a number under vmap",
            CODE(sp::vmap([](const Array& x) { return x * x.item<float>(); })(sp::ones({3}))),
            CODE(sp::vmap([](const Array& x) { return x * x; })(sp::ones({3}))), "TracerError",
