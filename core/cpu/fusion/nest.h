@@ -55,11 +55,11 @@ class Nest {
     Base base = Base::kThread;
     size_t at = 0;
     const void* data = nullptr;
-    int64_t offset = 0;  // bytes behind that
-    int64_t inner = 0;   // bytes for the next element of the row
-    int64_t row = 0;     // bytes for the next row of a block
-    int64_t block = 0;   // bytes for the next `every` rows where blocks follow each other
-    int64_t every = 1;
+    int64_t offset = 0;          // bytes behind that
+    int64_t inner = 0;           // bytes for the next element of the row
+    int64_t row = 0;             // bytes for the next row of a block
+    int64_t block = 0;           // bytes for the next `every` rows where blocks follow each other
+    int64_t every = 1;           // the rows of a box, of a value that is the same for all of them
     std::vector<int64_t> outer;  // bytes for the next index of the axes outside of rows
     int step = 0;                // the step that uses it
     int same = -1;               // of kPieced: the first entry that reads the same
@@ -88,10 +88,10 @@ class Nest {
     Stage::Kind reduction = Stage::Kind::kSum;
     Dtype dtype = Dtype::kFloat32;
     bool wide = false;
-    int64_t count = 0;   // elements for each row
-    int64_t stride = 0;  // of accumulators within a row
-    BoxSteps steps = {};
-    bool once = false;  // the rows of the block are one already
+    int64_t count = 0;    // elements for each row
+    int64_t stride = 0;   // of accumulators within a row
+    BoxSteps steps = {};  // of kSpreadBoxes
+    bool once = false;    // the rows of the block are one already
   };
   struct Accumulated {
     Stage::Kind kind;
