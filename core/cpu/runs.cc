@@ -35,12 +35,19 @@ Fixed fixed_loop(int64_t bytes, std::integer_sequence<int, kBytes...>) {
 template <int kWidth>
 SPRUCE_INLINE void pieces(char* to, int64_t to_step, const char* from, int64_t from_step,
                           int64_t bytes, int64_t count) {
+  // A vector, because GCC copies 64 bytes by memcpy in two halves.
+  typedef char Piece __attribute__((vector_size(kWidth)));
+  const auto copy = [](char* t, const char* f) __attribute__((always_inline)) {
+    Piece piece;
+    std::memcpy(&piece, f, kWidth);
+    std::memcpy(t, &piece, kWidth);
+  };
   const int64_t last = bytes - kWidth;
   for (int64_t i = 0; i < count; ++i) {
     char* t = to + i * to_step;
     const char* f = from + i * from_step;
-    for (int64_t k = 0; k < last; k += kWidth) std::memcpy(t + k, f + k, kWidth);
-    std::memcpy(t + last, f + last, kWidth);
+    for (int64_t k = 0; k < last; k += kWidth) copy(t + k, f + k);
+    copy(t + last, f + last);
   }
 }
 
@@ -57,7 +64,14 @@ struct Pieces {
     else
       pieces<32>(to, to_step, from, from_step, bytes, count);
   }
-  static Loop best() { return pick<Loop>(&base, &v3, &v3); }
+  SPRUCE_TARGET_V4 static void v4(char* to, int64_t to_step, const char* from, int64_t from_step,
+                                  int64_t bytes, int64_t count) {
+    if (bytes < 64)
+      v3(to, to_step, from, from_step, bytes, count);
+    else
+      pieces<64>(to, to_step, from, from_step, bytes, count);
+  }
+  static Loop best() { return pick<Loop>(&base, &v3, &v4); }
 };
 
 // Each piece is a load and a store of kWidth bytes. What the store writes behind the piece is
