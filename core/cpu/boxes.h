@@ -13,12 +13,15 @@ struct Box {
   int64_t size() const { return rows * row; }
 };
 
-/// The elements from box to box, from row to row and from one element to the next, of an array
-/// whose elements stand for several: 0 where they repeat. Within a row it is 0 or 1.
+/// The elements from box to box, from row to row (where a box has one row, from box to box again)
+/// and from one element to the next, of an array whose elements stand for several: 0 where they
+/// repeat. Within a row it is 0 or 1.
 struct BoxSteps {
   int64_t box, row, element;
 
-  bool is_dense(Box b) const { return element == 1 && row == b.row && box == b.size(); }
+  bool is_dense(Box b) const {
+    return element == 1 && box == b.size() && (b.rows == 1 || row == b.row);
+  }
   bool is_one() const { return box == 0 && row == 0 && element == 0; }
 };
 

@@ -146,27 +146,22 @@ std::optional<Schedule> schedule_of(const Graph& graph) {
   return Scheduler(graph, std::move(*space)).run();
 }
 
-BoxAxes box_axes(const Graph& g, const Schedule& s, const Phase& phase) {
-  const AxisSet outside = phase.axes & ~phase.inner_set();
-  const int inner = phase.inner(), row = Phase{outside, {}}.inner();
-  if (row < 0 || outside == (AxisSet{1} << row)) return {};
-  const int box = Phase{outside & ~(AxisSet{1} << row), {}}.inner();
-  const AxisSet all = AxisSet{1} << inner | AxisSet{1} << row | AxisSet{1} << box;
-  const int64_t row_size = s.space.sizes[static_cast<size_t>(inner)],
-                box_size = row_size * s.space.sizes[static_cast<size_t>(row)];
+bool has_boxes(const Graph& g, const Schedule& s, const Phase& phase) {
+  const Phase rows = phase.outside(), boxes = rows.outside();
+  if (boxes.axes == 0) return false;
+  const AxisSet box_axes = phase.inner_set() | rows.inner_set(), all = box_axes | boxes.inner_set();
   const auto fits = [&](ValueId v, bool computed) {
     if (s.space.pieces.count(v) != 0) return false;
     if ((s.depends(v) & all) != all) return !computed;
-    return s.space.stride(v, row) == row_size && s.space.stride(v, box) == box_size;
+    return s.space.stride(v, rows.inner()) == s.space.numel(phase.inner_set()) &&
+           s.space.stride(v, boxes.inner()) == s.space.numel(box_axes);
   };
-  for (const int e : phase.equations) {
+  return std::all_of(phase.equations.begin(), phase.equations.end(), [&](int e) {
     const Equation& eq = g.equations[static_cast<size_t>(e)];
-    if (eq.primitive->kind == PrimitiveKind::kReduction || !fits(eq.outputs[0], true)) return {};
-    for (const ValueId x : eq.inputs) {
-      if (!fits(s.root_of(x), false)) return {};
-    }
-  }
-  return {row, box};
+    return !is_reduction(eq) && fits(eq.outputs[0], true) &&
+           std::all_of(eq.inputs.begin(), eq.inputs.end(),
+                       [&](ValueId x) { return fits(s.root_of(x), false); });
+  });
 }
 
 }  // namespace spruce::fusion

@@ -15,6 +15,8 @@ struct Phase {
   /// The axis along which rows run; -1 for a nest over nothing.
   int inner() const { return axes == 0 ? -1 : 31 - __builtin_clz(axes); }
   AxisSet inner_set() const { return axes == 0 ? 0 : AxisSet{1} << inner(); }
+  /// The axes outside of the rows.
+  Phase outside() const { return {axes & ~inner_set(), {}}; }
 };
 
 struct Schedule {
@@ -40,13 +42,10 @@ struct Schedule {
   }
 };
 
-/// Axes outside of the last one whose elements follow each other in all that a nest computes, so
-/// that boxes of rows can be worked on many at a time; -1 where there are none.
-struct BoxAxes {
-  int row = -1, box = -1;
-};
-/// None for a nest with a reduction, or that reads what stands in pieces.
-BoxAxes box_axes(const Graph& graph, const Schedule& schedule, const Phase& phase);
+/// True if the last three axes of a nest follow each other in all that it computes, so that boxes
+/// of the last two can be worked on many at a time: it has no reduction and reads nothing in
+/// pieces.
+bool has_boxes(const Graph& graph, const Schedule& schedule, const Phase& phase);
 
 /// A schedule of the graph; none where an equation is not fusible or space_of gives none.
 std::optional<Schedule> schedule_of(const Graph& graph);

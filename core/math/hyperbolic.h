@@ -47,29 +47,26 @@ SPRUCE_INLINE T tanh(T x) {
   return select(a < pick<T>(0x1p-13f, 0x1p-28), x, y);
 }
 
-/// From here on log(2 x) stands for asinh(x) and acosh(x).
-template <Floating T>
-inline constexpr Element<T> kOnlyLog = pick<T>(0x1p30f, 0x1p60);
+/// log(1 + t), or log(2 x) where x is so large that this is asinh(x) and acosh(x).
+template <class I, Floating T>
+SPRUCE_INLINE T inverse_logarithm(T x, T t) {
+  using K = Element<SignedBits<T>>;
+  const auto large = x >= pick<T>(0x1p30f, 0x1p60);
+  return log1p_finite<I, T>(select(large, x, t), select(large, SignedBits<T>(K{1}), K{0}));
+}
 
 template <class I, Floating T>
 SPRUCE_INLINE T asinh(T x) {
-  using K = SignedBits<T>;
   const T a = abs(x);
-  const auto large = a >= kOnlyLog<T>;
   const T square = a * a;
   const T t = a + square / (T(1) + sqrt<I>(square + T(1)));
-  const T y =
-      log1p_finite<I, T>(select(large, a, t), select(large, K(Element<K>{1}), Element<K>{0}));
-  return select(a < kInfinity<T>, copysign(y, x), x);
+  return select(a < kInfinity<T>, copysign(inverse_logarithm<I, T>(a, t), x), x);
 }
 
 template <class I, Floating T>
 SPRUCE_INLINE T acosh(T x) {
-  using K = SignedBits<T>;
-  const auto large = x >= kOnlyLog<T>;
   const T t = x - T(1);
-  const T y = log1p_finite<I, T>(select(large, x, t + sqrt<I>(t * (x + T(1)))),
-                                 select(large, K(Element<K>{1}), Element<K>{0}));
+  const T y = inverse_logarithm<I, T>(x, t + sqrt<I>(t * (x + T(1))));
   return select(x < T(1), T(kNan<T>), select(x < kInfinity<T>, y, x));
 }
 

@@ -68,9 +68,9 @@ SPRUCE_INLINE T atan2(T y, T x) {
   ratio = select(small == large, T(1), ratio);
   ratio = select(large == T(0), T(0), ratio);
   const T p = atan_small<I>(ratio);
-  const T turned = select(steep != left, -p, p);
-  const T halves = select(steep, T(1), select(left, T(2), T(0)));
-  const T angle = halves * kHalfPiHigh<T> + (halves * kHalfPiLow<T> + turned);
+  const T rest = select(steep != left, -p, p);
+  const T quadrants = select(steep, T(1), select(left, T(2), T(0)));
+  const T angle = quadrants * kHalfPiHigh<T> + (quadrants * kHalfPiLow<T> + rest);
   return select(x != x || y != y, T(kNan<T>), copysign(angle, y));
 }
 

@@ -38,7 +38,8 @@ SPRUCE_INLINE T cbrt(T x) {
     const T m = f + 1.0, exponent = to_float(k);
     const T third = I::fma(exponent, 1.0 / 3, kRoundMagic<T>);
     const T rest = exponent - 3.0 * (third - kRoundMagic<T>);
-    const auto low = rest<T(0), high = rest> T(0);
+    const auto low = rest < T(0);
+    const auto high = rest > T(0);
     const T factor =
         select(low, T(0x1.965fea53d6e3dp-1), select(high, T(0x1.428a2f98d728bp0), 1.0));
     const T whole = m * select(low, T(0.5), select(high, T(2.0), 1.0));
@@ -70,6 +71,11 @@ struct Pair {
   T high, low;
 };
 
+/// |n|, also of the lowest number.
+constexpr uint64_t unsigned_abs(int64_t n) {
+  return n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
+}
+
 template <class I, Float64 T>
 SPRUCE_INLINE Pair<T> product(Pair<T> a, Pair<T> b) {
   const T high = a.high * b.high;
@@ -85,7 +91,7 @@ SPRUCE_INLINE T integer_power(T x, int64_t n) {
     const T inverse = 1.0 / x, one = inverse * x;
     square = {inverse, ((1.0 - one) - product_error<I>(inverse, x, one)) * inverse};
   }
-  uint64_t rest = n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
+  uint64_t rest = unsigned_abs(n);
   for (; (rest & 1) == 0; rest >>= 1) square = product<I>(square, square);
   Pair<T> y = square;
   while ((rest >>= 1) != 0) {
@@ -93,8 +99,8 @@ SPRUCE_INLINE T integer_power(T x, int64_t n) {
     if ((rest & 1) != 0) y = product<I>(y, square);
   }
   // What is lost by a rounding to infinity is no number.
-  const auto ordinary = (abs(y.high) < kInfinity<T>)&(y.high != T(0));
-  return select(ordinary, y.high + y.low, y.high);
+  const auto finite = abs(y.high) < kInfinity<T>;
+  return select(finite & (y.high != T(0)), y.high + y.low, y.high);
 }
 
 /// log2(1 + f) + k with an error of 2^-65 of it, for an integer k.
@@ -163,7 +169,8 @@ SPRUCE_INLINE T pow(T x, T y) {
   const auto integer = trunc(ay) == ay;
   const auto odd = integer & (trunc(half) != half);
   T result = select(odd, copysign(magnitude, x), magnitude);
-  result = select((x < T(0)) & (ax < kInfinity<T>)&!integer, T(kNan<T>), result);
+  const auto finite = ax < kInfinity<T>;
+  result = select((x < T(0)) & finite & !integer, T(kNan<T>), result);
   result = select((x != x) | (y != y), T(kNan<T>), result);
   result = select((ax == T(1)) & (ay == T(kInfinity<T>)), T(1), result);
   return select((x == T(1)) | (y == T(0)), T(1), result);

@@ -122,9 +122,7 @@ std::optional<Boxes> boxes_of(const Loops<K>& loops) {
 // An operand of boxes.
 class BoxOperand {
  public:
-  BoxOperand(const View& v, BoxSteps steps, Box box) : view_(v), steps_(steps), box_(box) {
-    if (box.rows == 1) steps_.row = steps_.element * box.row;
-  }
+  BoxOperand(const View& v, BoxSteps steps, Box box) : view_(v), steps_(steps), box_(box) {}
 
   int64_t step() const { return steps_.is_one() ? 0 : 1; }
 

@@ -6,7 +6,6 @@
 
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/fusion/gather.h"
-#include "spruce/core/cpu/repeat.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/workspace.h"
 
@@ -56,13 +55,7 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
       else
         narrow(reinterpret_cast<const float*>(from), reinterpret_cast<Bfloat16*>(to), rows);
       break;
-    case Step::Kind::kBroadcastRows:
-      repeat_loop(size_of(s.dtype))(from, row / size_of(s.dtype), rows, s.count, to);
-      break;
-    case Step::Kind::kRepeat:
-      repeat_row(from, s.count * size_of(s.dtype), block_, to);
-      break;
-    case Step::Kind::kSpreadBoxes:
+    case Step::Kind::kSpread:
       spread_boxes(from, s.steps, {box_rows_, s.count}, size_of(s.dtype), rows / box_rows_, to);
       break;
     case Step::Kind::kAccumulate: {
@@ -112,11 +105,12 @@ void Nest::run_block(const Pointers& p, char* thread, int64_t rows, bool first) 
       case Step::Kind::kStart:
         gather_start(s.reduction, s.dtype, at[s.first], rows);
         break;
-      case Step::Kind::kRepeat:
-        if (first) run_step(s, p, rows);
-        break;
-      case Step::Kind::kSpreadBoxes:
-        if (first || s.steps.box != 0) run_step(s, p, s.steps.box == 0 ? block_ : rows);
+      case Step::Kind::kSpread:
+        // What all boxes have alike is there until outer axes move on.
+        if (s.steps.box != 0)
+          run_step(s, p, rows);
+        else if (first)
+          run_step(s, p, block_);
         break;
       case Step::Kind::kAddToAccumulators:
         break;

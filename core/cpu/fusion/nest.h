@@ -58,8 +58,7 @@ class Nest {
     int64_t offset = 0;          // bytes behind that
     int64_t inner = 0;           // bytes for the next element of the row
     int64_t row = 0;             // bytes for the next row of a block
-    int64_t block = 0;           // bytes for the next `every` rows where blocks follow each other
-    int64_t every = 1;           // the rows of a box, of a value that is the same for all of them
+    int64_t block = 0;           // bytes for the next box where blocks follow each other
     std::vector<int64_t> outer;  // bytes for the next index of the axes outside of rows
     int step = 0;                // the step that uses it
     int same = -1;               // of kPieced: the first entry that reads the same
@@ -75,9 +74,7 @@ class Nest {
       kFoldRows,           // each row of the block becomes one element
       kFoldColumns,        // the rows of the block become one
       kConvertTo16Bit,     // f32 for each row becomes a 16-bit float
-      kBroadcastRows,      // one element for each row becomes a row each
-      kRepeat,             // a row becomes as many as a block has; where outer axes move on
-      kSpreadBoxes,        // elements that stand for several become all of a block
+      kSpread,             // elements that stand for several become all of a block
       kAccumulate,         // elements join accumulators, row by row
       kAddToAccumulators,  // f32 parts of columns join accumulators, every so many rows
     } kind;
@@ -90,7 +87,7 @@ class Nest {
     bool wide = false;
     int64_t count = 0;    // elements for each row
     int64_t stride = 0;   // of accumulators within a row
-    BoxSteps steps = {};  // of kSpreadBoxes
+    BoxSteps steps = {};  // of kSpread
     bool once = false;    // the rows of the block are one already
   };
   struct Accumulated {
@@ -130,7 +127,8 @@ class Nest {
   int64_t inner_ = 1;           // elements of a row
   int64_t rows_ = 1;            // along the axis of rows
   int64_t block_ = 1;           // rows of a block
-  int64_t box_rows_ = 1;        // of which so many are a box: the axis of rows is two axes in one
+  int64_t box_rows_ = 1;        // rows of a box, of which a block has several; where it is not 1,
+                                // the axis of rows is two axes in one
   int64_t tile_ = 1;            // elements that are worked on at a time of the only row
   std::vector<int64_t> outer_;  // sizes of the axes outside
   int64_t outer_count_ = 1;

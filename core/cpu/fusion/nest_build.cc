@@ -78,10 +78,10 @@ void NestBuilder::choose_mode() {
   const bool joined =
       n_.inner_ < kShortRow && n_.rows_ > 1 && !s_.space.has_gaps(row_axis_, p_.inner());
   n_.mode_ = joined ? Mode::kContiguousRows : Mode::kRows;
-  const fusion::BoxAxes boxes = fusion::box_axes(g_, s_, p_);
-  if (joined && boxes.box >= 0 && n_.rows_ * n_.inner_ < kShortRow) {
+  box_axis_ = row_axis_;
+  if (joined && n_.rows_ * n_.inner_ < kShortRow && fusion::has_boxes(g_, s_, p_)) {
     // The axis of rows and the one outside are one.
-    box_axis_ = boxes.box;
+    box_axis_ = outer_axes_.back();
     n_.box_rows_ = n_.rows_;
     n_.rows_ *= n_.outer_.back();
     n_.outer_count_ /= n_.outer_.back();
@@ -160,7 +160,8 @@ bool NestBuilder::read_later(ValueId v) {
 Nest::Entry NestBuilder::laid_out(ValueId v, int64_t size) const {
   Entry e;
   e.inner = s_.space.stride(v, p_.inner()) * size;
-  e.row = e.block = s_.space.stride(v, row_axis_) * size;
+  e.row = s_.space.stride(v, row_axis_) * size;
+  e.block = s_.space.stride(v, box_axis_) * size;
   for (const int a : outer_axes_) e.outer.push_back(s_.space.stride(v, a) * size);
   return e;
 }
@@ -221,39 +222,17 @@ Nest::Entry NestBuilder::place(ValueId v) {
   return it->second;
 }
 
-// A value as a whole block of joined rows sees it: spread where it has only one axis of the two.
+// A value as a whole block of joined rows sees it: spread where it has some of the axes only.
 Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
-  const fusion::AxisSet depends = s_.depends(v);
-  const bool inner = has(depends, p_.inner()), row = has(depends, row_axis_);
-  Entry from = place(v);
-  *scalar = !inner && !row;
-  if (inner == row) return from;
-  const auto [it, added] = spread_.try_emplace(v);
-  const Entry to = added ? local_entry(n_.block_, n_.inner_, bytes(v)) : it->second;
-  it->second = to;
-  if (added) {
-    Step step{};
-    step.kind = inner ? Step::Kind::kRepeat : Step::Kind::kBroadcastRows;
-    step.dtype = dtype(v);
-    step.count = n_.inner_;
-    add_step(std::move(step), {from, to});
-  }
-  return to;
-}
-
-// A value as all boxes of a block see it.
-Nest::Entry NestBuilder::of_boxes(ValueId v, bool* scalar) {
-  const auto stride = [&](int axis) { return s_.space.stride(v, axis); };
-  const BoxSteps steps{stride(box_axis_), stride(row_axis_), stride(p_.inner())};
-  Entry from = place(v);
+  const BoxSteps steps{s_.space.stride(v, box_axis_), s_.space.stride(v, row_axis_),
+                       s_.space.stride(v, p_.inner())};
+  const Entry from = place(v);
   *scalar = steps.is_one();
   if (*scalar || steps.is_dense({n_.box_rows_, n_.inner_})) return from;
   const auto [it, added] = spread_.try_emplace(v);
   if (!added) return it->second;
-  from.block = steps.box * bytes(v);
-  from.every = n_.box_rows_;
   Step step{};
-  step.kind = Step::Kind::kSpreadBoxes;
+  step.kind = Step::Kind::kSpread;
   step.dtype = dtype(v);
   step.count = n_.inner_;
   step.steps = steps;
@@ -306,7 +285,7 @@ int NestBuilder::use(Draft& d, ValueId v) {
   bool scalar = false;
   Entry from;
   if (d.form == Form::kAll && n_.mode_ == Mode::kContiguousRows) {
-    from = box_axis_ >= 0 ? of_boxes(v, &scalar) : joined(v, &scalar);
+    from = joined(v, &scalar);
   } else {
     const int along = d.form == Form::kAll ? p_.inner() : row_axis_;
     scalar = along >= 0 && !has(s_.depends(v), along);
@@ -485,7 +464,7 @@ void NestBuilder::build() {
   n_.pointers_ = local(static_cast<int64_t>(3 * n_.entries_.size() * sizeof(char*)));
   for (const Entry& e : n_.entries_) {
     n_.row_steps_.push_back(e.row);
-    n_.block_steps_.push_back(e.block * (n_.block_ / e.every));
+    n_.block_steps_.push_back(e.block * (n_.block_ / n_.box_rows_));
   }
   if (n_.accumulated_.empty()) return;
   const int64_t elements = n_.outer_count_ * n_.rows_ * n_.inner_,

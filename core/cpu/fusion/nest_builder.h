@@ -75,7 +75,6 @@ class NestBuilder {
   Entry local_entry(int64_t rows, int64_t count, int64_t size);
   Entry place(ValueId v);
   Entry joined(ValueId v, bool* scalar);
-  Entry of_boxes(ValueId v, bool* scalar);
   Entry accumulated(int e);
 
   // A stage in the making. Its operations are numbered from 0, its inputs from -1 downwards.
@@ -106,7 +105,8 @@ class NestBuilder {
   const std::vector<Storage>& storages_;
   const int phase_;
   const fusion::Phase& p_;
-  int row_axis_ = -1, box_axis_ = -1;
+  int row_axis_ = -1;
+  int box_axis_ = -1;  // from box to box: where boxes have one row, that of rows
   std::vector<int> outer_axes_;
   std::vector<int> stage_;     // by equation
   std::vector<int> last_use_;  // by value: the last stage of this nest that reads it

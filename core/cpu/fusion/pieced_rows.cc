@@ -106,7 +106,7 @@ char* PiecedRows::place(const Block& b, std::span<const View> in, char* thread,
       return const_cast<char*>(from);
     }
     char* target = to + ((row - b.row) * b.n + first - b.first) * size;
-    if (neighbours && n * size <= kShortRunBytes) {
+    if (neighbours) {
       copy_runs(target, b.n * size, from, p.row, n * size, rows);
     } else if (n <= kFewColumns) {
       for (int64_t k = 0; k < n; ++k)

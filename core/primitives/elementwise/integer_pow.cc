@@ -55,9 +55,7 @@ SPRUCE_INLINE X general_power(X x, int64_t n) {
   else if constexpr (std::is_same_v<X, double>)
     return n == 0 ? 1 : math::integer_power<I>(x, n);
   else {
-    const uint64_t magnitude =
-        n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
-    const double p = power(static_cast<double>(static_cast<float>(x)), magnitude);
+    const double p = power(static_cast<double>(static_cast<float>(x)), math::unsigned_abs(n));
     return static_cast<X>(static_cast<float>(n < 0 ? 1 / p : p));
   }
 }
@@ -131,9 +129,7 @@ scalar::Expr<C> integer_pow_expression_of(scalar::Expr<C> x, int64_t n) {
     return math::integer_power<scalar::ExprIsa>(x, n);
   } else {
     using W = std::conditional_t<std::is_same_v<C, float>, double, C>;
-    const uint64_t magnitude =
-        n < 0 ? uint64_t{0} - static_cast<uint64_t>(n) : static_cast<uint64_t>(n);
-    const scalar::Expr<W> p = power(scalar::convert<W>(x), magnitude);
+    const scalar::Expr<W> p = power(scalar::convert<W>(x), math::unsigned_abs(n));
     return scalar::convert<C>(floating && n < 0 ? 1 / p : p);
   }
 }

@@ -62,6 +62,20 @@ std::vector<float> spread() {
   return x;
 }
 
+/// Zeros, infinities and NaN, the points and the numbers next to them, of both signs.
+template <class T>
+std::vector<T> with_neighbours(const std::vector<T>& points) {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> x = {0, -T(0), Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()};
+  for (const T p : points) {
+    for (const T q : {p, std::nextafter(p, T(0)), std::nextafter(p, Limits::infinity())}) {
+      x.push_back(q);
+      x.push_back(-q);
+    }
+  }
+  return x;
+}
+
 /// Zeros, infinities, NaN, subnormals, the ends of the range, and the floats about every point
 /// where one of the functions begins to overflow, to underflow, to be 1 or to be undefined, or
 /// where an implementation changes its formula.
@@ -75,14 +89,7 @@ std::vector<float> special() {
       103.972084f, 126.0f,      128.0f,      149.0f,      150.0f,        0x1p22f,     0x1p23f,
       0x1p24f,     0x1p26f,     0x1p30f,     0x1p31f,     0x1p32f,       0x1p50f,     0x1p52f,
       0x1p63f,     0x1p64f,     0x1p77f,     0x1p104f,    4.08500343e36f};
-  std::vector<float> x = {0.0f, -0.0f, kInf, -kInf, kNan};
-  for (const float p : points) {
-    for (const float q : {p, std::nextafter(p, 0.0f), std::nextafter(p, kInf)}) {
-      x.push_back(q);
-      x.push_back(-q);
-    }
-  }
-  return x;
+  return with_neighbours(points);
 }
 
 TEST(MathTest, UnaryFloatsAreWithinFourUlpOverTheWholeRange) {
@@ -142,64 +149,57 @@ TEST(MathTest, BinaryFloatsAreWithinFourUlp) {
 
 /// As special(), for f64.
 std::vector<double> special_doubles() {
-  const double points[] = {DBL_TRUE_MIN,
-                           DBL_MIN,
-                           DBL_MAX,
-                           DBL_EPSILON,
-                           0x1p-28,
-                           0x1p-54,
-                           0.25,
-                           0.46,
-                           0.47,
-                           0.5,
-                           0x1.6a09e667f3bcdp-1,
-                           0.78539816339744828,
-                           1.0,
-                           0x1.6a09e667f3bcdp0,
-                           1.5707963267948966,
-                           2.0,
-                           3.0,
-                           3.1415926535897931,
-                           5.93,
-                           6.0,
-                           8.0,
-                           19.07,
-                           26.54,
-                           27.22,
-                           27.5,
-                           30.0,
-                           709.78271289338397,
-                           709.78271289338409,
-                           710.47586007394386,
-                           745.13321910194110,
-                           745.2,
-                           1022.0,
-                           1024.0,
-                           1074.0,
-                           1075.0,
-                           1080.0,
-                           0x1p26,
-                           0x1p28,
-                           0x1p30,
-                           0x1p31,
-                           0x1p52,
-                           0x1p53,
-                           0x1p55,
-                           0x1p60,
-                           0x1p64,
-                           0x1p-450,
-                           0x1p500,
-                           0x1p512,
-                           0x1p600,
-                           1e300};
-  std::vector<double> x = {0.0, -0.0, HUGE_VAL, -HUGE_VAL, std::nan("")};
-  for (const double p : points) {
-    for (const double q : {p, std::nextafter(p, 0.0), std::nextafter(p, HUGE_VAL)}) {
-      x.push_back(q);
-      x.push_back(-q);
-    }
-  }
-  return x;
+  const std::vector<double> points = {DBL_TRUE_MIN,
+                                      DBL_MIN,
+                                      DBL_MAX,
+                                      DBL_EPSILON,
+                                      0x1p-28,
+                                      0x1p-54,
+                                      0.25,
+                                      0.46,
+                                      0.47,
+                                      0.5,
+                                      0x1.6a09e667f3bcdp-1,
+                                      0.78539816339744828,
+                                      1.0,
+                                      0x1.6a09e667f3bcdp0,
+                                      1.5707963267948966,
+                                      2.0,
+                                      3.0,
+                                      3.1415926535897931,
+                                      5.93,
+                                      6.0,
+                                      8.0,
+                                      19.07,
+                                      26.54,
+                                      27.22,
+                                      27.5,
+                                      30.0,
+                                      709.78271289338397,
+                                      709.78271289338409,
+                                      710.47586007394386,
+                                      745.13321910194110,
+                                      745.2,
+                                      1022.0,
+                                      1024.0,
+                                      1074.0,
+                                      1075.0,
+                                      1080.0,
+                                      0x1p26,
+                                      0x1p28,
+                                      0x1p30,
+                                      0x1p31,
+                                      0x1p52,
+                                      0x1p53,
+                                      0x1p55,
+                                      0x1p60,
+                                      0x1p64,
+                                      0x1p-450,
+                                      0x1p500,
+                                      0x1p512,
+                                      0x1p600,
+                                      1e300};
+  return with_neighbours(points);
 }
 
 TEST(MathTest, UnaryDoublesAreWithinFourUlp) {

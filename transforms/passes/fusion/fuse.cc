@@ -240,14 +240,12 @@ class Fuser {
     for (const fusion::Phase& p : s->phases) {
       const int64_t n = s->space.numel(p.axes);
       if (n > kSmall && n * 4 > largest) ++large;
-      fusion::AxisSet rest = p.axes & ~p.inner_set();
-      const fusion::AxisSet run = p.inner_set() | fusion::Phase{rest, {}}.inner_set();
-      const int64_t length = s->space.numel(run);
-      const fusion::BoxAxes boxes = fusion::box_axes(b, *s, p);
-      const bool few =
-          boxes.box < 0 || length * s->space.sizes[static_cast<size_t>(boxes.box)] < kShortest;
-      if (length < kShortest && n / length > kMostShortRuns && few) return false;
-      if (rest != 0 && s->space.in_pieces_along(p.inner(), kLongestInPieces)) return false;
+      const fusion::Phase rows = p.outside(), boxes = rows.outside();
+      const int64_t length = s->space.numel(p.inner_set() | rows.inner_set());
+      if (length < kShortest && n / length > kMostShortRuns &&
+          (length * s->space.numel(boxes.inner_set()) < kShortest || !fusion::has_boxes(b, *s, p)))
+        return false;
+      if (rows.axes != 0 && s->space.in_pieces_along(p.inner(), kLongestInPieces)) return false;
     }
     return large <= 1;
   }
