@@ -217,6 +217,10 @@ enum class ElementCost : uint8_t {
   kLeast  ///< no more than to store it in the cache and load it again
 };
 
+/// What an elementwise primitive of two inputs makes of many elements, in whatever order they are
+/// joined, up to rounding, signs of zeros and which NaN it is.
+enum class Monoid : uint8_t { kNone, kSum, kProduct, kMax, kMin, kAnd, kOr };
+
 /// A primitive operation. Rules that are null do not exist; using one is an error that says so.
 struct Primitive {
   /// As graphs print it: that of the file and of the variable without `_p`; lives as long as the
@@ -252,6 +256,8 @@ struct Primitive {
   ElementCost cost = ElementCost::kHigh;
   /// Two inputs, whose order makes no difference.
   bool commutative = false;
+  /// Of an elementwise primitive that is associative, up to rounding, and has a neutral element.
+  Monoid monoid = Monoid::kNone;
   /// An output may be written over an input with as many bytes.
   bool in_place = false;
   /// Runs on arrays of any device by calling public operations (custom rules, nested graphs)
@@ -289,6 +295,8 @@ struct Primitive {
   /// True for parameters with which `expand` takes the place of jvp and batch.
   bool (*prefer_expand)(const Params& params) = nullptr;
 
+  /// What a reduction makes of its elements; kNone of other primitives.
+  Monoid reduces_by() const { return combine != nullptr ? combine->monoid : Monoid::kNone; }
   /// True if `expand` takes the place of jvp and batch for these parameters.
   bool expands(const Params& p) const {
     return expand != nullptr && prefer_expand != nullptr && prefer_expand(p);

@@ -304,11 +304,21 @@ bool fusible(const Primitive& p, const Params& params, Avals in, const Aval& out
   if (p.kind == PrimitiveKind::kElementwise) return p.cpu != nullptr;
   if (&p == &broadcast_in_dim_p || &p == &iota_p || only_moves(p)) return true;
   if (&p == &reshape_p) return same_without_ones(in[0]->shape, out.shape);
-  if (&p == &reduce_and_p || &p == &reduce_or_p) return is_bool(out.dtype);
   if (&p == &gather_p) return reads_elements(params.get<GatherParams>(), *in[0], *in[1]);
-  // Products of floats stay with the kernel, which knows zeros among factors that overflow.
-  if (&p == &reduce_prod_p) return !is_floating(out.dtype);
-  return &p == &reduce_sum_p || &p == &reduce_max_p || &p == &reduce_min_p;
+  switch (p.reduces_by()) {
+    case Monoid::kSum:
+    case Monoid::kMax:
+    case Monoid::kMin:
+      return true;
+    case Monoid::kProduct:  // of floats: the kernel knows zeros among factors that overflow
+      return !is_floating(out.dtype);
+    case Monoid::kAnd:
+    case Monoid::kOr:
+      return is_bool(out.dtype);
+    case Monoid::kNone:
+      return false;
+  }
+  return false;
 }
 
 std::optional<Space> space_of(const Graph& g) {

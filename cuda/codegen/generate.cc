@@ -18,14 +18,23 @@ namespace {
 
 // The state in the prelude of a reduction, or null.
 const char* reduction_name(const Primitive& p) {
-  constexpr std::pair<const Primitive*, const char*> kNames[] = {
-      {&reduce_sum_p, "CompensatedSum"}, {&reduce_prod_p, "Product"}, {&reduce_max_p, "Largest"},
-      {&reduce_min_p, "Smallest"},       {&reduce_and_p, "And"},      {&reduce_or_p, "Or"},
-      {&argmax_p, "ArgLargest"},         {&argmin_p, "ArgSmallest"}};
-  for (const auto& [primitive, name] : kNames) {
-    if (primitive == &p) return name;
+  switch (p.reduces_by()) {
+    case Monoid::kSum:
+      return "CompensatedSum";
+    case Monoid::kProduct:
+      return "Product";
+    case Monoid::kMax:
+      return "Largest";
+    case Monoid::kMin:
+      return "Smallest";
+    case Monoid::kAnd:
+      return "And";
+    case Monoid::kOr:
+      return "Or";
+    case Monoid::kNone:
+      break;
   }
-  return nullptr;
+  return &p == &argmax_p ? "ArgLargest" : &p == &argmin_p ? "ArgSmallest" : nullptr;
 }
 
 Axes reduced_axes(const Equation& e) {

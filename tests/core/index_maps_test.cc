@@ -134,6 +134,7 @@ TEST(Combine, IsWhatReductionsDo) {
               p->combine != nullptr)
         << p->name;
     if (p->combine == nullptr) continue;
+    EXPECT_NE(p->reduces_by(), Monoid::kNone) << p->name;
     Array all = x[0];
     for (int64_t i = 1; i < x.size(); ++i) all = bind1(*p->combine, {all, x[i]});
     const Array got = bind1(*p, {x}, Params::make(ReduceParams{{0}}));

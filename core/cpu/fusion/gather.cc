@@ -109,10 +109,21 @@ void visit(Stage::Kind kind, Dtype value, const F& f) {
 
 }  // namespace
 
-Stage::Kind reduction_kind(const Primitive& p) {
-  if (&p == &reduce_sum_p) return Stage::Kind::kSum;
-  if (&p == &reduce_prod_p) return Stage::Kind::kProd;
-  return &p == &reduce_max_p || &p == &reduce_or_p ? Stage::Kind::kMax : Stage::Kind::kMin;
+Stage::Kind reduction_kind(Monoid reduces_by) {
+  switch (reduces_by) {
+    case Monoid::kProduct:
+      return Stage::Kind::kProd;
+    case Monoid::kMax:
+    case Monoid::kOr:
+      return Stage::Kind::kMax;
+    case Monoid::kMin:
+    case Monoid::kAnd:
+      return Stage::Kind::kMin;
+    case Monoid::kSum:
+    case Monoid::kNone:  // of no reduction
+      break;
+  }
+  return Stage::Kind::kSum;
 }
 
 void gather_start(Stage::Kind kind, Dtype value, void* acc, int64_t n) {

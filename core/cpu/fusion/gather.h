@@ -7,9 +7,9 @@
 
 namespace spruce::cpu {
 
-/// The kind of a reduction primitive that `fusible` accepts. Bools reduce by `and` and `or` as by
-/// min and max.
-Stage::Kind reduction_kind(const Primitive& p);
+/// The kind of what a reduction that `fusible` accepts makes of its elements. Bools reduce by `and`
+/// and `or` as by min and max.
+Stage::Kind reduction_kind(Monoid reduces_by);
 
 /// Writes the identity to n accumulators of reductions of that dtype.
 void gather_start(Stage::Kind kind, Dtype value, void* acc, int64_t n);

@@ -244,7 +244,7 @@ Nest::Entry NestBuilder::joined(ValueId v, bool* scalar) {
 // The accumulators of a reduction that the whole nest takes part in.
 Nest::Entry NestBuilder::accumulated(int e) {
   const ValueId y = result(e);
-  const Stage::Kind kind = reduction_kind(*eq(e).primitive);
+  const Stage::Kind kind = reduction_kind(eq(e).primitive->reduces_by());
   const int64_t n = s_.space.numel(s_.depends(y)),
                 size = size_of(accumulator_dtype(dtype(y), kind));
   Entry to = laid_out(y, size);
@@ -332,7 +332,7 @@ void NestBuilder::reduce(Draft& d, int e) {
   const ValueId x = s_.root_of(eq(e).inputs[0]), y = result(e);
   const int value = use(d, x);
   Step step{};
-  step.reduction = reduction_kind(*eq(e).primitive);
+  step.reduction = reduction_kind(eq(e).primitive->reduces_by());
   step.dtype = dtype(x);
   if (d.form == Form::kByRow) {
     Entry elements = local_entry(n_.block_, 1, bytes(x));

@@ -49,7 +49,7 @@ class Prepared final : public PreparedKernel {
         lists_(gather_.get<GatherParams>(), args.in[0]->shape, gathered_.shape,
                reduce_.get<ReduceParams>().axes),
         loops_(reduction_.cpu.reduce_loops(gathered_.dtype)),
-        sums_rows_(&reduction_ == &reduce_sum_p &&
+        sums_rows_(reduction_.reduces_by() == Monoid::kSum &&
                    (gathered_.dtype == Dtype::kFloat32 || gathered_.dtype == Dtype::kBfloat16)) {
     if (lists_.fits) return;
     const Aval* in[] = {&gathered_};

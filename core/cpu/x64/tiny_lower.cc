@@ -19,8 +19,9 @@ namespace {
 // The primitive that joins two elements of a reduction, or null. Products of floats stay with the
 // kernel, which knows zeros among factors that overflow.
 const Primitive* joining(const Equation& reduction, Dtype dtype) {
-  const Primitive* join = reduction.primitive->combine;
-  return is_bool(dtype) || (join == &mul_p && is_floating(dtype)) ? nullptr : join;
+  const Primitive& p = *reduction.primitive;
+  const bool product_of_floats = p.reduces_by() == Monoid::kProduct && is_floating(dtype);
+  return is_bool(dtype) || product_of_floats ? nullptr : p.combine;
 }
 
 // For each element of the result, the elements of the input that are reduced to it.

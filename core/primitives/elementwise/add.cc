@@ -42,6 +42,7 @@ extern constinit const Primitive add_p = {
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLeast,
     .commutative = true,
+    .monoid = Monoid::kSum,
     .in_place = true,
 };
 

@@ -47,6 +47,7 @@ extern constinit const Primitive max_p = {
         },
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLeast,
+    .monoid = Monoid::kMax,
     .in_place = true,
 };
 

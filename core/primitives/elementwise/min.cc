@@ -47,6 +47,7 @@ extern constinit const Primitive min_p = {
         },
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLeast,
+    .monoid = Monoid::kMin,
     .in_place = true,
 };
 

@@ -42,6 +42,7 @@ extern constinit const Primitive mul_p = {
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLeast,
     .commutative = true,
+    .monoid = Monoid::kProduct,
     .in_place = true,
 };
 

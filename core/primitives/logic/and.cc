@@ -29,6 +29,7 @@ extern constinit const Primitive and_p = {
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLow,
     .commutative = true,
+    .monoid = Monoid::kAnd,
     .in_place = true,
 };
 

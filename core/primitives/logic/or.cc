@@ -29,6 +29,7 @@ extern constinit const Primitive or_p = {
     .kind = PrimitiveKind::kElementwise,
     .cost = ElementCost::kLow,
     .commutative = true,
+    .monoid = Monoid::kOr,
     .in_place = true,
 };
 

@@ -29,7 +29,8 @@ Axes both(int rank, const Axes& inner, const Axes& outer) {
 }
 
 bool repeats(const Primitive& p) {  // reducing copies of x gives x
-  return &p == &reduce_max_p || &p == &reduce_min_p || &p == &reduce_and_p || &p == &reduce_or_p;
+  const Monoid m = p.reduces_by();
+  return m == Monoid::kMax || m == Monoid::kMin || m == Monoid::kAnd || m == Monoid::kOr;
 }
 
 // A reduction over axes along which its operand is repeated.
@@ -89,7 +90,7 @@ ValueId reduction_rule(Rewriter& r, const Equation& e) {
   if (s == nullptr) return kNone;
   const Dtype dtype = r.dtype(x);
   const bool half = is_half(dtype);
-  const bool sum = &p == &reduce_sum_p;
+  const bool sum = p.reduces_by() == Monoid::kSum;
   if (s->primitive == &p && r.uses(x) <= 1 && (repeats(p) || (sum && !half))) {
     const Axes all = both(r.shape(s->inputs[0]).rank(), s->params.get<ReduceParams>().axes, axes);
     return reduced(r, p, s->inputs[0], all);
