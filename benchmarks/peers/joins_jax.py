@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of JAX that join arrays, and that read an element's neighbours."""
+"""Rows of JAX that join arrays, read an element's neighbours, and make pictures ready."""
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +40,17 @@ def stencil():
         return u + 0.1 * around, None
 
     return applied(lambda u: jax.lax.scan(step, u, length=100)[0], normals(512, 512))
+
+
+@row("channels_first")
+def channels_first():
+    mean, deviation = jnp.array([0.485, 0.456, 0.406]), jnp.array([0.229, 0.224, 0.225])
+
+    def run(pictures):
+        x = (pictures.astype(jnp.float32) / 255 - mean) / deviation
+        return jnp.transpose(x, (0, 3, 1, 2))
+
+    return applied(run, (normals(32, 128, 128, 3) * 64 + 128).clip(0, 255).astype(jnp.uint8))
 
 
 @row("differences_1m")

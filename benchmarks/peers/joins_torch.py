@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of PyTorch that join arrays, and that read an element's neighbours."""
+"""Rows of PyTorch that join arrays, read an element's neighbours, and make pictures ready."""
 
 import torch
 
@@ -44,6 +44,17 @@ def stencil():
         return u
 
     return applied(run, normals(512, 512))
+
+
+@row("channels_first")
+def channels_first():
+    mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+
+    def run(pictures):
+        x = (pictures.to(torch.float32) / 255 - mean) / deviation
+        return x.permute(0, 3, 1, 2).contiguous()
+
+    return applied(run, (normals(32, 128, 128, 3) * 64 + 128).clip(0, 255).to(torch.uint8))
 
 
 @row("differences_1m")

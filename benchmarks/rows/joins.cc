@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays joined along any axis, and neighbours of an element read from the same array.
+// Arrays joined along any axis, neighbours of an element read from the same array, and pictures
+// made ready for a network.
 #include "benchmarks/bench.h"
 
 namespace bench {
@@ -46,6 +47,14 @@ Array differences(const Array& u) {
   return mid + 0.1f * (right - 2.0f * mid + left) - 0.05f * mid * (right - left);
 }
 
+// u8[n, h, w, 3] -> f32[n, 3, h, w], each channel with mean 0 and deviation 1.
+Array channels_first(const Array& pictures) {
+  const Array mean = sp::array({0.485f, 0.456f, 0.406f}),
+              deviation = sp::array({0.229f, 0.224f, 0.225f});
+  const Array x = (sp::astype(pictures, sp::float32) / 255.0f - mean) / deviation;
+  return sp::transpose(x, {0, 3, 1, 2});
+}
+
 }  // namespace
 
 std::vector<Row> join_rows() {
@@ -62,6 +71,11 @@ std::vector<Row> join_rows() {
           {"stencil",
            [](const Settings& s) {
              return call_of(s, stencil, normals({512, 512}));
+           }},
+          {"channels_first",
+           [](const Settings& s) {
+             const Array x = sp::clip(normals({32, 128, 128, 3}) * 64.0f + 128.0f, 0.0f, 255.0f);
+             return call_of(s, channels_first, sp::astype(x, sp::uint8));
            }},
           {"differences_1m",
            [](const Settings& s) { return call_of(s, differences, normals({kMillion})); }}};

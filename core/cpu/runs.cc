@@ -187,6 +187,35 @@ struct Interleave {
   static Loop best() { return pick<Loop>(&base, &v3, &v3); }
 };
 
+template <int kParts, class T>
+SPRUCE_INLINE void deinterleave_body(void* const* to, const void* from_v, int64_t count) {
+  const T* from = static_cast<const T*>(from_v);
+  T* part[kParts];
+  for (int k = 0; k < kParts; ++k) part[k] = static_cast<T*>(to[k]);
+  SPRUCE_INDEPENDENT
+  for (int64_t i = 0; i < count; ++i) {
+#pragma GCC unroll 4
+    for (int k = 0; k < kParts; ++k) part[k][i] = from[kParts * i + k];
+  }
+}
+
+template <int kParts, class T>
+struct Deinterleave {
+  using Loop = void (*)(void* const*, const void*, int64_t);
+  SPRUCE_TARGET_BASE static void base(void* const* to, const void* from, int64_t count) {
+    deinterleave_body<kParts, T>(to, from, count);
+  }
+  SPRUCE_TARGET_V3 static void v3(void* const* to, const void* from, int64_t count) {
+    deinterleave_body<kParts, T>(to, from, count);
+  }
+  static Loop best() { return pick<Loop>(&base, &v3, &v3); }
+};
+
+template <int kParts>
+void deinterleave_parts(void* const* to, const void* from, int64_t element_bytes, int64_t count) {
+  visit_bits(element_bytes, [&]<class T>(T) { Deinterleave<kParts, T>::best()(to, from, count); });
+}
+
 template <int kParts>
 void interleave_parts(void* to, const void* const* from, int64_t element_bytes, int64_t count) {
   visit_bits(element_bytes, [&]<class T>(T) { Interleave<kParts, T>::best()(to, from, count); });
@@ -226,6 +255,11 @@ void interleave(void* to, const void* const* from, int64_t parts, int64_t elemen
   if (parts == 2) return interleave_parts<2>(to, from, element_bytes, count);
   if (parts == 3) return interleave_parts<3>(to, from, element_bytes, count);
   interleave_parts<4>(to, from, element_bytes, count);
+}
+
+void deinterleave(void* const* to, const void* from, int64_t parts, int64_t element_bytes,
+                  int64_t count) {
+  (parts == 2 ? deinterleave_parts<2> : deinterleave_parts<3>)(to, from, element_bytes, count);
 }
 
 }  // namespace spruce::cpu

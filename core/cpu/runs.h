@@ -30,5 +30,8 @@ inline constexpr int64_t kFewestParts = 2, kMostParts = 4;
 /// bytes.
 void interleave(void* to, const void* const* from, int64_t parts, int64_t element_bytes,
                 int64_t count);
+/// The other way for 2 or 3 arrays: writes to[k][i] = from[k + parts * i].
+void deinterleave(void* const* to, const void* from, int64_t parts, int64_t element_bytes,
+                  int64_t count);
 
 }  // namespace spruce::cpu

@@ -39,6 +39,9 @@ Graph pads_to_concatenate(Graph graph);
 /// Takes transposes into the products that they surround; products of single elements become
 /// multiplications.
 Graph fold_transposes(Graph graph);
+/// Moves a transpose of what is computed element by element from an array of fewer bytes to that
+/// array.
+Graph narrow_transposes(Graph graph);
 /// Makes gathers of single elements out of each array of a batch read one array.
 Graph flatten_gathers(Graph graph);
 /// Lets gathers and scatters move negative indices into range as they read them.

@@ -33,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"fold_transposes", fold_transposes},
     {"rematerialize_residuals", rematerialize_residuals},
     {"unroll_scans", unroll_scans},
+    {"narrow_transposes", narrow_transposes},
     {"common_subexpressions", common_subexpressions},
     {"dead_code", dead_code},
     {"flatten_gathers", flatten_gathers},

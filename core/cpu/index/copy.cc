@@ -181,6 +181,28 @@ void split_long_row(Plan& plan, int64_t element_bytes) {
   plan.push(piece, ts, fs);
 }
 
+// Elements of a few arrays that alternate: each array becomes a row.
+void copy_apart(Plan plan, int arrays, char* to, const char* from, int64_t bytes) {
+  const int last = plan.rank - 1;
+  const int64_t parts = plan.sizes[arrays], to_step = plan.to[arrays], n = plan.sizes[last];
+  plan.remove(last);
+  plan.remove(arrays);
+  const int64_t piece = kGrainBytes / bytes / parts, pieces = (n + piece - 1) / piece;
+  const auto copy_piece = [&](int64_t k) {
+    const int64_t row = k / pieces, first = k % pieces * piece;
+    plan.each(plan.rank, row, row + 1, [&](int64_t t, int64_t f) {
+      void* apart[kMostParts];
+      for (int64_t p = 0; p < parts; ++p) apart[p] = to + (t + first + p * to_step) * bytes;
+      deinterleave(apart, from + (f + first * parts) * bytes, parts, bytes,
+                   std::min(piece, n - first));
+    });
+  };
+  parallel_pieces(plan.rows(plan.rank) * pieces, std::max<int64_t>(1, piece / n),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t k = begin; k < end; ++k) copy_piece(k);
+                  });
+}
+
 template <class T>
 void copy_typed(Plan plan, T* to, const T* from) {
   const int last = plan.rank - 1;
@@ -190,6 +212,11 @@ void copy_typed(Plan plan, T* to, const T* from) {
       if (plan.from[i] == 1 && plan.sizes[i] > 1) crossed = i;
     }
   }
+  constexpr int64_t kFewest = 16;  // elements of a row that are worth it
+  if (crossed >= 0 && plan.sizes[crossed] < 4 && plan.from[last] == plan.sizes[crossed] &&
+      plan.sizes[last] >= kFewest)
+    return copy_apart(plan, crossed, reinterpret_cast<char*>(to),
+                      reinterpret_cast<const char*>(from), sizeof(T));
   if (crossed < 0 || plan.sizes[crossed] < 4 || plan.sizes[last] < 4) {
     const int64_t n = plan.sizes[last], ts = plan.to[last], fs = plan.from[last];
     const int64_t piece = kGrainBytes / static_cast<int64_t>(sizeof(T));
