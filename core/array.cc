@@ -107,6 +107,7 @@ Array value_on_host(const Array& a, const char* op, const char* advice) {
 // A traced value whose number is known has a tangent, which a C++ number cannot have.
 void check_no_tangent(const char* op, const Array& a) {
   if (!a.is_tracer()) return;
+  if (!Interpreter::is_running(a.impl()->interpreter)) internal::throw_escaped(op, a);
   throw TracerError(std::string(op) + ": " + a.impl()->describe() + " of type " +
                     to_string(a.aval()) +
                     " is read as C++ numbers, which have no derivative; read stop_gradient(x), or "

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <iosfwd>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -301,6 +302,24 @@ constexpr Dtype dtype_of_literal() {
   return std::is_same_v<T, double> ? Dtype::kFloat32 : dtype_of<T>();
 }
 
+namespace internal {
+
+template <class R>
+struct IsVector : std::false_type {};
+template <class T, class A>
+struct IsVector<std::vector<T, A>> : std::true_type {};
+
+// Elements side by side, other than a vector or a span of const elements, which have functions of
+// their own.
+template <class R>
+concept ElementRange =
+    !IsVector<R>::value && std::ranges::contiguous_range<const R&> &&
+    std::ranges::sized_range<const R&> && Element<std::ranges::range_value_t<const R&>>;
+template <class R>
+inline constexpr Dtype kDtypeOfRange = dtype_of<std::ranges::range_value_t<const R&>>();
+
+}  // namespace internal
+
 /// An array with the elements of `values`, in row-major order, of that shape; the dtype is that of
 /// T, or the one that is given, to which they are converted as by astype(). Throws ShapeError if
 /// their number is not that of the shape.
@@ -309,6 +328,17 @@ Array array(std::span<const T> values, const Shape& shape, Dtype dtype = dtype_o
             Loc loc = Loc::current());
 template <Element T>
 Array array(const std::vector<T>& values, const Shape& shape, Dtype dtype = dtype_of<T>(),
+            Loc loc = Loc::current());
+/// The same of std::array, C arrays, std::span and what else has its elements side by side; without
+/// a shape the rank is 1.
+template <internal::ElementRange R>
+Array array(const R& values, const Shape& shape, Dtype dtype = internal::kDtypeOfRange<R>,
+            Loc loc = Loc::current());
+template <internal::ElementRange R>
+Array array(const R& values, Loc loc = Loc::current());
+/// A matrix of rows of one length. Throws ShapeError for ragged ones.
+template <Element T>
+Array array(const std::vector<std::vector<T>>& rows, Dtype dtype = dtype_of<T>(),
             Loc loc = Loc::current());
 /// Numbers that are written down: the dtype is dtype_of_literal<T>() here and below, f32 for {1.0,
 /// 2.0}, unless one is given.

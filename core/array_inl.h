@@ -48,6 +48,26 @@ template <Element T>
 Array array(const std::vector<T>& values, const Shape& shape, Dtype dtype, Loc loc) {
   return internal::from_vector(values, shape, dtype, loc);
 }
+template <internal::ElementRange R>
+Array array(const R& values, const Shape& shape, Dtype dtype, Loc loc) {
+  using T = std::ranges::range_value_t<const R&>;
+  return internal::from_list(
+      std::span<const T>(std::ranges::data(values), std::ranges::size(values)), shape, dtype, loc);
+}
+template <internal::ElementRange R>
+Array array(const R& values, Loc loc) {
+  return array(values, Shape{std::ranges::size(values)}, internal::kDtypeOfRange<R>, loc);
+}
+template <Element T>
+Array array(const std::vector<std::vector<T>>& rows, Dtype dtype, Loc loc) {
+  const size_t columns = rows.empty() ? 0 : rows[0].size();
+  std::vector<T> flat;
+  for (const std::vector<T>& row : rows) {
+    if (row.size() != columns) internal::throw_ragged(columns, row.size(), loc);
+    flat.insert(flat.end(), row.begin(), row.end());
+  }
+  return internal::from_vector(flat, Shape{rows.size(), columns}, dtype, loc);
+}
 template <Element T>
 Array array(std::initializer_list<T> values, const Shape& shape, Dtype dtype, Loc loc) {
   return internal::from_list(std::span<const T>(values), shape, dtype, loc);

@@ -44,7 +44,9 @@ class AxisArg {
   constexpr AxisArg(Axis axis) : axes_{int64_t{axis}} {}
   /// Several axes. The lists throw ShapeError for more than kMaxRank entries; whether axes exist is
   /// checked by resolve().
-  constexpr AxisArg(std::initializer_list<int64_t> axes) : axes_(axes) {}
+  constexpr AxisArg(std::initializer_list<ShapeEntry> axes) : axes_(axes) {}
+  template <std::same_as<std::initializer_list<int64_t>> List>
+  constexpr AxisArg(List axes) : axes_(axes) {}
   constexpr AxisArg(const Axes& axes) : axes_(axes) {}
   AxisArg(const std::vector<int64_t>& axes) : axes_(axes) {}
 

@@ -5,8 +5,9 @@ namespace spruce::internal {
 
 void throw_escaped(const std::string& who, const Array& value) {
   throw TracerError(who + ": " + value.impl()->describe() + " of type " + to_string(value.aval()) +
-                    " is used outside of the function that it was traced in; return it from that "
-                    "function (or hand it on as a second result) instead of storing it elsewhere");
+                    " is used outside of the function that it was traced in, or on another thread; "
+                    "return it from that function (or hand it on as a second result) instead of "
+                    "storing it elsewhere");
 }
 
 }  // namespace spruce::internal

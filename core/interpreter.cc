@@ -16,7 +16,15 @@ namespace spruce {
 
 thread_local constinit Interpreter* Interpreter::current_ = nullptr;
 
-Interpreter::Interpreter() : parent_(current_) {
+Interpreter::Interpreter()
+    : parent_(current_), depth_(current_ != nullptr ? current_->depth_ + 1 : 0) {
+  constexpr int kMostNested = 400;  // as deep as a stack of 8 MB bears
+  if (depth_ >= kMostNested) {
+    throw ValueError("transforms: " + std::to_string(kMostNested) +
+                     " of them, or loops and branches, run within each other; does a function call "
+                     "itself by jit, grad, vmap or cond without an end? A loop over arrays is "
+                     "while_loop or scan");
+  }
   static std::atomic<uint64_t> next{1};
   id_ = next.fetch_add(1, std::memory_order_relaxed);
 }
@@ -155,7 +163,7 @@ Array view_or_copy(const Array& x, const Aval& aval) {
 void compute(const Primitive& p, std::span<const Array> in, const Params& params,
              std::span<Array> out, bool reuse) {
   for (const Array& a : in) {
-    if (a.impl()->interpreter != 0) throw_escaped(std::string(p.name), a);
+    if (a.impl()->interpreter != 0) throw_escaped(public_name(p.name), a);
   }
   if (p.call != nullptr) {
     std::vector<Array> results = p.call(in, params);

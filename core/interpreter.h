@@ -17,7 +17,7 @@ namespace spruce {
 class Interpreter {
  public:
   /// Takes a new id and has the one that is current as its parent; InterpreterScope makes it
-  /// current.
+  /// current. Throws ValueError where hundreds are nested: a recursion without an end.
   Interpreter();
   virtual ~Interpreter() = default;
   Interpreter(const Interpreter&) = delete;
@@ -53,6 +53,7 @@ class Interpreter {
   static thread_local Interpreter* current_;
   uint64_t id_;
   Interpreter* parent_;
+  int depth_;  // how many are around it
 };
 
 /// Makes an interpreter (or none) current while it lives.

@@ -60,6 +60,13 @@ class NamedArrays {
   /// Behind the last entry.
   const_iterator end() const { return entries_.end(); }
 
+  /// Whether the arrays are no parameters but what is carried along, such as running statistics:
+  /// nn::mixed leaves them in their dtype. So are those of nn::functionalize and what it returns;
+  /// copies know it.
+  bool holds_buffers() const { return holds_buffers_; }
+  /// Says so, or not.
+  void set_holds_buffers(bool on) { holds_buffers_ = on; }
+
   /// True if both have the same names in the same order.
   bool same_names(const NamedArrays& other) const;
 
@@ -72,6 +79,7 @@ class NamedArrays {
   // Entries by the hash of their names: the number + 1, 0 for none. Its size is a power of two, and
   // of 0 for few entries, which are looked through.
   std::vector<uint32_t> table_;
+  bool holds_buffers_ = false;
 };
 
 namespace internal {

@@ -9,6 +9,12 @@
 
 namespace spruce {
 
+void ShapeEntry::throw_too_large(uint64_t i) {
+  throw ShapeError("shape: " + std::to_string(i) +
+                   " is above the largest size, 9223372036854775807; was a negative number made "
+                   "unsigned?");
+}
+
 void Shape::throw_rank(int64_t rank) {
   throw ShapeError("shape: rank " + std::to_string(rank) + " is above the largest one, " +
                    std::to_string(kMaxRank) + "; merge axes by reshape");

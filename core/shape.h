@@ -8,6 +8,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "spruce/core/dtype.h"
@@ -18,14 +19,36 @@ namespace spruce {
 /// below.
 inline constexpr int kMaxRank = 16;
 
+/// An entry of a braced Shape, of any type of integers: `{v.size(), 2}`.
+struct ShapeEntry {
+  int64_t value;  ///< the entry
+
+  /// Throws ShapeError above the largest int64.
+  template <std::convertible_to<int64_t> T>
+  requires(!std::is_floating_point_v<T> && !kIsHalf<T>) constexpr ShapeEntry(T i)
+      : value(static_cast<int64_t>(i)) {
+    if constexpr (std::unsigned_integral<T>) {
+      if (value < 0) throw_too_large(static_cast<uint64_t>(i));
+    }
+  }
+
+ private:
+  [[noreturn]] static void throw_too_large(uint64_t i);
+};
+
 /// A list of at most kMaxRank int64: the sizes of an array's axes, or axes, strides and the like.
 class Shape {
  public:
   /// No entries: the shape of a number.
   constexpr Shape() = default;
   /// Throws ShapeError for more than kMaxRank entries.
-  constexpr Shape(std::initializer_list<int64_t> dims)
-      : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
+  constexpr Shape(std::initializer_list<ShapeEntry> dims) {
+    if (dims.size() > kMaxRank) throw_rank(static_cast<int64_t>(dims.size()));
+    for (const ShapeEntry& d : dims) dims_[rank_++] = d.value;
+  }
+  /// A list that has a name.
+  template <std::same_as<std::initializer_list<int64_t>> List>
+  constexpr Shape(List dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
   explicit constexpr Shape(std::span<const int64_t> dims) {
     if (dims.size() > kMaxRank) throw_rank(static_cast<int64_t>(dims.size()));
     for (const int64_t d : dims) dims_[rank_++] = d;
@@ -150,6 +173,9 @@ struct Aval {
 
   /// Number of elements.
   int64_t numel() const { return shape.numel(); }
+  /// The dtype of what is made from it and lasts (zeros_like, files, states of optimizers): that
+  /// of a weak f64, a C++ double, is f32.
+  Dtype strong_dtype() const { return weak && dtype == Dtype::kFloat64 ? Dtype::kFloat32 : dtype; }
   /// Bytes of the elements.
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
   friend bool operator==(const Aval&, const Aval&) = default;

@@ -17,7 +17,7 @@ class ShapeArg {
   constexpr ShapeArg() = default;
   constexpr ShapeArg(None) {}
   /// The sizes. Throws ShapeError for more than kMaxRank of them.
-  constexpr ShapeArg(std::initializer_list<int64_t> sizes) : shape_(sizes), given_(true) {}
+  constexpr ShapeArg(std::initializer_list<ShapeEntry> sizes) : shape_(sizes), given_(true) {}
   constexpr ShapeArg(const Shape& shape) : shape_(shape), given_(true) {}
   template <std::convertible_to<Shape> T>
   constexpr ShapeArg(const T& sizes) : shape_(sizes), given_(true) {}

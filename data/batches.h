@@ -34,6 +34,7 @@ class Batches {
       : load_(std::move(load)),
         sampler_(std::move(sampler)),
         options_(options),
+        line_(LocScope::current()),
         per_epoch_(internal::Planner(sampler_, options).batches_per_epoch()) {}
 
   /// How many batches an epoch has.
@@ -67,8 +68,8 @@ class Batches {
     friend class Batches;
     explicit Iterator(const Batches& of) {
       make_ = [planner = std::make_shared<internal::Planner>(of.sampler_, of.options_),
-               load = of.load_]() -> std::optional<Batch<T>> {
-        std::optional<internal::BatchPlan> plan = planner->next();
+               load = of.load_, line = of.line_]() -> std::optional<Batch<T>> {
+        std::optional<internal::BatchPlan> plan = planner->next(line);
         if (!plan) return std::nullopt;
         const auto size = static_cast<int64_t>(plan->indices.size());
         return Batch<T>{load(plan->indices), internal::mask_of(size, plan->count),
@@ -95,6 +96,7 @@ class Batches {
   Load load_;
   Sampler sampler_;
   BatchesOptions options_;
+  Loc line_;  // of the user's code, for errors of another thread
   int64_t per_epoch_;
 };
 
@@ -112,8 +114,8 @@ Batches<T> batches(T examples, const BatchesOptions& options, Loc loc = Loc::cur
   const int64_t n = internal::example_count("batches", tree::entries(examples));
   Sampler sampler = options.key.defined() ? shuffled(n, options.key) : in_order(n);
   return Batches<T>(
-      [examples = std::move(examples)](std::span<const int64_t> indices) {
-        return take_examples(examples, indices);
+      [examples = std::move(examples), loc](std::span<const int64_t> indices) {
+        return take_examples(examples, indices, loc);
       },
       std::move(sampler), options);
 }
@@ -125,8 +127,8 @@ Batches<T> batches(T examples, Sampler sampler, const BatchesOptions& options,
   internal::check_no_key(options);
   internal::example_count("batches", tree::entries(examples));
   return Batches<T>(
-      [examples = std::move(examples)](std::span<const int64_t> indices) {
-        return take_examples(examples, indices);
+      [examples = std::move(examples), loc](std::span<const int64_t> indices) {
+        return take_examples(examples, indices, loc);
       },
       std::move(sampler), options);
 }

@@ -88,8 +88,9 @@ class CheckpointWriter {
 
   void write(int64_t step, std::vector<tree::Entry> entries, StaticTexts statics) {
     wait();
-    auto work = [this, step, entries = std::move(entries), statics = std::move(statics)] {
-      const OpScope at("Checkpoints::save");
+    auto work = [this, step, entries = std::move(entries), statics = std::move(statics),
+                 line = LocScope::current()] {
+      const OpScope at("Checkpoints::save", line);
       save_leaves(path_of(step), entries, statics);
       remove_old(step);
     };
@@ -156,6 +157,8 @@ void Checkpoints::write(int64_t step, std::vector<tree::Entry> entries,
                         " has no value while its function is traced; save it outside");
     }
   }
+  internal::check_given("Checkpoints::save", entries);
+  internal::check_texts("Checkpoints::save", entries, statics);
   writer_->write(step, std::move(entries), std::move(statics));
 }
 
@@ -167,6 +170,19 @@ std::vector<internal::CheckpointFile> Checkpoints::newest_first() const {
 void Checkpoints::throw_none_whole(const std::string& problem) const {
   throw IoError("Checkpoints::restore: none of the checkpoints can be read; of the newest: " +
                 problem);
+}
+
+void Checkpoints::remove_after(int64_t step, Loc loc) {
+  const OpScope at("Checkpoints::remove_after", loc);
+  for (const internal::CheckpointFile& file : newest_first()) {
+    if (file.step <= step) break;
+    std::error_code problem;
+    fs::remove(file.path, problem);
+    if (problem) {
+      throw IoError("Checkpoints::remove_after: " + file.path +
+                    ": cannot be removed: " + problem.message());
+    }
+  }
 }
 
 std::vector<int64_t> Checkpoints::steps(Loc loc) const {

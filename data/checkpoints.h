@@ -57,8 +57,9 @@ class Checkpoints {
 
   /// Saves a tree with its static fields. Arrays are held, not copied, until they are written; a
   /// compiled step that would reuse their memory (std::move) takes other memory meanwhile. Waits
-  /// for the checkpoint before it, whose error, if any, is thrown here (IoError). Throws ValueError
-  /// for a negative step, and as save_tree().
+  /// for the checkpoint before it, whose error, if any, is thrown here (IoError, with the line of
+  /// its save). Throws ValueError for a negative step, and as save_tree(). Checkpoints of later
+  /// steps stay, and restore() takes them: see remove_after().
   template <class T>
   void save(int64_t step, const T& tree, Loc loc = Loc::current()) {
     const OpScope at("Checkpoints::save", loc);
@@ -84,13 +85,18 @@ class Checkpoints {
     if (!problem.empty()) throw_none_whole(problem);
     return std::nullopt;
   }
-  /// The checkpoint of one step. Throws IoError if it is not there or cannot be read, and as
-  /// restore().
+  /// The checkpoint of one step; one that is being written is waited for. Throws IoError if it is
+  /// not there or cannot be read, and as restore().
   template <class T>
   T restore_step(int64_t step, const T& like, Loc loc = Loc::current()) const {
     const OpScope at("Checkpoints::restore_step", loc);
+    wait();
     return load_tree(path_of(step), like, {.static_fields = StaticFields::kRestore});
   }
+
+  /// Removes the checkpoints of the steps behind `step`, so that a run that goes on from an earlier
+  /// one does not come upon them. Throws IoError for one that cannot be removed.
+  void remove_after(int64_t step, Loc loc = Loc::current());
 
   /// The steps that there are checkpoints of, ascending; those that are being written are waited
   /// for.

@@ -35,11 +35,12 @@ Planner::Planner(Sampler sampler, const BatchesOptions& options)
   }
 }
 
-std::optional<BatchPlan> Planner::next() {
+std::optional<BatchPlan> Planner::next(Loc loc) {
   const int64_t epoch = step_ / per_epoch_;
   if (options_.epochs > 0 && epoch >= options_.epochs) return std::nullopt;
   if (epoch != epoch_) {
     order_ = sampler_.order(epoch);
+    const LocScope at(loc);
     if (static_cast<int64_t>(order_.size()) != sampler_.size) {
       throw ValueError("batches: the sampler gives " + std::to_string(order_.size()) +
                        " numbers in epoch " + std::to_string(epoch) + " and its size is " +

@@ -43,7 +43,8 @@ class Planner {
   /// Throws ValueError for options out of range.
   Planner(Sampler sampler, const BatchesOptions& options);
   int64_t batches_per_epoch() const { return per_epoch_; }
-  std::optional<BatchPlan> next();
+  /// `loc` is the line of the user's code.
+  std::optional<BatchPlan> next(Loc loc);
 
  private:
   Sampler sampler_;

@@ -15,6 +15,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/pool_windows.h"
+#include "spruce/nn/wide.h"
 #include "spruce/transforms/derive/custom.h"
 
 namespace spruce::nn {
@@ -143,8 +144,7 @@ Array average(const Array& x, const std::vector<Windows>& windows) {
       within.push_back(lead + 2 * static_cast<int>(i) + 1);
     return mean(cut(x, windows), within);
   }
-  const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
-  Array y = half || !is_floating(x.dtype()) ? astype(x, float32) : x;
+  Array y = is_floating(x.dtype()) ? internal::wide(x) : astype(x, float32);
   for (size_t i = 0; i < windows.size(); ++i)
     y = reduced_axis(y, lead + static_cast<int>(i), windows[i], false);
   for (size_t i = 0; i < windows.size(); ++i) {
@@ -152,7 +152,7 @@ Array average(const Array& x, const std::vector<Windows>& windows) {
     along[0] = windows[i].count;
     y = y / reshape(astype(array(windows[i].lengths), y.dtype()), along);
   }
-  return half ? astype(y, x.dtype()) : y;
+  return internal::narrow(y, x.dtype());
 }
 
 WindowArg even_kernel(const std::vector<Windows>& windows) {

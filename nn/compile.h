@@ -3,49 +3,72 @@
 // written back.
 #pragma once
 
+#include "spruce/core/named_shapes.h"
 #include "spruce/nn/module_grad.h"
 #include "spruce/transforms/compile/jit.h"
 
 namespace spruce::nn {
 namespace internal {
 
-/// The arrays of a module in a fixed order, and a number for its form: names, modes, options,
-/// hooks, what is frozen. Both are looked up again only where some module has changed in more than
-/// values.
+/// The arrays of a module in a fixed order, then those of other modules that its calls use, and a
+/// number for the form of all: names, modes, options, hooks, what is frozen. They are looked up
+/// again only where some module has changed in more than values.
 class Bound {
  public:
-  explicit Bound(std::shared_ptr<Node> node) : node_(std::move(node)) {}
+  explicit Bound(std::shared_ptr<Node> node) : nodes_{std::move(node)} {}
+  /// f(), with all up to date, and once more with the guests that it turns out to have. Throws
+  /// ValueError where it has other ones then.
+  template <class F>
+  auto with_guests(const F& f) {
+    refresh();
+    try {
+      return f();
+    } catch (const NewGuests& found) {
+      add(found);
+    }
+    refresh();
+    try {
+      return f();
+    } catch (const NewGuests&) {
+      throw_new_modules();
+    }
+  }
   /// Brings all up to date.
   void refresh();
-  const std::shared_ptr<Node>& node() const { return node_; }
+  const std::shared_ptr<Node>& node() const { return nodes_[0]; }
   int64_t form() const { return form_; }
-  const std::vector<std::shared_ptr<Variable>>& variables() const { return variables_; }
-  std::vector<Array> values() const;
-  const std::vector<std::string>& names() const { return names_; }
+  /// The arrays and keys, in the call of a loss (or null) those of the call.
+  std::vector<Array> values(const Call* loss = nullptr) const;
+  std::vector<Key> keys(Call* loss = nullptr) const;
   /// Those of the values that are trained, by name.
   NamedArrays trainable(const std::vector<Array>& values) const;
-  /// Puts the values in place of the module's own.
-  void bind(Call& call, const std::vector<Array>& values) const;
-  /// The new buffers of a call at their places; undefined elsewhere.
+  /// Gives the call the values and keys in place of the modules' own, and the guests.
+  void bind(Call& call, const std::vector<Array>& values, const std::vector<Key>& keys) const;
+  /// The new buffers of a call at their places; undefined elsewhere. Throws TreeError where there
+  /// is no place for one.
   std::vector<Array> changed(const Call& call) const;
-  /// Puts defined arrays into the variables, and a defined key into the node. Throws TracerError,
-  /// and changes nothing, where one is traced.
-  void keep(const std::vector<Array>& next, const Key& key) const;
+  /// The keys that the next calls have; undefined where it is the same.
+  std::vector<Key> keys_after(const Call& call) const;
+  /// Puts defined arrays into the variables, and defined keys into the nodes, or both into the call
+  /// of a loss. Throws TracerError, and changes nothing, where a module would have a traced one.
+  void keep(const std::vector<Array>& next, const std::vector<Key>& keys,
+            Call* loss = nullptr) const;
+  /// Puts params + updates, by name, to their places among the values.
+  void put_updated(const NamedArrays& params, const NamedArrays& updates,
+                   std::vector<Array>& values) const;
 
  private:
-  std::shared_ptr<Node> node_;
+  void add(const NewGuests& found);
+  [[noreturn]] static void throw_new_modules();
+
+  std::vector<std::shared_ptr<Node>> nodes_;  // the module, and guests
   uint64_t seen_ = 0;
   int64_t form_ = -1;
   std::vector<std::string> forms_;
+  size_t own_ = 0;  // how many of the arrays are the module's
   std::vector<std::string> names_;
-  std::vector<std::shared_ptr<Variable>> variables_;
+  std::vector<Target> targets_;
 };
-
-/// The key that the next call has, undefined where it is the same.
-Key key_after(const Call& call);
-/// Puts params + updates, by name, to their places among the variables.
-void put_updated(const Bound& bound, const NamedArrays& params, const NamedArrays& updates,
-                 std::vector<Array>& values);
 
 }  // namespace internal
 
@@ -53,7 +76,7 @@ void put_updated(const Bound& bound, const NamedArrays& params, const NamedArray
 /// arrays that it has now; new buffers and the next key are written back. Traced once for each form
 /// of the arguments and of the module: a changed value does not trace again, a changed mode, layer,
 /// hook, freezing or shape does. Not for several threads at once. Inside of another module's
-/// forward it is the module itself.
+/// forward, and of the loss of a compile_step(), it is the module itself.
 template <class M>
 class CompiledModule {
  public:
@@ -94,30 +117,30 @@ class CompiledModule {
   struct Trace {
     std::shared_ptr<State> state;
     template <class... Args>
-    auto operator()(const std::vector<Array>& values, const Key& key, int64_t,
+    auto operator()(const std::vector<Array>& values, const std::vector<Key>& keys, int64_t,
                     const Args&... args) const {
       internal::Call call(*state->bound.node());
-      call.key = key;
-      state->bound.bind(call, values);
+      state->bound.bind(call, values, keys);
       auto y = [&] {
         const internal::CallScope scope(call);
         return state->module.get().call_at(Loc::none(), args...);
       }();
-      return std::tuple{std::move(y), state->bound.changed(call), internal::key_after(call)};
+      call.check_guests();
+      return std::tuple{std::move(y), state->bound.changed(call), state->bound.keys_after(call)};
     }
   };
   template <class... Args>
   auto run(Loc loc, const Args&... args) const {
     const FunctionScope within(loc);
-    const std::shared_ptr<internal::Node>& node = state_->bound.node();
+    internal::Bound& bound = state_->bound;
     using Result = std::decay_t<decltype(state_->module.get().call_at(loc, args...))>;
-    if (internal::call_around(*node, loc) != nullptr)
+    internal::Call* const loss = internal::CallScope::current();
+    if (loss != nullptr && (loss->known || internal::call_around(*bound.node(), loc) != nullptr))
       return Result(state_->module.get().call_at(loc, args...));
-    state_->bound.refresh();
-    auto [y, next, key] =
-        function_(state_->bound.values(), node->key, state_->bound.form(), args...);
+    auto [y, next, keys] = bound.with_guests(
+        [&] { return function_(bound.values(loss), bound.keys(loss), bound.form(), args...); });
     const LocScope at(loc);
-    state_->bound.keep(next, key);
+    bound.keep(next, keys, loss);
     return Result(std::move(y));
   }
 
@@ -149,22 +172,24 @@ class CompiledStep {
 
   /// Of the library: made by compile_step().
   CompiledStep(internal::Held<M> module, Optimizer optimizer, Loss loss)
-      : shared_(std::make_shared<Shared>(
-            Shared{module, internal::Bound(module.node()), std::move(optimizer), std::move(loss)})),
+      : shared_(std::make_shared<Shared>(Shared{
+            module, internal::Bound(module.node()), std::move(optimizer), std::move(loss), {}})),
         function_(Trace{shared_}, {.name = "module step"}) {
-    shared_->bound.refresh();
-    state_ = shared_->optimizer.init(shared_->bound.trainable(shared_->bound.values()));
+    const NamedArrays params =
+        internal::known_trainable("compile_step", ModuleRef(shared_->bound.node()));
+    shared_->made_for = spruce::internal::NamedShapes(params);
+    state_ = shared_->optimizer.init(params);
   }
 
   /// One step on these arguments of the loss: what loss(module, args...) gives, before the step.
-  /// The module has new parameters and buffers afterwards. Throws what the loss throws; nothing is
-  /// changed then.
+  /// The module has new parameters and buffers afterwards, other modules that the loss calls new
+  /// buffers. Throws what the loss throws; nothing is changed then.
   template <class... Args>
   Array operator()(const Args&... args) {
-    shared_->bound.refresh();
-    auto [value, next, key, state] = function_(shared_->bound.values(), shared_->bound.node()->key,
-                                               shared_->bound.form(), state_, args...);
-    shared_->bound.keep(next, key);
+    internal::Bound& bound = shared_->bound;
+    auto [value, next, keys, state] = bound.with_guests(
+        [&] { return function_(bound.values(), bound.keys(), bound.form(), state_, args...); });
+    bound.keep(next, keys);
     state_ = std::move(state);
     return value;
   }
@@ -179,31 +204,43 @@ class CompiledStep {
     internal::Bound bound;
     Optimizer optimizer;
     Loss loss;
+    spruce::internal::NamedShapes made_for;
   };
   struct Trace {
     std::shared_ptr<Shared> shared;
     template <class... Args>
-    auto operator()(const std::vector<Array>& values, const Key& key, int64_t, const State& state,
-                    const Args&... args) const {
+    auto operator()(const std::vector<Array>& values, const std::vector<Key>& keys, int64_t,
+                    const State& state, const Args&... args) const {
       const internal::Bound& bound = shared->bound;
       const NamedArrays params = bound.trainable(values);
       const auto run = [&](const NamedArrays& p) {
         internal::Call call(*bound.node());
-        call.key = key;
-        bound.bind(call, values);
+        bound.bind(call, values, keys);
         internal::bind_some(call, p);
         Array value = [&] {
           const internal::CallScope scope(call);
           return shared->loss(shared->module.get(), args...);
         }();
-        return std::pair{std::move(value),
-                         std::pair{bound.changed(call), internal::key_after(call)}};
+        call.check_guests();
+        return std::pair{std::move(value), std::pair{bound.changed(call), bound.keys_after(call)}};
       };
-      const auto [out, grads] = spruce::value_and_grad(run)(params);
-      auto [updates, next_state] = shared->optimizer.update(grads, state, params);
+      const auto [out, grads] = [&] {
+        internal::Call behind(*bound.node());  // of rules for gradients, which run after the loss
+        bound.bind(behind, values, keys);
+        auto result = [&] {
+          const internal::CallScope scope(behind);
+          return spruce::value_and_grad(run)(params);
+        }();
+        behind.check_guests();
+        behind.commit(Loc::none());
+        return result;
+      }();
+      auto [updates, next_state] = shared->made_for.guard("compile_step", params, [&, &by = grads] {
+        return shared->optimizer.update(by, state, params);
+      });
       std::vector<Array> next = out.second.first;
-      internal::put_updated(bound, params, updates, next);
-      return std::tuple<Array, std::vector<Array>, Key, State>(
+      bound.put_updated(params, updates, next);
+      return std::tuple<Array, std::vector<Array>, std::vector<Key>, State>(
           out.first, std::move(next), out.second.second, std::move(next_state));
     }
   };
@@ -216,10 +253,16 @@ class CompiledStep {
 /// A training step as one compiled function: const auto step = nn::compile_step(net,
 /// optim::adam(), [](Net& net, const Array& x, const Array& y) { return nn::mse_loss(net(x), y);
 /// }); then value = step(x, y). It refers to the module as functionalize() does. The numbers are
-/// those of the pure loop.
+/// those of the pure loop. Other modules that the loss calls or reads are constants in the
+/// gradient, with the arrays that they have at each step; their new buffers and keys are kept in
+/// them. A module that is replaced traces the step again; otherwise which ones the loss calls, and
+/// the arrays that it captures, are as they were when it was traced: hand over as arguments what
+/// changes. Make a new step after requires_grad(), set_layer() or append(). Throws
+/// DerivativeError for a module without parameters that are trained.
 template <class M, class Optimizer, class Loss>
-requires(std::derived_from<M, ModuleRef>)
-    CompiledStep<M, Optimizer, Loss> compile_step(M& module, Optimizer optimizer, Loss loss) {
+requires(std::derived_from<M, ModuleRef>) CompiledStep<M, Optimizer, Loss> compile_step(
+    M& module, Optimizer optimizer, Loss loss, Loc loc = Loc::current()) {
+  const LocScope at(loc);
   return CompiledStep<M, Optimizer, Loss>(internal::Held<M>(module), std::move(optimizer),
                                           std::move(loss));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/context.h"
 
+#include <algorithm>
+
 namespace spruce::nn {
 
 namespace {
@@ -39,6 +41,7 @@ void Context::look(const void* model) {
   if (scopes.empty() || scopes.back().object != model) return;
   Scope& s = scopes.back();
   s.places = s.find(model);
+  for (const internal::BufferPlace& b : s.places->buffers()) known.push_back(b.place);
   if (several) return;
   if (!buffers || buffers->empty()) {
     buffers = s.places->buffers();
@@ -165,8 +168,12 @@ std::vector<Array> Context::successors(const std::vector<internal::BufferPlace>&
 
 void Context::check_found(const std::vector<bool>& found) const {
   size_t missing = 0;
+  const bool any = std::find(found.begin(), found.end(), true) != found.end();
   for (size_t k = 0; k < found.size(); ++k) {
     if (found[k]) continue;
+    const bool others =
+        several && any && std::find(known.begin(), known.end(), updates[k].place) != known.end();
+    if (others) continue;
     ++missing;
     const std::vector<size_t>& which = updates[k].buffer;
     if (which.empty()) continue;
@@ -186,7 +193,9 @@ void Context::check_found(const std::vector<bool>& found) const {
                   std::to_string(found.size()) +
                   " buffers that layers have updated are not part of this model; pass the object "
                   "that was called, not a copy of it" +
-                  (buffers || several ? "" : ", or call it with ctx.of(model)"));
+                  (buffers || several ? ""
+                                      : ", or call it with ctx.of(model); where one context serves "
+                                        "several models, each with ctx.of(that model)"));
 }
 
 }  // namespace spruce::nn

@@ -34,7 +34,8 @@ namespace spruce::nn {
 /// object itself, to a copy of it, and to what it has been moved to. A copy of a layer that is made
 /// in the forward is known by the arrays that it shares with the layer. Without of(), with of() of
 /// several objects in one context, and of an nn::Model they go by the address of the field, and
-/// updated() takes the very object that was called.
+/// updated() takes the very object that was called. A context that serves several models knows that
+/// from of(), once for each.
 struct Context {
   bool training = false;  ///< whether dropout drops and running statistics are updated
   Key key = {};  ///< source of the layers' random numbers; only needed where a layer draws some
@@ -69,7 +70,8 @@ struct Context {
   std::map<std::string, int64_t> uses = {};  ///< how many keys were handed out to each path
   /// Those of what of() was called with; none before, and none of several objects.
   std::optional<std::vector<internal::BufferPlace>> buffers = {};
-  bool several = false;  ///< whether of() was called with several objects
+  bool several = false;                  ///< whether of() was called with several objects
+  std::vector<const Array*> known = {};  ///< the buffers of those objects
 
   /// This context, which from now on knows the paths of the layers and buffers in `model`, a tree
   /// that has to live as long as it is called. Of what is no tree, such as an nn::Model, the parts
@@ -100,8 +102,8 @@ struct Context {
   const Array& latest(const Buffer& buffer) const;
   /// A copy of the model with the new buffers, found by their paths (see above). Where they are
   /// not known `model` must be the very object that was called, or the parameters of the nn::Model
-  /// that was. Throws TreeError if one of the buffers is not part of it or may be one of several,
-  /// ShapeError where it has another shape.
+  /// that was. Throws TreeError if one of the buffers is part neither of it nor of another object
+  /// that of() was called with, or may be one of several, ShapeError where it has another shape.
   template <class T>
   T updated(const T& model, Loc loc = Loc::current()) const {
     const LocScope at(loc);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/conv.h"
 
+#include <cctype>
+
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/conv_parts.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
@@ -84,6 +87,11 @@ namespace internal {
 Array run_conv(const char* op, const Array& x, const Array& weight, const Array& bias,
                const ConvConfig& c) {
   spruce::internal::require_defined(op, "x", x, "weight", weight);
+  if (weight.rank() < 3) {
+    throw ShapeError(std::string(op) + ": weight must be f[out, in / groups, window sizes], got " +
+                     to_string(weight.aval()) +
+                     init_hint(weight, std::isupper(op[0]) != 0 ? op : "Conv"));
+  }
   const int rank = weight.rank() - 2;
   const bool single = x.rank() == rank + 1;
   if ((!single && x.rank() != rank + 2) || x.shape()[single ? 0 : 1] % c.groups != 0 ||

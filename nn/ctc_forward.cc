@@ -14,6 +14,7 @@
 #include "spruce/nn/activations.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/nn/wide.h"
 #include "spruce/transforms/control/loops/scan.h"
 
 namespace spruce::nn {
@@ -63,7 +64,8 @@ CtcForward CtcLossWithForwardProbsFunction::operator()(const Array& logits,
   const OpScope at(kForwardName, loc);
   const spruce::internal::SameDevice here(logits);
   check(logits, logit_paddings, labels, label_paddings, o.blank_id);
-  const Dtype dtype = logits.dtype();
+  const Array x = internal::wide(logits);
+  const Dtype dtype = x.dtype();
   const int64_t n = labels.shape()[0], s = labels.shape()[1], steps = logits.shape()[1],
                 classes = logits.shape()[2];
   const Array padded = label_paddings != 0;
@@ -74,7 +76,7 @@ CtcForward CtcLossWithForwardProbsFunction::operator()(const Array& logits,
   check_known(counted, range);
   const Array index = spruce::clip(widened(labels, classes), 0, classes - 1);
 
-  const Array logs = swapaxes(log_softmax(logits), 0, 1);  // f[t, n, classes]
+  const Array logs = swapaxes(log_softmax(x), 0, 1);  // f[t, n, classes]
   const Array blanks = logs[{slice(), slice(), slice(o.blank_id, o.blank_id + 1)}];
   const Array shown = rules::take_along(logs, broadcast_to(index, {steps, n, s}), 2);
   // A label can follow the same one behind a blank only.
@@ -106,7 +108,8 @@ CtcForward CtcLossWithForwardProbsFunction::operator()(const Array& logits,
   if (!has_known_values(counted))
     losses = losses * prod(nan_outside(widened(counted, classes), range), 1);
   const Array blank_last = concatenate({all.first[slice(steps - 1)], expand_dims(ends, 0)}, 0);
-  return {losses, blank_last, all.second};
+  const auto as_given = [&](const Array& y) { return internal::narrow(y, logits.dtype()); };
+  return {as_given(losses), as_given(blank_last), as_given(all.second)};
 }
 
 }  // namespace spruce::nn

@@ -22,7 +22,7 @@ struct CtcForward {
 ///
 /// Shapes:  logits f[n, t, classes] (batches first, unlike ctc_loss), logit_paddings [n, t], labels
 ///          i[n, s], label_paddings [n, s]: 1 (or true) where a step or a label does not count,
-///          behind those that do
+///          behind those that do. f16 and bf16 are computed in f32.
 /// Throws:  ShapeError, DtypeError; ValueError for a blank_id that is no class, IndexError for a
 ///          label that is known to be out of range (others give NaN, as in cross_entropy). A loss
 ///          is about -log_epsilon where the input is too short for its labels.

@@ -18,6 +18,7 @@
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/nn/wide.h"
 #include "spruce/transforms/control/loops/scan.h"
 
 namespace spruce::nn {
@@ -150,10 +151,11 @@ Array CtcLossFunction::operator()(const Array& log_probs, const Array& targets,
                       is_integer(target_lengths.dtype()) &&
                       target_lengths.shape() == Shape{log_probs.shape()[1]};
   const auto batched = [&](const Array& x, int axis) { return single ? expand_dims(x, axis) : x; };
-  const Array probabilities = batched(log_probs, 1),
-              labels = joined ? in_rows(targets, target_lengths) : batched(targets, 0),
+  Array probabilities = batched(log_probs, 1);
+  const Array labels = joined ? in_rows(targets, target_lengths) : batched(targets, 0),
               steps = batched(input_lengths, 0), lengths = batched(target_lengths, 0);
   check_types(probabilities, labels, steps, lengths, o.blank);
+  probabilities = internal::wide(probabilities);
   const int64_t classes = probabilities.shape()[2];
   const Array counted =
       where(arange(labels.shape()[1]) < expand_dims(lengths, -1), labels, zeros_like(labels));
@@ -171,7 +173,8 @@ Array CtcLossFunction::operator()(const Array& log_probs, const Array& targets,
   if (o.zero_infinity) losses = where(isinf(losses), 0, losses);
   if (o.reduction == Reduction::kMean)
     losses = losses / astype(maximum(lengths, 1), losses.dtype());
-  return internal::reduced(single ? squeeze(losses, 0) : losses, o.reduction);
+  return internal::narrow(internal::reduced(single ? squeeze(losses, 0) : losses, o.reduction),
+                          log_probs.dtype());
 }
 
 }  // namespace spruce::nn

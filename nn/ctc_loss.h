@@ -18,8 +18,9 @@ struct CtcOptions {
 ///
 /// Shapes:  log_probs f[t, n, classes], targets i[n, s] or one behind the other, i[all labels],
 ///          input_lengths and target_lengths i[n]; for one example f[t, classes], i[s], i[], i[].
-///          Result f[], with Reduction::kNone f[n]. log_probs are as log_softmax gives them; of
-///          each example its first input_length steps and target_length labels count.
+///          Result f[], with Reduction::kNone f[n]; that of f16 and bf16 is computed in f32.
+///          log_probs are as log_softmax gives them; of each example its first input_length steps
+///          and target_length labels count.
 /// Throws:  ShapeError, DtypeError; ValueError for a blank that is no class and for lengths that
 ///          are known to be out of range, or not to add up to the number of labels in one row
 ///          (NaN where they are not known). A loss is infinite where the input is too short for its

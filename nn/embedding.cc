@@ -9,6 +9,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/transforms/derive/stop_gradient.h"
@@ -31,7 +32,8 @@ bool check(const Array& input, const Array& weight) {
                      "; the order is embedding(input, weight)");
   }
   if (weight.rank() != 2)
-    throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()));
+    throw ShapeError("embedding: weight must be f[n, d], got " + to_string(weight.aval()) +
+                     internal::init_hint(weight, "Embedding"));
   const bool known = has_known_values(input);
   if (known) check_known(input, row_range(weight));
   if (!known && weight.shape()[0] == 0 && input.size() > 0)

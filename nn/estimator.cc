@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "spruce/core/error_text.h"
+#include "spruce/core/ops/compare.h"
+#include "spruce/core/ops/logic.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 
@@ -54,8 +57,15 @@ float known_loss(const char* op, const Array& loss, int64_t step, int64_t epoch)
                    "the operation that makes the first NaN");
 }
 
+void throw_one_example(const ValueError& e, int64_t batch_size) {
+  throw ValueError(spruce::internal::without_place(e) + "; the last of the batches of " +
+                   std::to_string(batch_size) +
+                   " has one example: leave it out with {.drop_last = true}");
+}
+
 float score(const Array& predicted, const Array& y) {
-  if (is_integer(y.dtype()) && predicted.rank() == y.rank() + 1) {
+  const bool classes = is_integer(y.dtype()) || is_bool(y.dtype());
+  if (classes && predicted.rank() == y.rank() + 1) {
     const Array hits = argmax(predicted, -1) == y;
     return mean(hits.astype(float32)).item<float>();
   }
@@ -64,6 +74,10 @@ float score(const Array& predicted, const Array& y) {
                      to_string(y.aval()) +
                      "; they have one shape, or y are integers and predictions have an entry for "
                      "each class");
+  }
+  if (classes && y.size() == y.shape(0) && all((y == 0) | (y == 1)).item<bool>()) {
+    const Array hits = (predicted > 0) == (y == 1);
+    return mean(hits.astype(float32)).item<float>();
   }
   const Array t = y.astype(float64), rest = t - predicted.astype(float64), all = t - mean(t, 0);
   const double unexplained = sum(rest * rest).item<double>(), total = sum(all * all).item<double>();

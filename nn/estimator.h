@@ -31,6 +31,18 @@ int64_t checked_examples(const char* op, const Array& x, const Array& y);
 std::vector<Array> batches(const EstimatorOptions& options, const Key& key, int64_t n);
 /// A loss as a number. Throws ValueError where it is NaN, naming the step and epoch of `fit`.
 float known_loss(const char* op, const Array& loss, int64_t step = -1, int64_t epoch = -1);
+/// Throws the error again, with the next step, of a last batch with one example.
+[[noreturn]] void throw_one_example(const ValueError& e, int64_t batch_size);
+/// f(), the step on the rows of a batch of n examples.
+template <class F>
+auto step_on(const Array& rows, int64_t n, int64_t batch_size, const F& f) {
+  try {
+    return f();
+  } catch (const ValueError& e) {
+    if (rows.size() > 1 || n == 1 || batch_size == 1) throw;
+    throw_one_example(e, batch_size);
+  }
+}
 /// See Fitted::score.
 float score(const Array& predicted, const Array& y);
 /// params + updates where they are trained, in the dtype of the parameter.
@@ -75,9 +87,10 @@ class Fitted {
 
   /// The model's result in evaluation mode.
   Array predict(const Array& x) const { return (*predict_)(parameters(), x); }
-  /// How good predict(x) is: where y are integers, the share of rows whose largest entry stands at
-  /// y; else the coefficient of determination R^2, 1 for a perfect fit and 0 for the mean of y.
-  /// Throws ShapeError where they do not fit.
+  /// How good predict(x) is: where y are integers or bool, the share of rows whose largest entry
+  /// stands at y, or, where predictions are one logit for each row and y are 0 and 1, in which the
+  /// logit is positive where y is 1 and only there; else the coefficient of determination R^2, 1
+  /// for a perfect fit and 0 for the mean of y. Throws ShapeError where they do not fit.
   float score(const Array& x, const Array& y, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     internal::checked_examples("score", x, y);
@@ -155,8 +168,11 @@ class Estimator {
     for (int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
       double total = 0, seen = 0;
       for (const Array& rows : internal::batches(options_, random::fold_in(k_order, epoch), n)) {
-        auto [next, next_state, loss] = (*step)(params, state, random::fold_in(k_step, count),
-                                                take(x, rows, 0), take(y, rows, 0));
+        auto [next, next_state, loss] =
+            internal::step_on(rows, n, options_.batch_size, [&, &keys = k_step] {
+              return (*step)(params, state, random::fold_in(keys, count), take(x, rows, 0),
+                             take(y, rows, 0));
+            });
         params = std::move(next);
         state = std::move(next_state);
         const auto size = static_cast<double>(rows.size());

@@ -36,15 +36,21 @@ void bind_names(Call& call, Node& root, const NamedArrays& params, const NamedAr
   }
 }
 
-NamedArrays next_buffers(const Call& call) {
-  for (const auto& [path, node] : named_nodes(call.root->shared_from_this())) {
+void check_buffers(const char* op, Node& root, const Call& call) {
+  for (const auto& [path, node] : named_nodes(root.shared_from_this())) {
     for (const Node::Slot& s : node->slots) {
       if (s.variable->value.defined() || !call.changed(*s.variable)) continue;
-      throw TreeError("apply: a layer has updated '" + join_path(path, s.name) +
-                      "', which has no array in the module; give it one before functionalize()");
+      throw TreeError(std::string(op) + ": a layer has updated '" + join_path(path, s.name) +
+                      "', which has no array in the module; give it one before, or call the "
+                      "module once at an example");
     }
   }
+}
+
+NamedArrays next_buffers(const Call& call) {
+  check_buffers("apply", *call.root, call);
   NamedArrays next;
+  next.set_holds_buffers(true);
   for (const Place& p : places(*call.root)) {
     if (p.variable().buffer) next.insert(p.name, call.value(p.variable()));
   }
@@ -72,7 +78,7 @@ void restore(const ModuleRef& module, const NamedArrays& params, const NamedArra
   for (const NamedArrays* given : {&params, &buffers}) {
     for (const auto& [name, value] : *given) all.insert(name, value);
   }
-  internal::load(internal::places(*module.node()), all, {});
+  internal::load(*module.node(), internal::places(*module.node()), all, {});
 }
 
 }  // namespace spruce::nn

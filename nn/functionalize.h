@@ -19,6 +19,9 @@ namespace internal {
 /// unknown, ShapeError where a shape differs from the module's. Parameters that are frozen become
 /// constants.
 void bind_names(Call& call, Node& root, const NamedArrays& params, const NamedArrays& buffers);
+/// Throws TreeError, naming `op`, where the call has given a value to a buffer at or below the root
+/// that has none in the module.
+void check_buffers(const char* op, Node& root, const Call& call);
 /// The buffers of the root in the call.
 NamedArrays next_buffers(const Call& call);
 /// Throws ValueError if the user's module of that node has ended.
@@ -131,9 +134,13 @@ struct Functional {
 /// The pure form of a module. Its arrays are shared, not copied, and never change; parts and arrays
 /// live as long as the function. The code of a Module or ModuleOf stands in the object of the
 /// user's class: calling the function when that has ended throws ValueError. Hand over a
-/// std::shared_ptr or the module itself (std::move) to have it kept.
+/// std::shared_ptr or the module itself (std::move) to have it kept. Throws ValueError where a lazy
+/// layer has not been called yet.
 template <class M>
-requires(std::derived_from<M, ModuleRef>) Functional<M> functionalize(M& module) {
+requires(std::derived_from<M, ModuleRef>) Functional<M> functionalize(M& module,
+                                                                      Loc loc = Loc::current()) {
+  const LocScope at(loc);
+  internal::check_made("functionalize", *module.node());
   return {Apply<M>(internal::Held<M>(module)), module.named_parameters(), module.named_buffers()};
 }
 /// The same, keeping the module alive. Throws ValueError for a null pointer.
@@ -141,17 +148,19 @@ template <std::derived_from<ModuleBase> M>
 Functional<M> functionalize(std::shared_ptr<M> module, Loc loc = Loc::current()) {
   const LocScope at(loc);
   if (module == nullptr) internal::throw_null_module();
+  internal::check_made("functionalize", *module->node());
   NamedArrays params = module->named_parameters(), buffers = module->named_buffers();
   return {Apply<M>(internal::Held<M>(std::move(module))), std::move(params), std::move(buffers)};
 }
 /// The same, taking the module over.
 template <class M>
 requires(std::derived_from<M, ModuleRef> &&
-         !std::is_reference_v<M>) Functional<M> functionalize(M&& module) {
+         !std::is_reference_v<M>) Functional<M> functionalize(M&& module,
+                                                              Loc loc = Loc::current()) {
   if constexpr (std::derived_from<M, ModuleBase>)
-    return functionalize(std::make_shared<M>(std::move(module)));
+    return functionalize(std::make_shared<M>(std::move(module)), loc);
   else
-    return functionalize(module);
+    return functionalize(module, loc);
 }
 
 /// Puts parameters and buffers back into a module. Throws as load_state_dict; changes nothing then.

@@ -128,7 +128,9 @@ Initializer trunc_normal(const TruncNormalOptions& o) {
   return [=](const Key& key, const Shape& shape, Dtype dtype) {
     const OpScope at("trunc_normal");
     const double low = (o.a - o.mean) / o.std, high = (o.b - o.mean) / o.std;
-    return random::truncated_normal(key, low, high, shape, {.dtype = dtype}) * o.std + o.mean;
+    const Dtype wide = is_half(dtype) ? float32 : dtype;
+    const Array drawn = random::truncated_normal(key, low, high, shape, {.dtype = wide});
+    return astype(drawn * o.std + o.mean, dtype);
   };
 }
 

@@ -169,21 +169,22 @@ std::vector<AxisSizes> sizes_of(const Array& x, int axes, const InterpolateOptio
   for (int i = 0; i < axes; ++i) {
     const int64_t in = x.shape()[2 + i];
     double factor = factors[static_cast<size_t>(i)];
-    int64_t n = 0;
+    double wanted = 0;
     if (size.empty()) {
       spruce::internal::check_range("interpolate", "scale_factor", factor,
                                     spruce::internal::Range::kPositive);
-      const double wanted = std::floor(static_cast<double>(in) * factor);
-      n = wanted < 1e9 ? static_cast<int64_t>(wanted) : 0;
+      wanted = std::floor(static_cast<double>(in) * factor);
     } else {
-      n = size[i];
+      wanted = static_cast<double>(size[i]);
     }
-    if (n < 1 || n >= 1000000000 || in < 1) {
+    if (!(wanted >= 1 && wanted < 1e9) || in < 1) {
       throw ShapeError("interpolate: x " + to_string(x.aval()) + " would have " +
-                       std::to_string(n) + " elements along axis " + std::to_string(2 + i) +
-                       "; sizes before and after must be at least 1");
+                       spruce::internal::number_text(wanted) + " elements along axis " +
+                       std::to_string(2 + i) +
+                       "; sizes before and after must be at least 1 and below 1e9");
     }
-    out.push_back({in, n, o.recompute_scale_factor ? 0 : factor, o.align_corners});
+    out.push_back(
+        {in, static_cast<int64_t>(wanted), o.recompute_scale_factor ? 0 : factor, o.align_corners});
   }
   return out;
 }

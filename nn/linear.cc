@@ -6,6 +6,7 @@
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
@@ -18,7 +19,8 @@ Array LinearFunction::operator()(const Array& x, const Array& weight, const Arra
   if (weight.rank() != 2 || x.rank() == 0 || x.shape().back() != weight.shape()[1]) {
     throw ShapeError("linear: x " + to_string(x.aval()) + " and weight " +
                      to_string(weight.aval()) +
-                     " do not fit: x must be f[..., in] and weight f[out, in]");
+                     " do not fit: x must be f[..., in] and weight f[out, in]" +
+                     internal::init_hint(weight, "Linear"));
   }
   if (bias.defined() && !(bias.shape() == Shape{weight.shape()[0]})) {
     throw ShapeError("linear: weight " + to_string(weight.aval()) + " needs bias f[" +

@@ -2,6 +2,7 @@
 #include "spruce/nn/loss.h"
 
 #include <numbers>
+#include <utility>
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
@@ -15,12 +16,13 @@
 #include "spruce/nn/activations.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/nn/wide.h"
 #include "spruce/transforms/compile/elementwise.h"
 
 namespace spruce::nn {
 
-using internal::class_range, internal::reduced, internal::require_floating,
-    internal::require_same_shape;
+using internal::class_range, internal::narrow, internal::reduced, internal::require_floating,
+    internal::require_same_shape, internal::wide;
 using spruce::internal::check_range, spruce::internal::Range;
 
 namespace {
@@ -73,11 +75,10 @@ Labels labels_of(const char* op, const Array& target, int64_t classes, int64_t i
     visit_dtype(target.dtype(), [&]<class T>(T) {
       if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         for (const T t : target.data<T>()) {
-          const auto label = static_cast<int64_t>(t);
-          if (label == ignore_index) {
+          if (static_cast<int64_t>(t) == ignore_index) {
             ignores = true;
-          } else if (label < 0 || label >= classes) {
-            rules::throw_outside(class_range(op, classes, dtype), std::to_string(label));
+          } else if (std::cmp_less(t, 0) || std::cmp_greater_equal(t, classes)) {
+            rules::throw_outside(class_range(op, classes, dtype), std::to_string(t));
           }
         }
       }
@@ -112,7 +113,7 @@ Array picked(const Array& log_probabilities, const Labels& labels) {
   return labels.used.defined() ? where(labels.used, losses, zeros_like(losses)) : losses;
 }
 
-// The mean over used examples, weighted.
+// The mean over used examples, weighted: f16 holds no count above 65504.
 Array weighted(const Array& losses, const Array& weights, Reduction reduction) {
   if (!weights.defined()) return reduced(losses, reduction);
   const Array scaled = losses * weights;
@@ -134,9 +135,11 @@ Array example_weights(const char* op, const Labels& labels, const Array& weight,
 Array nll(const char* op, const Array& log_probabilities, const Array& target, const Array& weight,
           int64_t ignore_index, Reduction reduction) {
   const int64_t classes = log_probabilities.shape().back();
-  const Labels labels = labels_of(op, target, classes, ignore_index, log_probabilities.dtype());
-  const Array weights = example_weights(op, labels, weight, classes, log_probabilities.dtype());
-  return weighted(picked(log_probabilities, labels), weights, reduction);
+  const Dtype dtype = log_probabilities.dtype();
+  const Labels labels = labels_of(op, target, classes, ignore_index, dtype);
+  const Array losses = wide(picked(log_probabilities, labels));
+  const Array weights = example_weights(op, labels, weight, classes, losses.dtype());
+  return narrow(weighted(losses, weights, reduction), dtype);
 }
 
 // Targets are probabilities.
@@ -158,7 +161,9 @@ Array soft_cross_entropy(const Array& input, const Array& target, const CrossEnt
   return reduced(-sum(terms, -1), o.reduction);
 }
 
-Array smoothed_cross_entropy(const Array& logs, const Array& target, const CrossEntropyOptions& o) {
+Array smoothed_cross_entropy(const Array& given, const Array& target,
+                             const CrossEntropyOptions& o) {
+  const Array logs = wide(given);
   const int64_t classes = logs.shape().back();
   const Labels labels = labels_of("cross_entropy", target, classes, o.ignore_index, logs.dtype());
   const Array weights = example_weights("cross_entropy", labels, o.weight, classes, logs.dtype());
@@ -172,8 +177,8 @@ Array smoothed_cross_entropy(const Array& logs, const Array& target, const Cross
   const double share = o.label_smoothing / static_cast<double>(classes);
   const Array each =
       (1 - o.label_smoothing) * (weights.defined() ? hard * weights : hard) + share * smooth;
-  if (o.reduction == Reduction::kMean && weights.defined()) return sum(each) / sum(weights);
-  return reduced(each, o.reduction);
+  const bool counted = o.reduction == Reduction::kMean && weights.defined();
+  return narrow(counted ? sum(each) / sum(weights) : reduced(each, o.reduction), given.dtype());
 }
 
 }  // namespace
@@ -203,7 +208,8 @@ Array MseLossFunction::operator()(const Array& input, const Array& target,
                                   const LossOptions& options, Loc loc) const {
   const OpScope at("mse_loss", loc);
   require_same_shape("mse_loss", input, target);
-  return reduced(square(input - target), options.reduction);
+  const Array losses = square(wide(input) - wide(target));
+  return narrow(reduced(losses, options.reduction), internal::common_dtype(input, target));
 }
 
 Array L1LossFunction::operator()(const Array& input, const Array& target,
@@ -268,20 +274,17 @@ Array KlDivFunction::operator()(const Array& input, const Array& target, const K
   }
   if (o.reduction != Reduction::kBatchMean) return reduced(losses, o.reduction);
   if (losses.rank() == 0) return losses;
-  return sum(losses) / static_cast<double>(losses.shape()[0]);
+  return narrow(sum(wide(losses)) / static_cast<double>(losses.shape()[0]), losses.dtype());
 }
 
 Array BceWithLogitsFunction::operator()(const Array& input, const Array& target,
                                         const BceOptions& o, Loc loc) const {
   const OpScope at("bce_with_logits", loc);
   require_same_shape("bce_with_logits", input, target);
-  const Array log_term = -logsigmoid(input);
-  Array losses;
-  if (o.pos_weight.defined()) {
-    losses = (1 - target) * input + (1 + (o.pos_weight - 1) * target) * log_term;
-  } else {
-    losses = (1 - target) * input + log_term;
-  }
+  // The derivatives of both terms are exact where input is far from 0; that of one logarithm and a
+  // product is a difference of numbers near 1.
+  const Array positive = o.pos_weight.defined() ? o.pos_weight * target : target;
+  Array losses = -(positive * logsigmoid(input) + (1 - target) * logsigmoid(-input));
   if (o.weight.defined()) losses = losses * o.weight;
   return reduced(losses, o.reduction);
 }

@@ -7,6 +7,7 @@
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 namespace {
@@ -35,11 +36,12 @@ Array LpPoolFunction<kAxes>::operator()(const Array& x, double norm_type, const 
   for (const int64_t n : kernel.resolve(kLpName<kAxes>, "kernel", kAxes, 1))
     size *= static_cast<double>(n);
   const AvgPoolOptions windows{.stride = o.stride, .ceil_mode = o.ceil_mode};
-  Array means = powered(x, norm_type);
+  Array means = powered(internal::wide(x), norm_type);
   if constexpr (kAxes == 1) means = avg_pool1d(means, kernel, windows);
   if constexpr (kAxes == 2) means = avg_pool2d(means, kernel, windows);
   if constexpr (kAxes == 3) means = avg_pool3d(means, kernel, windows);
-  return norm_type == 1 ? means * size : power(means * size, 1 / norm_type);
+  return internal::narrow(norm_type == 1 ? means * size : power(means * size, 1 / norm_type),
+                          x.dtype());
 }
 
 template struct LpPoolFunction<1>;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/margin_losses.h"
 
-#include <limits>
-
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
@@ -17,23 +15,18 @@
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
 #include "spruce/nn/similarity.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 
-using internal::reduced, internal::require_floating, internal::require_same_shape;
-
-namespace {
-
-// max(x, 0) with PyTorch's derivative of clamp: 1 at 0.
-Array clamped(const Array& x) { return clip(x, 0, std::numeric_limits<double>::infinity()); }
-
-}  // namespace
+using internal::narrow, internal::reduced, internal::require_floating, internal::require_same_shape,
+    internal::wide;
 
 Array HingeEmbeddingLossFunction::operator()(const Array& input, const Array& target,
                                              const HingeEmbeddingOptions& o, Loc loc) const {
   const OpScope at("hinge_embedding_loss", loc);
   require_same_shape("hinge_embedding_loss", input, target);
-  const Array apart = where(target != 1, clamped(o.margin - input), 0);
+  const Array apart = where(target != 1, relu(o.margin - input), 0);
   return reduced(apart + where(target != -1, input, 0), o.reduction);
 }
 
@@ -43,8 +36,7 @@ Array MarginRankingLossFunction::operator()(const Array& input1, const Array& in
   const OpScope at("margin_ranking_loss", loc);
   require_same_shape("margin_ranking_loss", input1, input2);
   spruce::internal::require_defined("margin_ranking_loss", "target", target);
-  return reduced(clamped(-astype(target, input1.dtype()) * (input1 - input2) + o.margin),
-                 o.reduction);
+  return reduced(relu(-astype(target, input1.dtype()) * (input1 - input2) + o.margin), o.reduction);
 }
 
 Array CosineEmbeddingLossFunction::operator()(const Array& input1, const Array& input2,
@@ -61,11 +53,12 @@ Array CosineEmbeddingLossFunction::operator()(const Array& input1, const Array& 
                      "; they must be f[n, d] and [n], or f[d] and []");
   }
   constexpr double kEps = 1e-12;
-  const Array squares = (sum(square(input1), -1) + kEps) * (sum(square(input2), -1) + kEps);
-  const Array cosine = sum(input1 * input2, -1) / sqrt(squares);
-  return reduced(
-      where(target == 1, 1 - cosine, 0) + where(target == -1, clamped(cosine - o.margin), 0),
-      o.reduction);
+  const Array x = wide(input1), y = wide(input2);
+  const Array squares = (sum(square(x), -1) + kEps) * (sum(square(y), -1) + kEps);
+  const Array cosine = sum(x * y, -1) / sqrt(squares);
+  const Array losses =
+      where(target == 1, 1 - cosine, 0) + where(target == -1, relu(cosine - o.margin), 0);
+  return narrow(reduced(losses, o.reduction), promote(input1.dtype(), input2.dtype()));
 }
 
 namespace {
@@ -82,7 +75,7 @@ Array triplet(const char* op, const Array& anchor, const Array& positive, const 
   const Array near = o.distance_function(anchor, positive);
   Array far = o.distance_function(anchor, negative);
   if (o.swap) far = minimum(far, o.distance_function(positive, negative));
-  return reduced(clamped(o.margin + near - far), o.reduction);
+  return reduced(relu(o.margin + near - far), o.reduction);
 }
 
 }  // namespace
@@ -159,7 +152,7 @@ Array MultiMarginLossFunction::operator()(const Array& input, const Array& targe
     throw ShapeError("multi_margin_loss: the input " + to_string(input.aval()) + " has no classes");
   const Array index = widened(target, classes), inside = nan_outside(index, range);
   const Array lead = rules::take_along(input, expand_dims(index, -1), input.rank() - 1);
-  Array terms = relu(o.margin - lead + input);
+  Array terms = wide(relu(o.margin - lead + input));
   if (o.p == 2) terms = square(terms);
   const Array other = arange(classes) != expand_dims(index, -1);
   Array losses = sum(where(other, terms, 0), -1) / classes_of(input) * inside;
@@ -168,9 +161,9 @@ Array MultiMarginLossFunction::operator()(const Array& input, const Array& targe
       throw ShapeError("multi_margin_loss: weight is " + to_string(o.weight.aval()) +
                        ", it needs one entry for each of " + std::to_string(classes) + " classes");
     }
-    losses = losses * rules::take_axis(astype(o.weight, input.dtype()), index, 0);
+    losses = losses * rules::take_axis(astype(o.weight, losses.dtype()), index, 0);
   }
-  return reduced(losses, o.reduction);
+  return narrow(reduced(losses, o.reduction), input.dtype());
 }
 
 Array MultilabelMarginLossFunction::operator()(const Array& input, const Array& target,
@@ -187,7 +180,8 @@ Array MultilabelMarginLossFunction::operator()(const Array& input, const Array& 
   const Array mine = any(chosen & expand_dims(valid, -1), -2);          // [n, i]
   const Array terms = relu(1 - expand_dims(lead, -1) + expand_dims(input, -2));
   const Array counts = expand_dims(valid, -1) & !expand_dims(mine, -2);
-  return reduced(sum(where(counts, terms, 0), {-2, -1}) / classes_of(input), o.reduction);
+  const Array losses = sum(where(counts, wide(terms), 0), {-2, -1}) / classes_of(input);
+  return narrow(reduced(losses, o.reduction), input.dtype());
 }
 
 Array MultilabelSoftMarginLossFunction::operator()(const Array& input, const Array& target,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses that are zero beyond a margin: of pairs, of triplets and of classes.
+// Losses that are zero beyond a margin: of pairs, of triplets and of classes. Where the margin is
+// just reached their derivative is 0, as in PyTorch 2.15.
 #pragma once
 
 #include <functional>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "spruce/core/ops/math.h"
+#include "spruce/core/tree/named_arrays.h"
 #include "spruce/core/tree/tree.h"
 
 namespace spruce::nn {
@@ -11,28 +12,51 @@ namespace spruce::nn {
 namespace internal {
 
 bool is_cast(tree::Leaf kind, const Array& leaf);
+// Whether a type is a struct of fields that may hold NamedArrays.
+template <class T>
+constexpr bool is_plain_struct() {
+  if constexpr (std::is_same_v<T, Buffer> || tree::internal::Static<T> || std::is_empty_v<T> ||
+                TreeTraits<T>::kDefined || !std::is_aggregate_v<T> ||
+                tree::internal::IsStdArray<T>::value)
+    return false;
+  else
+    return fields::kObstacle<T> == fields::Obstacle::kNone;
+}
 void check_precision(Dtype dtype);
 
-struct CastFloating {
-  Dtype to;
-  void operator()(Array& a, tree::Leaf kind) const {
-    if (is_cast(kind, a)) a = a.astype(to);
+// f(leaf) for the floating arrays that are neither buffers nor keys.
+template <class T, class F>
+void for_each_floating(T& x, const F& f) {
+  if constexpr (std::is_const_v<T>) {  // a static field
+  } else if constexpr (tree::internal::IsTuple<T>::value) {
+    std::apply([&](auto&... part) { (for_each_floating(part, f), ...); }, x);
+  } else if constexpr (is_plain_struct<T>()) {
+    fields::for_each(x, [&](std::string_view, auto& field) { for_each_floating(field, f); });
+  } else {
+    if constexpr (std::is_same_v<T, NamedArrays>) {
+      if (x.holds_buffers()) return;
+    }
+    tree::internal::for_each_leaf(x, [&](Array& a, tree::Leaf kind) {
+      if (is_cast(kind, a)) f(a);
+    });
   }
-};
+}
 
 template <class T>
 T cast_floating(const T& x, Dtype dtype) {
   check_precision(dtype);
   T out = x;
-  tree::internal::for_each_leaf(out, CastFloating{dtype});
+  for_each_floating(out, [&](Array& a) { a = a.astype(dtype); });
   return out;
 }
 
 }  // namespace internal
 
 /// Which dtype is used where. The casts concern floating arrays of any tree: integers, bool, keys
-/// and buffers (running statistics) stay as they are. They are differentiable; a gradient has the
-/// dtype of what it is the gradient of. Throws DtypeError for dtypes that are not floating.
+/// and buffers (running statistics) stay as they are, among them NamedArrays that hold buffers, as
+/// those of functionalize(), where they are an argument or stand in a tuple or struct. They are
+/// differentiable; a gradient has the dtype of what it is the gradient of. Throws DtypeError for
+/// dtypes that are not floating.
 struct Precision {
   Dtype parameters = float32;  ///< in which the model is kept
   Dtype compute = bfloat16;    ///< of what the function sees
@@ -114,18 +138,14 @@ struct LossScale {
   template <class T>
   T scale(const T& x) const {
     T out = x;
-    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf kind) {
-      if (internal::is_cast(kind, a)) a = a * value.astype(a.dtype());
-    });
+    internal::for_each_floating(out, [&](Array& a) { a = a * value.astype(a.dtype()); });
     return out;
   }
   /// The floating arrays divided by the factor, in f32 at least.
   template <class T>
   T unscale(const T& x) const {
     T out = x;
-    tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf kind) {
-      if (internal::is_cast(kind, a)) a = a / value;
-    });
+    internal::for_each_floating(out, [&](Array& a) { a = a / value; });
     return out;
   }
   /// The factor for the next step. `finite` is bool[].

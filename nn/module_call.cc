@@ -9,24 +9,105 @@ namespace {
 
 thread_local Call* current_call = nullptr;
 
-std::string name_of(Node& root, const Variable& v) {
-  for (const Place& p : places(root)) {
-    if (&p.variable() == &v) return p.name;
+// The first name, also of what had no value before.
+std::string name_of(const std::shared_ptr<Node>& root, const Variable& v) {
+  for (const auto& [path, node] : named_nodes(root)) {
+    for (const Node::Slot& s : node->slots) {
+      if (s.variable.get() == &v) return (path.empty() ? "" : path + ".") + s.name;
+    }
   }
   return "";
 }
 
+[[noreturn]] void throw_traced(const char* op, const std::string& what, const char* instead) {
+  throw TracerError(std::string(op) + ": " + what +
+                    " would become a traced value; inside of grad, vmap or jit use "
+                    "functionalize(module), which " +
+                    instead + ", or put the module into evaluation mode");
+}
+
 }  // namespace
 
-Call::Call(Node& of_module) : root(&of_module) {
+void keep(const char* op, const std::vector<Target>& targets, const std::vector<Array>& values,
+          const std::vector<std::shared_ptr<Node>>& nodes, const std::vector<Key>& keys) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (!values[i].is_tracer()) continue;
+    const std::shared_ptr<Node>& module = targets[i].module;
+    throw_traced(op,
+                 "'" + name_of(module, *targets[i].variable) + "' of " + ModuleRef(module).name(),
+                 "hands new buffers out");
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].data().is_tracer())
+      throw_traced(op, "the key of " + ModuleRef(nodes[i]).name(), "takes a key at each call");
+  }
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (!values[i].defined()) continue;
+    if (!targets[i].variable->value.defined()) note_structure_change();
+    targets[i].variable->value = values[i];
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].data().defined()) nodes[i]->key = keys[i];
+  }
+}
+
+Call::Call(Node& of_module) : root(&of_module), seen_(structure_version()) {
   for (const Node* n : nodes(of_module)) listed_.insert(n);
+}
+
+Call::Call(Node& of_module, Call* loss) : Call(of_module) {
+  loss_ = loss;
+  key = loss == nullptr ? of_module.key : loss->guest(of_module).next_key();
 }
 
 Call::~Call() = default;
 
+Guest& Call::guest(Node& node) {
+  if (loss_ != nullptr) return loss_->guest(node);
+  for (size_t i = 0; i < guests.size(); ++i) {
+    Guest& g = guests[i];
+    if (g.node.get() != &node) continue;
+    // The loss may have given the module another one.
+    if (i >= known.value_or(0) && !g.changed && g.drawn == 0) g.key = node.key;
+    return g;
+  }
+  guests.push_back({node.shared_from_this(), node.key});
+  return guests.back();
+}
+
+void Call::advance(Node& node, const Key& next) {
+  Guest& g = guest(node);
+  // A key of a transform within the loss is gone behind that; it is made anew from the last one.
+  const uint64_t made_in = next.data().impl()->interpreter;
+  if (made_in != 0 && made_in != g.key.data().impl()->interpreter) {
+    ++g.drawn;
+    return;
+  }
+  g.key = next;
+  g.drawn = 0;
+  g.changed = true;
+}
+
+void Call::check_guests() const {
+  NewGuests found;
+  for (size_t i = known.value_or(guests.size()); i < guests.size(); ++i) {
+    // What lives no longer than the call is made anew in each.
+    if (guests[i].node.use_count() > 1) found.nodes.push_back(guests[i].node);
+  }
+  if (!found.nodes.empty()) throw found;
+}
+
+void Call::read(const Node& node) {
+  if (lists(node)) return;
+  if (loss_ != nullptr) return loss_->read(node);
+  (void)guest(const_cast<Node&>(node));
+}
+
 bool Call::lists(const Node& node) {
   if (listed_.count(&node) > 0) return true;
+  if (seen_ == structure_version()) return false;
   for (const Node* n : nodes(*root)) listed_.insert(n);  // a part that forward has registered
+  seen_ = structure_version();
   return listed_.count(&node) > 0;
 }
 
@@ -57,7 +138,8 @@ KeyScope::~KeyScope() {
 
 const Array& Call::value(const Variable& v) const {
   const auto it = values_.find(&v);
-  return it == values_.end() ? v.value : it->second;
+  if (it != values_.end()) return it->second;
+  return loss_ == nullptr ? v.value : loss_->value(v);
 }
 
 std::vector<Array> Call::values(const Node& node) const {
@@ -81,26 +163,41 @@ Key next_key(const Key& key, int64_t keys_used) {
   return key.data().defined() && keys_used > 0 ? random::fold_in(key, 0xffffffffu) : key;
 }
 
-void throw_traced_buffer(const char* op, const std::string& name) {
-  throw TracerError(std::string(op) + ": '" + name +
-                    "' would become a traced value; inside of grad, vmap or jit use "
-                    "functionalize(module), which hands new buffers out");
+Key Guest::next_key() const {
+  Key next = key;
+  for (int64_t i = 0; i < drawn; ++i) next = internal::next_key(next, 1);
+  return next;
+}
+
+std::vector<Target> Call::targets() const {
+  std::vector<Target> out;
+  if (changed_.empty()) return out;
+  std::unordered_set<const Variable*> seen;
+  const auto add = [&](Node& module) {
+    for (const Node* node : nodes(module)) {  // places() leaves out what had no value before
+      for (const Node::Slot& s : node->slots) {
+        if (changed(*s.variable) && seen.insert(s.variable.get()).second)
+          out.push_back({module.shared_from_this(), s.variable});
+      }
+    }
+  };
+  add(*root);
+  for (const Guest& g : guests) add(*g.node);
+  return out;
 }
 
 void Call::commit(Loc loc) {
-  for (const Variable* v : changed_) {
-    if (!values_.at(v).is_tracer()) continue;
-    const LocScope at(loc);
-    throw_traced_buffer("Module", name_of(*root, *v));
+  if (loss_ != nullptr) {
+    for (const Variable* v : changed_) loss_->set(*v, values_.at(v));
+    if (keys_used > 0) loss_->advance(*root, next_key());
+    return;
   }
-  for (const Node* node : nodes(*root)) {  // places() leaves out what had no value before
-    for (const Node::Slot& s : node->slots) {
-      if (!changed(*s.variable)) continue;
-      if (!s.variable->value.defined()) note_structure_change();
-      s.variable->value = values_.at(s.variable.get());
-    }
-  }
-  root->key = next_key();
+  if (changed_.empty() && keys_used == 0) return;
+  const std::vector<Target> places = targets();
+  std::vector<Array> next;
+  for (const Target& t : places) next.push_back(value(*t.variable));
+  const LocScope at(loc);
+  keep("Module", places, next, {root->shared_from_this()}, {keys_used > 0 ? next_key() : Key()});
 }
 
 CallScope::CallScope(Call& call) : saved_(current_call) { current_call = &call; }
@@ -186,11 +283,15 @@ void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& 
   });
 }
 
+ValuesNow::ValuesNow(const Node& root) : call_(current_call) {
+  if (call_ != nullptr) call_->read(root);
+}
+
 Array value_in_call(const Node& node, const Variable& variable) {
   Call* call = current_call;
   if (call == nullptr) return variable.value;
-  if (!call->lists(node)) throw_not_registered();
-  return call->value(variable);
+  if (call->depth > 0 && !call->lists(node)) throw_not_registered();
+  return ValuesNow(node)(variable);
 }
 
 void make_lazy(Node& node, const Array& x) {

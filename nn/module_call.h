@@ -18,11 +18,40 @@ namespace spruce::nn::internal {
 /// The key of the call behind one that began with `key` and drew `keys_used` from it.
 Key next_key(const Key& key, int64_t keys_used);
 
+/// Another module than the one of a call, which the loss around the call uses.
+struct Guest {
+  std::shared_ptr<Node> node;
+  Key key;
+  int64_t drawn = 0;     // how many calls have drawn from the key
+  bool changed = false;  // whether the key is another one than at the beginning
+  /// The key of its next call.
+  Key next_key() const;
+  /// That key where it is another one than at the beginning, else an undefined one.
+  Key new_key() const { return changed || drawn > 0 ? next_key() : Key(); }
+};
+/// Thrown behind a traced call, to be caught by what traces it: guests that it has found.
+struct NewGuests {
+  std::vector<std::shared_ptr<Node>> nodes;
+};
+
+/// An array that a call may change, and the module by which errors name it.
+struct Target {
+  std::shared_ptr<Node> module;
+  std::shared_ptr<Variable> variable;
+};
+/// Puts values into the variables and keys into the nodes; undefined ones change nothing. Throws
+/// TracerError, naming `op`, and changes nothing, where a module would have a traced one.
+void keep(const char* op, const std::vector<Target>& targets, const std::vector<Array>& values,
+          const std::vector<std::shared_ptr<Node>>& nodes, const std::vector<Key>& keys);
+
 /// A call of a module: the context, and the arrays that stand in for the modules' own.
 class Call {
  public:
   /// The call of `root`, whose nodes it may use.
   explicit Call(Node& root);
+  /// A call of its own, with the root's key. Where it stands in the loss of another module, whose
+  /// call `loss` is, it begins with the arrays and keys of that, and gives it the new ones.
+  Call(Node& root, Call* loss);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -33,9 +62,19 @@ class Call {
   int64_t keys_used = 0;
   std::map<std::string, int64_t> uses;  // of keys, by path
   int depth = 0;                        // how many forwards of nodes below the root are running
+  std::vector<Guest> guests;            // in the order of their first use
+  std::optional<size_t> known;          // of a traced call: how many guests it was given
 
   /// Whether the node is below the root, also where it has been registered since.
   bool lists(const Node& node);
+  /// The guest of that node.
+  Guest& guest(Node& node);
+  /// Notes that a call of a guest has drawn from its key, and which key is the next.
+  void advance(Node& node, const Key& next);
+  /// Throws NewGuests where a traced call has found some that outlive it.
+  void check_guests() const;
+  /// Notes that arrays of the node are read: as those of a guest where they are not the root's.
+  void read(const Node& node);
   /// The first path of the node below the root.
   const std::string& path(const Node& node);
   bool training(const Node& node) const { return mode.value_or(node.training); }
@@ -48,16 +87,20 @@ class Call {
   /// A new value of a buffer.
   void set(const Variable& v, const Array& value);
   bool changed(const Variable& v) const;
-  /// Gives the modules the new buffers, and the root its next key. Throws TracerError, and changes
-  /// nothing, where one is a traced value.
+  /// What has been changed: of the root, then of the guests.
+  std::vector<Target> targets() const;
+  /// Gives the modules, or the call of the loss around, the new buffers, and the root its next key.
+  /// Throws TracerError, and changes nothing, where a module would have a traced value.
   void commit(Loc loc);
   /// The key of the next call.
   Key next_key() const { return internal::next_key(key, keys_used); }
 
  private:
+  Call* loss_ = nullptr;
   std::unordered_map<const Variable*, Array> values_;
   std::unordered_set<const Variable*> changed_;
   std::unordered_set<const Node*> listed_;
+  uint64_t seen_;  // of the structures, when they were listed
   std::unordered_map<const Node*, std::string> paths_;
 };
 
@@ -113,9 +156,6 @@ class KeyScope {
   Context& ctx_;
 };
 
-/// Throws TracerError: `op` would leave the buffer `name` a traced value.
-[[noreturn]] void throw_traced_buffer(const char* op, const std::string& name);
-
 /// The call that a module belongs to which is called now: the current one, or null where it begins
 /// one of its own. Throws ValueError, naming the line, in the forward of a module that does not
 /// list it.
@@ -128,6 +168,17 @@ Call* call_around(const Node& node, Loc loc);
 using GradientLink = std::shared_ptr<std::vector<Array>>;
 GradientLink watch_inputs(Node& node, std::vector<Array>& inputs);
 void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& link);
+/// The values of the arrays at and below a node: in a call those of the call.
+class ValuesNow {
+ public:
+  explicit ValuesNow(const Node& root);
+  const Array& operator()(const Variable& v) const {
+    return call_ == nullptr ? v.value : call_->value(v);
+  }
+
+ private:
+  Call* call_;
+};
 /// The value of an array of the node, in a call that of the call. Throws ValueError in the forward
 /// of a module that does not list the node.
 Array value_in_call(const Node& node, const Variable& variable);
@@ -175,8 +226,7 @@ template <class F, class... Args>
 auto call_module(Node& node, Loc loc, F&& f, const Args&... args) {
   const FunctionScope within(loc);
   if (Call* around = call_around(node, loc)) return run_hooked(*around, node, f, args...);
-  Call call(node);
-  call.key = node.key;
+  Call call(node, CallScope::current());
   auto result = [&] {
     const CallScope scope(call);
     return run_hooked(call, node, f, args...);

@@ -3,20 +3,36 @@
 
 namespace spruce::nn::internal {
 
-NamedArrays changed_buffers(const Call& call) {
-  NamedArrays out;
-  for (const Place& p : places(*call.root)) {
-    if (call.changed(p.variable())) out.insert(p.name, call.value(p.variable()));
-  }
+Changed changed_by(const Call& call) {
+  Changed out{call.targets(), {}, call.keys_used};
+  for (const Guest& g : call.guests) out.guests.push_back(g.node);
   return out;
 }
 
-void keep_call(const ModuleRef& module, const NamedArrays& buffers, const Key& next) {
-  for (const auto& [name, value] : buffers) {
-    if (value.is_tracer()) throw_traced_buffer("value_and_grad", name);
+Changes changes_of(const Call& call, const Changed& places) {
+  Changes out;
+  for (const Target& t : places.targets) out.buffers.push_back(call.value(*t.variable));
+  for (const Guest& g : call.guests) out.keys.push_back(g.new_key());
+  return out;
+}
+
+void keep_changes(const std::shared_ptr<Node>& root, Changed places, Changes changes) {
+  if (places.keys_used > 0) {  // the loss may have given the root another key
+    places.guests.push_back(root);
+    changes.keys.push_back(next_key(root->key, places.keys_used));
   }
-  module.set_arrays(buffers);
-  module.node()->key = next;
+  keep("value_and_grad", places.targets, changes.buffers, places.guests, changes.keys);
+}
+
+NamedArrays known_trainable(const char* op, const ModuleRef& module) {
+  check_made(op, *module.node());
+  NamedArrays out = trainable_arrays(*module.node());
+  if (!out.empty()) return out;
+  const bool frozen = !module.named_parameters().empty();
+  throw DerivativeError(std::string(op) + ": " + module.name() +
+                        (frozen ? " has no parameters that are trained, all are frozen; let some "
+                                  "be trained by requires_grad(true) or requires_grad(path)"
+                                : " has no parameters; hand over the module that has them"));
 }
 
 void bind_some(Call& call, const NamedArrays& values) {

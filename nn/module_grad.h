@@ -9,10 +9,22 @@
 namespace spruce::nn {
 namespace internal {
 
-/// Buffers that a call has changed, by name.
-NamedArrays changed_buffers(const Call& call);
-/// Puts them into the module, and the key of its next call.
-void keep_call(const ModuleRef& module, const NamedArrays& buffers, const Key& next);
+/// What the call of a loss has changed: the places, and the values that they get.
+struct Changed {
+  std::vector<Target> targets;
+  std::vector<std::shared_ptr<Node>> guests;
+  int64_t keys_used = 0;  // from the key of the root
+};
+struct Changes {
+  std::vector<Array> buffers;
+  std::vector<Key> keys;  // of the guests; undefined where it is the same
+};
+Changed changed_by(const Call& call);
+Changes changes_of(const Call& call, const Changed& places);
+/// Puts the changes into those places, all or none. Throws TracerError where one is traced.
+void keep_changes(const std::shared_ptr<Node>& root, Changed places, Changes changes);
+/// The trainable parameters of a module. Throws DerivativeError, naming `op`, where there are none.
+NamedArrays known_trainable(const char* op, const ModuleRef& module);
 /// Puts arrays in place of parameters by name; TreeError for an unknown one.
 void bind_some(Call& call, const NamedArrays& values);
 
@@ -23,13 +35,18 @@ using spruce::value_and_grad;
 
 /// {what loss() returns, its gradient by the trainable parameters of the module, by name}. loss is
 /// a function without arguments that calls the module as often as it likes, and returns a number,
-/// or a pair or tuple that begins with it. New buffers are kept in the module, as by calling it,
+/// or a pair or tuple that begins with it. Other modules that loss calls are constants, but for
+/// arrays that they share with this one. New buffers are kept in each of them, as by calling it,
 /// once loss has returned. Inside of jit or grad use functionalize(). Throws as sp::value_and_grad;
 /// nothing is changed then.
 template <std::derived_from<ModuleRef> M, class F>
 auto value_and_grad(M& module, const F& loss, Loc loc = Loc::current()) {
   const FunctionScope within(loc);
-  int64_t keys_used = 0;
+  const NamedArrays trained = [&] {
+    const LocScope at(loc);
+    return internal::known_trainable("value_and_grad", module);
+  }();
+  internal::Changed changed;
   const auto run = [&](const NamedArrays& params) {
     internal::Call call(*module.node());
     call.key = module.node()->key;
@@ -38,13 +55,14 @@ auto value_and_grad(M& module, const F& loss, Loc loc = Loc::current()) {
       const internal::CallScope scope(call);
       return loss();
     }();
-    keys_used = call.keys_used;
+    changed = internal::changed_by(call);
     using Out = decltype(out);
     Array value = spruce::internal::LossParts<Out>::value(out);
-    return std::pair{std::move(value), std::pair{internal::changed_buffers(call), std::move(out)}};
+    return std::pair{std::move(value),
+                     std::pair{internal::changes_of(call, changed), std::move(out)}};
   };
-  auto [out, grads] = spruce::value_and_grad(run, loc)(module.trainable_parameters());
-  internal::keep_call(module, out.second.first, internal::next_key(module.node()->key, keys_used));
+  auto [out, grads] = spruce::value_and_grad(run, loc)(trained);
+  internal::keep_changes(module.node(), std::move(changed), std::move(out.second.first));
   return std::pair{std::move(out.second.second), std::move(grads)};
 }
 

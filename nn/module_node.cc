@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/module_node.h"
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
@@ -61,6 +62,25 @@ bool has_buffers(const Node& node) {
     if (s.variable->buffer) return true;
   }
   return false;
+}
+
+std::string lazy_layers(Node& root) {
+  const std::vector<Node*> all = nodes(root);
+  if (std::none_of(all.begin(), all.end(), [](const Node* n) { return bool(n->make); })) return "";
+  std::string out;
+  for (const auto& [path, node] : named_nodes(root.shared_from_this())) {
+    if (!node->make) continue;
+    out += (out.empty() ? "" : ", ") + (path.empty() ? "" : "'" + path + "' ") +
+           (path.empty() ? node->type : "(" + node->type + ")");
+  }
+  return out;
+}
+
+void check_made(const char* op, Node& root) {
+  const std::string lazy = lazy_layers(root);
+  if (lazy.empty()) return;
+  throw ValueError(std::string(op) + ": lazy layers have no arrays until they are called: " + lazy +
+                   "; call the module once before, at an example");
 }
 
 void check_part_name(const std::string& op, const std::string& name) {

@@ -146,6 +146,12 @@ std::vector<std::pair<std::string, std::shared_ptr<Node>>> named_nodes(
 /// Whether the node has arrays of its own that are not trained.
 bool has_buffers(const Node& node);
 
+/// The lazy layers at and below the node that have not been called, "'fc' (LazyLinear)"; "" where
+/// there are none.
+std::string lazy_layers(Node& root);
+/// Throws ValueError, naming `op`, where there are some.
+void check_made(const char* op, Node& root);
+
 /// Throws ValueError, naming `op`, for a name that is empty or holds a dot.
 void check_part_name(const std::string& op, const std::string& name);
 /// The names of the parts for messages: "'fc', 'norm'", or "none".

@@ -20,9 +20,11 @@ using internal::Variable;
 
 NamedArrays collect(Node& root, bool buffers, bool trainable_only = false) {
   NamedArrays out;
+  out.set_holds_buffers(buffers);
+  const internal::ValuesNow now(root);
   for (const Place& p : internal::places(root)) {
     const Variable& v = p.variable();
-    if (v.buffer == buffers && (!trainable_only || v.requires_grad)) out.insert(p.name, v.value);
+    if (v.buffer == buffers && (!trainable_only || v.requires_grad)) out.insert(p.name, now(v));
   }
   return out;
 }
@@ -49,8 +51,7 @@ Array find_array(const std::string& op, Node& root, const std::string& path, boo
         op + ": '" + path + "' is a " +
         (v.buffer ? "buffer; read it with get_buffer" : "parameter; read it with get_parameter"));
   }
-  const internal::Call* call = internal::CallScope::current();
-  return call != nullptr ? call->value(v) : v.value;
+  return internal::ValuesNow(root)(v);
 }
 
 template <class Hook>
@@ -86,7 +87,10 @@ ModuleRef ModuleRef::seed(const Key& key) const {
 }
 
 NamedArrays ModuleRef::named_parameters() const { return collect(*node_, false); }
-NamedArrays ModuleRef::trainable_parameters() const { return collect(*node_, false, true); }
+NamedArrays ModuleRef::trainable_parameters() const {
+  internal::check_made("trainable_parameters", *node_);
+  return internal::trainable_arrays(*node_);
+}
 NamedArrays ModuleRef::named_buffers() const { return collect(*node_, true); }
 
 Array ModuleRef::get_parameter(const std::string& path, Loc loc) const {
@@ -329,6 +333,8 @@ std::ostream& operator<<(std::ostream& out, const ModuleRef& module) {
 }
 
 namespace internal {
+
+NamedArrays trainable_arrays(Node& root) { return collect(root, false, true); }
 
 std::shared_ptr<Node> find_node(const std::shared_ptr<Node>& root, const std::string& path) {
   std::shared_ptr<Node> node = root;

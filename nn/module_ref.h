@@ -35,8 +35,9 @@ struct LoadOptions {
 /// Options of state_dict.
 struct StateOptions {
   std::string prefix{};  ///< what each name begins with: "backbone."
-  /// Recurrent layers under PyTorch's names, rnn.weight_ih_l0 for rnn.cells.0.weight_ih, so that it
-  /// loads there; load_state_dict knows both. All other names are PyTorch's anyway.
+  /// Recurrent layers and class weights of losses under PyTorch's names, rnn.weight_ih_l0 for
+  /// rnn.cells.0.weight_ih and loss.weight for loss.options.weight, so that it loads there;
+  /// load_state_dict knows both. All other names are PyTorch's anyway.
   bool torch_names = false;
 };
 
@@ -80,9 +81,11 @@ class ModuleRef {
 
   /// Name -> array in the order of registration: own ones, then those of the children. An array
   /// with several names (a module that is registered twice, tied weights) counts once, under its
-  /// first name.
+  /// first name. In a call and in the loss of a training step their values in it, so that what a
+  /// loss makes of them has a gradient. Those of lazy layers are missing until the first call.
   NamedArrays named_parameters() const;
-  /// Those of the parameters that requires_grad() has not frozen.
+  /// Those of the parameters that requires_grad() has not frozen. Throws ValueError where a lazy
+  /// layer has not been called yet.
   NamedArrays trainable_parameters() const;
   /// The same for what is not trained: running statistics, data of keys.
   NamedArrays named_buffers() const;
@@ -155,10 +158,14 @@ class ModuleRef {
   /// Parameters and persistent buffers, each module's own ones together: what PyTorch's state_dict
   /// has. An array with several names stands under each of them. A module that overrides
   /// get_extra_state() or state_version() has "_extra_state" or "_version" behind its path too.
-  NamedArrays state_dict(const StateOptions& options = {}) const;
+  /// In a call and in the loss of a training step as named_parameters().
+  /// Throws ValueError where a lazy layer has not been called yet.
+  NamedArrays state_dict(const StateOptions& options = {}, Loc loc = Loc::current()) const;
   /// Takes over the arrays of `state` by name, converted to the dtype of the module's own. Throws
   /// TreeError or ShapeError, listing all that does not fit, or TracerError for traced values, and
-  /// changes nothing then. Of several names of one array the last counts. A part of an earlier
+  /// changes nothing then. Of several names of one array the last counts. The count of batches
+  /// (num_batches_tracked) may be missing beside running statistics, as in files of PyTorch before
+  /// 0.4.1; it stays what it is then. A part of an earlier
   /// version goes through the module's upgrade_state() first, the outer module's before those of
   /// its parts; ValueError for a later version than the module's.
   LoadReport load_state_dict(const NamedArrays& state, const LoadOptions& options = {},
@@ -205,9 +212,11 @@ class ModuleRef {
 
 namespace internal {
 
-/// Module::load_state_dict for those places; `report` has what was found before.
-LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
+/// Module::load_state_dict for those places of the root; `report` has what was found before.
+LoadReport load(Node& root, const std::vector<Place>& places, const NamedArrays& state,
                 const LoadOptions& options, LoadReport report = {});
+/// ModuleRef::trainable_parameters() without its check.
+NamedArrays trainable_arrays(Node& root);
 /// The node of that path. Throws TreeError.
 std::shared_ptr<Node> find_node(const std::shared_ptr<Node>& root, const std::string& path);
 /// Throws TreeError: the part is another layer, or none.

@@ -21,9 +21,22 @@ NamedArrays without_prefix(const NamedArrays& state, const std::string& prefix) 
   return out;
 }
 
-// The array of a recurrent layer under PyTorch's name, or null. That the layer goes both ways is
-// seen from the names that there are.
-const Array* find_torch(const NamedArrays& state, const std::string& path) {
+// The path without "options." where it ends in the class weights of a loss. A layer of the user's
+// may have an array of that name beside them.
+std::string without_options(const Place& place, const std::string& path) {
+  const std::string& own = place.node->slots[place.slot].name;
+  if ((own != "options.weight" && own != "options.pos_weight") || !path.ends_with(own)) return path;
+  const std::string name = own.substr(own.find('.') + 1);
+  for (const Node::Slot& s : place.node->slots) {
+    if (s.name == name) return path;
+  }
+  return path.substr(0, path.size() - own.size()) + name;
+}
+
+// The array of a recurrent layer or loss under PyTorch's name, or null. That the layer goes both
+// ways is seen from the names that there are.
+const Array* find_torch(const NamedArrays& state, const Place& place, const std::string& path) {
+  if (const std::string name = without_options(place, path); name != path) return state.find(name);
   const std::string name = torch_name(path, false);
   if (name == path) return nullptr;
   const bool both = state.contains(name.substr(0, name.rfind("_l")) + "_l0_reverse");
@@ -81,9 +94,19 @@ NamedArrays upgraded(const NamedArrays& state, const std::string& prefix, const 
   return out;
 }
 
+// Takes out what is missing and may be: counts of batches whose statistics are there.
+void forgive_counts(std::vector<std::string>& missing) {
+  const std::set<std::string> all(missing.begin(), missing.end());
+  std::erase_if(missing, [&](const std::string& name) {
+    static const std::string kCount = "num_batches_tracked";
+    if (!name.ends_with(kCount)) return false;
+    return all.count(name.substr(0, name.size() - kCount.size()) + "running_mean") == 0;
+  });
+}
+
 }  // namespace
 
-LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
+LoadReport load(Node& root, const std::vector<Place>& places, const NamedArrays& state,
                 const LoadOptions& options, LoadReport report) {
   std::string problems;
   std::vector<std::pair<Place, Array>> loaded;
@@ -92,7 +115,7 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
   for (const Place& p : places) {
     const std::string name = options.rename ? options.rename(p.name) : p.name;
     const Array* found = finder.find(name);
-    if (found == nullptr) found = find_torch(state, name);
+    if (found == nullptr) found = find_torch(state, p, name);
     if (found == nullptr) {
       report.missing.push_back(p.name);
       continue;
@@ -118,12 +141,19 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
   for (const auto& [name, value] : state) {
     if (used.count(&value) == 0) report.unexpected.push_back(name);
   }
-  if (!problems.empty()) throw ShapeError("load_state_dict: shapes differ:" + problems);
-  if (options.strict && !(report.missing.empty() && report.unexpected.empty())) {
-    std::string text = "load_state_dict: the names differ";
-    for (const std::string& n : report.missing) text += "\n  missing: " + n;
-    for (const std::string& n : report.unexpected) text += "\n  unexpected: " + n;
-    throw TreeError(text + "\n  load with {.strict = false} to take over what fits");
+  forgive_counts(report.missing);
+  std::string names;
+  if (options.strict) {
+    for (const std::string& n : report.missing) names += "\n  missing: " + n;
+    for (const std::string& n : report.unexpected) names += "\n  unexpected: " + n;
+  }
+  if (!problems.empty()) throw ShapeError("load_state_dict: shapes differ:" + problems + names);
+  if (!names.empty()) {
+    if (const std::string lazy = lazy_layers(root); !lazy.empty())
+      names += "\n  lazy layers have no arrays until they are called: " + lazy +
+               "; call the module once before, at an example";
+    throw TreeError("load_state_dict: the names differ" + names +
+                    "\n  load with {.strict = false} to take over what fits");
   }
   for (auto& [place, value] : loaded) place.variable().value = std::move(value);
   return report;
@@ -131,16 +161,20 @@ LoadReport load(const std::vector<Place>& places, const NamedArrays& state,
 
 }  // namespace internal
 
-NamedArrays ModuleRef::state_dict(const StateOptions& options) const {
+NamedArrays ModuleRef::state_dict(const StateOptions& options, Loc loc) const {
+  const LocScope at(loc);
+  internal::check_made("state_dict", *node_);
+  const internal::ValuesNow now(*node_);
   NamedArrays out;
   for (const internal::Place& p : internal::places(*node_, internal::Names::kAll)) {
     if (!p.variable().persistent) continue;
     std::string name = p.name;
+    if (options.torch_names) name = internal::without_options(p, name);
     if (options.torch_names && torch_name(name, false) != name) {
       name = torch_name(
           name, internal::is_bidirectional(p.node->layer.get(), p.node->slots[p.slot].name));
     }
-    out.insert(options.prefix + name, p.variable().value);
+    out.insert(options.prefix + name, now(p.variable()));
   }
   for (const auto& [prefix, owner] : internal::owners(node_)) {
     const std::string begin = options.prefix + prefix;
@@ -172,7 +206,7 @@ LoadReport ModuleRef::load_state_dict(const NamedArrays& state, const LoadOption
       report.missing.push_back(name);
     }
   }
-  report = internal::load(places, own, options, std::move(report));
+  report = internal::load(*node_, places, own, options, std::move(report));
   for (const auto& [owner, extra] : extras) owner->set_extra_state(extra);
   return report;
 }

@@ -2,7 +2,9 @@
 #include "spruce/nn/pad.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/rearrange.h"
+#include "spruce/core/ranges.h"
 
 namespace spruce::nn {
 namespace {
@@ -51,6 +54,19 @@ PadMode pad_mode(PaddingMode mode) {
   }
 }
 
+// Integers hold whole numbers within their range.
+void check_value(const char* op, const Array& x, double value) {
+  visit_dtype(x.dtype(), [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      const double low = static_cast<double>(std::numeric_limits<T>::min()),
+                   end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      if (value == std::trunc(value) && value >= low && value < end) return;
+      throw ValueError(std::string(op) + ": the value " + spruce::internal::number_text(value) +
+                       " does not fit in " + to_string(x.aval()) + "; convert x with astype");
+    }
+  });
+}
+
 }  // namespace
 
 namespace internal {
@@ -61,6 +77,7 @@ Array padded(const char* op, const Array& x, const Shape& low, const Shape& high
   std::vector<std::pair<int64_t, int64_t>> widths(static_cast<size_t>(x.rank()), {0, 0});
   std::vector<Index> kept{ellipsis};
   bool cuts = false;
+  if (mode == PaddingMode::kConstant) check_value(op, x, value);
   for (int i = 0; i < low.rank(); ++i) {
     check_axis(op, x, low[i], high[i], lead + i, mode);
     widths[static_cast<size_t>(lead + i)] = {std::max<int64_t>(low[i], 0),

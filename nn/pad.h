@@ -26,7 +26,8 @@ struct PaddingOptions {
 /// of the one before it, and so on: pad(x, {1, 2}) makes f[n, w] f[n, w + 3]. Negative numbers take
 /// elements away, in the mode kConstant. Throws ShapeError for an odd number of entries, more than
 /// two for each axis, more than there is to take away, a mirror that is not smaller than its axis,
-/// and a circle that is longer; ValueError for negative numbers in other modes.
+/// and a circle that is longer; ValueError for negative numbers in other modes, and for a value
+/// that an integer x cannot hold.
 inline constexpr struct PadFunction {
   Array operator()(const Array& x, const Shape& padding, const PaddingOptions& options = {},
                    Loc loc = Loc::current()) const;

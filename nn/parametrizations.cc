@@ -17,6 +17,7 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/array_loop.h"
 #include "spruce/nn/similarity.h"
+#include "spruce/nn/wide.h"
 #include "spruce/transforms/derive/stop_gradient.h"
 #include "spruce/transforms/implicit/linear_solve.h"
 
@@ -40,7 +41,7 @@ Array norms_of(const char* op, const Array& v, const WeightNormOptions& o) {
   const int kept = o.dim ? checked_axis(op, *o.dim, v) : -1;
   for (int i = 0; i < v.rank(); ++i)
     if (i != kept) axes.push_back(i);
-  return sqrt(sum(square(v), axes, {.keepdims = true}));
+  return sqrt(sum(square(internal::wide(v)), axes, {.keepdims = true}));
 }
 
 Array matrix_of(const char* op, const Array& weight, Axis dim) {
@@ -133,13 +134,13 @@ Array WeightNormFunction::operator()(const Array& g, const Array& v, const Weigh
     throw ShapeError("weight_norm: v " + to_string(v.aval()) + " needs g f" +
                      to_string(norms.shape()) + ", got " + to_string(g.aval()));
   }
-  return v * (g / norms);
+  return internal::narrow(v * (g / norms), promote(v.dtype(), g.dtype()));
 }
 
 WeightNormParts weight_norm_parts(const Array& weight, const WeightNormOptions& o, Loc loc) {
   const OpScope at("weight_norm_parts", loc);
   spruce::internal::require_defined("weight_norm_parts", "weight", weight);
-  return {norms_of("weight_norm_parts", weight, o), weight};
+  return {internal::narrow(norms_of("weight_norm_parts", weight, o), weight.dtype()), weight};
 }
 
 SpectralNormResult SpectralNormFunction::operator()(const Array& weight,

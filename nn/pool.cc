@@ -9,6 +9,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/observe.h"
 #include "spruce/nn/pool_windows.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 namespace {
@@ -25,16 +26,18 @@ Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel
                const AvgPoolOptions& o) {
   const internal::PoolWindows w =
       internal::pool_windows(op, rank, x, kernel, o.stride, o.padding, 1, o.ceil_mode);
-  const Array total = reduce_window_sum(x, internal::window_params(w, x.rank(), true));
+  const Array total =
+      reduce_window_sum(internal::wide(x), internal::window_params(w, x.rank(), true));
+  const auto over = [&](const Array& size) { return internal::narrow(total / size, x.dtype()); };
   if (o.divisor_override.has_value()) {
     if (*o.divisor_override == 0)
       throw ValueError(std::string(op) + ": divisor_override is 0, it must be another number");
-    return total / static_cast<double>(*o.divisor_override);
+    return over(static_cast<double>(*o.divisor_override));
   }
   bool extra = false;
   for (const int64_t e : w.extra) extra = extra || e > 0;
   if (!extra && (o.count_include_pad || w.padding == Shape::filled(rank, 0))) {
-    return total / astype(Array(static_cast<float>(w.kernel.numel())), x.dtype());
+    return over(astype(Array(static_cast<float>(w.kernel.numel())), total.dtype()));
   }
   // How many elements each window holds: with padding counted, ones over the padded input.
   const spruce::internal::SameDevice here(x);
@@ -43,8 +46,8 @@ Array avg_pool(const char* op, int rank, const Array& x, const WindowArg& kernel
     shape[x.rank() - rank + i] =
         x.shape()[x.rank() - rank + i] + (o.count_include_pad ? 2 * w.padding[i] : 0);
   }
-  return total / reduce_window_sum(ones(shape, x.dtype()),
-                                   internal::window_params(w, x.rank(), !o.count_include_pad));
+  return over(reduce_window_sum(ones(shape, total.dtype()),
+                                internal::window_params(w, x.rank(), !o.count_include_pad)));
 }
 
 template <class Layer>

@@ -9,7 +9,8 @@
 
 namespace spruce::nn {
 
-/// Options of max_pool1d, max_pool2d and max_pool3d.
+/// Options of max_pool1d, max_pool2d and max_pool3d. With ceil_mode a window may be larger than the
+/// padded input, by less than its stride.
 struct MaxPoolOptions {
   WindowArg stride = Shape{};  ///< empty: the size of the window
   WindowArg padding = 0;       ///< at most half of the window
@@ -33,7 +34,7 @@ inline constexpr struct MaxPool3dFunction {
                    Loc loc = Loc::current()) const;
 } max_pool3d{};
 
-/// Options of avg_pool1d, avg_pool2d and avg_pool3d.
+/// Options of avg_pool1d, avg_pool2d and avg_pool3d; ceil_mode as in MaxPoolOptions.
 struct AvgPoolOptions {
   WindowArg stride = Shape{};                    ///< empty: the size of the window
   WindowArg padding = 0;                         ///< at most half of the window
@@ -41,8 +42,8 @@ struct AvgPoolOptions {
   bool count_include_pad = true;                 ///< whether padding counts in the divisor
   std::optional<int64_t> divisor_override = {};  ///< the divisor, whatever the window holds
 };
-/// The mean of each window over the last axis of f[n, c, d] or f[c, d]. Throws ShapeError,
-/// and ValueError for a divisor_override of 0.
+/// The mean of each window over the last axis of f[n, c, d] or f[c, d]; of f16 and bf16 summed in
+/// f32. Throws ShapeError, and ValueError for a divisor_override of 0.
 inline constexpr struct AvgPool1dFunction {
   Array operator()(const Array& x, const WindowArg& kernel, const AvgPoolOptions& options = {},
                    Loc loc = Loc::current()) const;

@@ -37,12 +37,17 @@ PoolWindows pool_windows(const char* op, int rank, const Array& x, const WindowA
     const int64_t size = x.shape()[x.rank() - rank + i],
                   reach = w.dilation[i] * (w.kernel[i] - 1) + 1;
     const int64_t free = size + 2 * w.padding[i] - reach;
-    if (free < 0) {
-      throw ShapeError(std::string(op) + ": the window " + to_string(w.kernel) +
-                       " is larger than the padded input " + to_string(x.aval()));
+    // How far behind the input windows may end.
+    const int64_t behind = ceil_mode && size > 0 ? w.stride[i] - 1 : 0;
+    if (free + behind < 0) {
+      const std::string dilation =
+          reach == w.kernel[i] ? "" : " with dilation " + to_string(w.dilation);
+      throw ShapeError(std::string(op) + ": the window " + to_string(w.kernel) + dilation +
+                       " is larger than the padded input " + to_string(x.aval()) +
+                       (ceil_mode ? " by the stride " + to_string(w.stride) + " or more" : ""));
     }
     if (ceil_mode) {
-      int64_t count = (free + w.stride[i] - 1) / w.stride[i] + 1;
+      int64_t count = (free + behind) / w.stride[i] + 1;
       if ((count - 1) * w.stride[i] >= size + w.padding[i]) --count;  // a window must begin inside
       w.extra[i] = std::max<int64_t>(0, (count - 1) * w.stride[i] - free);
     }

@@ -15,12 +15,13 @@
 #include "spruce/nn/activations.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/nn/wide.h"
 #include "spruce/transforms/derive/custom.h"
 #include "spruce/transforms/derive/stop_gradient.h"
 
 namespace spruce::nn {
 
-using internal::reduced, internal::require_same_shape;
+using internal::narrow, internal::reduced, internal::require_same_shape, internal::wide;
 using spruce::internal::check_range, spruce::internal::Range;
 
 namespace {
@@ -105,16 +106,17 @@ Array GaussianNllLossFunction::operator()(const Array& input, const Array& targe
   require_same_shape("gaussian_nll_loss", input, target);
   spruce::internal::require_defined("gaussian_nll_loss", "var", var);
   check_range("gaussian_nll_loss", "eps", o.eps, Range::kPositive);
-  const Array given = variance_of(input, var);
+  const Array given = variance_of(input, wide(var));
   if (!may_be_within(given, 0, std::numeric_limits<double>::infinity())) {
     throw ValueError("gaussian_nll_loss: var " + to_string(var.aval()) +
                      " holds a negative number; variances are at least 0, for instance "
                      "softplus(x)");
   }
   const Array v = given + stop_gradient(maximum(given, o.eps) - given);
-  Array losses = 0.5 * (log(v) + square(input - target) / v);
+  Array losses = 0.5 * (log(v) + square(wide(input) - wide(target)) / v);
   if (o.full) losses = losses + 0.5 * std::log(2 * std::numbers::pi);
-  return reduced(losses, o.reduction);
+  const Dtype dtype = internal::common_dtype(input, target);
+  return narrow(reduced(losses, o.reduction), promote(dtype, false, var.dtype(), var.aval().weak));
 }
 
 Array SigmoidFocalLossFunction::operator()(const Array& input, const Array& target,
@@ -144,9 +146,10 @@ Array DiceLossFunction::operator()(const Array& input, const Array& target, cons
                      "; give one example a first axis by expand_dims(x, 0)");
   }
   const int64_t n = input.shape()[0], each = n == 0 ? 0 : input.size() / n;
-  const Array p = reshape(input, {n, each}), t = reshape(astype(target, input.dtype()), {n, each});
+  const Array p = reshape(wide(input), {n, each}),
+              t = reshape(astype(target, p.dtype()), {n, each});
   const Array losses = 1 - (2 * sum(p * t, -1) + o.smooth) / (sum(p, -1) + sum(t, -1) + o.smooth);
-  return reduced(losses, o.reduction);
+  return narrow(reduced(losses, o.reduction), input.dtype());
 }
 
 Array GeneralizedKlDivergenceFunction::operator()(const Array& input, const Array& target,

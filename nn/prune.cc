@@ -18,6 +18,7 @@
 #include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn::prune {
 namespace {
@@ -129,7 +130,7 @@ Array ln_structured(const Array& weight, Amount amount, double n, int dim, const
   }
   const int axis = axis_of(op, weight, dim);
   const Axes others = rules::other_axes(weight.rank(), {axis});
-  const Array size = abs(looked_at(weight, o));
+  const Array size = abs(internal::wide(looked_at(weight, o)));
   // The root of the sum keeps the order.
   const Array norms = std::isinf(n) ? max(size, others) : sum(power(size, n), others);
   return structured(op, norms, weight, amount, axis, o);

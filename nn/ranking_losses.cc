@@ -9,6 +9,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 
@@ -30,7 +31,9 @@ Array RankingSoftmaxLossFunction::operator()(const Array& input, const Array& ta
   const Array logs = internal::masked_log_softmax(input, -1, counts);
   const Array losses = -sum(where(counts, relevance * logs, 0), -1);
   if (o.reduction != Reduction::kMean) return internal::reduced(losses, o.reduction);
-  return sum(losses) / astype(maximum(count_nonzero(any(counts, -1)), 1), input.dtype());
+  const Array total = sum(internal::wide(losses));
+  const Array count = maximum(count_nonzero(any(counts, -1)), 1);
+  return internal::narrow(total / astype(count, total.dtype()), input.dtype());
 }
 
 }  // namespace spruce::nn

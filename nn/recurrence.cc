@@ -220,6 +220,8 @@ SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceCon
   }
   complete_state(c.op, cells[0].state_sizes(), lead, x.dtype(), state);
   const Array counts = steps_that_count(c, steps);
+  // What does not count may be NaN, and 0 times it would reach the gradients of weights.
+  if (counts.defined()) sequence = where(counts, sequence, 0);
 
   std::vector<std::vector<Array>> last(state.size());
   for (size_t k = 0; k < cells.size(); k += directions) {

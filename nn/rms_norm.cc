@@ -13,6 +13,7 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 
@@ -67,9 +68,10 @@ Array LocalResponseNormFunction::operator()(const Array& x, int64_t size,
   p.window = {1, size, 1};
   p.padding_low = {0, size / 2, 0};
   p.padding_high = {0, (size - 1) / 2, 0};
-  const Array squares = reduce_window_sum(reshape(square(x), {n, channels, rest}), p);
+  const Array given = internal::wide(x);
+  const Array squares = reduce_window_sum(reshape(square(given), {n, channels, rest}), p);
   const Array divisor = o.k + o.alpha / static_cast<double>(size) * squares;
-  return x / reshape(power(divisor, o.beta), x.shape());
+  return internal::narrow(given / reshape(power(divisor, o.beta), x.shape()), x.dtype());
 }
 
 RMSNorm RMSNorm::init(const Shape& normalized_shape, const RmsNormLayerOptions& o, Loc loc) {

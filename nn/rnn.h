@@ -13,8 +13,8 @@ namespace spruce::nn {
 
 /// Which steps of the sequences of a batch count, where they have different lengths: lengths or a
 /// mask, not both. The results are those of PyTorch's pack_padded_sequence: at the other steps the
-/// output is zero and the state stays; a cell that goes backward begins at the last step that
-/// counts. The order of the batch is free.
+/// output is zero and the state stays, whatever x holds there, NaN too; a cell that goes backward
+/// begins at the last step that counts. The order of the batch is free.
 struct SequenceOptions {
   Array lengths = {};  ///< integers [n] ([] for a sequence without n): the first so many steps
   Array mask = {};  ///< bool [t, n], [n, t] with batch_first, [t] without n: true where one counts

@@ -10,10 +10,11 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 
-using internal::reduced, internal::require_same_shape;
+using internal::narrow, internal::reduced, internal::require_same_shape, internal::wide;
 
 namespace {
 
@@ -40,10 +41,10 @@ Array BinaryDiceLossFunction::operator()(const Array& input, const Array& target
   const OpScope at("binary_dice_loss", loc);
   check("binary_dice_loss", input, target, o.smooth, 1);
   const int64_t n = input.shape()[0], each = n == 0 ? 0 : input.size() / n;
-  const Array p = o.apply_sigmoid ? nn::sigmoid(input) : input;
-  const auto in_rows = [&](const Array& x) { return reshape(x, {n, each, 1}); };
-  const Array losses = dice(in_rows(p), in_rows(astype(target, input.dtype())), o.smooth);
-  return reduced(squeeze(losses, -1), o.reduction);
+  const Array x = wide(input), p = o.apply_sigmoid ? nn::sigmoid(x) : x;
+  const auto in_rows = [&](const Array& a) { return reshape(a, {n, each, 1}); };
+  const Array losses = dice(in_rows(p), in_rows(astype(target, x.dtype())), o.smooth);
+  return narrow(reduced(squeeze(losses, -1), o.reduction), input.dtype());
 }
 
 Array MulticlassGeneralizedDiceLossFunction::operator()(const Array& input, const Array& target,
@@ -54,14 +55,14 @@ Array MulticlassGeneralizedDiceLossFunction::operator()(const Array& input, cons
   check(name, input, target, o.smooth, 2);
   const int64_t n = input.shape()[0], classes = input.shape().back(),
                 each = input.size() == 0 ? 0 : input.size() / (n * classes);
-  Array p = input;
-  if (o.apply_softmax) p = classes == 1 ? nn::sigmoid(input) : softmax(input);
+  Array p = wide(input);
+  if (o.apply_softmax) p = classes == 1 ? nn::sigmoid(p) : softmax(p);
   const auto in_rows = [&](const Array& x) { return reshape(x, {n, each, classes}); };
-  const Array t = in_rows(astype(target, input.dtype()));
+  const Array t = in_rows(astype(target, p.dtype()));
   const Array weights = 1 / (square(sum(t, {0, 1})) + 1e-7);
   Array losses = dice(in_rows(p), t, o.smooth) * (weights / mean(weights));
   if (o.ignore_background && classes > 1) losses = losses[{slice(), slice(1, none)}];
-  return mean(losses);
+  return narrow(mean(losses), input.dtype());
 }
 
 }  // namespace spruce::nn

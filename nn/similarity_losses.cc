@@ -14,9 +14,11 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/loss_parts.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 
+using internal::narrow, internal::wide;
 using spruce::internal::check_range, spruce::internal::Range;
 
 namespace {
@@ -41,14 +43,14 @@ Array CosineDistanceFunction::operator()(const Array& input, const Array& target
   const OpScope at("cosine_distance", loc);
   internal::require_same_shape("cosine_distance", input, target);
   check_range("cosine_distance", "epsilon", o.epsilon, Range::kNotNegative);
-  Array x = input, y = astype(target, input.dtype());
+  Array x = wide(input), y = astype(target, x.dtype());
   if (o.where.defined()) {
     const Array counts = internal::elements_that_count("cosine_distance", o.where, input);
     x = where(counts, x, 0);
     y = where(counts, y, 0);
   }
   const Array cosine = sum(unit(x, o.axis, o.epsilon) * unit(y, o.axis, o.epsilon), o.axis);
-  return internal::reduced(1 - cosine, o.reduction);
+  return narrow(internal::reduced(1 - cosine, o.reduction), input.dtype());
 }
 
 Array NtxentFunction::operator()(const Array& input, const Array& target, const NtxentOptions& o,
@@ -67,7 +69,7 @@ Array NtxentFunction::operator()(const Array& input, const Array& target, const 
                      to_string(target.aval()) + "; they must be f[n, d] and i[n]");
   }
   const int64_t n = input.shape()[0];
-  const Array units = unit(input, -1, spacing(input.dtype()));
+  const Array units = unit(wide(input), -1, spacing(input.dtype()));
   const Array cosines = matmul(units, transpose(units)) / o.temperature;
   const Array alike = expand_dims(target, 1) == expand_dims(target, 0);
   const Array pairs = alike & (expand_dims(arange(n), 1) != arange(n));
@@ -77,7 +79,8 @@ Array NtxentFunction::operator()(const Array& input, const Array& target, const 
       logsumexp(where(others | alone, cosines, -std::numeric_limits<double>::infinity()), 1,
                 {.keepdims = true});
   const Array terms = where(alone, 0, -logsigmoid(cosines - sums));
-  return sum(where(pairs, terms, 0)) / astype(count_nonzero(pairs), input.dtype());
+  const Array total = sum(where(pairs, terms, 0));
+  return narrow(total / astype(count_nonzero(pairs), total.dtype()), input.dtype());
 }
 
 }  // namespace spruce::nn

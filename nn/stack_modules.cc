@@ -60,6 +60,7 @@ NamedArrays stack_named(const std::vector<NamedArrays>& all) {
     }
     out.insert(all[0].name(k), stack(values));
   }
+  out.set_holds_buffers(!all.empty() && all[0].holds_buffers());
   return out;
 }
 
@@ -69,6 +70,7 @@ NamedArrays unstack_module(const NamedArrays& stacked, int64_t i, Loc loc) {
   const LocScope at(loc);
   NamedArrays out;
   for (const auto& [name, value] : stacked) out.insert(name, value[i]);
+  out.set_holds_buffers(stacked.holds_buffers());
   return out;
 }
 

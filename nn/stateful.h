@@ -52,8 +52,10 @@ class Stateful : public ModuleRef {
   L layer(Loc loc = Loc::current()) const {
     const LocScope at(loc);
     if (node_ == nullptr || node_->layer == nullptr) internal::throw_no_layer();
-    const internal::Call* call = internal::CallScope::current();
-    return tree::unflatten(original(), call != nullptr ? call->values(*node_) : own_values());
+    const internal::ValuesNow now(*node_);
+    std::vector<Array> values;
+    for (const internal::Node::Slot& s : node_->slots) values.push_back(now(*s.variable));
+    return tree::unflatten(original(), values);
   }
 
   /// Of the library: the call, of a line that is known.
@@ -96,11 +98,6 @@ class Stateful : public ModuleRef {
   }
   const L& original() const {
     return static_cast<const internal::LayerOf<L>&>(*node_->layer).layer;
-  }
-  std::vector<Array> own_values() const {
-    std::vector<Array> out;
-    for (const internal::Node::Slot& s : node_->slots) out.push_back(s.variable->value);
-    return out;
   }
 };
 

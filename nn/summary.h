@@ -49,11 +49,13 @@ struct Summary {
 namespace internal {
 Summary summary_of(const LayerObserver& observer, const std::vector<tree::Entry>& entries);
 
-// An argument of the model: the arrays among them are traced.
+// An argument of the model: the arrays among them are traced, and a context is a copy.
 template <class T>
 decltype(auto) argument(T& given, const std::vector<Array>& traced, size_t& next) {
   if constexpr (std::is_same_v<std::remove_const_t<T>, Array>)
     return Array(traced[next++]);
+  else if constexpr (std::is_same_v<std::remove_const_t<T>, Context>)
+    return Context(given);
   else
     return (given);
 }
@@ -61,8 +63,8 @@ decltype(auto) argument(T& given, const std::vector<Array>& traced, size_t& next
 
 /// The layers of model(inputs...) with the shapes of their outputs, parameters and multiply-adds:
 /// std::cout << nn::summary(model, x). The model is traced, not run: inputs that are arrays count
-/// by shape and dtype alone. Layers are found as by capture(). Products outside of layers, such as
-/// nn::linear in a model's own code, are not counted.
+/// by shape and dtype alone, and a context stays as it is. Layers are found as by capture().
+/// Products outside of layers, such as nn::linear in a model's own code, are not counted.
 template <class M, class... In>
 Summary summary(const M& model, In&&... inputs) {
   const auto& parts = internal::observed_tree(model);

@@ -18,7 +18,7 @@ class WindowArg {
   template <std::integral T>
   constexpr WindowArg(T all) : values_{static_cast<int64_t>(all)}, single_(true) {}
   /// One number for each spatial axis, in the order of the axes.
-  constexpr WindowArg(std::initializer_list<int64_t> each) : values_(each) {}
+  constexpr WindowArg(std::initializer_list<ShapeEntry> each) : values_(each) {}
   /// The same from a list.
   constexpr WindowArg(const Shape& each) : values_(each) {}
 
@@ -44,7 +44,7 @@ class PaddingArg {
   template <std::integral T>
   PaddingArg(T all) : values_(all) {}
   /// One number for each spatial axis, before and behind it.
-  PaddingArg(std::initializer_list<int64_t> each) : values_(each) {}
+  PaddingArg(std::initializer_list<ShapeEntry> each) : values_(each) {}
   /// "same" or "valid"; another name throws ValueError where it is used.
   PaddingArg(const char* name) : values_(0), name_(name) {}
 

@@ -9,7 +9,7 @@ using spruce::internal::Range;
 // |x| over a unit, with axes of size 1 that broadcast to x.
 Array unit_norm(const Array& x, const AxisArg& axes) {
   const auto norm = [&](const AxisArg& over) {
-    return sqrt(sum(square(x), over, {.keepdims = true}));
+    return internal::safe_root(sum(square(x), over, {.keepdims = true}));
   };
   if (!axes.all()) return norm(axes);
   int longer = 0;  // axes that are not of size 1
@@ -21,6 +21,15 @@ Array unit_norm(const Array& x, const AxisArg& axes) {
 }
 
 }  // namespace
+
+namespace internal {
+
+Array safe_root(const Array& x) {
+  const Array none = x == 0.0f;
+  return where(none, x, sqrt(where(none, ones_like(x), x)));
+}
+
+}  // namespace internal
 
 Array unitwise_norm(const Array& x, const AxisArg& axes, Loc loc) {
   const OpScope at("unitwise_norm", loc);
@@ -56,10 +65,11 @@ ClipByBlockRms clip_by_block_rms(Hyperparam threshold, Loc loc) {
   return {std::move(threshold)};
 }
 
-Array AdaptiveGradClip::clipped(const Array& g, const Array& p) const {
+Array AdaptiveGradClip::clipped(const Array& grad, const Array& param) const {
+  const Array g = internal::widened(grad), p = internal::widened(param);
   const Array norm = unit_norm(g, axes);
   const Array most = clipping * maximum(unit_norm(p, axes), eps.in(p.dtype()));
-  return where(norm < most, g, g * (most / maximum(norm, 1e-6)));
+  return astype(where(norm < most, g, g * (most / maximum(norm, 1e-6))), grad.dtype());
 }
 
 AdaptiveGradClip adaptive_grad_clip(AdaptiveGradClip options, Loc loc) {

@@ -6,12 +6,24 @@
 
 namespace spruce::optim {
 
+namespace internal {
+
+// f(x), computed in f32 where x is f16 or bf16.
+template <class F>
+Array in_wide(F&& f, const Array& x) {
+  return astype(f(widened(x)), x.dtype());
+}
+// The root of x >= 0, whose derivative at 0 is 0.
+Array safe_root(const Array& x);
+
+}  // namespace internal
+
 /// f32[], f64[] where there are f64 leaves: the root of the sum of squares over all floating leaves
-/// (buffers and integers left out), 0 without any.
+/// (buffers and integers left out), 0 without any. Its gradient where all are 0 is 0.
 template <class T>
 Array global_norm(const T& x, Loc loc = Loc::current()) {
   const LocScope at(loc);
-  return sqrt(internal::total([](const Array& a) { return sum(square(a)); }, x));
+  return internal::safe_root(internal::total([](const Array& a) { return sum(square(a)); }, x));
 }
 
 /// Scales the gradients down so that their global_norm is at most `max_norm` (Pascanu et al. 2013).
@@ -24,17 +36,19 @@ struct ClipByGlobalNorm {
     return {};
   }
   /// {gradients, no state}: as they are where their norm is below max_norm, else times max_norm /
-  /// norm. The parameters are not looked at.
+  /// norm (f16 and bf16 by way of f32). The parameters are not looked at.
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
     const OpScope at("clip_by_global_norm", loc);
     const Array norm = global_norm(grads), small = norm < max_norm.in(norm.dtype());
-    return {
-        map_trainable(
-            [&](const Array& g) { return where(small, g, g / astype(norm, g.dtype()) * max_norm); },
-            grads),
-        {}};
+    // What is not taken must not divide by 0.
+    const Array by = where(small, ones_like(norm), norm);
+    const auto clipped = [&](const Array& g) {
+      return where(small, g, g / astype(by, g.dtype()) * max_norm);
+    };
+    return {map_trainable([&](const Array& g) { return internal::in_wide(clipped, g); }, grads),
+            {}};
   }
 };
 /// Clipping as a part of chain(), in front of the optimizer. Throws ValueError unless max_norm is
@@ -78,16 +92,17 @@ struct ClipByBlockRms {
   EmptyState init(const T&) const {
     return {};
   }
-  /// {gradients / max(1, rms / threshold), no state}. The parameters are not looked at.
+  /// {gradients / max(1, rms / threshold), no state}; f16 and bf16 by way of f32. The parameters
+  /// are not looked at.
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
     const OpScope at("clip_by_block_rms", loc);
-    return {
-        map_trainable(
-            [&](const Array& g) { return g / maximum(1.0f, sqrt(mean(square(g))) / threshold); },
-            grads),
-        {}};
+    const auto clipped = [&](const Array& g) {
+      return g / maximum(1.0f, internal::safe_root(mean(square(g))) / threshold);
+    };
+    return {map_trainable([&](const Array& g) { return internal::in_wide(clipped, g); }, grads),
+            {}};
   }
 };
 /// Clipping of each array by itself as a part of chain(). Throws ValueError unless threshold is
@@ -129,7 +144,7 @@ struct AdaptiveGradClip {
   }
 
  private:
-  Array clipped(const Array& g, const Array& p) const;
+  Array clipped(const Array& grad, const Array& param) const;
 };
 
 /// Clipping unit by unit as a part of chain(), in front of the optimizer. Throws ValueError unless
@@ -148,13 +163,15 @@ struct NormalizeByUpdateNorm {
   EmptyState init(const T&) const {
     return {};
   }
-  /// {normalized gradients, no state}. The parameters are not looked at.
+  /// {normalized gradients, no state}; f16 and bf16 by way of f32. The parameters are not looked
+  /// at.
   template <class G, class P>
   std::pair<G, EmptyState> update(const G& grads, const EmptyState&, const P&,
                                   Loc loc = Loc::current()) const {
     const OpScope at("normalize_by_update_norm", loc);
     const Array norm = (global_norm(grads) + eps) / scale_factor;
-    return {map_trainable([&](const Array& g) { return g / astype(norm, g.dtype()); }, grads), {}};
+    const auto scaled = [&](const Array& g) { return g / astype(norm, g.dtype()); };
+    return {map_trainable([&](const Array& g) { return internal::in_wide(scaled, g); }, grads), {}};
   }
 };
 /// Normalized gradients as a part of chain(). Throws ValueError unless scale_factor is positive and

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules that rise as well as fall.
+#include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "spruce/core/ops/cumulative.h"
@@ -23,6 +25,15 @@ void check_onecycle(const char* op, float peak, double pct_start, float div_fact
   check_range(op, "final_div_factor", final_div_factor, Range::kPositive);
 }
 
+void check_phases(const char* op, int64_t steps, const std::vector<int64_t>& ends) {
+  if (std::adjacent_find(ends.begin(), ends.end(), std::greater_equal<>()) == ends.end()) return;
+  std::string text;
+  for (const int64_t end : ends) text += (text.empty() ? "" : ", ") + std::to_string(end);
+  throw ValueError(std::string(op) + ": of " + std::to_string(steps) +
+                   " steps the phases end at updates " + text +
+                   ", which do not rise; give more steps, or other shares");
+}
+
 }  // namespace
 
 Schedule linear_onecycle_schedule(int64_t steps, float peak, const OnecycleOptions& o, Loc loc) {
@@ -32,10 +43,12 @@ Schedule linear_onecycle_schedule(int64_t steps, float peak, const OnecycleOptio
   check_onecycle(name, peak, o.pct_start, o.div_factor, o.final_div_factor);
   check_range(name, "pct_final", o.pct_final, Range::kShare);
   const auto all = static_cast<double>(steps);
-  return piecewise_interpolate_schedule(
-      Interpolation::kLinear, peak / o.div_factor,
-      {static_cast<int64_t>(o.pct_start * all), static_cast<int64_t>(o.pct_final * all), steps},
-      {o.div_factor, 1 / o.div_factor, 1 / o.final_div_factor});
+  const auto rising = static_cast<int64_t>(o.pct_start * all),
+             falling = static_cast<int64_t>(o.pct_final * all);
+  check_phases(name, steps, {rising, falling, steps});
+  return piecewise_interpolate_schedule(Interpolation::kLinear, peak / o.div_factor,
+                                        {rising, falling, steps},
+                                        {o.div_factor, 1 / o.div_factor, 1 / o.final_div_factor});
 }
 
 Schedule cosine_onecycle_schedule(int64_t steps, float peak, const OnecycleOptions& o, Loc loc) {
@@ -44,6 +57,7 @@ Schedule cosine_onecycle_schedule(int64_t steps, float peak, const OnecycleOptio
   check_schedule_steps(name, steps);
   check_onecycle(name, peak, o.pct_start, o.div_factor, o.final_div_factor);
   const auto rising = static_cast<int64_t>(o.pct_start * static_cast<double>(steps));
+  check_phases(name, steps, {rising, steps});
   return piecewise_interpolate_schedule(Interpolation::kCosine, peak / o.div_factor,
                                         {rising, steps},
                                         {o.div_factor, 1 / (o.div_factor * o.final_div_factor)});

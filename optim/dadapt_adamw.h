@@ -65,9 +65,14 @@ class DadaptAdamW {
                           sqrt(bias_correction(o.b2, count, wide)) /
                           bias_correction(o.b1, count, wide));
     const Hyperparam slow(sqrt(o.b2.in(wide)));
-    const G products = map_with_state(
-        [&](const Array& g, const Array& s, const Array& v) { return g * (s / (sqrt(v) + o.eps)); },
-        grads, state.grad_sum, state.exp_avg_sq);
+    // In f32 at least, as all that eps is added to: it is 0 in f16.
+    const auto over_root = [&](const Array& x, const Array& v) {
+      return internal::widened(x) / (sqrt(internal::widened(v)) + o.eps);
+    };
+    const G products =
+        map_with_state([&](const Array& g, const Array& s,
+                           const Array& v) { return internal::widened(g) * over_root(s, v); },
+                       grads, state.grad_sum, state.exp_avg_sq);
     const Array along = internal::total([](const Array& a) { return sum(a); }, products);
     const G stepped = map_trainable([&](const Array& g) { return rate * g; }, grads);
     DadaptAdamWState<G> next{update_moment(stepped, state.exp_avg, o.b1),
@@ -83,9 +88,9 @@ class DadaptAdamW {
     const Array none = size == 0;
     const Array by = (1 - slow) * astype(where(none, ones_like(size), size), wide);
     next.estim_lr = where(none, before, maximum(before, next.numerator_weighted / by));
-    G updates =
-        map_trainable([&](const Array& m, const Array& v) { return -m / (sqrt(v) + o.eps); },
-                      next.exp_avg, next.exp_avg_sq);
+    G updates = map_trainable(
+        [&](const Array& m, const Array& v) { return astype(over_root(-m, v), m.dtype()); },
+        next.exp_avg, next.exp_avg_sq);
     const Hyperparam lost = -rate * o.weight_decay;
     if (!o.weight_decay.is_zero()) {
       updates = map_trainable([&](const Array& u, const Array& p) { return u + lost * p; }, updates,

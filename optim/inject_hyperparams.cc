@@ -3,18 +3,35 @@
 
 namespace spruce::optim {
 
+namespace {
+
+template <class T>
+std::string names_of(const std::map<std::string, T>& values) {
+  std::string out;
+  for (const auto& [name, value] : values) out += (out.empty() ? "\"" : ", \"") + name + "\"";
+  return out.empty() ? "none" : out;
+}
+
+}  // namespace
+
 const Array& Hyperparams::operator[](const std::string& name) const {
   const auto found = values_.find(name);
   if (found != values_.end()) return found->second;
-  std::string known;
-  for (const auto& [other, value] : values_)
-    known += (known.empty() ? "\"" : ", \"") + other + "\"";
   throw ValueError("inject_hyperparams: no hyperparameter \"" + name + "\" among " +
-                   (known.empty() ? "none" : known) + "; give it a value, such as {\"" + name +
-                   "\", 1e-3}");
+                   names_of(values_) + "; give it a value, such as {\"" + name + "\", 1e-3}");
 }
 
 namespace internal {
+
+void check_names(const std::map<std::string, Schedule>& values,
+                 const std::map<std::string, Array>& in_state) {
+  for (const auto& [name, value] : in_state) {
+    if (values.count(name) != 0) continue;
+    throw TreeError("inject_hyperparams: the state has a hyperparameter \"" + name +
+                    "\", and those of the optimizer are " + names_of(values) +
+                    "; set one of these, or give it a value in inject_hyperparams");
+  }
+}
 
 void check_hyperparams(const std::map<std::string, Schedule>& values) {
   for (const auto& [name, value] : values) {

@@ -31,6 +31,9 @@ struct InjectHyperparamsState {
 
 namespace internal {
 
+// Throws TreeError for a name in the state that has no value in the optimizer.
+void check_names(const std::map<std::string, Schedule>& values,
+                 const std::map<std::string, Array>& in_state);
 // Throws ValueError for a number that is not finite.
 void check_hyperparams(const std::map<std::string, Schedule>& values);
 // The values at update `count` in that dtype, those that are functions alone or all of them.
@@ -69,6 +72,7 @@ class InjectHyperparams : public internal::Wrapper<InjectHyperparams<F>> {
   template <class G, class S, class P, class... E>
   std::pair<G, S> apply(const G& grads, const S& state, const P& params, const E&... extra) const {
     check_count("inject_hyperparams", state.count);
+    internal::check_names(values_, state.hyperparams);
     const Dtype dtype = internal::widest_dtype(params);
     S next{next_count(state.count), state.hyperparams, state.inner};
     for (auto& [name, value] : next.hyperparams) value = Hyperparam(value).in(dtype);
@@ -86,8 +90,9 @@ class InjectHyperparams : public internal::Wrapper<InjectHyperparams<F>> {
 /// .weight_decay = h["decay"]}); }, {{"rate", 1e-3}, {"decay", 1e-4}}): a function that makes the
 /// optimizer from hyperparameters, and the values they begin with. Then state.hyperparams["rate"] =
 /// 1e-4f changes the rate. Values that are functions of the number of updates are put into the
-/// state at each update. Throws ValueError for a number that is not finite; what is put into the
-/// state is not checked.
+/// state at each update. Throws ValueError for a number that is not finite; update throws TreeError
+/// for a name in the state that is not among the values. The numbers that are put into the state
+/// are not checked.
 template <class F>
 InjectHyperparams<F> inject_hyperparams(F make, std::map<std::string, Schedule> values,
                                         Loc loc = Loc::current()) {

@@ -55,10 +55,14 @@ Array joined(const std::vector<Array>& leaves, Dtype dtype) {
   return parts.empty() ? zeros({0}, dtype) : concatenate(parts);
 }
 
+Array stretched(const Array& direction, const Array& step_size) {
+  return where(step_size == 0.0, zeros_like(direction), step_size * direction);
+}
+
 Array part_of(const Array& flat, const Array& like, int64_t& at) {
   const int64_t from = at;
   at += like.size();
-  return astype(flat[slice(from, at)].reshape(like.shape()), like.dtype());
+  return astype(flat[slice(from, at)].reshape(like.shape()), like.aval().strong_dtype());
 }
 
 std::pair<Array, LbfgsState> lbfgs_direction(const char* op, const Array& grads,
@@ -117,14 +121,23 @@ MinimizeVector minimize_vector(const ValueAndGrad& f, const Array& x, const Mini
   const auto step = [&](const Carry& c) {
     auto [direction, next] = lbfgs_direction("minimize", c.grad, c.state, c.x, true);
     const ZoomResult found = zoom(f, c.x, -direction, c.value, c.grad, o.line_search);
-    return Carry{c.x - found.step_size * direction,
+    return Carry{c.x - stretched(direction, found.step_size),
                  found.value,
                  found.grad,
                  std::move(next),
                  c.steps + 1,
                  found.step_size == 0.0};
   };
-  const Carry last = while_loop(open, step, first);
+  const Carry last = [&] {
+    try {
+      return while_loop(open, step, first);
+    } catch (const DerivativeError&) {
+      // Not of the objective, whose gradient at x is there.
+      throw DerivativeError(
+          "minimize: its loop has no derivative in reverse mode; take custom_root for the root of "
+          "grad(objective), or forward mode (jvp, jacfwd)");
+    }
+  }();
   const Array largest = size_of_grad(last.grad);
   return {last.x, last.value, largest, last.steps, largest <= o.tolerance};
 }

@@ -27,6 +27,8 @@ std::pair<Array, LbfgsState> lbfgs_direction(const char* op, const Array& grads,
                                              const LbfgsState& state, const Array& params,
                                              bool scale);
 void check_memory(const char* op, int64_t memory);
+// step_size * direction; zeros for a step of 0, since the direction may not be finite then.
+Array stretched(const Array& direction, const Array& step_size);
 
 // The trainable leaves of a tree as one vector, in their widest dtype.
 Array joined(const std::vector<Array>& leaves, Dtype dtype);
@@ -118,7 +120,8 @@ class Lbfgs {
     const Array value = astype(Array(objective(params)), dtype);
     const internal::ZoomResult found = internal::zoom(internal::of_vector(params, objective), x,
                                                       -direction, value, flat, o_.line_search);
-    return {internal::with_flat(grads, -found.step_size * direction), std::move(next)};
+    return {internal::with_flat(grads, -internal::stretched(direction, found.step_size)),
+            std::move(next)};
   }
   /// Does not compile: the objective is missing.
   template <class G, class P>

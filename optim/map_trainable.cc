@@ -42,18 +42,37 @@ void MapChecked::operator()(tree::internal::LeafFunction f, tree::internal::AnyM
 
     bool fits(const Array& a, const Array& b) const {
       return b.defined() && (alike == Alike::kNothing || a.shape() == b.shape()) &&
-             (alike != Alike::kTypes || a.dtype() == b.dtype());
+             (alike != Alike::kTypes || a.aval().strong_dtype() == b.aval().strong_dtype());
     }
     static Array call(void* self, const Array& a, const std::vector<Array>* others, size_t i) {
       const auto& checked = *static_cast<const Checked*>(self);
       for (size_t k = 0; k < checked.others; ++k) {
         if (!checked.fits(a, others[k][i])) throw_leaves(checked.x.entries(), a, others[k][i]);
       }
-      return checked.f.call(checked.f.function, a, others, i);
+      bool numbers = a.weak();
+      for (size_t k = 0; k < checked.others; ++k) numbers = numbers || others[k][i].weak();
+      return numbers ? checked.call_strong(a, others, i)
+                     : checked.f.call(checked.f.function, a, others, i);
+    }
+    // Parameters that begin as C++ numbers are trained as arrays of their dtype.
+    Array call_strong(const Array& a, const std::vector<Array>* weak, size_t i) const {
+      const auto strong = [](const Array& x) { return astype(x, x.aval().strong_dtype()); };
+      std::vector<std::vector<Array>> arrays(others);
+      for (size_t k = 0; k < others; ++k) {
+        arrays[k].resize(i + 1);
+        arrays[k][i] = strong(weak[k][i]);
+      }
+      return f.call(f.function, strong(a), arrays.data(), i);
     }
   } checked{alike, f, x, rest.size()};
   const auto select = [](tree::Leaf kind, const Array& a) { return is_trainable(a, kind); };
   tree::internal::MapSelected{"optim", loc, select}({&checked, Checked::call}, out, x, rest);
+}
+
+void throw_moved_from(const char* op) {
+  throw TreeError(std::string(op) +
+                  ": all arrays of the parameters are undefined: they have been moved from, as by "
+                  "step(std::move(model)), or were never given values");
 }
 
 void check_shape(const char* op, const char* part, const Array& a, const Array& in_state,

@@ -57,6 +57,11 @@ std::vector<Array> trainable_leaves(const T& x) {
   return out;
 }
 
+// f64 as it is, all others, numbers too, as f32.
+inline Array widened(const Array& a) {
+  return a.aval().strong_dtype() == float64 ? a : astype(a, float32);
+}
+
 // bool[]: all trainable leaves are finite.
 Array all_finite(const std::vector<Array>& grads);
 // f(leaf) summed over the trainable leaves, each f[]: f32[], f64[] where there is one; 0 without
@@ -65,7 +70,7 @@ template <class F, class T>
 Array total(F&& f, const T& x) {
   Array sum = 0.0f;
   tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) {
-    if (is_trainable(a, kind)) sum = sum + f(a.dtype() == float64 ? a : astype(a, float32));
+    if (is_trainable(a, kind)) sum = sum + f(widened(a));
   });
   return sum;
 }
@@ -74,9 +79,21 @@ template <class T>
 Dtype widest_dtype(const T& x) {
   Dtype widest = float32;
   tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf kind) {
-    if (is_trainable(a, kind) && a.dtype() == float64) widest = float64;
+    if (is_trainable(a, kind) && a.aval().strong_dtype() == float64) widest = float64;
   });
   return widest;
+}
+
+[[noreturn]] void throw_moved_from(const char* op);
+// Throws TreeError for parameters that are all undefined where the updates are not.
+template <class T, class U>
+void check_given(const char* op, const T& params, const U& updates) {
+  const auto any = [](const auto& x) {
+    bool defined = false;
+    tree::internal::for_each_leaf(x, [&](const Array& a, tree::Leaf) { defined |= a.defined(); });
+    return defined;
+  };
+  if (!any(params) && any(updates)) throw_moved_from(op);
 }
 
 // Throws ValueError "multi_steps: k is 0, it must be within 1..2147483647".
@@ -111,6 +128,11 @@ T map_with_state(F&& f, const T& x, const Rest&... rest) {
 template <class T>
 T zeros_like_tree(const T& x) {
   return tree::map([](const Array& a) { return a.defined() ? zeros_like(a) : a; }, x);
+}
+/// The tree with numbers among its trainable leaves as arrays, for a state that holds parameters.
+template <class T>
+T as_arrays(const T& x) {
+  return map_trainable([](const Array& a) { return a; }, x);
 }
 /// `value` in each place of the trainable leaves, and zeros_like_tree elsewhere.
 template <class T>

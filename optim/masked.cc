@@ -5,6 +5,14 @@
 
 namespace spruce::optim::internal {
 
+void check_labels(const std::vector<std::string>& labels) {
+  for (auto at = labels.begin(); at != labels.end(); ++at) {
+    if (std::find(labels.begin(), at, *at) == at) continue;
+    throw ValueError("partition: there are two transformations for \"" + *at +
+                     "\"; join them by chain(), or give one of them another label");
+  }
+}
+
 int place_of_label(const std::vector<std::string>& labels, const std::string& label,
                    const std::string& path) {
   const auto found = std::find(labels.begin(), labels.end(), label);

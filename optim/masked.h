@@ -63,6 +63,8 @@ using Label = std::function<std::string(const std::string& path, const Array& le
 
 namespace internal {
 
+// Throws ValueError for a label that stands there twice.
+void check_labels(const std::vector<std::string>& labels);
 // Throws ValueError where there is no such label.
 int place_of_label(const std::vector<std::string>& labels, const std::string& label,
                    const std::string& path);
@@ -70,6 +72,7 @@ int place_of_label(const std::vector<std::string>& labels, const std::string& la
 template <class P>
 std::vector<int> places(const Label& label_of, const std::vector<std::string>& labels,
                         const P& params) {
+  check_labels(labels);
   std::vector<int> out;
   for (const tree::Entry& e : tree::entries(params)) {
     out.push_back(is_trainable(e.value, e.kind)
@@ -91,7 +94,7 @@ class Partition : public internal::Wrapper<Partition<T...>> {
       : label_of_(std::move(label_of)), labels_(std::move(labels)), parts_(std::move(parts)...) {}
 
   /// std::tuple{MaskedState{part.init(its leaves)}...}. Throws ValueError for a label that no
-  /// transformation has.
+  /// transformation has, and for one that two have.
   template <class P>
   auto init(const P& params, Loc loc = Loc::current()) const {
     const LocScope at(loc);
@@ -139,7 +142,8 @@ class Partition : public internal::Wrapper<Partition<T...>> {
 };
 /// A transformation for each label: partition(label_of, std::pair{"head", adamw()},
 /// std::pair{"body", set_to_zero()}), where label_of(path, leaf) gives "head" or "body". Throws
-/// ValueError, from init and update, naming path and label where no transformation has it.
+/// ValueError, from init and update, naming path and label where no transformation has it, and for
+/// a label that two have.
 template <class... T>
 Partition<T...> partition(Label label_of, std::pair<const char*, T>... parts) {
   return Partition<T...>(std::move(label_of), {parts.first...}, std::move(parts.second)...);

@@ -59,7 +59,7 @@ class Mechanize : public internal::Wrapper<Mechanize<T>> {
     const LocScope at(loc);
     return MechanizeState<P, decltype(inner_.init(params))>{
         inner_.init(params), zero_count(),
-        internal::first_learners(o_, internal::widest_dtype(params)), params};
+        internal::first_learners(o_, internal::widest_dtype(params)), as_arrays(params)};
   }
 
  private:

@@ -30,6 +30,13 @@ std::vector<Array> in_parts(const std::vector<Array>& leaves, int64_t size) {
 }
 
 Array of_parts(const Array& a) {
+  if (a.rank() < 2) {
+    throw ShapeError(
+        "microbatch: with kConcatenate the function gives a number for a part, as the " +
+        to_string(a.aval()) +
+        " of all parts; give a result for each example, along axis 0, or take kSum or "
+        "kMean");
+  }
   Shape shape = a.shape();
   shape.erase(0);
   shape[0] = -1;

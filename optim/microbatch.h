@@ -42,8 +42,9 @@ class Microbatch {
     internal::check_steps("microbatch", "size", o_.size);
   }
 
-  /// f(args...) accumulated over the parts. Throws ShapeError where arrays of the batch differ in
-  /// their first axis, or where that is no multiple of `size`; ValueError where an argnum is not
+  /// f(args...) accumulated over the parts; undefined arrays of the result stay as they are. Throws
+  /// ShapeError where arrays of the batch differ in their first axis, or where that is no multiple
+  /// of `size`, and for a result of rank 0 with kConcatenate; ValueError where an argnum is not
   /// that of an argument.
   template <class... Args>
   auto operator()(const Args&... args) const {
@@ -65,7 +66,7 @@ class Microbatch {
         return std::pair{nothing, of_part(part)};
       };
       const Out stacked = scan(step, zero_count(), parts).second;
-      return Out(tree::map([](const Array& a) { return internal::of_parts(a); }, stacked));
+      return Out(map_defined([](const Array& a) { return internal::of_parts(a); }, stacked));
     }
     // The first part by itself gives the form of the sum.
     std::vector<Array> first, rest;
@@ -82,7 +83,7 @@ class Microbatch {
       sums = scan(step, sums, rest).first;
     }
     if (o_.accumulation == Accumulation::kMean) {
-      sums = tree::map([&](const Array& a) { return a / static_cast<double>(count); }, sums);
+      sums = map_defined([&](const Array& a) { return a / static_cast<double>(count); }, sums);
     }
     return sums;
   }
@@ -106,7 +107,14 @@ class Microbatch {
   }
   template <class Out>
   static Out added(const Out& a, const Out& b) {
-    return tree::map([](const Array& x, const Array& y) { return x + y; }, a, b);
+    return map_defined([](const Array& x, const Array& y) { return x + y; }, a, b);
+  }
+  // Undefined arrays stay as they are.
+  template <class G, class Out, class... Rest>
+  static Out map_defined(const G& g, const Out& x, const Rest&... rest) {
+    return tree::map(
+        [&](const Array& a, const auto&... others) { return a.defined() ? g(a, others...) : a; }, x,
+        rest...);
   }
 
   F f_;

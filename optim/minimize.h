@@ -39,8 +39,9 @@ void check_minimize(const MinimizeOptions& options);
 /// Minimises objective(params), f[], over the floating arrays of a tree, from `params` on, by
 /// L-BFGS with a line search. It ends where the gradient is within the tolerance, after max_steps,
 /// or where no step decreases the objective any more; `converged` says which. It works under jit
-/// and vmap; in reverse mode it has no derivative, for which custom_root is. Throws ValueError for
-/// options out of range, and what value_and_grad throws for the objective.
+/// and vmap; in reverse mode it has no derivative (DerivativeError): custom_root has, for the root
+/// of grad(objective). Throws ValueError for options out of range, and what value_and_grad throws
+/// for the objective and for parameters without a floating array.
 template <class F, class T>
 optim::MinimizeResult<T> minimize(const F& objective, const T& params,
                                   const optim::MinimizeOptions& options = {},
@@ -50,6 +51,8 @@ optim::MinimizeResult<T> minimize(const F& objective, const T& params,
                 "spruce: minimize(objective, params) takes a function of the parameters that "
                 "returns one Array, and the parameters to begin with");
   optim::internal::check_minimize(options);
+  if (optim::internal::trainable_leaves(params).empty())
+    internal::throw_undifferentiable<0>("minimize", std::tuple<const T&>(params));
   const Dtype dtype = optim::internal::widest_dtype(params);
   optim::internal::MinimizeVector found =
       optim::internal::minimize_vector(optim::internal::of_vector(params, objective),

@@ -11,8 +11,7 @@ Array dot(const std::vector<Array>& a, const std::vector<Array>& b) {
                     " arrays and parameters of " + std::to_string(b.size()));
   Array out = 0.0f;
   for (size_t i = 0; i < a.size(); ++i) {
-    const auto wide = [](const Array& x) { return x.dtype() == float64 ? x : astype(x, float32); };
-    out = out + sum(wide(a[i]) * wide(b[i]));
+    out = out + sum(internal::widened(a[i]) * internal::widened(b[i]));
   }
   return out;
 }

@@ -70,9 +70,10 @@ class MultiSteps : public internal::Wrapper<MultiSteps<T>> {
     const LocScope at(loc);
     using S = decltype(inner_.init(params));
     return MultiStepsState<P, S>{zero_count(), zero_count(), inner_.init(params),
-                                 map_trainable(wide, zeros_like_tree(params))};
+                                 map_trainable(internal::widened, zeros_like_tree(params))};
   }
-  /// bool[]: true directly after the inner transformation has made an update.
+  /// bool[]: true after an update of the inner transformation, until the next gradient that counts:
+  /// one that is left out changes nothing of the state, and so not this either.
   template <class P, class S>
   static Array has_updated(const MultiStepsState<P, S>& state) {
     return (state.mini_step == 0) & (state.gradient_step > 0);
@@ -80,8 +81,6 @@ class MultiSteps : public internal::Wrapper<MultiSteps<T>> {
 
  private:
   friend class internal::Wrapper<MultiSteps>;
-
-  static Array wide(const Array& a) { return a.dtype() == float64 ? a : astype(a, float32); }
 
   template <class G, class S, class P, class... E>
   std::pair<G, S> apply(const G& grads, const S& state, const P& params, const E&... extra) const {

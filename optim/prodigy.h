@@ -43,7 +43,7 @@ class Prodigy {
   ProdigyState<T> init(const T& params) const {
     const T zeros_of = zeros_like_tree(params);
     const Dtype wide = internal::widest_dtype(params);
-    return {zeros_of,        zeros_of,    zeros_of, params, options_.estim_lr0.in(wide),
+    return {zeros_of,        zeros_of,    zeros_of, as_arrays(params), options_.estim_lr0.in(wide),
             zeros({}, wide), zero_count()};
   }
   /// {updates, next state}. Throws TreeError where trees differ in form, ShapeError where arrays do
@@ -62,9 +62,13 @@ class Prodigy {
                           bias_correction(o.b1, count, wide));
     const Hyperparam b3(o.b3 ? o.b3->in(wide) : sqrt(o.b2.in(wide)));
 
-    const G gone = map_trainable([](const Array& g, const Array& p0,
-                                    const Array& p) { return g * astype(p0 - p, g.dtype()); },
-                                 grads, state.params0, params);
+    // In f32 at least, as all that eps is added to: it is 0 in f16.
+    const G gone = map_trainable(
+        [](const Array& g, const Array& p0, const Array& p) {
+          const Array wide_g = internal::widened(g);
+          return wide_g * astype(internal::widened(p0) - internal::widened(p), wide_g.dtype());
+        },
+        grads, state.params0, params);
     const Array along = internal::total([](const Array& a) { return sum(a); }, gone);
     const G dg = map_trainable([&](const Array& g) { return d * g; }, grads);
     ProdigyState<G> next{update_moment(dg, state.exp_avg, o.b1),
@@ -86,7 +90,10 @@ class Prodigy {
     next.estim_lr = where(none, before, maximum(before, estimate));
     const Hyperparam scaled_eps(o.eps * next.estim_lr);
     G updates = map_trainable(
-        [&](const Array& m, const Array& v) { return -rate * m / (sqrt(v) + scaled_eps); },
+        [&](const Array& m, const Array& v) {
+          const Array by = sqrt(internal::widened(v)) + scaled_eps;
+          return astype(-rate * internal::widened(m) / by, m.dtype());
+        },
         next.exp_avg, next.exp_avg_sq);
     if (!o.weight_decay.is_zero()) {
       const Hyperparam share_of_params = -rate * o.weight_decay;

@@ -5,6 +5,7 @@
 
 #include "spruce/core/known_values.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/shape.h"
 
 namespace spruce::optim {
 
@@ -22,11 +23,12 @@ Hyperparam Schedule::at(const Array& count) const {
 
 Hyperparam Schedule::rate(const char* op, const Array& count) const {
   if (!f_) return value_;
-  const Array value = (*this)(count);
-  const Hyperparam checked(value);  // of rank 0
+  const Array given = (*this)(count);
+  (void)Hyperparam(given);  // of rank 0
+  const Array value = is_floating(given.dtype()) ? given : astype(given, float32);
   if (has_known_values(value)) {
     const double number = known_values(value).item<double>();
-    if (number >= 0 && number < std::numeric_limits<double>::infinity()) return checked;
+    if (number >= 0 && number < std::numeric_limits<double>::infinity()) return value;
     const std::string at =
         has_known_values(count) ? std::to_string(known_values(count).item<int64_t>()) : "?";
     throw ValueError(std::string(op) + ": learning_rate is " +

@@ -57,9 +57,9 @@ class ScheduleFree : public internal::Wrapper<ScheduleFree<T>> {
   auto init(const P& params, Loc loc = Loc::current()) const {
     const LocScope at(loc);
     const Dtype wide = internal::widest_dtype(params);
-    return ScheduleFreeState<P, decltype(base_.init(params))>{options_.b1.in(wide), zeros({}, wide),
-                                                              zero_count() + 1,     zeros({}, wide),
-                                                              base_.init(params),   params};
+    return ScheduleFreeState<P, decltype(base_.init(params))>{
+        options_.b1.in(wide), zeros({}, wide),    zero_count() + 1,
+        zeros({}, wide),      base_.init(params), as_arrays(params)};
   }
 
  private:

@@ -10,12 +10,13 @@ std::vector<std::vector<Array>> ScaleBySm3::start(const std::vector<Array>& para
   for (const Array& p : params) {
     out.emplace_back();
     for (int axis = 0; axis < std::max(1, p.rank()); ++axis)
-      out.back().push_back(zeros({p.rank() == 0 ? 1 : p.shape()[axis]}, p.dtype()));
+      out.back().push_back(zeros({p.rank() == 0 ? 1 : p.shape()[axis]}, p.aval().strong_dtype()));
   }
   return out;
 }
 
 Array ScaleBySm3::direction(const Array& g, std::vector<Array>& mu) const {
+  if (g.size() == 0) return g;
   const int rank = std::max(1, g.rank());
   const Array x = g.rank() == 0 ? g.reshape({1}) : g;
   Array least;

@@ -5,6 +5,12 @@ namespace spruce::optim::internal {
 
 NamedArrays accumulated(const NamedArrays& grads, const NamedArrays& more) {
   if (grads.empty()) return more;
+  if (!grads.same_names(more)) {
+    throw TreeError(
+        "backward: the trainable parameters are other ones than those of the gradients that are "
+        "there; call zero_grad() first, and make a new optimizer after requires_grad() or "
+        "set_layer()");
+  }
   return tree::map([](const Array& a, const Array& b) { return a + b; }, grads, more);
 }
 

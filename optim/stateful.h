@@ -2,13 +2,14 @@
 // The stateful loop: an optimizer that holds a module's gradients and its own state, as in PyTorch.
 #pragma once
 
+#include "spruce/core/named_shapes.h"
 #include "spruce/core/tree/named_arrays.h"
 #include "spruce/optim/transformation.h"
 
 namespace spruce::optim {
 namespace internal {
 
-/// grads + more, by name; `more` where there are none yet.
+/// grads + more, by name; `more` where there are none yet. Throws TreeError where the names differ.
 NamedArrays accumulated(const NamedArrays& grads, const NamedArrays& more);
 /// Throws ValueError: step() without gradients.
 [[noreturn]] void throw_no_gradients();
@@ -32,11 +33,13 @@ class Stateful {
   /// The state of the optimizer.
   using State = decltype(std::declval<const Optimizer&>().init(std::declval<NamedArrays>()));
 
-  /// Starts with the state that the optimizer has for the present parameters.
-  Stateful(Net& net, Optimizer optimizer)
-      : net_(&net),
-        optimizer_(std::move(optimizer)),
-        state_(optimizer_.init(net.trainable_parameters())) {}
+  /// Starts with the state that the optimizer has for the present parameters. Throws what
+  /// trainable_parameters() throws.
+  Stateful(Net& net, Optimizer optimizer, Loc loc = Loc::current())
+      : net_(&net), optimizer_(std::move(optimizer)) {
+    const LocScope at(loc);
+    set_state(optimizer_.init(net.trainable_parameters()));
+  }
 
   /// Calls loss(), which calls the module and returns a number, or a pair or tuple that begins with
   /// it, and adds its gradient to grads(). Returns what loss returned. Throws what it throws;
@@ -53,12 +56,14 @@ class Stateful {
   /// Forgets the gradients.
   void zero_grad() { grads_ = {}; }
   /// Gives the module the parameters that the optimizer makes of the gradients. Throws ValueError
-  /// where there are none.
+  /// where there are none, TreeError where the trainable parameters are other ones than the
+  /// optimizer was made for.
   void step(Loc loc = Loc::current()) {
     const LocScope at(loc);
     if (grads_.empty()) internal::throw_no_gradients();
     const NamedArrays params = net_->trainable_parameters();
-    auto [updates, next] = optimizer_.update(grads_, state_, params);
+    auto [updates, next] =
+        made_for_.guard("step", params, [&] { return optimizer_.update(grads_, state_, params); });
     net_->set_arrays(apply_updates(params, updates));
     state_ = std::move(next);
   }
@@ -73,13 +78,17 @@ class Stateful {
 
   /// The state of the optimizer: to be saved, or to go on with.
   const State& state() const { return state_; }
-  /// Goes on from another state.
-  void set_state(State state) { state_ = std::move(state); }
+  /// Goes on from another state, of the present parameters.
+  void set_state(State state) {
+    made_for_ = spruce::internal::NamedShapes(net_->trainable_parameters());
+    state_ = std::move(state);
+  }
 
  private:
   Net* net_;
   Optimizer optimizer_;
   State state_;
+  spruce::internal::NamedShapes made_for_;
   NamedArrays grads_;
 };
 

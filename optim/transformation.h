@@ -17,11 +17,12 @@ namespace spruce::optim {
 struct EmptyState {};
 
 /// params + updates, leaf by leaf, in the dtype of the parameter. Integers, bool, buffers and keys
-/// stay as they are. Throws TreeError where the trees differ in form, ShapeError where arrays do in
-/// shape.
+/// stay as they are. Throws TreeError where the trees differ in form, or the parameters have been
+/// moved from; ShapeError where arrays differ in shape.
 template <class T, class U>
 T apply_updates(const T& params, const U& updates, Loc loc = Loc::current()) {
   const OpScope at("apply_updates", loc);
+  internal::check_given("apply_updates", params, updates);
   return map_trainable([](const Array& p, const Array& u) { return astype(p + u, p.dtype()); },
                        params, updates);
 }

@@ -16,7 +16,7 @@ Array root_above(const Array& squares, const Hyperparam& least) {
 namespace internal {
 
 Array safe_norm(const Array& x, const Hyperparam& least) {
-  return root_above(sum(square(x.dtype() == float64 ? x : astype(x, float32))), least);
+  return root_above(sum(square(widened(x))), least);
 }
 
 Array safe_rms(const Array& x, const Hyperparam& least) {

@@ -52,19 +52,28 @@ struct State {
   Array decrease_error;
 };
 
-// Where the cubic through three points with the slope at the first has its minimum; NaN for none.
+// A divisor, with 1 in the place of 0, so that what is not used makes no NaN.
+Array divisor(const Array& x) { return where(x == 0.0, ones_like(x), x); }
+
+// Where the cubic through three points with the slope at the first has its minimum; infinity for
+// none.
 Array cubic_minimum(const Point& a, const Point& b, const Array& c, const Array& c_value) {
   const Array db = b.at - a.at, dc = c - a.at;
   const Array over = square(db * dc) * (db - dc);
   const Array rb = b.value - a.value - a.slope * db, rc = c_value - a.value - a.slope * dc;
-  const Array cube = (square(dc) * rb - square(db) * rc) / over;
-  const Array squared = (db * db * db * rc - dc * dc * dc * rb) / over;
-  return a.at + (sqrt(squared * squared - 3.0 * cube * a.slope) - squared) / (3.0 * cube);
+  const Array cube = (square(dc) * rb - square(db) * rc) / divisor(over);
+  const Array squared = (db * db * db * rc - dc * dc * dc * rb) / divisor(over);
+  const Array root = squared * squared - 3.0 * cube * a.slope;
+  const Array none = (over == 0.0) | (cube == 0.0) | (root < 0.0);
+  const Array found =
+      a.at + (sqrt(where(none, zeros_like(root), root)) - squared) / (3.0 * divisor(cube));
+  return where(none, full_like(found, kInfinity), found);
 }
 Array quadratic_minimum(const Point& a, const Point& b) {
   const Array db = b.at - a.at;
-  const Array curve = (b.value - a.value - a.slope * db) / square(db);
-  return a.at - a.slope / (2.0 * curve);
+  const Array curve = (b.value - a.value - a.slope * db) / divisor(square(db));
+  const Array found = a.at - a.slope / (2.0 * divisor(curve));
+  return where((db == 0.0) | (curve == 0.0), full_like(found, kInfinity), found);
 }
 
 // The minimum of the cubic where it lies well within the interval, else that of the parabola, else

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/io/tree_io.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "spruce/core/io/checksums.h"
 #include "spruce/core/io/npy.h"
 #include "spruce/core/io/safetensors_header.h"
+#include "spruce/core/rules/shape.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/core/tree/path_finder.h"
 
@@ -64,13 +66,46 @@ void throw_not_restored(const std::string& path, const std::string& text, const 
   throw TreeError("load_tree: the static field " + path + " cannot become " + text + ": " + why);
 }
 
+void check_given(const char* op, const std::vector<tree::Entry>& entries) {
+  const auto defined = [](const tree::Entry& e) { return e.value.defined(); };
+  if (entries.empty() || std::any_of(entries.begin(), entries.end(), defined)) return;
+  throw ValueError(std::string(op) + ": all arrays of the tree (" + std::to_string(entries.size()) +
+                   ", the first is " + name_of(entries[0]) +
+                   ") are undefined: they have been moved from, as by step(std::move(model)), or "
+                   "were never given values");
+}
+
+void check_texts(const char* op, const std::vector<tree::Entry>& entries,
+                 const StaticTexts& statics) {
+  const auto check = [&](const std::string& what, const std::string& text) {
+    try {
+      (void)nlohmann::json(text).dump();
+    } catch (const nlohmann::json::exception&) {
+      throw ValueError(std::string(op) + ": " + what + " '" + text +
+                       "' is no UTF-8; names and static fields must be");
+    }
+  };
+  for (const tree::Entry& e : entries) check("the name", e.path);
+  for (const auto& [place, text] : statics) {
+    check("the name", place);
+    check("the static field " + place + " that is", text);
+  }
+}
+
 void save_leaves(const std::string& path, const std::vector<tree::Entry>& entries,
                  const StaticTexts& statics) {
   NamedArrays arrays;
   for (const tree::Entry& e : entries) {
-    if (e.value.defined()) arrays.insert(name_of(e), e.value);
+    const Array& value = e.value;
+    if (value.defined())
+      arrays.insert(name_of(e), rules::convert(value, value.aval().strong_dtype()));
   }
   if (path.ends_with(".npz")) {
+    if (arrays.find(kStatic) != nullptr) {
+      throw ValueError(std::string("save_tree: an array of the tree is named '") + kStatic +
+                       "', under which .npz files have the static fields; rename it, or save as "
+                       ".safetensors");
+    }
     if (!statics.empty()) arrays.insert(kStatic, json_bytes(statics));
     save_npz(path, arrays);
     return;
@@ -133,7 +168,7 @@ std::vector<Array> matched_leaves(const std::string& path, const NamedArrays& fi
     const std::string both = "load_tree: " + name_of(entries[i]) + " is " + to_string(got) +
                              " in '" + path + "' and " + to_string(want) + " in the tree";
     if (!(got.shape == want.shape)) throw ShapeError(both);
-    if (got.dtype != want.dtype)
+    if (got.dtype != want.dtype && got.dtype != want.strong_dtype())
       throw DtypeError(both + "; load the file with load_safetensors and convert with astype");
     out[i] = rules::to_device(out[i], want.device);
   }

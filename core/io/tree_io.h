@@ -83,6 +83,11 @@ StaticTexts static_texts(const T& x) {
 void save_leaves(const std::string& path, const std::vector<tree::Entry>& entries,
                  const StaticTexts& statics);
 TreeFile load_leaves(const std::string& path);
+/// Throws ValueError where there are arrays and all are undefined.
+void check_given(const char* op, const std::vector<tree::Entry>& entries);
+/// Throws ValueError for a path or a static field that is no UTF-8.
+void check_texts(const char* op, const std::vector<tree::Entry>& entries,
+                 const StaticTexts& statics);
 /// The arrays of `file` in the order of `entries`. Throws TreeError listing all names that are
 /// missing or unexpected, and ShapeError or DtypeError where an array does not fit its leaf.
 std::vector<Array> matched_leaves(const std::string& path, const NamedArrays& file,
@@ -101,12 +106,15 @@ void check_statics(const std::string& path, const StaticTexts& file, const Stati
 /// text: in the metadata of .safetensors under "static." and the path, in .npz as the array
 /// "__static__" of the bytes of a JSON object. Both formats get checksums: those of .safetensors
 /// stand in the metadata under "crc32". Throws IoError; the old file stays whole then.
-/// ValueError for text that is no UTF-8; TracerError for a traced array.
+/// ValueError for text that is no UTF-8, for an array "__static__" in .npz, and where all arrays
+/// are undefined, as those of a model that was moved from; TracerError for a traced array.
 template <class T>
 requires(!std::is_same_v<T, NamedArrays>) void save_tree(const std::string& path, const T& x,
                                                          Loc loc = Loc::current()) {
   const OpScope scope("save_tree", loc);
-  internal::save_leaves(path, tree::entries(x), internal::static_texts(x));
+  const std::vector<tree::Entry> entries = tree::entries(x);
+  internal::check_given("save_tree", entries);
+  internal::save_leaves(path, entries, internal::static_texts(x));
 }
 
 /// A tree like `like` with the arrays of a file of either format, which save_tree or another

@@ -44,7 +44,7 @@ inline constexpr const auto& radians = deg2rad;
 inline constexpr const auto& degrees = rad2deg;
 /// bitwise_not, in NumPy.
 inline constexpr const auto& invert = bitwise_not;
-/// population_count, in NumPy.
+/// population_count; NumPy's function of the name counts the bits of the magnitude.
 inline constexpr const auto& bitwise_count = population_count;
 
 /// erf_inv, in PyTorch, SciPy and jax.scipy.

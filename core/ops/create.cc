@@ -15,11 +15,6 @@
 namespace spruce {
 namespace {
 
-// The dtype of `x`; of C++ numbers what dtype_of_literal() says.
-Dtype written_dtype(const Array& x) {
-  return x.weak() && x.dtype() == float64 ? float32 : x.dtype();
-}
-
 [[noreturn]] void throw_count(const char* op, const std::string& what) {
   throw ValueError(std::string(op) + ": " + what);
 }
@@ -45,7 +40,7 @@ Array OnesFunction::operator()(const Shape& shape, Dtype dtype, Loc loc) const {
 
 Array FullFunction::operator()(const Shape& shape, const Array& value, Loc loc) const {
   const OpScope at("full", loc);
-  return full(shape, value, written_dtype(value), loc);
+  return full(shape, value, value.aval().strong_dtype(), loc);
 }
 
 Array FullFunction::operator()(const Shape& shape, const Array& value, Dtype dtype, Loc loc) const {
@@ -58,18 +53,18 @@ Array FullFunction::operator()(const Shape& shape, const Array& value, Dtype dty
 Array ZerosLikeFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("zeros_like", loc);
   const internal::SameDevice here(x);
-  return zeros(x.shape(), written_dtype(x), loc);
+  return zeros(x.shape(), x.aval().strong_dtype(), loc);
 }
 Array OnesLikeFunction::operator()(const Array& x, Loc loc) const {
   const OpScope at("ones_like", loc);
   const internal::SameDevice here(x);
-  return ones(x.shape(), written_dtype(x), loc);
+  return ones(x.shape(), x.aval().strong_dtype(), loc);
 }
 Array FullLikeFunction::operator()(const Array& x, const Array& value, Loc loc) const {
   const OpScope at("full_like", loc);
   internal::require_defined("full_like", "x", x, "value", value);
   const internal::SameDevice here(x, value);
-  return full(x.shape(), value, written_dtype(x), loc);
+  return full(x.shape(), value, x.aval().strong_dtype(), loc);
 }
 
 namespace internal {
@@ -95,6 +90,12 @@ Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc) {
     throw_count("arange", "there are more numbers between the two than int64 can count");
   const int64_t n =
       span == 0 || (span > 0) != (step > 0) ? 0 : (span - (span > 0 ? 1 : -1)) / step + 1;
+  const int64_t lowest = n == 0 ? 0 : std::min(start, start + (n - 1) * step);
+  if (is_unsigned_integer(dtype) && lowest < 0) {
+    throw_count("arange", std::to_string(lowest) + " is no number of the dtype " +
+                              std::string(short_name(dtype)) +
+                              "; give a signed one, as arange(start, stop, int64)");
+  }
   const auto scalar = [dtype](int64_t v) { return rules::convert(array(v), dtype); };
   if (start == 0 && step == 1) return rules::iota({n}, dtype, 0);
   return stepped(n, dtype, scalar(start), scalar(step), start == 0, step == 1);
@@ -110,7 +111,7 @@ Array LinspaceFunction::operator()(const Array& start, const Array& stop, int64_
   if (n < 0)
     throw_count("linspace", std::to_string(n) + " numbers cannot be made; n must not be negative");
   const Dtype common =
-      promote(written_dtype(start), start.weak(), written_dtype(stop), stop.weak());
+      promote(start.aval().strong_dtype(), start.weak(), stop.aval().strong_dtype(), stop.weak());
   const Dtype dtype = options.dtype.value_or(is_floating(common) ? common : float32);
   if (!is_floating(dtype)) {
     return rules::convert(

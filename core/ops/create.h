@@ -44,10 +44,11 @@ namespace internal {
 Array arange(Dtype dtype, double start, double stop, double step, Loc loc);
 Array arange(Dtype dtype, int64_t start, int64_t stop, int64_t step, Loc loc);
 
-template <class T>
-Array arange_of(T start, T stop, T step, Dtype dtype, Loc loc) {
-  if constexpr (std::is_floating_point_v<T>)
-    return arange(dtype, double{start}, double{stop}, double{step}, loc);
+template <class A, class B, class C>
+Array arange_of(A start, B stop, C step, Dtype dtype, Loc loc) {
+  if constexpr (std::is_floating_point_v<std::common_type_t<A, B, C>>)
+    return arange(dtype, static_cast<double>(start), static_cast<double>(stop),
+                  static_cast<double>(step), loc);
   else
     return arange(dtype, index_of("arange", start), index_of("arange", stop),
                   index_of("arange", step), loc);
@@ -63,18 +64,18 @@ inline constexpr struct ArangeFunction {
   }
   template <Scalar T>
   Array operator()(T stop, Dtype dtype, Loc loc = Loc::current()) const {
-    return internal::arange_of<T>(T{}, stop, T{1}, dtype, loc);
+    return internal::arange_of(T{}, stop, T{1}, dtype, loc);
   }
   /// start, start + step, ... up to but without `stop`, of the dtype of the C++ numbers together; a
-  /// negative step runs downwards. Throws ValueError for a step of 0.
+  /// negative step runs downwards. Throws ValueError for a step of 0, and for negative numbers of
+  /// an unsigned dtype, which -2 and 3u have together.
   template <Scalar A, Scalar B>
   Array operator()(A start, B stop, Loc loc = Loc::current()) const {
     return (*this)(start, stop, dtype_of_literal<std::common_type_t<A, B>>(), loc);
   }
   template <Scalar A, Scalar B>
   Array operator()(A start, B stop, Dtype dtype, Loc loc = Loc::current()) const {
-    using T = std::common_type_t<A, B>;
-    return internal::arange_of<T>(static_cast<T>(start), static_cast<T>(stop), T{1}, dtype, loc);
+    return internal::arange_of(start, stop, 1, dtype, loc);
   }
   template <Scalar A, Scalar B, Scalar C>
   Array operator()(A start, B stop, C step, Loc loc = Loc::current()) const {
@@ -82,9 +83,7 @@ inline constexpr struct ArangeFunction {
   }
   template <Scalar A, Scalar B, Scalar C>
   Array operator()(A start, B stop, C step, Dtype dtype, Loc loc = Loc::current()) const {
-    using T = std::common_type_t<A, B, C>;
-    return internal::arange_of<T>(static_cast<T>(start), static_cast<T>(stop), static_cast<T>(step),
-                                  dtype, loc);
+    return internal::arange_of(start, stop, step, dtype, loc);
   }
 } arange{};
 

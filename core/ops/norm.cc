@@ -42,6 +42,12 @@ Array of_vectors(const Array& x, double ord, const Axes& axis, const ReduceOptio
   if (ord == 0) return convert(count_nonzero(x, axis, kept), x.dtype());
   if (std::isinf(ord)) return extreme(abs(x), axis, ord > 0, kept);
   const Array p = scalar_of(x.dtype(), ord), inverse = scalar_of(x.dtype(), 1 / ord);
+  if (ord < 0) {  // a zero makes the sum infinite, and its root 0
+    const Array zero = equal(x, scalar_of(x.dtype(), 0));
+    const Array some = where(zero, scalar_of(x.dtype(), 1), abs(x));
+    return where(any(zero, axis, kept), scalar_of(x.dtype(), 0),
+                 power(sum(power(some, p), axis, kept), inverse));
+  }
   const Array powers =
       ord > 1 ? power(abs(x), p) : rooted(abs(x), [&](const Array& a) { return power(a, p); });
   return rooted(sum(powers, axis, kept), [&](const Array& a) { return power(a, inverse); });

@@ -149,6 +149,9 @@ Array MinFunction::operator()(const Array& x, const AxisArg& axes, const ReduceO
 Array PtpFunction::operator()(const Array& x, const AxisArg& axes, const ReduceOptions& options,
                               Loc loc) const {
   const OpScope at("ptp", loc);
+  internal::require_defined("ptp", "x", x);
+  if (is_bool(x.dtype()))
+    throw DtypeError("ptp: takes numbers, not bool, got " + to_string(x.aval()));
   return extremum("ptp", reduce_max_p, x, axes, options) -
          extremum("ptp", reduce_min_p, x, axes, options);
 }

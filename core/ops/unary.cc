@@ -35,8 +35,9 @@ Array reciprocal(const Array& x) {
 
 Array sinc(const Array& x) {
   const OpScope at("sinc");
-  const Array y = floating("sinc", x) * std::numbers::pi, z = y * y;
-  const Array small = z < 0.25;
+  const Array y = floating("sinc", x) * std::numbers::pi;
+  const Array small = abs(y) < 0.5;
+  const Array near = where(small, y, 0.0), z = near * near;  // far out the series is infinite
   // The series sum of (-1)^k y^2k / (2k+1)!; near 0 all of its derivatives are right, those of
   // sin(y) / y are not.
   constexpr int kLast = 8;

@@ -79,7 +79,10 @@ Array TruncatedNormalFunction::operator()(const Key& key, double lower, double u
   }
   const double low = std::erf(lower / std::numbers::sqrt2),
                high = std::erf(upper / std::numbers::sqrt2);
-  const Array u = uniform_in("truncated_normal", key, shape, low, high, options.dtype);
+  Array u = uniform_in("truncated_normal", key, shape, low, high, options.dtype);
+  // At 1 and -1, which bounds far out round to, erf_inv is infinite.
+  const double most = 1 - epsilon(options.dtype) / 2;
+  if (low < -most || high > most) u = clip(u, -most, most);
   // Rounding must not lead out of the open interval.
   const Array first = nextafter(astype(lower, options.dtype), kInf),
               last = nextafter(astype(upper, options.dtype), -kInf);

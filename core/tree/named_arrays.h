@@ -6,6 +6,9 @@
 #include "spruce/core/tree/tree.h"
 
 namespace spruce {
+namespace internal {
+struct KeyVisitor;
+}
 
 template <>
 struct TreeTraits<NamedArrays> {
@@ -16,4 +19,11 @@ struct TreeTraits<NamedArrays> {
   }
 };
 
+namespace tree::internal {
+
+// For jit, which traces again for arrays that are buffers. Trees do not differ in it otherwise.
+template <>
+void walk(const NamedArrays& x, spruce::internal::KeyVisitor& v);
+
+}  // namespace tree::internal
 }  // namespace spruce

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
+#include <unordered_set>
 
 namespace spruce::tree::internal {
 namespace {
@@ -32,6 +34,13 @@ std::string float_text(float x) { return text_of<float, uint32_t>(x); }
 std::string float_text(double x) { return text_of<double, uint64_t>(x); }
 std::string float_text(long double x) {
   return std::isnan(x) ? float_text(static_cast<double>(x)) : shortest(x);
+}
+
+std::string_view kept_text(std::string_view text) {
+  static std::mutex mutex;
+  static auto* const texts = new std::unordered_set<std::string>;  // outlives what refers to it
+  const std::lock_guard lock(mutex);
+  return *texts->emplace(text).first;
 }
 
 }  // namespace spruce::tree::internal

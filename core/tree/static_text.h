@@ -35,6 +35,9 @@ std::string float_text(float x);
 std::string float_text(double x);
 std::string float_text(long double x);
 
+/// A copy of `text` that lasts as long as the program, the same one for each text; a zero follows.
+std::string_view kept_text(std::string_view text);
+
 template <class S>
 std::string_view view_of(const S& s) {
   if constexpr (std::is_same_v<S, const char*>)

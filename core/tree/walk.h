@@ -104,6 +104,11 @@ concept SmartPointer = requires(const T& p) {
   *p;
 };
 
+// What the entries of a map may be named by.
+template <class T>
+concept NamesEntry = std::is_convertible_v<T, std::string> || StaticText<T> ||
+    std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
 // Why a type is no tree.
 enum class TreeFault : uint8_t {
   kNone,
@@ -115,8 +120,12 @@ enum class TreeFault : uint8_t {
   kBases,
   kNoAggregate,
   kReference,  // or a const field without a default
+  kKey,        // of a map
   kNotCopied
 };
+
+template <class Key>
+inline constexpr TreeFault kKeyFault = NamesEntry<Key> ? TreeFault::kNone : TreeFault::kKey;
 
 // The fault of a type that is none of those that `walk` knows by name, without that of its fields.
 template <class T>
@@ -171,8 +180,10 @@ constexpr bool check_fault() {
                 "containers and aggregate structs of these (no constructors, private fields or "
                 "references); for another type specialise spruce::TreeTraits");
   static_assert(fault != TreeFault::kReference,
-                "spruce: a struct in a tree holds no references and no const fields without a "
-                "default; hold the value itself");
+                "spruce: a tree holds no references, as std::tie makes them, and no const fields "
+                "without a default; hold the value itself, as std::tuple{a, b} does");
+  static_assert(fault != TreeFault::kKey,
+                "spruce: the keys of a std::map in a tree are strings, numbers or enums");
   static_assert(fault != TreeFault::kNotCopied,
                 "spruce: trees are copied, and a type in this one cannot be; hold in it what can");
   return fault == TreeFault::kNone;
@@ -225,10 +236,13 @@ constexpr auto find_culprit() {
   } else if constexpr (IsVector<T>::value || IsStdArray<T>::value || IsOptional<T>::value) {
     return find_culprit<typename T::value_type, Within...>();
   } else if constexpr (IsMap<T>::value) {
-    return find_culprit<typename T::mapped_type, Within...>();
+    return Culprit<T, kKeyFault<typename T::key_type>>() ||
+           find_culprit<typename T::mapped_type, Within...>();
   } else if constexpr (IsTuple<T>::value || IsVariant<T>::value) {
     return []<template <class...> class Of, class... Part>(std::type_identity<Of<Part...>>) {
-      return (NoCulprit() || ... || find_culprit<std::remove_cvref_t<Part>, Within...>());
+      constexpr TreeFault fault =
+          (std::is_reference_v<Part> || ...) ? TreeFault::kReference : TreeFault::kNone;
+      return (Culprit<T, fault>() || ... || find_culprit<std::remove_cvref_t<Part>, Within...>());
     }(std::type_identity<T>());
   } else if constexpr (tree_fault<T>() == TreeFault::kNone) {
     return decltype(fields::apply(std::declval<T&>(), CulpritInFields<T, Within...>()))();
@@ -248,8 +262,12 @@ template <class T>
 std::string key_text(const T& key) {
   if constexpr (std::is_convertible_v<T, std::string>)
     return key;
+  else if constexpr (std::is_same_v<T, bool>)
+    return key ? "1" : "0";
+  else if constexpr (check_fault<T, kKeyFault<T>>())
+    return exact_text(key);
   else
-    return std::to_string(key);
+    return {};
 }
 
 // Whether a value has no path below its own: a key that stands last may hold dots as it is.
@@ -357,8 +375,17 @@ template <class A>
 struct LeafVisitor : Ignore {
   void* function;
   void (*call)(void* function, A& leaf, Leaf kind);
+  bool keeps_text = false;  // puts copies that last in the places of texts that somebody else owns
 
   void leaf(A& a, Leaf kind) { call(function, a, kind); }
+  template <class S>
+  void fixed(S& s) {
+    if constexpr (std::is_same_v<S, std::string_view>) {
+      if (keeps_text) s = kept_text(s);
+    } else if constexpr (std::is_same_v<S, const char*>) {
+      if (keeps_text && s != nullptr) s = kept_text(s).data();
+    }
+  }
 };
 // A function or function object, const or not, as a plain pointer, and back.
 template <class F>

@@ -2,9 +2,13 @@
 #include "spruce/data/files/csv.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <locale>
 #include <map>
+#include <sstream>
 
 #include "spruce/core/io/source.h"
 #include "spruce/core/op_scope.h"
@@ -42,12 +46,11 @@ class Reader {
   }
 
  private:
-  bool end_of_line() const {
-    return bytes_[at_] == '\n' ||
-           (bytes_[at_] == '\r' && (at_ + 1 == bytes_.size() || bytes_[at_ + 1] == '\n'));
-  }
+  bool end_of_line() const { return bytes_[at_] == '\n' || bytes_[at_] == '\r'; }
+  // A CR in front of a LF, which counts the line.
+  bool half_end() const { return bytes_.substr(at_, 2) == "\r\n"; }
   void next_line() {
-    at_ = std::min(at_ + (bytes_[at_] == '\r' ? 2 : 1), bytes_.size());
+    at_ += half_end() ? 2 : 1;
     ++line_;
   }
 
@@ -71,7 +74,7 @@ class Reader {
         if (at_ == bytes_.size() || bytes_[at_] == delimiter_ || end_of_line()) return;
         if (bytes_[at_] != '"') fail(line_, "text follows the closing quotation mark of a field");
       }
-      if (bytes_[at_] == '\n') ++line_;
+      if (end_of_line() && !half_end()) ++line_;
       text += bytes_[at_];
     }
   }
@@ -90,22 +93,45 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
+// A double as the nearest float to round further from: where it lies between two, the one with an
+// odd mantissa, which is no tie of a shorter one.
+float rounded_to_odd(double x) {
+  const auto near = static_cast<float>(x);
+  if (static_cast<double>(near) == x || !std::isfinite(near)) return near;
+  const bool beyond = std::abs(static_cast<double>(near)) > std::abs(x);
+  const uint32_t toward_zero = std::bit_cast<uint32_t>(near) - (beyond ? 1 : 0);
+  return std::bit_cast<float>(toward_zero | 1u);
+}
+
+// The nearest number of the type: 0 for one that is too small. False for what is none or too large.
 template <class T>
 bool parse(std::string_view s, T* out) {
-  if constexpr (spruce::kIsHalf<T>) {
-    float value = 0;
-    const bool good = parse(s, &value);
-    *out = static_cast<T>(value);
-    return good;
-  } else if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (std::is_same_v<T, bool>) {
     return false;
+  } else if constexpr (spruce::kIsHalf<T>) {
+    double value = 0;
+    if (!parse(s, &value)) return false;
+    *out = T(rounded_to_odd(value));
+    return std::isfinite(static_cast<float>(*out)) || !std::isfinite(value);
   } else {
     if (std::is_floating_point_v<T> && s.empty()) {
       *out = std::numeric_limits<T>::quiet_NaN();
       return true;
     }
     const auto end = std::from_chars(s.data(), s.data() + s.size(), *out);
-    return end.ec == std::errc() && end.ptr == s.data() + s.size();
+    if (end.ptr != s.data() + s.size()) return false;
+    if constexpr (std::is_floating_point_v<T>) {
+      if (end.ec != std::errc::result_out_of_range) return end.ec == std::errc();
+      // A stream tells what is too small, which it reads, from what is too large.
+      std::istringstream stream{std::string(s)};
+      stream.imbue(std::locale::classic());
+      double value = 0;
+      if (!(stream >> value)) return false;
+      *out = static_cast<T>(value);
+      return std::isfinite(*out);
+    } else {
+      return end.ec == std::errc();
+    }
   }
 }
 
@@ -121,7 +147,12 @@ CsvTable::CsvTable(std::string path, std::vector<std::string> names, std::string
 
 size_t CsvTable::find(const char* op, const std::string& column) const {
   const auto at = std::find(names_.begin(), names_.end(), column);
-  if (at != names_.end()) return static_cast<size_t>(at - names_.begin());
+  if (at != names_.end()) {
+    if (std::find(at + 1, names_.end(), column) == names_.end())
+      return static_cast<size_t>(at - names_.begin());
+    throw ValueError(std::string(op) + ": " + path_ + " has several columns '" + column +
+                     "'; take them from matrix() without names, which goes by their places");
+  }
   std::string has;
   for (const std::string& name : names_) has += (has.empty() ? "'" : ", '") + name + "'";
   throw ValueError(std::string(op) + ": " + path_ + " has no column '" + column + "'; it has " +
@@ -140,8 +171,8 @@ Array CsvTable::matrix(const std::vector<std::string>& columns, Dtype dtype, Loc
   if (is_bool(dtype))
     throw DtypeError(std::string(op) + ": a table has no bool numbers; compare integers");
   std::vector<size_t> places;
-  for (const std::string& name : columns.empty() ? names_ : columns)
-    places.push_back(find(op, name));
+  for (const std::string& name : columns) places.push_back(find(op, name));
+  for (size_t k = 0; columns.empty() && k < names_.size(); ++k) places.push_back(k);
   const Aval aval{dtype, false, {rows(), static_cast<int64_t>(places.size())}};
   check_shape(op, aval.shape, size_of(dtype));
   const Array out = spruce::internal::make_array(aval);

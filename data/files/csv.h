@@ -34,11 +34,13 @@ class CsvTable {
   /// Number of rows, the header not among them.
   int64_t rows() const { return static_cast<int64_t>(lines_.size()); }
 
-  /// One column as numbers, any[rows], of any dtype but bool; what is empty is NaN. Throws
-  /// ValueError, with the line, for a field that is no number of the dtype, an empty one of an
-  /// integer dtype among them; and for a column that is not there.
+  /// One column as numbers, any[rows], of any dtype but bool; what is empty is NaN. Each is the
+  /// nearest of the dtype, 0 where it is too small. Throws ValueError, with the line, for a field
+  /// that is no number of the dtype, one that is too large and an empty one of an integer dtype
+  /// among them; and for a column that is not there, or there twice.
   Array numbers(const std::string& column, Dtype dtype = float32, Loc loc = Loc::current()) const;
-  /// Several columns side by side: any[rows, columns]. Without names: all of them.
+  /// Several columns side by side: any[rows, columns]. Without names: all of them, from left to
+  /// right.
   Array matrix(const std::vector<std::string>& columns = {}, Dtype dtype = float32,
                Loc loc = Loc::current()) const;
   /// One column as it is written, quotation marks taken away.
@@ -58,10 +60,10 @@ class CsvTable {
 };
 
 /// Reads a table as RFC 4180 has it: fields in quotation marks may hold the delimiter, ends of
-/// lines and doubled marks. Lines end in LF or CR LF; empty ones are left out, and so is a mark of
-/// UTF-8 at the start. Throws IoError, with the line, where rows differ in their number of fields
-/// and for marks that are not closed or stand in the middle of a field; ValueError for a delimiter
-/// that is a mark or the end of a line.
+/// lines and doubled marks. Lines end in LF, CR LF or CR; empty ones are left out, and so is a mark
+/// of UTF-8 at the start. Throws IoError, with the line, where rows differ in their number of
+/// fields and for marks that are not closed or stand in the middle of a field; ValueError for a
+/// delimiter that is a mark or the end of a line.
 CsvTable load_csv(const std::string& path, const CsvOptions& options = {},
                   Loc loc = Loc::current());
 

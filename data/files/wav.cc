@@ -48,7 +48,24 @@ Format read_format(const Source& source, const Chunk& chunk) {
   }
   if (f.channels == 0) source.fail(chunk.at + 2, "there are 0 channels");
   if (f.rate == 0) source.fail(chunk.at + 4, "the rate is 0");
+  const auto frame = source.number<uint16_t>(chunk.at + 12, "the bytes of a frame");
+  if (frame != f.bits / 8 * f.channels) {
+    source.fail(chunk.at + 12, "a frame has " + std::to_string(frame) + " bytes and " +
+                                   std::to_string(f.channels) + " channels of " +
+                                   std::to_string(f.bits) + " bits take " +
+                                   std::to_string(f.bits / 8 * f.channels) +
+                                   "; samples that are filled up are not read");
+  }
   return f;
+}
+
+// What was written to a pipe could not know its sizes: the samples go on to the end of the file.
+bool size_unknown(const Source& source, const Chunk& data) {
+  if (data.size == UINT32_MAX) return true;
+  constexpr uint32_t kOfSox = 0x7ffff000;  // and of eSpeak
+  if (data.size == kOfSox && data.at + data.size > source.size()) return true;
+  const auto whole = source.number<uint32_t>(4, "the size of the file");
+  return data.size == 0 && (whole == UINT32_MAX || uint64_t{whole} + 8 <= data.at);
 }
 
 float sample(const uint8_t* at, const Format& f) {
@@ -85,7 +102,8 @@ Sound load_wav(const std::string& path, Loc loc) {
   for (uint64_t offset = 12;;) {
     if (offset >= source.size()) source.fail(source.size(), "there is no chunk 'data'");
     const std::string name = name_at(offset);
-    const Chunk chunk{offset + 8, source.number<uint32_t>(offset + 4, "the size of a chunk")};
+    Chunk chunk{offset + 8, source.number<uint32_t>(offset + 4, "the size of a chunk")};
+    if (name == "data" && size_unknown(source, chunk)) chunk.size = source.size() - chunk.at;
     source.require(chunk.at, chunk.size, "a chunk");
     if (name == "fmt ") format = read_format(source, chunk);
     if (name == "data") {

@@ -15,8 +15,9 @@ struct Sound {
 };
 
 /// The sound in a WAV file: whole numbers of 8, 16, 24 or 32 bits, divided by their largest power
-/// of two, or floating ones of 32 or 64 bits as they are. Throws IoError, with the byte, for what
-/// is damaged, cut short or compressed.
+/// of two, or floating ones of 32 or 64 bits as they are. What a program has written to a pipe,
+/// without sizes, is read to the end of the file. Throws IoError, with the byte, for what is
+/// damaged, cut short or compressed, and for samples that are filled up with bytes.
 Sound load_wav(const std::string& path, Loc loc = Loc::current());
 
 /// Writes f32[samples, channels] as whole numbers of 16 bits; what lies outside of -1 .. 1 is cut

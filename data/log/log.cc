@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "spruce/core/io/path.h"
 #include "spruce/core/io/source.h"
@@ -59,6 +60,22 @@ std::string field(const std::string& name) {
   return out + '"';
 }
 
+// Ends the line that a killed process was writing, so that it keeps to itself.
+void end_line(const internal::FileSource& before, internal::AppendedFile& file) {
+  if (before.size() == 0) return;
+  if (before.number<uint8_t>(before.size() - 1, "the last character") != '\n') file.write("\n");
+}
+
+void check_metrics(const char* op, int64_t step, const Metrics& metrics) {
+  std::set<std::string> names{"step"};
+  for (const auto& [name, value] : metrics) {
+    if (names.insert(name).second) continue;
+    throw ValueError(std::string(op) + ": the name '" + name + "' stands there twice, in step " +
+                     std::to_string(step) +
+                     (name == "step" ? "; the step is written by itself" : ""));
+  }
+}
+
 }  // namespace
 
 CsvLog::CsvLog(const std::string& path, const LogOptions& options, Loc loc)
@@ -74,11 +91,12 @@ CsvLog::CsvLog(const std::string& path, const LogOptions& options, Loc loc)
     source.fail(0, "the first line is '" + header_.substr(0, 80) +
                        "', which is no header of a log; give another path, or do not append");
   }
-  if (!text.ends_with('\n')) file_.write("\n");  // the line that a killed process was writing
+  end_line(source, file_);
 }
 
 void CsvLog::write(int64_t step, const Metrics& metrics, Loc loc) {
   const OpScope at("CsvLog::write", loc);
+  check_metrics("CsvLog::write", step, metrics);
   std::string header = "step", line = std::to_string(step);
   for (const auto& [name, value] : metrics) {
     header += "," + field(name);
@@ -96,16 +114,17 @@ void CsvLog::write(int64_t step, const Metrics& metrics, Loc loc) {
 }
 
 JsonLog::JsonLog(const std::string& path, const LogOptions& options, Loc loc)
-    : file_("JsonLog", path, options.append, loc) {}
+    : file_("JsonLog", path, options.append, loc) {
+  const OpScope at("JsonLog", loc);
+  if (options.append && std::filesystem::is_regular_file(path))
+    end_line(internal::FileSource("JsonLog", path), file_);
+}
 
 void JsonLog::write(int64_t step, const Metrics& metrics, Loc loc) {
   const OpScope at("JsonLog::write", loc);
+  check_metrics("JsonLog::write", step, metrics);
   nlohmann::ordered_json line{{"step", step}};
   for (const auto& [name, value] : metrics) {
-    if (line.contains(name)) {
-      throw ValueError("JsonLog::write: the name '" + name + "' stands there twice, in step " +
-                       std::to_string(step));
-    }
     line[name] = std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
   }
   try {

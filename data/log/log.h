@@ -34,7 +34,8 @@ class AppendedFile {
 
 /// Options of CsvLog and JsonLog.
 struct LogOptions {
-  bool append = false;  ///< go on with the file of a run that was stopped; else it is emptied
+  bool append = false;  ///< go on with the file of a run that was stopped, behind a line that it
+                        ///< has not finished; else it is emptied
 };
 
 /// Metrics as a table: the first line names the columns, "step" and those of the first call.
@@ -45,7 +46,7 @@ class CsvLog {
   explicit CsvLog(const std::string& path, const LogOptions& options = {},
                   Loc loc = Loc::current());
   /// Appends a line, numbers with all their digits. Throws ValueError for other names than those of
-  /// the first line, IoError.
+  /// the first line and for a name that is "step" or stands there twice, IoError.
   void write(int64_t step, const Metrics& metrics, Loc loc = Loc::current());
 
  private:

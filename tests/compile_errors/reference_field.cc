@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: spruce: a struct in a tree holds no references and no const fields without a default;
-// hold the value itself
+// expect: spruce: a tree holds no references, as std::tie makes them, and no const fields without a
+// default; hold the value itself, as std::tuple{a, b} does
 #include <spruce/spruce.h>
 
 struct View {

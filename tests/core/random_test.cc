@@ -237,6 +237,18 @@ TEST(Random, TruncatedNormalStaysInTheOpenInterval) {
   EXPECT_TRUE(all(isfinite(open)).item<bool>());
 }
 
+// Their values of the distribution function round to -1 and 1, of which the inverse is infinite.
+TEST(Random, TruncatedNormalWithFarBoundsIsFinite) {
+  for (const Dtype dtype : {float16, bfloat16}) {
+    const Array x = random::truncated_normal(Key(0), -100, 100, {10000}, {.dtype = dtype});
+    EXPECT_LT(max(abs(x.astype(float32))).item<float>(), 8) << dtype;
+  }
+  for (const Dtype dtype : {float32, float64}) {
+    const Array x = random::truncated_normal(Key(0), 9, 100, {8}, {.dtype = dtype});
+    EXPECT_LT(max(x).item<double>(), 10) << dtype;
+  }
+}
+
 TEST(Random, RandintToTheBit) {
   EXPECT_THAT(random::randint(Key(0), {8}, 0, 10).to_vector<int32_t>(),
               ElementsAre(9, 0, 2, 3, 1, 7, 2, 3));

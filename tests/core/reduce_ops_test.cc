@@ -278,6 +278,14 @@ TEST(Norm, OrdersAndZero) {
               0.6, 1e-15);
 }
 
+TEST(Norm, OfANegativeOrderIsZeroWhereAnElementIs) {
+  const auto inverse = [](const Array& x) { return norm(x, {.ord = -1}); };
+  EXPECT_NEAR(inverse(array({2.0, 3.0, -1.0}, float64)).item<double>(), 6.0 / 11.0, 1e-15);
+  const Array x = array({2.0, 0.0, 3.0, -1.0}, float64);
+  EXPECT_EQ(inverse(x).item<double>(), 0.0);
+  EXPECT_EQ(grad(inverse)(x).to_vector<double>(), Doubles(4, 0.0));
+}
+
 // As numpy.linalg.norm of [[3, -4], [0, 12]].
 TEST(Norm, OfAMatrixByItsOrder) {
   const Array x = array({{3.0, -4.0}, {0.0, 12.0}}, float64);

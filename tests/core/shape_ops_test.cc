@@ -359,6 +359,9 @@ TEST(Create, FillAndRanges) {
   EXPECT_EQ(arange(6.0f).dtype(), float32);
   EXPECT_EQ(arange(6).dtype(), int32);
   EXPECT_EQ(arange(int64_t{3}).dtype(), int64);
+  EXPECT_TRUE(array_equal(arange(5u, 0, -2), array({5u, 3u, 1u})));
+  EXPECT_TRUE(array_equal(arange(-3, 2u, float32), array({-3.0f, -2.0f, -1.0f, 0.0f, 1.0f})));
+  EXPECT_THROW(arange(-2, 3u), ValueError);
   EXPECT_EQ(arange(3, float64).to_vector<double>(), (std::vector<double>{0, 1, 2}));
   EXPECT_EQ(arange(2, 9, 3).to_vector<int32_t>(), (Ints{2, 5, 8}));
   EXPECT_EQ(arange(5, 0, -2).to_vector<int32_t>(), (Ints{5, 3, 1}));
@@ -367,6 +370,25 @@ TEST(Create, FillAndRanges) {
   EXPECT_EQ(arange(-2, 2).to_vector<int32_t>(), (Ints{-2, -1, 0, 1}));
   EXPECT_THROW(arange(0, 5, 0), ValueError);
   EXPECT_THROW(arange(0.0, INFINITY, 1.0), ValueError);
+}
+
+TEST(Create, FromWhateverHasItsElementsSideBySide) {
+  const std::array<float, 4> numbers{1, 2, 3, 4};
+  float four[] = {1, 2, 3, 4};
+  std::vector<float> held(std::begin(four), std::end(four));
+  const Array row = array({1.0f, 2.0f, 3.0f, 4.0f}), square = reshape(row, {2, 2});
+  for (const Array& x : {array(numbers), array(four), array(std::span(held))})
+    EXPECT_TRUE(array_equal(x, row));
+  for (const Array& x :
+       {array(numbers, {2, 2}), array(four, {2, 2}), array(std::span(held), {held.size() / 2, 2}),
+        array(std::vector<std::vector<float>>{{1, 2}, {3, 4}})})
+    EXPECT_TRUE(array_equal(x, square));
+  EXPECT_EQ(array(std::array<double, 1>{0.5}).dtype(), float64);
+  EXPECT_THROW(array(std::vector<std::vector<float>>{{1, 2}, {3}}), ShapeError);
+  EXPECT_EQ(zeros({held.size(), 2}).shape(), (Shape{4, 2}));
+  const std::initializer_list<int64_t> named{2, 3};
+  EXPECT_EQ(zeros(named).shape(), Shape(named));
+  EXPECT_THROW(zeros({held.size() - 5, 2}), ShapeError);
 }
 
 TEST(Create, LinspaceAndMatrices) {

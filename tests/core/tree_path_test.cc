@@ -42,6 +42,17 @@ TEST(TreePath, DotsInTheKeysOfMapsAreMarkedWhereMoreFollows) {
   EXPECT_THAT(paths(NamedArrays{{"out.weight", kOne}}), ElementsAre("out.weight"));
 }
 
+TEST(TreePath, EntriesOfMapsAreNamedByAllOfTheirKey) {
+  enum class Part { kFirst, kSecond };
+  const std::map<double, Array> numbers{{1e-9, 1.0f}, {2e-9, 2.0f}};
+  EXPECT_EQ(tree::entries(numbers)[0].path, "1e-09");
+  EXPECT_EQ(tree::entries(numbers)[1].path, "2e-09");
+  EXPECT_FALSE(tree::structure(std::map<double, Array>{{1e-9, 1.0f}}) ==
+               tree::structure(std::map<double, Array>{{2e-9, 1.0f}}));
+  EXPECT_EQ(tree::entries(std::map<Part, Array>{{Part::kSecond, 1.0f}})[0].path, "1");
+  EXPECT_EQ(tree::entries(std::map<std::string_view, Array>{{"head", 1.0f}})[0].path, "head");
+}
+
 TEST(TreePath, EmptyKeysHaveTheirPlace) {
   const std::map<std::string, Layer> maps{{"", {kOne}}, {"weight", {kOne}}};
   EXPECT_THAT(paths(maps), ElementsAre(".weight", "weight.weight"));

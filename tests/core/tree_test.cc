@@ -259,6 +259,16 @@ TEST(Tree, SavesAndLoadsByPath) {
   EXPECT_THROW(io::load_tree(file, Leafy{zeros({2}), one(0)}), ShapeError);
 }
 
+TEST(Tree, SavesNumbersAsTheArraysThatTheyBecome) {
+  const std::string path = testing::TempDir() + "numbers.safetensors";
+  io::save_tree(path, Pair<Array>{0.5, 3});
+  const auto arrays = io::load_safetensors(path);
+  EXPECT_EQ(arrays.at("left").dtype(), float32);
+  EXPECT_EQ(arrays.at("right").dtype(), int32);
+  EXPECT_EQ(io::load_tree(path, Pair<Array>{0.25, 1}).left.item<float>(), 0.5f);
+  EXPECT_EQ(io::load_tree(path, Pair<Array>{zeros({}), zeros({}, int32)}).left.dtype(), float32);
+}
+
 TEST(Tree, RavelAndUnravelAreInverse) {
   const Leafy a{array({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2}), one(5)};
   const auto r = tree::ravel(a);

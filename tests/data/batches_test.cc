@@ -247,6 +247,17 @@ TEST(Batches, TakesNumbersOutsideAsErrors) {
               }),
               HasSubstr("take_examples: there is no example 3 in x, which is f32[3,2]"));
   EXPECT_THROW(take_examples(counted(3), {-1}), IndexError);
+  const Sampler beyond{2, [](int64_t) { return std::vector<int64_t>{1, 12}; }};
+  const Sampler short_of{2, [](int64_t) { return std::vector<int64_t>{1}; }};
+  for (const int64_t prefetch : {0, 2}) {
+    const auto run = [&](const Sampler& sampler) {
+      return message([&] { batches(counted(3), sampler, {.prefetch = prefetch}).begin(); },
+                     nullptr);
+    };
+    EXPECT_THAT(run(beyond), HasSubstr("there is no example 12 in x"));
+    EXPECT_THAT(run(beyond), HasSubstr("batches_test.cc"));
+    EXPECT_THAT(run(short_of), HasSubstr("batches_test.cc"));
+  }
   EXPECT_EQ(take_examples(counted(3), std::vector<int64_t>{}).x.shape(), (Shape{0, 2}));
 }
 

@@ -20,6 +20,7 @@
 #include "spruce/optim/optim.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/core/io/scratch.h"
+#include "tests/core/message.h"
 
 extern char** environ;
 
@@ -59,6 +60,27 @@ TEST(Checkpoints, RestoresTheLast) {
     // Another run, or another process, finds them.
     EXPECT_EQ(Checkpoints(folder).restore(state_of(0))->step, 40);
   }
+}
+
+TEST(Checkpoints, OneStepIsRestoredAsItWasSavedLast) {
+  const Scratch s;
+  Checkpoints run(s.path("x"), 0);
+  for (const float x : {1.0f, 2.0f}) {
+    run.save(1, full({1 << 20}, x));
+    EXPECT_EQ(run.restore_step(1, zeros({1 << 20}))[0].item<float>(), x);
+  }
+}
+
+TEST(Checkpoints, ARunThatWentBackRemovesWhatIsBehind) {
+  const Scratch s;
+  Checkpoints run(s.path("x"), 0);
+  for (const int step : {10, 11, 12}) run.save(step, state_of(1));
+  run.remove_after(10);
+  EXPECT_THAT(run.steps(), ElementsAre(10));
+  run.save(11, state_of(7));
+  const auto last = run.restore(state_of(0));
+  EXPECT_EQ(last->step, 11);
+  EXPECT_TRUE(tree::equal(last->tree, state_of(7)));
 }
 
 TEST(Checkpoints, KeepsAllOrOne) {
@@ -141,9 +163,19 @@ TEST(Checkpoints, WhatGoesWrongIsThrown) {
               HasSubstr("Checkpoints: the fold"));
   Checkpoints run(s.path("x"));
   EXPECT_THROW(run.save(-1, state_of(1)), ValueError);
+  struct Named {
+    Array a;
+    std::string name;
+  };
+  EXPECT_THAT(message<ValueError>([&] {
+                run.save(1, Named{ones({1}), "\xff"});
+              }),
+              HasSubstr("Checkpoints::save: the static field name that is '\xff' is no UTF-8"));
   std::filesystem::remove_all(s.path("x"));
   run.save(1, state_of(1));  // on its thread
-  EXPECT_THAT(io_error([&] { run.wait(); }), HasSubstr("Checkpoints::save"));
+  const std::string line = "checkpoints_test.cc:" + std::to_string(__LINE__ - 1);
+  EXPECT_THAT(message<IoError>([&] { run.wait(); }, nullptr),
+              testing::AllOf(HasSubstr("Checkpoints::save"), HasSubstr(line)));
   std::filesystem::create_directory(s.path("x"));
   run.save(2, state_of(1));  // what was thrown once is not thrown again
   run.wait();

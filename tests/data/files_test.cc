@@ -65,6 +65,46 @@ TEST(Csv, ReadsTheDigitsOfTheProject) {
   EXPECT_EQ(max(labels).item<int32_t>(), 9);
 }
 
+TEST(Csv, LinesMayEndInCr) {
+  const CsvTable t = csv("a,b\r1,\"x\ry\"\r\r3,z\r");
+  EXPECT_THAT(t.names(), ElementsAre("a", "b"));
+  EXPECT_THAT(t.numbers("a").to_vector<float>(), ElementsAre(1, 3));
+  EXPECT_THAT(t.text("b"), ElementsAre("x\ry", "z"));
+  EXPECT_THAT(io_error([] { csv("a,b\r\"1\r\",2\r3\r"); }),
+              HasSubstr("line 4: 1 fields, and line 2"));
+}
+
+TEST(Csv, ColumnsOfOneName) {
+  const CsvTable t = csv("a,a,b\n1,2,3\n");
+  EXPECT_THAT(t.matrix().to_vector<float>(), ElementsAre(1, 2, 3));
+  EXPECT_THAT(t.numbers("b").to_vector<float>(), ElementsAre(3));
+  EXPECT_THAT(message<ValueError>([&] { t.numbers("a"); }), HasSubstr("has several columns 'a'"));
+}
+
+TEST(Csv, NumbersAreTheNearestOfTheirDtype) {
+  const CsvTable t = csv("a\n1e-60\n-1e-400\n1e-40\n1.000488281250001\n0.1\n");
+  const auto f = t.numbers("a").to_vector<float>();
+  EXPECT_EQ(f[0], 0);
+  EXPECT_TRUE(f[1] == 0 && std::signbit(f[1]));
+  EXPECT_EQ(f[2], 1e-40f);
+  EXPECT_EQ(t.numbers("a", float64).to_vector<double>()[0], 1e-60);
+  EXPECT_EQ(t.numbers("a", float64).to_vector<double>()[1], 0);
+  // By way of f32, which rounds to the tie, it would be 1.
+  const auto h = t.numbers("a", float16).to_vector<Float16>();
+  EXPECT_EQ(h[2], 0);
+  EXPECT_EQ(h[3], 1.0009765625f);
+  EXPECT_EQ(t.numbers("a", bfloat16).to_vector<Bfloat16>()[4], 0.10009765625f);
+  for (const auto& [text, dtype] :
+       {std::pair{"70000", float16}, std::pair{"-65520", float16}, std::pair{"3.4e38", bfloat16},
+        std::pair{"1e39", float32}, std::pair{"-1e400", float64}}) {
+    const CsvTable large = csv("a\n" + std::string(text) + "\n");
+    EXPECT_THAT(message<ValueError>([&, d = dtype] { large.numbers("a", d); }),
+                HasSubstr("which is no " + std::string(short_name(dtype))));
+  }
+  EXPECT_EQ(csv("a\n65519\n").numbers("a", float16).to_vector<Float16>()[0], 65504);
+  EXPECT_TRUE(std::isinf(csv("a\ninf\n").numbers("a", float16).to_vector<Float16>()[0]));
+}
+
 TEST(Csv, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(io_error([] { csv("a,b\n1,2\n\n3\n"); }),
               HasSubstr("line 4: 1 fields, and line 2 has 2"));
@@ -126,6 +166,31 @@ TEST(Wav, EveryCoding) {
   // Chunks that are not known are passed over, with the byte that fills up an odd one.
   const std::string list("LIST\x03\0\0\0abc\0", 12);
   EXPECT_EQ(load(wav(1, 1, 8, "\x80", list)).samples.size(), 1);
+}
+
+TEST(Wav, OfAPipeIsReadToTheEnd) {
+  const Scratch s;
+  const std::string good = wav(1, 1, 16, bytes_of<int16_t>({0, 16384, -32768}));
+  for (const uint32_t unknown : {0u, UINT32_MAX, 0x7ffff000u}) {
+    std::string bytes = good;
+    bytes.replace(4, 4, bytes_of({unknown}));
+    bytes.replace(40, 4, bytes_of({unknown}));
+    EXPECT_THAT(load_wav(s.file("x.wav", bytes)).samples.to_vector<float>(),
+                ElementsAre(0, 0.5f, -1));
+  }
+  // A sound without samples, and a chunk behind it.
+  const std::string none = wav(1, 1, 16, "") + "LIST" + bytes_of<uint32_t>({2, 0});
+  std::string whole = none.substr(0, none.size() - 2);
+  whole.replace(4, 4, bytes_of({static_cast<uint32_t>(whole.size() - 8)}));
+  EXPECT_EQ(load_wav(s.file("x.wav", whole)).samples.size(), 0);
+}
+
+TEST(Wav, FramesThatAreFilledUpAreRefused) {
+  const Scratch s;
+  std::string bytes = wav(1, 1, 24, std::string(12, '\0'));
+  bytes.replace(32, 2, bytes_of<uint16_t>({4}));
+  EXPECT_THAT(io_error([&] { load_wav(s.file("x.wav", bytes)); }),
+              HasSubstr("at byte 32: a frame has 4 bytes and 1 channels of 24 bits take 3"));
 }
 
 TEST(Wav, WhatIsSavedIsReadAgain) {

@@ -148,9 +148,16 @@ TEST(CsvLog, OtherNamesAreErrors) {
   EXPECT_THAT(io_error([&] { CsvLog(s.file("x", "a,b\n1,2\n"), {.append = true}); }),
               HasSubstr("the first line is 'a,b', which is no header of a log"));
   EXPECT_THROW(CsvLog(s.path("no/x")), IoError);
+  EXPECT_THROW(CsvLog(s.path("twice")).write(1, {{"x", 1}, {"x", 2}}), ValueError);
+  EXPECT_THROW(CsvLog(s.path("twice")).write(1, {{"step", 1}}), ValueError);
   // The line that was cut short keeps to itself.
   CsvLog(s.file("cut", "step,loss\n1,0."), {.append = true}).write(2, {{"loss", 3}});
   EXPECT_EQ(s.read("cut"), "step,loss\n1,0.\n2,3\n");
+}
+
+TEST(JsonLog, AppendsToWhatIsNoRegularFile) {
+  JsonLog log("/dev/null", {.append = true});
+  log.write(1, {{"loss", 0.5}});
 }
 
 TEST(JsonLog, OneObjectALine) {
@@ -163,6 +170,11 @@ TEST(JsonLog, OneObjectALine) {
   EXPECT_THROW(log.write(3, {{"x", 1}, {"x", 2}}), ValueError);
   EXPECT_THROW(log.write(3, {{"step", 1}}), ValueError);
   EXPECT_THROW(log.write(3, {{"\xff", 1}}), ValueError);
+  // The line that was cut short keeps to itself.
+  JsonLog(s.file("cut", "{\"step\":1}\n{\"st"), {.append = true}).write(2, {{"loss", 3}});
+  EXPECT_EQ(s.read("cut"), "{\"step\":1}\n{\"st\n{\"step\":2,\"loss\":3.0}\n");
+  JsonLog(s.path("new"), {.append = true}).write(2, {});
+  EXPECT_EQ(s.read("new"), "{\"step\":2}\n");
 }
 
 // --- event files -------------------------------------------------------------------------------

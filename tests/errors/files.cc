@@ -26,6 +26,14 @@ Section tree_file_mistakes() {
       "Trees in files",
       __FILE__,
       {
+          {"A model that was moved from",
+           CODE(Checkpoint c{sp::ones({2}), 7}; const Checkpoint next = std::move(c);
+                sp::io::save_tree("mistake.safetensors", c)),
+           CODE(Checkpoint c{sp::ones({2}), 7}; const Checkpoint next = std::move(c);
+                sp::io::save_tree("mistake.safetensors", next); std::remove("mistake.safetensors")),
+           "ValueError",
+           "save_tree: all arrays of the tree (1, the first is weight) are undefined: they have "
+           "been moved from, as by step(std::move(model)), or were never given values" HERE},
           {"A static field that is another in the file",
            CODE(write_checkpoint("mistake.safetensors");
                 sp::io::load_tree("mistake.safetensors", Checkpoint{sp::zeros({2}), 0})),

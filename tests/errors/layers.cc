@@ -15,6 +15,11 @@ Section layer_mistakes() {
            CODE(nn::linear(sp::ones({5, 4}), sp::ones({2, 4}))), "ShapeError",
            "linear: x f32[5,3] and weight f32[2,4] do not fit: x must be f[..., in] and weight "
            "f[out, in]" HERE},
+          {"A layer made by its fields", CODE(nn::Linear{4, 2}(sp::ones({5, 4}))),
+           CODE(nn::Linear::init(sp::Key(0), 4, 2)(sp::ones({5, 4}))), "ShapeError",
+           "linear: x f32[5,4] and weight i32*[] do not fit: x must be f[..., in] and weight "
+           "f[out, in]; the weight is a number: a layer is made by Linear::init(key, ...), braces "
+           "or parentheses only fill its fields" HERE},
           {"A weight the other way round", CODE(nn::linear(sp::ones({5, 4}), sp::ones({4, 2}))),
            CODE(nn::linear(sp::ones({5, 4}), sp::transpose(sp::ones({4, 2})))), "ShapeError",
            "linear: x f32[5,4] and weight f32[4,2] do not fit: x must be f[..., in] and weight "
@@ -294,7 +299,8 @@ Section layer_mistakes() {
                 ctx.updated(model)),
            "TreeError",
            "Context::updated: 3 of 3 buffers that layers have updated are not part of this model; "
-           "pass the object that was called, not a copy of it, or call it with ctx.of(model)" HERE},
+           "pass the object that was called, not a copy of it, or call it with ctx.of(model); "
+           "where one context serves several models, each with ctx.of(that model)" HERE},
           {"Halves of an odd axis", CODE(nn::glu(sp::ones({2, 3}))),
            CODE(nn::glu(sp::ones({2, 4}))), "ShapeError",
            "glu: axis -1 of f32[2,3] has an odd size; it is cut in halves" HERE},

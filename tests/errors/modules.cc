@@ -173,6 +173,40 @@ Section module_mistakes() {
            "ValueError",
            "step: there are no gradients; call backward(loss) first, or step(loss), which does "
            "both" HERE},
+          {"A step of an optimizer that was made for other parameters",
+           CODE(Net net; net.requires_grad("out.bias", false);
+                sp::optim::Stateful optimizer(net, sp::optim::adam()); net.requires_grad(true);
+                optimizer.step([&] {
+                  return sp::sum(net(sp::ones({3, 4})));
+                })),
+           CODE(Net net; net.requires_grad("out.bias", false); net.requires_grad(true);
+                sp::optim::Stateful optimizer(net, sp::optim::adam()); optimizer.step([&] {
+                  return sp::sum(net(sp::ones({3, 4})));
+                })),
+           "TreeError",
+           "step: the trainable parameters are other ones than when the optimizer was made; make a "
+           "new one after requires_grad(), set_layer() or append():\n  out.bias is new" HERE},
+          {"A gradient of a module that is frozen",
+           CODE(Net net; net.requires_grad(false);
+                nn::value_and_grad(net,
+                                   [&] {
+                                     return sp::sum(net(sp::ones({3, 4})));
+                                   })),
+           CODE(Net net; net.requires_grad("out.weight", false);
+                nn::value_and_grad(net,
+                                   [&] {
+                                     return sp::sum(net(sp::ones({3, 4})));
+                                   })),
+           "DerivativeError",
+           "value_and_grad: Net has no parameters that are trained, all are frozen; let some be "
+           "trained by requires_grad(true) or requires_grad(path)" HERE},
+          {"A lazy layer that has not been called yet",
+           CODE(nn::LazyLinear layer(sp::Key(0), 2); nn::functionalize(layer)),
+           CODE(nn::LazyLinear layer(sp::Key(0), 2); layer(sp::ones({3, 4}));
+                nn::functionalize(layer)),
+           "ValueError",
+           "functionalize: lazy layers have no arrays until they are called: LazyLinear; call the "
+           "module once before, at an example" HERE},
           {"Parameters without a name that the module has",
            CODE(Net net; nn::functionalize(net).apply({{"out.weight", sp::ones({2, 4})}}, {}, {},
                                                       sp::ones({3, 4}))),

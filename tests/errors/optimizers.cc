@@ -15,6 +15,12 @@ Section optimizer_mistakes() {
            CODE(optim::apply_updates(layers(2), layers(2))), "TreeError",
            "apply_updates: the trees have different forms: at the root: 2 entries in the first, 1 "
            "entries in the second" HERE},
+          {"Updates for a model that was moved from",
+           CODE(auto net = layers(1); const auto next = std::move(net[0]);
+                optim::apply_updates(net, layers(1))),
+           CODE(auto net = layers(1); optim::apply_updates(net, layers(1))), "TreeError",
+           "apply_updates: all arrays of the parameters are undefined: they have been moved from, "
+           "as by step(std::move(model)), or were never given values" HERE},
           {"The state of an optimizer for another model",
            CODE(const auto adam = optim::adam();
                 adam.update(layers(2), adam.init(layers(1)), layers(2))),

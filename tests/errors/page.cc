@@ -27,7 +27,7 @@ under it, to the letter, and after each the program goes on. `SPRUCE_UPDATE_DOCS
 errors_tests --gtest_filter=Mistakes.PageIsCurrent` writes the page.
 
 All errors derive from `spruce::Error`, a `std::runtime_error`. A message names the operation, the
-arguments as `f32[2,3]`, and the next step; where the user's line is known, it is the last line of the
+arguments as `f32[2,3]`, and the next step; a star, `f32*[]`, marks a C++ number; where the user's line is known, it is the last line of the
 message. Where a function that a transform, a loop or the like runs fails and knows no line of its own,
 as `if (x > 0)` does not, the last line is that of the transform: "in the function given at main.cc:1".
 Nothing is left half-changed: arguments are what they were.
@@ -51,7 +51,7 @@ checked, and the operation that makes the first NaN throws `ValueError`.
 
 In the code below `sp` is `spruce`, `nn` is `spruce::nn`, `optim` is `spruce::optim` and `data` is
 `spruce::data`; `table(rows)` is a `CsvTable` with one column `x`; `square_sum(x)` is `sum(x * x)`, `sum_of_products(a, b)` is
-`sum(a * b)`, `layers(n)` a vector of `n` layers `nn::Linear` from 2 to 2 features, and `Net` a module
+`sum(a * b)`, `again(x)` is `jit(again)(x - 1)`, `layers(n)` a vector of `n` layers `nn::Linear` from 2 to 2 features, and `Net` a module
 with one layer `out`, an `nn::Linear` from 4 to 2. A `Checkpoint` has an array `weight` and an `int64_t
 epoch`; `write_checkpoint` saves one with `f32[2]` and the epoch 7. `Pair` has the arrays `w` and `b`,
 `Single` only `w`. Each mistake is followed by the same thing done

@@ -8,6 +8,8 @@ namespace {
 
 Array square_sum(const Array& x) { return sp::sum(x * x); }
 Array sum_of_products(const Array& a, const Array& b) { return sp::sum(a * b); }
+// Calls itself without an end.
+Array again(const Array& x) { return sp::jit(again)(x - 1.0f); }
 
 }  // namespace
 
@@ -22,6 +24,22 @@ Section transform_mistakes() {
            "DerivativeError",
            "grad: the function must return a floating scalar, it returned f32[3]; reduce it with "
            "sum or mean, or take jacrev or vjp of it" HERE},
+          {"The gradient of a function that gives its result no value",
+           CODE(sp::grad([](const Array&) { return Array(); })(sp::ones({3}))),
+           CODE(sp::grad([](const Array& x) { return sp::sum(x); })(sp::ones({3}))),
+           "DerivativeError",
+           "grad: the function returned an Array that was never given a value" HERE},
+          {"A function pointer that is null",
+           CODE(Array(*f)(const Array&) = nullptr; sp::jit(f)(sp::ones({3}))),
+           CODE(Array(*f)(const Array&) = square_sum; sp::jit(f)(sp::ones({3}))), "ValueError",
+           "jit: the function is a null pointer or an empty std::function; give it one first" HERE},
+          {"A compiled function that calls itself without an end", CODE(again(sp::ones({3}))),
+           CODE(sp::fori_loop(
+               0, 3, [](const Array&, const Array& x) { return x - 1.0f; }, sp::ones({3}))),
+           "ValueError",
+           "transforms: 400 of them, or loops and branches, run within each other; does a function "
+           "call itself by jit, grad, vmap or cond without an end? A loop over arrays is "
+           "while_loop or scan" HERE},
           {"The gradient of an integer result",
            CODE(sp::grad([](const Array& x) { return sp::argmax(x); })(sp::ones({3}))),
            CODE(sp::grad([](const Array& x) { return sp::max(x); })(sp::ones({3}))),
@@ -187,18 +205,18 @@ Section tracer_mistakes() {
                 })(sp::ones({3}));
                 kept + 1.0f),
            "TracerError",
-           "add: a traced value of grad of type f32[3] is used outside of the function "
-           "that it was traced in; return it from that function (or hand it on as a second result) "
-           "instead of storing it elsewhere" HERE},
+           "add: a traced value of grad of type f32[3] is used outside of the function that it "
+           "was traced in, or on another thread; return it from that function (or hand it on as "
+           "a second result) instead of storing it elsewhere" HERE},
           {"A traced value as the result of another function",
            CODE(Array kept; sp::grad([&](const Array& x) { return kept = x * x; })(sp::ones({}));
                 sp::grad([&](const Array&) { return kept; })(sp::ones({}))),
            CODE(Array kept; sp::grad([&](const Array& x) { return kept = x * x; })(sp::ones({}));
                 sp::grad([&](const Array& x) { return x; })(sp::ones({}))),
            "TracerError",
-           "grad: a traced value of grad of type f32[] is used outside of the function that it was "
-           "traced in; return it from that function (or hand it on as a second result) instead of "
-           "storing it elsewhere" HERE},
+           "grad: a traced value of grad of type f32[] is used outside of the function that it "
+           "was traced in, or on another thread; return it from that function (or hand it on as "
+           "a second result) instead of storing it elsewhere" HERE},
           {"A traced value kept for later: vmap",
            CODE(Array kept; sp::vmap([&](const Array& x) {
                   kept = x;
@@ -210,9 +228,9 @@ Section tracer_mistakes() {
                 })(sp::ones({3}));
                 sp::sin(kept)),
            "TracerError",
-           "sin: a traced value of vmap of type f32[] is used outside of the function "
-           "that it was traced in; return it from that function (or hand it on as a second result) "
-           "instead of storing it elsewhere" HERE},
+           "sin: a traced value of vmap of type f32[] is used outside of the function that it "
+           "was traced in, or on another thread; return it from that function (or hand it on as "
+           "a second result) instead of storing it elsewhere" HERE},
           {"A traced value kept for later: jit",
            CODE(Array kept; sp::jit([&](const Array& x) {
                   kept = x;
@@ -224,9 +242,9 @@ Section tracer_mistakes() {
                 })(sp::ones({3}));
                 sp::sin(kept)),
            "TracerError",
-           "sin: a traced value of jit of type f32[3] is used outside of the function "
-           "that it was traced in; return it from that function (or hand it on as a second result) "
-           "instead of storing it elsewhere" HERE},
+           "sin: a traced value of jit of type f32[3] is used outside of the function that it "
+           "was traced in, or on another thread; return it from that function (or hand it on as "
+           "a second result) instead of storing it elsewhere" HERE},
           {"A traced value kept for later and captured by jit",
            CODE(Array kept; sp::grad([&](const Array& x) {
                   kept = 2.0f * x;
@@ -239,9 +257,9 @@ Section tracer_mistakes() {
                 const Array scaled = kept;
                 sp::jit([&](const Array& x) { return x + scaled; })(sp::ones({3}))),
            "TracerError",
-           "add: a traced value of grad of type f32[3] is used outside of the function that it was "
-           "traced in; return it from that function (or hand it on as a second result) instead of "
-           "storing it elsewhere" HERE},
+           "add: a traced value of grad of type f32[3] is used outside of the function that it "
+           "was traced in, or on another thread; return it from that function (or hand it on as "
+           "a second result) instead of storing it elsewhere" HERE},
           {"A traced value kept for later and read",
            CODE(Array kept; sp::vmap([&](const Array& x) {
                   kept = x;
@@ -250,9 +268,9 @@ Section tracer_mistakes() {
                 kept.item<float>()),
            CODE(sp::vmap([](const Array& x) { return x; })(sp::ones({3}))[0].item<float>()),
            "TracerError",
-           "item: a traced value of vmap of type f32[] is used outside of the function that it was "
-           "traced in; return it from that function (or hand it on as a second result) instead of "
-           "storing it elsewhere" HERE},
+           "item: a traced value of vmap of type f32[] is used outside of the function that it "
+           "was traced in, or on another thread; return it from that function (or hand it on as "
+           "a second result) instead of storing it elsewhere" HERE},
           {"Deciding by a value under vmap",
            CODE(sp::vmap([](const Array& x) { return x > 0.0f ? x : -x; })(sp::ones({3}))),
            CODE(sp::vmap([](const Array& x) { return sp::where(x > 0.0f, x, -x); })(sp::ones({3}))),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/adaptive_pool.h"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -148,6 +149,10 @@ TEST(LpPool, AsPyTorch) {
   check_lp<3>();
   const Array x = sp::ones({1, 1, 4});
   EXPECT_EQ(nn::lp_pool1d(x, 2, 4).item<float>(), 2);
+  const Array half = sp::full({1, 1, 4}, 300, sp::float16);
+  EXPECT_EQ(nn::lp_pool1d(half, 2, 4).astype(sp::float32).item<float>(), 600);
+  EXPECT_EQ(nn::lp_pool1d(x, 2, 5, {.stride = 2, .ceil_mode = true}).item<float>(),
+            std::sqrt(5.0f));
   EXPECT_THROW(nn::lp_pool1d(x, 0, 4), sp::ValueError);
   EXPECT_THROW(nn::lp_pool2d(x, 2, 5), sp::ShapeError);
 }

@@ -147,6 +147,14 @@ buffers: 18
   EXPECT_EQ(nn::count(net), 301);
 }
 
+TEST(Summary, LeavesTheContextAsItWas) {
+  const auto norm = nn::BatchNorm::init(4);
+  nn::Context ctx{.training = true};
+  nn::summary(norm, sp::ones({8, 4}), ctx.of(norm));
+  EXPECT_TRUE(ctx.updates.empty());
+  EXPECT_TRUE(sp::tree::equal(ctx.updated(norm), norm));
+}
+
 TEST(Summary, LayersInsideOfLayers) {
   const auto layer = nn::TransformerEncoderLayer::init(sp::Key(0), 4, 2,
                                                        {.dim_feedforward = 3, .batch_first = true});

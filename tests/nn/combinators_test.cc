@@ -211,6 +211,28 @@ TEST(Estimator, ScoresAreAccuracyAndDetermination) {
   EXPECT_FLOAT_EQ(internal::score(full({3}, 2.0f), y), 0.0f);
   EXPECT_FLOAT_EQ(internal::score(array({1.0f, 2.0f, 4.0f}), y), 0.5f);
   EXPECT_THROW(internal::score(ones({2}), y), ShapeError);
+  // One logit for each row.
+  const Array logits = array({{-1.0f}, {2.0f}, {3.0f}, {-4.0f}}),
+              ones_of = array({{0}, {1}, {0}, {0}});
+  EXPECT_FLOAT_EQ(internal::score(logits, ones_of), 0.75f);
+  EXPECT_FLOAT_EQ(internal::score(logits[{ellipsis, 0}], ones_of[{ellipsis, 0}] == 1), 0.75f);
+  EXPECT_FLOAT_EQ(internal::score(ones_of.astype(float32), ones_of.astype(float32)), 1.0f);
+  EXPECT_LT(internal::score(logits, ones_of.astype(float32)), 0.0f);
+  EXPECT_FLOAT_EQ(internal::score(array({1.0f, 2.0f, 4.0f}), array({1, 2, 3})), 0.5f);
+}
+
+TEST(Estimator, ALastBatchOfOneNamesDropLast) {
+  const Array x = random::normal(Key(1), {9, 3}), y = sum(x, 1, {.keepdims = true});
+  const auto factory = sequential(dense(2), batch_norm_layer(), dense(1));
+  const auto fit = [&](bool drop_last) {
+    return estimator(factory, mse_loss, optim::adam(),
+                     {.epochs = 1, .batch_size = 4, .drop_last = drop_last})
+        .fit(Key(0), x, y);
+  };
+  EXPECT_THAT(message<ValueError>([&] { fit(false); }),
+              testing::HasSubstr("the last of the batches of 4 has one example: leave it out with "
+                                 "{.drop_last = true}"));
+  fit(true);
 }
 
 TEST(Estimator, ANaNInTheLossNamesItsStep) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/core/message.h"
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
@@ -202,6 +203,49 @@ TEST(StatefulLoop, AThrowingLossChangesNothing) {
     return sum(net(ones({5, 4}) + sum(other(ones({5, 4})))));
   });
   EXPECT_TRUE(grads.same_names(net.named_parameters()));
+}
+
+TEST(StatefulLoop, AStateThatIsRefusedChangesNothing) {
+  struct Other {
+    bool fails = false;
+    NamedArrays trainable_parameters() const {
+      return fails ? throw ValueError("not made yet") : NamedArrays{{"w", ones({2})}};
+    }
+    void set_arrays(const NamedArrays&) {}
+  } net;
+  optim::Stateful optimizer(net, optim::adam());
+  const auto before = optimizer.state();
+  net.fails = true;
+  EXPECT_THROW(optimizer.set_state(optim::adam().init(NamedArrays{})), ValueError);
+  EXPECT_TRUE(tree::equal(optimizer.state(), before));
+}
+
+TEST(StatefulLoop, SaysThatAnotherOptimizerIsNeeded) {
+  Net net(Key(0));
+  net.seed(Key(9));
+  net.requires_grad("out", false);
+  const auto loss = [](Net& n, const Array& x) { return sum(n(x)); };
+  optim::Stateful optimizer(net, optim::adam());
+  auto step = compile_step(net, optim::adam(), loss);
+  net.requires_grad(true);
+  const char* const wanted =
+      ": the trainable parameters are other ones than when the optimizer was made; make a new one "
+      "after requires_grad(), set_layer() or append():\n  out.weight is new\n  out.bias is new";
+  EXPECT_EQ(message<TreeError>([&] { optimizer.step([&] {
+                                       return loss(net, ones({5, 4}));
+                                     }); }),
+            std::string("step") + wanted);
+  EXPECT_EQ(message<TreeError>([&] { step(ones({5, 4})); }), std::string("compile_step") + wanted);
+  EXPECT_THAT(message<TreeError>([&] {
+                net.requires_grad("gain", false);
+                optimizer.backward([&] { return loss(net, ones({5, 4})); });
+              }),
+              testing::HasSubstr("call zero_grad() first"));
+  net.requires_grad(false);
+  EXPECT_THAT(message<DerivativeError>([&] {
+                optimizer.backward([&] { return loss(net, ones({5, 4})); });
+              }),
+              testing::HasSubstr("Net has no parameters that are trained, all are frozen"));
 }
 
 }  // namespace compile_test

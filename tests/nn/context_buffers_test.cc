@@ -154,6 +154,11 @@ TEST(ContextBuffers, OfSeveralModelsGoByTheObject) {
   Context alone{.training = true};
   by_reference(both.second, 2.0f * input(), alone);
   EXPECT_TRUE(tree::equal(next.second, alone.updated(both.second)));
+  EXPECT_TRUE(tree::equal(ctx.updated(both.first), next.first));
+  EXPECT_TRUE(tree::equal(ctx.updated(both.second), next.second));
+  const Net copied = both.first;
+  EXPECT_THROW(ctx.updated(copied), TreeError);
+  both.first(input(), ctx);  // copies its layers
   EXPECT_THROW(ctx.updated(both.first), TreeError);
   // A part of the model is none of its own.
   Context inside{.training = true};

@@ -95,6 +95,17 @@ TEST(CtcLoss, CompiledOverLengths) {
   EXPECT_TRUE(sp::array_equal(f(other, steps, labels), f(targets(), steps, labels)));
 }
 
+TEST(CtcLoss, HalfPrecisionIsComputedInF32) {
+  const Array x = sp::random::normal(sp::Key(0), {300, 2, 20}).astype(sp::bfloat16);
+  const Array labels = sp::random::randint(sp::Key(1), {2, 30}, 1, 20);
+  const auto f = [&](const Array& x) {
+    return nn::ctc_loss(x, labels, sp::array({300, 290}), sp::array({30, 29}));
+  };
+  const Array logs = nn::log_softmax(x), wide = logs.astype(sp::float32);
+  EXPECT_TRUE(sp::array_equal(f(logs), f(wide).astype(sp::bfloat16)));
+  EXPECT_TRUE(sp::array_equal(sp::grad(f)(logs), sp::grad(f)(wide).astype(sp::bfloat16)));
+}
+
 TEST(CtcLoss, BadInput) {
   const Array x = sp::zeros({6, 4, 4}), n = sp::array({6, 5, 6, 4}), s = sp::array({3, 2, 3, 0});
   EXPECT_THROW(nn::ctc_loss(x, targets(), n, s, {.blank = 4}), sp::ValueError);

@@ -109,6 +109,15 @@ TEST(Initializers, Moments) {
   EXPECT_NEAR(sp::sqrt(sp::sum(sp::square(few)) / 2800).item<float>(), 0.5, 0.02);
 }
 
+TEST(Initializers, TruncatedNormalHasNoOutliersInHalfPrecision) {
+  const sp::Shape shape{100, 100};
+  const Array want = init::trunc_normal({.std = 0.02})(sp::Key(0), shape);
+  for (const sp::Dtype dtype : {sp::float16, sp::bfloat16}) {
+    const Array got = init::trunc_normal({.std = 0.02})(sp::Key(0), shape, dtype);
+    EXPECT_TRUE(sp::array_equal(got, want.astype(dtype))) << dtype;
+  }
+}
+
 // What a preset gives under its name never changes.
 TEST(Initializers, PresetsGiveWhatTheyAlwaysGave) {
   const std::map<std::string, init::LayerInit> presets{

@@ -103,6 +103,8 @@ TEST(Interpolate, BadInput) {
   EXPECT_THROW(nn::interpolate(x, {.size = 0}), sp::ShapeError);
   EXPECT_THROW(nn::interpolate(x, {.scale_factor = {2, 2, 2}}), sp::ShapeError);
   EXPECT_THROW(nn::interpolate(x, {.scale_factor = 0.1}), sp::ShapeError);
+  expect_error<sp::ShapeError>([&] { nn::interpolate(x, {.scale_factor = 1e18}); },
+                               "would have 3e+18 elements along axis 2");
   EXPECT_THROW(nn::interpolate(x, {.scale_factor = -1}), sp::ValueError);
   EXPECT_THROW(nn::interpolate(x[0][0], {.size = 2}), sp::ShapeError);
   EXPECT_THROW(nn::interpolate(sp::astype(x, sp::int32), {.size = 2}), sp::DtypeError);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "spruce/spruce.h"
+#include "tests/core/message.h"
 
 namespace spruce::nn {
 namespace lazy_layers_test {
@@ -26,13 +27,31 @@ struct Net : Module {
 
 TEST(LazyLayersByName, TakeTheirSizesFromTheFirstCall) {
   Net net;
-  EXPECT_TRUE(net.state_dict().empty());
+  EXPECT_TRUE(net.named_parameters().empty());
   EXPECT_EQ(net(ones({2, 3, 5, 5})).shape(), (Shape{2, 2}));
   EXPECT_EQ(net.get_parameter("conv.weight").shape(), (Shape{4, 3, 3, 3}));
   EXPECT_EQ(net.get_parameter("norm.weight").shape(), (Shape{4}));
   EXPECT_EQ(net.get_parameter("out.weight").shape(), (Shape{2, 100}));
   const auto [k1, k2] = random::split<2>(Key(3));
   EXPECT_TRUE(array_equal(net.out.layer().weight, Linear::init(k2, 100, 2).weight));
+}
+
+TEST(LazyLayersByName, HaveNoArraysForFilesAndOptimizersBefore) {
+  Net net;
+  const std::string why =
+      ": lazy layers have no arrays until they are called: 'conv' (LazyConv2d), 'norm' "
+      "(LazyBatchNorm), 'out' (LazyLinear); call the module once before, at an example";
+  EXPECT_EQ(message<ValueError>([&] { net.state_dict(); }), "state_dict" + why);
+  EXPECT_EQ(message<ValueError>([&] { functionalize(net); }), "functionalize" + why);
+  EXPECT_EQ(message<ValueError>([&] { optim::Stateful(net, optim::adam()); }),
+            "trainable_parameters" + why);
+  const auto loss = [](Net& n, const Array& x) { return sum(n(x)); };
+  EXPECT_EQ(message<ValueError>([&] { compile_step(net, optim::adam(), loss); }),
+            "compile_step" + why);
+  EXPECT_NE(message<TreeError>([&] {
+              net.load_state_dict({{"out.bias", ones({2})}});
+            }).find(why.substr(2)),
+            std::string::npos);
 }
 
 template <class L>

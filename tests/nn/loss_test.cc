@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/loss.h"
 
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "tests/nn/torch_cases.h"
 
@@ -96,6 +98,20 @@ TEST(Loss, BinaryCrossEntropy) {
   });
 }
 
+// The derivative is sigmoid(x) - target.
+TEST(Loss, BinaryCrossEntropyOfConfidentInputsKeepsItsDerivative) {
+  const auto slope = [](double x, double target, sp::Dtype dtype) {
+    const auto f = [&](const Array& a) { return nn::bce_with_logits(a, sp::array(target, dtype)); };
+    return sp::grad(f)(sp::array(x, dtype)).item<double>();
+  };
+  const double share = 1 / (1 + std::exp(8.0));
+  for (const sp::Dtype dtype : {sp::bfloat16, sp::float16, sp::float32}) {
+    const double digits = dtype == sp::float32 ? 1e-6 : 1e-2;
+    EXPECT_NEAR(slope(-8, 0, dtype), share, digits * share);
+    EXPECT_NEAR(slope(8, 1, dtype), -share, digits * share);
+  }
+}
+
 TEST(Loss, CurvatureWhereInputMeetsTarget) {
   const Array zero = sp::array(0.0, sp::float64), target = sp::array(1.0, sp::float64);
   const auto curvature = [&](const auto& f) {
@@ -155,6 +171,37 @@ TEST(Loss, LabelsOfEveryIntegerType) {
   }
 }
 
+// f16 holds no count above 65504.
+TEST(Loss, ManyExamplesInHalfPrecision) {
+  const Array x = sp::ones({70000, 2}, sp::float16), y = sp::zeros({70000}, sp::int32);
+  const auto near = [](const Array& loss, double want) {
+    EXPECT_EQ(loss.dtype(), sp::float16);
+    EXPECT_NEAR(loss.astype(sp::float32).item<float>(), want, 1e-3);
+  };
+  for (const double smoothing : {0.0, 0.1}) {
+    const auto f = [&](const Array& x, const Array& y) {
+      return nn::cross_entropy(x, y, {.label_smoothing = smoothing});
+    };
+    near(sp::jit(f)(x, y), std::numbers::ln2);
+    EXPECT_TRUE(sp::array_equal(sp::jit(sp::grad(f))(x, y), sp::grad(f)(x, y)));
+    near(f(x, y.at(0).set(-100)), std::numbers::ln2);
+  }
+  near(nn::nll_loss(x, y, {.weight = sp::ones({2})}), -1);
+  const Array ones = sp::ones({70000}, sp::float16);
+  near(nn::kl_div(-ones, ones, {.reduction = nn::Reduction::kBatchMean}), 1);
+}
+
+// 400^2 is too large for f16, its mean over 8 is not.
+TEST(Loss, LargeDifferencesInHalfPrecision) {
+  const Array x = sp::zeros({8}, sp::float16).at(0).set(400), y = sp::zeros({8}, sp::float16);
+  const auto f = [](const Array& x, const Array& y) { return nn::mse_loss(x, y); };
+  EXPECT_EQ(f(x, y).dtype(), sp::float16);
+  EXPECT_EQ(f(x, y).astype(sp::float32).item<float>(), 20000);
+  EXPECT_EQ(sp::jit(sp::grad(f))(x, y)[0].astype(sp::float32).item<float>(), 100);
+  EXPECT_EQ(f(x, y.astype(sp::float32)).dtype(), sp::float32);
+  EXPECT_EQ(nn::mse_loss(x[0], 0.0f, {.reduction = nn::Reduction::kSum}).dtype(), sp::float16);
+}
+
 TEST(Loss, BadTargets) {
   const Array x = sp::ones({2, 3});
   EXPECT_THROW(nn::cross_entropy(x, sp::array({0, 3})), sp::IndexError);
@@ -165,6 +212,12 @@ TEST(Loss, BadTargets) {
   EXPECT_THROW(nn::cross_entropy(sp::array({{1, 2}}), sp::array({0})), sp::DtypeError);
   EXPECT_THROW(nn::cross_entropy(x, sp::array({0, 1}), {.weight = sp::ones({2})}), sp::ShapeError);
   EXPECT_THROW(nn::cross_entropy(x, sp::array({0, 1}), {.label_smoothing = 2}), sp::ValueError);
+  try {
+    nn::nll_loss(x[0], sp::full({}, sp::array(uint64_t{1} << 63), sp::uint64));
+    ADD_FAILURE() << "no error";
+  } catch (const sp::IndexError& e) {
+    EXPECT_NE(std::string(e.what()).find("class 9223372036854775808,"), std::string::npos);
+  }
   EXPECT_THROW(nn::mse_loss(x, sp::ones({3})), sp::ShapeError);
   EXPECT_THROW(nn::bce_with_logits(x, sp::ones({2, 1})), sp::ShapeError);
 }

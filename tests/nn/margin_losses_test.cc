@@ -27,6 +27,34 @@ TEST(MarginLosses, OfPairsAsPyTorch) {
   });
 }
 
+// As PyTorch 2.15.
+TEST(MarginLosses, NoGradientWhereTheMarginIsJustReached) {
+  const Array one = sp::ones({1}), zero = sp::zeros({1}), none = sp::zeros({1, 2});
+  const auto gradient = [](const auto& f, const Array& x) { return sp::any(sp::grad(f)(x) != 0); };
+  EXPECT_FALSE(gradient([&](const Array& x) { return nn::hinge_embedding_loss(x, -one); }, one)
+                   .item<bool>());
+  const auto ranked = [&](const Array& x) {
+    return nn::margin_ranking_loss(x, zero, one, {.margin = 1});
+  };
+  EXPECT_FALSE(gradient(ranked, one).item<bool>());
+  const auto cosine = [&](const Array& x) {
+    return nn::cosine_embedding_loss(x, sp::ones({1, 2}), -one);
+  };
+  EXPECT_FALSE(gradient(cosine, none).item<bool>());
+  const auto triplet = [](const Array& x) {
+    return nn::triplet_margin_loss(x, sp::array({{0.0f, 1.0f}}), sp::array({{0.0f, 2.0f}}),
+                                   {.eps = 0});
+  };
+  EXPECT_FALSE(gradient(triplet, none).item<bool>());
+}
+
+TEST(MarginLosses, OfHalfPrecisionSumInF32) {
+  const Array x = sp::full({1, 20}, 100, sp::float16), one = sp::ones({1});
+  EXPECT_NEAR(nn::cosine_embedding_loss(x, x, -one).astype(sp::float32).item<float>(), 1, 1e-3);
+  const Array many = sp::zeros({1, 70000}, sp::float16);
+  EXPECT_EQ(nn::multi_margin_loss(many, sp::array({0})).astype(sp::float32).item<float>(), 1);
+}
+
 TEST(MarginLosses, OfTripletsAsPyTorch) {
   check("triplet_margin_loss", 24, [](const Inputs& in, const Options& o) {
     return nn::triplet_margin_loss(in[0], in[1], in[2],

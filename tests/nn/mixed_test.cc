@@ -64,6 +64,56 @@ TEST(Mixed, BuffersComeBackToFullPrecision) {
   EXPECT_EQ(next.norm.running_var->value.dtype(), float32);
 }
 
+TEST(Mixed, BuffersOfFunctionalizeStayAtFullPrecision) {
+  Stateful<BatchNorm> module(BatchNorm::init(4));
+  const auto f = functionalize(module);
+  const auto low =
+      mixed([&](const NamedArrays& params, const NamedArrays& buffers, const Array& x) {
+        EXPECT_EQ(params.at("weight").dtype(), bfloat16);
+        return f.apply(params, buffers, {.training = true}, x);
+      });
+  // Statistics that bf16 cannot tell from 1.
+  NamedArrays buffers = f.buffers;
+  buffers.at("running_mean") = full({4}, 1.001f);
+  const Array x = full({2, 4}, 1.0f);
+  const auto [y, next] = low(f.params, buffers, x);
+  EXPECT_EQ(y.dtype(), float32);
+  EXPECT_TRUE(
+      array_equal(next.at("running_mean"),
+                  f.apply(f.params, buffers, {.training = true}, x).second.at("running_mean")));
+  EXPECT_TRUE(allclose(jit(low)(f.params, buffers, x).second.at("running_mean"),
+                       next.at("running_mean"), {.rtol = 1e-6}));
+  struct State {
+    NamedArrays params, buffers;
+    const int version = 1;
+  };
+  const State cast = Precision{}.to_compute(State{f.params, buffers});
+  EXPECT_EQ(cast.params.at("bias").dtype(), bfloat16);
+  EXPECT_EQ(cast.buffers.at("running_mean").dtype(), float32);
+}
+
+TEST(Mixed, CompiledFunctionsTellBuffersFromParameters) {
+  const NamedArrays params{{"a", ones({2})}};
+  NamedArrays buffers = params;
+  buffers.set_holds_buffers(true);
+  const auto low = [](const NamedArrays& x) { return Precision{}.to_compute(x); };
+  const auto one = jit(low), other = jit(low);
+  EXPECT_EQ(one(params).at("a").dtype(), bfloat16);
+  EXPECT_EQ(one(buffers).at("a").dtype(), float32);
+  EXPECT_EQ(other(buffers).at("a").dtype(), float32);
+  EXPECT_TRUE(other(buffers).holds_buffers());
+  EXPECT_EQ(other(params).at("a").dtype(), bfloat16);
+  const auto both = jit([&](const std::vector<NamedArrays>& x) { return low(x[0]).at("a"); });
+  EXPECT_EQ(both(std::vector{params, buffers}).dtype(), bfloat16);
+  EXPECT_EQ(both(std::vector{params, params}).dtype(), bfloat16);
+  EXPECT_EQ(both.trace_count(), 2);
+  // To all else they are trees of one form.
+  EXPECT_EQ(tree::structure(params), tree::structure(buffers));
+  EXPECT_TRUE(array_equal(
+      tree::map([](const Array& a, const Array& b) { return a + b; }, params, buffers).at("a"),
+      full({2}, 2.0f)));
+}
+
 TEST(Mixed, ALossScaleSavesGradientsThatVanishInHalf) {
   const Precision half{.compute = float16};
   const auto loss = [](const Array& w) { return sum(w * 1e-4f) * 1e-4f; };

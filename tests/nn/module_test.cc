@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "tests/core/message.h"
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
@@ -112,7 +113,10 @@ TEST(Module, TracedBuffersAreRefused) {
   net.seed(Key(9));
   const NamedArrays before = net.state_dict();
   const auto loss = [&](const Array& x) { return sum(net(x)); };
-  EXPECT_THROW(grad(loss)(ones({5, 4})), TracerError);
+  EXPECT_THAT(message<TracerError>([&] {
+                grad(loss)(ones({5, 4}));
+              }),
+              HasSubstr("' of Net would become a traced value"));
   EXPECT_TRUE(tree::equal(net.state_dict(), before));
   net.eval();
   EXPECT_EQ(grad(loss)(ones({5, 4})).shape(), (Shape{5, 4}));
@@ -278,6 +282,52 @@ TEST(ModuleState, ShapesMustFitInAnyCase) {
     EXPECT_THAT(e.what(), HasSubstr("gain"));
   }
   EXPECT_TRUE(tree::equal(net.state_dict(), before));
+  state.insert("extra", ones({1}));  // names that do not fit are listed too
+  const std::string all = message<ShapeError>([&] { net.load_state_dict(state); });
+  EXPECT_THAT(all, HasSubstr("out.bias: the module has f32[2]"));
+  EXPECT_THAT(all, HasSubstr("\n  unexpected: extra"));
+}
+
+TEST(ModuleState, CountsOfBatchesMayBeMissingAsInPyTorch) {
+  Net net(Key(0));
+  NamedArrays state = net.state_dict();
+  state.erase("block.norm.num_batches_tracked");
+  EXPECT_TRUE(net.load_state_dict(state).missing.empty());
+  state.erase("block.norm.running_mean");
+  EXPECT_THROW(net.load_state_dict(state), TreeError);
+}
+
+TEST(ModuleState, ClassWeightsOfLossesHavePyTorchsNamesToo) {
+  Holder net;
+  net.register_module("loss", CrossEntropyLoss{{.weight = array({1.0f, 2.0f})}});
+  net.register_module("logits", BCEWithLogitsLoss{{.pos_weight = array({3.0f})}});
+  EXPECT_THAT(names(net.state_dict()),
+              ElementsAre("loss.options.weight", "logits.options.pos_weight"));
+  const NamedArrays state = net.state_dict({.torch_names = true});
+  EXPECT_THAT(names(state), ElementsAre("loss.weight", "logits.pos_weight"));
+  net.set_arrays({{"loss.options.weight", zeros({2})}});
+  net.load_state_dict(state);
+  EXPECT_TRUE(array_equal(net.get_buffer("loss.options.weight"), array({1.0f, 2.0f})));
+}
+
+struct Weights {
+  Array weight;
+};
+struct TwoWeights {
+  Array weight;
+  Weights options;
+  Array operator()(const Array& x) const { return x * weight * options.weight; }
+};
+
+TEST(ModuleState, OptionsOfALayerThatHasSuchAWeightItselfKeepTheirName) {
+  Holder net;
+  net.register_module("scale", TwoWeights{ones({2}), {zeros({2})}});
+  EXPECT_THAT(names(net.state_dict({.torch_names = true})),
+              ElementsAre("scale.weight", "scale.options.weight"));
+  EXPECT_THAT(message<TreeError>([&] {
+                net.load_state_dict({{"scale.weight", ones({2})}});
+              }),
+              HasSubstr("missing: scale.options.weight"));
 }
 
 TEST(ModuleState, LoadingConvertsToTheModulesDtype) {

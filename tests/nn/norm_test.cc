@@ -168,6 +168,18 @@ TEST(LayerNorm, IsTheFunctionWithItsParameters) {
   EXPECT_TRUE(sp::allclose(sp::vmap(layer)(x), layer(x)));
 }
 
+// The derivative of 1 / sqrt(variance + eps) is infinite in f16.
+TEST(LayerNorm, RowsOfOneNumberInF16HaveADerivative) {
+  const Array weights = sp::array({1.0f, -2.0f, 0.5f, 3.0f}, sp::float16);
+  const auto f = [&](const Array& x) { return sp::sum(nn::layer_norm(x, {4}) * weights); };
+  const Array x = sp::zeros({2, 4}, sp::float16);
+  for (const Array& g : {sp::grad(f)(x), sp::jit(sp::grad(f))(x)}) {
+    const auto row = g[0].astype(sp::float32).to_vector<float>();
+    const std::vector<float> expected{118.6f, -830.1f, -39.5f, 751.1f};
+    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(row[i], expected[i], 1.5f);
+  }
+}
+
 TEST(LayerNorm, BadInput) {
   EXPECT_THROW(nn::LayerNorm::init({3})(sp::ones({2, 4})), sp::ShapeError);
   EXPECT_THROW(nn::layer_norm(sp::ones({2, 3}), {3}, sp::ones({2})), sp::ShapeError);

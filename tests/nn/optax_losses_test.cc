@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses under Optax's names, against its numbers (make_optax_loss_cases.py).
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -271,6 +272,25 @@ TEST(OptaxLosses, BadInput) {
         nn::ctc_loss_with_forward_probs(logits, none, sp::array({{1, 7}}), none);
       },
       "ctc_loss_with_forward_probs: the labels hold class 7");
+}
+
+// Sums of more than 65504, squares of more than 256.
+TEST(OptaxLosses, OfHalfPrecisionSumInF32) {
+  const auto near = [](const Array& loss, double want) {
+    EXPECT_EQ(loss.dtype(), sp::float16);
+    EXPECT_NEAR(loss.astype(sp::float32).item<float>(), want, 2e-3);
+  };
+  const Array p = sp::full({1, 300, 300}, 0.5, sp::float16), t = sp::ones({1, 300, 300});
+  near(nn::binary_dice_loss(p, t, {.apply_sigmoid = false}), 1.0 / 3);
+  const Array image = sp::full({1, 90000, 2}, 0.5, sp::float16);
+  near(nn::multiclass_generalized_dice_loss(image, sp::ones(image.shape()),
+                                            {.apply_softmax = false}),
+       1.0 / 3);
+  const Array x = sp::full({2, 20}, 300, sp::float16);
+  near(nn::cosine_distance(x, x), 0);
+  const Array lists = sp::zeros({70000, 2}, sp::float16);
+  near(nn::ranking_softmax_loss(lists, sp::array({1.0f, 0.0f}) + sp::zeros({70000, 2})),
+       std::log(2.0));
 }
 
 }  // namespace optax_losses_test

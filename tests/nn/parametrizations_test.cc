@@ -2,6 +2,8 @@
 // Weights as functions of parameters, layers that are made of others, and layers made one.
 #include "spruce/nn/parametrizations.h"
 
+#include <cmath>
+
 #include "spruce/nn/fuse.h"
 #include "spruce/nn/lora.h"
 #include "spruce/nn/residual.h"
@@ -22,6 +24,16 @@ TEST(WeightNorm, AsPyTorch) {
   const auto parts = nn::weight_norm_parts(w, {.dim = 1});
   EXPECT_EQ(parts.g.shape(), (sp::Shape{1, 4, 1}));
   EXPECT_TRUE(sp::allclose(nn::weight_norm(parts.g, parts.v, {.dim = 1}), w));
+}
+
+TEST(WeightNorm, OfHalfPrecisionSquaresInF32) {
+  const Array large = sp::full({1, 10}, 300, sp::float16), one = sp::ones({1, 1}, sp::float16);
+  const Array g = nn::weight_norm_parts(large).g;
+  EXPECT_EQ(g.dtype(), sp::float16);
+  EXPECT_NEAR(g.astype(sp::float32).item<float>(), 300 * std::sqrt(10), 0.5);
+  const Array w = nn::weight_norm(one, sp::full({1, 10}, 1e-4, sp::float16));
+  EXPECT_EQ(w.dtype(), sp::float16);
+  EXPECT_NEAR(w[0][0].astype(sp::float32).item<float>(), 1 / std::sqrt(10), 1e-3);
 }
 
 TEST(SpectralNorm, AsPyTorch) {

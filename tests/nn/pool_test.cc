@@ -155,10 +155,48 @@ TEST(Pool, LayersStandInTrees) {
   EXPECT_EQ(f.trace_count(), 2);
 }
 
+TEST(Pool, MeansOfHalfPrecisionAreRoundedOnce) {
+  const Array x = sp::full({1, 1, 32, 32}, 100, sp::float16);
+  const auto f = [](const Array& x) { return nn::avg_pool2d(x, 32); };
+  EXPECT_EQ(f(x).astype(sp::float32).item<float>(), 100);
+  EXPECT_EQ(sp::jit(f)(x).astype(sp::float32).item<float>(), 100);
+  const Array padded = nn::avg_pool2d(x, 32, {.padding = 16, .count_include_pad = false});
+  EXPECT_EQ(sp::max(padded).astype(sp::float32).item<float>(), 100);
+  const Array halved = nn::avg_pool2d(x, 32, {.divisor_override = 2048});
+  EXPECT_EQ(halved.astype(sp::float32).item<float>(), 50);
+  const Array g = sp::grad([&](const Array& x) { return sp::sum(f(x)); })(x);
+  EXPECT_TRUE(sp::array_equal(g, sp::full(x.shape(), 0x1p-10, sp::float16)));
+}
+
+// Less than a stride, as in the last layers of GoogLeNet and SqueezeNet for small pictures.
+TEST(Pool, WindowsMayBeLargerThanTheInputInCeilMode) {
+  const Array x = sp::arange(4.0f).reshape({1, 1, 2, 2}), y = sp::arange(9.0f).reshape({1, 1, 9});
+  const auto largest = [](const Array& x) {
+    return nn::max_pool2d(x, 3, {.stride = 2, .ceil_mode = true});
+  };
+  const nn::AvgPoolOptions options{.stride = 2, .ceil_mode = true};
+  EXPECT_EQ(largest(x).item<float>(), 3);
+  EXPECT_TRUE(sp::array_equal(sp::grad([&](const Array& x) { return sp::sum(largest(x)); })(x),
+                              (x == 3.0f).astype(sp::float32)));
+  EXPECT_EQ(nn::avg_pool2d(x, 3, options).item<float>(), 1.5f);
+  EXPECT_EQ(nn::avg_pool1d(y, 10, options).item<float>(), 4);
+  EXPECT_EQ(nn::max_pool1d(y, 4, {.dilation = 3, .ceil_mode = true}).item<float>(), 6);
+  EXPECT_THROW(nn::max_pool2d(x, 5, {.stride = 2, .ceil_mode = true}), sp::ShapeError);
+  EXPECT_THROW(nn::max_pool1d(y[{sp::slice(), sp::slice(), sp::slice(0)}], 2, {.ceil_mode = true}),
+               sp::ShapeError);
+}
+
 TEST(Pool, BadWindows) {
   const Array x = sp::ones({1, 1, 4, 4});
   EXPECT_THROW(nn::max_pool2d(x, 2, {.padding = 2}), sp::ShapeError);
   EXPECT_THROW(nn::max_pool2d(x, 5), sp::ShapeError);
+  try {
+    nn::max_pool2d(x, 2, {.dilation = 4});
+    ADD_FAILURE() << "no error";
+  } catch (const sp::ShapeError& e) {
+    EXPECT_NE(std::string(e.what()).find("the window [2,2] with dilation [4,4] is larger"),
+              std::string::npos);
+  }
   EXPECT_THROW(nn::max_pool2d(x, 0), sp::ShapeError);
   EXPECT_THROW(nn::max_pool2d(x, {2, 2, 2}), sp::ShapeError);
   EXPECT_THROW(nn::max_pool2d(x, 2, {.stride = 0}), sp::ShapeError);

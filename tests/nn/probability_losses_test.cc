@@ -67,6 +67,19 @@ TEST(ProbabilityLosses, DiceByItsFormula) {
                            sp::stack({one(p, t), one(t, t)})));
 }
 
+TEST(ProbabilityLosses, DiceOfLargePicturesInHalfPrecision) {
+  const Array p = sp::full({2, 300, 300}, 0.5, sp::float16), t = sp::ones({2, 300, 300});
+  EXPECT_NEAR(nn::dice_loss(p, t).astype(sp::float32).item<float>(), 1.0f / 3, 1e-3);
+}
+
+TEST(ProbabilityLosses, GaussianOfLargeDifferencesInHalfPrecision) {
+  const Array x = sp::zeros({8}, sp::float16).at(0).set(400), y = sp::zeros({8}, sp::float16);
+  const Array loss = nn::gaussian_nll_loss(x, y, sp::ones({8}, sp::float16));
+  EXPECT_EQ(loss.dtype(), sp::float16);
+  EXPECT_EQ(loss.astype(sp::float32).item<float>(), 10000);
+  EXPECT_EQ(nn::gaussian_nll_loss(x, y, sp::ones({8})).dtype(), sp::float32);
+}
+
 TEST(ProbabilityLosses, BadInput) {
   const Array x = sp::full({2, 3}, 0.5f), y = sp::ones({2, 2});
   EXPECT_THROW(nn::binary_cross_entropy(x, y), sp::ShapeError);

@@ -58,6 +58,11 @@ TEST(Prune, WholeChannelsGo) {
   EXPECT_TRUE(array_equal(more, broadcast_to(array({false, false, false, true}), {3, 4})));
 }
 
+TEST(Prune, NormsOfHalfPrecisionAreFinite) {
+  const Array w = concatenate({full({1, 1000}, 200, float16), full({1, 1000}, 100, float16)});
+  EXPECT_TRUE(array_equal(prune::ln_structured(w, 1, 2, 0)[{slice(), 0}], array({true, false})));
+}
+
 TEST(Prune, DrawnOnesAreByTheKey) {
   const Array a = prune::random_unstructured(Key(1), weight(), 5);
   EXPECT_EQ(left(a), 7);

@@ -86,6 +86,18 @@ nn::UnfoldOptions columns(const Options& o) {
   return {sizes_of(o, "d"), sizes_of(o, "pad"), sizes_of(o, "s")};
 }
 
+TEST(Pad, AValueThatDoesNotFitIsAnError) {
+  const Array x = sp::ones({2}, sp::uint8), y = x.astype(sp::int32);
+  expect_error<sp::ValueError>(
+      [&] {
+        nn::pad(x, {1, 0}, {.value = 300});
+      },
+      "pad: the value 300 does not fit in u8[2]; convert x with astype");
+  EXPECT_THROW(nn::pad(x, {1, 0}, {.value = -1}), sp::ValueError);
+  EXPECT_THROW(nn::pad(y, {1, 0}, {.value = 0.5}), sp::ValueError);
+  EXPECT_TRUE(sp::array_equal(nn::pad(x, {1, 0}, {.value = 255})[0], 255));
+}
+
 TEST(Unfold, AsPyTorch) {
   check("unfold", 4, [](const Inputs& in, const Options& o) {
     return nn::unfold(in[0], sizes_of(o, "k"), columns(o));

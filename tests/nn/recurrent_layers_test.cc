@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RNN, LSTM, GRU and their cells. The LSTM without projections is in rnn_test.cc as well.
+#include <cmath>
+
 #include "spruce/nn/rnn.h"
 #include "tests/nn/functional_cases.h"
 
@@ -89,6 +91,24 @@ TEST(GRU, LengthsMayBeTraced) {
     return net(x, {}, {.lengths = n}).output;
   };
   EXPECT_TRUE(sp::allclose(sp::vmap(one, {.in_axes = {1, 0}, .out_axes = 1})(x, lengths), y));
+}
+
+TEST(Recurrent, NanBehindTheEndReachesNoGradient) {
+  const Array x = sp::random::normal(sp::Key(1), {4, 2, 3});
+  const auto agree = [&](const auto& net) {
+    const auto f = [](const auto& net, const Array& x) {
+      return sp::sum(net(x, {}, nn::SequenceOptions{.lengths = sp::array({4, 2})}).output);
+    };
+    const auto clean = x.at(sp::slice(2, sp::none), 1).set(0);
+    const auto nan = x.at(sp::slice(2, sp::none), 1).set(NAN);
+    const auto want = sp::tree::entries(sp::grad(f)(net, clean));
+    const auto got = sp::tree::entries(sp::grad(f)(net, nan));
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_TRUE(sp::array_equal(got[i].value, want[i].value)) << want[i].path;
+  };
+  agree(nn::RNN::init(sp::Key(0), 3, 2, {.bidirectional = true}));
+  agree(nn::GRU::init(sp::Key(0), 3, 2, {.num_layers = 2}));
+  agree(nn::LSTM::init(sp::Key(0), 3, 2));
 }
 
 TEST(GRU, DropoutBetweenLayersInTraining) {

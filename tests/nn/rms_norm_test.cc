@@ -26,6 +26,13 @@ TEST(RmsNorm, TheDefaultEpsIsThatOfTheDtype) {
   EXPECT_NEAR(nn::rms_norm(tiny, {4})[0].item<double>(), 1, 1e-7);
 }
 
+TEST(RmsNorm, LocalResponsesOfLargeNumbersInHalfPrecision) {
+  const Array x = sp::full({1, 2, 4}, 400, sp::float16);
+  EXPECT_TRUE(
+      sp::array_equal(nn::local_response_norm(x, 2),
+                      nn::local_response_norm(x.astype(sp::float32), 2).astype(sp::float16)));
+}
+
 TEST(RmsNorm, LayersAndBadInput) {
   const Array x = sp::astype(torch_cases::wave({2, 3, 4}, 0.7), sp::float32);
   nn::RMSNorm layer = nn::RMSNorm::init({4}, {.eps = 1e-3});

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spruce/core/debug.h"
+#include "tests/core/message.h"
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
@@ -113,6 +115,53 @@ TEST(Minimize, EndsWhereItCannotGoOn) {
   const auto wall = [](const Array& x) { return sum(x - log(x)); };
   EXPECT_TRUE(allclose(minimize(wall, full({2}, 0.01f), {.tolerance = 1e-3}).params, ones({2}),
                        {.rtol = 1e-2}));
+}
+
+TEST(Minimize, EndsAtTheLastFinitePoint) {
+  const auto kink = [](const Array& x) { return sum(abs(x)); };
+  const auto run = jit([&](const Array& x) { return minimize(kink, x); });
+  const Array from = 3.0f * random::normal(Key(0), {20, 2});
+  for (int i = 0; i < 20; ++i) {
+    const auto found = run(from[i]);
+    EXPECT_EQ(found.value.item<float>(), kink(found.params).item<float>()) << from[i];
+    EXPECT_LE(found.value.item<float>(), kink(from[i]).item<float>()) << from[i];
+  }
+  // The first direction is not finite.
+  const Array x = array({1.0f, 2.0f});
+  const auto none = [](const Array& p) { return sum(log(p)); };
+  const auto optimizer = lbfgs();
+  const Array updates =
+      optimizer.update(full({2}, std::nanf("")), optimizer.init(x), x, none).first;
+  EXPECT_TRUE(array_equal(updates, zeros({2})));
+}
+
+// Checks each result for NaN while it lives.
+struct NanGuard {
+  bool before = debug_nans();
+  NanGuard() { set_debug_nans(true); }
+  ~NanGuard() { set_debug_nans(before); }
+};
+
+TEST(Minimize, MakesNoNanOnTheWay) {
+  const NanGuard guard;
+  const auto bowl = [](const Array& x) { return sum(square(x - 1.0f)); };
+  EXPECT_NO_THROW(minimize(bowl, full({2}, 3.0f)));
+  EXPECT_NO_THROW(minimize(valley, start()));
+}
+
+TEST(Minimize, SaysWhatHasNoDerivative) {
+  const auto least = [](const Array& a) {
+    return minimize([&](const Array& x) { return sum(square(x - a)); }, zeros({2}),
+                    {.max_steps = 5})
+        .value;
+  };
+  EXPECT_THAT(message<DerivativeError>([&] { grad(least)(ones({2})); }),
+              HasSubstr("minimize: its loop has no derivative in reverse mode; take custom_root"));
+  const auto whole = [](const Array& x) { return astype(sum(x), float32); };
+  EXPECT_THAT(message<DerivativeError>([&] {
+                minimize(whole, array({3, 4}));
+              }),
+              HasSubstr("minimize: argument 0 is i32[2]"));
 }
 
 TEST(Minimize, OtherLeavesStay) {

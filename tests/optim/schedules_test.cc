@@ -9,6 +9,7 @@
 
 #include "spruce/optim/optim.h"
 #include "spruce/spruce.h"
+#include "tests/core/message.h"
 
 namespace spruce::optim {
 namespace schedules_test {
@@ -176,6 +177,11 @@ TEST(Schedules, RatesThatAreNoRatesAreRefused) {
     refuses(fromage({.learning_rate = schedule}));
     refuses(schedule_free_sgd({.learning_rate = schedule}));
   }
+  // Whole numbers are rates.
+  const auto counted = sgd({.learning_rate = [](const Array& count) { return count + 1; }});
+  const auto whole = [&](const auto& s) { return counted.update(w, s, w).first; };
+  EXPECT_TRUE(array_equal(whole(counted.init(w)), -w));
+  EXPECT_TRUE(array_equal(jit(whole)(counted.init(w)), -w));
   // A factor is no rate.
   const auto up = scale_by_schedule([](const Array&) { return Array(-1.0f); });
   EXPECT_TRUE(array_equal(up.update(w, up.init(w), w).first, -w));
@@ -199,6 +205,9 @@ TEST(Schedules, WrongArgumentsAreRefused) {
   EXPECT_THROW(piecewise_interpolate_schedule(Interpolation::kLinear, 1, {5, 3}, {1, 1}),
                ValueError);
   EXPECT_THROW(linear_onecycle_schedule(0, 1), ValueError);
+  EXPECT_EQ(message<ValueError>([] { linear_onecycle_schedule(1, 1); }),
+            "linear_onecycle_schedule: of 1 steps the phases end at updates 0, 0, 1, which do not "
+            "rise; give more steps, or other shares");
   EXPECT_THROW(linear_onecycle_schedule(10, 1, {.pct_start = 0.9}), ValueError);
   EXPECT_THROW(cosine_onecycle_schedule(10, 1, {.div_factor = 0}), ValueError);
   EXPECT_THROW(multi_step_schedule(1, {-1}), ValueError);

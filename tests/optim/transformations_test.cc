@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "tests/core/message.h"
 #include "tests/optim/trajectory.h"
 
 namespace spruce::optim {
@@ -179,6 +180,26 @@ TEST(Microbatch, GivesWhatTheWholeBatchGives) {
   EXPECT_THROW(microbatch(loss, {.size = 4, .argnums = {1, 2}})(p, x, y), ShapeError);
   EXPECT_THROW(microbatch(loss, {.size = 2, .argnums = {3}})(p, x, y), ValueError);
   EXPECT_THROW(microbatch(loss, {.size = 0}), ValueError);
+}
+
+TEST(Microbatch, UndefinedArraysStayAsTheyAre) {
+  struct Part {
+    Array w, none;
+  };
+  const auto f = [](const Array& x) { return Part{x, Array()}; };
+  const Array x = arange(4.0f);
+  for (const auto& [how, first] :
+       {std::pair{Accumulation::kSum, 2.0f}, std::pair{Accumulation::kMean, 1.0f},
+        std::pair{Accumulation::kConcatenate, 0.0f}}) {
+    const Part part = microbatch(f, {.size = 2, .accumulation = how})(x);
+    EXPECT_EQ(part.w[0].item<float>(), first);
+    EXPECT_FALSE(part.none.defined());
+  }
+  const auto number = [](const Array& a) { return sum(a); };
+  EXPECT_THAT(message<ShapeError>([&] {
+                microbatch(number, {.size = 2, .accumulation = Accumulation::kConcatenate})(x);
+              }),
+              testing::HasSubstr("microbatch: with kConcatenate the function gives a number"));
 }
 
 // Updates times factor(state) of what a monitor or snapshot has measured.

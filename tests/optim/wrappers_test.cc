@@ -136,6 +136,9 @@ TEST(Wrappers, WrongLabelsAndTreesAreNamed) {
   EXPECT_THAT(message_of([&] { optimizer.init(two); }),
               testing::StartsWith("partition: the label of 1 is \"layer 1\", and there are "
                                   "transformations for \"layer 0\", \"rest\"; give one more"));
+  const auto twice = partition(label, std::pair{"a", adam()}, std::pair{"a", sgd()});
+  EXPECT_THAT(message_of([&] { twice.init(two); }),
+              testing::StartsWith("partition: there are two transformations for \"a\""));
   const auto some = masked(scale(2), [](const std::string&, const Array&) { return true; });
   EXPECT_THROW(some.update(one, some.init(two), two), TreeError);
   EXPECT_THROW(add_decayed_weights(1, is_matrix).update(one, EmptyState{}, two), TreeError);
@@ -201,6 +204,13 @@ TEST(Wrappers, WrongHyperparamsAreNamed) {
   EXPECT_THAT(message_of([&] { misspelt.init(p); }),
               testing::StartsWith("inject_hyperparams: no hyperparameter \"learning_rate\" among "
                                   "\"rate\"; give it a value"));
+  const auto injected = inject_hyperparams(
+      [](const Hyperparams& h) { return sgd({.learning_rate = h["rate"]}); }, {{"rate", 0.5}});
+  auto state = injected.init(p);
+  state.hyperparams["lr"] = array(99.0f);
+  EXPECT_THAT(message_of([&] { injected.update(p, state, p); }),
+              testing::StartsWith("inject_hyperparams: the state has a hyperparameter \"lr\", and "
+                                  "those of the optimizer are \"rate\""));
   EXPECT_THROW(inject_hyperparams([](const Hyperparams&) { return sgd(); }, {{"rate", NAN}}),
                ValueError);
   EXPECT_THAT(message_of([] { sgd({.learning_rate = ones({2})}); }),

@@ -138,7 +138,7 @@ void jvp_of_checkpoint(const JvpArgs& a) {
   const std::vector<ValueId> saved = saved_values(p);
   Graph forward = *p.body;
   forward.outputs.insert(forward.outputs.end(), saved.begin(), saved.end());
-  const std::vector<Array> out = call(p, std::move(forward), in);
+  const std::vector<Array> out = call(p, primal_body(forward, varies), in);
   std::copy_n(out.begin(), a.out.size(), a.out.begin());
   TangentBody body = tangent_body(*p.body, saved, varies);
   in.insert(in.end(), out.begin() + static_cast<ptrdiff_t>(a.out.size()), out.end());

@@ -70,7 +70,7 @@ class Elementwise {
  public:
   /// Keeps `f`; nothing is staged before the first call.
   explicit Elementwise(F f, Loc loc = Loc::current())
-      : f_{f}, compiled_({{std::move(f)}}, {.name = "elementwise"}, loc) {}
+      : f_{f}, compiled_({{std::move(f)}}, {.name = "elementwise", .warns = false}, loc) {}
 
   /// f of arrays, at least one, and numbers, which take the dtype of the arrays.
   template <class... Args>

@@ -3,7 +3,21 @@
 
 #include <absl/hash/hash.h>
 
+#include "spruce/core/tree/named_arrays.h"
 #include "spruce/transforms/passes/passes.h"
+
+namespace spruce::tree::internal {
+
+template <>
+void walk(const NamedArrays& x, spruce::internal::KeyVisitor& v) {
+  v.fixed(x.holds_buffers());
+  for (const auto& [name, value] : x) {
+    v.key(name);
+    v.leaf(value, Leaf::kArray);
+  }
+}
+
+}  // namespace spruce::tree::internal
 
 namespace spruce::internal {
 
@@ -31,7 +45,7 @@ struct JitCache::Table {
   std::unique_ptr<std::atomic<const Entry*>[]> slots;
 };
 
-JitCache::JitCache(std::string name) : log_(std::move(name)) {
+JitCache::JitCache(std::string name, bool warns) : log_(std::move(name), warns) {
   tables_.push_back(std::make_unique<const Table>(8));
   table_.store(tables_.back().get(), std::memory_order_release);
 }

@@ -31,7 +31,7 @@ struct Compiled {
 /// The staged forms of one function, by key. Finding one takes no lock.
 class JitCache {
  public:
-  explicit JitCache(std::string name = "jit");
+  JitCache(std::string name, bool warns);
   ~JitCache();
   JitCache(const JitCache&) = delete;
   JitCache& operator=(const JitCache&) = delete;
@@ -165,7 +165,11 @@ auto stage(const char* name, const F& f, const Args&... args) {
   std::tuple<Args...> traced(args...);
   tree::internal::for_each_leaf(traced, StageInput{interpreter, device_of_numbers(args...)});
   auto out = apply_under(interpreter, name, f, traced);
-  tree::internal::for_each_leaf(out, StageOutput{interpreter});
+  StageOutput output{interpreter};
+  // The form lasts, texts of the arguments do not.
+  tree::internal::LeafVisitor<Array> visitor{
+      {}, &output, tree::internal::call_leaf<const StageOutput, Array>, true};
+  tree::internal::walk(out, visitor);
   return std::pair{interpreter.take(), std::move(out)};
 }
 
@@ -174,6 +178,7 @@ auto stage(const char* name, const F& f, const Args&... args) {
 /// Options of jit.
 struct JitOptions {
   std::string name = "jit";  ///< what logs and warnings call the function
+  bool warns = true;         ///< whether the eleventh trace writes a warning to stderr
 };
 
 /// A function that jit has wrapped. Copies share what was staged. Safe to call from several
@@ -184,7 +189,7 @@ class Jitted {
   /// Keeps `f`; nothing is traced before the first call or lower().
   explicit Jitted(F f, JitOptions options = {}, Loc loc = Loc::current())
       : f_(std::make_shared<const F>(std::move(f))),
-        cache_(std::make_shared<internal::JitCache>(std::move(options.name))),
+        cache_(std::make_shared<internal::JitCache>(std::move(options.name), options.warns)),
         loc_(loc) {}
 
   /// The function's result. Arguments that are moved in give up their arrays: memory that nothing
@@ -204,7 +209,7 @@ class Jitted {
 
   /// How the newest trace differs from the earlier one that is most like it: "step: trace 2 differs
   /// from trace 1:\n  argument 1 is f32[32,784], was f32[64,784]". After the eleventh trace this is
-  /// written to stderr, once.
+  /// written to stderr, once, unless the options say otherwise.
   std::string explain_retrace() const { return cache_->log().explain(); }
 
   /// What would run for arguments of these types: its graph, its cost, its memory. Traces the

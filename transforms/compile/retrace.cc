@@ -78,7 +78,7 @@ void RetraceLog::add(TraceForm form) {
     forms_.push_back(std::move(form));
     if (forms_.size() > kKept) forms_.pop_front();
     const int64_t count = count_.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (count == kMany) warning = explain_locked();
+    if (warns_ && count == kMany) warning = explain_locked();
   }
   if (!warning.empty()) {
     std::fprintf(stderr,

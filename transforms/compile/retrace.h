@@ -44,11 +44,11 @@ TraceForm trace_form(bool captures, const Args&... args) {
 /// All traces of one function. Safe to use from several threads.
 class RetraceLog {
  public:
-  explicit RetraceLog(std::string name) : name_(std::move(name)) {}
+  RetraceLog(std::string name, bool warns) : name_(std::move(name)), warns_(warns) {}
 
   const std::string& name() const { return name_; }
   int64_t count() const { return count_.load(std::memory_order_relaxed); }
-  /// Notes a trace; says so on stderr, once, when it is the tenth after the first.
+  /// Notes a trace; where it warns, says so on stderr, once, when it is the tenth after the first.
   void add(TraceForm form);
   /// How the newest trace differs from the earlier one with the fewest differences.
   std::string explain() const;
@@ -57,6 +57,7 @@ class RetraceLog {
   std::string explain_locked() const;
 
   std::string name_;
+  bool warns_;
   std::atomic<int64_t> count_{0};
   mutable std::mutex mutex_;
   std::deque<TraceForm> forms_;  // the newest ones

@@ -37,14 +37,20 @@ std::vector<SavedLeaf> leaves_of(const std::vector<io::FormLine>& form, const Gr
   return out;
 }
 
+std::string part_text(std::string_view kind) {
+  if (kind == "leaf") return "an array";
+  if (kind == "buffer") return "a buffer";
+  if (kind == "key") return "a key";
+  if (kind == "none") return "no array";
+  if (kind == "size") return "a container or std::optional";
+  if (kind == "entry") return "an entry of a map";
+  return "a static value";
+}
+
 std::string line_text(const io::FormLine& l) {
-  if (l.kind == "leaf") return "an array";
-  if (l.kind == "buffer") return "a buffer";
-  if (l.kind == "key") return "a key";
-  if (l.kind == "none") return "no array";
   if (l.kind == "size") return "of size " + l.value;
   if (l.kind == "entry") return "the entry " + l.value;
-  return l.value;
+  return l.kind == "static" ? l.value : part_text(l.kind);
 }
 
 void check_leaf(const std::string& path, const SavedLeaf& want, const Array& got) {
@@ -129,8 +135,8 @@ const std::string& FormCursor::next(const char* kind) {
   if (line_ >= lines_.size())
     throw TreeError("load_function: the result in the file has fewer parts than the C++ type");
   if (lines_[line_].kind != kind)
-    fail(line_text(lines_[line_]) + " stands in the file, and the C++ type has " +
-         line_text({kind, "", "a static value"}));
+    fail(part_text(lines_[line_].kind) + " stands in the file, and the C++ type has " +
+         part_text(kind));
   return lines_[line_++].value;
 }
 

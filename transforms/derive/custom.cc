@@ -173,16 +173,14 @@ std::vector<Array> derivatives_of(const char* op, const std::vector<tree::Entry>
     if (values[i].kind != tree::Leaf::kArray || !is_floating(value.dtype())) continue;
     const Aval &want = value.aval(), &got = t.aval();
     const bool same_shape = got.shape == want.shape;
-    const bool fits = got.weak && is_floating(got.dtype) &&
-                      promote(want.dtype, want.weak, got.dtype, true) == want.dtype;
-    if (!same_shape || (got.dtype != want.dtype && !fits)) {
+    if (!same_shape || (got.dtype != want.dtype && !takes_dtype(got, want))) {
       const std::string text = head + " returned " + to_string(got) + " as the " + what + " of " +
                                value_name(arguments, values[i].path) + ", which is " +
                                to_string(want) + "; they must have one ";
       if (!same_shape) throw ShapeError(text + "shape");
       throw DtypeError(text + "dtype: convert it with astype");
     }
-    out.back() = got.dtype == want.dtype ? t : rules::convert(t, want.dtype, want.weak);
+    out.back() = number_as(t, want);
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/core/rules/shape.h"
 
 namespace spruce::internal {
 
@@ -42,8 +43,8 @@ std::vector<Array> Coordinates::basis() const {
     const int64_t size = shape.numel();
     shape.insert(0, n_);
     const DefaultDevice here(device_among(std::span(&l.aval, 1)));
-    parts.push_back(
-        reshape(eye(n_, {.columns = size, .offset = -l.start, .dtype = l.aval.dtype}), shape));
+    const Array rows = eye(n_, {.columns = size, .offset = -l.start, .dtype = l.aval.dtype});
+    parts.push_back(rules::convert(reshape(rows, shape), l.aval.dtype, l.aval.weak));
   }
   return parts;
 }

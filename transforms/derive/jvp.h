@@ -18,8 +18,7 @@ struct AttachTangent {
   void operator()(Array& a, tree::Leaf kind) {
     const Array& t = tangents[i];
     if (a.defined() && t.defined() && kind == tree::Leaf::kArray && is_floating(a.dtype())) {
-      check_tangent(op, "tangent", i, a.aval(), t);
-      a = dual.make(a, t);
+      a = dual.make(a, as_tangent(op, "tangent", i, a.aval(), t));
     }
     ++i;
   }

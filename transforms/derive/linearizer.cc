@@ -4,6 +4,8 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/rules/elementwise.h"
+#include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/to_device.h"
 
 namespace spruce::internal {
 
@@ -40,10 +42,11 @@ std::vector<Array> Linearizer::pull_back(std::span<const Array> cts, const char*
     throw TreeError(std::string(op) + ": the function has " + std::to_string(outputs_.size()) +
                     " outputs, " + std::to_string(cts.size()) + " cotangents were given");
   }
-  for (size_t k = 0; k < cts.size(); ++k) {
-    if (cts[k].defined()) check_tangent(op, "cotangent", k, out_avals_[k], cts[k]);
+  std::vector<Array> typed(cts.begin(), cts.end());
+  for (size_t k = 0; k < typed.size(); ++k) {
+    if (typed[k].defined()) typed[k] = as_tangent(op, "cotangent", k, out_avals_[k], typed[k]);
   }
-  const std::vector<Array> slots = tape_->transpose(outputs_, cts);
+  const std::vector<Array> slots = tape_->transpose(outputs_, typed);
   std::vector<Array> out(inputs_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (!inputs_[i].defined) continue;
@@ -61,8 +64,9 @@ std::vector<Array> Linearizer::push_forward(std::span<const Array> tangents, con
   std::vector<Array> slots(static_cast<size_t>(slots_));
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].slot < 0) continue;
-    if (tangents[i].defined()) check_tangent(op, "tangent", i, inputs_[i].aval, tangents[i]);
-    slots[static_cast<size_t>(inputs_[i].slot)] = tangents[i];
+    const Array& t = tangents[i];
+    slots[static_cast<size_t>(inputs_[i].slot)] =
+        t.defined() ? as_tangent(op, "tangent", i, inputs_[i].aval, t) : t;
   }
   std::vector<Array> out = tape_->apply(outputs_, slots);
   for (size_t k = 0; k < out.size(); ++k) {
@@ -72,6 +76,10 @@ std::vector<Array> Linearizer::push_forward(std::span<const Array> tangents, con
 }
 
 void check_scalar_loss(const char* op, const Array& value) {
+  if (!value.defined()) {
+    throw DerivativeError(std::string(op) +
+                          ": the function returned an Array that was never given a value");
+  }
   if (value.rank() != 0 || !is_floating(value.dtype())) {
     throw DerivativeError(
         std::string(op) + ": the function must return a floating scalar, it returned " +
@@ -81,24 +89,37 @@ void check_scalar_loss(const char* op, const Array& value) {
   }
 }
 
-void check_tangent(const char* op, const char* what, size_t index, const Aval& value,
-                   const Array& t) {
+bool takes_dtype(const Aval& number, const Aval& value) {
+  return number.weak && promote(value.dtype, value.weak, number.dtype, true) == value.dtype;
+}
+
+Array number_as(const Array& t, const Aval& value) {
+  if (!t.weak() && !value.weak) return t;
+  const Array typed = rules::convert(t, value.dtype, value.weak);
+  return value.weak ? typed : rules::to_device(typed, value.device);
+}
+
+Array as_tangent(const char* op, const char* what, size_t index, const Aval& value,
+                 const Array& t) {
   const Aval& got = t.aval();
   if (!(got.shape == value.shape)) {
     throw ShapeError(std::string(op) + ": " + what + " " + std::to_string(index) + " is " +
                      to_string(got) + ", its value is " + to_string(value) +
                      "; they must have one shape");
   }
-  if (got.dtype != value.dtype && is_floating(value.dtype)) {
+  if (!is_floating(value.dtype)) return t;
+  if (got.dtype != value.dtype && !takes_dtype(got, value)) {
     throw DtypeError(std::string(op) + ": " + what + " " + std::to_string(index) + " is " +
                      to_string(got) + ", its value is " + to_string(value) +
                      "; they must have one dtype");
   }
+  return number_as(t, value);
 }
 
 Array one_of(const Array& value) {
   const DefaultDevice here(value.aval().device);
-  return ones(value.shape(), value.dtype(), Loc::none());
+  return rules::convert(ones(value.shape(), value.dtype(), Loc::none()), value.dtype(),
+                        value.weak());
 }
 
 Array zero_tangent(const Array& value) { return rules::zeros_of(value.aval()); }

@@ -86,9 +86,13 @@ class Linearizer {
 
 /// Throws DerivativeError unless `value` is a floating scalar.
 void check_scalar_loss(const char* op, const Array& value);
-/// Throws unless `t` has the type of the value that it is the tangent or cotangent of.
-void check_tangent(const char* op, const char* what, size_t index, const Aval& value,
-                   const Array& t);
+/// Whether `number`, a weak one, gets the dtype of `value` where the two meet.
+bool takes_dtype(const Aval& number, const Aval& value);
+/// `t`, a number or the tangent of one, with the type of `value`; others as they are.
+Array number_as(const Array& t, const Aval& value);
+/// `t` in the dtype of the value that it is the tangent or cotangent of. Throws ShapeError or
+/// DtypeError unless it has its type or is a number that gets it.
+Array as_tangent(const char* op, const char* what, size_t index, const Aval& value, const Array& t);
 /// Ones of the type of `value`.
 Array one_of(const Array& value);
 

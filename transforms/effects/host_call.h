@@ -25,7 +25,7 @@ class HostShape {
   /// Rank 0.
   HostShape(Loc at = Loc::current()) : loc(at) {}
   /// These sizes; `at` is filled in by the compiler.
-  HostShape(std::initializer_list<int64_t> sizes, Loc at = Loc::current())
+  HostShape(std::initializer_list<ShapeEntry> sizes, Loc at = Loc::current())
       : shape(sizes), loc(at) {}
   template <std::convertible_to<Shape> T>
   HostShape(const T& sizes, Loc at = Loc::current()) : shape(sizes), loc(at) {}
@@ -46,8 +46,9 @@ template <class T>
 T without_leaves(const T& x) {
   T out = x;
   const Array nothing = make_array({Dtype::kBool, false, Shape{0}});
-  tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf) {
-    if (a.defined()) a = nothing;
+  const Array no_key = make_array({Dtype::kUint32, false, Shape{0, 2}});
+  tree::internal::for_each_leaf(out, [&](Array& a, tree::Leaf kind) {
+    if (a.defined()) a = kind == tree::Leaf::kKey ? no_key : nothing;
   });
   return out;
 }

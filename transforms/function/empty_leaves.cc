@@ -7,6 +7,11 @@
 
 namespace spruce::internal {
 
+void throw_null_function(const char* op) {
+  throw ValueError(std::string(op) +
+                   ": the function is a null pointer or an empty std::function; give it one first");
+}
+
 void throw_with_leaves(const EmptyArrayError& e, const std::string& op, const EmptyLeaves& empty) {
   constexpr size_t kMost = 4;  // leaves that a message names
   if (e.names_leaves() || empty.paths.empty()) return;

@@ -33,9 +33,19 @@ void throw_with_leaves(const EmptyArrayError& e, const std::string& op,
   throw_with_leaves(e, op, empty);
 }
 
+/// Throws ValueError for a function pointer that is null, or an empty std::function.
+[[noreturn]] void throw_null_function(const char* op);
+template <class F>
+void check_callable(const char* op, const F& f) {
+  if constexpr (requires { f == nullptr; }) {
+    if (f == nullptr) throw_null_function(op);
+  }
+}
+
 /// f(args...) under `i`.
 template <class F, class... Args>
 auto apply_under(Interpreter& i, const char* op, const F& f, const std::tuple<Args...>& args) {
+  check_callable(op, f);
   try {
     return run_under(i, [&] { return std::apply(f, args); });
   } catch (const EmptyArrayError& e) {
@@ -47,6 +57,7 @@ auto apply_under(Interpreter& i, const char* op, const F& f, const std::tuple<Ar
 /// f(args...) as the function that a loop, a branch or checkpoint, `op`, was given.
 template <class F, class... Args>
 auto call_body(const char* op, const F& f, const Args&... args) {
+  check_callable(op, f);
   try {
     return f(args...);
   } catch (const EmptyArrayError& e) {

@@ -24,12 +24,19 @@ std::vector<Aval> custom_vjp_tangent_shapes(const ShapeArgs& a) {
   return rule_of(a.params).out_avals;
 }
 
-std::vector<Array> custom_vjp_tangent_run(std::span<const Array>, const Params& params) {
+[[noreturn]] void throw_reverse_only(const Params& params) {
   throw DerivativeError(rule_of(params).name +
                         ": the function has a rule for reverse mode only; forward mode (jvp, "
                         "jacfwd, linearize) needs "
                         "custom_jvp");
 }
+
+std::vector<Array> custom_vjp_tangent_run(std::span<const Array>, const Params& params) {
+  throw_reverse_only(params);
+}
+
+// jacfwd maps tangents.
+void custom_vjp_tangent_batch(const BatchArgs& a) { throw_reverse_only(a.params); }
 
 void custom_vjp_tangent_transpose(const TransposeArgs& a) {
   const internal::PullbackRule& rule = rule_of(a.params);
@@ -49,6 +56,7 @@ extern constinit const Primitive custom_vjp_tangent_p = {
     .name = "custom_vjp_tangent",
     .shapes = custom_vjp_tangent_shapes,
     .transpose = custom_vjp_tangent_transpose,
+    .batch = custom_vjp_tangent_batch,
     .params = kParamsOf<PullbackParams>,
     .call = custom_vjp_tangent_run,
 };

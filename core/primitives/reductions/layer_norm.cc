@@ -128,8 +128,9 @@ Aval shape(const ShapeArgs& a) {
 std::vector<Array> layer_norm_expand(std::span<const Array> in, const Params& params) {
   const internal::Deviations d = internal::deviations(in[0], {in[0].rank() - 1});
   const auto n = static_cast<double>(in[0].shape().back());
-  const Array variance = rules::convert(d.of_squares / n, in[0].dtype());
-  const Array scale = rsqrt(variance + params.get<LayerNormParams>().eps);
+  // In f32 for f16, in which the derivative of a small variance is infinite.
+  const Array wide = rsqrt(d.of_squares / n + params.get<LayerNormParams>().eps);
+  const Array scale = rules::convert(wide, in[0].dtype());
   const auto of_rows = [](const Array& v) { return expand_dims(v, -1); };
   return {(d.from_mean * of_rows(scale) - of_rows(d.rest * scale)) * in[1] + in[2]};
 }

@@ -238,6 +238,14 @@ TEST(TreeIo, DamagedStaticFieldsOfNpzAreRefused) {
   }
 }
 
+TEST(TreeIo, TheNameOfTheStaticFieldsIsNoArrayOfNpz) {
+  const Scratch s;
+  const std::map<std::string, Array> tree{{"__static__", ones({1})}};
+  EXPECT_THROW(save_tree(s.path("x.npz"), tree), ValueError);
+  save_tree(s.path("x"), tree);
+  EXPECT_EQ(load_tree(s.path("x"), tree).at("__static__").item<float>(), 1);
+}
+
 TEST(TreeIo, FilesOfTheFirstVersionHaveBracketsInTheirNames) {
   const Scratch s;
   const Checkpoint x = trained();

@@ -89,6 +89,69 @@ TEST(Checkpoint, HasTheSameValuesAndDerivatives) {
   check(checkpoint(network(kNothing)));  // nested
 }
 
+// A rule that is not the derivative: the second derivative is that of what the first one computes.
+TEST(Checkpoint, SecondDerivativesGoThroughRulesOfOnesOwn) {
+  const auto backward =
+      custom_vjp([](const Array& x) { return sin(x); },
+                 [](const Array& x) {
+                   return std::pair{sin(x), x};
+                 },
+                 [](const Array& x, const Array& g) { return std::tuple{2.0f * g * cos(x)}; });
+  const auto forward = custom_jvp([](const Array& x) { return sin(x); },
+                                  [](const auto& x, const auto& t) {
+                                    const Array& p = std::get<0>(x);
+                                    return std::pair{sin(p), 2.0f * std::get<0>(t) * cos(p)};
+                                  });
+  const Array x = array(0.3, float64);
+  const auto expect_second = [&](const auto& f) {
+    const auto in_scan = [&](const Array& y) {
+      const auto body = [&](const Array& c) { return std::pair{f(c), none}; };
+      return scan(body, y, {.length = 1, .checkpoint = true}).first;
+    };
+    const auto plain = [&](const Array& y) { return square(f(y)); };
+    const auto checkpointed = [&](const Array& y) { return square(checkpoint(f)(y)); };
+    const auto scanned = [&](const Array& y) { return square(in_scan(y)); };
+    const Array expected = grad(grad(plain))(x);
+    EXPECT_NEAR(expected.item<double>(), 4 * std::cos(0.6), 1e-12);
+    EXPECT_TRUE(allclose(grad(grad(checkpointed))(x), expected));
+    EXPECT_TRUE(allclose(jit(grad(grad(checkpointed)))(x), expected));
+    EXPECT_TRUE(allclose(grad(grad(scanned))(x), expected));
+    EXPECT_TRUE(allclose(jvp(grad(checkpointed), std::tuple{x}, std::tuple{ones_like(x)}).second,
+                         expected));
+    EXPECT_TRUE(allclose(hessian(scanned)(x), expected));
+  };
+  expect_second(backward);
+  expect_second(forward);
+}
+
+TEST(Checkpoint, RulesOfOnesOwnPrintOnce) {
+  const auto f = custom_vjp(
+      [](const Array& x) {
+        debug::print("f");
+        return sin(x);
+      },
+      [](const Array& x) {
+        debug::print("forward");
+        return std::pair{sin(x), x};
+      },
+      [](const Array& x, const Array& g) {
+        debug::print("backward");
+        return std::tuple{g * cos(x)};
+      });
+  const auto plain = [&](const Array& x) { return square(f(x)); };
+  const auto again = [&](const Array& x) { return square(checkpoint(f)(x)); };
+  const Array x = array(0.3f);
+  for (const bool compiled : {false, true}) {
+    const auto run = [&](const auto& g) {
+      testing::internal::CaptureStdout();
+      compiled ? (void)jit(g)(x) : (void)g(x);
+      return testing::internal::GetCapturedStdout();
+    };
+    EXPECT_EQ(run(grad(again)), run(grad(plain)));
+    EXPECT_EQ(run(grad(plain)), "forward\nbackward\n");
+  }
+}
+
 TEST(Checkpoint, ClosesOverTracedValuesAndTakesTrees) {
   const Array y = array({1.0, 2.0}, float64);
   const auto f = [&](const Array& w) {

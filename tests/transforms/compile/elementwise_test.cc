@@ -57,6 +57,13 @@ TEST(Elementwise, IsStagedOnceForTheSameForm) {
   EXPECT_GT(calls, once);
 }
 
+TEST(Elementwise, TakesManyShapesWithoutAWarning) {
+  const auto f = elementwise([](const Array& x) { return x * x + 1.0f; });
+  testing::internal::CaptureStderr();
+  for (int64_t n = 1; n <= 20; ++n) (void)f(ones({n}));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(Elementwise, IsTheFunctionUnderTransforms) {
   const Array x = numbers();
   const auto loss = [](const Array& v) { return sum(fused_swish()(v, 1.5)); };

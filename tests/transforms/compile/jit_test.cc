@@ -86,6 +86,21 @@ TEST(JitTrace, ATracedValueHasNoValue) {
   EXPECT_THROW((void)(kept + 1.0f), TracerError);
 }
 
+struct Named {
+  std::string_view name;
+  Array x;
+};
+
+TEST(JitResults, TextsOutliveTheArgumentsThatTheyCameFrom) {
+  const auto f = jit([](const Named& n) { return n; });
+  const std::string text = "a name that is too long to stand in a std::string itself";
+  auto first = std::make_unique<std::string>(text);
+  (void)f(Named{*first, ones({2})});
+  first->assign(text.size(), '#');
+  EXPECT_EQ(f(Named{text, ones({2})}).name, text);
+  EXPECT_EQ(f.trace_count(), 1);
+}
+
 TEST(JitResults, ConstantsInputsAndRepeats) {
   const auto f = jit([](const Array& x, const Array&) {
     return std::tuple{array(5), x, x, x + 1.0f};

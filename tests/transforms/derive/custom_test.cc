@@ -76,6 +76,7 @@ TEST(CustomRules, JvpGivesForwardMode) {
 TEST(CustomRules, VjpHasNoForwardMode) {
   EXPECT_THROW((void)jvp(cube_backward, std::tuple{kRow}, std::tuple{ones_like(kRow)}),
                DerivativeError);
+  EXPECT_THROW((void)jacfwd(cube_backward)(kRow), DerivativeError);
   EXPECT_TRUE(allclose(jacrev(cube_backward)(kRow), diag(slope(kRow))));
 }
 

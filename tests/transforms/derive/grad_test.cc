@@ -119,6 +119,16 @@ TEST(Grad, EveryFloatingDtype) {
   }
 }
 
+TEST(Grad, OfANumberIsANumber) {
+  const auto f = [](const Array& x) { return x * x; };
+  const Array x = array({1.0f, 2.0f});
+  for (const Array& g : {grad(f)(Array(0.1)), jacrev(f)(Array(0.1)), jacfwd(f)(Array(0.1)),
+                         hessian(f)(Array(0.1)), vjp(f, Array(0.1)).second(Array(1.0))}) {
+    EXPECT_TRUE(g.weak());
+    EXPECT_EQ((x * g).dtype(), float32);
+  }
+}
+
 TEST(Grad, OfEmptyArrays) {
   EXPECT_EQ(grad([](const Array& x) { return sum(x * x); })(zeros({0, 3})).shape(), (Shape{0, 3}));
 }
@@ -186,6 +196,22 @@ TEST(JvpVjp, TypesMustFit) {
   EXPECT_THROW((void)jvp(f, std::tuple{x}, std::tuple{array({1.0, 2.0}, float64)}), DtypeError);
   EXPECT_THROW((void)vjp(f, x).second(array({1.0f})), ShapeError);
   EXPECT_THROW((void)vjp(f, x).second(array({1.0, 2.0}, float64)), DtypeError);
+}
+
+TEST(JvpVjp, NumbersTakeTheDtypeOfTheirValue) {
+  const auto f = [](const Array& a) { return a * a; };
+  for (const Dtype d : {bfloat16, float32, float64}) {
+    const Array x = full({}, 2.0f, d);
+    for (const Array& one : {Array(1), Array(1.0f), Array(1.0)}) {
+      const Array back = vjp(f, x).second(one),
+                  along = jvp(f, std::tuple{x}, std::tuple{one}).second;
+      EXPECT_EQ(back.aval(), x.aval());
+      EXPECT_EQ(along.aval(), x.aval());
+      EXPECT_EQ(vjp([](const Array& a) { return a; }, x).second(one).aval(), x.aval());
+      EXPECT_EQ(back.item<double>(), 4.0);
+      EXPECT_EQ(along.item<double>(), 4.0);
+    }
+  }
 }
 
 TEST(JvpVjp, LinearizeRunsTheFunctionOnce) {

@@ -60,6 +60,19 @@ TEST(Debugging, PrintsWhatTheFormatSays) {
             "[ True False]\n");
 }
 
+TEST(Debugging, TakesText) {
+  const std::string name = "{w}";
+  const auto f = jit([&](const Array& x) {
+    debug::print("{} {{}} is {} ({})", name, x, "a weight");
+    check(x > 0.0f, "{} is {}", std::string_view(name), x);
+    return x;
+  });
+  EXPECT_EQ(printed([&] { f(array(2.0f)); }), "{w} {} is 2.0 (a weight)\n");
+  std::string what;
+  printed([&] { what = message_of<CheckError>([&] { f(array(-2.0f)); }); });
+  EXPECT_THAT(what, HasSubstr("check: {w} is -2.0"));
+}
+
 TEST(Debugging, RefusesFormatsThatDoNotFit) {
   EXPECT_THAT(message_of<ValueError>([] { debug::print("{} {}", 1); }),
               HasSubstr("debug::print: \"{} {}\" has 2 places {} for values, and 1 values were "

@@ -9,6 +9,7 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/ops/to_device.h"
+#include "spruce/core/random/random.h"
 #include "spruce/transforms/transforms.h"
 #include "tests/device/locked_device.h"
 
@@ -82,6 +83,27 @@ TEST(HostCall, TakesAndGivesTrees) {
   EXPECT_EQ(host_call([](const Array& a) { return argmax(a); }, {}, {.dtype = int32}, kThree)
                 .item<int32_t>(),
             2);
+}
+
+TEST(HostCall, TakesAndGivesKeys) {
+  struct Seeded {
+    Array x;
+    Key key;
+  };
+  const auto next = [](const Seeded& s) {
+    return Seeded{s.x + random::normal(s.key, {3}), random::fold_in(s.key, 1)};
+  };
+  const auto f = [&](const Seeded& s) { return host_call(next, s, s); };
+  const Seeded s{kThree, Key(4)}, want = next(s);
+  for (const Seeded& got : {f(s), jit(f)(s)}) {
+    EXPECT_TRUE(array_equal(got.x, want.x));
+    EXPECT_TRUE(array_equal(got.key.data(), want.key.data()));
+  }
+  const Key keys = random::split(Key(4), 5);
+  const auto drawn = [](const Key& k) {
+    return host_call([](const Key& key) { return random::normal(key, {2}); }, {2}, k);
+  };
+  EXPECT_TRUE(array_equal(vmap(drawn)(keys)[4], random::normal(keys[4], {2})));
 }
 
 TEST(HostCall, SaysWhereTheResultIsAnother) {

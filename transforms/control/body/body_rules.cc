@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/body/body_rules.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "spruce/core/default_device.h"
+#include "spruce/core/graph/custom_call.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/derive/dual.h"
@@ -213,6 +215,31 @@ LinearBody make_linear(const Graph& body, const Mask& varies) {
   return result;
 }
 
+bool holds_rule(const Graph& graph) {
+  const auto within = [](const Params& params) {
+    bool holds = false;
+    if (params.base() != nullptr) {
+      params.base()->visit_graphs(
+          [&](const GraphPtr& g) { holds = holds || (g != nullptr && holds_rule(*g)); });
+    }
+    return holds;
+  };
+  return std::any_of(graph.equations.begin(), graph.equations.end(), [&](const Equation& e) {
+    return e.primitive == &custom_call_p || within(e.params);
+  });
+}
+
+}  // namespace
+
+Graph primal_body(const Graph& body, const Mask& varies) {
+  if (!holds_rule(body)) return body;
+  Graph g = make_linear(body, varies).forward;
+  g.outputs.resize(body.outputs.size());
+  return passes::outermost_dead_code(std::move(g));
+}
+
+namespace {
+
 LinearBody make_relinear(const Graph& body, const Mask& varies) {
   const std::vector<Aval> types = input_avals(body);
   StageInterpreter stage("grad");
@@ -231,11 +258,11 @@ LinearBody make_relinear(const Graph& body, const Mask& varies) {
     for (const ValueId v : e.inputs) used[static_cast<size_t>(v)] = 1;
   }
   std::vector<ValueId> inputs;
-  result.forward = body;
+  result.forward = primal_body(body, varies);
   for (size_t i = 0; i < types.size(); ++i) {
     if (used[static_cast<size_t>(g.inputs[i])] == 0) continue;
     inputs.push_back(g.inputs[i]);
-    result.forward.outputs.push_back(body.inputs[i]);
+    result.forward.outputs.push_back(result.forward.inputs[i]);
   }
   result.residuals = inputs.size();
   inputs.insert(inputs.end(), g.inputs.begin() + static_cast<ptrdiff_t>(types.size()),

@@ -42,6 +42,11 @@ LinearBody linearize_body(const GraphPtr& body, const Mask& varies, const Mask& 
 /// them again.
 LinearBody relinearize_body(const GraphPtr& body, const Mask& varies, const Mask& asked);
 
+/// The outputs of a body as reverse mode computes them where the inputs in `varies` have tangents:
+/// functions with derivative rules of their own give what their rules compute, so that a second
+/// derivative is that of the first one. The body itself where it has none.
+Graph primal_body(const Graph& body, const Mask& varies);
+
 /// The transpose of a body that is linear in the inputs in `linear`. The inputs are the others,
 /// then a cotangent for each output in `cts`; the outputs are cotangents for the inputs in
 /// `in_cts`, which has at least those that were asked for.

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What messages add where a layer was made of numbers, as Linear{784, 10} is.
+#pragma once
+
+#include <string>
+
+#include "spruce/core/array.h"
+
+namespace spruce::nn::internal {
+
+/// The next step for a weight that is a C++ number; empty for any other. `layer` is "Linear".
+inline std::string init_hint(const Array& weight, const std::string& layer) {
+  if (!weight.weak()) return {};
+  return "; the weight is a number: a layer is made by " + layer +
+         "::init(key, ...), braces or parentheses only fill its fields";
+}
+
+}  // namespace spruce::nn::internal
