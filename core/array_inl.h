@@ -29,6 +29,18 @@ Array from_vector(const std::vector<T>& values, const Shape& shape, Dtype dtype,
 
 [[noreturn]] void throw_ragged(size_t expected, size_t got, Loc loc);
 
+// The elements of rows of one length, one row behind the other.
+template <class T, class Rows>
+std::vector<T> in_one(const Rows& rows, Loc loc) {
+  std::vector<T> flat;
+  const size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  for (const auto& row : rows) {
+    if (row.size() != columns) throw_ragged(columns, row.size(), loc);
+    flat.insert(flat.end(), row.begin(), row.end());
+  }
+  return flat;
+}
+
 }  // namespace internal
 
 /// The elements of a bool array. A type of its own since std::vector<bool> has no data().
@@ -61,12 +73,8 @@ Array array(const R& values, Loc loc) {
 template <Element T>
 Array array(const std::vector<std::vector<T>>& rows, Dtype dtype, Loc loc) {
   const size_t columns = rows.empty() ? 0 : rows[0].size();
-  std::vector<T> flat;
-  for (const std::vector<T>& row : rows) {
-    if (row.size() != columns) internal::throw_ragged(columns, row.size(), loc);
-    flat.insert(flat.end(), row.begin(), row.end());
-  }
-  return internal::from_vector(flat, Shape{rows.size(), columns}, dtype, loc);
+  return internal::from_vector(internal::in_one<T>(rows, loc), Shape{rows.size(), columns}, dtype,
+                               loc);
 }
 template <Element T>
 Array array(std::initializer_list<T> values, const Shape& shape, Dtype dtype, Loc loc) {
@@ -91,15 +99,9 @@ Array array(std::initializer_list<T> values, std::same_as<Dtype> auto dtype, Loc
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<T>> values, Dtype dtype, Loc loc) {
   const auto n = static_cast<int64_t>(values.size());
-  const size_t columns = n == 0 ? 0 : values.begin()->size();
-  std::vector<T> flat;
-  for (const auto& row : values) {
-    if (row.size() != columns) internal::throw_ragged(columns, row.size(), loc);
-    flat.insert(flat.end(), row.begin(), row.end());
-  }
   // {} converts to a list of any depth; as many axes as there are braces, as in NumPy.
-  return internal::from_vector(flat, n == 0 ? Shape{0} : Shape{n, static_cast<int64_t>(columns)},
-                               dtype, loc);
+  return internal::from_vector(internal::in_one<T>(values, loc),
+                               n == 0 ? Shape{0} : Shape{n, values.begin()->size()}, dtype, loc);
 }
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,

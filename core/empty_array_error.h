@@ -8,6 +8,10 @@
 
 namespace spruce::internal {
 
+/// What messages say of a tree whose arrays are all undefined.
+inline constexpr const char* kMovedFrom =
+    "they have been moved from, as by step(std::move(model)), or were never given values";
+
 /// A ValueError about an undefined Array or Key.
 class EmptyArrayError : public ValueError {
  public:

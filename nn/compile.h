@@ -256,8 +256,8 @@ class CompiledStep {
 /// those of the pure loop. Other modules that the loss calls or reads are constants in the
 /// gradient, with the arrays that they have at each step; their new buffers and keys are kept in
 /// them. A module that is replaced traces the step again; otherwise which ones the loss calls, and
-/// the arrays that it captures, are as they were when it was traced: hand over as arguments what
-/// changes. Make a new step after requires_grad(), set_layer() or append(). Throws
+/// the arrays that it captures, are as they were when it was traced: pass what changes as
+/// arguments. Make a new step after requires_grad(), set_layer() or append(). Throws
 /// DerivativeError for a module without parameters that are trained.
 template <class M, class Optimizer, class Loss>
 requires(std::derived_from<M, ModuleRef>) CompiledStep<M, Optimizer, Loss> compile_step(

@@ -209,7 +209,8 @@ Array MseLossFunction::operator()(const Array& input, const Array& target,
   const OpScope at("mse_loss", loc);
   require_same_shape("mse_loss", input, target);
   const Array losses = square(wide(input) - wide(target));
-  return narrow(reduced(losses, options.reduction), internal::common_dtype(input, target));
+  return narrow(reduced(losses, options.reduction),
+                spruce::internal::common_dtype({&input, &target}));
 }
 
 Array L1LossFunction::operator()(const Array& input, const Array& target,

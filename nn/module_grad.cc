@@ -3,25 +3,25 @@
 
 namespace spruce::nn::internal {
 
-Changed changed_by(const Call& call) {
-  Changed out{call.targets(), {}, call.keys_used};
+ChangedPlaces changed_places(const Call& call) {
+  ChangedPlaces out{call.targets(), {}, call.keys_used};
   for (const Guest& g : call.guests) out.guests.push_back(g.node);
   return out;
 }
 
-Changes changes_of(const Call& call, const Changed& places) {
-  Changes out;
+NewValues new_values(const Call& call, const ChangedPlaces& places) {
+  NewValues out;
   for (const Target& t : places.targets) out.buffers.push_back(call.value(*t.variable));
   for (const Guest& g : call.guests) out.keys.push_back(g.new_key());
   return out;
 }
 
-void keep_changes(const std::shared_ptr<Node>& root, Changed places, Changes changes) {
+void keep_changes(const std::shared_ptr<Node>& root, ChangedPlaces places, NewValues values) {
   if (places.keys_used > 0) {  // the loss may have given the root another key
     places.guests.push_back(root);
-    changes.keys.push_back(next_key(root->key, places.keys_used));
+    values.keys.push_back(next_key(root->key, places.keys_used));
   }
-  keep("value_and_grad", places.targets, changes.buffers, places.guests, changes.keys);
+  keep("value_and_grad", places.targets, values.buffers, places.guests, values.keys);
 }
 
 NamedArrays known_trainable(const char* op, const ModuleRef& module) {
@@ -32,7 +32,7 @@ NamedArrays known_trainable(const char* op, const ModuleRef& module) {
   throw DerivativeError(std::string(op) + ": " + module.name() +
                         (frozen ? " has no parameters that are trained, all are frozen; let some "
                                   "be trained by requires_grad(true) or requires_grad(path)"
-                                : " has no parameters; hand over the module that has them"));
+                                : " has no parameters; pass the module that has them"));
 }
 
 void bind_some(Call& call, const NamedArrays& values) {

@@ -10,19 +10,19 @@ namespace spruce::nn {
 namespace internal {
 
 /// What the call of a loss has changed: the places, and the values that they get.
-struct Changed {
+struct ChangedPlaces {
   std::vector<Target> targets;
   std::vector<std::shared_ptr<Node>> guests;
   int64_t keys_used = 0;  // from the key of the root
 };
-struct Changes {
+struct NewValues {
   std::vector<Array> buffers;
   std::vector<Key> keys;  // of the guests; undefined where it is the same
 };
-Changed changed_by(const Call& call);
-Changes changes_of(const Call& call, const Changed& places);
+ChangedPlaces changed_places(const Call& call);
+NewValues new_values(const Call& call, const ChangedPlaces& places);
 /// Puts the changes into those places, all or none. Throws TracerError where one is traced.
-void keep_changes(const std::shared_ptr<Node>& root, Changed places, Changes changes);
+void keep_changes(const std::shared_ptr<Node>& root, ChangedPlaces places, NewValues values);
 /// The trainable parameters of a module. Throws DerivativeError, naming `op`, where there are none.
 NamedArrays known_trainable(const char* op, const ModuleRef& module);
 /// Puts arrays in place of parameters by name; TreeError for an unknown one.
@@ -46,7 +46,7 @@ auto value_and_grad(M& module, const F& loss, Loc loc = Loc::current()) {
     const LocScope at(loc);
     return internal::known_trainable("value_and_grad", module);
   }();
-  internal::Changed changed;
+  internal::ChangedPlaces changed;
   const auto run = [&](const NamedArrays& params) {
     internal::Call call(*module.node());
     call.key = module.node()->key;
@@ -55,11 +55,11 @@ auto value_and_grad(M& module, const F& loss, Loc loc = Loc::current()) {
       const internal::CallScope scope(call);
       return loss();
     }();
-    changed = internal::changed_by(call);
+    changed = internal::changed_places(call);
     using Out = decltype(out);
     Array value = spruce::internal::LossParts<Out>::value(out);
     return std::pair{std::move(value),
-                     std::pair{internal::changes_of(call, changed), std::move(out)}};
+                     std::pair{internal::new_values(call, changed), std::move(out)}};
   };
   auto [out, grads] = spruce::value_and_grad(run, loc)(trained);
   internal::keep_changes(module.node(), std::move(changed), std::move(out.second.first));

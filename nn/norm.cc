@@ -12,6 +12,7 @@
 #include "spruce/core/rules/layer_norm.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
+#include "spruce/nn/wide.h"
 
 namespace spruce::nn {
 
@@ -75,8 +76,7 @@ BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const
   check_channels(x, bias, "bias");
   BatchNormResult result{Array(), running_mean, running_var};
   // Half precision is too coarse for sums over a batch.
-  const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
-  const Array wide = half ? astype(x, float32) : x;
+  const Array wide = internal::wide(x);
   Array v = running_var, distance, rest;
   if (training) {
     const int64_t channels = x.shape()[1], count = channels == 0 ? 0 : x.size() / channels;
@@ -112,7 +112,7 @@ BatchNormResult batch_norm_with(const Array& x, const Array& running_mean, const
   if (rest.defined()) shift = bias.defined() ? bias - rest * scale : -(rest * scale);
   result.output = distance * by_channel(scale, x.rank());
   if (shift.defined()) result.output = result.output + by_channel(shift, x.rank());
-  if (half) result.output = astype(result.output, x.dtype());
+  result.output = internal::narrow(result.output, x.dtype());
   return result;
 }
 

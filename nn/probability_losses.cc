@@ -16,6 +16,7 @@
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/loss_parts.h"
 #include "spruce/nn/wide.h"
+#include "spruce/transforms/compile/elementwise.h"
 #include "spruce/transforms/derive/custom.h"
 #include "spruce/transforms/derive/stop_gradient.h"
 
@@ -115,8 +116,8 @@ Array GaussianNllLossFunction::operator()(const Array& input, const Array& targe
   const Array v = given + stop_gradient(maximum(given, o.eps) - given);
   Array losses = 0.5 * (log(v) + square(wide(input) - wide(target)) / v);
   if (o.full) losses = losses + 0.5 * std::log(2 * std::numbers::pi);
-  const Dtype dtype = internal::common_dtype(input, target);
-  return narrow(reduced(losses, o.reduction), promote(dtype, false, var.dtype(), var.aval().weak));
+  return narrow(reduced(losses, o.reduction),
+                spruce::internal::common_dtype({&input, &target, &var}));
 }
 
 Array SigmoidFocalLossFunction::operator()(const Array& input, const Array& target,

@@ -38,8 +38,7 @@ Array RmsNormFunction::operator()(const Array& x, const Shape& normalized, const
     throw ShapeError("rms_norm: weight must have normalized_shape " + to_string(normalized) +
                      ", got " + to_string(weight.aval()));
   }
-  const bool half = x.dtype() == float16 || x.dtype() == bfloat16;
-  const Array wide = half ? astype(x, float32) : x;
+  const Array wide = internal::wide(x);
   const double eps = o.eps.value_or(x.dtype() == float64 ? std::numeric_limits<double>::epsilon()
                                                          : std::numeric_limits<float>::epsilon());
   check_range("rms_norm", "eps", eps, Range::kNotNegative);

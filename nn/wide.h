@@ -2,7 +2,6 @@
 // What sums, counts or squares f16 and bf16 does so in f32 and rounds once, at the end.
 #pragma once
 
-#include "spruce/core/dtype.h"
 #include "spruce/core/ops/shape.h"
 
 namespace spruce::nn::internal {
@@ -11,9 +10,5 @@ namespace spruce::nn::internal {
 inline Array wide(const Array& x) { return is_half(x.dtype()) ? astype(x, float32) : x; }
 /// What was computed of a wide() array of `dtype`, in that dtype.
 inline Array narrow(const Array& y, Dtype dtype) { return is_half(dtype) ? astype(y, dtype) : y; }
-/// The dtype of what is computed of both as they are.
-inline Dtype common_dtype(const Array& a, const Array& b) {
-  return promote(a.dtype(), a.aval().weak, b.dtype(), b.aval().weak);
-}
 
 }  // namespace spruce::nn::internal

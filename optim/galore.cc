@@ -80,8 +80,7 @@ Array ScaleByGalore::direction(const Array& g, const GaloreState& state, GaloreS
     internal::check_shape("scale_by_galore", "basis", g, state.basis[i], {rank, x.shape()[1]});
     const Array is_due = state.count % static_cast<int32_t>(update_proj_gap) == 0;
     const auto found = [&](const Array& gradient, const Array& old) {
-      const Array wide = is_half(gradient.dtype()) ? astype(gradient, float32) : gradient;
-      return astype(singular_rows(wide, rank, iterations), old.dtype());
+      return astype(singular_rows(internal::widened(gradient), rank, iterations), old.dtype());
     };
     const auto kept = [](const Array&, const Array& old) { return old; };
     next.basis[i] = cond(is_due, found, kept, x, state.basis[i]);

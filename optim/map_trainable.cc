@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/compile/elementwise.h"
 
@@ -57,12 +58,9 @@ void MapChecked::operator()(tree::internal::LeafFunction f, tree::internal::AnyM
     // Parameters that begin as C++ numbers are trained as arrays of their dtype.
     Array call_strong(const Array& a, const std::vector<Array>* weak, size_t i) const {
       const auto strong = [](const Array& x) { return astype(x, x.aval().strong_dtype()); };
-      std::vector<std::vector<Array>> arrays(others);
-      for (size_t k = 0; k < others; ++k) {
-        arrays[k].resize(i + 1);
-        arrays[k][i] = strong(weak[k][i]);
-      }
-      return f.call(f.function, strong(a), arrays.data(), i);
+      std::vector<std::vector<Array>> arrays;
+      for (size_t k = 0; k < others; ++k) arrays.push_back({strong(weak[k][i])});
+      return f.call(f.function, strong(a), arrays.data(), 0);
     }
   } checked{alike, f, x, rest.size()};
   const auto select = [](tree::Leaf kind, const Array& a) { return is_trainable(a, kind); };
@@ -71,8 +69,7 @@ void MapChecked::operator()(tree::internal::LeafFunction f, tree::internal::AnyM
 
 void throw_moved_from(const char* op) {
   throw TreeError(std::string(op) +
-                  ": all arrays of the parameters are undefined: they have been moved from, as by "
-                  "step(std::move(model)), or were never given values");
+                  ": all arrays of the parameters are undefined: " + spruce::internal::kMovedFrom);
 }
 
 void check_shape(const char* op, const char* part, const Array& a, const Array& in_state,

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/io/checksums.h"
 #include "spruce/core/io/npy.h"
 #include "spruce/core/io/safetensors_header.h"
@@ -71,8 +72,7 @@ void check_given(const char* op, const std::vector<tree::Entry>& entries) {
   if (entries.empty() || std::any_of(entries.begin(), entries.end(), defined)) return;
   throw ValueError(std::string(op) + ": all arrays of the tree (" + std::to_string(entries.size()) +
                    ", the first is " + name_of(entries[0]) +
-                   ") are undefined: they have been moved from, as by step(std::move(model)), or "
-                   "were never given values");
+                   ") are undefined: " + spruce::internal::kMovedFrom);
 }
 
 void check_texts(const char* op, const std::vector<tree::Entry>& entries,

@@ -54,10 +54,8 @@ enum class Leaf : uint8_t {
 
 namespace internal {
 
-template <class T>
-struct IsVector : std::false_type {};
-template <class T, class A>
-struct IsVector<std::vector<T, A>> : std::true_type {};
+using spruce::internal::IsVector;
+
 template <class T>
 struct IsStdArray : std::false_type {};
 template <class T, size_t N>

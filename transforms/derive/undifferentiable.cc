@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/transforms/function/function_form.h"
 
 namespace spruce::internal {
@@ -39,11 +40,9 @@ void throw_undifferentiable(const char* op, const TreeContents& c) {
   const auto undefined = static_cast<size_t>(std::count_if(
       c.leaves.begin(), c.leaves.end(), [](const tree::Entry& e) { return !e.value.defined(); }));
   if (undefined == c.leaves.size() && undefined > 1) {
-    throw DerivativeError(
-        head + "all " + std::to_string(undefined) + " arrays are undefined, the first is " +
-        argument_name(c.leaves[0].path) +
-        ": they have been moved from, as by step(std::move(model)), or were never "
-        "given values");
+    throw DerivativeError(head + "all " + std::to_string(undefined) +
+                          " arrays are undefined, the first is " + argument_name(c.leaves[0].path) +
+                          ": " + kMovedFrom);
   }
   std::string text;
   for (size_t i = 0; i < std::min(c.leaves.size(), kMost); ++i)

@@ -132,12 +132,7 @@ void batch_of_message(const BatchArgs& a) {
   a.out_batched[0] = false;
 }
 
-bool has_effects(const Params& params) {
-  bool found = false;
-  params.base()->visit_graphs(
-      [&](const GraphPtr& g) { found = found || (g != nullptr && passes::has_effects(*g)); });
-  return found;
-}
+bool has_effects(const Params& params) { return passes::has_effects(params); }
 
 void batch_one_by_one(const BatchArgs& a) {
   if (asks_for_any_axis(a.params)) {

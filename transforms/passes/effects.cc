@@ -2,8 +2,8 @@
 #include "spruce/transforms/passes/effects.h"
 
 #include <algorithm>
-#include <set>
 
+#include "spruce/core/graph/find.h"
 #include "spruce/transforms/passes/rewriter.h"
 #include "spruce/transforms/rules/checkpoint_rules.h"
 #include "spruce/transforms/rules/effect_rules.h"
@@ -19,38 +19,23 @@ bool is_effect(const Equation& e) {
   return is_host_work(e) && (e.primitive != &host_call_p || e.params.get<HostCallParams>().effects);
 }
 
-// Looks at each graph once, also where several equations hold it, as those of a derivative do.
-struct Search {
-  bool (*test)(const Equation&);
-  std::set<const Graph*> seen = {};
-
-  // The equation itself, or the first one in the graphs within it.
-  const Equation* find(const Equation& e) {
-    if (test(e)) return &e;
-    const Equation* found = nullptr;
-    if (!has_bodies(e)) return found;
-    e.params.base()->visit_graphs([&](const GraphPtr& g) {
-      if (found == nullptr && g != nullptr && seen.insert(g.get()).second) found = find(*g);
-    });
-    return found;
-  }
-  const Equation* find(const Graph& graph) {
-    for (const Equation& e : graph.equations) {
-      if (const Equation* found = find(e)) return found;
-    }
-    return nullptr;
-  }
-};
-
 }  // namespace
 
-const Equation* find_effect(const Graph& graph) { return Search{is_effect}.find(graph); }
+const Equation* find_effect(const Graph& graph) {
+  return internal::find_equation(graph, is_effect);
+}
 
-const Equation* find_host_work(const Graph& graph) { return Search{is_host_work}.find(graph); }
+const Equation* find_host_work(const Graph& graph) {
+  return internal::find_equation(graph, is_host_work);
+}
 
-bool has_effect(const Equation& e) { return Search{is_effect}.find(e) != nullptr; }
+bool has_effect(const Equation& e) { return is_effect(e) || has_effects(e.params); }
 
 bool has_effects(const Graph& graph) { return find_effect(graph) != nullptr; }
+
+bool has_effects(const Params& params) {
+  return internal::find_equation(params, is_effect) != nullptr;
+}
 
 Graph order_effects(Graph graph) {
   std::vector<uint8_t> effects;

@@ -14,8 +14,9 @@ const Equation* find_effect(const Graph& graph);
 const Equation* find_host_work(const Graph& graph);
 /// True if the equation, or one in the graphs within it, has an effect.
 bool has_effect(const Equation& e);
-/// True if some equation of the graph has.
+/// True if some equation of the graph, or of those in the parameters, has.
 bool has_effects(const Graph& graph);
+bool has_effects(const Params& params);
 
 /// What the outputs need, and no effect on the way: for a part of a graph that runs a second time,
 /// as rematerialisation does. The graph itself where it has no effects.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/vmap/collectives.h"
 
-#include "spruce/core/graph/graph.h"
+#include "spruce/core/graph/find.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
@@ -51,40 +51,16 @@ const std::string& collective_axis(const Params& params) {
   return params.get<CollectiveParams>().axis_name;
 }
 
-namespace {
-
-// True if `is(equation)` for one of a graph within the parameters, or within its own ones.
-template <class Is>
-bool any_within(const Params& params, const Is& is) {
-  std::vector<GraphPtr> todo;
-  const auto look = [&](const Params& p) {
-    if (p.empty()) return;
-    p.base()->visit_graphs([&](const GraphPtr& g) {
-      if (g != nullptr) todo.push_back(g);
-    });
-  };
-  look(params);
-  while (!todo.empty()) {
-    const GraphPtr g = todo.back();
-    todo.pop_back();
-    for (const Equation& e : g->equations) {
-      if (is(e)) return true;
-      look(e.params);
-    }
-  }
-  return false;
-}
-
-}  // namespace
-
 bool asks_for_axis(const Params& params, const std::string& axis_name) {
-  return any_within(params, [&](const Equation& e) {
+  const auto asks = [&](const Equation& e) {
     return is_collective(*e.primitive) && collective_axis(e.params) == axis_name;
-  });
+  };
+  return find_equation(params, asks) != nullptr;
 }
 
 bool asks_for_any_axis(const Params& params) {
-  return any_within(params, [](const Equation& e) { return is_collective(*e.primitive); });
+  const auto asks = [](const Equation& e) { return is_collective(*e.primitive); };
+  return find_equation(params, asks) != nullptr;
 }
 
 Array run_collective(const Primitive& p, std::span<const Array> in, const Params&,

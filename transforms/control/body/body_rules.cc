@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/body/body_rules.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/graph/custom_call.h"
+#include "spruce/core/graph/find.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/transforms/derive/dual.h"
@@ -215,24 +215,11 @@ LinearBody make_linear(const Graph& body, const Mask& varies) {
   return result;
 }
 
-bool holds_rule(const Graph& graph) {
-  const auto within = [](const Params& params) {
-    bool holds = false;
-    if (params.base() != nullptr) {
-      params.base()->visit_graphs(
-          [&](const GraphPtr& g) { holds = holds || (g != nullptr && holds_rule(*g)); });
-    }
-    return holds;
-  };
-  return std::any_of(graph.equations.begin(), graph.equations.end(), [&](const Equation& e) {
-    return e.primitive == &custom_call_p || within(e.params);
-  });
-}
-
 }  // namespace
 
 Graph primal_body(const Graph& body, const Mask& varies) {
-  if (!holds_rule(body)) return body;
+  const auto has_rule = [](const Equation& e) { return e.primitive == &custom_call_p; };
+  if (find_equation(body, has_rule) == nullptr) return body;
   Graph g = make_linear(body, varies).forward;
   g.outputs.resize(body.outputs.size());
   return passes::outermost_dead_code(std::move(g));

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "spruce/core/graph/custom_call.h"
-#include "spruce/core/graph/graph.h"
+#include "spruce/core/graph/find.h"
 #include "spruce/transforms/passes/pipeline.h"
 #include "spruce/transforms/rules/effect_rules.h"
 
@@ -16,22 +16,12 @@ constexpr size_t kKept = 32;
 
 // Such a function is equal only to itself, so nobody would find it, and what it has captured would
 // live as long as the cache.
-bool holds_function(const Graph& graph);
-
 bool holds_function(const Params& params) {
-  bool holds = false;
-  if (params.base() != nullptr) {
-    params.base()->visit_graphs(
-        [&](const GraphPtr& g) { holds = holds || (g != nullptr && holds_function(*g)); });
-  }
-  return holds;
-}
-
-bool holds_function(const Graph& graph) {
-  return std::any_of(graph.equations.begin(), graph.equations.end(), [](const Equation& e) {
+  const auto is_function = [](const Equation& e) {
     return e.primitive == &host_call_p || e.primitive == &custom_call_p ||
-           e.primitive == &custom_vjp_tangent_p || holds_function(e.params);
-  });
+           e.primitive == &custom_vjp_tangent_p;
+  };
+  return find_equation(params, is_function) != nullptr;
 }
 
 class Cache {
