@@ -208,6 +208,9 @@ enum class PrimitiveKind : uint8_t {
   kView,         ///< the output is the memory of input 0 with another shape
   kMove,         ///< elements of the inputs, each axis of which is that axis of the output
   kGroup,        ///< params are GroupParams: equations that run as one
+  kScan,         ///< params are ScanParams (core/rules/control_flow.h)
+  kWhile,        ///< params are WhileParams
+  kCond,         ///< params are CondParams
 };
 
 /// What one element of a primitive costs, beside keeping it.

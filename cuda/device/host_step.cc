@@ -58,17 +58,13 @@ class HostCopies {
   std::vector<View> in_, out_;
 };
 
-void copy_within(CudaDevice& device, void* to, const void* from, int64_t bytes) {
-  if (bytes == 0) return;
-  device.context().enter();
-  check(driver().cuMemcpyDtoDAsync(device_address(to), device_address(from),
-                                   static_cast<size_t>(bytes), device.context().stream()),
-        "copying on " + std::string(device.name()));
-}
-
 // Operations on arrays, which own their memory: copies of what is given.
 void run_composite(std::vector<Array> (*f)(std::span<const Array>, const Params&),
                    const KernelArgs& args, CudaDevice& device) {
+  const auto copy = [&](void* to, const void* from, int64_t bytes) {
+    device.context().enter();
+    copy_on_device(device.context().stream(), to, from, bytes);
+  };
   std::vector<Array> in;
   for (const View& v : args.in) {
     if (is_host_number(*v.aval)) {
@@ -76,7 +72,7 @@ void run_composite(std::vector<Array> (*f)(std::span<const Array>, const Params&
       continue;
     }
     in.push_back(internal::make_array(*v.aval));
-    copy_within(device, internal::mutable_data(in.back()), v.data, v.aval->bytes());
+    copy(internal::mutable_data(in.back()), v.data, v.aval->bytes());
   }
   const InterpreterScope outside(nullptr);
   const DefaultDevice here(device);
@@ -87,7 +83,7 @@ void run_composite(std::vector<Array> (*f)(std::span<const Array>, const Params&
       device.copy_from_host(args.out[k].data, internal::mutable_data(x),
                             static_cast<size_t>(x.nbytes()));
     else
-      copy_within(device, args.out[k].data, internal::mutable_data(x), x.nbytes());
+      copy(args.out[k].data, internal::mutable_data(x), x.nbytes());
   }
 }
 

@@ -109,9 +109,7 @@ Array over(const char* op, const void* data, const Aval& aval, std::shared_ptr<c
         new internal::ArrayImpl(aval, internal::Buffer::adopt(data, bytes, std::move(owner)))));
   }
   const Array copy = internal::make_array(aval);
-  check(driver().cuMemcpyDtoDAsync(device_address(internal::mutable_data(copy)),
-                                   device_address(data), bytes, gpu.context().stream()),
-        std::string(op) + ": copying on " + std::string(gpu.name()));
+  copy_on_device(gpu.context().stream(), internal::mutable_data(copy), data, aval.bytes());
   gpu.context().enqueued(op);
   return copy;
 }

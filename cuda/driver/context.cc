@@ -125,6 +125,13 @@ void Context::enqueued(const char* operation) {
   if (waits_always()) wait(operation);
 }
 
+void copy_on_device(CUstream stream, void* to, const void* from, int64_t bytes) {
+  if (bytes == 0 || to == from) return;
+  check(driver().cuMemcpyDtoDAsync(device_address(to), device_address(from),
+                                   static_cast<size_t>(bytes), stream),
+        "copying on the device");
+}
+
 void Context::order(CUstream before, CUstream after) {
   const DriverTable& d = driver();
   const std::lock_guard lock(event_mutex_);

@@ -21,6 +21,9 @@ struct LoadedKernel {
   std::vector<size_t> sizes;  ///< bytes of its parameters
 };
 
+/// Enqueues a copy between two places of the device, which do not overlap, or are the same.
+void copy_on_device(CUstream stream, void* to, const void* from, int64_t bytes);
+
 class Context {
  public:
   /// Throws DeviceError where the driver has no such device.

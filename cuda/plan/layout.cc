@@ -57,12 +57,13 @@ class Donors {
   // A state that is passed through its step stands among the results where it does among the
   // arguments: then each leaf keeps its memory. What the same kernel reads comes before inputs of
   // which nothing is needed any more, which others can take too.
-  std::vector<int64_t> choose() {
+  std::vector<int64_t> choose(size_t first_carried) {
     for (const bool same_place : {true, false}) {
       for (const bool in_place : {true, false}) {
         for (const size_t k : open_) {
           for (size_t i = 0; donors_[k] < 0 && i < g_.inputs.size(); ++i) {
-            if ((same_place && i != k) || taken_[i] || !fits(i, k, in_place)) continue;
+            if ((same_place && i != first_carried + k) || taken_[i] || !fits(i, k, in_place))
+              continue;
             donors_[k] = static_cast<int64_t>(i);
             taken_[i] = true;
           }
@@ -107,7 +108,7 @@ class Donors {
 }  // namespace
 
 Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations,
-                   const rules::Layouts& strided) {
+                   const rules::Layouts& strided, size_t first_carried) {
   Layout layout;
   layout.values.resize(g.avals.size());
   // A view stands where the value that it shows does, and so does a result within another value.
@@ -132,7 +133,7 @@ Layout make_layout(const Graph& g, const std::vector<EquationMemory>& equations,
     else
       layout.copied_outputs.push_back(k);
   }
-  layout.donors = Donors(g, equations, strided, shown, layout).choose();
+  layout.donors = Donors(g, equations, strided, shown, layout).choose(first_carried);
   std::vector<internal::Lifetime> lifetimes;
   std::vector<int64_t> lifetime_of(g.avals.size(), -1);
   for (size_t n = 0; n < g.equations.size(); ++n) {

@@ -34,7 +34,8 @@ struct EquationMemory {
 };
 
 /// The layout of a graph with one of these an equation, in which `strided` says what moves nothing.
+/// Output k best takes over the memory of input `first_carried` + k.
 Layout make_layout(const Graph& graph, const std::vector<EquationMemory>& equations,
-                   const rules::Layouts& strided);
+                   const rules::Layouts& strided, size_t first_carried);
 
 }  // namespace spruce::cuda

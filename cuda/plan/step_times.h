@@ -16,23 +16,34 @@ namespace spruce::cuda {
 /// device's arena. Graphs that were recorded with it hold its events: it outlives them.
 class StepTimes {
  public:
-  /// `equations`: of each step, in the order in which they run; -1 for a copy of results.
-  StepTimes(Context& context, std::vector<int32_t> equations);
+  explicit StepTimes(Context& context) : context_(context) {}
   ~StepTimes();
   StepTimes(const StepTimes&) = delete;
   StepTimes& operator=(const StepTimes&) = delete;
 
-  /// Before a run whose steps are marked.
+  /// Makes as many events, which cannot be made while a stream is recorded.
+  void reserve(size_t events);
+  /// Before steps are enqueued: those of the time before are forgotten.
   void begin();
-  /// Enqueues the event before step k, or behind the last one.
-  void mark(CUstream stream, size_t k);
+  /// Enqueues an event, and returns its number.
+  size_t mark(CUstream stream);
+  /// An equation, or a copy of results where it is -1, ran between two events. Within a
+  /// internal::WithinStep it is a step of another one.
+  void add(const Graph& graph, int32_t equation, size_t begin, size_t end);
   /// Waits until the steps have run, and gives their times to the profile.
-  void report(const Graph& graph) const;
+  void report() const;
 
  private:
+  struct Step {
+    const Graph* graph;
+    int32_t equation;
+    bool nested;
+    size_t begin, end;  // events
+  };
   Context& context_;
-  std::vector<int32_t> equations_;
-  std::vector<CUevent> events_;  // one more
+  std::vector<CUevent> events_;
+  std::vector<Step> steps_;
+  size_t marks_ = 0;
 };
 
 }  // namespace spruce::cuda

@@ -120,7 +120,6 @@ void Steps::launch(CUstream stream, const Launch& l, const LoadedKernel& kernel,
 }
 
 void Steps::enqueue(CUstream stream, const Memory& memory) const {
-  const DriverTable& d = driver();
   size_t launches = 0;
   for (const Step& step : kernels_.steps) {
     if (const auto* l = std::get_if<Launch>(&step)) {
@@ -131,16 +130,12 @@ void Steps::enqueue(CUstream stream, const Memory& memory) const {
       for (const Argument& a : call->arguments) addresses.push_back(address(a, memory));
       call->library->enqueue(stream, addresses);
     } else if (const auto* copy = std::get_if<Copy>(&step)) {
-      const char *to = address(copy->to, memory), *from = address(copy->from, memory);
-      if (copy->bytes == 0 || to == from) continue;
-      check(d.cuMemcpyDtoDAsync(device_address(to), device_address(from),
-                                static_cast<size_t>(copy->bytes), stream),
-            std::string(operation_) + ": copying");
+      copy_on_device(stream, address(copy->to, memory), address(copy->from, memory), copy->bytes);
     } else {
       const Fill& fill = std::get<Fill>(step);
       if (fill.bytes == 0) continue;
-      check(d.cuMemsetD8Async(device_address(address(fill.to, memory)), fill.byte,
-                              static_cast<size_t>(fill.bytes), stream),
+      check(driver().cuMemsetD8Async(device_address(address(fill.to, memory)), fill.byte,
+                                     static_cast<size_t>(fill.bytes), stream),
             std::string(operation_) + ": filling");
     }
   }

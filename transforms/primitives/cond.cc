@@ -144,6 +144,7 @@ extern constinit const Primitive cond_p = {
     .batch = cond_batch,
     .samples = cond_samples,
     .params = kParamsOf<CondParams>,
+    .kind = PrimitiveKind::kCond,
     .call = internal::run_cond,
     .prepare = internal::prepare_cond,
 };

@@ -144,6 +144,7 @@ extern constinit const Primitive scan_p = {
     .batch = scan_batch,
     .samples = scan_samples,
     .params = kParamsOf<ScanParams>,
+    .kind = PrimitiveKind::kScan,
     .call = internal::run_scan,
     .prepare = internal::prepare_scan,
 };

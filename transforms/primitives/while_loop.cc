@@ -93,6 +93,7 @@ extern constinit const Primitive while_loop_p = {
     .batch = internal::batch_of_while,
     .samples = while_loop_samples,
     .params = kParamsOf<WhileParams>,
+    .kind = PrimitiveKind::kWhile,
     .call = internal::run_while,
     .prepare = internal::prepare_while,
 };

@@ -40,12 +40,14 @@ bool on_cpu(std::span<const Array> arrays) {
                      [](const Array& a) { return a.aval().device == 0; });
 }
 
+StepFunction::StepFunction(const GraphPtr& body) : executor_(ready_body(body)) {}
+
 std::vector<Array> StepFunction::operator()(std::vector<Array> args) const {
-  Call call(executor_);
+  Call call(*executor_);
   for (Array& a : args) call.add(std::move(a));
   call.run();
   std::vector<Array> out;
-  for (size_t k = 0; k < executor_.source().outputs.size(); ++k)
+  for (size_t k = 0; k < executor_->source().outputs.size(); ++k)
     out.push_back(std::move(call.result(k)));
   return out;
 }

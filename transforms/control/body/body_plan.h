@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -83,11 +84,11 @@ bool on_cpu(std::span<const Array> arrays);
 /// device as that device has compiled it.
 class StepFunction {
  public:
-  explicit StepFunction(const Graph& body) : executor_(body) {}
+  explicit StepFunction(const GraphPtr& body);
   std::vector<Array> operator()(std::vector<Array> args) const;
 
  private:
-  Executor executor_;
+  std::shared_ptr<const Executor> executor_;
 };
 
 /// Runs a primitive with a kernel for its parameters on arrays: `prepare` makes the kernel, from

@@ -12,47 +12,42 @@
 namespace spruce::internal {
 namespace {
 
-constexpr size_t kKept = 32;
-
 // Such a function is equal only to itself, so nobody would find it, and what it has captured would
 // live as long as the cache.
-bool holds_function(const Params& params) {
-  const auto is_function = [](const Equation& e) {
-    return e.primitive == &host_call_p || e.primitive == &custom_call_p ||
-           e.primitive == &custom_vjp_tangent_p;
-  };
-  return find_equation(params, is_function) != nullptr;
+bool calls_user(const Equation& e) {
+  return e.primitive == &host_call_p || e.primitive == &custom_call_p ||
+         e.primitive == &custom_vjp_tangent_p;
 }
 
-class Cache {
+// The last few of what was asked for, never destroyed.
+template <class T>
+class Kept {
  public:
-  std::shared_ptr<const ReadyKernel> find(const Primitive& p, const Params& params,
-                                          std::span<const Array> in) {
+  template <class Test>
+  std::shared_ptr<const T> find(const Test& test) {
     const std::lock_guard lock(mutex_);
-    const auto same_type = [](const Aval& type, const Array& a) { return type == a.aval(); };
-    const auto it = std::find_if(kept_.begin(), kept_.end(), [&](const auto& k) {
-      return k->primitive == &p &&
-             std::equal(k->in.begin(), k->in.end(), in.begin(), in.end(), same_type) &&
-             k->source == params;
-    });
+    const auto it =
+        std::find_if(kept_.begin(), kept_.end(), [&](const auto& k) { return test(*k); });
     if (it == kept_.end()) return nullptr;
     std::rotate(kept_.begin(), it, it + 1);
     return kept_.front();
   }
-  void add(std::shared_ptr<const ReadyKernel> kernel) {
+  void add(std::shared_ptr<const T> value) {
     const std::lock_guard lock(mutex_);
-    if (kept_.size() == kKept) kept_.pop_back();
-    kept_.insert(kept_.begin(), std::move(kernel));
+    if (kept_.size() == kMost) kept_.pop_back();
+    kept_.insert(kept_.begin(), std::move(value));
   }
 
  private:
+  static constexpr size_t kMost = 32;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const ReadyKernel>> kept_;  // the last one used first
+  std::vector<std::shared_ptr<const T>> kept_;  // the last one used first
 };
 
-Cache& cache() {
-  static Cache* c = new Cache;
-  return *c;
+template <class T>
+Kept<T>& kept() {
+  static auto* k = new Kept<T>;
+  return *k;
 }
 
 std::vector<const Aval*> pointers(const std::vector<Aval>& types) {
@@ -66,7 +61,13 @@ std::vector<const Aval*> pointers(const std::vector<Aval>& types) {
 std::shared_ptr<const ReadyKernel> ready_kernel(
     const Primitive& p, const Params& params, std::span<const Array> in,
     std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs&)) {
-  if (auto found = cache().find(p, params, in)) return found;
+  const auto same_type = [](const Aval& type, const Array& a) { return type == a.aval(); };
+  auto found = kept<ReadyKernel>().find([&](const ReadyKernel& k) {
+    return k.primitive == &p &&
+           std::equal(k.in.begin(), k.in.end(), in.begin(), in.end(), same_type) &&
+           k.source == params;
+  });
+  if (found) return found;
   auto made = std::make_shared<ReadyKernel>();
   made->primitive = &p;
   made->source = params;
@@ -75,8 +76,21 @@ std::shared_ptr<const ReadyKernel> ready_kernel(
   made->optimized = params.map_graphs(
       [](const GraphPtr& g) { return std::make_shared<const Graph>(passes::optimize(*g)); });
   made->kernel = prepare({pointers(made->in), pointers(made->out), made->optimized});
-  if (!holds_function(params)) cache().add(made);
+  if (find_equation(params, calls_user) == nullptr) kept<ReadyKernel>().add(made);
   return made;
+}
+
+std::shared_ptr<const Executor> ready_body(const GraphPtr& body) {
+  struct Ready {
+    GraphPtr source;
+    Executor executor;
+  };
+  auto ready = kept<Ready>().find([&](const Ready& r) { return graphs_equal(r.source, body); });
+  if (!ready) {
+    ready = std::shared_ptr<const Ready>(new Ready{body, Executor(*body)});
+    if (find_equation(*body, calls_user) == nullptr) kept<Ready>().add(ready);
+  }
+  return {ready, &ready->executor};
 }
 
 }  // namespace spruce::internal

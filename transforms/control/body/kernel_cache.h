@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops and branches of eager programs, made ready for the CPU once and not at each call.
+// Loops and branches of eager programs, made ready once and not at each call.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spruce/core/primitive.h"
+#include "spruce/transforms/compile/executor.h"
 
 namespace spruce::internal {
 
@@ -25,5 +26,9 @@ struct ReadyKernel {
 std::shared_ptr<const ReadyKernel> ready_kernel(
     const Primitive& p, const Params& params, std::span<const Array> in,
     std::unique_ptr<const PreparedKernel> (*prepare)(const PrepareArgs&));
+
+/// A body as a function, or that of an earlier call with an equal body, which has been compiled for
+/// the devices that it ran on. They are kept as the kernels are.
+std::shared_ptr<const Executor> ready_body(const GraphPtr& body);
 
 }  // namespace spruce::internal

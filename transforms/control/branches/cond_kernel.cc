@@ -47,7 +47,7 @@ std::unique_ptr<const PreparedKernel> prepare_cond(const PrepareArgs& args) {
 
 std::vector<Array> run_cond(std::span<const Array> in, const Params& params) {
   const auto& p = params.get<CondParams>();
-  const Graph& branch = *p.branches[chosen(in[0].item<int32_t>(), p.branches.size())];
+  const GraphPtr& branch = p.branches[chosen(in[0].item<int32_t>(), p.branches.size())];
   if (debug_nans() || !on_cpu(in)) return StepFunction(branch)({in.begin() + 1, in.end()});
   return run_prepared(cond_p, in, params, prepare_cond);
 }

@@ -88,7 +88,7 @@ std::vector<Array> run_by_steps(std::span<const Array> in, const ScanParams& p) 
   std::vector<Array> last(in.begin() + consts, in.begin() + consts + carry);
   const std::vector<Aval> types = output_avals(*p.body);
   std::vector<std::vector<Array>> ys(types.size() - last.size());
-  const StepFunction body(*p.body);
+  const StepFunction body(p.body);
   for (int64_t n = 0; n < p.length; ++n) {
     const int64_t step = p.reverse ? p.length - 1 - n : n;
     std::vector<Array> args(in.begin(), in.begin() + consts);

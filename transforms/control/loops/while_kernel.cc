@@ -61,7 +61,7 @@ std::vector<Array> run_by_steps(std::span<const Array> in, const WhileParams& p)
   const auto first = in.begin() + static_cast<ptrdiff_t>(p.condition_consts),
              second = first + static_cast<ptrdiff_t>(p.body_consts);
   std::vector<Array> carry(second, in.end());
-  const StepFunction condition(*p.condition), body(*p.body);
+  const StepFunction condition(p.condition), body(p.body);
   const auto applied = [&](const StepFunction& f, auto begin, auto end) {
     std::vector<Array> args(begin, end);
     args.insert(args.end(), carry.begin(), carry.end());
