@@ -68,8 +68,11 @@ void KernelBuilder::number(std::string_view name, Dtype dtype, double v) {
 Launch KernelBuilder::launch(std::string_view body, Dim3 grid, Dim3 block,
                              int64_t shared_bytes) const {
   Launch made;
-  made.text = std::string(scalar_prelude()) + front_ + "extern \"C\" __global__ void " + name_ +
-              "(" + parameters_ + ") {\n" + begin_ + std::string(body) + "}\n";
+  // With as many threads the compiler takes no more registers than a multiprocessor has for them.
+  const std::string bounds =
+      "__launch_bounds__(" + std::to_string(block.x * block.y * block.z) + ") ";
+  made.text = std::string(scalar_prelude()) + front_ + "extern \"C\" __global__ void " + bounds +
+              name_ + "(" + parameters_ + ") {\n" + begin_ + std::string(body) + "}\n";
   made.name = name_;
   made.grid = grid;
   made.block = block;

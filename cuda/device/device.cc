@@ -164,9 +164,9 @@ class Lent {
 
 void CudaDevice::run(const Primitive& primitive, const KernelArgs& args) {
   const Range range(primitive.name);
+  context_.enter();
   const std::shared_ptr<const Steps> steps = eager_->steps(primitive, args, context_);
   if (steps == nullptr) return run_without_kernels(primitive, args, *this);
-  context_.enter();
   const size_t n = args.in.size();
   constexpr size_t kNumber = 16;  // bytes for one that has to be in memory
   size_t numbers = 0;
@@ -218,6 +218,7 @@ CudaDevice::Arena::~Arena() {
 }
 
 std::unique_ptr<const Executable> CudaDevice::compile(const Graph& graph) {
+  context_.enter();
   return make_executable(graph, *this);
 }
 

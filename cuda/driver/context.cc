@@ -63,7 +63,8 @@ Context::Module& Context::module(const std::string& text) {
   return *place->second;
 }
 
-const LoadedKernel& Context::kernel(const std::string& text, const std::string& name) {
+const LoadedKernel& Context::kernel(const std::string& text, const std::string& name,
+                                    size_t parameters) {
   Module& m = module(text);
   const std::lock_guard lock(mutex_);
   const auto found = m.kernels.find(name);
@@ -72,8 +73,13 @@ const LoadedKernel& Context::kernel(const std::string& text, const std::string& 
   LoadedKernel k;
   check(driver().cuModuleGetFunction(&k.function, m.module, name.c_str()),
         "cuModuleGetFunction(" + name + ")");
+  check(driver().cuFuncGetAttribute(&k.most_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                                    k.function),
+        "cuFuncGetAttribute(" + name + ")");
   size_t offset = 0, bytes = 0;
-  while (driver().cuFuncGetParamInfo(k.function, k.sizes.size(), &offset, &bytes) == CUDA_SUCCESS)
+  // Not one more than there are: compute-sanitizer reports calls that fail.
+  while (k.sizes.size() < parameters &&
+         driver().cuFuncGetParamInfo(k.function, k.sizes.size(), &offset, &bytes) == CUDA_SUCCESS)
     k.sizes.push_back(bytes);
   return m.kernels.emplace(name, std::move(k)).first->second;
 }

@@ -18,6 +18,7 @@ namespace spruce::cuda {
 /// A kernel that can be launched.
 struct LoadedKernel {
   CUfunction function = nullptr;
+  int most_threads = 0;       ///< of a block: registers are for so many
   std::vector<size_t> sizes;  ///< bytes of its parameters
 };
 
@@ -42,9 +43,9 @@ class Context {
 
   /// Makes the context that of this thread, if it is not; every call of the driver needs it.
   void enter() const;
-  /// The kernel of that name in a text, compiled and loaded when first asked for. Throws
-  /// DeviceError.
-  const LoadedKernel& kernel(const std::string& text, const std::string& name);
+  /// The kernel of that name in a text, which takes so many parameters, compiled and loaded when
+  /// first asked for. Throws DeviceError.
+  const LoadedKernel& kernel(const std::string& text, const std::string& name, size_t parameters);
   /// Compiles the texts that are not there yet, on several threads.
   void load(std::span<const std::string* const> texts);
   /// What is enqueued on `after` from now on runs when all that `before` holds now has run. Both

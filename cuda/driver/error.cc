@@ -25,8 +25,9 @@ std::string_view next_step(CUresult result) {
     case CUDA_ERROR_OUT_OF_MEMORY:
       return "free arrays, or take smaller batches";
     default:
-      return is_lost(result) ? "the device is lost for this program: start it again; with "
-                               "SPRUCE_CUDA_SYNC=1 the error names the operation that failed"
+      return is_lost(result) ? "this operation has failed or one before it, and the device is lost "
+                               "for this program: start it again; with SPRUCE_CUDA_SYNC=1 the "
+                               "error names the operation"
                              : "";
   }
 }
@@ -54,6 +55,10 @@ bool is_lost(CUresult result) {
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_ECC_UNCORRECTABLE:
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    case CUDA_ERROR_UNKNOWN:
       return true;
     default:
       return false;

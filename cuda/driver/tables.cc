@@ -37,13 +37,18 @@ class Library {
     for (const std::string& folder : folders) {
       for (const std::string& name : names) {
         handle_ = ::dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle_ != nullptr) return;
+        if (handle_ != nullptr) {
+          folder_ = folder;
+          return;
+        }
         if (words_.empty()) words_ = ::dlerror();
       }
     }
   }
   bool opened() const { return handle_ != nullptr; }
   const std::string& words() const { return words_; }
+  // Where it was found, with a slash; empty where the loader looks.
+  const std::string& folder() const { return folder_; }
 
   template <class F>
   void take(F& function, const char* name) {
@@ -54,7 +59,7 @@ class Library {
 
  private:
   void* handle_ = nullptr;  // stays open
-  std::string words_, missing_;
+  std::string folder_, words_, missing_;
 };
 
 std::string major_of(int version) { return std::to_string(version); }
@@ -90,6 +95,14 @@ const NvrtcTable* open_nvrtc() {
   if (!library.missing().empty())
     throw DeviceError("cuda: NVRTC lacks " + library.missing() + "; install the CUDA toolkit " +
                       major);
+  if (!library.folder().empty()) {
+    // NVRTC opens it by its name alone, which the loader takes for the one that is open.
+    int whole = 0, part = 0;
+    table.nvrtcVersion(&whole, &part);
+    const std::string builtins = library.folder() + "libnvrtc-builtins.so." +
+                                 std::to_string(whole) + "." + std::to_string(part);
+    ::dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
   return &table;
 }
 

@@ -2,6 +2,7 @@
 #include "spruce/cuda/plan/graph_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "spruce/core/error.h"
 #include "spruce/cuda/driver/error.h"
@@ -55,7 +56,9 @@ void GraphCache::run(std::span<void* const> addresses, int mode, bool at_once,
       if (found->exec != nullptr) spare_.push_back(found->exec);
       *found = std::move(seen);
     }
-    if (!at_once) return enqueue(context_.stream());
+    // What the driver and libraries load when it first runs cannot be loaded while it is recorded.
+    const bool has_run = std::exchange(has_run_, true);
+    if (!at_once || !has_run) return enqueue(context_.stream());
   }
   Entry& entry = *found;
   entry.used = ++now_;

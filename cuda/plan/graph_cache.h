@@ -21,8 +21,8 @@ class GraphCache {
   GraphCache& operator=(const GraphCache&) = delete;
 
   /// Runs what `enqueue` puts on a stream, which depends on nothing but the addresses and `mode`.
-  /// Those that come for the second time get a graph, or all at once where `at_once`; a few of them
-  /// are kept, and what has not been used for longest is changed for others.
+  /// Those that come for the second time get a graph, or where `at_once` all but the very first; a
+  /// few of them are kept, and what has not been used for longest is changed for others.
   void run(std::span<void* const> addresses, int mode, bool at_once,
            const std::function<void(CUstream)>& enqueue);
 
@@ -40,6 +40,7 @@ class GraphCache {
   std::vector<Entry> entries_;
   std::vector<CUgraphExec> spare_;  // of addresses that were forgotten
   uint64_t now_ = 0;
+  bool has_run_ = false;
 };
 
 }  // namespace spruce::cuda

@@ -53,7 +53,8 @@ Steps::Steps(Kernels kernels, Context& context, const char* operation)
       continue;
     }
     check_limits(*launch, operation);
-    const LoadedKernel& kernel = context.kernel(launch->text, launch->name);
+    const LoadedKernel& kernel =
+        context.kernel(launch->text, launch->name, launch->arguments.size());
     bool fits = kernel.sizes.size() == launch->arguments.size();
     for (size_t i = 0; fits && i < kernel.sizes.size(); ++i) {
       const Argument& a = launch->arguments[i];
@@ -64,6 +65,14 @@ Steps::Steps(Kernels kernels, Context& context, const char* operation)
       throw DeviceError(std::string(operation) + ": the arguments for its kernel " + launch->name +
                         " are not those that it takes; this is an error of the library, please "
                         "report it");
+    }
+    const int64_t threads = launch->block.x * launch->block.y * launch->block.z;
+    if (threads > kernel.most_threads) {
+      throw DeviceError(std::string(operation) + ": its kernel " + launch->name +
+                        " has blocks of " + std::to_string(threads) +
+                        " threads, and this device has registers for " +
+                        std::to_string(kernel.most_threads) +
+                        "; this is an error of the library, please report it");
     }
     loaded_.push_back(&kernel);
   }

@@ -7,9 +7,11 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "spruce/core/error.h"
 #include "spruce/cuda/cuda.h"
+#include "spruce/cuda/driver/context.h"
 #include "spruce/cuda/driver/error.h"
 
 namespace spruce::cuda {
@@ -17,6 +19,18 @@ namespace {
 
 // As NVIDIA advises for Hopper; earlier ones need less.
 constexpr int64_t kWorkspace = int64_t{32} << 20;
+constexpr int64_t kMostBatches = 65535;
+
+// The powers of two, at most 256, of which the addresses of both factors and of the result are
+// multiples: an algorithm may need more than elements do.
+using Alignments = std::array<uint32_t, 3>;
+constexpr uint32_t kMostAligned = 256;
+constexpr uintptr_t kBiasAligned = 16;  // no preference names it
+
+uint32_t alignment_of(const void* p) {
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  return static_cast<uint32_t>(std::min<uintptr_t>(kMostAligned, address & -address));
+}
 
 // A matrix as cuBLASLt has it: columns without gaps, one after the other.
 struct Matrix {
@@ -89,6 +103,7 @@ class GemmCall final : public LibraryCall {
     left_ = layout(left, batches);
     right_ = layout(right, batches);
     result_ = layout(result, batches);
+    bias_size_ = result.rows;
   }
   ~GemmCall() override {
     const BlasTable& b = blas();
@@ -103,32 +118,63 @@ class GemmCall final : public LibraryCall {
 
   std::string_view name() const override { return "cublasLtMatmul"; }
 
+  // True if the library multiplies them wherever they stand, and at the addresses of blocks.
+  bool is_known() const {
+    const auto element = static_cast<uint32_t>(size_of(dtype_));
+    const std::lock_guard lock(mutex_);
+    for (Way* way : {&exact_, &tf32_}) {
+      for (const uint32_t aligned : {element, kMostAligned}) {
+        if (way->operation != nullptr && choice(*way, {aligned, aligned, aligned}) == nullptr)
+          return false;
+      }
+    }
+    return true;
+  }
+
   // Addresses: inputs 0 and 1, output, workspace, bias.
-  void enqueue(void* stream, std::span<void* const> p) const override {
+  void enqueue(void* on, std::span<void* const> p) const override {
+    const auto stream = static_cast<CUstream>(on);
     const cublasLtHandle_t lt = handle();
     const bool tf32 = tf32_.operation != nullptr && matmul_precision() == MatmulPrecision::kTf32;
     Way& way = tf32 ? tf32_ : exact_;
+    const void *a = p[swapped_ ? 1 : 0], *b = p[swapped_ ? 0 : 1];
     // The address of the bias is part of the description, which threads share.
     const std::lock_guard lock(mutex_);
-    if (epilogue_.bias) set(way.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p[4]);
-    choose(lt, way);
+    if (epilogue_.bias) {
+      void* bias = p[4];
+      if (reinterpret_cast<uintptr_t>(bias) % kBiasAligned != 0) {
+        bias = static_cast<char*>(p[3]) + kWorkspace;
+        copy_on_device(stream, bias, p[4], bias_bytes());
+      }
+      set(way.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    }
+    const cublasLtMatmulAlgo_t* algorithm =
+        choice(way, {alignment_of(a), alignment_of(b), alignment_of(p[2])});
+    if (algorithm == nullptr)
+      throw DeviceError(
+          "dot_general: cuBLASLt has no algorithm for this product; please report it");
     const double one = 1, zero = 0;
     const float one_f = 1, zero_f = 0;
     const bool wide = dtype_ == Dtype::kFloat64;
-    check(blas().cublasLtMatmul(lt, way.operation, wide ? static_cast<const void*>(&one) : &one_f,
-                                p[swapped_ ? 1 : 0], left_, p[swapped_ ? 0 : 1], right_,
-                                wide ? static_cast<const void*>(&zero) : &zero_f, p[2], result_,
-                                p[2], result_, &way.algorithm, p[3],
-                                static_cast<size_t>(kWorkspace), static_cast<CUstream>(stream)),
+    check(blas().cublasLtMatmul(
+              lt, way.operation, wide ? static_cast<const void*>(&one) : &one_f, a, left_, b,
+              right_, wide ? static_cast<const void*>(&zero) : &zero_f, p[2], result_, p[2],
+              result_, algorithm, p[3], static_cast<size_t>(kWorkspace), stream),
           "cublasLtMatmul");
   }
 
+  // Of memory behind what the library works in.
+  int64_t bias_bytes() const { return epilogue_.bias ? bias_size_ * size_of(dtype_) : 0; }
+
  private:
-  // How the product is computed: once a precision.
+  struct Choice {
+    Alignments aligned;
+    std::optional<cublasLtMatmulAlgo_t> algorithm;
+  };
+  // How the product is computed with one precision.
   struct Way {
     cublasLtMatmulDesc_t operation = nullptr;
-    bool chosen = false;
-    cublasLtMatmulAlgo_t algorithm{};
+    std::vector<Choice> choices;
   };
 
   template <class T>
@@ -149,7 +195,12 @@ class GemmCall final : public LibraryCall {
     set(out, CUBLASLT_MATMUL_DESC_TRANSB, op(right));
     if (epilogue_of(epilogue_) != CUBLASLT_EPILOGUE_DEFAULT)
       set(out, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(epilogue_));
-    if (epilogue_.bias) set(out, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(dtype_));
+    if (epilogue_.bias) {
+      set(out, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, data_type(dtype_));
+      // None is known yet, but the library looks how it is aligned.
+      const void* aligned = reinterpret_cast<const void*>(uintptr_t{kMostAligned});
+      set(out, CUBLASLT_MATMUL_DESC_BIAS_POINTER, aligned);
+    }
     return out;
   }
 
@@ -170,31 +221,49 @@ class GemmCall final : public LibraryCall {
     return out;
   }
 
-  // The library's first choice, asked for once.
-  void choose(cublasLtHandle_t lt, Way& way) const {
-    if (way.chosen) return;
+  // The library's first choice, asked for once; null where it has none. Under the lock.
+  const cublasLtMatmulAlgo_t* choice(Way& way, const Alignments& aligned) const {
+    auto found = std::find_if(way.choices.begin(), way.choices.end(),
+                              [&](const Choice& c) { return c.aligned == aligned; });
+    if (found == way.choices.end())
+      found = way.choices.insert(found, {aligned, ask(way.operation, aligned)});
+    return found->algorithm ? &*found->algorithm : nullptr;
+  }
+
+  std::optional<cublasLtMatmulAlgo_t> ask(cublasLtMatmulDesc_t operation,
+                                          const Alignments& aligned) const {
     const BlasTable& b = blas();
     cublasLtMatmulPreference_t preference = nullptr;
     check(b.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
-    const auto bytes = static_cast<uint64_t>(kWorkspace);
-    b.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                           &bytes, sizeof bytes);
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t which, auto value) {
+      check(b.cublasLtMatmulPreferenceSetAttribute(preference, which, &value, sizeof value),
+            "cublasLtMatmulPreferenceSetAttribute");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(kWorkspace));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, aligned[0]);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned[1]);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned[2]);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, aligned[2]);
+    // Parts of a sum are not rounded to halves.
+    if (is_half(dtype_)) {
+      prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+             uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    }
     cublasLtMatmulHeuristicResult_t found{};
     int count = 0;
     const cublasStatus_t status = b.cublasLtMatmulAlgoGetHeuristic(
-        lt, way.operation, left_, right_, result_, result_, preference, 1, &found, &count);
+        handle(), operation, left_, right_, result_, result_, preference, 1, &found, &count);
     b.cublasLtMatmulPreferenceDestroy(preference);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return std::nullopt;
     check(status, "cublasLtMatmulAlgoGetHeuristic");
-    if (count == 0)
-      throw DeviceError(
-          "dot_general: cuBLASLt has no algorithm for this product; please report it");
-    way.algorithm = found.algo;
-    way.chosen = true;
+    if (count == 0) return std::nullopt;
+    return found.algo;
   }
 
   Dtype dtype_;
   bool swapped_;
   Epilogue epilogue_;
+  int64_t bias_size_ = 0;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
   mutable std::mutex mutex_;  // of both ways
   mutable Way exact_, tf32_;
@@ -214,6 +283,7 @@ std::optional<Kernels> gemm_kernels(const Gemm& g) {
   if (!is_floating(g.dtype)) return std::nullopt;
   if (g.batches < 1 || g.rows < 1 || g.columns < 1 || g.depth < 1) return std::nullopt;
   if (std::max({g.batches, g.rows, g.columns, g.depth}) > INT32_MAX) return std::nullopt;
+  if (g.batches > kMostBatches || std::min({g.a[0], g.b[0], g.c[0]}) < 0) return std::nullopt;
   // A result with rows without gaps is the transpose of one with columns without gaps, and so are
   // its factors: (a b)' = b' a'.
   auto result = matrix(g.columns, g.rows, g.c[2], g.c[1], g.c[0]);
@@ -227,13 +297,15 @@ std::optional<Kernels> gemm_kernels(const Gemm& g) {
   if (!left || !right) return std::nullopt;
   const bool ends = g.epilogue.bias || g.epilogue.activation != Activation::kNone;
   if (ends && (g.batches != 1 || g.dtype == Dtype::kFloat64 || !swapped)) return std::nullopt;
-  Call call{std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result, swapped,
-                                             g.epilogue),
+  auto product = std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result,
+                                                  swapped, g.epilogue);
+  if (!product->is_known()) return std::nullopt;
+  Kernels out;
+  out.workspace_bytes = kWorkspace + product->bias_bytes();
+  Call call{std::move(product),
             {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}};
   if (g.epilogue.bias) call.arguments.push_back(Argument::input(2));
-  Kernels out;
   out.steps.push_back(std::move(call));
-  out.workspace_bytes = kWorkspace;
   return out;
 }
 

@@ -29,8 +29,9 @@ struct Gemm {
 
 /// The product of inputs 0 and 1 as output 0. Nothing where cuBLASLt has none for such steps or
 /// dtypes: all three matrices need an axis without gaps, and an epilogue has one batch, no f64 and
-/// columns side by side in c. f32 is computed as matmul_precision() says when it runs, f16 and bf16
-/// are summed up in f32.
+/// columns side by side in c. The thread has entered the context, for which cuBLASLt is asked; the
+/// addresses may be those of any elements. f32 is computed as matmul_precision() says when it runs,
+/// f16 and bf16 are summed up in f32.
 std::optional<Kernels> gemm_kernels(const Gemm& gemm);
 
 }  // namespace spruce::cuda

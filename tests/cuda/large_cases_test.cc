@@ -90,7 +90,7 @@ TEST(CudaLarge, Scans) {
 }
 
 TEST(CudaLarge, Rows) {
-  for (const int64_t n : {20, 33, 200, 300, 3000, 20000}) {
+  for (const int64_t n : {20, 33, 200, 300, 3000, 5000, 20000}) {
     check("softmax", {numbers(float32, {3, n})});
     check("log_softmax", {numbers(float32, {3, n})});
     check("layer_norm", {numbers(float32, {3, n}), numbers(float32, {n}), numbers(float32, {n})},

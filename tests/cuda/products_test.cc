@@ -123,6 +123,41 @@ TEST(CudaProducts, NanAndInfinityGoThroughTheEnd) {
   EXPECT_EQ(got[6], 0);
 }
 
+// The algorithm is one for the addresses that there are: those of slices and of parts of a
+// concatenation are multiples of an element alone.
+TEST(CudaProducts, OperandsStandWhereTheyMay) {
+  const Array x = some(1, {32, 128}), w = some(2, {64, 9}), b = some(3, {9});
+  const auto expect_same = [&](const auto& f) {
+    Device& gpu = emulated_device();
+    const auto g = jit(f);
+    const Array want = g(x, w, b);
+    const Array dx = to_device(x, gpu), dw = to_device(w, gpu), db = to_device(b, gpu);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(allclose(to_device(g(dx, dw, db), cpu_device()), want, {.atol = 1e-4}));
+  };
+  const auto part = [](const Array& a, int64_t from) {
+    return a[{Slice(), Slice(from, from + 64)}];
+  };
+  expect_same([&](auto& u, auto& v, auto&) { return matmul(part(u, 1), v); });
+  expect_same(
+      [&](auto& u, auto& v, auto&) { return matmul(part(u, 2), v) + matmul(part(u, 0), v); });
+  expect_same([&](auto& u, auto& v, auto&) {
+    return concatenate({part(u, 0), matmul(part(u, 0), v), matmul(part(u, 3), v)}, 1);
+  });
+  expect_same([&](auto& u, auto& v, auto& c) {
+    return matmul(u[{Slice(), Slice(0, 64)}], v[{Slice(), Slice(1, 9)}]) + c[Slice(1, 9)];
+  });
+}
+
+TEST(CudaProducts, WhatTheLibraryHasNoAlgorithmForIsOurs) {
+  const Array x = some(1, {6, 17}), w = some(2, {17, 5}), b = some(3, {5});
+  cuda_emulator::set_has_algorithms(false);
+  expect_kernels(2, layer, x, w, b);
+  expect_kernels(
+      2, [](auto& u, auto& v, auto& c) { return nn::relu(layer(u, v, c)); }, x, w, b);
+  cuda_emulator::set_has_algorithms(true);
+}
+
 // Factors with 10 bits of the fraction, at once and in functions that were compiled before.
 TEST(CudaProducts, ThePrecisionIsTheUsersChoice) {
   Device& gpu = emulated_device();

@@ -2,11 +2,14 @@
 #include "tests/cuda/emulator/blas.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "spruce/core/half.h"
+#include "tests/cuda/emulator/emulator.h"
 #include "tests/cuda/emulator/stream.h"
 
 namespace spruce::cuda_emulator {
@@ -36,7 +39,10 @@ struct Matrix {
   int32_t batches = 1;
   int64_t batch_step = 0;
 };
-struct Preference {};
+struct Preference {
+  std::array<uint32_t, 4> aligned = {256, 256, 256, 256};  // a, b, c, d: what cuBLASLt supposes
+};
+std::atomic<bool> has_algorithms{true};
 
 template <class T, class Handle>
 T& of(Handle handle) {
@@ -144,9 +150,30 @@ cublasStatus_t preference_destroy(cublasLtMatmulPreference_t p) {
   delete &of<Preference>(p);
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t preference_set(cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t,
-                              const void*, size_t) {
-  return CUBLAS_STATUS_SUCCESS;
+cublasStatus_t preference_set(cublasLtMatmulPreference_t p,
+                              cublasLtMatmulPreferenceAttributes_t which, const void* value,
+                              size_t bytes) {
+  auto& aligned = of<Preference>(p).aligned;
+  const auto take = [&](uint32_t& field) {
+    if (bytes != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
+    std::memcpy(&field, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+  };
+  switch (which) {
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
+      return take(aligned[0]);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
+      return take(aligned[1]);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
+      return take(aligned[2]);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
+      return take(aligned[3]);
+    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
+      return CUBLAS_STATUS_SUCCESS;
+    default:
+      return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
 }
 
 // The sizes that a product of these has to have.
@@ -162,11 +189,17 @@ bool fits(const Operation& o, const Matrix& a, const Matrix& b, const Matrix& d)
 
 cublasStatus_t heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t o, cublasLtMatrixLayout_t a,
                          cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
-                         cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t* found,
+                         cublasLtMatmulPreference_t p, int, cublasLtMatmulHeuristicResult_t* found,
                          int* count) {
   if (!fits(of<Operation>(o), of<Matrix>(a), of<Matrix>(b), of<Matrix>(d)))
     return CUBLAS_STATUS_INVALID_VALUE;
+  *count = 0;
+  if (!has_algorithms) return CUBLAS_STATUS_NOT_SUPPORTED;
   *found = {};
+  // The algorithm needs what it was told that there is.
+  const auto& aligned = of<Preference>(p).aligned;
+  static_assert(sizeof aligned <= sizeof found->algo.data);
+  std::memcpy(found->algo.data, aligned.data(), sizeof aligned);
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -233,6 +266,10 @@ void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix&
   }
 }
 
+bool is_aligned(const void* p, uint32_t bytes) {
+  return reinterpret_cast<uintptr_t>(p) % bytes == 0;
+}
+
 // alpha is 1 and beta 0: nothing else is asked for.
 cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, const void* a,
                       cublasLtMatrixLayout_t a_layout, const void* b,
@@ -244,6 +281,11 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, con
   const Operation operation = of<Operation>(o);
   const Matrix ma = of<Matrix>(a_layout), mb = of<Matrix>(b_layout), md = of<Matrix>(d_layout);
   if (!fits(operation, ma, mb, md)) return CUBLAS_STATUS_INVALID_VALUE;
+  std::array<uint32_t, 4> aligned{};
+  std::memcpy(aligned.data(), algorithm->data, sizeof aligned);
+  if (!is_aligned(a, aligned[0]) || !is_aligned(b, aligned[1]) || !is_aligned(d, aligned[3]) ||
+      (operation.has_bias() && !is_aligned(operation.bias, 16)))
+    return CUBLAS_STATUS_INVALID_VALUE;
   const CUresult result =
       enqueue_on(stream, {"matmul", [=] {
                             if (!device_memory().contains(workspace, workspace_bytes))
@@ -258,6 +300,8 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, con
 }
 
 }  // namespace
+
+void set_has_algorithms(bool value) { has_algorithms = value; }
 
 const cuda::BlasTable& blas_table() {
   static const cuda::BlasTable table = {

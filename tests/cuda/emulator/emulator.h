@@ -27,6 +27,8 @@ void set_device_count(int count);
 void fail_next_kernel(int result = 700);
 /// All calls fail with that CUresult from now on: by default as after the context was destroyed.
 void lose_context(int result = 709);
+/// Whether cuBLASLt has an algorithm for anything; true from the start.
+void set_has_algorithms(bool value);
 /// Forgets the error that a failed kernel has left on the device.
 void forget_error();
 /// Work runs when somebody waits for its stream, as late as a device may, instead of at once. With
