@@ -84,9 +84,12 @@ def programs(args, python):
         sys.exit(f"run.py: {folder} has neither rows_jax.py nor rows_torch.py")
     out = {"spruce": [args.program, "--json", "--no-floor"]}
     if args.device != "cpu":
-        # JAX takes a GPU that is there. The rows of PyTorch are made of host memory.
         out["spruce"] += ["--device", args.device]
-        return out | ({"jax": [python, jax]} if jax.exists() and "jax" not in args.without else {})
+        gpu = {"jax": [python, jax],  # which takes a GPU that is there
+               "torch": [python, torch, "--cuda"],
+               "torch.compile": [python, torch, "--cuda", "--compile"]}
+        return out | {name: command for name, command in gpu.items()
+                      if command[1].exists() and name not in args.without}
     if jax.exists():
         out["jax"] = [python, jax]
     if torch.exists():
@@ -128,7 +131,7 @@ def parse():
     parser.add_argument("--peers-from", metavar="DIR")
     parser.add_argument("--without", action="append", default=[], metavar="PEER")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--device", default="cpu", help="cuda:0: there, against JAX")
+    parser.add_argument("--device", default="cpu", help="cuda:0: there, against JAX and PyTorch")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each row in each round")
     parser.add_argument("--realtime", action="store_true",

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 import streams
 from harness import ROWS, Work, row
-from work_torch import applied, integers, maybe_compiled, normals, numbers
+from work_torch import applied, finish, integers, maybe_compiled, normals, numbers
 
 MILLION = 1024 * 1024
 
@@ -147,7 +147,7 @@ def tables():
     run = maybe_compiled(update)
     a, b = 0.1 * normals(50000, 128), 0.2 * normals(50000, 128)
     i, j = places(1, 50000, 8192), places(2, 50000, 8192)
-    return Work(lambda: run(a, b, i, j), lambda results: None, numbers)
+    return Work(lambda: run(a, b, i, j), finish, numbers)
 
 
 @row("warp")

@@ -4,7 +4,7 @@
 import torch
 
 from harness import Work, row
-from work_torch import maybe_compiled, normals, numbers
+from work_torch import finish, maybe_compiled, normals, numbers
 
 
 def step_of(make):
@@ -17,7 +17,7 @@ def step_of(make):
         step()
         return leaves[1][0].abs().mean()
 
-    return Work(call, lambda results: None, numbers)
+    return Work(call, finish, numbers)
 
 
 OPTIMIZERS = {

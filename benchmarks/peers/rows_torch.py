@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows in PyTorch: nn modules and optimizers where they do, torch.func where a row transforms.
 
-    [taskset -c 0] python benchmarks/peers/rows_torch.py [--compile] [row ...]
+    [taskset -c 0] python benchmarks/peers/rows_torch.py [--compile] [--cuda] [row ...]
     needs: pip install torch numpy
 
---compile compiles the loss of a training step, or the whole function. Parameters and data are those
+--compile compiles the loss of a training step, or the whole function; --cuda runs on the first GPU,
+where what is compiled is tuned for as long as it takes. Parameters and data are those
 of JAX's keys, so values agree.
 """
 
@@ -217,4 +218,4 @@ if not COMPILED:
     ROWS["eager_add10"] = lambda: applied(torch.add, normals(10), normals(10))
 
 if __name__ == "__main__":
-    main("torch.compile" if COMPILED else "torch", ["--compile"])
+    main("torch.compile" if COMPILED else "torch", ["--compile", "--cuda"])

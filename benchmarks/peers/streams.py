@@ -40,10 +40,14 @@ def bits(k, shape):
     return (a ^ b).reshape(shape)
 
 
+def on_device(numbers):
+    return torch.from_numpy(numbers).to(torch.get_default_device())
+
+
 def uniform(k, shape, low=0.0, high=1.0):
     low, high = np.float32(low), np.float32(high)
     unit = ((bits(k, shape) >> np.uint32(9)) | np.uint32(0x3F800000)).view(np.float32) - 1
-    return torch.from_numpy(np.maximum(low, unit * (high - low) + low))
+    return on_device(np.maximum(low, unit * (high - low) + low))
 
 
 def normal(k, shape):
@@ -56,4 +60,4 @@ def randint(k, shape, high):
     span = np.uint64(high)
     carry = (np.uint64(1 << 16) % span) ** 2 % span
     a, b = bits(first, shape).astype(np.uint64), bits(second, shape).astype(np.uint64)
-    return torch.from_numpy(((a % span * carry + b % span) % span).astype(np.int64))
+    return on_device(((a % span * carry + b % span) % span).astype(np.int64))

@@ -10,8 +10,12 @@ import streams
 from harness import Work
 
 COMPILED = "--compile" in sys.argv
+ON_GPU = "--cuda" in sys.argv
 DATA_KEY = streams.key(9)
 torch.set_num_threads(len(os.sched_getaffinity(0)))
+if ON_GPU:
+    torch.set_default_device("cuda")
+    torch.backends.cudnn.allow_tf32 = False  # of products it is off
 
 
 def normals(*shape):
@@ -38,12 +42,19 @@ def numbers(results):
 
 
 def maybe_compiled(function):
-    return torch.compile(function) if COMPILED else function
+    if not COMPILED:
+        return function
+    return torch.compile(function, mode="max-autotune" if ON_GPU else None)
+
+
+def finish(results):
+    if ON_GPU:
+        torch.cuda.synchronize()
 
 
 def applied(function, *arguments):
     run = maybe_compiled(function)
-    return Work(lambda: run(*arguments), lambda results: None, numbers)
+    return Work(lambda: run(*arguments), finish, numbers)
 
 
 def trained(loss, optimizer, *data):
@@ -56,4 +67,4 @@ def trained(loss, optimizer, *data):
         optimizer.step()
         return value
 
-    return Work(call, lambda results: None, numbers)
+    return Work(call, finish, numbers)

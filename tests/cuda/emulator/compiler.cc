@@ -113,12 +113,19 @@ std::string_view head_of(std::string_view text) {
   return head.find("__shared__") == head.npos ? head : std::string_view();
 }
 
+// Adds the path of a text to the file that SPRUCE_EMULATOR_TEXTS names, if there is one.
+void note(const std::string& text) {
+  static const char* const name = std::getenv("SPRUCE_EMULATOR_TEXTS");
+  if (name != nullptr) std::ofstream(name, std::ios::app) << text + "\n";
+}
+
 // The path of the library that holds the kernels of the text, or "" and a log.
 std::string compile(const std::string& text, std::string& log) {
   fs::create_directories(kFolder);
   static const std::string every = read(kHeader);
   const std::string stem = std::string(kFolder) + "/" + hash(text + every + flags());
   const std::string library = stem + ".so";
+  note(stem + ".cu");
   if (fs::exists(library)) return library;
   const std::string own = own_path(stem), head(head_of(text));
   const std::string header = precompiled_header(every + head);
