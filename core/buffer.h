@@ -23,6 +23,8 @@ class alignas(64) Buffer final : public RefCounted {
 
   /// True if whoever holds the only reference to this object may write to the memory.
   bool may_be_reused() const { return !adopted_ && unique(); }
+  /// True if adopt() made it.
+  bool is_adopted() const { return adopted_; }
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
 

@@ -60,7 +60,8 @@ std::string to_string(Loc loc) {
 Loc kept(Loc loc) {
   if (!loc.is_text()) return loc;
   static std::mutex mutex;
-  static std::set<std::string, std::less<>> places;  // as many as there are lines of code
+  using Places = std::set<std::string, std::less<>>;  // as many as there are lines of code
+  static auto& places = *new Places;
   const std::lock_guard lock(mutex);
   const auto found = places.find(std::string_view(loc.file()));
   return Loc::text((found != places.end() ? found : places.insert(loc.file()).first)->c_str());

@@ -141,6 +141,12 @@ Checkpoints::Checkpoints(const std::string& folder, int64_t keep, const Checkpoi
   writer_ = std::make_unique<internal::CheckpointWriter>(folder, keep, options.background);
 }
 
+internal::CheckpointWriter& Checkpoints::writer() const {
+  if (writer_ == nullptr)
+    throw ValueError("Checkpoints: they were moved to another variable; use that one");
+  return *writer_;
+}
+
 Checkpoints::~Checkpoints() = default;
 Checkpoints::Checkpoints(Checkpoints&&) noexcept = default;
 Checkpoints& Checkpoints::operator=(Checkpoints&&) noexcept = default;
@@ -159,12 +165,12 @@ void Checkpoints::write(int64_t step, std::vector<tree::Entry> entries,
   }
   internal::check_given("Checkpoints::save", entries);
   internal::check_texts("Checkpoints::save", entries, statics);
-  writer_->write(step, std::move(entries), std::move(statics));
+  writer().write(step, std::move(entries), std::move(statics));
 }
 
 std::vector<internal::CheckpointFile> Checkpoints::newest_first() const {
-  writer_->wait();
-  return writer_->newest_first();
+  writer().wait();
+  return writer().newest_first();
 }
 
 void Checkpoints::throw_none_whole(const std::string& problem) const {
@@ -192,11 +198,11 @@ std::vector<int64_t> Checkpoints::steps(Loc loc) const {
   return out;
 }
 
-std::string Checkpoints::path_of(int64_t step) const { return writer_->path_of(step); }
+std::string Checkpoints::path_of(int64_t step) const { return writer().path_of(step); }
 
 void Checkpoints::wait(Loc loc) const {
   const OpScope at("Checkpoints::wait", loc);
-  writer_->wait();
+  writer().wait();
 }
 
 }  // namespace spruce::io

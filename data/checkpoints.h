@@ -111,6 +111,7 @@ class Checkpoints {
   void write(int64_t step, std::vector<tree::Entry> entries, internal::StaticTexts statics);
   std::vector<internal::CheckpointFile> newest_first() const;
   [[noreturn]] void throw_none_whole(const std::string& problem) const;
+  internal::CheckpointWriter& writer() const;
 
   std::unique_ptr<internal::CheckpointWriter> writer_;
 };

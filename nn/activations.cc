@@ -83,9 +83,10 @@ Array selu(const Array& x) {
   const OpScope at("selu");
   constexpr double kAlpha = 1.6732632423543772848170429916717,
                    kScale = 1.0507009873554804934193349852946;
-  static const auto f = elementwise([](const Array& v, const Array& alpha, const Array& scale) {
-    return scale * unless_positive(v, [&](const Array& below) { return alpha * expm1(below); });
-  });
+  static const auto& f =
+      *new auto(elementwise([](const Array& v, const Array& alpha, const Array& scale) {
+        return scale * unless_positive(v, [&](const Array& below) { return alpha * expm1(below); });
+      }));
   return f(floating(x), kAlpha, kScale);
 }
 
@@ -124,18 +125,18 @@ Array Gelu::operator()(const Array& x, const GeluOptions& options, Loc loc) cons
 
 Array Elu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const OpScope at("elu", loc);
-  static const auto f = elementwise([](const Array& v, const Array& alpha) {
+  static const auto& f = *new auto(elementwise([](const Array& v, const Array& alpha) {
     return unless_positive(v, [&](const Array& below) { return alpha * expm1(below); });
-  });
+  }));
   return f(floating(x), options.alpha);
 }
 
 Array Celu::operator()(const Array& x, const EluOptions& options, Loc loc) const {
   const OpScope at("celu", loc);
   if (options.alpha == 0) throw ValueError("celu: alpha is 0, it must be another number");
-  static const auto f = elementwise([](const Array& v, const Array& alpha) {
+  static const auto& f = *new auto(elementwise([](const Array& v, const Array& alpha) {
     return unless_positive(v, [&](const Array& below) { return alpha * expm1(below / alpha); });
-  });
+  }));
   return f(floating(x), options.alpha);
 }
 

@@ -225,11 +225,11 @@ namespace {
 // d^2 / 2 up to delta, a line of slope delta beyond. The square of what is within delta only: no
 // infinity on the side that is not taken.
 Array huber(const Array& input, const Array& target, double delta) {
-  static const auto f = elementwise([](const Array& d, const Array& most) {
+  static const auto& f = *new auto(elementwise([](const Array& d, const Array& most) {
     const Array distance = abs(d), curved = distance < most;
     const Array line = most * (distance - 0.5 * most);
     return where(curved, 0.5 * square(where(curved, d, 0)), line);
-  });
+  }));
   const Array difference = input - target;
   return f(is_floating(difference.dtype()) ? difference : astype(difference, float32), delta);
 }

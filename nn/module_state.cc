@@ -98,7 +98,7 @@ NamedArrays upgraded(const NamedArrays& state, const std::string& prefix, const 
 void forgive_counts(std::vector<std::string>& missing) {
   const std::set<std::string> all(missing.begin(), missing.end());
   std::erase_if(missing, [&](const std::string& name) {
-    static const std::string kCount = "num_batches_tracked";
+    constexpr std::string_view kCount = "num_batches_tracked";
     if (!name.ends_with(kCount)) return false;
     return all.count(name.substr(0, name.size() - kCount.size()) + "running_mean") == 0;
   });

@@ -128,12 +128,12 @@ Array bias_correction(const Hyperparam& decay, const Array& count, Dtype dtype) 
 
 Array running_mean(const Array& x, const Array& mean, const Hyperparam& decay) {
   if (!decay.is_constant()) return (1 - decay) * x + decay * mean;
-  static const auto sum =
+  static const auto& sum = *new auto(
       elementwise([](const Array& a, const Array& b, const Array& alpha, const Array& beta) {
         // One after the other: compilers differ in the order of operands, and graphs would show it.
         const Array second = beta * b, first = alpha * a;
         return first + second;
-      });
+      }));
   return sum(x, mean, 1 - decay.constant(), decay.constant());
 }
 

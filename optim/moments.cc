@@ -13,11 +13,11 @@ Array direction(const Array& mu, const Array& nu, const Array& c1, const Array& 
   if (!eps.is_constant() || !eps_root.is_constant())
     return (mu / c1) / (sqrt(nu / c2 + eps_root) + eps);
   // The corrections are single numbers: their reciprocals spare divisions of all elements.
-  static const auto quotient =
-      elementwise([](const Array& m, const Array& n, const Array& m_factor, const Array& n_factor,
-                     const Array& e, const Array& e_root) {
+  static const auto& quotient =
+      *new auto(elementwise([](const Array& m, const Array& n, const Array& m_factor,
+                               const Array& n_factor, const Array& e, const Array& e_root) {
         return m * (1.0 / m_factor) / (sqrt(n * (1.0 / n_factor) + e_root) + e);
-      });
+      }));
   return quotient(mu, nu, c1, c2, eps.constant(), eps_root.constant());
 }
 

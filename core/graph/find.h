@@ -18,4 +18,12 @@ const Equation* find_equation(const Graph& graph, const EquationTest& test);
 /// The same of the graphs that the parameters hold.
 const Equation* find_equation(const Params& params, const EquationTest& test);
 
+/// What is looked for among constants.
+using ConstantTest = std::function<bool(const Array&)>;
+
+/// True if `test` is for a constant of the graph or of a graph within it.
+bool any_constant(const Graph& graph, const ConstantTest& test);
+/// The same of the graphs that the parameters hold.
+bool any_constant(const Params& params, const ConstantTest& test);
+
 }  // namespace spruce::internal

@@ -33,7 +33,7 @@ Array contract(const Array& a, const Array& b, const DotParams& axes) {
 // The last axis of a with the last but one of b, or its only one.
 Array product(const Array& a, const Array& b) {
   if (a.rank() == 2 && b.rank() == 2) {
-    static const Params matrices = dot_params({{1}, {0}, {}, {}});
+    static const Params& matrices = *new Params(dot_params({{1}, {0}, {}, {}}));
     return contract(a, b, matrices);
   }
   return contract(a, b, {{a.rank() - 1}, {std::max(b.rank() - 2, 0)}, {}, {}});

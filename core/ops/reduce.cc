@@ -12,6 +12,7 @@
 #include "spruce/core/ops/sort.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
+#include "spruce/core/rules/sort.h"
 
 namespace spruce {
 namespace {
@@ -171,10 +172,16 @@ Array AllFunction::operator()(const Array& x, const AxisArg& axes, const ReduceO
 Array CountNonzeroFunction::operator()(const Array& x, const AxisArg& axes,
                                        const ReduceOptions& options, Loc loc) const {
   const OpScope at("count_nonzero", loc);
-  return reduce("count_nonzero", reduce_sum_p, convert(truth(x), int32), axes, options);
+  return reduce("count_nonzero", reduce_sum_p, convert(truth(x), rules::count_dtype(x.size())),
+                axes, options);
 }
 
 namespace {
+
+int64_t largest_integer(Dtype d) {
+  const int64_t bits = 8 * size_of(d) - (is_signed_integer(d) ? 1 : 0);
+  return bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
+}
 
 Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisArg& axis,
                  const ArgOptions& options) {
@@ -182,8 +189,14 @@ Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisA
       axis.all() ? axis.resolve(op, x.rank()) : Axes{rules::single_axis(op, axis, x.rank())};
   require_elements(op, x, over);
   const Array from = axis.all() ? ravel(x) : x;
-  const Array y =
-      bind1(p, {from}, Params::make(ArgReduceParams{axis.all() ? 0 : over[0], options.dtype}));
+  const int64_t along = axis.all() ? 0 : over[0], last = from.shape()[static_cast<int>(along)] - 1;
+  const Dtype dtype = options.dtype.value_or(rules::count_dtype(last));
+  if (is_integer(dtype) && last > largest_integer(dtype)) {
+    throw DtypeError(std::string(op) + ": positions along an axis of " + std::to_string(last + 1) +
+                     " elements do not fit " + std::string(spruce::name(dtype)) +
+                     "; leave .dtype out, or give int64");
+  }
+  const Array y = bind1(p, {from}, Params::make(ArgReduceParams{along, dtype}));
   return options.keepdims ? keep(y, x.shape(), over) : y;
 }
 

@@ -6,6 +6,8 @@
 // do not depend on the number of threads.
 #pragma once
 
+#include <optional>
+
 #include "spruce/core/array.h"
 #include "spruce/core/axis_arg.h"
 #include "spruce/core/ops/create.h"
@@ -93,7 +95,7 @@ inline constexpr struct AllFunction {
   Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
                    Loc loc = Loc::current()) const;
 } all{};
-/// i32: how many elements are not zero.
+/// How many elements are not zero: i32, or i64 for arrays of 2^31 elements and more.
 inline constexpr struct CountNonzeroFunction {
   Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},
                    Loc loc = Loc::current()) const;
@@ -102,10 +104,12 @@ inline constexpr struct CountNonzeroFunction {
 /// Options of argmax and argmin.
 struct ArgOptions {
   bool keepdims = false;  ///< keep the reduced axes with size 1
-  Dtype dtype = int32;    ///< of the positions: an integer dtype
+  /// Of the positions: an integer dtype that has them all. i32, or i64 for axes that need it.
+  std::optional<Dtype> dtype = {};
 };
 /// The position along `axis` of the first largest element, or of the first NaN; without an axis, in
-/// x.ravel(). Throws ShapeError for no elements. No gradient.
+/// x.ravel(). Throws ShapeError for no elements, DtypeError for a dtype that does not have the last
+/// position. No gradient.
 inline constexpr struct ArgmaxFunction {
   Array operator()(const Array& x, const AxisArg& axis = none, const ArgOptions& options = {},
                    Loc loc = Loc::current()) const;

@@ -150,19 +150,19 @@ std::string Kernel::score() const {
 Launch Kernel::launch(const std::string& write) {
   const bool forward = mode_ == Mode::kForward, key = mode_ == Mode::kKey;
   const int64_t owners = key ? s_.keys : s_.queries, others = key ? s_.queries : s_.keys;
-  // As many rows for each warp and as large a tile as the shared memory holds.
-  int64_t each = key ? 2 : 4, tile = 32;
+  // As many rows for each warp, as large a tile and as many warps as the shared memory holds.
+  int64_t each = key ? 2 : 4, tile = 32, warps = kWarps;
   const auto bytes = [&] {
-    const int64_t own = kWarps * each * (s_.size + (forward ? 0 : s_.value_size)),
+    const int64_t own = warps * each * (s_.size + (forward ? 0 : s_.value_size)),
                   other = tile * (s_.size + s_.value_size + 2);
     return bytes_ * (own + other);
   };
   while (bytes() > kShared && each > 1) each /= 2;
   while (bytes() > kShared && tile > 1) tile /= 2;
+  while (bytes() > kShared && warps > 1) warps /= 2;
   const std::string c(compute_type(s_.dtype));
   const auto number = [](int64_t n) { return std::to_string(n); };
-  const int64_t rows = kWarps * each, tiles = (owners + rows - 1) / rows,
-                batches = s_.batch.numel();
+  const int64_t rows = warps * each, tiles = (owners + rows - 1) / rows, batches = s_.batch.numel();
   kernel_.value("owners", owners);
   kernel_.value("others", others);
   kernel_.value("queries", s_.queries);
@@ -188,9 +188,10 @@ Launch Kernel::launch(const std::string& write) {
   const auto load = [&](const char* shared, const char* from, const char* size, const char* first,
                         const char* end, const std::string& count) {
     return std::string("    for (int x = t; x < ") + count + " * " + size +
-           "; x += 256) {\n      const int r = x / " + size + ", c = x % " + size + ";\n      " +
-           shared + "[r][c] = " + first + " + r < " + end + " ? C(sp::widen(" + from + "[" + from +
-           "_at + (" + first + " + r) * " + from + "_row + c])) : C(0);\n    }\n";
+           "; x += " + number(32 * warps) + ") {\n      const int r = x / " + size + ", c = x % " +
+           size + ";\n      " + shared + "[r][c] = " + first + " + r < " + end + " ? C(sp::widen(" +
+           from + "[" + from + "_at + (" + first + " + r) * " + from +
+           "_row + c])) : C(0);\n    }\n";
   };
   text += load("own_a", "own_first", "D", "own0", "owners", number(rows));
   if (!forward) text += load("own_b", "own_second", "E", "own0", "owners", number(rows));
@@ -238,7 +239,7 @@ Launch Kernel::launch(const std::string& write) {
       "#pragma unroll\n    for (int q = 0; q < EACH; ++q) {\n"
       "      const sp::i64 own = own0 + warp * EACH + q;\n      if (own >= owners) continue;\n" +
       write + "    }\n    __syncthreads();\n  }\n";
-  return kernel_.launch(text, {std::min(tiles * batches, kMostBlocks)}, {kWarps * 32});
+  return kernel_.launch(text, {std::min(tiles * batches, kMostBlocks)}, {warps * 32});
 }
 
 // Statements that write the sums `from` (first or second) times `factor` to a row of an array.

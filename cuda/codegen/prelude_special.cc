@@ -182,7 +182,7 @@ template <class T> SP T gamma_grad(T a, T x) { return T(gamma_slope(f64(a), f64(
 }  // namespace
 
 const std::string& special_prelude() {
-  static const std::string text =
+  static const auto& text = *new std::string(
       "namespace sp {\n" + polynomial("erf_inv_central", table::kErfInvCentral) +
       polynomial("erf_inv_tail", table::kErfInvTail) +
       polynomial("erf_inv_double_central", table::kErfInvDoubleCentral) +
@@ -190,7 +190,7 @@ const std::string& special_prelude() {
       polynomial("erf_inv_double_tail", table::kErfInvDoubleTail) +
       polynomial("lgamma_series", table::kLgamma) + polynomial("sin_pi", table::kSinPi) +
       polynomial("cos_pi", table::kCosPi) + polynomial("digamma_series", table::kDigamma) +
-      polynomial("digamma_root", table::kDigammaRoot) + std::string(kFunctions);
+      polynomial("digamma_root", table::kDigammaRoot) + std::string(kFunctions));
   return text;
 }
 

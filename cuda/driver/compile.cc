@@ -26,13 +26,13 @@ constexpr const char* kNoContraction = "--fmad=false";
 constexpr const char* kStandard = "--std=c++17";
 
 const std::string& cache_folder() {
-  static const std::string folder = [] {
+  static const auto& folder = *new std::string([] {
     if (const char* named = std::getenv("SPRUCE_CUDA_CACHE")) return std::string(named);
     if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0)
       return std::string(cache) + "/spruce/cuda";
     const char* home = std::getenv("HOME");
     return home == nullptr ? std::string() : std::string(home) + "/.cache/spruce/cuda";
-  }();
+  }());
   return folder;
 }
 

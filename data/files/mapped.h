@@ -20,6 +20,9 @@ class Mapping;
 /// short while it is mapped ends the process (SIGBUS), as everywhere on POSIX systems.
 class MappedArray {
  public:
+  /// What is moved is copied, so that both can be read.
+  MappedArray(const MappedArray&) = default;
+  MappedArray& operator=(const MappedArray&) = default;  ///< The same.
   /// The array of a .npy file in C order and little-endian. Throws IoError for other files, for
   /// what is damaged or cut short.
   static MappedArray npy(const std::string& path, Loc loc = Loc::current());

@@ -209,6 +209,16 @@ TEST(Reduce, ArgmaxTakesTheFirst) {
   EXPECT_EQ(ints(argmax(reshape(arange(600), {2, 300, 1}), 1)), (Ints{299, 299}));
 }
 
+TEST(Reduce, PositionsFitTheirDtype) {
+  const Array x = arange(300);
+  EXPECT_EQ(argmax(x, 0, {.dtype = int16}).item<int16_t>(), 299);
+  EXPECT_EQ(argmax(arange(128), 0, {.dtype = int8}).item<int8_t>(), 127);
+  EXPECT_THROW(argmax(x, 0, {.dtype = int8}), DtypeError);
+  EXPECT_THROW(argmin(x, none, {.dtype = uint8}), DtypeError);
+  EXPECT_EQ(argmax(reshape(x, {3, 100}), 1, {.dtype = int8}).dtype(), int8);
+  EXPECT_EQ(argmax(x).dtype(), int32);
+}
+
 TEST(Statistics, AsNumPy) {
   const Array x = array({{1.0, 2.0, 4.0}, {3.0, 5.0, 9.0}}, float64);
   EXPECT_NEAR(var(x).item<double>(), 20.0 / 3, 1e-14);

@@ -160,6 +160,12 @@ TEST(CudaLarge, Attention) {
            numbers(float32, {2, 70, 72})},
           params, 1e-3);
   }
+  // Rows so long that fewer of them share the memory of a block.
+  const Params params = Params::make(AttentionParams{0.05, false});
+  const SampleInput q = numbers(float32, {1, 5, 1300}), k = numbers(float32, {1, 9, 1300}),
+                    rows = numbers(float32, {1, 5, 1300}), lse = numbers(float32, {1, 5}, 3, 8);
+  check("attention", {q, k, k}, params, 1e-4);
+  check("attention_grad", {q, k, k, rows, lse, rows}, params, 1e-3);
 }
 
 }  // namespace large_cases_test

@@ -313,5 +313,13 @@ TEST(CheckpointsKilled, GoOnToTheSameBits) {
     EXPECT_THAT(entry.path().filename().string(), testing::StartsWith("step_"));
 }
 
+TEST(Checkpoints, ThatWereMovedFromSaySo) {
+  Checkpoints first(testing::TempDir() + "moved_checkpoints");
+  const Checkpoints second = std::move(first);
+  EXPECT_THROW(first.wait(), ValueError);
+  EXPECT_THROW(first.save(1, array(1.0f)), ValueError);
+  second.wait();
+}
+
 }  // namespace checkpoints_test
 }  // namespace spruce::io

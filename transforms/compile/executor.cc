@@ -7,6 +7,7 @@
 
 #include "spruce/core/debug.h"
 #include "spruce/core/default_device.h"
+#include "spruce/core/graph/find.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/memory.h"
 #include "spruce/core/rules/to_device.h"
@@ -14,6 +15,7 @@
 #include "spruce/transforms/passes/compile_log.h"
 #include "spruce/transforms/passes/effects.h"
 #include "spruce/transforms/passes/pipeline.h"
+#include "spruce/transforms/rules/effect_rules.h"
 
 namespace spruce::internal {
 
@@ -146,6 +148,8 @@ void Executor::run(Frame& f) const {
   try {
     run_plan(f, plan);
   } catch (const std::bad_alloc&) {
+    const auto calls_user = [](const Equation& e) { return e.primitive == &host_call_p; };
+    if (find_equation(plan.graph(), calls_user) != nullptr) throw;  // it may be the user's
     throw_no_memory(plan);
   }
 }
@@ -232,8 +236,7 @@ void Executor::run_plan(Frame& f, const Plan& plan) const {
         break;
     }
   }
-  f.overwritten = donated;
-  plan.run(f.workspace, f.in.data(), f.out.data());
+  plan.run(f.workspace, f.in.data(), f.out.data(), donated ? &f.overwritten : nullptr);
 }
 
 void Call::add(const Array& a) {

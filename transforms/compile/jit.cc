@@ -3,6 +3,9 @@
 
 #include <absl/hash/hash.h>
 
+#include <new>
+#include <utility>
+
 #include "spruce/core/tree/named_arrays.h"
 #include "spruce/transforms/passes/passes.h"
 
@@ -74,11 +77,33 @@ const Compiled* JitCache::insert(std::string_view key, std::unique_ptr<const Com
 }
 
 namespace {
-thread_local std::string key_memory;
+
+// Nothing destroys them: functions are called in destructors of a thread's other objects too.
+thread_local constinit std::string* spare = nullptr;
+thread_local constinit bool ended = false;
+
+struct EndOfThread {
+  ~EndOfThread() {
+    delete std::exchange(spare, nullptr);
+    ended = true;
+  }
+};
+
 }  // namespace
 
-KeyMemory::KeyMemory() : bytes(std::move(key_memory)) { bytes.clear(); }
-KeyMemory::~KeyMemory() { key_memory = std::move(bytes); }
+KeyMemory::KeyMemory() {
+  if (spare == nullptr) return;
+  bytes.swap(*spare);
+  bytes.clear();
+}
+KeyMemory::~KeyMemory() {
+  if (spare == nullptr && !ended) {
+    thread_local const EndOfThread end;
+    (void)end;
+    spare = new (std::nothrow) std::string;
+  }
+  if (spare != nullptr) spare->swap(bytes);
+}
 
 Array placeholder(tree::Leaf kind) {
   return make_array(kind == tree::Leaf::kKey ? Aval{Dtype::kUint32, false, Shape{2}}

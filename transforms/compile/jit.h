@@ -181,8 +181,9 @@ struct JitOptions {
   bool warns = true;         ///< whether the eleventh trace writes a warning to stderr
 };
 
-/// A function that jit has wrapped. Copies share what was staged. Safe to call from several
-/// threads.
+/// A function that jit has wrapped. Copies share what was staged, and one that was moved from can
+/// be called as before. Safe to call from several threads: they may trace the function at the same
+/// time.
 template <class F>
 class Jitted {
  public:
@@ -191,6 +192,9 @@ class Jitted {
       : f_(std::make_shared<const F>(std::move(f))),
         cache_(std::make_shared<internal::JitCache>(std::move(options.name), options.warns)),
         loc_(loc) {}
+  /// What is moved is copied.
+  Jitted(const Jitted&) = default;
+  Jitted& operator=(const Jitted&) = default;  ///< The same.
 
   /// The function's result. Arguments that are moved in give up their arrays: memory that nothing
   /// else holds is used for results, and the moved-from trees are left with undefined arrays. An
@@ -204,7 +208,7 @@ class Jitted {
   }
 
   /// How many times the function has been traced: once for each form (types, shapes, dtypes, static
-  /// fields) of arguments.
+  /// fields) of arguments, and once more for each further thread that came at the same time.
   int64_t trace_count() const { return cache_->log().count(); }
 
   /// How the newest trace differs from the earlier one that is most like it: "step: trace 2 differs

@@ -36,6 +36,9 @@ class Lowered {
   /// Of the library: what Jitted::lower() has made.
   explicit Lowered(std::shared_ptr<const internal::Executor> executor)
       : executor_(std::move(executor)) {}
+  /// What is moved is copied, so that both can be asked.
+  Lowered(const Lowered&) = default;
+  Lowered& operator=(const Lowered&) = default;  ///< The same.
 
   /// What was traced, without what is repeated or of no use.
   const Graph& graph() const { return executor_->source(); }

@@ -421,7 +421,10 @@ class Plan::Builder {
            static_cast<uint32_t>(e.inputs.size()), static_cast<uint32_t>(e.outputs.size()),
            arrangement_.memory.offsets[workspace++], static_cast<int32_t>(n)});
       for (size_t i = 0; i < e.inputs.size(); ++i) add_view(e.inputs[i], layouts_.input(n, i));
+      const size_t patches = plan_.output_patches_.size();
       for (const ValueId v : e.outputs) add_view(v, layouts_.result(v));
+      if (plan_.output_patches_.size() == patches && plan_.untouched_ + 1 == plan_.steps_.size())
+        ++plan_.untouched_;
     }
     for (const size_t k : copies_) {
       plan_.steps_.push_back(
@@ -461,7 +464,7 @@ void Plan::bind(void* workspace) const {
   for (size_t i = 0; i < moving_.size(); ++i) views[moving_[i]].data = base + offsets_[i];
 }
 
-void Plan::run(void* workspace, const void* const* in, void* const* out) const {
+void Plan::run(void* workspace, const void* const* in, void* const* out, bool* touches) const {
   auto* base = static_cast<char*>(workspace);
   auto* views = reinterpret_cast<View*>(base + table_);
   for (const Patch& p : input_patches_)
@@ -469,6 +472,7 @@ void Plan::run(void* workspace, const void* const* in, void* const* out) const {
   for (const Patch& p : output_patches_)
     views[p.view].data = static_cast<char*>(out[p.index]) + p.offset;
   const auto run_step = [&](const Step& s) {
+    if (touches != nullptr && &s == &steps_[untouched_]) *touches = true;
     const View* first = views + s.first_view;
     const KernelArgs args{
         {first, s.inputs}, {first + s.inputs, s.outputs}, s.params, base + s.workspace};

@@ -53,8 +53,9 @@ class Plan {
   void bind(void* workspace) const;
   /// Runs on `in`, one pointer for each input, and `out`, one for each output that is kOwn (others
   /// are not looked at). out[k] may be in[donor], or that of one of the other donors. Temporaries
-  /// may stand in an output's memory until that is written.
-  void run(void* workspace, const void* const* in, void* const* out) const;
+  /// may stand in an output's memory until that is written. `*touches` becomes true before the
+  /// first step that writes to memory of an output.
+  void run(void* workspace, const void* const* in, void* const* out, bool* touches = nullptr) const;
 
   /// What one step does, for those who report on it.
   struct Step {
@@ -84,6 +85,7 @@ class Plan {
   std::vector<size_t> offsets_;   // of what they show
   std::vector<Patch> input_patches_, output_patches_;
   size_t table_ = 0, temporaries_ = 0, least_ = 0;
+  size_t untouched_ = 0;  // the first steps, which write to no output
 };
 
 }  // namespace spruce::internal

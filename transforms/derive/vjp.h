@@ -14,6 +14,9 @@ class Pullback {
  public:
   Pullback(std::shared_ptr<const Linearizer> lin, Out like, std::tuple<Args...> args)
       : lin_(std::move(lin)), like_(std::move(like)), args_(std::move(args)) {}
+  /// What is moved is copied, so that both can be called.
+  Pullback(const Pullback&) = default;
+  Pullback& operator=(const Pullback&) = default;  ///< The same.
 
   /// The cotangents of the arguments from that of the result: one tree for one argument, else a
   /// tuple. May be called often.
@@ -43,6 +46,9 @@ class Pushforward {
  public:
   Pushforward(std::shared_ptr<const Linearizer> lin, Out like)
       : lin_(std::move(lin)), like_(std::move(like)) {}
+  /// What is moved is copied, so that both can be called.
+  Pushforward(const Pushforward&) = default;
+  Pushforward& operator=(const Pushforward&) = default;  ///< The same.
 
   /// The tangent of the result from those of the arguments. May be called often.
   Out operator()(const Args&... tangents, Loc loc = Loc::current()) const {

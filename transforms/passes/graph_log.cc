@@ -10,8 +10,8 @@
 namespace spruce::internal {
 
 bool log_holds(const char* word) {
-  static const std::vector<std::string> words =
-      environment_list("SPRUCE_LOG", {"compile", "graphs"});
+  static const auto& words =
+      *new std::vector<std::string>(environment_list("SPRUCE_LOG", {"compile", "graphs"}));
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 

@@ -48,7 +48,7 @@ constexpr Pass kPasses[] = {
 };
 
 bool switched_off(const Pass& pass) {
-  static const std::vector<std::string> off = [] {
+  static const auto& off = *new std::vector<std::string>([] {
     std::vector<std::string> known;
     for (const Pass& p : kPasses) {
       const std::string value = std::string("-") + p.name;
@@ -56,7 +56,7 @@ bool switched_off(const Pass& pass) {
         known.push_back(value);
     }
     return internal::environment_list("SPRUCE_PASSES", known);
-  }();
+  }());
   return !off.empty() &&
          std::find(off.begin(), off.end(), std::string("-") + pass.name) != off.end();
 }

@@ -134,9 +134,8 @@ void run(const Gemm& g, float* sums, int64_t sums_row) {
   const int64_t group = std::max<int64_t>(1, kGroup / (depth * kSide * kSide)) * kSide;
   const int64_t a_size = depth * kSide * kSide,
                 b_size = std::min(group, ceil_div(g.n, kSide) * kSide) * depth * kPairs;
-  thread_local Packed packed;
-  auto* const a_pack =
-      static_cast<Bfloat16*>(packed.get(bytes_of<Bfloat16>(a_size) + bytes_of<Bf16Pair>(b_size)));
+  auto* const a_pack = static_cast<Bfloat16*>(
+      packed_memory(bytes_of<Bfloat16>(a_size) + bytes_of<Bf16Pair>(b_size)));
   auto* const b_pack = reinterpret_cast<Bf16Pair*>(a_pack + a_size);
   const Tiles tiles;
   for (int64_t j0 = 0; j0 < g.n; j0 += group) {

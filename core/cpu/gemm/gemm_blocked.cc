@@ -109,8 +109,7 @@ class Blocked {
   }
 
   void run() const {
-    thread_local Packed packed;
-    U* const a_pack = static_cast<U*>(packed.get(bytes_of<U>(a_size_ + b_size_)));
+    U* const a_pack = static_cast<U*>(packed_memory(bytes_of<U>(a_size_ + b_size_)));
     U* const b_pack = a_pack + a_size_;
     for (int64_t d = 0; d < depths_; ++d) {
       if (flat_ && !read_a_) pack_a(0, d, a_pack);

@@ -3,12 +3,8 @@
 // operands.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 
 #include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/gemm/gemm.h"
@@ -16,36 +12,9 @@
 
 namespace spruce::cpu {
 
-/// Memory for packed operands that a thread keeps.
-class Packed {
- public:
-  Packed() = default;
-  ~Packed() { std::free(memory_); }
-  Packed(const Packed&) = delete;
-  /// Neither copied nor assigned: it owns its memory.
-  Packed& operator=(const Packed&) = delete;
-
-  /// At least that many bytes, aligned to a page, until the next call. Throws std::bad_alloc.
-  void* get(size_t bytes) {
-    constexpr size_t kHuge = size_t{1} << 21;
-    if (bytes <= bytes_) return memory_;
-    std::free(memory_);
-    bytes_ = 0;
-    const size_t unit = bytes > kHuge / 4 ? kHuge : 4096;
-    bytes = (bytes + unit - 1) / unit * unit;
-    memory_ = std::aligned_alloc(unit, bytes);
-    if (memory_ == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (unit == kHuge) madvise(memory_, bytes, MADV_HUGEPAGE);
-#endif
-    bytes_ = bytes;
-    return memory_;
-  }
-
- private:
-  void* memory_ = nullptr;
-  size_t bytes_ = 0;
-};
+/// At least that many bytes for packed operands, aligned to a page, until this thread asks again.
+/// A thread keeps them until it ends. Throws std::bad_alloc.
+void* packed_memory(size_t bytes);
 
 /// The product of `m` rows from i on and `n` columns from j on, of elements of type T.
 template <class T>

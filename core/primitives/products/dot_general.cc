@@ -185,12 +185,13 @@ std::vector<Sample> dot_general_samples() {
 }  // namespace
 
 Params dot_params(const DotParams& axes) {
-  static const std::array<Params, 4> matrices = [] {
-    std::array<Params, 4> made;
+  using Matrices = std::array<Params, 4>;
+  static const Matrices& matrices = *new Matrices([] {
+    Matrices made;
     for (int64_t i = 0; i < 4; ++i)
       made[static_cast<size_t>(i)] = Params::make(DotParams{{i / 2}, {i % 2}, {}, {}});
     return made;
-  }();
+  }());
   const bool one = axes.lhs_batch.empty() && axes.lhs_contract.rank() == 1 &&
                    axes.rhs_contract.rank() == 1 && axes.rhs_batch.empty();
   if (one && axes.lhs_contract[0] <= 1 && axes.rhs_contract[0] <= 1 && axes.lhs_contract[0] >= 0 &&

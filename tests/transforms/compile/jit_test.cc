@@ -219,5 +219,22 @@ TEST(JitDonation, ConstantsOfTheFunctionAreNeverWritten) {
   EXPECT_TRUE(array_equal(constant, array({1.0f, 2.0f})));
 }
 
+TEST(Jit, FunctionsThatWereMovedFromAreWhatTheyWere) {
+  auto f = jit([](const Array& x) { return x * 2.0f; });
+  const auto g = std::move(f);
+  const Array x = array({1.0f, 2.0f});
+  EXPECT_TRUE(array_equal(f(x), g(x)));
+  EXPECT_EQ(f.trace_count(), 1);
+  auto lowered = f.lower(x);
+  const auto other = std::move(lowered);
+  EXPECT_EQ(lowered.text(), other.text());
+  auto [y, pull] = vjp([](const Array& v) { return v * v; }, x);
+  const auto moved_pull = std::move(pull);
+  EXPECT_TRUE(array_equal(pull(ones({2})), moved_pull(ones({2}))));
+  auto [z, push] = linearize([](const Array& v) { return v * v; }, x);
+  const auto moved_push = std::move(push);
+  EXPECT_TRUE(array_equal(push(x), moved_push(x)));
+}
+
 }  // namespace jit_test
 }  // namespace spruce

@@ -481,5 +481,20 @@ TEST(Debugging, NanChecksRunPrintsToo) {
   EXPECT_EQ(text, "c 3.0\nc 6.0\n");
 }
 
+// A check that comes before the step writes to what it was given leaves that as it was.
+TEST(Check, AtTheBeginningLosesNoArgument) {
+  const auto step = jit([](const Array& x) {
+    check(all(x > 0.0f), "x is not positive");
+    return x * 2.0f;
+  });
+  Array good = kThree + 0.0f, bad = -kThree;
+  const void* memory = internal::mutable_data(good);
+  good = step(std::move(good));
+  EXPECT_EQ(internal::mutable_data(good), memory) << "it moves through";
+  EXPECT_THROW((void)step(std::move(bad)), CheckError);
+  ASSERT_TRUE(bad.defined());
+  EXPECT_TRUE(array_equal(bad, -kThree));
+}
+
 }  // namespace debugging_test
 }  // namespace spruce

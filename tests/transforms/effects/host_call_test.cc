@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <new>
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/ops/ops.h"
@@ -261,6 +262,15 @@ TEST(HostCall, IsNeitherSavedNorRead) {
   EXPECT_THAT(g.text(), HasSubstr("host_call[function=rule vectorized=false effects=false] a"));
   EXPECT_THAT(message_of<GraphError>([&] { parse_graph(g.text()); }),
               HasSubstr("host_call: the function is C++ code"));
+}
+
+TEST(HostCall, WhatItThrowsComesOutAsItIs) {
+  const auto full = [](const Array& x) -> Array {
+    if (x.defined()) throw std::bad_alloc();
+    return x;
+  };
+  const auto f = jit([&](const Array& x) { return host_call(full, x, x); });
+  EXPECT_THROW((void)f(kThree), std::bad_alloc);
 }
 
 }  // namespace host_call_test

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/graph/custom_call.h"
@@ -59,20 +60,21 @@ struct Made {
   Results<TransposedBody> transposed;
   Results<BatchedBody> batched;
   std::vector<GraphPtr> bodies;  // kept alive, so that no other gets their address
-  int depth = 0;
-  int64_t count = 0;
 };
-thread_local Made made;
+// These of a thread need no destructors: it may differentiate as its other objects are destroyed.
+thread_local constinit Made* made = nullptr;
+thread_local constinit int making = 0;  // calls within each other
+thread_local constinit int64_t bodies = 0;
 
 // Within a call of one of the functions of this file.
 class Making {
  public:
-  Making() { ++made.depth; }
+  Making() {
+    if (making == 0) made = new Made;
+    ++making;
+  }
   ~Making() {
-    if (--made.depth > 0) return;
-    const int64_t count = made.count;
-    made = Made();
-    made.count = count;
+    if (--making == 0) delete std::exchange(made, nullptr);
   }
   Making(const Making&) = delete;
   Making& operator=(const Making&) = delete;
@@ -84,8 +86,8 @@ Result kept(Made::Results<Result>& results, const GraphPtr& body, const Mask& a,
             int64_t size, std::string_view axis, const Make& make) {
   Made::Key key(body.get(), a, b, size, axis);
   if (const auto it = results.find(key); it != results.end()) return it->second;
-  ++made.count;
-  made.bodies.push_back(body);
+  ++bodies;
+  made->bodies.push_back(body);
   Result result = make();
   results.emplace(std::move(key), result);
   return result;
@@ -93,7 +95,7 @@ Result kept(Made::Results<Result>& results, const GraphPtr& body, const Mask& a,
 
 }  // namespace
 
-int64_t bodies_made() { return made.count; }
+int64_t bodies_made() { return bodies; }
 
 ValueId add_filled(Graph& g, const Aval& type, double value) {
   const ValueId scalar = g.add_value({type.dtype, false, {}});
@@ -322,7 +324,7 @@ BatchedBody make_batched(const Graph& body, const BatchArgs& a, const Mask& batc
 
 JvpBody jvp_body(const GraphPtr& body, const Mask& varies, const Mask& asked) {
   const Making making;
-  JvpBody b = kept(made.jvp, body, varies, {}, 0, "", [&] { return make_jvp(*body, varies); });
+  JvpBody b = kept(made->jvp, body, varies, {}, 0, "", [&] { return make_jvp(*body, varies); });
   add_asked(b.graph, body->outputs.size(), b.out_varies, asked, output_avals(*body));
   return b;
 }
@@ -330,7 +332,7 @@ JvpBody jvp_body(const GraphPtr& body, const Mask& varies, const Mask& asked) {
 LinearBody linearize_body(const GraphPtr& body, const Mask& varies, const Mask& asked) {
   const Making making;
   LinearBody b =
-      kept(made.linear, body, varies, {}, 0, "", [&] { return make_linear(*body, varies); });
+      kept(made->linear, body, varies, {}, 0, "", [&] { return make_linear(*body, varies); });
   add_asked(b.linear, 0, b.out_varies, asked, output_avals(*body));
   return b;
 }
@@ -338,7 +340,7 @@ LinearBody linearize_body(const GraphPtr& body, const Mask& varies, const Mask& 
 LinearBody relinearize_body(const GraphPtr& body, const Mask& varies, const Mask& asked) {
   const Making making;
   LinearBody b =
-      kept(made.relinear, body, varies, {}, 0, "", [&] { return make_relinear(*body, varies); });
+      kept(made->relinear, body, varies, {}, 0, "", [&] { return make_relinear(*body, varies); });
   add_asked(b.linear, 0, b.out_varies, asked, output_avals(*body));
   return b;
 }
@@ -346,7 +348,7 @@ LinearBody relinearize_body(const GraphPtr& body, const Mask& varies, const Mask
 TransposedBody transpose_body(const GraphPtr& body, const Mask& linear, const Mask& cts,
                               const Mask& asked) {
   const Making making;
-  TransposedBody b = kept(made.transposed, body, linear, cts, 0, "",
+  TransposedBody b = kept(made->transposed, body, linear, cts, 0, "",
                           [&] { return make_transposed(*body, linear, cts); });
   Mask wanted = asked;
   for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = asked[i] && linear[i];
@@ -357,7 +359,7 @@ TransposedBody transpose_body(const GraphPtr& body, const Mask& linear, const Ma
 BatchedBody batch_body(const GraphPtr& body, const BatchArgs& a, const Mask& batched,
                        const Mask& asked) {
   const Making making;
-  BatchedBody b = kept(made.batched, body, batched, {}, a.size, a.axis_name,
+  BatchedBody b = kept(made->batched, body, batched, {}, a.size, a.axis_name,
                        [&] { return make_batched(*body, a, batched); });
   for (size_t k = 0; k < asked.size(); ++k) {
     if (!asked[k] || b.out_batched[k]) continue;

@@ -19,6 +19,14 @@ bool calls_user(const Equation& e) {
          e.primitive == &custom_vjp_tangent_p;
 }
 
+// Memory of the program, which may change or go once no array of the program shows it.
+bool is_borrowed(const Array& constant) { return constant.impl()->buffer->is_adopted(); }
+
+template <class Source>
+bool may_be_kept(const Source& source) {
+  return find_equation(source, calls_user) == nullptr && !any_constant(source, is_borrowed);
+}
+
 // The last few of what was asked for, never destroyed.
 template <class T>
 class Kept {
@@ -33,8 +41,12 @@ class Kept {
     return kept_.front();
   }
   void add(std::shared_ptr<const T> value) {
+    std::shared_ptr<const T> oldest;  // goes when the lock is open: what it holds may call back
     const std::lock_guard lock(mutex_);
-    if (kept_.size() == kMost) kept_.pop_back();
+    if (kept_.size() == kMost) {
+      oldest = std::move(kept_.back());
+      kept_.pop_back();
+    }
     kept_.insert(kept_.begin(), std::move(value));
   }
 
@@ -76,7 +88,7 @@ std::shared_ptr<const ReadyKernel> ready_kernel(
   made->optimized = params.map_graphs(
       [](const GraphPtr& g) { return std::make_shared<const Graph>(passes::optimize(*g)); });
   made->kernel = prepare({pointers(made->in), pointers(made->out), made->optimized});
-  if (find_equation(params, calls_user) == nullptr) kept<ReadyKernel>().add(made);
+  if (may_be_kept(params)) kept<ReadyKernel>().add(made);
   return made;
 }
 
@@ -88,7 +100,7 @@ std::shared_ptr<const Executor> ready_body(const GraphPtr& body) {
   auto ready = kept<Ready>().find([&](const Ready& r) { return graphs_equal(r.source, body); });
   if (!ready) {
     ready = std::shared_ptr<const Ready>(new Ready{body, Executor(*body)});
-    if (find_equation(*body, calls_user) == nullptr) kept<Ready>().add(ready);
+    if (may_be_kept(*body)) kept<Ready>().add(ready);
   }
   return {ready, &ready->executor};
 }

@@ -282,12 +282,12 @@ ValueId direct_conversion(Rewriter& r, const Equation& e) {
 // The rules of each primitive, in order.
 const std::vector<const Law*>& laws_of(const Primitive& p) {
   using Table = std::unordered_map<const Primitive*, std::vector<const Law*>>;
-  static const Table all = [] {
+  static const Table& all = *new Table([] {
     Table table;
     for (const Law& law : laws()) table[law.primitive].push_back(&law);
     return table;
-  }();
-  static const std::vector<const Law*> none;
+  }());
+  static const auto& none = *new std::vector<const Law*>;
   const auto it = all.find(&p);
   return it == all.end() ? none : it->second;
 }
@@ -315,7 +315,7 @@ bool contains(Types types, Dtype d) {
 
 const std::vector<Law>& laws() {
   constexpr Zeros kAnySign = Zeros::kAnySign;
-  static const std::vector<Law> all = {
+  static const auto& all = *new std::vector<Law>{
       {&neg_p, Types::kNumbers, "-(-x) = x", neg_of_neg},
       {&neg_p, Types::kFloats, "-(a - b) = b - a", neg_of_difference, kAnySign},
       {&neg_p, Types::kFloats, "-(c x) = (-c) x", neg_of_multiple},

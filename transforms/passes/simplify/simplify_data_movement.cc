@@ -233,14 +233,14 @@ ValueId on_rev(Rewriter& r, const Equation& e) {
 }  // namespace
 
 ValueId data_movement_rule(Rewriter& r, const Equation& e) {
-  static const std::unordered_map<const Primitive*, Rule> rules = {
-      {&reshape_p, on_reshape},
-      {&transpose_p, on_transpose},
-      {&broadcast_in_dim_p, on_broadcast},
-      {&slice_p, on_slice},
-      {&pad_p, on_pad},
-      {&concatenate_p, on_concatenate},
-      {&rev_p, on_rev}};
+  using Rules = std::unordered_map<const Primitive*, Rule>;
+  static const Rules& rules = *new Rules{{&reshape_p, on_reshape},
+                                         {&transpose_p, on_transpose},
+                                         {&broadcast_in_dim_p, on_broadcast},
+                                         {&slice_p, on_slice},
+                                         {&pad_p, on_pad},
+                                         {&concatenate_p, on_concatenate},
+                                         {&rev_p, on_rev}};
   const auto it = rules.find(e.primitive);
   return it == rules.end() ? kNone : it->second(r, e);
 }

@@ -6,7 +6,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "spruce/core/array_view.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/control/loops/scan_rules.h"
 #include "spruce/transforms/rules/control_primitives.h"
@@ -76,6 +78,20 @@ TEST(KernelCache, FunctionsOfTheUserAreNotKept) {
   EXPECT_EQ(y.item<float>(), 3);
   EXPECT_EQ(*captured, 3);
   EXPECT_EQ(captured.use_count(), 2);  // here and in `count`
+}
+
+// Memory that the program lends changes or goes when no array of the program shows it.
+TEST(KernelCache, MemoryOfTheProgramIsNotKept) {
+  for (int round = 0; round < 3; ++round) {
+    const auto owner = std::make_shared<std::vector<float>>(2, static_cast<float>(round));
+    {
+      const Array by = array_view(owner->data(), {2}, owner);
+      const Array y = fori_loop(
+          0, 2, [&](const Array&, const Array& c) { return c + by; }, zeros({2}));
+      EXPECT_TRUE(array_equal(y, full({2}, 2.0f * static_cast<float>(round))));
+    }
+    EXPECT_EQ(owner.use_count(), 1);
+  }
 }
 
 }  // namespace kernel_cache_test
