@@ -57,13 +57,13 @@ MemoryUse memory(const Device& device);
 /// Gives memory that is kept for later arrays back to the driver, for other programs.
 void clear_cache(Device& device);
 
-/// How products of f32 arrays are computed.
+/// How products of f32 arrays are computed, those in convolutions and attention among them.
 enum class MatmulPrecision : uint8_t {
   kFloat32,  ///< in f32
   kTf32,     ///< on tensor cores, which take 10 bits of the fraction of each factor and add in f32
 };
 /// Of all products that run from now on, in compiled functions too; kFloat32 unless it is set.
-/// Products of other dtypes, convolutions and attention do not change.
+/// Products of other dtypes do not change.
 void set_matmul_precision(MatmulPrecision precision);
 /// What was set.
 MatmulPrecision matmul_precision();

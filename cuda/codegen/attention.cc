@@ -70,7 +70,7 @@ class Kernel {
                 : mode == Mode::kQuery ? "attention_grad_query"
                                        : "attention_grad_key",
                 args) {
-    kernel_.front(kWarp);
+    kernel_.front(warp_prelude());
     const std::string type(compute_type(s.dtype));
     bytes_ = s.dtype == Dtype::kFloat64 ? 8 : 4;
   }
@@ -254,6 +254,8 @@ std::string write_row(const AttentionShape& s, const std::string& array, const c
 }
 
 }  // namespace
+
+std::string_view warp_prelude() { return kWarp; }
 
 void attention_kernels(const PrepareArgs& args, const AttentionShape& s,
                        const AttentionArray& query, const AttentionArray& key,

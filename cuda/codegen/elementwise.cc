@@ -5,60 +5,10 @@
 
 #include "spruce/cuda/codegen/loops.h"
 #include "spruce/cuda/codegen/scalar_text.h"
+#include "spruce/cuda/codegen/vectors.h"
 
 namespace spruce::cuda {
 namespace {
-
-constexpr std::string_view kVectors = R"cuda(
-namespace sp {
-template <class T, int n> struct alignas(sizeof(T) * n) Pack { T v[n]; };
-// n neighbours, of which `there` exist; the others are read as the first one.
-template <int n, class T> SP void load(T (&to)[n], const T* from, bool aligned, i64 there) {
-  if (aligned && there >= n) {
-    const Pack<T, n> p = *(const Pack<T, n>*)from;
-#pragma unroll
-    for (int j = 0; j < n; ++j) to[j] = p.v[j];
-  } else {
-#pragma unroll
-    for (int j = 0; j < n; ++j) to[j] = from[j < there ? j : 0];
-  }
-}
-template <int n, class T> SP void store(const T (&from)[n], T* to, bool aligned, i64 there) {
-  if (aligned && there >= n) {
-    Pack<T, n> p;
-#pragma unroll
-    for (int j = 0; j < n; ++j) p.v[j] = from[j];
-    *(Pack<T, n>*)to = p;
-  } else {
-#pragma unroll
-    for (int j = 0; j < n; ++j) {
-      if (j < there) to[j] = from[j];
-    }
-  }
-}
-}  // namespace sp
-)cuda";
-
-// How many neighbours a thread computes.
-int64_t vector_size(const Walk& walk, int64_t largest) {
-  if (walk.axes.empty()) return 1;
-  const Walk::Axis& inner = walk.axes.back();
-  for (const int64_t step : inner.steps) {
-    if (step != 0 && step != 1) return 1;
-  }
-  int64_t n = std::min<int64_t>(8, 16 / largest);
-  if (walk.axes.size() == 1) return n;
-  // Each row begins with a whole vector.
-  for (; n > 1; n /= 2) {
-    bool fits = inner.size % n == 0;
-    for (size_t a = 0; a + 1 < walk.axes.size(); ++a) {
-      for (size_t k = 0; k < inner.steps.size(); ++k)
-        fits = fits && (inner.steps[k] == 0 || walk.axes[a].steps[k] % n == 0);
-    }
-    if (fits) break;
-  }
-  return n;
-}
 
 // The targets that may stand in the memory of inputs: a thread reads there what it writes, and
 // reads it first. Outputs of kernels before this one may not, since this one reads the inputs
@@ -116,7 +66,7 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
 
   KernelBuilder kernel("elementwise", args);
   if (needs_special(expression.program())) kernel.front(special_prelude());
-  kernel.front(kVectors);
+  kernel.front(vector_prelude());
   std::vector<std::string> names;
   std::string begin, read, compute, write, addresses;
   for (size_t k = 0; k < loads.size(); ++k) {

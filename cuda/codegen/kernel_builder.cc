@@ -68,9 +68,11 @@ void KernelBuilder::number(std::string_view name, Dtype dtype, double v) {
 Launch KernelBuilder::launch(std::string_view body, Dim3 grid, Dim3 block,
                              int64_t shared_bytes) const {
   Launch made;
-  // With as many threads the compiler takes no more registers than a multiprocessor has for them.
+  // Of so many threads the compiler takes no more registers than a multiprocessor has; 256 always
+  // have enough, and for them it spills less without a bound.
+  const int64_t threads = block.x * block.y * block.z;
   const std::string bounds =
-      "__launch_bounds__(" + std::to_string(block.x * block.y * block.z) + ") ";
+      threads > 256 ? "__launch_bounds__(" + std::to_string(threads) + ") " : std::string();
   made.text = std::string(scalar_prelude()) + front_ + "extern \"C\" __global__ void " + bounds +
               name_ + "(" + parameters_ + ") {\n" + begin_ + std::string(body) + "}\n";
   made.name = name_;
@@ -84,7 +86,9 @@ Launch KernelBuilder::launch(std::string_view body, Dim3 grid, Dim3 block,
 Launch KernelBuilder::for_each(int64_t n, std::string_view body) const {
   KernelBuilder with = *this;
   with.value("count", n);
+  // Most threads have one element: a loop that is unrolled counts its turns by a division first.
   const std::string loop =
+      "#pragma unroll 1\n"
       "  for (sp::i64 i = sp::i64(blockIdx.x) * blockDim.x + threadIdx.x; i < count;\n"
       "       i += sp::i64(gridDim.x) * blockDim.x) {\n" +
       std::string(body) + "  }\n";

@@ -95,15 +95,23 @@ template <class T> SP T least() {
 }
 
 SP f32 widen(bf16 x) { return bit_cast<f32>(u32(x.bits) << 16); }
+// Conversions of halves, to nearest, ties to even: instructions of the device. Elsewhere the same is
+// written out; there NaN keeps its bits.
+#ifdef __CUDA_ARCH__
+SP f32 widen(f16 x) { f32 y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
+SP bf16 to_bf16(f32 x) {
+  bf16 y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+}
+SP f16 to_f16(f32 x) { f16 y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); return y; }
+#else
 SP f32 widen(f16 x) {
   const u32 sign = u32(x.bits & 0x8000u) << 16, e = (x.bits >> 10) & 31u, m = x.bits & 0x3ffu;
   if (e == 31u) return bit_cast<f32>(sign | 0x7f800000u | (m << 13));
   if (e != 0u) return bit_cast<f32>(sign | ((e + 112u) << 23) | (m << 13));
   return bit_cast<f32>(bit_cast<u32>(f32(m) * 5.9604644775390625e-8f) | sign);
 }
-template <class T> SP T widen(T x) { return x; }
-
-// To nearest, ties to even.
 SP bf16 to_bf16(f32 x) {
   const u32 u = bit_cast<u32>(x);
   const bool nan = (u & 0x7fffffffu) > 0x7f800000u;
@@ -126,6 +134,9 @@ SP f16 to_f16(f32 x) {
   y.bits = u16(sign | h);
   return y;
 }
+#endif
+template <class T> SP T widen(T x) { return x; }
+
 // A computed value as an element.
 template <class T, class C> SP T narrow(C x) {
   if constexpr (Same<T, f16>::value) return to_f16(x);

@@ -7,7 +7,6 @@
 #include "spruce/cuda/codegen/strided.h"
 
 namespace spruce::cuda {
-namespace {
 
 Argument argument_of(const Place& place) {
   switch (place.kind) {
@@ -19,6 +18,8 @@ Argument argument_of(const Place& place) {
       return Argument::workspace(place.offset);
   }
 }
+
+namespace {
 
 // An argument of an equation's step as one of the whole.
 class Moved {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "spruce/core/graph/graph.h"
+#include "spruce/cuda/codegen/expression.h"
 #include "spruce/cuda/kernels.h"
 
 namespace spruce::cuda {
@@ -10,5 +11,8 @@ namespace spruce::cuda {
 /// The steps of all equations of `body`, whose inputs and outputs are those of `args`; values
 /// between them stand in the workspace. Sets `known` to false where one of them has no kernels.
 Kernels sequence(const PrepareArgs& args, const Graph& body, bool& known);
+
+/// The address of a place.
+Argument argument_of(const Place& place);
 
 }  // namespace spruce::cuda

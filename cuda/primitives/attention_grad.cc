@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/rules/attention.h"
-#include "spruce/cuda/codegen/attention.h"
+#include "spruce/cuda/products/attention_products.h"
 
 namespace spruce::cuda {
 namespace {
@@ -8,11 +8,13 @@ namespace {
 Kernels make_attention_grad(const PrepareArgs& a) {
   const auto in = [&](size_t i) { return input_array(a, i); };
   const auto result = [&](size_t k) { return output_array(a, k); };
+  const AttentionShape shape = attention_shape(a, 6);
+  const AttentionGrad arrays{in(0),       in(1),          in(2),     in(3),     in(5),
+                             of_input(4), a.in[4]->dtype, result(0), result(1), result(2)};
+  if (std::optional<Kernels> by_library = library_attention_grad(a, shape, arrays))
+    return *std::move(by_library);
   Kernels out;
-  attention_grad_kernels(a, attention_shape(a, 6),
-                         {in(0), in(1), in(2), in(3), in(5), of_input(4), a.in[4]->dtype, result(0),
-                          result(1), result(2)},
-                         out);
+  attention_grad_kernels(a, shape, arrays, out);
   return out;
 }
 

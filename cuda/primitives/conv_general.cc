@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product of the windows with what they lie on, for each group: columns are the places of the
-// output, the depth is features times taps.
+// output, the depth is features times taps. By cuBLASLt, or for groups of few features one output
+// at a time; by tiles in all other cases.
 #include "spruce/core/rules/conv.h"
 #include "spruce/core/rules/conv_plan.h"
+#include "spruce/cuda/codegen/narrow_convolution.h"
 #include "spruce/cuda/codegen/tiles.h"
+#include "spruce/cuda/products/convolution.h"
 
 namespace spruce {
 extern const Primitive conv_general_p;
@@ -17,6 +20,11 @@ Kernels make_conv_general(const PrepareArgs& a) {
   if (a.out[0]->numel() == 0) return out;
   const ConvPlan c =
       plan_conv(a.in[0]->shape, a.in[1]->shape, a.out[0]->shape, a.params.get<ConvParams>());
+  if (is_narrow(a, c)) {
+    narrow_convolution(a, c, out);
+    return out;
+  }
+  if (std::optional<Kernels> by_library = library_convolution(a, c)) return *std::move(by_library);
   const Dtype d = a.out[0]->dtype;
   KernelBuilder kernel("convolution", a);
   const std::string x = kernel.input(0), w = kernel.input(1), y = kernel.output(0);

@@ -7,39 +7,57 @@
 namespace spruce::cuda {
 namespace {
 
+// Two sums that are made together.
+constexpr std::string_view kSums = R"cuda(
+template <class C> struct Sums {
+  C rest, squares;
+  SP_MEMBER void merge(const Sums& b) { rest += b.rest, squares += b.squares; }
+};
+)cuda";
+
+// x[j] = x[j] op each element of `from`, or its only one.
+std::string apply(const std::string& op, const std::string& from, bool is_one) {
+  const std::string loop = "#pragma unroll\n      for (int j = 0; j < width; ++j) x[j] " + op;
+  if (is_one) return loop + " sp::widen(" + from + "[0]);\n";
+  return "      row.vector(each, " + from + " + k, aligned, there);\n" + loop + " each[j];\n";
+}
+
 Kernels make_layer_norm(const PrepareArgs& a) {
   Kernels out;
   KernelBuilder kernel("layer_norm", a);
-  const int64_t n = a.in[0]->shape.back();
   const std::string w = kernel.input(1), b = kernel.input(2);
   kernel.number("eps", a.in[0]->dtype, a.params.get<LayerNormParams>().eps);
-  kernel.value("w_step", a.in[1]->numel() == n ? 1 : 0);
-  kernel.value("b_step", a.in[2]->numel() == n ? 1 : 0);
-  out.steps.push_back(rows_kernel(kernel, a,
-                                  R"cuda(
-    sp::Sum<C> sum, rest_sum, squares;
+  const std::string body = "    const bool aligned = ((sp::u64(" + w + ") | sp::u64(" + b +
+                           ")) & 15) == 0;\n"
+                           R"cuda(
+    sp::Sum<C> sum;
     sum.start();
-    row.each([&](sp::i64, C x) { sum.add(x, 0); });
-    const C mean = row.all(sum).total / C(n);
-    rest_sum.start();
-    squares.start();
-    row.each([&](sp::i64, C x) {
-      const C d = x - mean;
-      rest_sum.add(d, 0);
-      squares.add(d * d, 0);
+    row.each([&](sp::i64, int, C (&x)[width]) {
+#pragma unroll
+      for (int j = 0; j < width; ++j) sum.add(x[j], 0);
     });
-    const C rest = row.all(rest_sum).total / C(n);
-    C variance = row.all(squares).total / C(n) - rest * rest;
+    const C mean = row.all(sum).total / C(n);
+    Sums<C> sums = {C(0), C(0)};
+    row.each([&](sp::i64, int there, C (&x)[width]) {
+#pragma unroll
+      for (int j = 0; j < width; ++j) {
+        const C d = j < there ? x[j] - mean : C(0);
+        sums.rest += d;
+        sums.squares += d * d;
+      }
+    });
+    sums = row.all(sums);
+    const C rest = sums.rest / C(n);
+    C variance = sums.squares / C(n) - rest * rest;
     variance = variance < C(0) ? C(0) : variance;
     const C scale = C(1) / sp::sqrt(variance + eps);
-    if (there) {
-      row.each([&](sp::i64 k, C x) {
-        to[k] = sp::narrow<T>((x - mean - rest) * scale * sp::widen()cuda" +
-                                      w + R"cuda([k * w_step]) + sp::widen()cuda" + b +
-                                      R"cuda([k * b_step]));
-      });
-    }
-)cuda"));
+    row.write([&](sp::i64 k, int there, C (&x)[width]) {
+      C each[width];
+#pragma unroll
+      for (int j = 0; j < width; ++j) x[j] = (x[j] - mean - rest) * scale;
+)cuda" + apply("*=", w, a.in[1]->numel() == 1) +
+                           apply("+=", b, a.in[2]->numel() == 1) + "    });\n";
+  out.steps.push_back(rows_kernel(kernel, a, "C(0)", body, kSums));
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/ops/norm.h"
-#include "spruce/cuda/codegen/rows.h"
+#include "spruce/cuda/codegen/softmax_rows.h"
 
 namespace spruce {
 extern const Primitive log_softmax_p;
@@ -10,20 +10,13 @@ namespace spruce::cuda {
 namespace {
 
 Kernels make_log_softmax(const PrepareArgs& a) {
-  Kernels out;
-  KernelBuilder kernel("log_softmax", a);
-  out.steps.push_back(rows_kernel(kernel, a, R"cuda(
-    sp::Largest<C> top;
-    top.start();
-    row.each([&](sp::i64, C x) { top.add(x, 0); });
-    const C m = row.all(top).best;
-    sp::Sum<C> sum;
-    sum.start();
-    row.each([&](sp::i64, C x) { sum.add(sp::exp(x - m), 0); });
-    const C log_total = sp::log(row.all(sum).total);
-    if (there) row.each([&](sp::i64 k, C x) { to[k] = sp::narrow<T>((x - m) - log_total); });
-)cuda"));
-  return out;
+  return softmax_rows(a, "log_softmax", false, R"cuda(
+    const C log_total = sp::log(total);
+    row.write([&](sp::i64, int, C (&x)[width]) {
+#pragma unroll
+      for (int j = 0; j < width; ++j) x[j] = (x[j] - m) - log_total;
+    });
+)cuda");
 }
 
 }  // namespace

@@ -17,10 +17,6 @@
 namespace spruce::cuda {
 namespace {
 
-// As NVIDIA advises for Hopper; earlier ones need less.
-constexpr int64_t kWorkspace = int64_t{32} << 20;
-constexpr int64_t kMostBatches = 65535;
-
 // The powers of two, at most 256, of which the addresses of both factors and of the result are
 // multiples: an algorithm may need more than elements do.
 using Alignments = std::array<uint32_t, 3>;
@@ -93,16 +89,20 @@ cublasLtEpilogue_t epilogue_of(const Epilogue& e) {
 class GemmCall final : public LibraryCall {
  public:
   // left x right = result, as matrices of cuBLASLt; `swapped`: the first address is the right one.
-  GemmCall(Dtype dtype, int64_t batches, const Matrix& left, const Matrix& right,
-           const Matrix& result, bool swapped, const Epilogue& epilogue)
-      : dtype_(dtype), swapped_(swapped), epilogue_(epilogue) {
-    const bool wide = dtype == Dtype::kFloat64;
+  GemmCall(const Gemm& g, const Matrix& left, const Matrix& right, const Matrix& result,
+           bool swapped)
+      : dtype_(g.dtype),
+        result_dtype_(g.result_dtype()),
+        swapped_(swapped),
+        adds_(g.adds),
+        epilogue_(g.epilogue) {
+    const bool wide = dtype_ == Dtype::kFloat64;
     exact_.operation = operation(wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, left, right);
-    if (dtype == Dtype::kFloat32)
+    if (dtype_ == Dtype::kFloat32)
       tf32_.operation = operation(CUBLAS_COMPUTE_32F_FAST_TF32, left, right);
-    left_ = layout(left, batches);
-    right_ = layout(right, batches);
-    result_ = layout(result, batches);
+    left_ = layout(left, dtype_, g.batches);
+    right_ = layout(right, dtype_, g.batches);
+    result_ = layout(result, result_dtype_, g.batches);
     bias_size_ = result.rows;
   }
   ~GemmCall() override {
@@ -120,12 +120,13 @@ class GemmCall final : public LibraryCall {
 
   // True if the library multiplies them wherever they stand, and at the addresses of blocks.
   bool is_known() const {
-    const auto element = static_cast<uint32_t>(size_of(dtype_));
+    const auto element = static_cast<uint32_t>(size_of(dtype_)),
+               result = static_cast<uint32_t>(size_of(result_dtype_));
     const std::lock_guard lock(mutex_);
     for (Way* way : {&exact_, &tf32_}) {
-      for (const uint32_t aligned : {element, kMostAligned}) {
-        if (way->operation != nullptr && choice(*way, {aligned, aligned, aligned}) == nullptr)
-          return false;
+      for (const Alignments& aligned : {Alignments{element, element, result},
+                                        Alignments{kMostAligned, kMostAligned, kMostAligned}}) {
+        if (way->operation != nullptr && choice(*way, aligned) == nullptr) return false;
       }
     }
     return true;
@@ -143,7 +144,7 @@ class GemmCall final : public LibraryCall {
     if (epilogue_.bias) {
       void* bias = p[4];
       if (reinterpret_cast<uintptr_t>(bias) % kBiasAligned != 0) {
-        bias = static_cast<char*>(p[3]) + kWorkspace;
+        bias = static_cast<char*>(p[3]) + kGemmWorkspace;
         copy_on_device(stream, bias, p[4], bias_bytes());
       }
       set(way.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
@@ -151,15 +152,14 @@ class GemmCall final : public LibraryCall {
     const cublasLtMatmulAlgo_t* algorithm =
         choice(way, {alignment_of(a), alignment_of(b), alignment_of(p[2])});
     if (algorithm == nullptr)
-      throw DeviceError(
-          "dot_general: cuBLASLt has no algorithm for this product; please report it");
-    const double one = 1, zero = 0;
-    const float one_f = 1, zero_f = 0;
+      throw DeviceError("cuBLASLt has no algorithm for this product; please report it");
+    const double one = 1, kept = adds_ ? 1 : 0;
+    const float one_f = 1, kept_f = adds_ ? 1 : 0;
     const bool wide = dtype_ == Dtype::kFloat64;
     check(blas().cublasLtMatmul(
               lt, way.operation, wide ? static_cast<const void*>(&one) : &one_f, a, left_, b,
-              right_, wide ? static_cast<const void*>(&zero) : &zero_f, p[2], result_, p[2],
-              result_, algorithm, p[3], static_cast<size_t>(kWorkspace), stream),
+              right_, wide ? static_cast<const void*>(&kept) : &kept_f, p[2], result_, p[2],
+              result_, algorithm, p[3], static_cast<size_t>(kGemmWorkspace), stream),
           "cublasLtMatmul");
   }
 
@@ -204,10 +204,10 @@ class GemmCall final : public LibraryCall {
     return out;
   }
 
-  cublasLtMatrixLayout_t layout(const Matrix& m, int64_t batches) const {
+  cublasLtMatrixLayout_t layout(const Matrix& m, Dtype dtype, int64_t batches) const {
     const BlasTable& b = blas();
     cublasLtMatrixLayout_t out = nullptr;
-    check(b.cublasLtMatrixLayoutCreate(&out, data_type(dtype_), static_cast<uint64_t>(m.rows),
+    check(b.cublasLtMatrixLayoutCreate(&out, data_type(dtype), static_cast<uint64_t>(m.rows),
                                        static_cast<uint64_t>(m.columns), m.leading),
           "cublasLtMatrixLayoutCreate");
     if (batches == 1) return out;
@@ -239,7 +239,7 @@ class GemmCall final : public LibraryCall {
       check(b.cublasLtMatmulPreferenceSetAttribute(preference, which, &value, sizeof value),
             "cublasLtMatmulPreferenceSetAttribute");
     };
-    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(kWorkspace));
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(kGemmWorkspace));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, aligned[0]);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned[1]);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned[2]);
@@ -260,8 +260,8 @@ class GemmCall final : public LibraryCall {
     return found.algo;
   }
 
-  Dtype dtype_;
-  bool swapped_;
+  Dtype dtype_, result_dtype_;
+  bool swapped_, adds_;
   Epilogue epilogue_;
   int64_t bias_size_ = 0;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
@@ -279,29 +279,37 @@ std::atomic<MatmulPrecision>& precision() {
 void set_matmul_precision(MatmulPrecision value) { precision() = value; }
 MatmulPrecision matmul_precision() { return precision(); }
 
-std::optional<Kernels> gemm_kernels(const Gemm& g) {
-  if (!is_floating(g.dtype)) return std::nullopt;
-  if (g.batches < 1 || g.rows < 1 || g.columns < 1 || g.depth < 1) return std::nullopt;
-  if (std::max({g.batches, g.rows, g.columns, g.depth}) > INT32_MAX) return std::nullopt;
-  if (g.batches > kMostBatches || std::min({g.a[0], g.b[0], g.c[0]}) < 0) return std::nullopt;
+std::shared_ptr<const LibraryCall> gemm_call(const Gemm& g) {
+  if (!is_floating(g.dtype)) return nullptr;
+  if (g.batches < 1 || g.rows < 1 || g.columns < 1 || g.depth < 1) return nullptr;
+  if (std::max({g.batches, g.rows, g.columns, g.depth}) > INT32_MAX) return nullptr;
+  if (g.batches > kMostGemmBatches || std::min({g.a[0], g.b[0], g.c[0]}) < 0) return nullptr;
   // A result with rows without gaps is the transpose of one with columns without gaps, and so are
   // its factors: (a b)' = b' a'.
   auto result = matrix(g.columns, g.rows, g.c[2], g.c[1], g.c[0]);
   const bool swapped = result && !result->transposed;
   if (!swapped) result = matrix(g.rows, g.columns, g.c[1], g.c[2], g.c[0]);
-  if (!result || result->transposed) return std::nullopt;
+  if (!result || result->transposed) return nullptr;
   const auto left = swapped ? matrix(g.columns, g.depth, g.b[2], g.b[1], g.b[0])
                             : matrix(g.rows, g.depth, g.a[1], g.a[2], g.a[0]);
   const auto right = swapped ? matrix(g.depth, g.rows, g.a[2], g.a[1], g.a[0])
                              : matrix(g.depth, g.columns, g.b[1], g.b[2], g.b[0]);
-  if (!left || !right) return std::nullopt;
+  if (!left || !right) return nullptr;
+  const bool mixed = g.result_dtype() != g.dtype;
+  if (mixed && (!is_half(g.dtype) || g.result_dtype() != Dtype::kFloat32)) return nullptr;
   const bool ends = g.epilogue.bias || g.epilogue.activation != Activation::kNone;
-  if (ends && (g.batches != 1 || g.dtype == Dtype::kFloat64 || !swapped)) return std::nullopt;
-  auto product = std::make_shared<const GemmCall>(g.dtype, g.batches, *left, *right, *result,
-                                                  swapped, g.epilogue);
-  if (!product->is_known()) return std::nullopt;
+  if (ends && (g.batches != 1 || mixed || g.adds || g.dtype == Dtype::kFloat64 || !swapped))
+    return nullptr;
+  auto product = std::make_shared<const GemmCall>(g, *left, *right, *result, swapped);
+  if (!product->is_known()) return nullptr;
+  return product;
+}
+
+std::optional<Kernels> gemm_kernels(const Gemm& g) {
+  auto product = gemm_call(g);
+  if (product == nullptr) return std::nullopt;
   Kernels out;
-  out.workspace_bytes = kWorkspace + product->bias_bytes();
+  out.workspace_bytes = kGemmWorkspace + (g.epilogue.bias ? g.columns * size_of(g.dtype) : 0);
   Call call{std::move(product),
             {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}};
   if (g.epilogue.bias) call.arguments.push_back(Argument::input(2));

@@ -2,7 +2,8 @@
 // Primitives on cuda:0 (the emulator), on arrays that are large enough for what small samples never
 // reach: several blocks, chunks of reductions, tiles, vectors with a rest, rows that do not fit in
 // registers, sorts across blocks.
-#include <gtest/gtest.h>
+#include <cmath>
+#include <limits>
 
 #include "spruce/core/rules/attention.h"
 #include "spruce/core/rules/dot.h"
@@ -11,36 +12,11 @@
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
 #include "spruce/core/rules/sort.h"
-#include "spruce/spruce.h"
-#include "tests/cuda/emulated_device.h"
-#include "tests/transforms/properties.h"
+#include "tests/cuda/emulator/emulator.h"
+#include "tests/cuda/large_case.h"
 
 namespace spruce {
 namespace large_cases_test {
-
-using properties::Arrays;
-
-SampleInput numbers(Dtype dtype, const Shape& shape, double low = -2, double high = 2) {
-  SampleInput in;
-  in.aval = Aval{dtype, false, shape};
-  in.low = low;
-  in.high = high;
-  return in;
-}
-
-void check(std::string_view primitive, std::vector<SampleInput> in, Params params = {},
-           double tolerance = 0) {
-  const Primitive* const p = find_primitive(primitive);
-  ASSERT_NE(p, nullptr) << primitive;
-  const properties::Case c{p, 0, Sample{.in = std::move(in), .params = std::move(params)}};
-  SCOPED_TRACE(c.text());
-  const Arrays x = properties::inputs(c), want = properties::outputs(c, x);
-  Arrays there, got;
-  for (const Array& a : x) there.push_back(to_device(a, test_device::emulated_device()));
-  for (const Array& y : properties::outputs(c, there)) got.push_back(to_device(y, cpu_device()));
-  properties::expect_close(got, want, tolerance > 0 ? tolerance : properties::tolerance(want),
-                           primitive);
-}
 
 TEST(CudaLarge, ElementwiseInVectors) {
   check("add", {numbers(float32, {1003}), numbers(float32, {1003})});
@@ -60,7 +36,7 @@ TEST(CudaLarge, Reductions) {
       check("reduce_sum", {numbers(d, shape)}, Params::make(ReduceParams{axes}));
       check("reduce_max", {numbers(d, shape)}, Params::make(ReduceParams{axes}));
     };
-    sum({3, 20000}, {1});         // rows in chunks
+    sum({9, 40000}, {1});         // rows in chunks
     sum({20000, 40}, {0});        // columns in chunks
     sum({20000, 3}, {0});         // few columns
     sum({100, 40}, {0});          // columns
@@ -70,9 +46,45 @@ TEST(CudaLarge, Reductions) {
   }
 }
 
+TEST(CudaLarge, ReductionsInVectors) {
+  const auto sum = [](Dtype d, const Shape& shape, const Axes& axes) {
+    check("reduce_sum", {numbers(d, shape)}, Params::make(ReduceParams{axes}));
+  };
+  for (const Dtype d : {float32, bfloat16}) {
+    sum(d, {3, 5, 64}, {0, 2});  // within rows of two axes
+    sum(d, {300, 5}, {1});       // rows shorter than two vectors
+    sum(d, {3, 2049}, {1});      // with a rest, and rows that begin anywhere
+    sum(d, {3, 5000}, {1});      // a block for each row
+    sum(d, {40003}, {0});        // one result of chunks
+    sum(d, {1}, {0});
+  }
+  sum(float64, {7, 600}, {1});
+  sum(float32, {0, 40}, {0});
+  sum(float32, {40, 0}, {0});
+  for (const int axis : {0, 1}) {
+    const Params params = Params::make(ReduceParams{{axis}});
+    check("reduce_prod", {numbers(float64, {70, 600}, 0.9, 1.1)}, params);
+    check("reduce_max", {numbers(int8, {70, 600}, -9, 9)}, params);
+  }
+}
+
+// A bias gradient: more chunks than a warp has threads, which are fewer than a block has.
+TEST(CudaLarge, ChunksOfColumns) {
+  check("reduce_sum", {numbers(float32, {2600, 33})}, Params::make(ReduceParams{{0}}));
+  check("reduce_sum", {numbers(bfloat16, {600, 70}, -1, 1)}, Params::make(ReduceParams{{0}}));
+  check("argmax", {numbers(float32, {2600, 33})}, Params::make(ArgReduceParams{0, int32}));
+}
+
+// More chunks than a block has threads to bring them together.
+TEST(CudaLarge, ManyChunksOfOneResult) {
+  check("reduce_sum", {numbers(float32, {1100003})}, Params::make(ReduceParams{{0}}));
+  check("reduce_max", {numbers(int8, {1100003}, -100, 100)}, Params::make(ReduceParams{{0}}));
+  check("argmin", {numbers(float32, {1100003})}, Params::make(ArgReduceParams{0, int64}));
+}
+
 TEST(CudaLarge, PositionsOfTheLargest) {
   for (const Dtype d : {float32, int8}) {
-    check("argmax", {numbers(d, {3, 20000}, -100, 100)}, Params::make(ArgReduceParams{1, int32}));
+    check("argmax", {numbers(d, {9, 40000}, -100, 100)}, Params::make(ArgReduceParams{1, int32}));
     check("argmax", {numbers(d, {20000, 40}, -100, 100)}, Params::make(ArgReduceParams{0, int32}));
     check("argmin", {numbers(d, {300, 40}, -100, 100)}, Params::make(ArgReduceParams{0, int64}));
   }
@@ -89,12 +101,87 @@ TEST(CudaLarge, Scans) {
   }
 }
 
-TEST(CudaLarge, Rows) {
-  for (const int64_t n : {20, 33, 200, 300, 3000, 5000, 20000}) {
-    check("softmax", {numbers(float32, {3, n})});
-    check("log_softmax", {numbers(float32, {3, n})});
-    check("layer_norm", {numbers(float32, {3, n}), numbers(float32, {n}), numbers(float32, {n})},
-          Params::make(LayerNormParams{1e-5}));
+void check_rows(Dtype d, std::initializer_list<int64_t> sizes) {
+  for (const int64_t n : sizes) {
+    const SampleInput x = numbers(d, {3, n});
+    check("softmax", {x});
+    check("log_softmax", {x});
+    check("layer_norm", {x, numbers(d, {n}), numbers(d, {n})}, Params::make(LayerNormParams{1e-5}));
+  }
+}
+
+// Of a few threads, a warp, blocks of two sizes, and of more than these hold.
+TEST(CudaLarge, Rows) { check_rows(float32, {1, 3, 20, 33, 200, 1024, 1500, 5000, 20001}); }
+TEST(CudaLarge, RowsOfBfloat16) { check_rows(bfloat16, {3, 33, 1024, 3000, 5000, 20001}); }
+TEST(CudaLarge, RowsOfOtherFloats) {
+  check_rows(float64, {3, 200, 1024, 5000, 20001});
+  check_rows(float16, {100});
+}
+
+TEST(CudaLarge, ManyRows) {
+  for (const int64_t n : {12, 40, 1100}) check("softmax", {numbers(float32, {70, n})});
+  check("softmax", {numbers(float32, {0, 5})});
+  check("softmax", {numbers(bfloat16, {5, 0})});
+  check("layer_norm", {numbers(float32, {9, 100}), numbers(float32, {1}), numbers(float32, {100})},
+        Params::make(LayerNormParams{1e-5}));
+}
+
+// Rows of -inf, of NaN and of +inf, in registers and read twice: parts of a row have no number
+// above -inf until others come.
+TEST(CudaLarge, RowsOfInfinities) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const int64_t n : {40, 9000}) {
+    std::vector<float> values(static_cast<size_t>(5 * n), -inf);
+    const auto at = [&](int64_t row, int64_t k) -> float& {
+      return values[static_cast<size_t>(row * n + k)];
+    };
+    at(1, n - 1) = 3, at(1, n / 2) = 2;
+    at(2, 5) = std::nanf(""), at(2, 9) = 1;
+    at(3, 7) = inf, at(3, 8) = 1;
+    for (int64_t k = 0; k < n; ++k) at(4, k) = static_cast<float>(k) / 8 - 30;
+    const Array x = array(values).reshape({5, n}),
+                there = to_device(x, test_device::emulated_device());
+    properties::expect_close({to_device(nn::softmax(there), cpu_device())}, {nn::softmax(x)}, 1e-5,
+                             "");
+    properties::expect_close({to_device(nn::log_softmax(there), cpu_device())},
+                             {nn::log_softmax(x)}, 1e-5, "");
+  }
+}
+
+// Blocks and threads in five orders: the same bits each time.
+TEST(CudaLarge, RowsAndChunksInAnyOrder) {
+  const auto same = [](const char* primitive, const Shape& shape, Params params) {
+    using properties::Arrays;
+    const properties::Case c{find_primitive(primitive), 0,
+                             Sample{.in = {numbers(float32, shape)}, .params = std::move(params)}};
+    const Arrays x = {to_device(properties::inputs(c)[0], test_device::emulated_device())};
+    Arrays first;
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      cuda_emulator::set_seed(seed);
+      const Arrays got = {to_device(properties::outputs(c, x)[0], cpu_device())};
+      if (seed == 1) first = got;
+      properties::expect_same(got, first, primitive);
+    }
+  };
+  same("reduce_sum", {2600, 33}, Params::make(ReduceParams{{0}}));
+  same("reduce_sum", {300003}, Params::make(ReduceParams{{0}}));
+  for (const int64_t n : {700, 3000, 10000}) same("softmax", {5, n}, {});
+}
+
+// Slices that a loop reads where they stand begin at any multiple of an element.
+TEST(CudaLarge, RowsAtAnyPlace) {
+  for (const Dtype d : {float32, bfloat16}) {
+    const auto f = jit([](const Array& x) {
+      const auto step = [](const Array& total, const Array& rows) {
+        const Array sums = total * 0.5f + sum(rows, 1), y = nn::softmax(rows);
+        return std::pair(sums, y * sums.reshape({3, 1}));
+      };
+      return scan(step, sum(x, {0, 2}), x).second;
+    });
+    const Array x = sin(arange(4 * 3 * 37).astype(float32)).reshape({4, 3, 37}).astype(d),
+                there = to_device(x, test_device::emulated_device());
+    properties::expect_close({to_device(f(there), cpu_device())}, {f(x)},
+                             d == float32 ? 1e-5 : 5e-2, "");
   }
 }
 

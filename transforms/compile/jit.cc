@@ -3,7 +3,6 @@
 
 #include <absl/hash/hash.h>
 
-#include <new>
 #include <utility>
 
 #include "spruce/core/tree/named_arrays.h"
@@ -78,31 +77,41 @@ const Compiled* JitCache::insert(std::string_view key, std::unique_ptr<const Com
 
 namespace {
 
-// Nothing destroys them: functions are called in destructors of a thread's other objects too.
-thread_local constinit std::string* spare = nullptr;
-thread_local constinit bool ended = false;
+// Nothing destroys it: functions are called in destructors of a thread's other objects too.
+struct OfThread {
+  std::string* spare = nullptr;
+  bool ended = false;
+};
+thread_local constinit OfThread of_thread;
 
 struct EndOfThread {
   ~EndOfThread() {
-    delete std::exchange(spare, nullptr);
-    ended = true;
+    delete std::exchange(of_thread.spare, nullptr);
+    of_thread.ended = true;
   }
 };
 
-}  // namespace
-
-KeyMemory::KeyMemory() {
-  if (spare == nullptr) return;
-  bytes.swap(*spare);
-  bytes.clear();
-}
-KeyMemory::~KeyMemory() {
-  if (spare == nullptr && !ended) {
+std::string& take_string() {
+  if (std::string* s = std::exchange(of_thread.spare, nullptr)) {
+    s->clear();
+    return *s;
+  }
+  if (!of_thread.ended) {
     thread_local const EndOfThread end;
     (void)end;
-    spare = new (std::nothrow) std::string;
   }
-  if (spare != nullptr) spare->swap(bytes);
+  return *new std::string;
+}
+
+}  // namespace
+
+KeyMemory::KeyMemory() : bytes(take_string()) {}
+KeyMemory::~KeyMemory() {
+  OfThread& t = of_thread;
+  if (t.spare == nullptr && !t.ended)
+    t.spare = &bytes;
+  else
+    delete &bytes;
 }
 
 Array placeholder(tree::Leaf kind) {

@@ -65,7 +65,7 @@ class KeyMemory {
   ~KeyMemory();
   KeyMemory(const KeyMemory&) = delete;
   KeyMemory& operator=(const KeyMemory&) = delete;
-  std::string bytes;
+  std::string& bytes;
 };
 
 // All that tells one form of arguments from another, as bytes.

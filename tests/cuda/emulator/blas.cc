@@ -181,7 +181,9 @@ bool fits(const Operation& o, const Matrix& a, const Matrix& b, const Matrix& d)
   const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
   return (ta ? a.columns : a.rows) == d.rows && (tb ? b.rows : b.columns) == d.columns &&
          (ta ? a.rows : a.columns) == (tb ? b.columns : b.rows) && a.type == b.type &&
-         a.type == d.type && a.batches == d.batches && b.batches == d.batches &&
+         (a.type == d.type || (!o.has_bias() && d.type == CUDA_R_32F &&
+                               (a.type == CUDA_R_16F || a.type == CUDA_R_16BF))) &&
+         a.batches == d.batches && b.batches == d.batches &&
          (!o.has_bias() || (o.bias != nullptr && o.bias_type == d.type)) &&
          (o.epilogue == CUBLASLT_EPILOGUE_DEFAULT || d.type != CUDA_R_64F) &&
          (o.compute != CUBLAS_COMPUTE_32F_FAST_TF32 || d.type == CUDA_R_32F);
@@ -242,7 +244,7 @@ std::vector<double> lines(const Matrix& m, const void* p, int64_t batch, int64_t
 }
 
 void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix& b, const void* pb,
-              const Matrix& d, void* pd) {
+              const Matrix& d, void* pd, bool adds) {
   const bool ta = o.a == CUBLAS_OP_T, tb = o.b == CUBLAS_OP_T;
   const bool tf32 = o.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   const int64_t depth = ta ? a.rows : a.columns;
@@ -258,9 +260,11 @@ void multiply(const Operation& o, const Matrix& a, const void* pa, const Matrix&
         for (int64_t i = 0; i < d.rows; ++i) sums[static_cast<size_t>(i)] += x[i] * y;
       }
       for (int64_t i = 0; i < d.rows; ++i) {
+        const int64_t at = n * d.batch_step + i + j * d.leading;
         double sum = sums[static_cast<size_t>(i)];
+        if (adds) sum += read(pd, d.type, at);
         if (o.epilogue != CUBLASLT_EPILOGUE_DEFAULT) sum = at_the_end(o, sum, i);
-        write(pd, d.type, n * d.batch_step + i + j * d.leading, sum);
+        write(pd, d.type, at, sum);
       }
     }
   }
@@ -270,17 +274,18 @@ bool is_aligned(const void* p, uint32_t bytes) {
   return reinterpret_cast<uintptr_t>(p) % bytes == 0;
 }
 
-// alpha is 1 and beta 0: nothing else is asked for.
+// alpha is 1 and beta 0 or 1: nothing else is asked for.
 cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, const void* a,
                       cublasLtMatrixLayout_t a_layout, const void* b,
-                      cublasLtMatrixLayout_t b_layout, const void*, const void*,
+                      cublasLtMatrixLayout_t b_layout, const void* beta, const void* c,
                       cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout,
                       const cublasLtMatmulAlgo_t* algorithm, void* workspace,
                       size_t workspace_bytes, cudaStream_t stream) {
-  if (algorithm == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  if (algorithm == nullptr || c != d) return CUBLAS_STATUS_INVALID_VALUE;
   const Operation operation = of<Operation>(o);
   const Matrix ma = of<Matrix>(a_layout), mb = of<Matrix>(b_layout), md = of<Matrix>(d_layout);
   if (!fits(operation, ma, mb, md)) return CUBLAS_STATUS_INVALID_VALUE;
+  const bool adds = read(beta, md.type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F, 0) != 0;
   std::array<uint32_t, 4> aligned{};
   std::memcpy(aligned.data(), algorithm->data, sizeof aligned);
   if (!is_aligned(a, aligned[0]) || !is_aligned(b, aligned[1]) || !is_aligned(d, aligned[3]) ||
@@ -293,7 +298,7 @@ cublasStatus_t matmul(cublasLtHandle_t, cublasLtMatmulDesc_t o, const void*, con
                             const DeviceMemory& m = device_memory();
                             Operation opened = operation;
                             opened.bias = m.open(operation.bias);
-                            multiply(opened, ma, m.open(a), mb, m.open(b), md, m.open(d));
+                            multiply(opened, ma, m.open(a), mb, m.open(b), md, m.open(d), adds);
                             return CUDA_SUCCESS;
                           }});
   return result == CUDA_SUCCESS ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
