@@ -25,7 +25,7 @@ gpu_programs() {
 # tests run, compiled.
 gpu_pack() {
   build
-  local tests="build/$preset/tests" texts="$PWD/build/$preset/gpu_texts" programs library
+  local tests="build/$preset/tests" texts="$PWD/build/$preset/gpu_texts" programs program library
   [[ -x $tests/cuda_fill_cache ]] || fail "./dev gpu pack: CMake did not find the CUDA toolkit here"
   rm -rf "$packed" "$texts"
   mkdir -p "$packed/lib"
@@ -110,10 +110,10 @@ gpu_sanitize() {
 
 # JAX in f32 as we are, not in TF32. Its Python is the one that is there.
 gpu_bench() {
-  local status=0 python
-  python=$(python3 -c 'import sys; print(sys.prefix)')
+  local status=0
   if [[ -z ${SPRUCE_PEERS_VENV:-} ]] && python3 -c 'import jax' 2>/dev/null; then
-    export SPRUCE_PEERS_VENV=$python
+    SPRUCE_PEERS_VENV=$(python3 -c 'import sys; print(sys.prefix)')
+    export SPRUCE_PEERS_VENV
   fi
   JAX_DEFAULT_MATMUL_PRECISION=highest python3 benchmarks/run.py \
     --program "build/$preset/benchmarks/spruce_bench" --peers --device cuda:0 --tuned-only \
@@ -150,7 +150,7 @@ folder in CUDA_HOME, and take the preset release."
     *)
       gpu_test || status=1
       gpu_sanitize || status=1
-      gpu_bench "${@:1}" || status=1
+      gpu_bench "$@" || status=1
       return "$status"
       ;;
   esac

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "spruce/core/integer_range.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/deviations.h"
 #include "spruce/core/ops/math.h"
@@ -178,11 +179,6 @@ Array CountNonzeroFunction::operator()(const Array& x, const AxisArg& axes,
 
 namespace {
 
-int64_t largest_integer(Dtype d) {
-  const int64_t bits = 8 * size_of(d) - (is_signed_integer(d) ? 1 : 0);
-  return bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
-}
-
 Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisArg& axis,
                  const ArgOptions& options) {
   const Axes over =
@@ -191,7 +187,7 @@ Array arg_reduce(const char* op, const Primitive& p, const Array& x, const AxisA
   const Array from = axis.all() ? ravel(x) : x;
   const int64_t along = axis.all() ? 0 : over[0], last = from.shape()[static_cast<int>(along)] - 1;
   const Dtype dtype = options.dtype.value_or(rules::count_dtype(last));
-  if (is_integer(dtype) && last > largest_integer(dtype)) {
+  if (is_integer(dtype) && static_cast<uint64_t>(last) > largest_integer(dtype)) {
     throw DtypeError(std::string(op) + ": positions along an axis of " + std::to_string(last + 1) +
                      " elements do not fit " + std::string(spruce::name(dtype)) +
                      "; leave .dtype out, or give int64");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "spruce/core/integer_range.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
@@ -16,14 +17,6 @@ void require_integer(const char* op, Dtype dtype) {
     throw DtypeError(std::string(op) + ": makes integers, not " + std::string(short_name(dtype)) +
                      "; use uniform for floating numbers");
   }
-}
-
-// The largest value of an integer dtype, and the smallest.
-uint64_t largest(Dtype dtype) {
-  return UINT64_MAX >> (64 - 8 * size_of(dtype) + (is_signed_integer(dtype) ? 1 : 0));
-}
-int64_t smallest(Dtype dtype) {
-  return is_signed_integer(dtype) ? -static_cast<int64_t>(largest(dtype)) - 1 : 0;
 }
 
 // Narrow dtypes are drawn with 32 bits, which keeps their bias small.
@@ -50,9 +43,9 @@ Array bound(const Array& x, Dtype dtype, Dtype drawn, bool exclusive, const Shap
     throw ShapeError("randint: bounds " + to_string(x.aval()) + " do not broadcast to the shape " +
                      to_string(shape));
   }
-  const int64_t low = std::max(smallest(dtype), smallest(x.dtype()));
-  const uint64_t past = largest(dtype) + (exclusive && dtype != drawn ? 1 : 0);
-  const uint64_t high = std::min(past, largest(x.dtype()));
+  const int64_t low = std::max(smallest_integer(dtype), smallest_integer(x.dtype()));
+  const uint64_t past = largest_integer(dtype) + (exclusive && dtype != drawn ? 1 : 0);
+  const uint64_t high = std::min(past, largest_integer(x.dtype()));
   return astype(clip(x, astype(low, x.dtype()), astype(high, x.dtype())), drawn);
 }
 
@@ -72,8 +65,9 @@ Array RandintFunction::operator()(const Key& key, const Shape& shape, int64_t lo
       std::string("[") + std::to_string(low) + ", " + std::to_string(high) + ")";
   if (low >= high)
     throw ValueError("randint: the range " + range + " is empty; low must be below high");
-  const bool too_high = high > 0 && static_cast<uint64_t>(high - 1) > largest(options.dtype);
-  if (low < smallest(options.dtype) || too_high) {
+  const bool too_high =
+      high > 0 && static_cast<uint64_t>(high - 1) > largest_integer(options.dtype);
+  if (low < smallest_integer(options.dtype) || too_high) {
     throw ValueError("randint: " + std::string(short_name(options.dtype)) +
                      " does not hold all of " + range +
                      "; ask for a wider dtype or a smaller range");

@@ -13,51 +13,10 @@ constexpr int64_t kWarps = 8, kShared = 44 << 10;
 
 enum class Mode { kForward, kQuery, kKey };
 
-constexpr std::string_view kWarp = R"cuda(
-namespace sp {
-template <class T> SP T from_lane(T x, int lane) {
-  union Both { T value; u32 words[sizeof(T) / 4]; } both;
-  both.value = x;
-#pragma unroll
-  for (int i = 0; i < int(sizeof(T) / 4); ++i)
-    both.words[i] = __shfl_sync(0xffffffffu, both.words[i], lane);
-  return both.value;
-}
-template <class T> SP T from_other(T x, int by) {
-  union Both { T value; u32 words[sizeof(T) / 4]; } both;
-  both.value = x;
-#pragma unroll
-  for (int i = 0; i < int(sizeof(T) / 4); ++i)
-    both.words[i] = __shfl_xor_sync(0xffffffffu, both.words[i], by);
-  return both.value;
-}
-template <class T> SP T warp_largest(T x) {
-#pragma unroll
-  for (int by = 16; by > 0; by /= 2) {
-    const T other = from_other(x, by);
-    x = other > x ? other : x;
-  }
-  return x;
-}
-template <class T> SP T warp_sum(T x) {
-#pragma unroll
-  for (int by = 16; by > 0; by /= 2) x += from_other(x, by);
-  return x;
-}
-}  // namespace sp
-)cuda";
-
 struct Named {
   std::string name;
   Shape leading;
 };
-
-Shape leading_of(const AttentionArray& a) {
-  Shape s = a.steps;
-  s.erase(s.rank() - 1);
-  s.erase(s.rank() - 1);
-  return s;
-}
 
 // One kernel in the making, and what its text is put together from.
 class Kernel {
@@ -70,7 +29,7 @@ class Kernel {
                 : mode == Mode::kQuery ? "attention_grad_query"
                                        : "attention_grad_key",
                 args) {
-    kernel_.front(warp_prelude());
+    kernel_.front(shuffle_prelude());
     const std::string type(compute_type(s.dtype));
     bytes_ = s.dtype == Dtype::kFloat64 ? 8 : 4;
   }
@@ -80,7 +39,7 @@ class Kernel {
     pointers_ += "  const auto " + name + " = " + declare(kernel_, a.place, s_.dtype) + ";\n";
     kernel_.value(name + "_row", a.steps[a.steps.rank() - 2]);
     begins_ += "    sp::i64 " + name + "_at = 0;\n";
-    walked_.push_back({name + "_at", leading_of(a)});
+    walked_.push_back({name + "_at", leading_steps(a)});
   }
   // The log-sum-exp and the sums of results times cotangents, one for each query.
   void per_query(const std::string& name, const Place& place, Dtype dtype) {
@@ -255,8 +214,6 @@ std::string write_row(const AttentionShape& s, const std::string& array, const c
 
 }  // namespace
 
-std::string_view warp_prelude() { return kWarp; }
-
 void attention_kernels(const PrepareArgs& args, const AttentionShape& s,
                        const AttentionArray& query, const AttentionArray& key,
                        const AttentionArray& value, const AttentionArray& result,
@@ -335,6 +292,13 @@ AttentionShape attention_shape(const PrepareArgs& args, size_t mask) {
   batch.erase(batch.rank() - 1);
   AttentionShape s{args.in[0]->dtype, batch, q[-2], v[-2], q[-1], v[-1], p.scale, p.causal, {}};
   if (args.in.size() > mask) s.mask = mask;
+  return s;
+}
+
+Shape leading_steps(const AttentionArray& a) {
+  Shape s = a.steps;
+  s.erase(s.rank() - 1);
+  s.erase(s.rank() - 1);
   return s;
 }
 

@@ -43,9 +43,8 @@ struct AttentionGrad {
 void attention_grad_kernels(const PrepareArgs& args, const AttentionShape& shape,
                             const AttentionGrad& arrays, Kernels& out);
 
-/// Exchange of values within a warp, after the prelude of scalars.
-std::string_view warp_prelude();
-
+/// The steps along the axes of a batch.
+Shape leading_steps(const AttentionArray& array);
 /// The shape of the primitives, whose mask would be input `mask`.
 AttentionShape attention_shape(const PrepareArgs& args, size_t mask);
 /// An input.

@@ -76,17 +76,16 @@ void columns_kernel(const PrepareArgs& args, const ConvPlan& c, const Columns& m
   kernel.workspace(bits_type(bytes), "to", m.to);
   const WindowText text = window_text(kernel, c, m.cells_inside, false);
   const int64_t own = m.cells_inside ? c.window_size() : m.cells;
-  for (const auto& [name, value] : {std::pair<const char*, int64_t>{"own", own},
-                                    {"first", m.cells_inside ? 0 : m.first_cell},
-                                    {"features", m.features},
-                                    {"offset", m.offset},
-                                    {"x_image", c.lhs_batch},
-                                    {"x_feature", c.lhs_feature},
-                                    {"to_image", m.image},
-                                    {"to_feature", m.feature},
-                                    {"to_own", m.cells_inside ? m.tap : m.cell},
-                                    {"to_other", m.cells_inside ? m.cell : m.tap}})
-    kernel.value(name, value);
+  kernel.values({{"own", own},
+                 {"first", m.cells_inside ? 0 : m.first_cell},
+                 {"features", m.features},
+                 {"offset", m.offset},
+                 {"x_image", c.lhs_batch},
+                 {"x_feature", c.lhs_feature},
+                 {"to_image", m.image},
+                 {"to_feature", m.feature},
+                 {"to_own", m.cells_inside ? m.tap : m.cell},
+                 {"to_other", m.cells_inside ? m.cell : m.tap}});
   const int64_t count = m.images * m.features * own;
   const std::string type = count < (int64_t{1} << 31) ? "sp::u32" : "sp::i64";
   const std::string body =

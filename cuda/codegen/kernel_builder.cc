@@ -59,6 +59,10 @@ void KernelBuilder::value(std::string_view name, int64_t v) {
   declare("const sp::i64 " + std::string(name), Argument::of(v));
 }
 
+void KernelBuilder::values(std::initializer_list<std::pair<const char*, int64_t>> named) {
+  for (const auto& [name, v] : named) value(name, v);
+}
+
 void KernelBuilder::number(std::string_view name, Dtype dtype, double v) {
   const bool wide = dtype == Dtype::kFloat64;
   declare(std::string(wide ? "const sp::f64 " : "const sp::f32 ") + std::string(name),

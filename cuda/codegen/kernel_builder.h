@@ -2,9 +2,11 @@
 // Puts a kernel together: its parameters in the text and the arguments of its launch side by side.
 #pragma once
 
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "spruce/cuda/codegen/prelude.h"
 #include "spruce/cuda/kernels.h"
@@ -42,6 +44,8 @@ class KernelBuilder {
   void workspace(std::string_view type, std::string_view name, int64_t byte_offset);
   /// Declares `const sp::i64 name`.
   void value(std::string_view name, int64_t v);
+  /// The same for each of them.
+  void values(std::initializer_list<std::pair<const char*, int64_t>> named);
   /// Declares a number of the type in which `dtype` is computed.
   void number(std::string_view name, Dtype dtype, double v);
 

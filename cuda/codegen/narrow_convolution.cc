@@ -73,22 +73,21 @@ void narrow_convolution(const PrepareArgs& args, const ConvPlan& c, Kernels& out
   KernelBuilder kernel("narrow_convolution", args);
   kernel.input(0), kernel.input(1), kernel.output(0);
   const WindowText text = window_text(kernel, c, shared, shared);
-  for (const auto& [name, value] : {std::pair<const char*, int64_t>{"cells", c.out_size()},
-                                    {"images", c.batch},
-                                    {"taps", c.window_size()},
-                                    {"depth", depth},
-                                    {"features", c.out_features},
-                                    {"x_features", c.in_features},
-                                    {"x_group", c.lhs_group},
-                                    {"x_image", c.lhs_batch},
-                                    {"x_feature", c.lhs_feature},
-                                    {"w_group", c.rhs_group},
-                                    {"w_out", c.rhs_out},
-                                    {"w_in", c.rhs_in},
-                                    {"y_group", c.out_group},
-                                    {"y_image", c.out_batch},
-                                    {"y_feature", c.out_feature}})
-    kernel.value(name, value);
+  kernel.values({{"cells", c.out_size()},
+                 {"images", c.batch},
+                 {"taps", c.window_size()},
+                 {"depth", depth},
+                 {"features", c.out_features},
+                 {"x_features", c.in_features},
+                 {"x_group", c.lhs_group},
+                 {"x_image", c.lhs_batch},
+                 {"x_feature", c.lhs_feature},
+                 {"w_group", c.rhs_group},
+                 {"w_out", c.rhs_out},
+                 {"w_in", c.rhs_in},
+                 {"y_group", c.out_group},
+                 {"y_image", c.out_batch},
+                 {"y_feature", c.out_feature}});
   const std::string begin =
       "  typedef " + std::string(compute_type(d)) + " C;\n  typedef " + std::string(text_type(d)) +
       " T;\n  typedef " + (count < (int64_t{1} << 31) ? "sp::u32" : "sp::i64") +

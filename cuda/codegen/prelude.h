@@ -17,7 +17,9 @@ std::string_view scalar_prelude();
 const std::string& special_prelude();
 /// Threefry and single random numbers of a key. After the special one.
 std::string_view random_prelude();
-/// Reductions over a warp and a block. After the scalar one.
+/// Exchange of values within a warp. After the scalar one.
+std::string_view shuffle_prelude();
+/// Reductions over a warp and a block. After that of shuffles.
 std::string_view reduce_prelude();
 
 /// The element type of a text: "f32", "i64", "bool".

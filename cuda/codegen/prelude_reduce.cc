@@ -101,15 +101,6 @@ template <class T, bool kLargest> struct ArgBest {
 template <class T> struct ArgLargest : ArgBest<T, true> {};
 template <class T> struct ArgSmallest : ArgBest<T, false> {};
 
-template <class S> SP S shuffle_down(S s, int by) {
-  union Both { S state; u32 words[(sizeof(S) + 3) / 4]; } both;
-  for (int i = 0; i < int((sizeof(S) + 3) / 4); ++i) both.words[i] = 0;
-  both.state = s;
-#pragma unroll
-  for (int i = 0; i < int((sizeof(S) + 3) / 4); ++i)
-    both.words[i] = __shfl_down_sync(0xffffffffu, both.words[i], by);
-  return both.state;
-}
 // The states of n = 1, 2, 4, ... threads side by side; whole warps take part. The result is that of
 // the first of them. `shared` has an entry for each warp, and is read where n > 32 only.
 template <int n, class S> SP S merge_threads(S s, S* shared) {

@@ -114,6 +114,7 @@ Launch merge_kernel(const PrepareArgs& args, const Reduction& r, Dtype from, int
                     int64_t kept, int64_t chunks, bool columns) {
   const std::string state = state_of(r, from);
   KernelBuilder kernel("merge", args);
+  kernel.front(shuffle_prelude());
   kernel.front(reduce_prelude());
   kernel.workspace(state, "states", at);
   kernel.value("kept", kept);
@@ -195,6 +196,7 @@ bool reduction_kernels(const PrepareArgs& args, const Graph& graph,
 
   KernelBuilder kernel("reduce", args);
   if (special) kernel.front(special_prelude());
+  kernel.front(shuffle_prelude());
   kernel.front(reduce_prelude());
   kernel.front(vector_prelude());
   Walk kept, reduced;

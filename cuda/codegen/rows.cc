@@ -14,15 +14,6 @@ constexpr int64_t kOfWarp = 32 * 32, kOfBlock = kThreads * 16, kOfLargeBlock = 2
 
 constexpr std::string_view kRow = R"cuda(
 namespace sp {
-template <class S> SP S shuffle_xor(S s, int by) {
-  union Both { S state; u32 words[(sizeof(S) + 3) / 4]; } both;
-  for (int i = 0; i < int((sizeof(S) + 3) / 4); ++i) both.words[i] = 0;
-  both.state = s;
-#pragma unroll
-  for (int i = 0; i < int((sizeof(S) + 3) / 4); ++i)
-    both.words[i] = __shfl_xor_sync(0xffffffffu, both.words[i], by);
-  return both.state;
-}
 // The state of n = 1, 2, 4, ..., 32 threads side by side, for each of them.
 template <int n, class S> SP S merge_for_warp(S s) {
 #pragma unroll
@@ -129,6 +120,7 @@ Launch rows_kernel(KernelBuilder& kernel, const PrepareArgs& args, std::string_v
   while (held && packs * width * threads < n) packs *= 2;
   const int64_t block = std::max(kThreads, threads), per_block = block / threads;
 
+  kernel.front(shuffle_prelude());
   kernel.front(reduce_prelude());
   kernel.front(vector_prelude());
   kernel.front(kRow);

@@ -70,6 +70,7 @@ Kernels scan(const PrepareArgs& args, std::string_view name) {
   const int64_t n = x.shape[p.axis], inner = row_major_strides(x.shape)[p.axis],
                 columns = x.numel() / n;
   KernelBuilder kernel("scan", args);
+  kernel.front(shuffle_prelude());
   kernel.front(reduce_prelude());
   kernel.front(kStates);
   const std::string from = kernel.input(0), to = kernel.output(0);

@@ -46,6 +46,7 @@ Kernels window_reduction(const PrepareArgs& args, std::string_view state) {
   const WindowPlan plan(args.in[0]->shape, args.out[0]->shape, args.params.get<WindowParams>());
   const Dtype d = args.in[0]->dtype;
   KernelBuilder kernel("reduce_window", args);
+  kernel.front(shuffle_prelude());
   kernel.front(reduce_prelude());
   const std::string x = kernel.input(0), y = kernel.output(0);
   std::string body = window_cells(kernel, plan) + "    sp::" + std::string(state) + "<" +

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <span>
 
+#include "spruce/core/block_layout.h"
+#include "spruce/core/carry_places.h"
 #include "spruce/core/rules/control_flow.h"
 #include "spruce/cuda/device/device.h"
 #include "spruce/cuda/device/program.h"
@@ -12,20 +14,9 @@
 namespace spruce::cuda {
 namespace {
 
-// Pieces of one block of memory.
-class Pieces {
- public:
-  size_t add(size_t bytes) {
-    const size_t begin = bytes_;
-    bytes_ += (bytes + kAlign - 1) / kAlign * kAlign;
-    return begin;
-  }
-  size_t bytes() const { return bytes_; }
+using internal::BlockLayout, internal::CarryPlaces;
 
- private:
-  static constexpr size_t kAlign = 256;
-  size_t bytes_ = 0;
-};
+constexpr size_t kAlignment = 256;  // of the pieces of a workspace
 
 int64_t bytes_of(const Graph& g, ValueId v) { return g.avals[internal::at(v)].bytes(); }
 
@@ -33,19 +24,19 @@ int64_t bytes_of(const Graph& g, ValueId v) { return g.avals[internal::at(v)].by
 // reads and writes them.
 class Body {
  public:
-  Body(const Graph& body, size_t consts, size_t carry, CudaDevice& device, Pieces& pieces)
+  Body(const Graph& body, size_t consts, size_t carry, CudaDevice& device, BlockLayout& layout)
       : program_(body, device, consts),
         consts_(consts),
-        block_(pieces.add(program_.arena_bytes())) {
+        block_(layout.add(program_.arena_bytes())) {
     for (size_t i = 0; i < carry; ++i) {
       const bool in_place = program_.donor(i) == static_cast<int64_t>(consts + i);
       const auto bytes =
           static_cast<size_t>(bytes_of(program_.graph(), program_.graph().outputs[i]));
-      carry_.push_back({in_place, in_place ? 0 : pieces.add(bytes)});
+      carry_.add(in_place, bytes, layout);
     }
   }
   const Program& program() const { return program_; }
-  bool in_place(size_t i) const { return carry_[i].in_place; }
+  bool in_place(size_t i) const { return carry_.in_place(i); }
   int64_t input_bytes(size_t i) const {
     return bytes_of(program_.graph(), program_.graph().inputs[i]);
   }
@@ -69,23 +60,15 @@ class Body {
   void move_carry(std::span<void*> addresses, bool first, bool to_outputs,
                   std::span<void* const> init, std::span<void* const> outputs,
                   void* workspace) const {
-    for (size_t i = 0; i < carry_.size(); ++i) {
-      const Carry& c = carry_[i];
-      input(addresses, consts_ + i) = first ? init[i] : output(addresses, i);
-      output(addresses, i) =
-          c.in_place || to_outputs ? outputs[i] : static_cast<char*>(workspace) + c.second;
-    }
+    carry_.move(
+        addresses.data() + consts_, &output(addresses, 0), first, to_outputs,
+        [&](size_t i) { return init[i]; }, [&](size_t i) { return outputs[i]; }, workspace);
   }
 
  private:
-  struct Carry {
-    bool in_place;  // the next one is written over the one before
-    size_t second;  // else: the offset of a second place for it
-  };
-
   Program program_;
   size_t consts_, block_;
-  std::vector<Carry> carry_;
+  CarryPlaces carry_;
 };
 
 class Scan final : public Control {
@@ -95,9 +78,9 @@ class Scan final : public Control {
         consts_(static_cast<size_t>(p.consts)),
         carry_(static_cast<size_t>(p.carry)),
         reverse_(p.reverse),
-        body_(*p.body, consts_, carry_, device, pieces_) {}
+        body_(*p.body, consts_, carry_, device, layout_) {}
 
-  size_t workspace_bytes() const override { return pieces_.bytes(); }
+  size_t workspace_bytes() const override { return layout_.bytes(); }
   std::vector<InPlace> in_place() const override {
     std::vector<InPlace> out;
     for (size_t i = 0; i < carry_; ++i) {
@@ -135,7 +118,7 @@ class Scan final : public Control {
   int64_t length_;
   size_t consts_, carry_;
   bool reverse_;
-  Pieces pieces_;
+  BlockLayout layout_{kAlignment};
   Body body_;
 };
 
@@ -147,11 +130,11 @@ class While final : public Control {
         condition_consts_(static_cast<size_t>(p.condition_consts)),
         body_consts_(static_cast<size_t>(p.body_consts)),
         carry_(inputs - condition_consts_ - body_consts_),
-        more_(pieces_.add(sizeof(bool))),
-        condition_(*p.condition, condition_consts_, 0, device, pieces_),
-        body_(*p.body, body_consts_, carry_, device, pieces_) {}
+        more_(layout_.add(sizeof(bool))),
+        condition_(*p.condition, condition_consts_, 0, device, layout_),
+        body_(*p.body, body_consts_, carry_, device, layout_) {}
 
-  size_t workspace_bytes() const override { return pieces_.bytes(); }
+  size_t workspace_bytes() const override { return layout_.bytes(); }
   bool needs_host() const override { return true; }
   int64_t launches() const override {
     return condition_.program().launches() + body_.program().launches();
@@ -188,7 +171,7 @@ class While final : public Control {
   CudaDevice& device_;
   int64_t most_;
   size_t condition_consts_, body_consts_, carry_;
-  Pieces pieces_;
+  BlockLayout layout_{kAlignment};
   size_t more_;
   Body condition_, body_;
 };

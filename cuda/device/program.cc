@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/cuda/device/program.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -84,7 +85,6 @@ Program::Program(const Graph& graph, CudaDevice& device, size_t first_carried)
     if (!runs(n)) continue;
     if ((controls_[n] = make_control(e, device)) != nullptr) {
       memory[n] = {static_cast<int64_t>(controls_[n]->workspace_bytes()), controls_[n]->in_place()};
-      has_control_ = true;
       needs_host_ = needs_host_ || controls_[n]->needs_host();
       launches_ += controls_[n]->launches();
       continue;
@@ -114,6 +114,10 @@ Program::Program(const Graph& graph, CudaDevice& device, size_t first_carried)
 
 Program::~Program() = default;
 
+bool Program::has_control() const {
+  return std::any_of(controls_.begin(), controls_.end(),
+                     [](const auto& c) { return c != nullptr; });
+}
 size_t Program::steps() const {
   size_t out = 0;
   for (size_t n = 0; n < graph_.equations.size(); ++n) out += runs(n) ? 1 : 0;

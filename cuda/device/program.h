@@ -37,7 +37,7 @@ class Program {
   /// True where the host takes part in some equations: they cannot be recorded.
   bool needs_host() const { return needs_host_; }
   /// True where there are loops or branches.
-  bool has_control() const { return has_control_; }
+  bool has_control() const;
   /// How many kernels, calls and copies it enqueues, those of loops as often as they run.
   int64_t launches() const { return launches_; }
   /// As Executable::donor().
@@ -65,7 +65,7 @@ class Program {
   std::vector<std::unique_ptr<const Steps>> steps_;
   std::vector<std::unique_ptr<const Control>> controls_;
   std::vector<Array> constants_;  // on the device
-  bool needs_host_ = false, has_control_ = false;
+  bool needs_host_ = false;
   int64_t launches_ = 0;
 };
 

@@ -11,11 +11,7 @@ Kernels make_attention_grad(const PrepareArgs& a) {
   const AttentionShape shape = attention_shape(a, 6);
   const AttentionGrad arrays{in(0),       in(1),          in(2),     in(3),     in(5),
                              of_input(4), a.in[4]->dtype, result(0), result(1), result(2)};
-  if (std::optional<Kernels> by_library = library_attention_grad(a, shape, arrays))
-    return *std::move(by_library);
-  Kernels out;
-  attention_grad_kernels(a, shape, arrays, out);
-  return out;
+  return attention_backward(a, shape, arrays);
 }
 
 }  // namespace

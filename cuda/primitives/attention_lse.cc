@@ -5,17 +5,7 @@
 namespace spruce::cuda {
 namespace {
 
-Kernels make_attention_lse(const PrepareArgs& a) {
-  const AttentionShape shape = attention_shape(a, 3);
-  const AttentionArray query = input_array(a, 0), key = input_array(a, 1),
-                       value = input_array(a, 2), result = output_array(a, 0);
-  std::optional<Kernels> by_library =
-      library_attention(a, shape, query, key, value, result, of_output(1));
-  if (by_library) return *std::move(by_library);
-  Kernels out;
-  attention_kernels(a, shape, query, key, value, result, of_output(1), out);
-  return out;
-}
+Kernels make_attention_lse(const PrepareArgs& a) { return attention_forward(a, of_output(1)); }
 
 }  // namespace
 

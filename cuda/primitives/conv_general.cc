@@ -28,18 +28,17 @@ Kernels make_conv_general(const PrepareArgs& a) {
   const Dtype d = a.out[0]->dtype;
   KernelBuilder kernel("convolution", a);
   const std::string x = kernel.input(0), w = kernel.input(1), y = kernel.output(0);
-  for (const auto& [name, value] : {std::pair<const char*, int64_t>{"cells", c.out_size()},
-                                    {"taps", c.window_size()},
-                                    {"x_group", c.lhs_group},
-                                    {"x_batch", c.lhs_batch},
-                                    {"x_feature", c.lhs_feature},
-                                    {"w_group", c.rhs_group},
-                                    {"w_out", c.rhs_out},
-                                    {"w_in", c.rhs_in},
-                                    {"y_group", c.out_group},
-                                    {"y_batch", c.out_batch},
-                                    {"y_feature", c.out_feature}})
-    kernel.value(name, value);
+  kernel.values({{"cells", c.out_size()},
+                 {"taps", c.window_size()},
+                 {"x_group", c.lhs_group},
+                 {"x_batch", c.lhs_batch},
+                 {"x_feature", c.lhs_feature},
+                 {"w_group", c.rhs_group},
+                 {"w_out", c.rhs_out},
+                 {"w_in", c.rhs_in},
+                 {"y_group", c.out_group},
+                 {"y_batch", c.out_batch},
+                 {"y_feature", c.out_feature}});
   std::string place =
       "        sp::i64 cell = n % cells, tap = k % taps, at = 0, size = 1;\n"
       "        bool inside = true;\n";

@@ -15,18 +15,11 @@ constexpr int64_t kScoresPiece = int64_t{64} << 20;  // bytes of scores, if one 
 constexpr int64_t kMostScores = int64_t{256} << 20;  // bytes of scores of one batch
 constexpr int64_t kScoreRows = 8;                    // of scores, in a block
 
-Shape leading_of(const AttentionArray& a) {
-  Shape s = a.steps;
-  s.erase(s.rank() - 1);
-  s.erase(s.rank() - 1);
-  return s;
-}
-
 // A factor or a result, from batch to batch: an array of the equation, or memory of a piece.
 struct Factor {
   const AttentionArray* array;  // null for memory of a piece
   int64_t at = 0;               // of which this is the place
-  bool turned = false;          // its rows are columns of the product
+  bool transposed = false;      // its transpose is what is multiplied
 };
 
 class Attention {
@@ -90,7 +83,7 @@ class Attention {
     for (const Factor* m : {&a, &b, &c}) {
       Shape own = row_major_strides(s_.batch);
       for (int i = 0; i < own.rank(); ++i) own[i] *= s_.queries * row_;
-      steps.push_back(m->array != nullptr ? leading_of(*m->array) : own);
+      steps.push_back(m->array != nullptr ? leading_steps(*m->array) : own);
     }
     const Walk walk = walk_of(s_.batch, steps);
     const int64_t inner = walk.axes.empty() ? 1 : walk.axes.back().size;
@@ -121,15 +114,15 @@ class Attention {
       if (call == nullptr) {
         Gemm g{.dtype = s_.dtype,
                .batches = run,
-               .rows = a.turned ? s_.keys : s_.queries,
+               .rows = a.transposed ? s_.keys : s_.queries,
                .columns = columns_of(c),
                .depth = depth,
                .a = {step(0), row(a), 1},
                .b = {step(1), row(b), 1},
                .c = {step(2), row(c), 1},
                .epilogue = {}};
-        if (a.turned) std::swap(g.a[1], g.a[2]);
-        if (b.turned) std::swap(g.b[1], g.b[2]);
+        if (a.transposed) std::swap(g.a[1], g.a[2]);
+        if (b.transposed) std::swap(g.b[1], g.b[2]);
         if (scores) g.result = computed_;
         call = gemm_call(g);
         if (call == nullptr) return false;
@@ -205,7 +198,7 @@ class Attention {
 
   void softmax(int64_t scores, int64_t weights, std::optional<Place> lse) {
     KernelBuilder kernel("attention_weights", args_);
-    kernel.front(warp_prelude());
+    kernel.front(shuffle_prelude());
     declare_matrices(kernel, {{"scores", scores, computed_}, {"weights", weights, s_.dtype}});
     std::string text =
         "    C top = -sp::infinity<C>(), total = 0;\n" +
@@ -230,7 +223,7 @@ class Attention {
   void cotangents(const AttentionGrad& g, int64_t scores, int64_t slopes, int64_t weights,
                   int64_t scores_ct) {
     KernelBuilder kernel("attention_cotangents", args_);
-    kernel.front(warp_prelude());
+    kernel.front(shuffle_prelude());
     declare_matrices(kernel, {{"scores", scores, computed_},
                               {"slopes", slopes, computed_},
                               {"weights", weights, s_.dtype},
@@ -254,7 +247,7 @@ class Attention {
             "      weights[r * row + key] = sp::narrow<T>(p);\n"
             "      scores_ct[r * row + key] = sp::narrow<T>(ds);\n");
     out_.steps.push_back(rows(kernel, text, {"result_at", "cotangent_at"},
-                              {leading_of(g.result), leading_of(g.cotangent)}));
+                              {leading_steps(g.result), leading_steps(g.cotangent)}));
   }
 
   struct Named {
@@ -280,20 +273,24 @@ class Attention {
 
 }  // namespace
 
-std::optional<Kernels> library_attention(const PrepareArgs& args, const AttentionShape& shape,
-                                         const AttentionArray& query, const AttentionArray& key,
-                                         const AttentionArray& value, const AttentionArray& result,
-                                         std::optional<Place> lse) {
+Kernels attention_forward(const PrepareArgs& args, std::optional<Place> lse) {
+  const AttentionShape shape = attention_shape(args, 3);
+  const AttentionArray query = input_array(args, 0), key = input_array(args, 1),
+                       value = input_array(args, 2), result = output_array(args, 0);
   Attention attention(args, shape);
-  if (!attention.forward(query, key, value, result, lse)) return std::nullopt;
-  return attention.take();
+  if (attention.forward(query, key, value, result, lse)) return attention.take();
+  Kernels out;
+  attention_kernels(args, shape, query, key, value, result, lse, out);
+  return out;
 }
 
-std::optional<Kernels> library_attention_grad(const PrepareArgs& args, const AttentionShape& shape,
-                                              const AttentionGrad& arrays) {
+Kernels attention_backward(const PrepareArgs& args, const AttentionShape& shape,
+                           const AttentionGrad& arrays) {
   Attention attention(args, shape);
-  if (!attention.backward(arrays)) return std::nullopt;
-  return attention.take();
+  if (attention.backward(arrays)) return attention.take();
+  Kernels out;
+  attention_grad_kernels(args, shape, arrays, out);
+  return out;
 }
 
 }  // namespace spruce::cuda

@@ -9,15 +9,12 @@
 
 namespace spruce::cuda {
 
-/// As attention_kernels(). Nothing where cuBLASLt has no such products, or where the scores of one
-/// batch are too many.
-std::optional<Kernels> library_attention(const PrepareArgs& args, const AttentionShape& shape,
-                                         const AttentionArray& query, const AttentionArray& key,
-                                         const AttentionArray& value, const AttentionArray& result,
-                                         std::optional<Place> lse);
+/// attention_p, and with `lse` (dense, f32 or f64) attention_lse_p: by kernels of our own where
+/// cuBLASLt has no such products, or where the scores of one batch are too many.
+Kernels attention_forward(const PrepareArgs& args, std::optional<Place> lse);
 
-/// As attention_grad_kernels(). Nothing in the same cases.
-std::optional<Kernels> library_attention_grad(const PrepareArgs& args, const AttentionShape& shape,
-                                              const AttentionGrad& arrays);
+/// attention_grad_p, by the same rule.
+Kernels attention_backward(const PrepareArgs& args, const AttentionShape& shape,
+                           const AttentionGrad& arrays);
 
 }  // namespace spruce::cuda

@@ -86,6 +86,9 @@ cublasLtEpilogue_t epilogue_of(const Epilogue& e) {
   }
 }
 
+// Of memory behind what the library works in, for a bias that is not aligned.
+int64_t bias_bytes(const Gemm& g) { return g.epilogue.bias ? g.columns * size_of(g.dtype) : 0; }
+
 class GemmCall final : public LibraryCall {
  public:
   // left x right = result, as matrices of cuBLASLt; `swapped`: the first address is the right one.
@@ -95,7 +98,8 @@ class GemmCall final : public LibraryCall {
         result_dtype_(g.result_dtype()),
         swapped_(swapped),
         adds_(g.adds),
-        epilogue_(g.epilogue) {
+        epilogue_(g.epilogue),
+        bias_bytes_(bias_bytes(g)) {
     const bool wide = dtype_ == Dtype::kFloat64;
     exact_.operation = operation(wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, left, right);
     if (dtype_ == Dtype::kFloat32)
@@ -103,7 +107,6 @@ class GemmCall final : public LibraryCall {
     left_ = layout(left, dtype_, g.batches);
     right_ = layout(right, dtype_, g.batches);
     result_ = layout(result, result_dtype_, g.batches);
-    bias_size_ = result.rows;
   }
   ~GemmCall() override {
     const BlasTable& b = blas();
@@ -145,7 +148,7 @@ class GemmCall final : public LibraryCall {
       void* bias = p[4];
       if (reinterpret_cast<uintptr_t>(bias) % kBiasAligned != 0) {
         bias = static_cast<char*>(p[3]) + kGemmWorkspace;
-        copy_on_device(stream, bias, p[4], bias_bytes());
+        copy_on_device(stream, bias, p[4], bias_bytes_);
       }
       set(way.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     }
@@ -162,9 +165,6 @@ class GemmCall final : public LibraryCall {
               result_, algorithm, p[3], static_cast<size_t>(kGemmWorkspace), stream),
           "cublasLtMatmul");
   }
-
-  // Of memory behind what the library works in.
-  int64_t bias_bytes() const { return epilogue_.bias ? bias_size_ * size_of(dtype_) : 0; }
 
  private:
   struct Choice {
@@ -263,7 +263,7 @@ class GemmCall final : public LibraryCall {
   Dtype dtype_, result_dtype_;
   bool swapped_, adds_;
   Epilogue epilogue_;
-  int64_t bias_size_ = 0;
+  int64_t bias_bytes_;
   cublasLtMatrixLayout_t left_ = nullptr, right_ = nullptr, result_ = nullptr;
   mutable std::mutex mutex_;  // of both ways
   mutable Way exact_, tf32_;
@@ -309,7 +309,7 @@ std::optional<Kernels> gemm_kernels(const Gemm& g) {
   auto product = gemm_call(g);
   if (product == nullptr) return std::nullopt;
   Kernels out;
-  out.workspace_bytes = kGemmWorkspace + (g.epilogue.bias ? g.columns * size_of(g.dtype) : 0);
+  out.workspace_bytes = kGemmWorkspace + bias_bytes(g);
   Call call{std::move(product),
             {Argument::input(0), Argument::input(1), Argument::output(0), Argument::workspace(0)}};
   if (g.epilogue.bias) call.arguments.push_back(Argument::input(2));

@@ -49,6 +49,14 @@ T& of(Handle handle) {
   return *reinterpret_cast<T*>(handle);
 }
 
+// The value of an attribute, which has the size of the field.
+template <class T>
+cublasStatus_t take_value(T& field, const void* value, size_t bytes) {
+  if (bytes != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
+  std::memcpy(&field, value, bytes);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
 double read(const void* p, cudaDataType_t type, int64_t i) {
   switch (type) {
     case CUDA_R_16F:
@@ -99,11 +107,7 @@ cublasStatus_t operation_destroy(cublasLtMatmulDesc_t o) {
 cublasStatus_t operation_set(cublasLtMatmulDesc_t o, cublasLtMatmulDescAttributes_t which,
                              const void* value, size_t bytes) {
   auto& operation = of<Operation>(o);
-  const auto take = [&](auto& field) {
-    if (bytes != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
-    std::memcpy(&field, value, bytes);
-    return CUBLAS_STATUS_SUCCESS;
-  };
+  const auto take = [&](auto& field) { return take_value(field, value, bytes); };
   switch (which) {
     case CUBLASLT_MATMUL_DESC_TRANSA:
       return take(operation.a);
@@ -133,14 +137,10 @@ cublasStatus_t layout_destroy(cublasLtMatrixLayout_t m) {
 cublasStatus_t layout_set(cublasLtMatrixLayout_t m, cublasLtMatrixLayoutAttribute_t which,
                           const void* value, size_t bytes) {
   auto& matrix = of<Matrix>(m);
-  if (which == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && bytes == sizeof matrix.batches)
-    std::memcpy(&matrix.batches, value, bytes);
-  else if (which == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET &&
-           bytes == sizeof matrix.batch_step)
-    std::memcpy(&matrix.batch_step, value, bytes);
-  else
-    return CUBLAS_STATUS_INVALID_VALUE;
-  return CUBLAS_STATUS_SUCCESS;
+  if (which == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT) return take_value(matrix.batches, value, bytes);
+  if (which == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
+    return take_value(matrix.batch_step, value, bytes);
+  return CUBLAS_STATUS_INVALID_VALUE;
 }
 cublasStatus_t preference_create(cublasLtMatmulPreference_t* out) {
   *out = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);
@@ -154,11 +154,7 @@ cublasStatus_t preference_set(cublasLtMatmulPreference_t p,
                               cublasLtMatmulPreferenceAttributes_t which, const void* value,
                               size_t bytes) {
   auto& aligned = of<Preference>(p).aligned;
-  const auto take = [&](uint32_t& field) {
-    if (bytes != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
-    std::memcpy(&field, value, bytes);
-    return CUBLAS_STATUS_SUCCESS;
-  };
+  const auto take = [&](auto& field) { return take_value(field, value, bytes); };
   switch (which) {
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
       return take(aligned[0]);

@@ -7,14 +7,14 @@
 
 namespace spruce::internal {
 
-BodyPlan::BodyPlan(const Graph& body, size_t consts, size_t carry, Layout& layout)
+BodyPlan::BodyPlan(const Graph& body, size_t consts, size_t carry, BlockLayout& layout)
     : plan_(body, true, consts), consts_(consts) {
   workspace_ = layout.add(plan_.workspace_bytes());
   in_ = layout.add(inputs() * sizeof(void*));
   out_ = layout.add(outputs() * sizeof(void*));
   for (size_t i = 0; i < carry; ++i) {
     const bool in_place = plan_.results()[i].donor == static_cast<int64_t>(consts + i);
-    carry_.push_back({in_place, in_place ? 0 : layout.add(static_cast<size_t>(output(i).bytes()))});
+    carry_.add(in_place, static_cast<size_t>(output(i).bytes()), layout);
   }
 }
 
@@ -27,12 +27,9 @@ BodyPlan::Frame BodyPlan::bind(void* workspace) const {
 
 void BodyPlan::move_carry(const Frame& f, bool first, bool to_outputs, std::span<const View> init,
                           std::span<const View> outputs, void* workspace) const {
-  for (size_t i = 0; i < carry_.size(); ++i) {
-    const Carry& c = carry_[i];
-    f.in[consts_ + i] = first ? init[i].data : f.out[i];
-    f.out[i] =
-        c.in_place || to_outputs ? outputs[i].data : static_cast<char*>(workspace) + c.buffer;
-  }
+  carry_.move(
+      f.in + consts_, f.out, first, to_outputs, [&](size_t i) { return init[i].data; },
+      [&](size_t i) { return outputs[i].data; }, workspace);
 }
 
 bool on_cpu(std::span<const Array> arrays) {

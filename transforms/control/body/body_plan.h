@@ -7,33 +7,23 @@
 #include <span>
 #include <vector>
 
+#include "spruce/core/block_layout.h"
+#include "spruce/core/carry_places.h"
 #include "spruce/core/primitive.h"
 #include "spruce/transforms/compile/executor.h"
 #include "spruce/transforms/compile/plan.h"
 
 namespace spruce::internal {
 
-/// Pieces of one block of memory.
-class Layout {
- public:
-  /// The offset of so many bytes more, aligned to 64.
-  size_t add(size_t bytes) {
-    const size_t at = bytes_;
-    bytes_ += (bytes + 63) / 64 * 64;
-    return at;
-  }
-  size_t bytes() const { return bytes_; }
-
- private:
-  size_t bytes_ = 0;
-};
+/// Of the pieces of a kernel's workspace.
+inline constexpr size_t kBodyAlignment = 64;
 
 /// A body as a plan, its pointers to operands, and buffers that its carry moves between.
 class BodyPlan {
  public:
   /// `carry` inputs, behind `consts` others, are what the first as many outputs become in the next
   /// step.
-  BodyPlan(const Graph& body, size_t consts, size_t carry, Layout& layout);
+  BodyPlan(const Graph& body, size_t consts, size_t carry, BlockLayout& layout);
 
   /// What a run needs to know of its memory.
   struct Frame {
@@ -48,7 +38,7 @@ class BodyPlan {
   void move_carry(const Frame& f, bool first, bool to_outputs, std::span<const View> init,
                   std::span<const View> outputs, void* workspace) const;
   /// True if each step writes carry i over the one before.
-  bool in_place(size_t i) const { return carry_[i].in_place; }
+  bool in_place(size_t i) const { return carry_.in_place(i); }
   void run(const Frame& f) const { plan_.run(f.workspace, f.in, f.out); }
 
   size_t inputs() const { return plan_.graph().inputs.size(); }
@@ -57,15 +47,11 @@ class BodyPlan {
   const Aval& output(size_t k) const { return type(plan_.graph().outputs[k]); }
 
  private:
-  struct Carry {
-    bool in_place;  // the next one is written over the one before
-    size_t buffer;  // else: the offset of a second place for it
-  };
   const Aval& type(ValueId v) const { return plan_.graph().avals[static_cast<size_t>(v)]; }
 
   Plan plan_;
   size_t consts_;
-  std::vector<Carry> carry_;
+  CarryPlaces carry_;
   size_t workspace_, in_, out_;
 };
 

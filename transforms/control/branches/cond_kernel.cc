@@ -18,7 +18,7 @@ class CondKernel final : public PreparedKernel {
  public:
   explicit CondKernel(const CondParams& p) {
     for (const GraphPtr& g : p.branches) {
-      Layout layout;  // one branch runs: all may have the same memory
+      BlockLayout layout(kBodyAlignment);  // one branch runs: all may have the same memory
       branches_.push_back(std::make_unique<const BodyPlan>(*g, 0, 0, layout));
       bytes_ = std::max(bytes_, layout.bytes());
     }

@@ -77,7 +77,7 @@ class ScanKernel final : public PreparedKernel {
   int64_t length_;
   size_t consts_, carry_;
   bool reverse_;
-  Layout layout_;
+  BlockLayout layout_{kBodyAlignment};
   BodyPlan body_;
   int64_t steps_of_a_thread_;
 };

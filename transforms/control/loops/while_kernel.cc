@@ -51,7 +51,7 @@ class WhileKernel final : public PreparedKernel {
 
   int64_t most_;
   size_t condition_consts_, body_consts_, carry_;
-  Layout layout_;
+  BlockLayout layout_{kBodyAlignment};
   size_t more_;
   BodyPlan condition_, body_;
 };
