@@ -113,7 +113,7 @@ using Step = std::variant<Launch, Call, Copy, Fill>;
 /// An output that may stand in the memory of an input, where both have as many bytes.
 struct InPlace {
   size_t input = 0;   ///< which is read at an element, by the thread that writes it, or before
-  size_t output = 0;  ///< which the steps write last
+  size_t output = 0;  ///< after which no step reads the input
 };
 
 /// What one equation runs.

@@ -10,28 +10,26 @@
 namespace spruce::cuda {
 namespace {
 
+bool is_input(const Expression::Load& l) { return l.place && l.place->kind == Place::Kind::kInput; }
+
 // The targets that may stand in the memory of inputs: a thread reads there what it writes, and
-// reads it first. Outputs of kernels before this one may not, since this one reads the inputs
-// again.
-std::vector<InPlace> in_place(const std::vector<Expression::Load>& loads, const Graph& graph,
-                              const std::vector<Target>& targets, const Shape& space) {
-  std::vector<InPlace> out;
-  const auto is_input = [](const Expression::Load& l) {
-    return l.place && l.place->kind == Place::Kind::kInput;
-  };
+// reads it first. Outputs of the kernels before this one stand in none that this one reads again.
+void add_in_place(const std::vector<Expression::Load>& loads, const Graph& graph,
+                  const std::vector<Target>& targets, const Shape& space, Kernels& out) {
+  std::map<size_t, bool> dense;  // by input: every load of it is
   for (const Expression::Load& l : loads) {
     if (!is_input(l)) continue;
-    const bool dense = std::all_of(loads.begin(), loads.end(), [&](const Expression::Load& other) {
-      return !is_input(other) || other.place->index != l.place->index ||
-             is_dense(other.steps, space);
-    });
-    if (!dense) continue;
+    bool& all = dense.try_emplace(l.place->index, true).first->second;
+    all = all && is_dense(l.steps, space);
+  }
+  std::erase_if(out.in_place, [&](const InPlace& p) { return dense.count(p.input) > 0; });
+  for (const Expression::Load& l : loads) {
+    if (!is_input(l) || !dense.at(l.place->index)) continue;
     for (const Target& t : targets) {
       if (size_of(graph.avals[static_cast<size_t>(t.value)].dtype) == size_of(l.dtype))
-        out.push_back({l.place->index, t.place.index});
+        out.in_place.push_back({l.place->index, t.place.index});
     }
   }
-  return out;
 }
 
 }  // namespace
@@ -125,7 +123,7 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
   body += walk.places(kernel, "a", "i", names) + read + "#pragma unroll\n    for (int j = 0; j < " +
           count + "; ++j) {\n" + compute + "    }\n" + write + "  }\n";
   out.steps.push_back(kernel.launch(body, {blocks_for(vectors, kThreads)}, {kThreads}));
-  out.in_place = in_place(loads, graph, targets, space);
+  add_in_place(loads, graph, targets, space, out);
   return true;
 }
 

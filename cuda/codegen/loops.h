@@ -16,7 +16,7 @@ struct Target {
 };
 
 /// One kernel that writes the targets, outputs of one shape. False if a value cannot be computed by
-/// an Expression. Of several kernels, out.in_place is that of the last one.
+/// an Expression.
 bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
                         const std::map<ValueId, Place>& places, const std::vector<Target>& targets,
                         Kernels& out);

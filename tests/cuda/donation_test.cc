@@ -47,6 +47,29 @@ TEST(CudaDonation, AStateThatMovesThroughKeepsItsMemory) {
   EXPECT_TRUE(allclose(to_device(dv, cpu_device()), v));
 }
 
+// Small leaves of several shapes are one equation with a kernel for each shape.
+TEST(CudaDonation, LeavesOfSeveralShapesKeepTheirMemory) {
+  Device& gpu = emulated_device();
+  const auto step = jit([](const std::vector<Array>& leaves, const std::vector<Array>& change) {
+    std::vector<Array> out;
+    for (size_t i = 0; i < leaves.size(); ++i) out.push_back(leaves[i] - 0.5f * change[i]);
+    return out;
+  });
+  std::vector<Array> leaves;
+  for (int64_t i = 0; i < 12; ++i) leaves.push_back(to_device(ones({4, 6 + i % 3}), gpu));
+  const std::vector<Array> change = leaves;
+  std::vector<const void*> places;
+  for (Array& x : leaves) {
+    x = x + 1.0f;
+    places.push_back(place_of(x));
+  }
+  const std::vector<Array> next = step(std::move(leaves), change);
+  for (size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(place_of(next[i]), places[i]) << i;
+    EXPECT_EQ(next[i].to_vector<float>(), std::vector<float>(4 * (6 + i % 3), 1.5f));
+  }
+}
+
 TEST(CudaDonation, WhatSomebodyHoldsIsNotOverwritten) {
   Device& gpu = emulated_device();
   const auto f = jit([](const Array& x) { return 2.0f * x + 1.0f; });

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "spruce/core/graph/build.h"
@@ -20,6 +21,11 @@ namespace {
 constexpr int32_t kEnd = std::numeric_limits<int32_t>::max();
 // Of what a call takes if nothing is donated, for which the plain arrangement is the better one.
 constexpr double kWorthDonors = 0.95;
+// A call looks at each of them, so that all pairs of a step of many leaves would be too many.
+constexpr size_t kMostOtherDonors = 8;
+// Of an output and an operand of one equation, before only successors are donors: loops over
+// thousands of leaves.
+constexpr size_t kMostPairs = size_t{1} << 20;
 
 /// A primitive that has no kernel but calls public operations: on arrays of its own.
 class CallKernel final : public PreparedKernel {
@@ -212,46 +218,74 @@ class Plan::Builder {
     arrangement_ = std::move(a);
   }
 
-  /// True if output k of equation n may stand in the place of storage s, which is among its inputs.
-  bool fits(size_t n, size_t k, int32_t s) {
+  // The operands of an equation that stand in one storage.
+  struct Operands {
+    int32_t storage;
+    size_t first;  // the others are found by next_
+  };
+
+  // Those of equation n, in the order of the first of each.
+  std::vector<Operands> operands(size_t n) {
+    std::vector<Operands> out;
+    next_.assign(g_.equations[n].inputs.size(), 0);
+    latest_.resize(storages_.size(), 0);
+    for (size_t i = 0; i < next_.size(); ++i) {
+      const int32_t s = root_of_input(n, i);
+      size_t& latest = latest_[static_cast<size_t>(s)];  // its operand, counted from one
+      if (latest == 0)
+        out.push_back({s, i});
+      else
+        next_[latest - 1] = i;
+      latest = i + 1;
+    }
+    for (const Operands& o : out) latest_[static_cast<size_t>(o.storage)] = 0;
+    return out;
+  }
+
+  // True if output k of equation n may stand in the place of these operands.
+  bool fits(size_t n, size_t k, const Operands& operands) const {
     const Equation& e = g_.equations[n];
     const Aval& out = g_.avals[at(e.outputs[k])];
     if (layouts_.result(e.outputs[k]) != nullptr) return false;
-    for (size_t i = 0; i < e.inputs.size(); ++i) {
-      if (root_of_input(n, i) != s) continue;
+    size_t i = operands.first;
+    do {
       const Aval& in = g_.avals[at(e.inputs[i])];
       if (in.bytes() != out.bytes() || layouts_.input(n, i) != nullptr) return false;
       if (kernels_[n] != nullptr ? !kernels_[n]->in_place(i, k)
                                  : !e.primitive->in_place || !(in.shape == out.shape))
         return false;
-    }
+      i = next_[i];
+    } while (i != 0);
     return true;
-  }
-
-  bool is_output(size_t n, int32_t s) {
-    const std::vector<ValueId>& out = g_.equations[n].outputs;
-    return std::any_of(out.begin(), out.end(), [&](ValueId v) { return root(of_[at(v)]) == s; });
   }
 
   void share_in_place() {
     for (size_t n = 0; n < count(); ++n) {
       if (!runs(n)) continue;
       const Equation& e = g_.equations[n];
+      const auto dies = [&](const Operands& o) {
+        const Storage& t = storages_[static_cast<size_t>(o.storage)];
+        return t.where == Where::kTemporary && t.last == static_cast<int32_t>(n);
+      };
+      std::vector<Operands> dying = operands(n);
+      std::erase_if(dying, [&](const Operands& o) { return !dies(o); });
+      if (dying.empty()) continue;
+      std::set<int32_t> outputs;
+      for (const ValueId v : e.outputs) outputs.insert(root(of_[at(v)]));
+      std::erase_if(dying, [&](const Operands& o) { return outputs.count(o.storage) > 0; });
       for (size_t k = 0; k < e.outputs.size(); ++k) {
         const int32_t own = of_[at(e.outputs[k])];
         Storage& s = storages_[static_cast<size_t>(own)];
         if (s.bytes == 0 || donated(s)) continue;
-        for (size_t i = 0; i < e.inputs.size(); ++i) {
-          const int32_t from = root_of_input(n, i);
-          Storage& t = storages_[static_cast<size_t>(from)];
-          if (t.where != Where::kTemporary || t.last != static_cast<int32_t>(n) ||
-              bytes_of(e.inputs[i]) != s.bytes || is_output(n, from) || !fits(n, k, from))
-            continue;
-          s.first = t.first;
-          s.last = std::max(s.last, t.last);
-          t.merged = own;
-          break;
-        }
+        const auto found = std::find_if(dying.begin(), dying.end(), [&](const Operands& o) {
+          return bytes_of(e.inputs[o.first]) == s.bytes && fits(n, k, o);
+        });
+        if (found == dying.end()) continue;
+        Storage& t = storages_[static_cast<size_t>(found->storage)];
+        s.first = t.first;
+        s.last = std::max(s.last, t.last);
+        t.merged = own;
+        dying.erase(found);
       }
     }
   }
@@ -263,16 +297,6 @@ class Plan::Builder {
     plan_.results_[k].donor = static_cast<int64_t>(input);
     taken_[input] = 1;
   }
-  // The first one, unless the output is the successor of another.
-  void give_one_of(size_t k, std::vector<int64_t> inputs) {
-    const auto same =
-        std::find(inputs.begin(), inputs.end(), static_cast<int64_t>(first_state_ + k));
-    const auto donor = same == inputs.end() ? inputs.begin() : same;
-    give(k, static_cast<size_t>(*donor));
-    inputs.erase(donor);
-    plan_.results_[k].other_donors = std::move(inputs);
-  }
-
   // The outputs without a donor by the step that first writes to their memory.
   std::vector<std::vector<size_t>> beginnings() {
     std::vector<std::vector<size_t>> begins(count());
@@ -292,25 +316,48 @@ class Plan::Builder {
     bool any = false;
     const std::vector<std::vector<size_t>> begins = beginnings();
     for (size_t n = 0; n < count(); ++n) {
+      if (begins[n].empty()) continue;
       const Equation& e = g_.equations[n];
+      const auto is_free = [&](const Operands& o) {
+        const Storage& t = storages_[static_cast<size_t>(o.storage)];
+        return t.where == Where::kInput && !taken_[t.index] && t.last == static_cast<int32_t>(n);
+      };
+      std::vector<Operands> free = operands(n);
+      std::erase_if(free, [&](const Operands& o) { return !is_free(o); });
+      std::map<int32_t, size_t> places;  // of the outputs, by storage
+      for (size_t p = 0; p < e.outputs.size(); ++p) places.emplace(root(of_[at(e.outputs[p])]), p);
+      size_t left = kMostPairs;
       for (const size_t k : begins[n]) {
-        const int32_t own = root(of_[at(g_.outputs[k])]);
-        size_t place = 0;
-        while (place < e.outputs.size() && root(of_[at(e.outputs[place])]) != own) ++place;
-        std::vector<int64_t> inputs;
-        for (size_t i = 0; i < e.inputs.size(); ++i) {
-          const int32_t from = root_of_input(n, i);
-          const Storage& t = storages_[static_cast<size_t>(from)];
-          if (t.where == Where::kInput && !taken_[t.index] && t.last == static_cast<int32_t>(n) &&
-              place < e.outputs.size() && fits(n, place, from))
-            inputs.push_back(static_cast<int64_t>(t.index));
-        }
-        if (inputs.empty()) continue;
-        give_one_of(k, std::move(inputs));
-        any = true;
+        const auto place = places.find(root(of_[at(g_.outputs[k])]));
+        if (place != places.end() && give_one_of(free, n, place->second, k, left)) any = true;
       }
     }
     return any;
+  }
+
+  // Output k of the graph, output `place` of equation n, gets the memory of one of these operands:
+  // of the first that fits, unless it is the successor of another. `left` pairs may be looked at.
+  bool give_one_of(std::vector<Operands>& free, size_t n, size_t place, size_t k, size_t& left) {
+    const auto input = [&](const Operands& o) {
+      return storages_[static_cast<size_t>(o.storage)].index;
+    };
+    const auto same = std::find_if(free.begin(), free.end(),
+                                   [&](const Operands& o) { return input(o) == first_state_ + k; });
+    auto donor = same != free.end() && fits(n, place, *same) ? same : free.end();
+    std::vector<int64_t> others;
+    for (auto o = free.begin(); o != free.end() && others.size() < kMostOtherDonors && left > 0;
+         ++o, --left) {
+      if (o == donor || !fits(n, place, *o)) continue;
+      if (donor == free.end())
+        donor = o;
+      else
+        others.push_back(static_cast<int64_t>(input(*o)));
+    }
+    if (donor == free.end()) return false;
+    give(k, input(*donor));
+    plan_.results_[k].other_donors = std::move(others);
+    free.erase(donor);
+    return true;
   }
 
   // Or that of an input which has been read for the last time before.
@@ -449,6 +496,8 @@ class Plan::Builder {
   std::vector<int32_t> of_;     // the storage of each value
   std::vector<size_t> copies_;  // outputs that are copied at the end
   std::vector<uint8_t> taken_;  // by input: it is a donor
+  std::vector<size_t> next_;    // by operand of operands(n): the next in its storage, or 0
+  std::vector<size_t> latest_;  // what operands() works with: 0 for each storage
   Arrangement arrangement_;
 };
 

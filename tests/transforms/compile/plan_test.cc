@@ -8,6 +8,8 @@
 
 #include "spruce/core/graph/memory_plan.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/transforms/compile/jit.h"
 
 namespace spruce::internal {
 namespace plan_test {
@@ -197,6 +199,27 @@ TEST(Plan, UpdatesTakeTheMemoryOfWhatTheyReplace) {
 })"));
   EXPECT_EQ(plan.results()[0].donor, 1);
   EXPECT_EQ(plan.temporary_bytes(), 64u * 64 * 4);
+}
+
+// Output k takes the memory of input 1 + k, and what a call may take in its stead is a short list:
+// a step of thousands of parameters has as many outputs as inputs that would fit each of them.
+TEST(Plan, StepsOfManyLeavesGiveEachItsOwnMemory) {
+  constexpr size_t kLeaves = 600;
+  const auto step = jit([](const std::vector<Array>& p, const std::vector<Array>& g) {
+    std::vector<Array> out;
+    for (size_t i = 0; i < p.size(); ++i) out.push_back(p[i] - g[i]);
+    return out;
+  });
+  const std::vector<Array> leaves(kLeaves, ones({4}));
+  const Plan plan(step.lower(leaves, leaves).compiled_graph());
+  ASSERT_EQ(plan.results().size(), kLeaves);
+  size_t others = 0;
+  for (size_t k = 0; k < kLeaves; ++k) {
+    EXPECT_EQ(plan.results()[k].donor, static_cast<int64_t>(k));
+    EXPECT_LE(plan.results()[k].other_donors.size(), 8u);
+    others += plan.results()[k].other_donors.size();
+  }
+  EXPECT_GT(others, kLeaves);
 }
 
 TEST(Plan, GivesAnInputsMemoryOnlyAfterItsLastUse) {
