@@ -6,10 +6,10 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "spruce/core/graph/build.h"
+#include "spruce/core/graph/donors.h"
 #include "spruce/core/graph/memory_plan.h"
 #include "spruce/core/interpreter.h"
 #include "spruce/core/rules/shape.h"
@@ -21,11 +21,6 @@ namespace {
 constexpr int32_t kEnd = std::numeric_limits<int32_t>::max();
 // Of what a call takes if nothing is donated, for which the plain arrangement is the better one.
 constexpr double kWorthDonors = 0.95;
-// A call looks at each of them, so that all pairs of a step of many leaves would be too many.
-constexpr size_t kMostOtherDonors = 8;
-// Of an output and an operand of one equation, before only successors are donors: loops over
-// thousands of leaves.
-constexpr size_t kMostPairs = size_t{1} << 20;
 
 /// A primitive that has no kernel but calls public operations: on arrays of its own.
 class CallKernel final : public PreparedKernel {
@@ -201,11 +196,20 @@ class Plan::Builder {
   std::optional<Arrangement> arranged(bool donors_first) {
     const std::vector<Storage> storages = storages_;
     const std::vector<Result> results = plan_.results_;
-    taken_.assign(g_.inputs.size(), 0);
-    if (donors_first && !donate_in_place()) return std::nullopt;
-    share_in_place();
-    donate_in_place();
-    donate_dead_inputs();
+    Donors donors(
+        g_, first_state_, [this](size_t n, size_t i) { return graph_input_at(n, i); },
+        [this](size_t n, size_t i, size_t k) { return in_place(n, i, k); });
+    for (size_t i = 0; i < g_.inputs.size(); ++i) {
+      if (storage(g_.inputs[i]).last == kEnd) donors.keep(i);
+    }
+    if (donors_first && !donors.give_in_place(own_results())) return std::nullopt;
+    share_in_place(donors);
+    donors.give_in_place(own_results());
+    donors.give_dead(own_results());
+    for (size_t k = 0; k < plan_.results_.size(); ++k) {
+      plan_.results_[k].donor = donors.donor(k);
+      plan_.results_[k].other_donors = donors.others(k);
+    }
     Arrangement a = arrangement();
     a.storages = std::exchange(storages_, storages);
     a.results = std::exchange(plan_.results_, results);
@@ -218,70 +222,55 @@ class Plan::Builder {
     arrangement_ = std::move(a);
   }
 
-  // The operands of an equation that stand in one storage.
-  struct Operands {
-    int32_t storage;
-    size_t first;  // the others are found by next_
-  };
+  int64_t graph_input_at(size_t n, size_t i) {
+    if (!layouts_.runs(n)) return -1;
+    const Storage& s = storage(base_of_input(n, i));
+    return s.where == Where::kInput ? static_cast<int64_t>(s.index) : -1;
+  }
 
-  // Those of equation n, in the order of the first of each.
-  std::vector<Operands> operands(size_t n) {
-    std::vector<Operands> out;
-    next_.assign(g_.equations[n].inputs.size(), 0);
-    latest_.resize(storages_.size(), 0);
-    for (size_t i = 0; i < next_.size(); ++i) {
+  // True if output k of equation n may be written over its operand i.
+  bool in_place(size_t n, size_t i, size_t k) const {
+    const Equation& e = g_.equations[n];
+    const Aval &in = g_.avals[at(e.inputs[i])], &out = g_.avals[at(e.outputs[k])];
+    if (in.bytes() != out.bytes() || layouts_.input(n, i) != nullptr ||
+        layouts_.result(e.outputs[k]) != nullptr)
+      return false;
+    return kernels_[n] != nullptr ? kernels_[n]->in_place(i, k)
+                                  : e.primitive->in_place && in.shape == out.shape;
+  }
+
+  // The temporaries that equation n reads last and none of its outputs stand in, by the operands
+  // that do.
+  std::map<int32_t, std::vector<size_t>> dying_temporaries(size_t n) {
+    const Equation& e = g_.equations[n];
+    std::map<int32_t, std::vector<size_t>> out;
+    for (size_t i = 0; i < e.inputs.size(); ++i) {
       const int32_t s = root_of_input(n, i);
-      size_t& latest = latest_[static_cast<size_t>(s)];  // its operand, counted from one
-      if (latest == 0)
-        out.push_back({s, i});
-      else
-        next_[latest - 1] = i;
-      latest = i + 1;
+      const Storage& t = storages_[static_cast<size_t>(s)];
+      if (t.where == Where::kTemporary && t.last == static_cast<int32_t>(n)) out[s].push_back(i);
     }
-    for (const Operands& o : out) latest_[static_cast<size_t>(o.storage)] = 0;
+    if (out.empty()) return out;
+    for (const ValueId v : e.outputs) out.erase(root(of_[at(v)]));
     return out;
   }
 
-  // True if output k of equation n may stand in the place of these operands.
-  bool fits(size_t n, size_t k, const Operands& operands) const {
-    const Equation& e = g_.equations[n];
-    const Aval& out = g_.avals[at(e.outputs[k])];
-    if (layouts_.result(e.outputs[k]) != nullptr) return false;
-    size_t i = operands.first;
-    do {
-      const Aval& in = g_.avals[at(e.inputs[i])];
-      if (in.bytes() != out.bytes() || layouts_.input(n, i) != nullptr) return false;
-      if (kernels_[n] != nullptr ? !kernels_[n]->in_place(i, k)
-                                 : !e.primitive->in_place || !(in.shape == out.shape))
-        return false;
-      i = next_[i];
-    } while (i != 0);
-    return true;
-  }
-
-  void share_in_place() {
+  // Outputs without a donor are computed in place of temporaries that die.
+  void share_in_place(const Donors& donors) {
     for (size_t n = 0; n < count(); ++n) {
       if (!runs(n)) continue;
-      const Equation& e = g_.equations[n];
-      const auto dies = [&](const Operands& o) {
-        const Storage& t = storages_[static_cast<size_t>(o.storage)];
-        return t.where == Where::kTemporary && t.last == static_cast<int32_t>(n);
-      };
-      std::vector<Operands> dying = operands(n);
-      std::erase_if(dying, [&](const Operands& o) { return !dies(o); });
-      if (dying.empty()) continue;
-      std::set<int32_t> outputs;
-      for (const ValueId v : e.outputs) outputs.insert(root(of_[at(v)]));
-      std::erase_if(dying, [&](const Operands& o) { return outputs.count(o.storage) > 0; });
-      for (size_t k = 0; k < e.outputs.size(); ++k) {
-        const int32_t own = of_[at(e.outputs[k])];
+      std::map<int32_t, std::vector<size_t>> dying = dying_temporaries(n);
+      const std::vector<ValueId>& outputs = g_.equations[n].outputs;
+      for (size_t k = 0; k < outputs.size() && !dying.empty(); ++k) {
+        const int32_t own = of_[at(outputs[k])];
         Storage& s = storages_[static_cast<size_t>(own)];
-        if (s.bytes == 0 || donated(s)) continue;
-        const auto found = std::find_if(dying.begin(), dying.end(), [&](const Operands& o) {
-          return bytes_of(e.inputs[o.first]) == s.bytes && fits(n, k, o);
+        if (s.bytes == 0 || (s.where == Where::kOutput && donors.donor(s.index) >= 0)) continue;
+        const auto fits = [&](size_t i) { return in_place(n, i, k); };
+        const auto found = std::find_if(dying.begin(), dying.end(), [&](const auto& t) {
+          return bytes_of(g_.equations[n].inputs[t.second[0]]) == s.bytes &&
+                 std::all_of(t.second.begin(), t.second.end(), fits);
         });
         if (found == dying.end()) continue;
-        Storage& t = storages_[static_cast<size_t>(found->storage)];
+        Storage& t = storages_[static_cast<size_t>(found->first)];
         s.first = t.first;
         s.last = std::max(s.last, t.last);
         t.merged = own;
@@ -290,95 +279,28 @@ class Plan::Builder {
     }
   }
 
-  bool donated(const Storage& s) const {
-    return s.where == Where::kOutput && plan_.results_[s.index].donor >= 0;
-  }
-  void give(size_t k, size_t input) {
-    plan_.results_[k].donor = static_cast<int64_t>(input);
-    taken_[input] = 1;
-  }
-  // The outputs without a donor by the step that first writes to their memory.
-  std::vector<std::vector<size_t>> beginnings() {
-    std::vector<std::vector<size_t>> begins(count());
+  // In the order of the steps that first write to them.
+  std::vector<OwnResult> own_results() {
+    std::vector<int64_t> writer(storages_.size(), -1);  // output of that step
+    for (size_t n = 0; n < count(); ++n) {
+      if (!layouts_.runs(n)) continue;
+      const std::vector<ValueId>& outputs = g_.equations[n].outputs;
+      for (size_t k = outputs.size(); k-- > 0;) {
+        const auto s = static_cast<size_t>(root(of_[at(outputs[k])]));
+        if (storages_[s].first == static_cast<int32_t>(n)) writer[s] = static_cast<int64_t>(k);
+      }
+    }
+    std::vector<OwnResult> out;
     for (size_t k = 0; k < g_.outputs.size(); ++k) {
-      const Result& r = plan_.results_[k];
-      if (r.from != Result::From::kOwn || r.donor >= 0) continue;
-      const Storage& s = storage(g_.outputs[k]);
-      if (s.where == Where::kOutput && s.index == k && s.bytes > 0 && s.first >= 0)
-        begins[static_cast<size_t>(s.first)].push_back(k);
+      const auto s = static_cast<size_t>(root(of_[at(g_.outputs[k])]));
+      const Storage& t = storages_[s];
+      if (plan_.results_[k].from == Result::From::kOwn && t.where == Where::kOutput &&
+          t.index == k && t.bytes > 0 && t.first >= 0)
+        out.push_back({k, static_cast<int64_t>(t.bytes), t.first, writer[s]});
     }
-    return begins;
-  }
-
-  // An output may have the memory of an input that the equation which first writes to it reads for
-  // the last time, and in place. True if one has.
-  bool donate_in_place() {
-    bool any = false;
-    const std::vector<std::vector<size_t>> begins = beginnings();
-    for (size_t n = 0; n < count(); ++n) {
-      if (begins[n].empty()) continue;
-      const Equation& e = g_.equations[n];
-      const auto is_free = [&](const Operands& o) {
-        const Storage& t = storages_[static_cast<size_t>(o.storage)];
-        return t.where == Where::kInput && !taken_[t.index] && t.last == static_cast<int32_t>(n);
-      };
-      std::vector<Operands> free = operands(n);
-      std::erase_if(free, [&](const Operands& o) { return !is_free(o); });
-      std::map<int32_t, size_t> places;  // of the outputs, by storage
-      for (size_t p = 0; p < e.outputs.size(); ++p) places.emplace(root(of_[at(e.outputs[p])]), p);
-      size_t left = kMostPairs;
-      for (const size_t k : begins[n]) {
-        const auto place = places.find(root(of_[at(g_.outputs[k])]));
-        if (place != places.end() && give_one_of(free, n, place->second, k, left)) any = true;
-      }
-    }
-    return any;
-  }
-
-  // Output k of the graph, output `place` of equation n, gets the memory of one of these operands:
-  // of the first that fits, unless it is the successor of another. `left` pairs may be looked at.
-  bool give_one_of(std::vector<Operands>& free, size_t n, size_t place, size_t k, size_t& left) {
-    const auto input = [&](const Operands& o) {
-      return storages_[static_cast<size_t>(o.storage)].index;
-    };
-    const auto same = std::find_if(free.begin(), free.end(),
-                                   [&](const Operands& o) { return input(o) == first_state_ + k; });
-    auto donor = same != free.end() && fits(n, place, *same) ? same : free.end();
-    std::vector<int64_t> others;
-    for (auto o = free.begin(); o != free.end() && others.size() < kMostOtherDonors && left > 0;
-         ++o, --left) {
-      if (o == donor || !fits(n, place, *o)) continue;
-      if (donor == free.end())
-        donor = o;
-      else
-        others.push_back(static_cast<int64_t>(input(*o)));
-    }
-    if (donor == free.end()) return false;
-    give(k, input(*donor));
-    plan_.results_[k].other_donors = std::move(others);
-    free.erase(donor);
-    return true;
-  }
-
-  // Or that of an input which has been read for the last time before.
-  void donate_dead_inputs() {
-    const std::vector<std::vector<size_t>> begins = beginnings();
-    std::vector<std::vector<size_t>> free_by_step(count() + 1);
-    for (size_t i = 0; i < g_.inputs.size(); ++i) {
-      const Storage& t = storage(g_.inputs[i]);
-      if (!taken_[i] && t.last < static_cast<int32_t>(count()))
-        free_by_step[static_cast<size_t>(t.last + 1)].push_back(i);
-    }
-    std::multimap<size_t, size_t> free;  // bytes -> input
-    for (size_t n = 0; n < count(); ++n) {
-      for (const size_t i : free_by_step[n]) free.emplace(storage(g_.inputs[i]).bytes, i);
-      for (const size_t k : begins[n]) {
-        const auto found = free.find(storage(g_.outputs[k]).bytes);
-        if (found == free.end()) continue;
-        give(k, found->second);
-        free.erase(found);
-      }
-    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const OwnResult& a, const OwnResult& b) { return a.step < b.step; });
+    return out;
   }
 
   // Places for the storages as they are now.
@@ -495,9 +417,6 @@ class Plan::Builder {
   std::vector<Storage> storages_;
   std::vector<int32_t> of_;     // the storage of each value
   std::vector<size_t> copies_;  // outputs that are copied at the end
-  std::vector<uint8_t> taken_;  // by input: it is a donor
-  std::vector<size_t> next_;    // by operand of operands(n): the next in its storage, or 0
-  std::vector<size_t> latest_;  // what operands() works with: 0 for each storage
   Arrangement arrangement_;
 };
 
