@@ -270,9 +270,11 @@ void NestBuilder::add_step(Step step, std::vector<Entry> entries) {
   n_.steps_.push_back(std::move(step));
 }
 
-std::optional<int32_t> NestBuilder::known_integer(const Entry& e, Dtype dtype, bool scalar) {
-  if (!scalar || e.base != Entry::Base::kConstant || dtype != Dtype::kInt32) return {};
-  int32_t value;
+std::optional<uint32_t> NestBuilder::known_bits(const Entry& e, Dtype dtype, bool scalar) {
+  if (!scalar || e.base != Entry::Base::kConstant ||
+      (dtype != Dtype::kInt32 && dtype != Dtype::kFloat32))
+    return {};
+  uint32_t value;
   std::memcpy(&value, static_cast<const char*>(e.data) + e.offset, sizeof value);
   return value;
 }
@@ -291,7 +293,7 @@ int NestBuilder::use(Draft& d, ValueId v) {
     scalar = along >= 0 && !has(s_.depends(v), along);
     from = place(v);
   }
-  d.stage.inputs.push_back({dtype(v), scalar, 0, known_integer(from, dtype(v), scalar)});
+  d.stage.inputs.push_back({dtype(v), scalar, 0, known_bits(from, dtype(v), scalar)});
   d.in.push_back(std::move(from));
   return d.values[v] = -static_cast<int>(d.stage.inputs.size());
 }

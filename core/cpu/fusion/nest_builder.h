@@ -89,7 +89,7 @@ class NestBuilder {
     }
   };
   int use(Draft& d, ValueId v);
-  static std::optional<int32_t> known_integer(const Entry& e, Dtype dtype, bool scalar);
+  static std::optional<uint32_t> known_bits(const Entry& e, Dtype dtype, bool scalar);
   int use_whole(Draft& d, ValueId v);
   int apply(Draft& d, int e);
   void reduce(Draft& d, int e);

@@ -21,8 +21,8 @@ struct Stage {
     Dtype dtype;
     bool scalar = false;  // one element stands for the whole run
     int64_t whole = 0;    // elements of an array that gathers read; 0 for others. Scalar too
-    // A scalar that is always the same, where that is worth knowing: an integer of 32 bits.
-    std::optional<int32_t> known = {};
+    // The bits of a scalar that is always the same, where that is worth knowing: i32 and f32.
+    std::optional<uint32_t> known = {};
   };
   struct Op {
     const Primitive* p;  // PrimitiveKind::kElementwise, one output, or gather of a whole input

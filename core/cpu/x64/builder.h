@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/x64/few_values.h"
 #include "spruce/core/cpu/x64/program.h"
 
 namespace spruce::cpu::x64 {
@@ -57,6 +58,7 @@ class Builder {
   void rewind(size_t mark) {
     p_.insts.resize(mark);
     for (int& made : made_) made = made < static_cast<int>(mark) ? made : -1;
+    few_.rewind(static_cast<int>(mark));
   }
   V v(int id) { return {this, id}; }
   M m(int id) { return {this, id}; }
@@ -85,6 +87,8 @@ class Builder {
     if (c != Constant::uniform(c.words[0], false)) return {};
     return c.words[0];
   }
+  /// What instructions of 32 bits can be.
+  FewValues& few() { return few_; }
   V sign_bit() { return bits(wide_ ? uint64_t{1} << 63 : uint64_t{1} << 31); }
 
  private:
@@ -92,6 +96,7 @@ class Builder {
   IsaLevel level_;
   bool wide_ = false;
   std::vector<int> made_;  // the instruction of each constant
+  FewValues few_;
 };
 
 inline V make(Op op, V a, V b, int imm = 0) { return a.b->v(a.b->add(op, a.id, b.id, -1, imm)); }

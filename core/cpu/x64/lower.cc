@@ -172,13 +172,13 @@ class Nodes {
     const auto x = [&](size_t i) { return v(n.in[i]); };
     switch (n.op) {
       case ScalarOp::kAdd:
-        return (x(0) + x(1)).id;
+        return noted(n.op, x(0), x(1), x(0) + x(1));
       case ScalarOp::kSub:
-        return (x(0) - x(1)).id;
+        return noted(n.op, x(0), x(1), x(0) - x(1));
       case ScalarOp::kMul:
-        return (x(0) * x(1)).id;
+        return noted(n.op, x(0), x(1), x(0) * x(1));
       case ScalarOp::kDiv:
-        return (x(0) / x(1)).id;
+        return noted(n.op, x(0), x(1), quotient(x(0), x(1)));
       case ScalarOp::kFma:
         return fma(x(0), x(1), x(2)).id;
       case ScalarOp::kScale:
@@ -207,6 +207,20 @@ class Nodes {
       default:
         return kUnknown;
     }
+  }
+
+  int noted(ScalarOp op, V a, V b, V result) {
+    if (!b_.wide()) b_.few().set_result(op, a.id, b.id, result.id);
+    return result.id;
+  }
+
+  // Divisions take as long as ten products.
+  V quotient(V a, V b) {
+    const std::optional<float> by =
+        b_.wide() ? std::nullopt : b_.few().divisor_by_product(a.id, b.id);
+    if (!by) return a / b;
+    const V reciprocal = b_.c(1.0f / *by), near = a * reciprocal;
+    return fma(fma(near, b_.c(-*by), a), reciprocal, near);
   }
 
   int of_integers(const Node& n) {
@@ -409,7 +423,11 @@ class Nodes {
     }
     if (is_int(from) && to == Dtype::kFloat32) {
       const auto function = from == Dtype::kInt32 ? from_int : from_unsigned;
-      if (!is_half(n.dtype)) return function(x).id;
+      if (!is_half(n.dtype)) {
+        const int made = function(x).id;
+        if (is_byte(p_.dtype(n.in[0]))) b_.few().set_byte(made, p_.dtype(n.in[0]));
+        return made;
+      }
       return round_to(n.dtype, integers_to_odd(x, function)).id;
     }
     if (from == Dtype::kFloat32 && to == Dtype::kInt32) return saturated(x).id;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -87,8 +88,11 @@ class Lowering {
     if (values_[at] < 0) {
       builder_.set_wide(made_.wide);
       const Stage::Input& in = stage_.inputs[at];
-      values_[at] = in.known ? builder_.bits(static_cast<uint32_t>(*in.known)).id
-                             : builder_.add(Op::kInput, -1, -1, -1, 0, v);
+      const bool is_bits = in.known && in.dtype == Dtype::kInt32;
+      values_[at] =
+          is_bits ? builder_.bits(*in.known).id : builder_.add(Op::kInput, -1, -1, -1, 0, v);
+      if (in.known && !is_bits)
+        builder_.few().set_constant(values_[at], std::bit_cast<float>(*in.known));
       if (!stage_.inputs[at].scalar) --loads_left_;
       pending_.push_back(v);
       flush();

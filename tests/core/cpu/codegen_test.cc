@@ -121,63 +121,6 @@ TEST(Codegen, GivesTheBitsOfEachPrimitivesKernel) {
   }
 }
 
-TEST(Codegen, DividesIntegersAtTheEndsOfTheirRanges) {
-  const uint32_t ends[] = {0,          1,           2,          3,          7,          1000,
-                           0x7ffffffe, 0x7fffffffu, 0x80000000, 0x80000001, 0xfffffff9, 0xfffffffe,
-                           0xffffffff, 0xaaaaaaaa,  0x55555555, 0x10001};
-  const size_t count = std::size(ends);
-  Bytes a(count * count * 4), b(count * count * 4);
-  for (size_t i = 0; i < count * count; ++i) {
-    std::memcpy(a.data() + 4 * i, &ends[i / count], 4);
-    std::memcpy(b.data() + 4 * i, &ends[i % count], 4);
-  }
-  for (const IsaLevel level : levels()) {
-    for (const Dtype d : {Dtype::kInt32, Dtype::kUint32}) {
-      for (const char* op : {"div", "rem"}) {
-        Stage stage;
-        stage.inputs = {{d}, {d}};
-        stage.ops.push_back({&primitive(op), {}, {0, 1}, d});
-        stage.outputs.push_back({2});
-        expect_stage(stage, level, {a, b}, static_cast<int64_t>(count * count),
-                     std::string(op) + " of " + std::string(name(d)));
-      }
-    }
-  }
-}
-
-TEST(Codegen, DividesByKnownIntegers) {
-  const int32_t lowest = std::numeric_limits<int32_t>::min();
-  std::vector<int32_t> divisors = {lowest, lowest + 1, 0x40000000, 0x7fffffff, 0x7ffffffe,
-                                   65536,  65537,      641,        1000000007};
-  for (int32_t d = -40; d <= 40; ++d) divisors.push_back(d);
-  std::vector<int32_t> a = {lowest, lowest + 1, lowest + 2, 0x7fffffff, 0x7ffffffe, 0, 1, -1};
-  std::mt19937 random(6);
-  for (int i = 0; i < 300; ++i) a.push_back(static_cast<int32_t>(random()) >> random() % 31);
-  for (const IsaLevel level : levels()) {
-    for (const int32_t d : divisors) {
-      std::vector<int32_t> x = a;  // and the numbers about multiples
-      for (int k = -60; k < 60; ++k) {
-        const uint32_t multiple =
-            static_cast<uint32_t>(d) * static_cast<uint32_t>(k % 2 == 0 ? k : k * 715827);
-        for (uint32_t near = 0; near < 3; ++near)
-          x.push_back(static_cast<int32_t>(multiple + near - 1));
-      }
-      Bytes bytes(x.size() * 4), by(4);
-      std::memcpy(bytes.data(), x.data(), bytes.size());
-      std::memcpy(by.data(), &d, 4);
-      for (const char* op : {"div", "rem"}) {
-        Stage stage;
-        stage.inputs = {{Dtype::kInt32}, {Dtype::kInt32, true, 0, d}};
-        stage.ops.push_back({&primitive(op), {}, {0, 1}, Dtype::kInt32});
-        stage.outputs.push_back({2});
-        expect_stage(stage, level, {bytes, by}, static_cast<int64_t>(x.size()),
-                     std::string(op) + " by " + std::to_string(d));
-        if (HasFatalFailure()) return;
-      }
-    }
-  }
-}
-
 // Quotients up to the largest: vectors compute those whose integers have a place, a call the rest.
 template <class T>
 void expect_remainders(Dtype dtype) {
