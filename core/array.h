@@ -147,6 +147,11 @@ class Array {
   /// The same elements with another shape; one size may be -1. Shares the memory. Throws
   /// ShapeError.
   Array reshape(const Shape& shape, Loc loc = Loc::current()) const;
+  /// Sizes without braces are refused.
+  template <std::integral N, class... More>
+  Array reshape(N, const More&...) const {
+    return internal::refused_sizes<Array, N>();
+  }
   /// The elements converted to `dtype`.
   Array astype(Dtype dtype, Loc loc = Loc::current()) const;
 

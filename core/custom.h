@@ -11,6 +11,12 @@
 
 namespace spruce {
 
+/// What graphs and messages say of functions with a rule of their own.
+struct RuleKind {
+  const char* name;    ///< "custom_jvp", "custom_vjp", "custom_root"
+  const char* advice;  ///< how they get at a traced value, which they must not capture
+};
+
 /// A function of flat arrays that brings its own derivative. All methods run under the current
 /// interpreter.
 class CustomFunction {
@@ -26,8 +32,8 @@ class CustomFunction {
   /// returns all outputs in that form.
   virtual std::shared_ptr<const CustomFunction> batch(int64_t size,
                                                       std::vector<bool> batched) const = 0;
-  /// Of the kind of rule, for graphs and messages: "custom_jvp", "custom_vjp".
-  virtual std::string name() const = 0;
+  /// For graphs and messages.
+  virtual const RuleKind& kind() const = 0;
 };
 
 /// Applies it under the current interpreter, which chooses between the function and its rule.

@@ -6,6 +6,7 @@
 
 #include "spruce/core/array_view.h"
 #include "spruce/core/dlpack_form.h"
+#include "spruce/core/ops/function.h"
 
 namespace spruce {
 namespace internal {
@@ -58,7 +59,7 @@ constexpr int32_t kHost = 1, kCudaHost = 3, kRocmHost = 11;
 
 template <class Managed>
 dlpack::Owned<Managed> hand_out(const char* op, const Array& x, bool* copied) {
-  x.aval();  // throws for an undefined array
+  internal::require_defined(op, "x", x);
   const Array host = x.is_tracer() ? Array() : internal::on_host(x);
   if (!host.defined()) {
     throw TracerError(std::string(op) + ": " + x.impl()->describe() + " of type " +

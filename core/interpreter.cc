@@ -288,7 +288,9 @@ std::vector<Array> bind_all(const Primitive& p, std::span<const Array> in, const
 std::vector<Array> bind_custom(const std::shared_ptr<const CustomFunction>& f,
                                std::span<const Array> in) {
   Interpreter* i = Interpreter::current();
-  return i == nullptr ? f->call(in) : i->process_custom(f, in);
+  if (i == nullptr) return f->call(in);
+  const internal::RuleKindScope scope(f->kind(), i);
+  return i->process_custom(f, in);
 }
 
 }  // namespace spruce

@@ -43,6 +43,8 @@ class Interpreter {
 
   /// The innermost one of this thread; null where operations compute at once.
   static Interpreter* current() { return current_; }
+  /// Its id; 0 where operations compute at once.
+  static uint64_t current_id() { return current_ == nullptr ? 0 : current_->id_; }
   /// True if the interpreter with that id is the current one or one outside of it.
   static bool is_running(uint64_t id);
   /// True for values that `this` made.

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "spruce/core/callable.h"
 #include "spruce/core/dtype.h"
 
 namespace spruce {
@@ -160,6 +161,16 @@ class Shape {
 /// A list of axes.
 using Axes = Shape;
 
+namespace internal {
+/// In the place of the result of a call whose sizes stand without braces.
+template <class Result, std::integral N>
+Result refused_sizes() {
+  static_assert(kNever<N>,
+                "spruce: a shape stands in braces: zeros({3, 4}), zeros({3}), x.reshape({2, -1})");
+  return refused<Result>();
+}
+}  // namespace internal
+
 /// "[64,784]".
 std::string to_string(const Shape& shape);
 
@@ -173,7 +184,7 @@ struct Aval {
 
   /// Number of elements.
   int64_t numel() const { return shape.numel(); }
-  /// The dtype of what is made from it and lasts (zeros_like, files, states of optimizers): that
+  /// The dtype of what is made from it and lasts (zeros_like, states of optimizers): that
   /// of a weak f64, a C++ double, is f32.
   Dtype strong_dtype() const { return weak && dtype == Dtype::kFloat64 ? Dtype::kFloat32 : dtype; }
   /// Bytes of the elements.

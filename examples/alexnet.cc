@@ -56,7 +56,7 @@ struct AlexNet : nn::Module {
 int main(int argc, char** argv) {
   const int64_t epochs = number_argument(argc, argv, "--epochs", 20);
   const auto [train, unseen] = load_digits();
-  AlexNet net(sp::Key(0));
+  AlexNet net{sp::Key(0)};
   net.seed(sp::Key(3));  // of dropout
   std::cout << net << "\n";
 

@@ -162,6 +162,34 @@ CompiledModule<M> compile(std::shared_ptr<M> module, Loc loc = Loc::current()) {
   return CompiledModule<M>(internal::Held<M>(std::move(module)));
 }
 
+namespace internal {
+
+/// What a step returns whose loss returns Out: a number as an array, what begins with one as it is.
+template <class Out>
+using StepResult = std::conditional_t<spruce::internal::LossParts<std::decay_t<Out>>::kAux,
+                                      std::decay_t<Out>, Array>;
+
+/// The loss of a step takes the module and the arguments, and returns what a step can return.
+template <class Loss, class Module, class... Args>
+constexpr bool check_step_loss() {
+  constexpr bool takes = std::is_invocable_v<Loss, Module, Args...>;
+  static_assert(takes,
+                "spruce: the loss of compile_step is called as loss(module, args...) with what the "
+                "step is called with, and does not take it; arguments come as const references");
+  if constexpr (takes) {
+    using Out = std::invoke_result_t<Loss, Module, Args...>;
+    constexpr bool ok = std::is_convertible_v<Out, StepResult<Out>>;
+    static_assert(ok,
+                  "spruce: the loss of compile_step returns an Array, or a pair or tuple whose "
+                  "first element is that Array");
+    return ok;
+  } else {
+    return false;
+  }
+}
+
+}  // namespace internal
+
 /// A training step of a module as one compiled function: the loss, its gradient, the optimizer and
 /// the new buffers. Made by compile_step().
 template <class M, class Optimizer, class Loss>
@@ -175,30 +203,44 @@ class CompiledStep {
       : shared_(std::make_shared<Shared>(Shared{
             module, internal::Bound(module.node()), std::move(optimizer), std::move(loss), {}})),
         function_(Trace{shared_}, {.name = "module step"}) {
-    const NamedArrays params =
-        internal::known_trainable("compile_step", ModuleRef(shared_->bound.node()));
-    shared_->made_for = spruce::internal::NamedShapes(params);
-    state_ = shared_->optimizer.init(params);
+    set_state(shared_->optimizer.init(trained()));
   }
 
-  /// One step on these arguments of the loss: what loss(module, args...) gives, before the step.
-  /// The module has new parameters and buffers afterwards, other modules that the loss calls new
-  /// buffers. Throws what the loss throws; nothing is changed then.
+  /// One step on these arguments of the loss: what loss(module, args...) gives, before the step, a
+  /// number, or a pair or tuple that begins with it. The module has new parameters and buffers
+  /// afterwards, other modules that the loss calls new buffers. Throws what the loss throws;
+  /// nothing is changed then.
   template <class... Args>
-  Array operator()(const Args&... args) {
-    internal::Bound& bound = shared_->bound;
-    auto [value, next, keys, state] = bound.with_guests(
-        [&] { return function_(bound.values(), bound.keys(), bound.form(), state_, args...); });
-    bound.keep(next, keys);
-    state_ = std::move(state);
-    return value;
+  auto operator()(const Args&... args) {
+    if constexpr (internal::check_step_loss<Loss&, Argument, const Args&...>()) {
+      internal::Bound& bound = shared_->bound;
+      auto [out, next, keys, state] = bound.with_guests(
+          [&] { return function_(bound.values(), bound.keys(), bound.form(), state_, args...); });
+      bound.keep(next, keys);
+      state_ = std::move(state);
+      return Result<Args...>(std::move(out));
+    } else {
+      return spruce::internal::refused<Array>();
+    }
   }
-  /// The state of the optimizer.
+  /// The state of the optimizer: to be saved, or to go on with.
   const State& state() const { return state_; }
+  /// Goes on from another state, of the present parameters, as optim::Stateful: after a restart, or
+  /// with other hyperparameters. One of the same form does not trace again. Throws DerivativeError
+  /// where the module has no parameters that are trained.
+  void set_state(State state, Loc loc = Loc::current()) {
+    const LocScope at(loc);
+    shared_->made_for = spruce::internal::NamedShapes(trained());
+    state_ = std::move(state);
+  }
   /// How many times the step has been traced.
   int64_t trace_count() const { return function_.trace_count(); }
 
  private:
+  using Argument = decltype(std::declval<const internal::Held<M>&>().get());
+  template <class... Args>
+  using Result = internal::StepResult<std::invoke_result_t<Loss&, Argument, const Args&...>>;
+
   struct Shared {
     internal::Held<M> module;
     internal::Bound bound;
@@ -217,14 +259,16 @@ class CompiledStep {
         internal::Call call(*bound.node());
         bound.bind(call, values, keys);
         internal::bind_some(call, p);
-        Array value = [&] {
+        Result<Args...> out = [&] {
           const internal::CallScope scope(call);
           return shared->loss(shared->module.get(), args...);
         }();
         call.check_guests();
-        return std::pair{std::move(value), std::pair{bound.changed(call), bound.keys_after(call)}};
+        Array value = spruce::internal::LossParts<Result<Args...>>::value(out);
+        return std::pair{std::move(value),
+                         std::tuple{std::move(out), bound.changed(call), bound.keys_after(call)}};
       };
-      const auto [out, grads] = [&] {
+      auto [out, grads] = [&] {
         internal::Call behind(*bound.node());  // of rules for gradients, which run after the loss
         bound.bind(behind, values, keys);
         auto result = [&] {
@@ -238,12 +282,16 @@ class CompiledStep {
       auto [updates, next_state] = shared->made_for.guard("compile_step", params, [&, &by = grads] {
         return shared->optimizer.update(by, state, params);
       });
-      std::vector<Array> next = out.second.first;
+      auto& [result, next, keys_after] = out.second;
       bound.put_updated(params, updates, next);
-      return std::tuple<Array, std::vector<Array>, std::vector<Key>, State>(
-          out.first, std::move(next), out.second.second, std::move(next_state));
+      return std::tuple(std::move(result), std::move(next), std::move(keys_after),
+                        State(std::move(next_state)));
     }
   };
+
+  NamedArrays trained() const {
+    return internal::known_trainable("compile_step", ModuleRef(shared_->bound.node()));
+  }
 
   std::shared_ptr<Shared> shared_;
   Jitted<Trace> function_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "spruce/transforms/control/body/body.h"
+
 namespace spruce::nn {
 
 namespace {
@@ -21,6 +23,14 @@ Key Context::key_at(const char* who, const void* layer, size_t size) {
     throw ValueError(std::string(who) +
                      ": draws random numbers in training, and the context has no key; make it with "
                      "Context{.training = true, .key = key}, or give the Module one by seed(key)");
+  }
+  const uint64_t from = std::max(made_in, key.data().impl()->interpreter);
+  if (const char* loop = spruce::internal::loop_within(from)) {
+    throw ValueError(std::string(who) + ": draws random numbers in the body of " + loop +
+                     ", which runs once for all steps, so that each step would have the same; give "
+                     "each step a key, a slice of split(key, n) or fold_in(key, i), and make a "
+                     "Context of it in the body; one made there of the whole key draws the same "
+                     "in each");
   }
   const std::string path = path_of(layer, size);
   const int64_t use = uses[path]++;
@@ -117,13 +127,25 @@ void Context::update(const Buffer& buffer, const Array& value) {
   updates.push_back({origin(&buffer.value), value, known_as(buffer.value)});
 }
 
+void Context::check_alive(const Update& update, const std::string& path) const {
+  const Array& value = update.value;
+  if (!value.is_tracer() || Interpreter::is_running(value.impl()->interpreter)) return;
+  throw TracerError("Context: the new value of " +
+                    (path.empty() ? "a buffer" : "the buffer '" + path + "'") + " is " +
+                    value.impl()->describe() +
+                    ", which has ended; make the Context inside of it, and let it carry or return "
+                    "the model that updated() gives");
+}
+
 const Array& Context::latest(const Buffer& buffer) const {
   if (updates.empty()) return buffer.value;
   const Array* place = origin(&buffer.value);
   const std::vector<size_t> known = known_as(buffer.value);
   for (size_t k = updates.size(); k-- > 0;) {
     const Update& u = updates[k];
-    if (u.buffer == known && (known.size() == 1 || u.place == place)) return u.value;
+    if (u.buffer != known || (known.size() != 1 && u.place != place)) continue;
+    check_alive(u, known.empty() ? "" : (*buffers)[known[0]].path);
+    return u.value;
   }
   return buffer.value;
 }
@@ -146,6 +168,7 @@ std::vector<Array> Context::successors(const std::vector<internal::BufferPlace>&
     size_t path = here < known && (*buffers)[here].path == b.path ? here : 0;
     while (path < known && (*buffers)[path].path != b.path) ++path;
     out.push_back(*b.place);
+    const Update* last = nullptr;
     for (size_t k = 0; k < updates.size(); ++k) {
       const std::vector<size_t>& which = updates[k].buffer;
       const bool by_path = which.size() == 1 && which[0] == path;
@@ -159,8 +182,11 @@ std::vector<Array> Context::successors(const std::vector<internal::BufferPlace>&
                          " in the one that was called; pass that one");
       }
       found[k] = true;
-      out.back() = updates[k].value;
+      last = &updates[k];
     }
+    if (last == nullptr) continue;
+    check_alive(*last, b.path);
+    out.back() = last->value;
   }
   check_found(found);
   return out;

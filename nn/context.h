@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "spruce/core/interpreter.h"
 #include "spruce/core/random/random.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/nn/layer_places.h"
@@ -72,6 +73,8 @@ struct Context {
   std::optional<std::vector<internal::BufferPlace>> buffers = {};
   bool several = false;                  ///< whether of() was called with several objects
   std::vector<const Array*> known = {};  ///< the buffers of those objects
+  /// Of the library: the transform that it was made in, by the id of the interpreter.
+  uint64_t made_in = Interpreter::current_id();
 
   /// This context, which from now on knows the paths of the layers and buffers in `model`, a tree
   /// that has to live as long as it is called. Of what is no tree, such as an nn::Model, the parts
@@ -89,7 +92,9 @@ struct Context {
   /// A fresh key for `layer`, whose name in errors is `who`: with the path of the layer and the
   /// number k of keys that the path has had before it is fold_in(fold_in(fold_in(key, low), high),
   /// k), where low and high are the halves of the path's FNV-1a hash of 64 bits; fold_in(key, k)
-  /// for the path "". Throws ValueError if there is no key.
+  /// for the path "". Throws ValueError if there is no key, and in the body of a loop that the
+  /// context and its key are from outside of: the body runs once, and each step would draw the
+  /// same.
   template <class L>
   Key next_key(const char* who, const L& layer) {
     return key_at(who, &layer, sizeof(L));
@@ -103,7 +108,8 @@ struct Context {
   /// A copy of the model with the new buffers, found by their paths (see above). Where they are
   /// not known `model` must be the very object that was called, or the parameters of the nn::Model
   /// that was. Throws TreeError if one of the buffers is part neither of it nor of another object
-  /// that of() was called with, or may be one of several, ShapeError where it has another shape.
+  /// that of() was called with, or may be one of several, ShapeError where it has another shape,
+  /// TracerError where a new value is of a loop or another transform that has ended.
   template <class T>
   T updated(const T& model, Loc loc = Loc::current()) const {
     const LocScope at(loc);
@@ -135,6 +141,7 @@ struct Context {
 
  private:
   Key key_at(const char* who, const void* layer, size_t size);
+  void check_alive(const Update& update, const std::string& path) const;
   void look(const void* model);
   std::string path_of(const void* layer, size_t size);
   std::optional<std::string> find(size_t first, size_t end, const void* layer, size_t size);

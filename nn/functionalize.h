@@ -67,7 +67,8 @@ class Apply {
   explicit Apply(internal::Held<M> module) : module_(std::move(module)) {}
 
   /// Throws TreeError where names are missing or unknown, ShapeError where a shape differs from the
-  /// module's, ValueError if the module has ended.
+  /// module's, ValueError if the module has ended, TracerError where a new buffer is a value of a
+  /// loop, branch or other transform within forward, which has ended by then.
   template <class A>
   auto operator()(const NamedArrays& params, const NamedArrays& buffers,
                   const ApplyOptions& options, const A& a, Loc loc = Loc::current()) const {

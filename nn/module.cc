@@ -97,26 +97,7 @@ Array ModuleBase::parameter(const std::string& name, Loc loc) const {
 
 void ModuleBase::update_buffer(const std::string& name, const Array& value, Loc loc) {
   const LocScope at(loc);
-  const internal::Variable& v = *node_->slots[find_slot(name)].variable;
-  if (!v.buffer)
-    throw ValueError("update_buffer: '" + name + "' is a parameter; only buffers change in a call");
-  internal::Call* call = internal::CallScope::current();
-  if (call == nullptr) {
-    throw ValueError("update_buffer: '" + name +
-                     "' is updated outside of a call; do it in forward, or use set_arrays");
-  }
-  if (!call->lists(*node_)) internal::throw_not_registered();
-  const Array& own = call->value(v);
-  if (!(own.shape() == value.shape())) {
-    throw ShapeError("update_buffer: '" + name + "' is " + spruce::to_string(own.aval()) +
-                     ", the new value is " + spruce::to_string(value.aval()));
-  }
-  if (own.dtype() != value.dtype()) {
-    throw DtypeError("update_buffer: '" + name + "' is " + spruce::to_string(own.aval()) +
-                     ", the new value is " + spruce::to_string(value.aval()) +
-                     "; convert it with astype");
-  }
-  call->set(v, value);
+  internal::update_buffer(*node_, node_->slots[find_slot(name)], value);
 }
 
 }  // namespace spruce::nn

@@ -110,7 +110,8 @@ class Module : public ModuleBase {
   /// forward(x), each module and layer in its own mode. Inside of another module's forward it is a
   /// part of that call, and has to be registered there: ValueError where it is not. Throws
   /// TracerError if new running statistics or the next key would be traced values: functionalize()
-  /// hands them out, and takes a key, instead.
+  /// hands them out, and takes a key, instead. In forward a loop or other transform has to carry or
+  /// return them (Stateful::update_buffers); checkpoint does so by itself.
   Array operator()(const Array& x, Loc loc = Loc::current()) { return call_at(loc, x); }
 
   /// Of the library: the call, of a line that is known.

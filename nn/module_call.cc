@@ -19,6 +19,11 @@ std::string name_of(const std::shared_ptr<Node>& root, const Variable& v) {
   return "";
 }
 
+// "'bn.running_mean' of Net".
+std::string describe(const std::shared_ptr<Node>& root, const Variable& v) {
+  return "'" + name_of(root, v) + "' of " + ModuleRef(root).name();
+}
+
 [[noreturn]] void throw_traced(const char* op, const std::string& what, const char* instead) {
   throw TracerError(std::string(op) + ": " + what +
                     " would become a traced value; inside of grad, vmap or jit use "
@@ -32,10 +37,8 @@ void keep(const char* op, const std::vector<Target>& targets, const std::vector<
           const std::vector<std::shared_ptr<Node>>& nodes, const std::vector<Key>& keys) {
   for (size_t i = 0; i < targets.size(); ++i) {
     if (!values[i].is_tracer()) continue;
-    const std::shared_ptr<Node>& module = targets[i].module;
-    throw_traced(op,
-                 "'" + name_of(module, *targets[i].variable) + "' of " + ModuleRef(module).name(),
-                 "hands new buffers out");
+    throw_traced(op, describe(targets[i].module, *targets[i].variable),
+                 "hands new buffers out for the loop to carry or the function to return");
   }
   for (size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].data().is_tracer())
@@ -58,6 +61,7 @@ Call::Call(Node& of_module) : root(&of_module), seen_(structure_version()) {
 Call::Call(Node& of_module, Call* loss) : Call(of_module) {
   loss_ = loss;
   key = loss == nullptr ? of_module.key : loss->guest(of_module).next_key();
+  if (loss != nullptr) begun_in_ = loss->begun_in_;
 }
 
 Call::~Call() = default;
@@ -126,6 +130,7 @@ std::string ModuleScope::type() const {
 
 KeyScope::KeyScope(Call& call, Context& ctx, const Node& node) : call_(call), ctx_(ctx) {
   ctx.key = call.key;
+  ctx.made_in = call.begun_in();
   ctx.keys_used = call.keys_used;
   ctx.uses.swap(call.uses);
   if (ctx.key.data().defined()) ctx.push_name(call.path(node));
@@ -154,8 +159,39 @@ void Call::bind(const Variable& v, const Array& value) { values_[&v] = value; }
 bool Call::changed(const Variable& v) const { return changed_.count(&v) > 0; }
 
 void Call::set(const Variable& v, const Array& value) {
+  if (value.is_tracer() && value.impl()->interpreter > home_) throw_ends_within(v, value);
   values_[&v] = value;
   changed_.insert(&v);
+}
+
+void Call::throw_ends_within(const Variable& v, const Array& value) const {
+  std::shared_ptr<Node> holder = root->shared_from_this();
+  for (const Guest& g : guests) {
+    if (name_of(holder, v).empty()) holder = g.node;
+  }
+  throw TracerError(
+      "Module: " + describe(holder, v) + " would become " + value.impl()->describe() +
+      ", which ends before the call does; let it carry or return the new value: of a layer from "
+      "layer(), by a Context made inside, to update_buffers(), of an own buffer to "
+      "update_buffer(); or put the module into evaluation mode");
+}
+
+uint64_t Call::move_home(uint64_t interpreter) { return std::exchange(home_, interpreter); }
+
+std::vector<Array> Call::noted(uint64_t interpreter) {
+  noted_.clear();
+  std::vector<Array> out;
+  for (const Target& t : targets()) {
+    const Array& value = values_.at(t.variable.get());
+    if (!value.is_tracer() || value.impl()->interpreter != interpreter) continue;
+    noted_.push_back(t.variable.get());
+    out.push_back(value);
+  }
+  return out;
+}
+
+void Call::replace(std::span<const Array> values) {
+  for (size_t i = 0; i < values.size(); ++i) set(*noted_[i], values[i]);
 }
 
 Key next_key(const Key& key, int64_t keys_used) {
@@ -188,7 +224,7 @@ std::vector<Target> Call::targets() const {
 
 void Call::commit(Loc loc) {
   if (loss_ != nullptr) {
-    for (const Variable* v : changed_) loss_->set(*v, values_.at(v));
+    for (const Target& t : targets()) loss_->set(*t.variable, value(*t.variable));
     if (keys_used > 0) loss_->advance(*root, next_key());
     return;
   }
@@ -200,7 +236,7 @@ void Call::commit(Loc loc) {
   keep("Module", places, next, {root->shared_from_this()}, {keys_used > 0 ? next_key() : Key()});
 }
 
-CallScope::CallScope(Call& call) : saved_(current_call) { current_call = &call; }
+CallScope::CallScope(Call& call) : saved_(current_call), side_(&call) { current_call = &call; }
 CallScope::~CallScope() { current_call = saved_; }
 Call* CallScope::current() { return current_call; }
 
@@ -222,6 +258,12 @@ void throw_no_layer() {
   throw ValueError(
       "Stateful: it holds no layer yet; give it one, as in out_ = register_module(\"out\", "
       "nn::Linear::init(key, 4, 2))");
+}
+
+void throw_other_form(const Node& node) {
+  throw TreeError("update_buffers: the " + node.layer->name() +
+                  " has another form than the one of the module; hand over what layer() gave, with "
+                  "other buffers");
 }
 
 void run_pre_hooks(Node& node, std::vector<Array>& inputs) {
@@ -285,6 +327,20 @@ void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& 
 
 ValuesNow::ValuesNow(const Node& root) : call_(current_call) {
   if (call_ != nullptr) call_->read(root);
+}
+
+void update_buffer(Node& node, const Node::Slot& slot, const Array& value) {
+  const std::string name = "update_buffer: '" + slot.name + "' is ";
+  if (!slot.variable->buffer) throw ValueError(name + "a parameter; only buffers change in a call");
+  if (current_call == nullptr)
+    throw ValueError(name + "updated outside of a call; do it in forward, or use set_arrays");
+  if (!current_call->lists(node)) throw_not_registered();
+  const Array& own = current_call->value(*slot.variable);
+  const std::string types =
+      name + to_string(own.aval()) + ", the new value is " + to_string(value.aval());
+  if (!(own.shape() == value.shape())) throw ShapeError(types);
+  if (own.dtype() != value.dtype()) throw DtypeError(types + "; convert it with astype");
+  current_call->set(*slot.variable, value);
 }
 
 Array value_in_call(const Node& node, const Variable& variable) {

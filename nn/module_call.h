@@ -12,6 +12,7 @@
 #include "spruce/core/named_arrays.h"
 #include "spruce/nn/call_layer.h"
 #include "spruce/nn/module_node.h"
+#include "spruce/transforms/checkpoint/side_results.h"
 
 namespace spruce::nn::internal {
 
@@ -45,14 +46,14 @@ void keep(const char* op, const std::vector<Target>& targets, const std::vector<
           const std::vector<std::shared_ptr<Node>>& nodes, const std::vector<Key>& keys);
 
 /// A call of a module: the context, and the arrays that stand in for the modules' own.
-class Call {
+class Call final : public spruce::internal::SideResults {
  public:
   /// The call of `root`, whose nodes it may use.
   explicit Call(Node& root);
   /// A call of its own, with the root's key. Where it stands in the loss of another module, whose
   /// call `loss` is, it begins with the arrays and keys of that, and gives it the new ones.
   Call(Node& root, Call* loss);
-  ~Call();
+  ~Call() override;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -84,7 +85,8 @@ class Call {
   std::vector<Array> values(const Node& node) const;
   /// Puts an array in place of the variable's own.
   void bind(const Variable& v, const Array& value);
-  /// A new value of a buffer.
+  /// A new value of a buffer. Throws TracerError, naming the buffer, for one of a transform within
+  /// the call, which ends before the call does.
   void set(const Variable& v, const Array& value);
   bool changed(const Variable& v) const;
   /// What has been changed: of the root, then of the guests.
@@ -94,9 +96,20 @@ class Call {
   void commit(Loc loc);
   /// The key of the next call.
   Key next_key() const { return internal::next_key(key, keys_used); }
+  /// The transform that the outermost call is in, by its id: the key is from there.
+  uint64_t begun_in() const { return begun_in_; }
+
+  uint64_t move_home(uint64_t interpreter) override;
+  std::vector<Array> noted(uint64_t interpreter) override;
+  void replace(std::span<const Array> values) override;
 
  private:
+  [[noreturn]] void throw_ends_within(const Variable& v, const Array& value) const;
+
   Call* loss_ = nullptr;
+  uint64_t begun_in_ = Interpreter::current_id();
+  uint64_t home_ = begun_in_;  // values of interpreters within that one are gone behind the call
+  std::vector<const Variable*> noted_;
   std::unordered_map<const Variable*, Array> values_;
   std::unordered_set<const Variable*> changed_;
   std::unordered_set<const Node*> listed_;
@@ -115,6 +128,7 @@ class CallScope {
 
  private:
   Call* saved_;
+  spruce::internal::SideResultsScope side_;
 };
 
 /// While a forward runs.
@@ -162,6 +176,8 @@ class KeyScope {
 Call* call_around(const Node& node, Loc loc);
 [[noreturn]] void throw_not_registered();
 [[noreturn]] void throw_no_layer();
+/// Throws TreeError: update_buffers() with a layer of another form.
+[[noreturn]] void throw_other_form(const Node& node);
 
 /// The arrays as they are, with the backward hooks of the node in the way of their gradients. Those
 /// of the outputs are kept in `link`, which watch_inputs() returns, for those of the inputs.
@@ -179,6 +195,9 @@ class ValuesNow {
  private:
   Call* call_;
 };
+/// A new value, in the running call, for a buffer of the node. Throws as
+/// ModuleBase::update_buffer().
+void update_buffer(Node& node, const Node::Slot& slot, const Array& value);
 /// The value of an array of the node, in a call that of the call. Throws ValueError in the forward
 /// of a module that does not list the node.
 Array value_in_call(const Node& node, const Variable& variable);

@@ -81,6 +81,8 @@ bool ModuleRef::training() const {
   return call != nullptr ? call->training(*node_) : node_->training;
 }
 
+Key ModuleRef::key() const { return node_->key; }
+
 ModuleRef ModuleRef::seed(const Key& key) const {
   node_->key = key;
   return *this;

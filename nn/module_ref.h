@@ -76,6 +76,9 @@ class ModuleRef {
   /// The key of the next call's random numbers; the calls after it follow from it. Modules called
   /// inside of another one draw from the outer one's key.
   ModuleRef seed(const Key& key) const;
+  /// That key, undefined without one: to be saved beside state_dict(), and given to seed() where
+  /// the run goes on. Outside of calls.
+  Key key() const;
 
   // --- Arrays by name
 

@@ -135,7 +135,8 @@ LoadReport load(Node& root, const std::vector<Place>& places, const NamedArrays&
         report.converted.push_back(p.name + ": " + std::string(short_name(given.dtype())) + " to " +
                                    std::string(short_name(own.dtype())));
       }
-      loaded.emplace_back(p, rules::to_device(astype(given, own.dtype()), own.aval().device));
+      loaded.emplace_back(
+          p, rules::to_device(rules::convert(given, own.dtype(), own.weak()), own.aval().device));
     }
   }
   for (const auto& [name, value] : state) {

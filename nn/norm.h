@@ -2,6 +2,7 @@
 // Normalisation layers.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string_view>
 
@@ -69,6 +70,11 @@ struct LayerNorm {
   /// Ones and zeros. Throws ValueError for an eps that is negative or not finite.
   static LayerNorm init(const Shape& normalized_shape, const NormLayerOptions& options = {},
                         Loc loc = Loc::current());
+  /// Over the last axis, of that size.
+  template <std::integral T>
+  static LayerNorm init(T size, const NormLayerOptions& options = {}, Loc loc = Loc::current()) {
+    return init(Shape{size}, options, loc);
+  }
   /// As layer_norm().
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };

@@ -2,6 +2,7 @@
 // Normalisation by sums of squares: rms_norm and local_response_norm.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string_view>
 
@@ -63,6 +64,11 @@ struct RMSNorm {
   /// Ones. Throws ValueError for an eps that is negative or not finite.
   static RMSNorm init(const Shape& normalized_shape, const RmsNormLayerOptions& options = {},
                       Loc loc = Loc::current());
+  /// Over the last axis, of that size.
+  template <std::integral T>
+  static RMSNorm init(T size, const RmsNormLayerOptions& options = {}, Loc loc = Loc::current()) {
+    return init(Shape{size}, options, loc);
+  }
   /// As rms_norm().
   Array operator()(const Array& x, Loc loc = Loc::current()) const;
 };

@@ -58,6 +58,19 @@ class Stateful : public ModuleRef {
     return tree::unflatten(original(), values);
   }
 
+  /// New values for the layer's buffers, those of `next`, kept after the call: in a forward that
+  /// hands layer() through a loop or another transform as a value. Throws as
+  /// Module::update_buffer(), and ValueError without a layer.
+  void update_buffers(const L& next, Loc loc = Loc::current()) const {
+    const LocScope at(loc);
+    if (node_ == nullptr || node_->layer == nullptr) internal::throw_no_layer();
+    const L now = layer(loc);
+    if (!(tree::structure(now) == tree::structure(next))) internal::throw_other_form(*node_);
+    const std::vector<Array> values = tree::leaves(next);
+    for_each_new(now, values,
+                 [&](size_t i) { internal::update_buffer(*node_, node_->slots[i], values[i]); });
+  }
+
   /// Of the library: the call, of a line that is known.
   template <class... Args>
   auto call_at(Loc loc, const Args&... args) const {
@@ -88,13 +101,18 @@ class Stateful : public ModuleRef {
     }();
     if (ctx.updates.empty()) return y;
     const std::vector<Array> next = tree::leaves(ctx.updated(layer, loc));
+    const LocScope at(loc);
+    for_each_new(layer, next, [&](size_t i) { call.set(*node_->slots[i].variable, next[i]); });
+    return y;
+  }
+  // put(i) for each buffer whose value among `next` is another one.
+  template <class Put>
+  static void for_each_new(const L& layer, const std::vector<Array>& next, const Put& put) {
     size_t i = 0;
     tree::internal::for_each_leaf(layer, [&](const Array& a, tree::Leaf kind) {
-      if (kind == tree::Leaf::kBuffer && next[i].impl() != a.impl())
-        call.set(*node_->slots[i].variable, next[i]);
+      if (kind == tree::Leaf::kBuffer && next[i].impl() != a.impl()) put(i);
       ++i;
     });
-    return y;
   }
   const L& original() const {
     return static_cast<const internal::LayerOf<L>&>(*node_->layer).layer;

@@ -16,7 +16,7 @@ enum class Accumulation : uint8_t {
 };
 /// Options of microbatch.
 struct MicrobatchOptions {
-  int64_t size = 1;                ///< examples in one part
+  int64_t size = 1;                ///< examples in one part; has to divide the batch
   std::vector<int> argnums = {0};  ///< the arguments that have an axis of examples in front
   Accumulation accumulation = Accumulation::kSum;  ///< what becomes of the results
 };
@@ -124,8 +124,10 @@ class Microbatch {
 /// microbatch(grads_of_loss, {.size = 32, .argnums = {1}})(params, batch): what
 /// grads_of_loss(params, batch) gives where the loss is a sum over examples, from parts of 32 of
 /// them: a loop that needs the memory of one part. For a loss that is a mean the accumulation is
-/// kMean, for one result an example kConcatenate. It works under every transform; f is run twice
-/// for its types, for a sum. Throws ValueError for a size below 1.
+/// kMean, for one result an example kConcatenate. Each batch has to be a multiple of `size`: the
+/// last one of an epoch, which data::Rest::kKeep leaves shorter, is a ShapeError; kDrop leaves it
+/// out, kPad fills it up. It works under every transform; f is run twice for its types, for a sum.
+/// Throws ValueError for a size below 1.
 template <class F>
 Microbatch<F> microbatch(F f, MicrobatchOptions options, Loc loc = Loc::current()) {
   return Microbatch<F>(std::move(f), std::move(options), loc);

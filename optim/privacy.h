@@ -24,6 +24,10 @@ namespace internal {
 
 // The length of the axis of examples. Throws ShapeError where the leaves do not agree in it.
 int64_t examples_of(const char* op, const std::vector<Array>& leaves);
+// Throws ShapeError where there are no examples.
+void check_not_empty(const char* op, int64_t examples);
+// Elements without those of the axis of examples.
+int64_t elements_of_one(const Array& g);
 // f[n]: for each example min(1, most / its norm over all leaves), 1 where that is 0.
 Array clip_shares(const std::vector<Array>& leaves, const Hyperparam& most);
 // The sum over axis 0 by those weights.
@@ -32,8 +36,9 @@ Array weighted_sum(const Array& share, const Array& g);
 }  // namespace internal
 
 /// The sum over the examples of a batch of their gradients, each scaled down to a global norm of at
-/// most l2_norm_clip. `grads` has one gradient for each example along axis 0. Throws ShapeError
-/// where the leaves do not agree in that, ValueError unless l2_norm_clip is positive.
+/// most l2_norm_clip. `grads` has one gradient for each example along axis 0; for a batch of none
+/// the sums are zeros. Throws ShapeError where the leaves do not agree in that, ValueError unless
+/// l2_norm_clip is positive.
 template <class G>
 PerExampleClip<G, Array> per_example_global_norm_clip(const G& grads,
                                                       const Hyperparam& l2_norm_clip,
@@ -62,11 +67,12 @@ PerExampleClip<G, G> per_example_layer_norm_clip(const G& grads,
   const std::vector<Array> leaves = internal::trainable_leaves(grads);
   internal::examples_of("per_example_layer_norm_clip", leaves);
   int64_t elements = 0;
-  for (const Array& g : leaves) elements += g.size();
+  for (const Array& g : leaves) elements += internal::elements_of_one(g);
   std::vector<Array> shares;  // f[examples], by array
   for (const Array& g : leaves) {
-    const double share = uniform ? 1.0 / static_cast<double>(leaves.size())
-                                 : static_cast<double>(g.size()) / static_cast<double>(elements);
+    const double share =
+        uniform ? 1.0 / static_cast<double>(leaves.size())
+                : static_cast<double>(internal::elements_of_one(g)) / static_cast<double>(elements);
     shares.push_back(
         internal::clip_shares({g}, global_l2_norm_clip * Hyperparam(std::sqrt(share))));
   }
@@ -97,14 +103,16 @@ struct PrivateAggregate {
   }
   /// {gradients without the first axis, next state}; `grads` has one gradient for each example
   /// along axis 0: vmap(grad(loss), {.in_axes = ...})'s. Throws ShapeError where the leaves do not
-  /// agree in that. The parameters are not looked at.
+  /// agree in that, and for a batch without examples, which has no mean. The parameters are not
+  /// looked at.
   template <class G, class P>
   std::pair<G, PrivateAggregateState> update(const G& grads, const PrivateAggregateState& state,
                                              const P&, Loc loc = Loc::current()) const {
     const OpScope at("differentially_private_aggregate", loc);
     const std::vector<Array> leaves = internal::trainable_leaves(grads);
-    const auto batch =
-        static_cast<double>(internal::examples_of("differentially_private_aggregate", leaves));
+    const int64_t examples = internal::examples_of("differentially_private_aggregate", leaves);
+    internal::check_not_empty("differentially_private_aggregate", examples);
+    const auto batch = static_cast<double>(examples);
     const Array share = internal::clip_shares(leaves, l2_norm_clip);
     const Key keys = random::split(state.key, static_cast<int64_t>(leaves.size()) + 1);
     const Hyperparam deviation = l2_norm_clip * noise_multiplier;

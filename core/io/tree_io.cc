@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "spruce/core/empty_array_error.h"
+#include "spruce/core/interpreter.h"
 #include "spruce/core/io/checksums.h"
 #include "spruce/core/io/npy.h"
 #include "spruce/core/io/safetensors_header.h"
@@ -16,16 +17,33 @@
 namespace spruce::io::internal {
 namespace {
 
-constexpr std::string_view kPrefix = "static.";  // of keys of the metadata of .safetensors
-constexpr const char* kStatic = "__static__";    // the array in .npz
-constexpr const char* kAlone = "value";          // the name of a leaf that is the whole tree
+// Beginnings of keys of the metadata of .safetensors.
+constexpr std::string_view kPrefix = "static.", kWeak = "weak.";
+constexpr const char* kStatic = "__static__";  // the array in .npz
+constexpr const char* kAlone = "value";        // the name of a leaf that is the whole tree
 
 std::string name_of(const tree::Entry& e) { return e.path.empty() ? kAlone : e.path; }
 
-// The static fields as the bytes of JSON text.
-Array json_bytes(const StaticTexts& statics) {
+std::vector<std::string> weak_names(const NamedArrays& arrays) {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : arrays) {
+    if (value.weak()) out.push_back(name);
+  }
+  return out;
+}
+
+// The formats know strong arrays only.
+void make_weak(NamedArrays& arrays, std::string_view name) {
+  const InterpreterScope now(nullptr);
+  if (Array* a = arrays.find(name)) *a = rules::convert(*a, a->dtype(), true);
+}
+
+// JSON text of the static fields, and of weak arrays, whose value is `true`; as bytes.
+Array json_bytes(const StaticTexts& statics, const std::vector<std::string>& weak) {
   try {
-    const std::string text = nlohmann::json(statics).dump();
+    auto json = nlohmann::json(statics);
+    for (const std::string& name : weak) json[name] = true;
+    const std::string text = json.dump();
     const std::vector<uint8_t> bytes(text.begin(), text.end());
     return array(bytes);
   } catch (const nlohmann::json::exception&) {
@@ -33,22 +51,35 @@ Array json_bytes(const StaticTexts& statics) {
   }
 }
 
-StaticTexts parse_json(const std::string& path, const Array& bytes) {
+void parse_json(const std::string& path, const Array& bytes, TreeFile& out) {
   if (bytes.dtype() == uint8) {
     const std::vector<uint8_t> text = bytes.to_vector<uint8_t>();
     const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-    StaticTexts out;
     bool good = json.is_object();
     if (good) {
       for (const auto& item : json.items()) {
+        if (item.value() == true) {
+          make_weak(out.arrays, item.key());
+          continue;
+        }
         good = good && item.value().is_string();
-        if (good) out[item.key()] = item.value().get<std::string>();
+        if (!good) break;
+        if (!out.statics) out.statics.emplace();
+        (*out.statics)[item.key()] = item.value().get<std::string>();
       }
     }
-    if (good) return out;
+    if (good) return;
   }
   throw IoError("load_tree: " + path + ": the array '" + kStatic +
                 "' is no JSON text of static fields; the file is damaged");
+}
+
+// Whether an array of the file stands for the leaf: it has its dtype, or one of them is weak and
+// gives way to the other.
+bool fits(const Aval& got, const Aval& want) {
+  return got.dtype == want.dtype ||
+         (want.weak && promote(got.dtype, false, want.dtype, true) == got.dtype) ||
+         (got.weak && promote(want.dtype, false, got.dtype, true) == want.dtype);
 }
 
 bool is_zip(const Source& source) {
@@ -96,22 +127,22 @@ void save_leaves(const std::string& path, const std::vector<tree::Entry>& entrie
                  const StaticTexts& statics) {
   NamedArrays arrays;
   for (const tree::Entry& e : entries) {
-    const Array& value = e.value;
-    if (value.defined())
-      arrays.insert(name_of(e), rules::convert(value, value.aval().strong_dtype()));
+    if (e.value.defined()) arrays.insert(name_of(e), e.value);
   }
+  const std::vector<std::string> weak = weak_names(arrays);
   if (path.ends_with(".npz")) {
     if (arrays.find(kStatic) != nullptr) {
       throw ValueError(std::string("save_tree: an array of the tree is named '") + kStatic +
                        "', under which .npz files have the static fields; rename it, or save as "
                        ".safetensors");
     }
-    if (!statics.empty()) arrays.insert(kStatic, json_bytes(statics));
+    if (!statics.empty() || !weak.empty()) arrays.insert(kStatic, json_bytes(statics, weak));
     save_npz(path, arrays);
     return;
   }
   SafetensorsOptions options;
   for (const auto& [place, text] : statics) options.metadata[std::string(kPrefix) + place] = text;
+  for (const std::string& name : weak) options.metadata[std::string(kWeak) + name] = "true";
   add_checksums("save_tree", arrays, options.metadata);
   save_safetensors(path, arrays, options);
 }
@@ -121,16 +152,19 @@ TreeFile load_leaves(const std::string& path) {
   const FileSource source("load_tree", path);
   if (is_zip(source)) {
     out.arrays = load_npz(path);
-    if (const Array* text = out.arrays.find(kStatic)) {
-      out.statics = parse_json(path, *text);
+    if (const Array* found = out.arrays.find(kStatic)) {
+      const Array text = *found;
       out.arrays.erase(kStatic);
+      parse_json(path, text, out);
     }
     return out;
   }
   const SafetensorsHeader header = read_safetensors_header(source);
   out.arrays = read_safetensors_arrays(source, header);
   for (const auto& [key, text] : header.metadata) {
-    if (!std::string_view(key).starts_with(kPrefix)) continue;
+    const std::string_view name = key;
+    if (name.starts_with(kWeak)) make_weak(out.arrays, name.substr(kWeak.size()));
+    if (!name.starts_with(kPrefix)) continue;
     if (!out.statics) out.statics.emplace();
     out.statics->emplace(key.substr(kPrefix.size()), text);
   }
@@ -168,7 +202,7 @@ std::vector<Array> matched_leaves(const std::string& path, const NamedArrays& fi
     const std::string both = "load_tree: " + name_of(entries[i]) + " is " + to_string(got) +
                              " in '" + path + "' and " + to_string(want) + " in the tree";
     if (!(got.shape == want.shape)) throw ShapeError(both);
-    if (got.dtype != want.dtype && got.dtype != want.strong_dtype())
+    if (!fits(got, want))
       throw DtypeError(both + "; load the file with load_safetensors and convert with astype");
     out[i] = rules::to_device(out[i], want.device);
   }

@@ -69,7 +69,7 @@ struct StaticReader : tree::internal::PathKeeper {
 
 /// What a file of a tree holds.
 struct TreeFile {
-  NamedArrays arrays;
+  NamedArrays arrays;                  // weak where they were so when they were saved
   std::optional<StaticTexts> statics;  // none in files of other programs
 };
 
@@ -104,8 +104,10 @@ void check_statics(const std::string& path, const StaticTexts& file, const Stati
 /// .npz where `path` ends so and as .safetensors otherwise. Leaves that are undefined are left out.
 /// Static fields (numbers, bools, enums, strings, shapes; no function pointers) go with them as
 /// text: in the metadata of .safetensors under "static." and the path, in .npz as the array
-/// "__static__" of the bytes of a JSON object. Both formats get checksums: those of .safetensors
-/// stand in the metadata under "crc32". Throws IoError; the old file stays whole then.
+/// "__static__" of the bytes of a JSON object. Weak arrays (C++ numbers) are written in their own
+/// dtype, f64 for a double, and marked beside the static fields: "weak." and the path, or `true` in
+/// the JSON object. Both formats get checksums: those of .safetensors stand in the metadata under
+/// "crc32". Throws IoError; the old file stays whole then.
 /// ValueError for text that is no UTF-8, for an array "__static__" in .npz, and where all arrays
 /// are undefined, as those of a model that was moved from; TracerError for a traced array.
 template <class T>
@@ -118,10 +120,13 @@ requires(!std::is_same_v<T, NamedArrays>) void save_tree(const std::string& path
 }
 
 /// A tree like `like` with the arrays of a file of either format, which save_tree or another
-/// program wrote. If the file has static fields, those of `like` must be the same, or are replaced,
-/// or are kept: see LoadTreeOptions. Throws IoError for a damaged file, with the name of the array
-/// whose checksum differs (a file without checksums is read as it is); TreeError where names or
-/// static fields differ, and ShapeError or DtypeError where an array does not fit.
+/// program wrote. An array is weak where it was so when it was saved, whatever `like` has; those of
+/// other programs and of files of the first versions are strong. It needs the dtype that `like` has
+/// there, unless one of the two is weak and gives way to the other. If the file has static fields,
+/// those of `like` must be the same, or are replaced, or are kept: see LoadTreeOptions. Throws
+/// IoError for a damaged file, with the name of the array whose checksum differs (a file without
+/// checksums is read as it is); TreeError where names or static fields differ, and ShapeError or
+/// DtypeError where an array does not fit.
 template <class T>
 T load_tree(const std::string& path, const T& like, const LoadTreeOptions& options = {},
             Loc loc = Loc::current()) {

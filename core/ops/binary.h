@@ -89,7 +89,7 @@ inline constexpr ComposedBinary fmin{internal::math::fmin};
 inline constexpr ComposedBinary heaviside{internal::math::heaviside};
 
 /// `a` where `condition` is true (not zero), else `b`; all three broadcast, a and b are promoted.
-/// Grad: g where it was chosen, 0 elsewhere.
+/// Of trees: nn::select_tree. Grad: g where it was chosen, 0 elsewhere.
 inline constexpr struct WhereFunction {
   Array operator()(const Array& condition, const Array& a, const Array& b,
                    Loc loc = Loc::current()) const;

@@ -14,10 +14,20 @@ namespace spruce {
 /// Zeros of that shape. Throws ShapeError for a negative size.
 inline constexpr struct ZerosFunction {
   Array operator()(const Shape& shape, Dtype dtype = float32, Loc loc = Loc::current()) const;
+  /// Sizes without braces are refused.
+  template <std::integral N, class... More>
+  Array operator()(N, const More&...) const {
+    return internal::refused_sizes<Array, N>();
+  }
 } zeros{};
 /// Ones of that shape.
 inline constexpr struct OnesFunction {
   Array operator()(const Shape& shape, Dtype dtype = float32, Loc loc = Loc::current()) const;
+  /// Sizes without braces are refused.
+  template <std::integral N, class... More>
+  Array operator()(N, const More&...) const {
+    return internal::refused_sizes<Array, N>();
+  }
 } ones{};
 /// Every element is `value` (rank 0, or of a shape that broadcasts), of its dtype if that is
 /// strong, else of the C++ number's (f32 for double), or of the one that is given. Grad: g summed.
@@ -25,6 +35,11 @@ inline constexpr struct FullFunction {
   Array operator()(const Shape& shape, const Array& value, Loc loc = Loc::current()) const;
   Array operator()(const Shape& shape, const Array& value, Dtype dtype,
                    Loc loc = Loc::current()) const;
+  /// Sizes without braces are refused.
+  template <std::integral N, class... More>
+  Array operator()(N, const More&...) const {
+    return internal::refused_sizes<Array, N>();
+  }
 } full{};
 /// Zeros of the shape and dtype of x.
 inline constexpr struct ZerosLikeFunction {

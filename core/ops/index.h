@@ -106,6 +106,24 @@ class Index {
   Loc loc_;
 };
 
+namespace internal {
+/// What is nothing but an entry of an index. Of slices a temporary only: s = slice(2), ++i is none.
+template <class T>
+concept IndexEntry = std::same_as<T, Slice> || std::same_as<std::remove_cvref_t<T>, Ellipsis> ||
+    std::same_as<std::remove_cvref_t<T>, NewAxis>;
+/// Two entries of an index with a comma between them.
+template <class A, class B>
+concept IndexEntries = IndexEntry<A> ||(std::integral<std::remove_cvref_t<A>>&& IndexEntry<B>);
+}  // namespace internal
+
+/// x[slice(), 0] would be x[0], since C++20 has a comma operator there: it is refused.
+template <class A, class B>
+requires internal::IndexEntries<A, B> Slice operator,(A&&, B&&) {
+  static_assert(internal::kNever<A>,
+                "spruce: several indices stand in braces: x[{slice(), 0}], x[{ellipsis, 1}]");
+  return {};
+}
+
 /// A place in an array, made by Array::at(). Each update returns a new array with the shape and
 /// dtype of the old one, and broadcasts `v` to the shape of the place; `v` must not need a wider
 /// dtype (DtypeError). Where an index occurs several times, all its values take part; of set, the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices and other contractions. Operands of two dtypes are promoted by
-// docs/promotion.md; f16 and bf16 accumulate in f32, integers wrap as in C, bool is "or of and".
-// All are bilinear: da is the contraction of g with b, db that of a with g.
+// docs/promotion.md; f16 and bf16 accumulate in f32, integers in their own dtype, where they wrap
+// as in C; bool is "or of and". All are bilinear: da is the contraction of g with b, db that of a
+// with g.
 #pragma once
 
 #include <span>

@@ -17,6 +17,11 @@ namespace spruce {
 /// Throws ShapeError if the number of elements differs. Grad: g reshaped back.
 inline constexpr struct ReshapeFunction {
   Array operator()(const Array& x, const Shape& shape, Loc loc = Loc::current()) const;
+  /// Sizes without braces are refused.
+  template <std::integral N, class... More>
+  Array operator()(const Array&, N, const More&...) const {
+    return internal::refused_sizes<Array, N>();
+  }
 } reshape{};
 /// f32[2,3] -> f32[6]. Shares the memory.
 inline constexpr struct RavelFunction {
@@ -63,6 +68,14 @@ inline constexpr struct SqueezeFunction {
 /// ShapeError unless each is named once.
 inline constexpr struct TransposeFunction {
   Array operator()(const Array& x, const AxisArg& axes = none, Loc loc = Loc::current()) const;
+  /// transpose(x, 1, 0) is refused.
+  template <std::integral A, std::integral... More>
+  requires(sizeof...(More) > 0) Array operator()(const Array&, A, More...) const {
+    static_assert(internal::kNever<A>,
+                  "spruce: the axes stand in braces: transpose(x, {1, 0}); two are exchanged by "
+                  "swapaxes(x, 0, 1)");
+    return internal::refused<Array>();
+  }
 } transpose{};
 /// Two axes exchanged.
 inline constexpr struct SwapaxesFunction {

@@ -48,6 +48,13 @@ Key Key::at(int64_t i) const {
     throw ShapeError("Key: a single key has no element " + std::to_string(i) +
                      "; random::split(key, n) makes a batch of n keys");
   }
+  const int64_t n = data_.shape()[0];
+  if (i < -n || i >= n) {
+    throw IndexError(
+        "Key: a batch of keys of shape " + to_string(shape()) + " has no key " + std::to_string(i) +
+        (n > 0 ? "; use indices from " + std::to_string(-n) + " to " + std::to_string(n - 1)
+               : "; it is empty"));
+  }
   return wrap(data_[Index(i, Loc::none())]);
 }
 

@@ -18,13 +18,22 @@ namespace spruce::random {
 
 namespace internal {
 void split_into(const Key& key, int64_t n, Key* out);
+
+/// In the place of the result of a call with a number where a key is due.
+template <std::integral Seed>
+Array refused_seed() {
+  static_assert(spruce::internal::kNever<Seed>,
+                "spruce: random numbers come from a key: random::normal(Key(0), {3}); Key(seed) "
+                "makes one of a number");
+  return spruce::internal::refused<Array>();
+}
 }  // namespace internal
 
 /// `n` new keys as one batch: `split(key, n)[i]` is `fold_in(key, i)`. Throws ValueError for a
 /// negative n.
 Key split(const Key& key, int64_t n, Loc loc = Loc::current());
-/// N new keys: `const auto [k1, k2] = split<2>(key)`.
-template <size_t N>
+/// N new keys, two if N is left out: `const auto [k1, k2, k3] = split<3>(key)`.
+template <size_t N = 2>
 std::array<Key, N> split(const Key& key, Loc loc = Loc::current()) {
   const LocScope at(loc);
   std::array<Key, N> out;
@@ -58,6 +67,11 @@ struct UniformOptions {
 inline constexpr struct UniformFunction {
   Array operator()(const Key& key, const Shape& shape, const UniformOptions& options = {},
                    Loc loc = Loc::current()) const;
+  /// A number in the place of the key is refused.
+  template <std::integral Seed>
+  Array operator()(Seed, const Shape&, const UniformOptions& = {}) const {
+    return internal::refused_seed<Seed>();
+  }
 } uniform{};
 
 /// Options of the functions that give floating numbers.
@@ -68,6 +82,11 @@ struct FloatOptions {
 inline constexpr struct NormalFunction {
   Array operator()(const Key& key, const Shape& shape, const FloatOptions& options = {},
                    Loc loc = Loc::current()) const;
+  /// A number in the place of the key is refused.
+  template <std::integral Seed>
+  Array operator()(Seed, const Shape&, const FloatOptions& = {}) const {
+    return internal::refused_seed<Seed>();
+  }
 } normal{};
 /// The normal distribution with mean 0 and variance 1, given that the number is in (lower, upper),
 /// which may be infinite. Far bounds give no numbers further out than normal does. Throws

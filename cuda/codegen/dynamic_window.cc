@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/cuda/codegen/dynamic_window.h"
 
-namespace spruce::cuda {
+#include "spruce/cuda/codegen/vectors.h"
 
-std::string window_start(KernelBuilder& kernel, const Shape& x, const Shape& window, size_t first) {
+namespace spruce::cuda {
+namespace {
+
+// Declares `start`, the offset of the window, in front of the body.
+void window_start(KernelBuilder& kernel, const Shape& x, const Shape& window, size_t first) {
   kernel.front(R"cuda(
 namespace sp {
 template <class T> SP i64 clamped(T at, i64 last) {
@@ -20,9 +24,26 @@ template <class T> SP i64 clamped(T at, i64 last) {
     kernel.value("step" + n, steps[d]);
     text += "  start += sp::clamped(*" + at + ", last" + n + ") * step" + n + ";\n";
   }
-
   kernel.begin(text);
-  return "start";
+}
+
+}  // namespace
+
+Launch window_copy(KernelBuilder& kernel, const Shape& x, const Shape& window, size_t first,
+                   int64_t bytes, const Place& array, const Place& other, bool into) {
+  const std::string in = declare_bits(kernel, array, bytes),
+                    out = declare_bits(kernel, other, bytes);
+  window_start(kernel, x, window, first);
+  Walk walk = walk_of(window, {row_major_strides(x), row_major_strides(window)});
+  const int64_t count = neighbours(walk, bytes);
+  walk = widened(std::move(walk), count);
+  kernel.front(vector_prelude());
+  kernel.value("elements", window.numel());
+  const std::string n = std::to_string(count), inside = in + " + p", outside = out + " + q";
+  std::string body = "    sp::i64 p = start, q = 0;\n" + walk.places(kernel, "a", "i", {"p", "q"});
+  body += "    sp::move<" + n + ">(" + (into ? outside + ", " + inside : inside + ", " + outside) +
+          ", elements - i * " + n + ");\n";
+  return kernel.for_each(walk.size(), body);
 }
 
 }  // namespace spruce::cuda

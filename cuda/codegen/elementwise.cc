@@ -103,19 +103,14 @@ bool elementwise_kernel(const PrepareArgs& args, const Graph& graph,
     addresses += " | sp::u64(" + pointer + ")";
   }
 
-  const int64_t inner = walk.axes.empty() ? 1 : walk.axes.back().size;
-  int64_t vectors = walk.size();
-  if (!walk.axes.empty()) {
-    Walk::Axis& last = walk.axes.back();
-    last.size = (inner + n - 1) / n;
-    for (int64_t& step : last.steps) step *= n;
-    vectors = walk.size();
-  }
+  walk = widened(std::move(walk), n);
+  const int64_t vectors = walk.size();
   kernel.value("vectors", vectors);
   kernel.value("elements", space.numel());
   std::string body =
       "  const bool aligned = ((sp::u64(0)" + addresses +
       ") & 15) == 0;\n"
+      "#pragma unroll 1\n"
       "  for (sp::i64 i = sp::i64(blockIdx.x) * blockDim.x + threadIdx.x; i < vectors;\n"
       "       i += sp::i64(gridDim.x) * blockDim.x) {\n"
       "    const sp::i64 there = elements - i * " +

@@ -31,6 +31,17 @@ IndexWindows::IndexWindows(const GatherParams& p, const Shape& operand, const Sh
   }
 }
 
+int64_t IndexWindows::widen(int64_t bytes) {
+  // Windows begin at whole values as well.
+  Walk all = positions;
+  for (const int64_t stride : stride_) all.axes.push_back({2, {stride, 0}});
+  all.axes.insert(all.axes.end(), window.axes.begin(), window.axes.end());
+  const int64_t count = window.axes.empty() ? 1 : neighbours(all, bytes);
+  if (window.size() % count != 0) return 1;
+  window = widened(std::move(window), count);
+  return count;
+}
+
 std::string IndexWindows::locate(KernelBuilder& kernel, const std::string& prefix,
                                  const std::string& indices, const std::string& position) const {
   const std::string from = prefix + "from", to = prefix + "to",

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "spruce/core/rules/gather.h"
-#include "spruce/cuda/codegen/walk.h"
+#include "spruce/cuda/codegen/vectors.h"
 
 namespace spruce::cuda {
 
@@ -15,6 +15,10 @@ struct IndexWindows {
   Walk positions;            ///< steps in the operand and in the result
   Walk window;               ///< the same
   bool overlapping = false;  ///< windows at different positions may meet without being the same
+
+  /// Makes neighbours in all windows one value, as far as both sides allow it: `window` then goes
+  /// from value to value, with steps in elements. Returns how many they are.
+  int64_t widen(int64_t bytes);
 
   /// Statements that declare `<prefix>from`, the first element of the window at position
   /// `position` in the operand (-1: outside, to be left out), and `<prefix>to`, that in the result.

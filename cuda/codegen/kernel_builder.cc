@@ -9,6 +9,8 @@ int64_t blocks_for(int64_t n, int64_t threads) {
   return std::min(kMostBlocks, n / threads + (n % threads != 0 ? 1 : 0));
 }
 
+std::string counting_type(int64_t n) { return n < (int64_t{1} << 31) ? "sp::u32" : "sp::i64"; }
+
 KernelBuilder::KernelBuilder(std::string name, const PrepareArgs& args)
     : args_(args),
       name_(std::move(name)),

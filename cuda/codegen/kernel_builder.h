@@ -22,6 +22,9 @@ inline constexpr int64_t kThreads = 256;
 /// Blocks of `threads` for n pieces of work, at most kMostBlocks.
 int64_t blocks_for(int64_t n, int64_t threads);
 
+/// The type in which texts divide numbers up to n: divisions of 64 bits take several times as long.
+std::string counting_type(int64_t n);
+
 /// One kernel in the making.
 class KernelBuilder {
  public:

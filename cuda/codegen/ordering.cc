@@ -9,35 +9,169 @@ namespace {
 
 constexpr int64_t kLocal = 2048;  // numbers that a block orders in shared memory
 
-// The steps of one block: pairs at distances from `distance` down to 1 within its numbers.
-constexpr std::string_view kSteps = R"cuda(
-#define SP_PAIRS(local, row, first, size, distance)                                       \
-  for (sp::i64 by = (distance); by > 0; by /= 2) {                                        \
-    for (int t = threadIdx.x; t < local / 2; t += blockDim.x) {                           \
-      const int low = int(t / by * 2 * by + t % by), high = low + int(by);                \
-      const bool up = ((first + low) & (size)) == 0;                                      \
-      if (after(row, held[low], held[high]) == up) {                                      \
-        const Number moved = held[low];                                                   \
-        held[low] = held[high];                                                           \
-        held[high] = moved;                                                               \
-      }                                                                                   \
-    }                                                                                     \
-    __syncthreads();                                                                      \
+constexpr std::string_view kPairs = R"cuda(
+namespace sp {
+// Of `count` numbers in shared memory the pairs at distances from `by`, a power of two, down to 1.
+template <class Number, class After>
+SP void order_pairs(Number* held, int count, i64 row, i64 first, i64 size, int by,
+                    const After& after) {
+  for (; by > 0; by /= 2) {
+    for (int t = threadIdx.x; t < count / 2; t += blockDim.x) {
+      const int low = ((t & ~(by - 1)) << 1) | (t & (by - 1)), high = low + by;
+      const bool up = ((first + low) & size) == 0;
+      if (after(row, held[low], held[high]) == up) {
+        const Number moved = held[low];
+        held[low] = held[high];
+        held[high] = moved;
+      }
+    }
+    __syncthreads();
   }
+}
+}  // namespace sp
 )cuda";
 
-// All numbers are different, and those from n on stand behind the others.
-std::string after_text(const std::string& before, const char* type) {
-  return "  typedef " + std::string(type) +
-         " Number;\n"
-         "  const auto before = [&](sp::i64 row, sp::i64 a, sp::i64 b) -> bool {\n" +
-         before +
-         "  };\n"
-         "  const auto after = [&](sp::i64 row, Number x, Number y) -> bool {\n"
-         "    const sp::i64 a = x, b = y;\n"
-         "    if (a >= n || b >= n) return a > b;\n"
-         "    if (before(row, b, a)) return true;\n"
-         "    return a > b && !before(row, a, b);\n  };\n";
+// The numbers of the elements of all rows, and kernels that order them. All are different, and
+// those from n on stand behind the others.
+struct Numbers {
+  const PrepareArgs& args;
+  const Ordering& ordering;
+  Kernels& out;
+  bool keyed;  // numbers hold their keys: the kernels after the first read nothing else
+  const char* type;
+  int64_t bytes;   // of one
+  int64_t padded;  // how many a row has: a power of two
+  int64_t offset = reserve(out, ordering.rows* padded* bytes);
+  int64_t local = std::min(padded, kLocal);
+
+  KernelBuilder kernel(const char* name) const;
+  std::string key_text(KernelBuilder& kernel) const {
+    return "  const auto key = [&](sp::i64 row, sp::i64 a) -> sp::u32 {\n" + ordering.key(kernel) +
+           "  };\n";
+  }
+  void pieces(KernelBuilder& kernel, const std::string& load, bool merged = false) const;
+  void order_pieces() const;
+  void across(int64_t size, int64_t by, int64_t levels) const;
+  void merge() const;
+  void keep(int64_t kept);
+};
+
+// A kernel that declares numbers and their order.
+KernelBuilder Numbers::kernel(const char* name) const {
+  KernelBuilder made(name, args);
+  made.front(ordered_key_text());
+  made.workspace(type, "numbers", offset);
+  made.value("n", ordering.n);
+  made.begin("  typedef " + std::string(type) + " Number;\n");
+  if (keyed) {
+    made.begin("  const auto after = [](sp::i64, Number x, Number y) { return x > y; };\n");
+    return made;
+  }
+  if (ordering.key) made.begin(key_text(made));
+  made.begin("  const auto before = [&](sp::i64 row, sp::i64 a, sp::i64 b) -> bool {\n" +
+             (ordering.key ? "    return key(row, a) < key(row, b);\n" : ordering.before(made)) +
+             "  };\n"
+             "  const auto after = [&](sp::i64 row, Number x, Number y) -> bool {\n"
+             "    const sp::i64 a = x, b = y;\n"
+             "    if (a >= n || b >= n) return a > b;\n"
+             "    if (before(row, b, a)) return true;\n"
+             "    return a > b && !before(row, a, b);\n  };\n");
+  return made;
+}
+
+// Orders each piece of `local` numbers by a block in shared memory: from the beginning, or what the
+// steps of `size` across pieces have left. `load` gives number `at` of a row, number `t` of a
+// piece.
+void Numbers::pieces(KernelBuilder& kernel, const std::string& load, bool merged) const {
+  const int64_t pieces = padded / local, all = ordering.rows * pieces;
+  kernel.front(kPairs);
+  kernel.values({{"pieces", pieces}, {"all", all}});
+  kernel.begin("  constexpr int local = " + std::to_string(local) + ";\n");
+  const std::string text =
+      "  __shared__ Number held[local];\n"
+      "  for (sp::i64 i = blockIdx.x; i < all; i += gridDim.x) {\n"
+      "    const sp::i64 row = i / pieces, first = i % pieces * local;\n"
+      "    Number* const own = numbers + i * local;\n"
+      "    for (int t = threadIdx.x; t < local; t += blockDim.x) {\n"
+      "      const sp::i64 at = first + t;\n      held[t] = " +
+      load + ";\n    }\n    __syncthreads();\n" +
+      (merged ? "" : "    for (int size = 2; size <= local; size *= 2)\n") +
+      "      sp::order_pairs(held, local, row, first, size, " + (merged ? "local" : "size") +
+      " / 2, after);\n"
+      "    for (int t = threadIdx.x; t < local; t += blockDim.x) own[t] = held[t];\n"
+      "    __syncthreads();\n  }\n";
+  out.steps.push_back(kernel.launch(text, {std::min(all, kMostBlocks)},
+                                    {std::clamp<int64_t>(local / 2, 32, kThreads)}));
+}
+
+void Numbers::order_pieces() const {
+  KernelBuilder kernel = this->kernel("order_pieces");
+  if (keyed) kernel.begin(key_text(kernel));
+  pieces(kernel, keyed ? "(at < n ? sp::u64(key(row, at)) : 0xffffffffull) << 32 | sp::u64(at)"
+                       : "Number(at)");
+}
+
+// The steps of distances by << (levels - 1) down to `by`, of numbers that a thread holds.
+void Numbers::across(int64_t size, int64_t by, int64_t levels) const {
+  KernelBuilder kernel = this->kernel("order_across");
+  const int64_t groups = padded >> levels;
+  kernel.values({{"groups", groups},
+                 {"bits", std::countr_zero(static_cast<uint64_t>(groups))},
+                 {"padded", padded},
+                 {"size", size},
+                 {"by", by}});
+  kernel.begin("  constexpr int levels = " + std::to_string(levels) + ", width = 1 << levels;\n");
+  out.steps.push_back(kernel.for_each(
+      ordering.rows * groups,
+      "    const sp::i64 row = i >> bits, t = i & (groups - 1),\n"
+      "                  low = ((t & ~(by - 1)) << levels) | (t & (by - 1));\n"
+      "    Number* const own = numbers + row * padded + low;\n"
+      "    const bool up = (low & size) == 0;\n"
+      "    Number held[width];\n"
+      "#pragma unroll\n    for (int j = 0; j < width; ++j) held[j] = own[j * by];\n"
+      "#pragma unroll\n    for (int level = levels - 1; level >= 0; --level) {\n"
+      "#pragma unroll\n      for (int j = 0; j < width; ++j) {\n"
+      "        const int k = j | 1 << level;\n"
+      "        if (k != j && after(row, held[j], held[k]) == up) {\n"
+      "          const Number moved = held[j];\n"
+      "          held[j] = held[k];\n          held[k] = moved;\n        }\n      }\n    }\n"
+      "#pragma unroll\n    for (int j = 0; j < width; ++j) own[j * by] = held[j];\n"));
+}
+
+// Brings ordered pieces together.
+void Numbers::merge() const {
+  for (int64_t size = 2 * local; size <= padded; size *= 2) {
+    for (int64_t distance = size / 2; distance >= local;) {
+      int64_t by = distance, levels = 1;
+      // A comparison that reads its elements is too long a text for more than one pair.
+      for (; keyed && levels < 3 && by > local; by /= 2) ++levels;
+      across(size, by, levels);
+      distance = by / 2;
+    }
+    KernelBuilder kernel = this->kernel("merge_pieces");
+    kernel.value("size", size);
+    pieces(kernel, "own[t]", true);
+  }
+}
+
+// Of ordered pieces the first `kept` numbers each, a power of two, again as ordered pieces, until
+// there is one. Every other piece is in falling order.
+void Numbers::keep(int64_t kept) {
+  while (padded > local) {
+    const int64_t from = offset, width = local, stride = padded;
+    padded = padded / local * kept;
+    local = std::min(padded, kLocal);
+    offset = reserve(out, ordering.rows * padded * bytes);
+    KernelBuilder kernel = this->kernel("order_kept");
+    kernel.workspace(type, "from", from);
+    kernel.values({{"stride", stride},
+                   {"width", width},
+                   {"kept", kept},
+                   {"bits", std::countr_zero(static_cast<uint64_t>(kept))}});
+    pieces(kernel,
+           "from[row * stride + (at >> bits) * width +\n"
+           "                     ((at & (kept - 1)) ^ (at >> bits & 1) * (width - 1))]");
+  }
 }
 
 }  // namespace
@@ -60,80 +194,35 @@ template <class T> SP u64 ordered_key(T element) {
     return u64(x);
   }
 }
+template <class T> SP u32 ordered_key32(T element) {
+  if constexpr (Type<typename Compute<T>::type>::signed_integer)
+    return u32(i32(element)) ^ 0x80000000u;
+  else return u32(ordered_key(element));
+}
+SP i64 position_of(u32 number) { return i64(number); }
+SP i64 position_of(i64 number) { return number; }
+SP i64 position_of(u64 number) { return i64(u32(number)); }
 }  // namespace sp
 )cuda";
 }
 
 Ordered ordering_kernels(const PrepareArgs& args, const Ordering& o, Kernels& out) {
-  const auto padded =
-      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(2, o.n))));
-  const char* type = padded <= (int64_t{1} << 31) ? "sp::u32" : "sp::i64";
-  const int64_t bytes = padded <= (int64_t{1} << 31) ? 4 : 8;
-  Ordered made{reserve(out, o.rows * padded * bytes), padded, type};
-  if (o.rows == 0 || o.n == 0) return made;
-  const int64_t local = std::min(padded, kLocal), pieces = padded / local;
-  const std::string width = std::to_string(local);
-
-  // Orders pieces from the beginning (size == 0), or merges what the steps across pieces have left.
-  const auto within = [&](int64_t size) {
-    KernelBuilder kernel(size == 0 ? "order_pieces" : "merge_pieces", args);
-    kernel.front(ordered_key_text());
-    kernel.front(kSteps);
-    kernel.workspace(type, "numbers", made.offset);
-    kernel.value("n", o.n);
-    kernel.value("pieces", pieces);
-    kernel.value("all", o.rows * pieces);
-    if (size != 0) kernel.value("size", size);
-    std::string text = after_text(o.before(kernel), type);
-    text += "  __shared__ Number held[" + width +
-            "];\n"
-            "  for (sp::i64 i = blockIdx.x; i < all; i += gridDim.x) {\n"
-            "    const sp::i64 row = i / pieces, first = i % pieces * " +
-            width +
-            ";\n"
-            "    Number* const own = numbers + i * " +
-            width +
-            ";\n"
-            "    for (int t = threadIdx.x; t < " +
-            width +
-            "; t += blockDim.x)\n"
-            "      held[t] = " +
-            (size == 0 ? "Number(first + t)" : "own[t]") +
-            ";\n"
-            "    __syncthreads();\n";
-    if (size == 0)
-      text += "    for (sp::i64 size = 2; size <= " + width + "; size *= 2) {\n      SP_PAIRS(" +
-              width + ", row, first, size, size / 2)\n    }\n";
-    else
-      text += "    SP_PAIRS(" + width + ", row, first, size, " + width + " / 2)\n";
-    text += "    for (int t = threadIdx.x; t < " + width +
-            "; t += blockDim.x) own[t] = held[t];\n    __syncthreads();\n  }\n";
-    out.steps.push_back(kernel.launch(text, {std::min(o.rows * pieces, kMostBlocks)},
-                                      {std::clamp<int64_t>(local / 2, 32, kThreads)}));
+  const auto power = [](int64_t n) {
+    return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(2, n))));
   };
-  within(0);
-  for (int64_t size = 2 * local; size <= padded; size *= 2) {
-    for (int64_t by = size / 2; by >= local; by /= 2) {
-      KernelBuilder kernel("order_across", args);
-      kernel.front(ordered_key_text());
-      kernel.workspace(type, "numbers", made.offset);
-      kernel.value("n", o.n);
-      kernel.value("half", padded / 2);
-      kernel.value("size", size);
-      kernel.value("by", by);
-      const std::string begin = after_text(o.before(kernel), type);
-      kernel.begin(begin);
-      out.steps.push_back(kernel.for_each(
-          o.rows * (padded / 2),
-          "    const sp::i64 row = i / half, t = i % half, low = t / by * 2 * by + t % by;\n"
-          "    Number* const own = numbers + row * 2 * half;\n"
-          "    const Number a = own[low], b = own[low + by];\n"
-          "    if (after(row, a, b) == ((low & size) == 0)) {\n"
-          "      own[low] = b;\n      own[low + by] = a;\n    }\n"));
+  const int64_t padded = power(o.n), kept = power(o.wanted);
+  const bool small = padded <= (int64_t{1} << 31), keyed = small && o.key != nullptr;
+  const char* const type = keyed ? "sp::u64" : small ? "sp::u32" : "sp::i64";
+  Numbers numbers{args, o, out, keyed, type, small && !keyed ? 4 : 8, padded};
+  if (o.rows > 0 && o.n > 0) {
+    numbers.order_pieces();
+    if (2 * kept <= kLocal) {
+      numbers.keep(kept);
+    } else {
+      numbers.merge();
     }
-    within(size);
   }
-  return made;
+  return {numbers.offset, numbers.padded, type};
 }
 
 }  // namespace spruce::cuda

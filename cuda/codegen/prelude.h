@@ -21,6 +21,8 @@ std::string_view random_prelude();
 std::string_view shuffle_prelude();
 /// Reductions over a warp and a block. After that of shuffles.
 std::string_view reduce_prelude();
+/// Of the largest state of a reduction, at most.
+inline constexpr int64_t kStateBytes = 16;
 
 /// The element type of a text: "f32", "i64", "bool".
 std::string_view text_type(Dtype d);

@@ -282,9 +282,15 @@ SP_UNARY(rint)
 #undef SP_UNARY
 SP f32 fused_multiply_add(f32 a, f32 b, f32 c) { return ::fmaf(a, b, c); }
 SP f64 fused_multiply_add(f64 a, f64 b, f64 c) { return ::fma(a, b, c); }
-// x * 2^n, rounded once, for a whole n.
-SP f32 scale(f32 x, f32 n) { return ::ldexpf(x, int(n < -1000 ? -1000 : n > 1000 ? 1000 : n)); }
-SP f64 scale(f64 x, f64 n) { return ::ldexp(x, int(n < -9000 ? -9000 : n > 9000 ? 9000 : n)); }
+// x * 2^n for a whole n, by two powers of two: rounded once where x is near 1.
+SP f32 scale(f32 x, f32 n) {
+  const int k = int(n < -250 ? -250 : n > 250 ? 250 : n), half = k >> 1;
+  return x * bit_cast<f32>(u32(half + 127) << 23) * bit_cast<f32>(u32(k - half + 127) << 23);
+}
+SP f64 scale(f64 x, f64 n) {
+  const i64 k = i64(n < -2000 ? -2000 : n > 2000 ? 2000 : n), half = k >> 1;
+  return x * bit_cast<f64>(u64(half + 1023) << 52) * bit_cast<f64>(u64(k - half + 1023) << 52);
+}
 SP f32 float_pow(f32 a, f32 b) { return ::powf(a, b); }
 SP f64 float_pow(f64 a, f64 b) { return ::pow(a, b); }
 // Of integers.

@@ -15,7 +15,6 @@ constexpr int64_t kColumns = 32, kParts = kThreads / kColumns;  // of a block of
 // So many blocks keep a device busy to the end, though they do not all fit on it at once.
 constexpr int64_t kBlocks = 4096;
 constexpr int64_t kLeastOfRow = 4096, kLeastOfColumns = 64;  // elements in a chunk
-constexpr int64_t kStateBytes = 16;                          // at most
 
 std::string state_of(const Reduction& r, Dtype d) {
   return "sp::" + r.name + "<" + std::string(compute_type(d)) + ">";

@@ -166,23 +166,62 @@ std::string node_text(const scalar::Program& program, const Node& node) {
   return "";
 }
 
+// Where the text computes the nodes. What only choices by a condition that is hardly ever true need
+// is computed in a branch in front of the first of them.
+struct Places {
+  static constexpr int kNowhere = -2, kAlways = -1;
+  std::vector<int> where;     // of each node: one of these, or the condition
+  std::vector<size_t> first;  // of each condition: the first node that chooses by it
+};
+
+size_t condition(const Node& choice) { return static_cast<size_t>(choice.in[0]); }
+
+Places places_of(std::span<const Node> nodes, std::span<const int> results) {
+  const size_t count = nodes.size();
+  Places p{std::vector<int>(count, Places::kNowhere), std::vector<size_t>(count, count)};
+  for (size_t n = count; n-- > 0;) {
+    if (nodes[n].op == Op::kUnlikely) p.first[condition(nodes[n])] = n;
+  }
+  for (const int r : results) p.where[static_cast<size_t>(r)] = Places::kAlways;
+  for (size_t n = count; n-- > 0;) {
+    const Node& node = nodes[n];
+    if (p.where[n] == Places::kNowhere) continue;
+    for (size_t k = 0; k < node.in.size(); ++k) {
+      if (node.in[k] < 0) continue;
+      const auto in = static_cast<size_t>(node.in[k]);
+      const bool rare = node.op == Op::kUnlikely && k == 1 && p.where[n] == Places::kAlways &&
+                        in < p.first[condition(node)];
+      const int here = rare ? node.in[0] : p.where[n];
+      p.where[in] = p.where[in] == Places::kNowhere || p.where[in] == here ? here : Places::kAlways;
+    }
+  }
+  return p;
+}
+
 }  // namespace
 
 std::string scalar_text(const scalar::Program& program, std::span<const int> results) {
-  std::vector<bool> used(program.nodes().size(), false);
-  for (const int r : results) used[static_cast<size_t>(r)] = true;
-  for (size_t n = used.size(); n-- > 0;) {
-    if (!used[n]) continue;
-    for (const int in : program.nodes()[n].in) {
-      if (in >= 0) used[static_cast<size_t>(in)] = true;
-    }
-  }
+  const auto& nodes = program.nodes();
+  const Places places = places_of(nodes, results);
   std::string text;
-  for (size_t n = 0; n < used.size(); ++n) {
-    const Node& node = program.nodes()[n];
-    if (used[n])
-      text += "      const " + std::string(compute_type(node.dtype)) + " " +
-              value(static_cast<int>(n)) + " = " + node_text(program, node) + ";\n";
+  std::vector<std::string> names(nodes.size()), branches(nodes.size());  // of each condition
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    const Node& node = nodes[n];
+    if (node.op == Op::kUnlikely && places.first[condition(node)] == n) {
+      const size_t c = condition(node);
+      if (!names[c].empty())
+        text += names[c] + "      if (" + value(node.in[0]) + ") {\n" + branches[c] + "      }\n";
+    }
+    if (places.where[n] == Places::kNowhere) continue;
+    const std::string type(compute_type(node.dtype)),
+        name = value(static_cast<int>(n)), made = name + " = " + node_text(program, node) + ";\n";
+    if (places.where[n] == Places::kAlways) {
+      text += "      const " + type + " " + made;
+    } else {
+      const auto c = static_cast<size_t>(places.where[n]);
+      names[c] += "      " + type + " " + name + ";\n";
+      branches[c] += "        " + made;
+    }
   }
   return text;
 }

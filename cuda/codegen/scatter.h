@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scatters: updates of one element are combined in the order of their positions, by one thread.
+// Scatters: updates of one element are combined in the order of their positions, in pieces of it.
 #pragma once
 
 #include "spruce/cuda/codegen/index_windows.h"

@@ -33,6 +33,23 @@ template <int n, class T> SP void store(const T (&from)[n], T* to, bool aligned,
     }
   }
 }
+template <int n, class T> SP bool fits(const T* at) {
+  return (u64(at) & (sizeof(Pack<T, n>) - 1)) == 0;
+}
+template <int n, class T> SP void store(const T (&from)[n], T* to) {
+  store<n>(from, to, fits<n>(to), n);
+}
+template <int n, class T> SP void move(const T* from, T* to, i64 there = n) {
+  if (n == 1) {
+    *to = *from;
+  } else if (there >= n && fits<n>(from) && fits<n>(to)) {
+    *(Pack<T, n>*)to = *(const Pack<T, n>*)from;
+  } else {
+    T values[n];
+    load<n>(values, from, fits<n>(from), there);
+    store<n>(values, to, fits<n>(to), there);
+  }
+}
 }  // namespace sp
 )cuda";
 }
@@ -43,7 +60,7 @@ int64_t vector_size(const Walk& walk, int64_t largest) {
   for (const int64_t step : inner.steps) {
     if (step != 0 && step != 1) return 1;
   }
-  int64_t n = std::min<int64_t>(8, 16 / largest);
+  int64_t n = 16 / largest;
   if (walk.axes.size() == 1) return n;
   // Each row begins with a whole vector.
   for (; n > 1; n /= 2) {
@@ -55,6 +72,22 @@ int64_t vector_size(const Walk& walk, int64_t largest) {
     if (fits) break;
   }
   return n;
+}
+
+int64_t neighbours(const Walk& walk, int64_t bytes) {
+  if (walk.axes.empty()) return 1;
+  const std::vector<int64_t>& steps = walk.axes.back().steps;
+  const bool dense = std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s == 1; });
+  return dense ? vector_size(walk, bytes) : 1;
+}
+
+Walk widened(Walk walk, int64_t n) {
+  if (n == 1) return walk;
+  Walk::Axis& last = walk.axes.back();
+  last.size = (last.size + n - 1) / n;
+  for (int64_t& step : last.steps) step *= n;
+  if (last.size == 1) walk.axes.pop_back();
+  return walk;
 }
 
 }  // namespace spruce::cuda

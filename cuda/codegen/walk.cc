@@ -27,7 +27,7 @@ int64_t Walk::size() const {
 std::string Walk::places(KernelBuilder& kernel, std::string_view prefix, std::string_view index,
                          const std::vector<std::string>& names) const {
   const std::string p(prefix);
-  const std::string type = size() < (int64_t{1} << 31) ? "sp::u32" : "sp::i64";
+  const std::string type = counting_type(size());
   std::string text;
   if (axes.empty()) return text;
   text += "    " + type + " " + p + "rest = " + type + "(" + std::string(index) + ");\n";

@@ -11,12 +11,7 @@ Kernels make_dynamic_slice(const PrepareArgs& a) {
   Kernels out;
   if (window.numel() == 0) return out;
   KernelBuilder kernel("dynamic_slice", a);
-  const std::string from = declare_bits(kernel, of_input(0), bytes),
-                    to = declare_bits(kernel, of_output(0), bytes);
-  std::string body = "    sp::i64 p = " + window_start(kernel, x, window, 1) + ";\n";
-  body += walk_of(window, {row_major_strides(x)}).places(kernel, "a", "i", {"p"});
-  body += "    " + to + "[i] = " + from + "[p];\n";
-  out.steps.push_back(kernel.for_each(window.numel(), body));
+  out.steps.push_back(window_copy(kernel, x, window, 1, bytes, of_input(0), of_output(0), false));
   return out;
 }
 

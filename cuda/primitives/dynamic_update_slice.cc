@@ -12,12 +12,7 @@ Kernels make_dynamic_update_slice(const PrepareArgs& a) {
   whole_copy(a, 0, 0, out);
   if (window.numel() == 0) return out;
   KernelBuilder kernel("dynamic_update_slice", a);
-  const std::string from = declare_bits(kernel, of_input(1), bytes),
-                    to = declare_bits(kernel, of_output(0), bytes);
-  std::string body = "    sp::i64 p = " + window_start(kernel, x, window, 2) + ";\n";
-  body += walk_of(window, {row_major_strides(x)}).places(kernel, "a", "i", {"p"});
-  body += "    " + to + "[p] = " + from + "[i];\n";
-  out.steps.push_back(kernel.for_each(window.numel(), body));
+  out.steps.push_back(window_copy(kernel, x, window, 2, bytes, of_output(0), of_input(1), true));
   return out;
 }
 

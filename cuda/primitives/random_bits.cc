@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/random/primitives.h"
-#include "spruce/cuda/codegen/kernel_builder.h"
+#include "spruce/cuda/codegen/draws.h"
 
 namespace spruce::cuda {
 namespace {
@@ -13,12 +13,12 @@ Kernels make_random_bits(const PrepareArgs& a) {
   kernel.front(special_prelude());
   kernel.front(random_prelude());
   const std::string keys = kernel.input(0), y = kernel.output(0);
-  kernel.value("per_key", a.params.get<RandomBitsParams>().shape.numel());
   const std::string type(text_type(a.out[0]->dtype));
   const bool wide = size_of(a.out[0]->dtype) == 8;
   out.steps.push_back(kernel.for_each(
-      n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys +
-             ", i / per_key), sp::u64(i % per_key));\n    " + y + "[i] = " + type +
+      n, "    const sp::Words w = " +
+             words_at(kernel, keys, n, a.params.get<RandomBitsParams>().shape.numel()) + ";\n    " +
+             y + "[i] = " + type +
              (wide ? "(sp::u64(w.first) << 32 | w.second);\n" : "(w.first ^ w.second);\n")));
   return out;
 }

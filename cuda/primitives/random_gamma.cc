@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/random/primitives.h"
-#include "spruce/cuda/codegen/kernel_builder.h"
+#include "spruce/cuda/codegen/draws.h"
 
 namespace spruce::cuda {
 namespace {
@@ -49,13 +49,11 @@ Kernels make_random_gamma(const PrepareArgs& a) {
   kernel.front(random_prelude());
   kernel.front(kGamma);
   const std::string keys = kernel.input(0), alpha = kernel.input(1), y = kernel.output(0);
-  kernel.value("per_key", n / (a.in[0]->numel() / 2));
   kernel.value("log_space", a.params.get<RandomGammaParams>().log_space ? 1 : 0);
   out.steps.push_back(kernel.for_each(
-      n, "    const sp::Words own = sp::threefry(sp::key_at(" + keys +
-             ", i / per_key), sp::u64(i % per_key));\n    " + y + "[i] = sp::narrow<" +
-             std::string(text_type(a.out[0]->dtype)) + ">(sp::gamma_variate(own, sp::widen(" +
-             alpha + "[i]), log_space != 0));\n"));
+      n, "    const sp::Words own = " + words_at(kernel, keys, n, n / (a.in[0]->numel() / 2)) +
+             ";\n    " + y + "[i] = sp::narrow<" + std::string(text_type(a.out[0]->dtype)) +
+             ">(sp::gamma_variate(own, sp::widen(" + alpha + "[i]), log_space != 0));\n"));
   return out;
 }
 

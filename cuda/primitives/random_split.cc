@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/random/primitives.h"
-#include "spruce/cuda/codegen/kernel_builder.h"
+#include "spruce/cuda/codegen/draws.h"
 
 namespace spruce::cuda {
 namespace {
@@ -13,11 +13,10 @@ Kernels make_random_split(const PrepareArgs& a) {
   kernel.front(special_prelude());
   kernel.front(random_prelude());
   const std::string keys = kernel.input(0), y = kernel.output(0);
-  kernel.value("per_key", a.params.get<RandomSplitParams>().n);
-  out.steps.push_back(kernel.for_each(n, "    const sp::Words w = sp::threefry(sp::key_at(" + keys +
-                                             ", i / per_key), sp::u64(i % per_key));\n    " + y +
-                                             "[2 * i] = w.first;\n    " + y +
-                                             "[2 * i + 1] = w.second;\n"));
+  out.steps.push_back(kernel.for_each(
+      n,
+      "    const sp::Words w = " + words_at(kernel, keys, n, a.params.get<RandomSplitParams>().n) +
+          ";\n    " + y + "[2 * i] = w.first;\n    " + y + "[2 * i + 1] = w.second;\n"));
   return out;
 }
 

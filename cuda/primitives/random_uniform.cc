@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/random/primitives.h"
-#include "spruce/cuda/codegen/kernel_builder.h"
+#include "spruce/cuda/codegen/draws.h"
 
 namespace spruce::cuda {
 namespace {
@@ -50,17 +50,15 @@ Kernels make_random_uniform(const PrepareArgs& a) {
   kernel.front(random_prelude());
   kernel.front(kUniform);
   const std::string keys = kernel.input(0), y = kernel.output(0);
-  kernel.value("per_key", p.shape.numel());
   visit_dtype(p.dtype, [&]<class T>(T) {
     if constexpr (kIsHalf<T>)
       declare_range<T, float>(kernel, p.dtype, p);
     else if constexpr (std::is_floating_point_v<T>)
       declare_range<T, T>(kernel, p.dtype, p);
   });
-  out.steps.push_back(
-      kernel.for_each(n, "    " + y + "[i] = sp::Uniform<" + std::string(text_type(p.dtype)) +
-                             ">::from(sp::threefry(sp::key_at(" + keys +
-                             ", i / per_key), sp::u64(i % per_key)), low, span);\n"));
+  out.steps.push_back(kernel.for_each(
+      n, "    " + y + "[i] = sp::Uniform<" + std::string(text_type(p.dtype)) + ">::from(" +
+             words_at(kernel, keys, n, p.shape.numel()) + ", low, span);\n"));
   return out;
 }
 

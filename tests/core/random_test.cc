@@ -126,6 +126,9 @@ TEST(Random, SplitAndFoldIn) {
   EXPECT_THAT(words(k1), ElementsAre(507451445u, 1853169794u));
   EXPECT_THAT(words(k2), ElementsAre(1948878966u, 4237131848u));
   EXPECT_THAT(words(k3), ElementsAre(2441914641u, 3819641963u));
+  const auto [first, second] = random::split(Key(1));
+  EXPECT_EQ(words(first), words(k1));
+  EXPECT_EQ(words(second), words(k2));
   EXPECT_THAT(words(random::fold_in(Key(0), 4)), ElementsAre(2285895361u, 433833334u));
   EXPECT_THAT(words(random::fold_in(Key(42), 7)), ElementsAre(2547012911u, 1371500959u));
   EXPECT_EQ(words(random::fold_in(Key(5), 2)), words(random::split(Key(5), 3)[2]));

@@ -101,6 +101,28 @@ TEST(CudaLarge, Scans) {
   }
 }
 
+void check_scan(const char* p, Dtype d, const Shape& shape, int64_t axis, bool reverse = false) {
+  check(p, {numbers(d, shape, 0.99, 1.01)}, Params::make(CumulativeParams{axis, reverse}));
+}
+
+TEST(CudaLarge, ScansInChunks) {
+  for (const bool reverse : {false, true}) {
+    for (const int64_t n : {4097, 9001}) check_scan("cumsum", float32, {n}, 0, reverse);
+    for (const Dtype d : {float64, bfloat16, int64}) check_scan("cumsum", d, {2, 9001}, 1, reverse);
+    check_scan("cumlogsumexp", float32, {8193, 3}, 0, reverse);
+    check_scan("cummax", int8, {9001}, 0, reverse);
+  }
+  check_scan("cumsum", float32, {1100000}, 0);  // more chunks than threads carry at once
+  check_scan("cumsum", float32, {1}, 0);
+  check_scan("cumsum", float32, {0, 7}, 1);
+}
+
+TEST(CudaLarge, ScansOfManyColumns) {
+  for (const int64_t n : {33, 36}) check_scan("cumprod", float32, {n, 4097}, 0, n == 33);
+  check_scan("cumsum", float32, {4097, 33}, 1);  // a warp for each
+  check_scan("cummin", int32, {1500, 70, 3}, 1, true);
+}
+
 void check_rows(Dtype d, std::initializer_list<int64_t> sizes) {
   for (const int64_t n : sizes) {
     const SampleInput x = numbers(d, {3, n});
@@ -150,11 +172,12 @@ TEST(CudaLarge, RowsOfInfinities) {
 
 // Blocks and threads in five orders: the same bits each time.
 TEST(CudaLarge, RowsAndChunksInAnyOrder) {
-  const auto same = [](const char* primitive, const Shape& shape, Params params) {
+  const auto same = [](const char* primitive, std::vector<SampleInput> in, Params params) {
     using properties::Arrays;
     const properties::Case c{find_primitive(primitive), 0,
-                             Sample{.in = {numbers(float32, shape)}, .params = std::move(params)}};
-    const Arrays x = {to_device(properties::inputs(c)[0], test_device::emulated_device())};
+                             Sample{.in = std::move(in), .params = std::move(params)}};
+    Arrays x = properties::inputs(c);
+    for (Array& a : x) a = to_device(a, test_device::emulated_device());
     Arrays first;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       cuda_emulator::set_seed(seed);
@@ -163,9 +186,14 @@ TEST(CudaLarge, RowsAndChunksInAnyOrder) {
       properties::expect_same(got, first, primitive);
     }
   };
-  same("reduce_sum", {2600, 33}, Params::make(ReduceParams{{0}}));
-  same("reduce_sum", {300003}, Params::make(ReduceParams{{0}}));
-  for (const int64_t n : {700, 3000, 10000}) same("softmax", {5, n}, {});
+  same("reduce_sum", {numbers(float32, {2600, 33})}, Params::make(ReduceParams{{0}}));
+  same("reduce_sum", {numbers(float32, {300003})}, Params::make(ReduceParams{{0}}));
+  for (const int64_t n : {700, 3000, 10000}) same("softmax", {numbers(float32, {5, n})}, {});
+  same("cumsum", {numbers(float32, {9001})}, Params::make(CumulativeParams{0, false}));
+  same("sort", {numbers(float32, {5000})}, Params::make(SortParams{0, 1}));
+  same("scatter_add",
+       {numbers(float32, {3, 2}), numbers(int32, {5000, 1}, 0, 3), numbers(float32, {5000, 2})},
+       Params::make(rules::take_params(Shape{3, 2}, 0, 1)));
 }
 
 // Slices that a loop reads where they stand begin at any multiple of an element.
@@ -192,6 +220,18 @@ TEST(CudaLarge, Order) {
          numbers(float32, {3000, 2})},
         Params::make(SortParams{0, 2}));
   check("top_k", {numbers(float32, {2, 5000})}, Params::make(TopKParams{7}));
+  // Keys of 32 bits, with equal ones, and wider keys.
+  for (const Dtype d : {int8, uint8, int32, float16, float64, int64}) {
+    check("sort", {numbers(d, {2500, 2}, 0, 9), numbers(float32, {2500, 2})},
+          Params::make(SortParams{0, 1}));
+    check("top_k", {numbers(d, {3, 2500}, 0, 9)}, Params::make(TopKParams{2500}));
+  }
+  check("sort", {numbers(int32, {20000}, 0, 5000)}, Params::make(SortParams{0, 1}));
+  for (const int64_t k : {1, 64, 1024, 1025})
+    check("top_k", {numbers(float16, {2, 9000})}, Params::make(TopKParams{k}));
+  check("top_k", {numbers(float32, {70000}, -9, 9)}, Params::make(TopKParams{1000}));
+  check("sort", {numbers(float32, {1})}, Params::make(SortParams{0, 1}));
+  check("sort", {numbers(float32, {0, 3})}, Params::make(SortParams{0, 1}));
 }
 
 TEST(CudaLarge, Transposes) {
@@ -210,6 +250,23 @@ TEST(CudaLarge, RowsThatManyPositionsName) {
   check("gather", {table, at}, params);
   for (const char* p : {"scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max"})
     check(p, {table, at, updates}, params);
+}
+
+TEST(CudaLarge, ScattersWhosePlacesGoOnInOtherPieces) {
+  const auto scatter = [](const char* p, Dtype d, int64_t rows, int64_t row, int64_t positions) {
+    check(p,
+          {numbers(d, {rows, row}), numbers(int32, {positions, 1}, -1, static_cast<double>(rows)),
+           numbers(d, {positions, row}, 0.95, 1.05)},
+          Params::make(rules::take_params(Shape{rows, row}, 0, 1)), is_half(d) ? 2e-2 : 1e-5);
+  };
+  for (const int64_t positions : {63, 64, 65, 128, 129, 1000}) {
+    scatter("scatter_add", float32, 1, 1, positions);
+    scatter("scatter_add", float32, 3, 5, positions);
+  }
+  for (const char* p : {"scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max"})
+    for (const Dtype d : {float32, float64, bfloat16, int8}) scatter(p, d, 2, 3, 333);
+  scatter("scatter_add", float32, 40, 2, 2);
+  scatter("scatter_add", float32, 40, 2, 0);
 }
 
 TEST(CudaLarge, Products) {

@@ -71,6 +71,38 @@ TEST(Checkpoints, OneStepIsRestoredAsItWasSavedLast) {
   }
 }
 
+struct DecayedRun {
+  Array w, rate;  // the rate is a C++ number
+};
+
+TEST(Checkpoints, ARunWithANumberGoesOnBitByBit) {
+  const Scratch s;
+  const auto step = jit([](const DecayedRun& r) {
+    return DecayedRun{r.w - r.rate * r.w, 0.9 * r.rate};
+  });
+  for (const Dtype dtype : {float64, float32, bfloat16}) {
+    const auto train = [&](const std::string& folder, int64_t until) {
+      Checkpoints checkpoints(folder);
+      DecayedRun run{full({2}, 1.7, dtype), 0.1};
+      int64_t at = 0;
+      if (const auto last = checkpoints.restore(run)) {
+        run = last->tree;
+        at = last->step;
+      }
+      for (; at < until; ++at) run = step(run);
+      checkpoints.save(at, run);
+      return run;
+    };
+    const std::string a = s.path(name(dtype).data()), b = a + "_in_parts";
+    const DecayedRun whole = train(a, 40);
+    for (const int64_t until : {10, 20}) train(b, until);
+    const DecayedRun parts = train(b, 40);
+    EXPECT_TRUE(tree::equal(parts, whole)) << dtype;
+    EXPECT_EQ(parts.rate.aval(), whole.rate.aval());
+  }
+  EXPECT_EQ(step.trace_count(), 3);
+}
+
 TEST(Checkpoints, ARunThatWentBackRemovesWhatIsBehind) {
   const Scratch s;
   Checkpoints run(s.path("x"), 0);

@@ -38,6 +38,13 @@ Array root(const Solve& solve) {
                          [](const auto& j, const Array& y) { return y / j(sp::ones({})); });
 }
 
+// The x with x - a = 0.
+template <class Solve>
+Array root_of(const Array& a, const Solve& solve) {
+  return sp::custom_root([&](const Array& x) { return x - a; }, sp::array(5.0f), solve,
+                         [](const auto& j, const Array& y) { return y / j(sp::ones({})); });
+}
+
 }  // namespace
 
 Section derivative_mistakes() {
@@ -135,6 +142,40 @@ Section derivative_mistakes() {
            "custom_jvp: the rule returned f32[] as the tangent of the result, which is f32[3]; "
            "they "
            "must have one shape" WITHIN},
+          {"A rule that captures what is differentiated", CODE(sp::grad([](const Array& a) {
+             const auto scaled =
+                 sp::custom_vjp([&](const Array& x) { return a * x; },
+                                [&](const Array& x) {
+                                  return std::pair{a * x, x};
+                                },
+                                [&](const Array&, const Array& ct) { return std::tuple{a * ct}; });
+             return scaled(a);
+           })(sp::ones({}))),
+           CODE(sp::grad([](const Array& a) {
+             const auto scaled =
+                 sp::custom_vjp([](const Array& a, const Array& x) { return a * x; },
+                                [](const Array& a, const Array& x) {
+                                  return std::pair{a * x, std::pair{a, x}};
+                                },
+                                [](const Two& r, const Array& ct) {
+                                  return std::tuple{r.second * ct, r.first * ct};
+                                });
+             return scaled(a, a);
+           })(sp::ones({}))),
+           "TracerError",
+           "custom_vjp: a function that it was given captures a traced value of grad of type "
+           "f32[]; hand it over as an argument of the function, so that the derivative rule knows "
+           "of it; bwd gets what it needs as residuals" HERE},
+          {"A solver that captures what is differentiated", CODE(sp::grad([](const Array& a) {
+             return root_of(a, [&](const auto&, const Array& x) { return x - (x - a); });
+           })(sp::ones({}))),
+           CODE(sp::grad([](const Array& a) {
+             return root_of(a, [](const auto& f, const Array& x) { return x - f(x); });
+           })(sp::ones({}))),
+           "TracerError",
+           "custom_root: a function that it was given captures a traced value of grad of type "
+           "f32[]; f may do so, but solve and tangent_solve reach it through the function that "
+           "they are called with" HERE},
           {"A root of another shape than its guess",
            CODE(root([](const auto&, const Array&) { return sp::full({2}, 1.414f); })),
            CODE(root([](const auto&, const Array&) { return sp::array(1.414f); })), "ShapeError",

@@ -48,6 +48,8 @@ Section empty_mistakes() {
           {"A start that is empty", CODE(sp::dynamic_slice(sp::ones({2, 2}), {0, Array()}, {1, 1})),
            CODE(sp::dynamic_slice(sp::ones({2, 2}), {0, 1}, {1, 1})), "ValueError",
            EMPTY("dynamic_slice", "1 of the list")},
+          {"Memory of an empty array", CODE(sp::to_dlpack(Array())),
+           CODE(sp::to_dlpack(sp::ones({2}))), "ValueError", EMPTY("to_dlpack", "x")},
           {"A target that is empty", CODE(nn::mse_loss(sp::ones({2}), Array())),
            CODE(nn::mse_loss(sp::ones({2}), sp::ones({2}))), "ValueError",
            EMPTY("mse_loss", "target")},

@@ -104,6 +104,17 @@ Section tree_file_mistakes() {
            "load_function: mistake.fn: at byte 0: the head of the file takes 8 bytes from byte 0 "
            "on "
            "and there are only 4 bytes in all; the file is cut short or damaged" HERE},
+          {"An array where a function was saved with a number",
+           CODE(const auto scaled = [](const Array& x, const Array& by) { return x * by; };
+                sp::save_function("mistake.fn", scaled, sp::ones({2}), Array(0.5f));
+                sp::load_function("mistake.fn")({sp::ones({2}), sp::array(0.5f)})),
+           CODE(const auto scaled = [](const Array& x, const Array& by) { return x * by; };
+                sp::save_function("mistake.fn", scaled, sp::ones({2}), sp::array(0.5f));
+                sp::load_function("mistake.fn")({sp::ones({2}), sp::array(0.5f)});
+                std::remove("mistake.fn")),
+           "DtypeError",
+           "load_function: mistake.fn: argument 1 is f32[], the function was saved for f32*[], a "
+           "C++ number; give one, or save the function with array(...) there" HERE},
       }};
 }
 

@@ -151,6 +151,40 @@ Section layer_mistakes() {
            "ValueError",
            "Dropout: draws random numbers in training, and the context has no key; make it with "
            "Context{.training = true, .key = key}, or give the Module one by seed(key)" HERE},
+          {"One mask for all steps of a loop",
+           CODE(nn::Context ctx{.training = true, .key = sp::Key(0)};
+                sp::map([&](const Array& x) { return nn::Dropout{.p = 0.5f}(x, ctx); },
+                        sp::ones({3, 4}))),
+           CODE(sp::map(
+               [](const sp::Key& key) {
+                 nn::Context ctx{.training = true, .key = key};
+                 return nn::Dropout{.p = 0.5f}(sp::ones({4}), ctx);
+               },
+               sp::random::split(sp::Key(0), 3))),
+           "ValueError",
+           "Dropout: draws random numbers in the body of map, which runs once for all steps, so "
+           "that each step would have the same; give each step a key, a slice of split(key, n) or "
+           "fold_in(key, i), and make a Context of it in the body; one made there of the whole "
+           "key draws the same in each" HERE},
+          {"New statistics of a layer in a loop",
+           CODE(const nn::BatchNorm norm = nn::BatchNorm::init(2);
+                nn::Context ctx{.training = true}; ctx.of(norm);
+                sp::fori_loop(
+                    0, 3, [&](const Array&, const Array& x) { return norm(x, ctx); },
+                    sp::ones({4, 2}));
+                ctx.updated(norm)),
+           CODE(sp::fori_loop(
+               0, 3,
+               [](const Array&, const nn::BatchNorm& norm) {
+                 nn::Context ctx{.training = true};
+                 (void)norm(sp::ones({4, 2}), ctx.of(norm));
+                 return ctx.updated(norm);
+               },
+               nn::BatchNorm::init(2))),
+           "TracerError",
+           "Context: the new value of the buffer 'running_mean' is a traced value of fori_loop, "
+           "which has ended; make the Context inside of it, and let it carry or return the model "
+           "that updated() gives" HERE},
           {"A probability above 1", CODE(nn::dropout(sp::ones({4}), {.p = 50, .key = sp::Key(0)})),
            CODE(nn::dropout(sp::ones({4}), {.p = 0.5f, .key = sp::Key(0)})), "ValueError",
            "dropout: p is 50, it must be within 0..1" HERE},

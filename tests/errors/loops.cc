@@ -21,6 +21,17 @@ Section loop_mistakes() {
       "Loops and branches",
       __FILE__,
       {
+          {"A traced value of another loop",
+           CODE(Array kept; sp::map([&](const Array& x) { return kept = x; }, sp::ones({3}));
+                sp::fori_loop(
+                    0, 3, [&](const Array&, const Array& c) { return c + kept; }, sp::ones({}))),
+           CODE(const Array kept = sp::map([](const Array& x) { return x; }, sp::ones({3}))[2];
+                sp::fori_loop(
+                    0, 3, [&](const Array&, const Array& c) { return c + kept; }, sp::ones({}))),
+           "TracerError",
+           "add: a traced value of map of type f32[] is used outside of the function that it was "
+           "traced in, or on another thread; return it from that function (or hand it on as a "
+           "second result) instead of storing it elsewhere" HERE},
           {"A carry that changes its shape", CODE(sp::scan(step, sp::zeros({}), sp::ones({4, 3}))),
            CODE(sp::scan(step, sp::zeros({3}), sp::ones({4, 3}))), "ShapeError",
            "scan: carry is f32[] before the body and f32[3] after it; a carry keeps its shape from "
@@ -77,18 +88,32 @@ Section loop_mistakes() {
            CODE(sp::scan(step, 0.0f, sp::ones({3}))), "ShapeError",
            "scan: xs is f32[3], the length is 4; they must agree, or leave the length out" HERE},
           {"A loop without a length",
-           CODE(sp::scan(
-               [](const Array& c) {
-                 return std::pair{c + 1, sp::none};
-               },
-               0, {})),
-           CODE(sp::scan(
-               [](const Array& c) {
-                 return std::pair{c + 1, sp::none};
-               },
-               0, {.length = 3})),
+           CODE(
+               sp::scan(
+                   [](const Array& c) {
+                     return std::pair{c + 1, sp::none};
+                   },
+                   0, {})),
+           CODE(
+               sp::scan(
+                   [](const Array& c) {
+                     return std::pair{c + 1, sp::none};
+                   },
+                   0, {.length = 3})),
            "ValueError",
-           "scan: there are no xs that say how many steps there are; give {.length = n}" HERE},
+           "scan: there are no xs that say how many steps there are; give a length that is not "
+           "negative: {.length = n}" HERE},
+          {"A length below zero", CODE(sp::scan(step, 0.0f, sp::ones({3}), {.length = -2})),
+           CODE(sp::scan(step, 0.0f, sp::ones({3}))), "ValueError",
+           "scan: the length is -2; it must not be negative" HERE},
+          {"A loop over an empty array", CODE(sp::map(sp::sin, Array())),
+           CODE(sp::map(sp::sin, sp::ones({3}))), "ValueError",
+           "map: all arrays of xs are undefined: they have been moved from, as by "
+           "step(std::move(model)), or were never given values" HERE},
+          {"Prefixes of an empty array", CODE(sp::associative_scan(add, Array())),
+           CODE(sp::associative_scan(add, sp::ones({3}))), "ValueError",
+           "associative_scan: all arrays of xs are undefined: they have been moved from, as by "
+           "step(std::move(model)), or were never given values" HERE},
           {"Reverse mode through a loop without a bound", CODE(sp::grad([](const Array& x) {
              return sp::while_loop([](const Array& y) { return y < 9.0f; },
                                    [](const Array& y) { return y * y; }, x);

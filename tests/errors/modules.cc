@@ -141,6 +141,23 @@ Section module_mistakes() {
            "DtypeError",
            "update_buffer: 'seen' is f32[4], the new value is i32[4]; convert it with "
            "astype" HERE},
+          {"New statistics in a loop of a loss",
+           CODE(nn::Stateful<nn::BatchNorm> net(nn::BatchNorm::init(2));
+                nn::value_and_grad(net,
+                                   [&] {
+                                     return sp::sum(sp::map([&](const Array& x) { return net(x); },
+                                                            sp::ones({3, 4, 2})));
+                                   })),
+           CODE(nn::Stateful<nn::BatchNorm> net(nn::BatchNorm::init(2));
+                nn::value_and_grad(net,
+                                   [&] {
+                                     return sp::sum(net(sp::ones({12, 2})));
+                                   })),
+           "TracerError",
+           "Module: 'running_mean' of BatchNorm would become a traced value of map, "
+           "which ends before the call does; let it carry or return the new value: of a layer from "
+           "layer(), by a Context made inside, to update_buffers(), of an own buffer to "
+           "update_buffer(); or put the module into evaluation mode" HERE},
           {"A module that is a null pointer",
            CODE(nn::functionalize(std::shared_ptr<nn::Module>())),
            CODE(nn::functionalize(std::make_shared<Net>())), "ValueError",

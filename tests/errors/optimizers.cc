@@ -128,6 +128,13 @@ Section optimizer_mistakes() {
            "ShapeError",
            "microbatch: f32[6,2] in a batch of 6 and parts of 4; all arrays of the batch need one "
            "first axis, a multiple of the size" HERE},
+          {"A private mean over no examples",
+           CODE(const auto mean = optim::differentially_private_aggregate();
+                const Array w = sp::ones({2}); mean.update(sp::ones({0, 2}), mean.init(w), w)),
+           CODE(optim::per_example_global_norm_clip(sp::ones({0, 2}), 1.0)), "ShapeError",
+           "differentially_private_aggregate: the batch has no examples, and there is no mean over "
+           "none; leave the update out, or add noise to the sums of per_example_global_norm_clip "
+           "and divide by the expected size of a batch" HERE},
           {"A schedule that begins below 0", CODE(optim::linear_schedule(-0.1f, 0, 10)),
            CODE(optim::linear_schedule(0.1f, 0, 10)), "ValueError",
            "linear_schedule: init is -0.1, it must be finite and not negative" HERE},

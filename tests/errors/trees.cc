@@ -90,8 +90,7 @@ Section random_mistakes() {
            "Key: a single key has no element 1; random::split(key, n) makes a batch of n keys"},
           {"A key beyond the batch", CODE(sp::random::split(sp::Key(0), 2)[2]),
            CODE(sp::random::split(sp::Key(0), 2)[-1]), "IndexError",
-           "operator[]: index 2 is out of range for axis 0 of u32[2,2], which has size 2; use "
-           "indices from -2 to 1"},
+           "Key: a batch of keys of shape [2] has no key 2; use indices from -2 to 1"},
           {"Data that is no key", CODE(sp::Key::wrap(sp::ones({2}))),
            CODE(sp::Key::wrap(sp::ones({2}, sp::uint32))), "DtypeError",
            "Key::wrap: the data of a key is u32[...,2], got f32[2]; use Key(seed) for a seed" HERE},

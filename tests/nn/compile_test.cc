@@ -248,5 +248,74 @@ TEST(StatefulLoop, SaysThatAnotherOptimizerIsNeeded) {
               testing::HasSubstr("Net has no parameters that are trained, all are frozen"));
 }
 
+struct Plain : Module {
+  explicit Plain(const Key& key) {
+    drop = register_module("drop", Dropout{0.5f});
+    out = register_module("out", Linear::init(key, 4, 2));
+  }
+  Array forward(const Array& x) override { return out(drop(x)); }
+  Stateful<Dropout> drop;
+  Stateful<Linear> out;
+};
+
+TEST(CompiledStep, GoesOnFromASavedStateBitForBit) {
+  const auto loss = [](Plain& n, const Array& x) { return sum(square(n(x))); };
+  const Array x = ones({3, 4});
+  Plain net(Key(0)), other(Key(1));
+  net.seed(Key(9));
+  other.seed(Key(8));
+  auto step = compile_step(net, optim::adam(), loss),
+       again = compile_step(other, optim::adam(), loss);
+  step(x);
+  again(x);
+  other.load_state_dict(net.state_dict());
+  other.seed(net.key());
+  again.set_state(step.state());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(array_equal(step(x), again(x))) << i;
+  EXPECT_TRUE(tree::equal(net.state_dict(), other.state_dict()));
+  EXPECT_TRUE(tree::equal(step.state(), again.state()));
+  EXPECT_EQ(again.trace_count(), 1);
+}
+
+TEST(CompiledStep, TakesHyperparametersByHand) {
+  const auto tx = optim::inject_hyperparams(
+      [](const optim::Hyperparams& h) { return optim::sgd({.learning_rate = h["rate"]}); },
+      {{"rate", 0.5}});
+  Plain net(Key(0));
+  net.eval();
+  auto step = compile_step(net, tx, [](Plain& n, const Array& x) { return sum(n(x)); });
+  step(ones({3, 4}));
+  const NamedArrays before = net.state_dict();
+  auto state = step.state();
+  state.hyperparams["rate"] = zeros_like(state.hyperparams["rate"]);
+  step.set_state(state);
+  step(ones({3, 4}));
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+  net.requires_grad(false);
+  EXPECT_THROW(step.set_state(state), DerivativeError);
+  EXPECT_EQ(step.trace_count(), 1);
+}
+
+TEST(CompiledStep, ReturnsWhatTheLossReturns) {
+  const auto pair = [](Plain& n, const Array& x) {
+    const Array y = n(x);
+    return std::pair{sum(square(y)), y};
+  };
+  Plain net(Key(0)), other(Key(0));
+  net.eval();
+  other.eval();
+  auto step = compile_step(net, optim::adam(), pair);
+  optim::Stateful eager(other, optim::adam());
+  for (int i = 0; i < 2; ++i) {
+    const auto [value, y] = step(ones({3, 4}));
+    const auto [value2, y2] = eager.step([&] { return pair(other, ones({3, 4})); });
+    EXPECT_TRUE(allclose(value, value2, kClose) && allclose(y, y2, kClose)) << i;
+  }
+  const auto three = compile_step(net, optim::adam(), [](Plain& n, const Array& x) {
+    return std::tuple{sum(n(x)), x, 3};
+  })(ones({3, 4}));
+  EXPECT_EQ(std::get<2>(three), 3);
+}
+
 }  // namespace compile_test
 }  // namespace spruce::nn

@@ -93,6 +93,38 @@ TEST(ContextBuffers, UnderGradJitAndVmap) {
                        *plain.second.norms[0].running_mean));
 }
 
+TEST(ContextBuffers, OfATransformThatHasEndedAreRefused) {
+  const Net model = net();
+  const auto run = [&](const auto& transformed) {
+    Context ctx{.training = true};
+    ctx.of(model);
+    transformed([&](const Array& x) { return by_reference(model, x, ctx); }, ctx);
+    return message<TracerError>([&] { return ctx.updated(model); });
+  };
+  const auto looped = [](const auto& f, Context&) {
+    scan([&](const Array& c) { return std::pair{c, f(input())}; }, zeros({}), {.length = 3});
+  };
+  const std::string wanted =
+      "Context: the new value of the buffer 'norms.0.running_mean' is a traced value of ";
+  expect_in(wanted + "scan, which has ended; make the Context inside of it", run(looped));
+  expect_in(wanted + "vmap, which has ended", run([](const auto& f, Context&) {
+              vmap(f)(stack({input(), input()}));
+            }));
+  // The next call of the layer says so too, and one that is made inside of the loop works.
+  Context ctx{.training = true};
+  looped([&](const Array& x) { return by_reference(model, x, ctx); }, ctx.of(model));
+  expect_in(wanted, message<TracerError>([&] { return by_reference(model, input(), ctx); }));
+  const Net after = fori_loop(
+      0, 3,
+      [&](const Array&, const Net& carried) {
+        Context inside{.training = true};
+        (void)by_reference(carried, input(), inside.of(carried));
+        return inside.updated(carried);
+      },
+      model);
+  EXPECT_EQ(count(after.norms[1]), 3);
+}
+
 TEST(ContextBuffers, OfCopiesThatShareAnArrayAreAnErrorThatNamesThePaths) {
   const BatchNorm one = BatchNorm::init(4);
   const Net model{{one, one}, Linear::init(Key(0), 4, 2)};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "spruce/spruce.h"
+#include "tests/core/message.h"
 
 namespace spruce::nn {
 namespace keys_test {
@@ -216,6 +217,71 @@ TEST(Keys, OfTheEstimatorAreThoseOfTheModel) {
   const Array expected =
       mean(square(dropout(ones({16, 4}), {.p = 0.5f, .key = stream(step, "3", 0)})));
   EXPECT_FLOAT_EQ(plain, expected.item<float>());
+}
+
+struct Dropped : Module {
+  Dropped() { drop = register_module("drop", Dropout{0.5f}); }
+  Array forward(const Array& x) override {
+    return map([&](const Array& row) { return drop(row); }, x);
+  }
+  Stateful<Dropout> drop;
+};
+
+TEST(Keys, FromOutsideOfTheBodyOfALoopAreRefused) {
+  const Dropout drop{0.5f};
+  const Array x = ones({3, 64});
+  Context ctx{.training = true, .key = Key(1)};
+  const auto row = [&](const Array& x) { return drop(x, ctx); };
+  const auto expect_refused = [](const char* loop, const auto& f) {
+    const std::string text = message<ValueError>(f);
+    EXPECT_NE(text.find(std::string("draws random numbers in the body of ") + loop +
+                        ", which runs once for all steps"),
+              std::string::npos)
+        << text;
+  };
+  const auto step = [&](const Array&, const Array& c) { return row(c); };
+  expect_refused("map", [&] { return map(row, x); });
+  expect_refused("scan", [&] {
+    return scan([&](const Array& c) { return std::pair{c, vmap(row)(x)}; }, x, {.length = 2});
+  });
+  expect_refused("fori_loop", [&] { return fori_loop(0, 3, step, x); });
+  expect_refused("fori_loop", [&] { return fori_loop(array(0), array(3), step, x); });
+  expect_refused("while_loop",
+                 [&] { return while_loop([](const Array& c) { return sum(c) < 9; }, row, x); });
+  expect_refused("map",
+                 [&] { return jit(grad([&](const Array& x) { return sum(map(row, x)); }))(x); });
+  expect_refused(
+      "map", [&] { return map([&](const Array& x) { return cond(sum(x) > 0, row, row, x); }, x); });
+  Dropped net;
+  net.seed(Key(1));
+  expect_refused("map", [&] { return net(x); });
+  const auto f = functionalize(net);
+  expect_refused("map", [&] {
+    return f.apply(f.params, f.buffers, {.training = true, .key = Key(1)}, x).first;
+  });
+  net.eval();
+  EXPECT_TRUE(same(net(x), x));
+}
+
+TEST(Keys, InTheBodyOfALoopMayBeThoseOfTheStep) {
+  const Dropout drop{0.5f};
+  const Key keys = random::split(Key(1), 3);
+  const auto step = [&](const Key& key) {
+    Context ctx{.training = true, .key = key};
+    return drop(ones_in(), ctx);
+  };
+  const Array masks = map(step, keys);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_TRUE(same(masks[i], step(keys[i])));
+  // One of outside in a Context of the body: the same in each step, as written.
+  const Array rows = map([&](const Array&) { return step(Key(1)); }, ones({2}));
+  EXPECT_TRUE(same(rows[0], rows[1]));
+  // Branches, checkpoint and vmap run once.
+  Context ctx{.training = true, .key = Key(1)};
+  const auto row = [&](const Array& x) { return drop(x, ctx); };
+  EXPECT_EQ(cond(array(true), row, row, ones_in()).shape(), (Shape{64}));
+  EXPECT_EQ(grad([&](const Array& x) { return sum(checkpoint(row)(x)); })(ones_in()).shape(),
+            (Shape{64}));
+  EXPECT_EQ(vmap(row)(ones({3, 64})).shape(), (Shape{3, 64}));
 }
 
 }  // namespace keys_test

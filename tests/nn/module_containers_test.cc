@@ -169,6 +169,25 @@ TEST(ModuleFile, SaysWhichPresetItsLayersBeganWith) {
   }
 }
 
+TEST(ModuleFile, NumbersStayWeak) {
+  struct Scaled : Module {
+    explicit Scaled(const Array& by) { register_buffer("by", by); }
+    Array forward(const Array& x) override { return x * get_buffer("by"); }
+  };
+  for (const char* format : {"safetensors", "npz"}) {
+    const std::string path = testing::TempDir() + "module_file_numbers." + format;
+    Scaled net(0.1), other(0.5), copied(0.5);
+    save_module(path, net);
+    load_module(path, other);
+    copied.load_state_dict(net.state_dict());
+    for (Scaled* loaded : {&other, &copied}) {
+      EXPECT_EQ((*loaded)(ones({1}, bfloat16)).dtype(), bfloat16);
+      EXPECT_EQ(loaded->get_buffer("by").item<double>(), 0.1);
+    }
+    std::filesystem::remove(path);
+  }
+}
+
 TEST(ModuleFile, OfOtherClassesIsRefused) {
   struct A : Module {
     A() { register_module("x", Dropout{0.5f}); }

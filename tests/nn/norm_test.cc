@@ -168,6 +168,16 @@ TEST(LayerNorm, IsTheFunctionWithItsParameters) {
   EXPECT_TRUE(sp::allclose(sp::vmap(layer)(x), layer(x)));
 }
 
+TEST(LayerNorm, TheSizeOfOneAxisMayBeANumber) {
+  const std::vector<float> features(3);
+  EXPECT_EQ(nn::LayerNorm::init(3).normalized_shape, sp::Shape{3});
+  EXPECT_FALSE(nn::LayerNorm::init(features.size(), {.affine = false}).weight.has_value());
+  EXPECT_EQ(nn::LayerNorm::init({3}).normalized_shape, sp::Shape{3});
+  EXPECT_EQ(nn::LayerNorm::init({}).normalized_shape, sp::Shape{});
+  EXPECT_EQ(nn::RMSNorm::init(3).weight->shape(), sp::Shape{3});
+  EXPECT_EQ(*nn::RMSNorm::init(3, {.eps = 1e-3}).eps, 1e-3);
+}
+
 // The derivative of 1 / sqrt(variance + eps) is infinite in f16.
 TEST(LayerNorm, RowsOfOneNumberInF16HaveADerivative) {
   const Array weights = sp::array({1.0f, -2.0f, 0.5f, 3.0f}, sp::float16);

@@ -112,6 +112,27 @@ TEST(ClippedExamples, AreCounted) {
   EXPECT_THROW(unitwise_clip(ones({2}), ones({2}), ones({3})), ShapeError);
 }
 
+TEST(ClippedExamples, OfAnEmptyBatchAreZeros) {
+  const std::vector<Array> grads{zeros({0, 2, 3}), zeros({0})};
+  const auto all = per_example_global_norm_clip(grads, 1);
+  EXPECT_TRUE(tree::equal(all.sums, std::vector<Array>{zeros({2, 3}), array(0.0f)}));
+  EXPECT_EQ(all.num_clipped.item<int>(), 0);
+  for (const bool uniform : {true, false}) {
+    const auto each = per_example_layer_norm_clip(grads, 1, uniform);
+    EXPECT_TRUE(tree::equal(each.sums, all.sums));
+    EXPECT_EQ(each.num_clipped[0].item<int>(), 0);
+  }
+  const auto mean = differentially_private_aggregate();
+  try {
+    mean.update(grads, mean.init(all.sums), all.sums);
+    FAIL() << "a mean over no examples";
+  } catch (const ShapeError& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("the batch has no examples"));
+  }
+  EXPECT_THROW(per_example_global_norm_clip(std::vector<Array>{zeros({0, 2}), ones({3})}, 1),
+               ShapeError);
+}
+
 TEST(Trajectories, Updates) {
   check("incremental_update", stateless([](const Params& g, const Params& p) {
           return map_trainable([](const Array& a, const Array& b) { return a - b; },

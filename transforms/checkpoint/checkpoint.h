@@ -25,9 +25,9 @@ Array checkpoint_name(const Array& x, const std::string& name, Loc loc = Loc::cu
 
 namespace internal {
 
-/// Applies a body that reverse mode computes twice.
-std::vector<Array> apply_checkpoint(const Body& body, std::span<const Array> in,
-                                    const CheckpointOptions& options);
+/// f(in), staged, as one operation that reverse mode computes twice.
+std::vector<Array> run_checkpoint(const FlatBody& f, std::span<const Array> in,
+                                  const CheckpointOptions& options);
 
 template <class F>
 class Checkpointed {
@@ -52,8 +52,6 @@ class Checkpointed {
     const std::tuple<Args...> like(args...);
     std::vector<Array> in;
     append_leaves(in, like);
-    std::vector<Aval> types;
-    for (const Array& a : in) types.push_back(a.aval());
     std::optional<Out> form;
     const FlatBody flat = [&](std::span<const Array> leaves) {
       form = std::apply([&](const Args&... own) { return call_body("checkpoint", f_, own...); },
@@ -62,8 +60,8 @@ class Checkpointed {
       append_leaves(out, *form);
       return out;
     };
-    const Body body = stage_body("checkpoint", flat, types);
-    return with_leaves(*form, apply_checkpoint(body, in, options_));
+    const std::vector<Array> out = run_checkpoint(flat, in, options_);
+    return with_leaves(*form, std::span<const Array>(out));
   }
 
   F f_;

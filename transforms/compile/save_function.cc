@@ -54,10 +54,17 @@ std::string line_text(const io::FormLine& l) {
 }
 
 void check_leaf(const std::string& path, const SavedLeaf& want, const Array& got) {
-  if (got.dtype() == want.type.dtype && got.shape() == want.type.shape) return;
+  // An array does not give way to others as the number does that stood there.
+  const bool number = want.type.weak && !got.weak();
+  const bool fits = got.dtype() == want.type.dtype && got.shape() == want.type.shape;
+  if (fits && !number) return;
   const std::string message = "load_function: " + path + ": " + internal::argument_name(want.path) +
                               " is " + to_string(got.aval()) + ", the function was saved for " +
                               to_string(want.type);
+  if (fits) {
+    throw DtypeError(message +
+                     ", a C++ number; give one, or save the function with array(...) there");
+  }
   if (got.shape() == want.type.shape) throw DtypeError(message + "; convert it with astype");
   throw ShapeError(message + "; save it again for this shape");
 }

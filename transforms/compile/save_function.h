@@ -14,7 +14,7 @@ namespace spruce {
 /// One array among the arguments or in the result of a saved function.
 struct SavedLeaf {
   std::string path;  ///< "0.hidden.weight": of argument 0; of a result "hidden.weight"
-  Aval type;         ///< its dtype and shape
+  Aval type;         ///< its dtype and shape; weak where it was a C++ number
 };
 
 namespace internal {
@@ -33,9 +33,10 @@ void check_arguments(const std::string& path, const io::FunctionFile& file,
 /// Traces `f` (any function, or what jit() gave) with the types of `args` and writes its graph to
 /// one file: the operations, the arrays that it captures, and the forms of arguments and result.
 /// load_function() runs it in a program that knows neither `f` nor the types in it. Values of the
-/// arguments do not matter, except static ones, which are part of the function. Derivative rules
-/// (custom_jvp, custom_vjp) stay behind: what is loaded is differentiated through the bodies. The
-/// file is replaced as a whole or not at all. Throws IoError if it cannot be written, what `f`
+/// arguments do not matter, except static ones, which are part of the function; a C++ number in the
+/// place of an array, Array(0.5f), stays one, and what is loaded takes no array there. Derivative
+/// rules (custom_jvp, custom_vjp) stay behind: what is loaded is differentiated through the bodies.
+/// The file is replaced as a whole or not at all. Throws IoError if it cannot be written, what `f`
 /// throws, and TracerError if `f` uses values of a transform that is running.
 template <class F, class... Args>
 void save_function(const std::string& path, const F& f, const Args&... args) {
@@ -98,7 +99,8 @@ class LoadedFunction<Out(Args...)> : public LoadedGraph {
   }
 
   /// Throws TreeError where an argument has another form than that which was saved, or another
-  /// static value; ShapeError or DtypeError where an array has another type; all with the path.
+  /// static value; ShapeError or DtypeError where an array has another type, or stands where the
+  /// function was saved with a C++ number; all with the path.
   Out operator()(const std::decay_t<Args>&... args, Loc loc = Loc::current()) const {
     const LocScope scope(loc);
     std::vector<Array> leaves;

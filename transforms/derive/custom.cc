@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/derive/custom.h"
 
+#include "spruce/core/escaped.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/rules/elementwise.h"
 #include "spruce/core/rules/shape.h"
@@ -10,6 +11,11 @@
 
 namespace spruce::internal {
 namespace {
+
+constexpr RuleKind kCustomVjp{
+    "custom_vjp",
+    "hand it over as an argument of the function, so that the derivative rule knows of it; bwd "
+    "gets what it needs as residuals"};
 
 // Runs a flat function over a mapped axis. `batched` tells the inputs in front-axis form; the
 // outputs all come in it.
@@ -36,7 +42,8 @@ Array tangent_or_zeros(const Array& t, const Array& value) {
 
 class JvpFunction final : public CustomFunction {
  public:
-  JvpFunction(FlatFunction f, FlatFunction rule) : f_(std::move(f)), rule_(std::move(rule)) {}
+  JvpFunction(FlatFunction f, FlatFunction rule, const RuleKind& kind)
+      : f_(std::move(f)), rule_(std::move(rule)), kind_(kind) {}
 
   std::vector<Array> call(std::span<const Array> in) const override { return f_(in); }
   void jvp(std::span<const Array> in, std::span<const Array> tangents, std::vector<Array>& out,
@@ -58,12 +65,14 @@ class JvpFunction final : public CustomFunction {
         },
         [f = rule_, size, twice](std::span<const Array> in) {
           return run_batched(f, in, twice, size);
-        });
+        },
+        kind_);
   }
-  std::string name() const override { return "custom_jvp"; }
+  const RuleKind& kind() const override { return kind_; }
 
  private:
   FlatFunction f_, rule_;
+  const RuleKind& kind_;
 };
 
 struct Backward {
@@ -86,7 +95,7 @@ class VjpFunction final : public CustomFunction {
     const size_t n = *outputs_;
     out.assign(all.begin(), all.begin() + static_cast<int64_t>(n));
     PullbackRule rule;
-    rule.name = name();
+    rule.name = kCustomVjp.name;
     rule.residuals = all.size() - n;
     std::vector<Array> ts;
     for (size_t i = 0; i < in.size(); ++i) {
@@ -96,6 +105,7 @@ class VjpFunction final : public CustomFunction {
     for (const Array& a : out) rule.out_avals.push_back(a.aval());
     rule.self = std::make_shared<const Backward>(Backward{bwd_});
     rule.run = [](const void* self, std::span<const Array> residuals, std::span<const Array> cts) {
+      const RuleKindScope here(kCustomVjp);
       std::vector<Array> args(residuals.begin(), residuals.end());
       args.insert(args.end(), cts.begin(), cts.end());
       return static_cast<const Backward*>(self)->run(args);
@@ -123,7 +133,7 @@ class VjpFunction final : public CustomFunction {
         },
         forward, backward, outputs_);
   }
-  std::string name() const override { return "custom_vjp"; }
+  const RuleKind& kind() const override { return kCustomVjp; }
 
  private:
   FlatFunction f_, fwd_, bwd_;
@@ -132,8 +142,9 @@ class VjpFunction final : public CustomFunction {
 
 }  // namespace
 
-std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFunction rule) {
-  return std::make_shared<JvpFunction>(std::move(f), std::move(rule));
+std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFunction rule,
+                                                      const RuleKind& kind) {
+  return std::make_shared<JvpFunction>(std::move(f), std::move(rule), kind);
 }
 
 std::shared_ptr<const CustomFunction> make_custom_vjp(

@@ -17,9 +17,13 @@ namespace internal {
 
 using FlatFunction = std::function<std::vector<Array>(std::span<const Array>)>;
 
+inline constexpr RuleKind kCustomJvp{
+    "custom_jvp",
+    "hand it over as an argument of the function, so that the derivative rule knows of it"};
 /// {outputs, out tangents} one after the other, from inputs and tangents (all defined) one after
-/// the other.
-std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFunction rule);
+/// the other. `kind` outlives the function.
+std::shared_ptr<const CustomFunction> make_custom_jvp(FlatFunction f, FlatFunction rule,
+                                                      const RuleKind& kind = kCustomJvp);
 /// fwd: inputs -> outputs and residuals; bwd: residuals and cotangents -> cotangents of the inputs
 /// (undefined is zero). `outputs` is the number of outputs that fwd puts first; it is known once f
 /// or fwd has run.

@@ -10,6 +10,11 @@
 namespace spruce::internal {
 namespace {
 
+constexpr RuleKind kCustomRoot{
+    "custom_root",
+    "f may do so, but solve and tangent_solve reach it through the function that they are called "
+    "with"};
+
 struct Root {
   GraphPtr f;  // constants, x -> f(x)
   size_t consts;
@@ -72,7 +77,7 @@ std::vector<Array> rule(const std::shared_ptr<const Root>& root, std::span<const
 
 std::shared_ptr<const CustomFunction> root_function(const std::shared_ptr<const Root>& root) {
   return make_custom_jvp([root](std::span<const Array> in) { return find(*root, in); },
-                         [root](std::span<const Array> in) { return rule(root, in); });
+                         [root](std::span<const Array> in) { return rule(root, in); }, kCustomRoot);
 }
 
 }  // namespace

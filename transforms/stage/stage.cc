@@ -30,9 +30,10 @@ std::string place_text(Loc loc) {
   return whole.substr(whole.find_last_of('/') + 1);
 }
 
-// Names the operation that uses the constant, and its line.
-[[noreturn]] void throw_captured(const Graph& graph, const Graph::Constant& c) {
-  std::string user = "jit", place;
+// Names the operation that uses the constant and its line, or else `name`.
+[[noreturn]] void throw_captured(const Graph& graph, const Graph::Constant& c,
+                                 const char* name = "jit") {
+  std::string user = name, place;
   for (const Equation& e : graph.equations) {
     if (std::find(e.inputs.begin(), e.inputs.end(), c.id) == e.inputs.end()) continue;
     user = internal::public_name(e.primitive->name);
@@ -53,6 +54,7 @@ Array StageInterpreter::make(ValueId v) const {
 
 ValueId StageInterpreter::id_of(const Array& a) {
   if (owns(a)) return static_cast<const StageTracer*>(a.impl())->value;
+  if (RuleKindScope::captures(a)) throw_escaped(name_, a);
   const auto [it, added] = constants_.try_emplace(a.impl(), 0);
   if (added) {
     it->second = graph_.add_value(a.aval());
@@ -97,20 +99,17 @@ std::vector<Array> StageInterpreter::process_custom(const std::shared_ptr<const 
   }
   for (const Array& a : out) body.output(a);
   Graph graph = body.take();
-  if (captures_tracers(graph)) {
-    throw TracerError(f->name() +
-                      ": the function uses a traced value that is not one of its arguments; hand "
-                      "it over as an argument, so that "
-                      "the derivative rule knows of it");
+  for (const Graph::Constant& c : graph.constants) {
+    if (c.value.is_tracer()) throw_captured(graph, c);
   }
   return bind_all(custom_call_p, in, make_custom_call(std::move(graph), f));
 }
 
-bool captures_tracers(const Graph& graph) {
+bool captures_tracers(const Graph& graph, const char* name) {
   bool any = false;
   for (const Graph::Constant& c : graph.constants) {
     if (!c.value.is_tracer()) continue;
-    if (!Interpreter::is_running(c.value.impl()->interpreter)) throw_captured(graph, c);
+    if (!Interpreter::is_running(c.value.impl()->interpreter)) throw_captured(graph, c, name);
     any = true;
   }
   return any;

@@ -35,7 +35,8 @@ class StageInterpreter final : public Interpreter {
   std::unordered_map<const ArrayImpl*, ValueId> constants_;
 };
 
-/// True if the graph holds values of interpreters that run; TracerError for one that has escaped.
-bool captures_tracers(const Graph& graph);
+/// True if the graph holds values of interpreters that run; TracerError for one that has escaped,
+/// naming the operation that uses it, or else `name`.
+bool captures_tracers(const Graph& graph, const char* name = "jit");
 
 }  // namespace spruce::internal

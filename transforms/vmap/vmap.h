@@ -2,6 +2,8 @@
 // vmap: a function over one more axis.
 #pragma once
 
+#include <optional>
+
 #include "spruce/core/axis_arg.h"
 #include "spruce/core/tree/tree.h"
 #include "spruce/transforms/function/checked_function.h"
@@ -20,6 +22,13 @@ class AxisSpec {
   AxisSpec(T axis) : axis_(internal::axis_of(axis)), kind_(Kind::kAxis) {}
   /// Not mapped: the same for all elements.
   AxisSpec(None) : kind_(Kind::kNone) {}
+  /// std::nullopt is refused.
+  template <std::same_as<std::nullopt_t> T>
+  AxisSpec(T) {
+    static_assert(internal::kNever<T>,
+                  "spruce: an argument that is not mapped has spruce::none in its place: vmap(f, "
+                  "{.in_axes = {0, none}})");
+  }
   /// One entry for each argument, field or element.
   AxisSpec(std::initializer_list<AxisSpec> parts) : parts_(parts), kind_(Kind::kList) {}
 

@@ -73,7 +73,7 @@ namespace internal {
 
 Params make_custom_call(Graph body, const std::shared_ptr<const CustomFunction>& f) {
   return Params::make(
-      CustomCallParams{f->name(), std::make_shared<const Graph>(std::move(body)), f});
+      CustomCallParams{f->kind().name, std::make_shared<const Graph>(std::move(body)), f});
 }
 
 const Graph& custom_call_body(const Params& params) { return *params.get<CustomCallParams>().body; }

@@ -130,10 +130,49 @@ TEST(TreeIo, StaticFieldsStandInTheMetadataByPath) {
   EXPECT_EQ(load_npz(s.path("x.npz")).name(1), "__static__");
 }
 
+struct Decay {
+  Array w, rate;
+};
+
+TEST(TreeIo, NumbersStayWeakToTheBit) {
+  const Scratch s;
+  for (const char* name : {"x.safetensors", "x.npz"}) {
+    const std::string path = s.path(name);
+    const Decay run{ones({2}, bfloat16), 0.1};
+    save_tree(path, run);
+    // Whatever stands there in the tree that it is loaded into.
+    for (const Array& rate : {Array(0.5), Array(0.5f), array(0.5f), array(0.5), Array(1)}) {
+      const Decay loaded = load_tree(path, Decay{run.w, rate});
+      EXPECT_EQ(to_string(loaded.rate.aval()), "f64*[]");
+      EXPECT_EQ(loaded.rate.item<double>(), 0.1);
+      EXPECT_EQ((loaded.w * loaded.rate).dtype(), bfloat16);
+    }
+    EXPECT_THROW(load_tree(path, Decay{run.w, array(1)}), DtypeError);
+    // What was an array when it was saved is one, also where the tree has a number still.
+    save_tree(path, Decay{run.w, array(0.1f)});
+    EXPECT_EQ(to_string(load_tree(path, Decay{run.w, 0.5}).rate.aval()), "f32[]");
+    save_tree(path, Array(3));
+    EXPECT_EQ(to_string(load_tree(path, Array(1)).aval()), "i32*[]");
+  }
+}
+
+TEST(TreeIo, WeakArraysOfFilesWithoutMarksAreStrong) {
+  const Scratch s;
+  // The first version had a weak f64 as f32.
+  save_safetensors(s.path("x"), {{"w", ones({2})}, {"rate", array(0.1f)}});
+  save_npz(s.path("x.npz"), {{"w", ones({2})}, {"rate", array(0.1f)}});
+  for (const char* name : {"x", "x.npz"})
+    EXPECT_EQ(to_string(load_tree(s.path(name), Decay{ones({2}), 0.5}).rate.aval()), "f32[]");
+  save_tree(s.path("y"), Decay{ones({2}), 0.1});
+  EXPECT_EQ(to_string(load_safetensors(s.path("y")).at("rate").aval()), "f64[]");
+  EXPECT_EQ(load_safetensors_metadata(s.path("y")).at("weak.rate"), "true");
+}
+
 TEST(TreeIo, EveryFlippedBitIsSeen) {
   struct Small {
     Array weight = arange(6.0f).reshape({2, 3});
     Array mask = array({true, false});
+    Array weak = 0.5;
     double rate = 0.1;
     std::string name = "a b";
   };

@@ -172,15 +172,22 @@ std::string run_fibers(Size3 block, std::mt19937_64& random) {
   std::vector<uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0u);
   votes = 0;
+  // Some warps go on until they wait for the others, so that they come to shared memory that those
+  // have yet to read; then some others.
+  uint64_t going = random();
   for (;;) {
     std::shuffle(order.begin(), order.end(), random);
-    bool all_finished = true;
+    bool all_finished = true, some_went = false, some_stay = false;
     for (const uint32_t i : order) {
-      if (states[i] == State::kRunning) resume(*fibers[i]);
+      const bool goes = (going >> i / kLanes & 1) != 0;
+      some_stay = some_stay || (states[i] == State::kRunning && !goes);
+      some_went = some_went || (states[i] == State::kRunning && goes);
+      if (states[i] == State::kRunning && goes) resume(*fibers[i]);
       all_finished = all_finished && states[i] == State::kFinished;
     }
     if (all_finished) return {};
-    if (!release(n)) return stuck(n);
+    if (!release(n) && !some_stay && !some_went) return stuck(n);
+    if (!some_went) going = random();
   }
 }
 
@@ -195,13 +202,12 @@ void run_plain(Size3 block) {
   }
 }
 
-struct sigaction former_segv, former_bus, former_fpe;
+constexpr int kCaught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+struct sigaction former_actions[NSIG];
 
 void on_signal(int number, siginfo_t* info, void* context) {
   if (in_kernel != 0) siglongjmp(escape, number);
-  const struct sigaction& former = number == SIGSEGV  ? former_segv
-                                   : number == SIGBUS ? former_bus
-                                                      : former_fpe;
+  const struct sigaction& former = former_actions[number];
   if ((former.sa_flags & SA_SIGINFO) != 0 && former.sa_sigaction != nullptr) {
     former.sa_sigaction(number, info, context);
     return;
@@ -214,9 +220,7 @@ void catch_signals() {
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
-    ::sigaction(SIGSEGV, &action, &former_segv);
-    ::sigaction(SIGBUS, &action, &former_bus);
-    ::sigaction(SIGFPE, &action, &former_fpe);
+    for (const int number : kCaught) ::sigaction(number, &action, &former_actions[number]);
     return true;
   }();
   (void)once;
@@ -247,8 +251,9 @@ std::string run_grid(const HostKernel& k, Size3 grid, Size3 block, size_t dynami
     in_kernel = 0;
     fibers.clear();  // some stand in the middle of the kernel
     if (why.empty()) {
-      why = failed == SIGFPE ? "a division of integers by zero"
-                             : "an access to memory that is not an argument of the kernel";
+      why = failed == SIGFPE   ? "a division of integers by zero"
+            : failed == SIGILL ? "an access at an address that is no multiple of its size"
+                               : "an access to memory that is not an argument of the kernel";
     }
     why += " (block " + std::to_string(spruce_block_idx.x) + "," +
            std::to_string(spruce_block_idx.y) + "," + std::to_string(spruce_block_idx.z) +

@@ -29,10 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kHeader = SPRUCE_SOURCE_DIR "/tests/cuda/emulator/kernel_header.h";
 constexpr const char* kFolder = SPRUCE_EMULATED_KERNELS;
-// What a kernel calls of libm is in the program that loads it.
+// What a kernel calls of libm is in the program that loads it. An access that is not aligned, which
+// a GPU does not make, is an instruction that raises SIGILL.
 constexpr const char* kFlags =
     " -std=c++17 -w -fPIC -shared -ffp-contract=off -fno-math-errno -fno-strict-aliasing"
-    " -fno-exceptions -fno-asynchronous-unwind-tables -nostdlib -fno-use-linker-plugin ";
+    " -fno-exceptions -fno-asynchronous-unwind-tables -nostdlib -fno-use-linker-plugin"
+    " -fsanitize=alignment -fsanitize-undefined-trap-on-error ";
 // Thousands of texts are compiled, most of them for one call of a few elements: compiling has to
 // be quick, not what it makes. Programs that work on many elements set the variable.
 const std::string& flags() {

@@ -261,6 +261,23 @@ TEST(SaveFunction, ArgumentsAreChecked) {
       HasSubstr("there is argument 0 where the function was saved with argument 0 at layers"));
 }
 
+TEST(SaveFunction, ANumberAmongTheArgumentsStaysOne) {
+  const std::string path = temporary("number");
+  const auto scaled = [](const Array& x, const Array& by) { return x * by; };
+  const Array x = ones({2}, bfloat16);
+  save_function(path, scaled, x, Array(0.5f));
+  const auto f = load_function<Array(Array, Array)>(path);
+  EXPECT_TRUE(array_equal(f(x, Array(0.25f)), scaled(x, Array(0.25f))));
+  // With an array there the function gives f32, and what was saved would give bf16.
+  const auto expected =
+      HasSubstr("argument 1 is f32[], the function was saved for f32*[], a C++ number; give one");
+  EXPECT_THAT(message_of<DtypeError>([&] { f(x, array(0.25f)); }), expected);
+  EXPECT_THAT(message_of<DtypeError>([&] { load_function(path)({x, array(0.25f)}); }), expected);
+  save_function(path, scaled, x, array(0.5f));
+  const auto g = load_function<Array(Array, Array)>(path);
+  EXPECT_TRUE(array_equal(g(x, 0.25f), scaled(x, array(0.25f))));
+}
+
 TEST(SaveFunction, TheTypeOfTheResultIsChecked) {
   const std::string path = temporary("out");
   save_function(path, apply, net(), kBatch);

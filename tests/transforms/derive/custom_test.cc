@@ -247,6 +247,18 @@ TEST(CustomRules, ATracedValueThatIsNoArgumentIsAnError) {
     return jit([f](const Array& x) { return f(x); })(array(2.0f));
   };
   EXPECT_THROW((void)jit(captured)(array(3.0f)), TracerError);
+  const auto message = [&](const auto& f) {
+    try {
+      (void)f(array(3.0f));
+    } catch (const TracerError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string start = "custom_jvp: a function that it was given captures a traced value of ";
+  EXPECT_TRUE(message(jit(captured)).starts_with(start + "jit"));
+  EXPECT_TRUE(message(jit(grad(captured))).starts_with(start + "grad"));
+  EXPECT_TRUE(message(grad(captured)).starts_with(start + "grad"));
 }
 
 TEST(CustomRules, StopGradient) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/body/body.h"
 
+#include "spruce/core/escaped.h"
 #include "spruce/core/rules/to_device.h"
 #include "spruce/transforms/function/run_under.h"
 #include "spruce/transforms/passes/passes.h"
@@ -24,6 +25,23 @@ class OperationScope {
 
  private:
   Loc saved_;
+};
+
+struct Loop {
+  const char* name = nullptr;
+  uint64_t id = 0;  // of the interpreter of its body
+};
+thread_local Loop innermost;
+
+class LoopScope {
+ public:
+  LoopScope(const char* name, uint64_t id) : saved_(innermost) { innermost = {name, id}; }
+  ~LoopScope() { innermost = saved_; }
+  LoopScope(const LoopScope&) = delete;
+  LoopScope& operator=(const LoopScope&) = delete;
+
+ private:
+  Loop saved_;
 };
 
 bool stays(const Array& a) { return !a.is_tracer() && a.size() <= kSmall && a.aval().device == 0; }
@@ -70,6 +88,7 @@ Body stage_body(const char* name, const FlatBody& f, std::span<const Aval> in) {
   for (const Array& a : out) interpreter.output(a);
   Body body{passes::outermost_dead_code(interpreter.take()), {}};
   Graph& graph = body.graph;
+  (void)captures_tracers(graph, name);
   std::vector<ValueId> inputs;
   std::vector<Graph::Constant> constants;
   for (Graph::Constant& c : graph.constants) {
@@ -84,6 +103,18 @@ Body stage_body(const char* name, const FlatBody& f, std::span<const Aval> in) {
   graph.inputs = std::move(inputs);
   graph.constants = std::move(constants);
   return body;
+}
+
+Body stage_step(const char* name, const FlatBody& f, std::span<const Aval> in) {
+  const FlatBody step = [&](std::span<const Array> args) {
+    const LoopScope within(name, Interpreter::current_id());
+    return f(args);
+  };
+  return stage_body(name, step, in);
+}
+
+const char* loop_within(uint64_t interpreter) {
+  return innermost.id > interpreter ? innermost.name : nullptr;
 }
 
 std::vector<std::string> leaf_paths(const std::string& root,
@@ -123,8 +154,15 @@ void check_carry_form(const char* op, const tree::Structure& before,
                   difference + "; return a carry like the one that the body gets");
 }
 
+void check_running(const char* op, std::span<const Array> values) {
+  for (const Array& a : values) {
+    if (a.is_tracer() && !Interpreter::is_running(a.impl()->interpreter)) throw_escaped(op, a);
+  }
+}
+
 Body settle_carry(const char* op, std::vector<Array>& init, const std::vector<std::string>& paths,
                   const std::function<Body(std::span<const Aval>)>& stage) {
+  check_running(op, init);
   std::vector<Aval> types;
   for (const Array& a : init) types.push_back(a.aval());
   for (;;) {

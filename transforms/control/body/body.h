@@ -31,8 +31,14 @@ struct Body {
 /// Gives output `k` the type `to`.
 void convert_output(Graph& graph, size_t k, const Aval& to);
 
-/// Stages `f` on inputs of those types.
+/// Stages `f` on inputs of those types. Throws TracerError for a value that `f` closes over and
+/// whose function has ended.
 Body stage_body(const char* name, const FlatBody& f, std::span<const Aval> in);
+/// The same for the body or condition of a loop, which stands for all steps.
+Body stage_step(const char* name, const FlatBody& f, std::span<const Aval> in);
+/// The name of the innermost loop whose body runs on this thread while it is staged, where that is
+/// inside of the interpreter of that id; else null.
+const char* loop_within(uint64_t interpreter);
 
 struct AppendDefined {
   std::vector<Array>& to;
@@ -81,6 +87,9 @@ void check_carry_form(const char* op, const T& before, const T& after) {
   check_carry_form(op, tree::structure(before), tree::entries(before), tree::structure(after),
                    tree::entries(after));
 }
+
+/// Throws TracerError, naming the operation, for a value whose function has ended.
+void check_running(const char* op, std::span<const Array> values);
 
 /// Settles the types of a carry. `init` are the leaves that the loop starts from, `paths` name
 /// them; `stage` stages the body on a carry of the given types and returns it, with the carry first

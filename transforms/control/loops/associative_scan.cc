@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/loops/associative_scan.h"
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/rules/shape.h"
 
@@ -61,8 +62,13 @@ Leaves prefixes(const Leaves& xs, const Combine& combine, const std::vector<std:
 
 }  // namespace
 
-Leaves associative_prefixes(const std::vector<std::string>& paths, Leaves elements, bool reverse,
+Leaves associative_prefixes(const std::vector<tree::Entry>& xs, Leaves elements, bool reverse,
                             const Combine& combine) {
+  if (elements.empty() && !xs.empty())
+    throw ValueError(std::string("associative_scan: all arrays of xs are undefined: ") +
+                     kMovedFrom);
+  if (elements.empty()) return elements;
+  const std::vector<std::string> paths = leaf_paths("xs", xs);
   for (size_t i = 0; i < elements.size(); ++i) {
     const Aval& type = elements[i].aval();
     if (type.shape.rank() == 0)
@@ -73,7 +79,6 @@ Leaves associative_prefixes(const std::vector<std::string>& paths, Leaves elemen
                        ", " + paths[i] + " is " + to_string(type) +
                        "; all leaves of xs must have one size along axis 0");
   }
-  if (elements.empty()) return elements;
   if (!reverse) return prefixes(elements, combine, paths);
   for (Array& x : elements) x = flip(x, 0);
   // Turned around, what comes first is the second argument.

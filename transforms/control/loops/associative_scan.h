@@ -16,8 +16,9 @@ struct AssociativeScanOptions {
 namespace internal {
 
 using Leaves = std::vector<Array>;
-/// The prefixes of `elements` along axis 0; `combine` takes the leaves of two runs of elements.
-Leaves associative_prefixes(const std::vector<std::string>& paths, Leaves elements, bool reverse,
+/// The prefixes of `elements`, the defined leaves of xs, along axis 0; `combine` takes the leaves
+/// of two runs of elements.
+Leaves associative_prefixes(const std::vector<tree::Entry>& xs, Leaves elements, bool reverse,
                             const std::function<Leaves(const Leaves&, const Leaves&)>& combine);
 
 /// f can be called as associative_scan does.
@@ -39,7 +40,8 @@ constexpr bool check_operation() {
 /// axis 0, and it must treat each index of that axis by itself, as elementwise operations do (or
 /// vmap(f) of a function of single elements). It is called about 2 log2(n) times, so that the work
 /// runs in parallel. Made of public operations: every transform goes through it. Throws ShapeError
-/// where the leaves differ in length, or where f changes a shape.
+/// where the leaves differ in length, or where f changes a shape, ValueError where all leaves are
+/// undefined.
 template <class F, class Xs>
 auto associative_scan(const F& f, const Xs& xs, const AssociativeScanOptions& options = {},
                       Loc loc = Loc::current()) {
@@ -55,8 +57,8 @@ auto associative_scan(const F& f, const Xs& xs, const AssociativeScanOptions& op
       return result;
     };
     return internal::with_leaves(
-        xs, internal::associative_prefixes(internal::leaf_paths("xs", tree::entries(xs)),
-                                           std::move(leaves), options.reverse, combine));
+        xs, internal::associative_prefixes(tree::entries(xs), std::move(leaves), options.reverse,
+                                           combine));
   } else {
     return internal::refused<Xs>();
   }

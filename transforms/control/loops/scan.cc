@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/control/loops/scan.h"
 
+#include "spruce/core/empty_array_error.h"
 #include "spruce/transforms/rules/control_primitives.h"
 
 namespace spruce::internal {
 
 Slices slices_of(const char* op, const std::vector<tree::Entry>& xs, int64_t length) {
+  if (length < -1)
+    throw ValueError(std::string(op) + ": the length is " + std::to_string(length) +
+                     "; it must not be negative");
   Slices out;
   const std::vector<std::string> paths = leaf_paths("xs", xs);
   out.length = length;
@@ -36,9 +40,12 @@ Slices slices_of(const char* op, const std::vector<tree::Entry>& xs, int64_t len
     out.leaves.push_back(e.value);
     out.types.push_back(type);
   }
+  if (out.length < 0 && !xs.empty())
+    throw ValueError(std::string(op) + ": all arrays of xs are undefined: " + kMovedFrom);
   if (out.length < 0)
     throw ValueError(std::string(op) +
-                     ": there are no xs that say how many steps there are; give {.length = n}");
+                     ": there are no xs that say how many steps there are; give a length that is "
+                     "not negative: {.length = n}");
   return out;
 }
 
@@ -48,10 +55,11 @@ std::vector<Array> flat_scan(const char* op, std::vector<Array> init,
   if (options.unroll < 1)
     throw ValueError(std::string(op) + ": unroll is " + std::to_string(options.unroll) +
                      "; it must be positive");
+  check_running(op, xs.leaves);
   const Body body = settle_carry(op, init, paths, [&](std::span<const Aval> carry) {
     std::vector<Aval> types(carry.begin(), carry.end());
     types.insert(types.end(), xs.types.begin(), xs.types.end());
-    return stage_body(op, step, types);
+    return stage_step(op, step, types);
   });
   ScanParams params;
   params.length = xs.length;

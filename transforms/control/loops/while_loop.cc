@@ -24,9 +24,9 @@ std::vector<Array> flat_while(const char* op, std::vector<Array> init,
   std::vector<Aval> types;
   const Body step = settle_carry(op, init, paths, [&](std::span<const Aval> carry) {
     types.assign(carry.begin(), carry.end());
-    return stage_body(op, body, carry);
+    return stage_step(op, body, carry);
   });
-  const Body more = stage_body(op, condition, types);
+  const Body more = stage_step(op, condition, types);
   WhileParams params;
   params.condition_consts = static_cast<int64_t>(more.consts.size());
   params.body_consts = static_cast<int64_t>(step.consts.size());

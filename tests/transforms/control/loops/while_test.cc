@@ -3,7 +3,9 @@
 
 #include "spruce/core/memory.h"
 #include "spruce/transforms/control/loops/fori_loop.h"
+#include "spruce/transforms/control/loops/map.h"
 #include "spruce/transforms/control/loops/while_loop.h"
+#include "tests/core/message.h"
 #include "tests/transforms/control/twins.h"
 
 namespace spruce::control {
@@ -291,6 +293,29 @@ TEST(ForiLoop, NamesItsOwnLeaves) {
 }
 
 // Weights that the body closes over are kept once, not once a step.
+TEST(ForiLoop, NamesTheUseOfAValueThatHasEnded) {
+  Array kept;
+  const auto keep = [&](const Array&, const Array& c) { return kept = c * 2.0f; };
+  fori_loop(0, 3, keep, ones({2}));
+  const std::string end = ": a traced value of fori_loop of type f32[2] is used outside";
+  const auto begins = [&](const char* who, const auto& f) {
+    const std::string text = message<TracerError>(f);
+    EXPECT_EQ(text.find(who + end), 0u) << text;
+  };
+  const auto run = [](const auto& f) {
+    return fori_loop(
+        0, 3, [&](const Array&, const Array& c) { return f(c); }, ones({2}));
+  };
+  begins("add", [&] { return run([&](const Array& c) { return c + kept; }); });
+  begins("fori_loop", [&] { return run([&](const Array&) { return kept; }); });
+  begins("fori_loop", [&] { return fori_loop(0, 3, keep, kept); });
+  begins("map", [&] { return map([](const Array& x) { return x; }, kept); });
+  begins("while_loop", [&] {
+    return while_loop([](const Array& c) { return sum(c) < 9; }, [](const Array& c) { return c; },
+                      kept);
+  });
+}
+
 TEST(WhileLoop, ReverseModeKeepsCarriesAlone) {
   const Array w = numbers({50, 50}, 4), x = numbers({50}, 5);
   const auto temporaries = [&](bool checkpoint) {
