@@ -6,7 +6,7 @@
 
 #include "spruce/core/array_view.h"
 #include "spruce/core/dlpack_form.h"
-#include "spruce/core/ops/function.h"
+#include "spruce/core/empty_array_error.h"
 
 namespace spruce {
 namespace internal {
@@ -59,7 +59,7 @@ constexpr int32_t kHost = 1, kCudaHost = 3, kRocmHost = 11;
 
 template <class Managed>
 dlpack::Owned<Managed> hand_out(const char* op, const Array& x, bool* copied) {
-  internal::require_defined(op, "x", x);
+  if (!x.defined()) internal::throw_undefined(op, "x");
   const Array host = x.is_tracer() ? Array() : internal::on_host(x);
   if (!host.defined()) {
     throw TracerError(std::string(op) + ": " + x.impl()->describe() + " of type " +

@@ -13,4 +13,9 @@ EmptyArrayError::EmptyArrayError(const EmptyArrayError& e, const std::string& op
       message + "; empty among the arguments of " + op + ": " + leaves + all.substr(message.size());
 }
 
+void throw_undefined(const std::string& op, const std::string& argument) {
+  throw EmptyArrayError(op + ": this Array is empty, the argument " + argument +
+                        " (default-constructed, or moved from); give it a value before it is used");
+}
+
 }  // namespace spruce::internal

@@ -29,4 +29,7 @@ class EmptyArrayError : public ValueError {
   bool names_leaves_ = false;
 };
 
+/// Throws it: `argument` of `op` is undefined.
+[[noreturn]] void throw_undefined(const std::string& op, const std::string& argument);
+
 }  // namespace spruce::internal

@@ -48,11 +48,6 @@ bool convert_number(Dtype from, const void* source, Dtype to, void* target) {
 
 }  // namespace
 
-void throw_undefined(const std::string& op, const std::string& argument) {
-  throw EmptyArrayError(op + ": this Array is empty, the argument " + argument +
-                        " (default-constructed, or moved from); give it a value before it is used");
-}
-
 void require_all_defined(const char* op, std::span<const Array> arrays) {
   for (size_t k = 0; k < arrays.size(); ++k) {
     if (!arrays[k].defined()) throw_undefined(op, std::to_string(k) + " of the list");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "spruce/core/array.h"
+#include "spruce/core/empty_array_error.h"
 
 namespace spruce {
 
@@ -49,8 +50,6 @@ struct ComposedBinary {
 
 namespace internal {
 
-/// Throws ValueError: `argument` of `op` is an undefined array.
-[[noreturn]] void throw_undefined(const std::string& op, const std::string& argument);
 /// Throws ValueError, naming `op` and the argument, unless the arrays that follow are defined:
 /// require_defined("dot", "a", a, "b", b).
 template <class... Rest>
