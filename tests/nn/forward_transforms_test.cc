@@ -135,7 +135,7 @@ TEST(ForwardTransforms, UpdateBuffersChecksTheLayer) {
     return x;
   });
   EXPECT_THAT(message<ShapeError>([&] { return wider(input()); }),
-              HasSubstr("update_buffer: 'running_mean' is f32[2], the new value is f32[3]"));
+              HasSubstr("update_buffer: 'running_mean' is f32[2]"));
   Net other([](Net& n, const Array& x) {
     n.bn.update_buffers(BatchNorm::init(2, {.affine = false}));
     return x;

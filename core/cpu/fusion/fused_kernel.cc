@@ -43,6 +43,7 @@ class LoopNests final : public PreparedKernel {
 
   GraphPtr body_;
   std::vector<Storage> storages_;
+  std::vector<Array> known_;                        // constants
   std::vector<std::unique_ptr<char[]>> constants_;  // of iota
   std::vector<Nest> nests_;
   std::vector<Copy> copies_;
@@ -67,8 +68,10 @@ void LoopNests::choose_homes(const fusion::Schedule& s) {
   const auto aval = [&](ValueId v) -> const Aval& { return g.avals[static_cast<size_t>(v)]; };
   for (size_t i = 0; i < g.inputs.size(); ++i)
     storage(g.inputs[i]) = {Storage::Kind::kInput, i, nullptr};
-  for (const Graph::Constant& c : g.constants)
-    storage(c.id) = {Storage::Kind::kConstant, 0, spruce::internal::mutable_data(c.value)};
+  for (const Graph::Constant& c : g.constants) {
+    known_.push_back(spruce::internal::on_host(c.value));  // stages look at some
+    storage(c.id) = {Storage::Kind::kConstant, 0, spruce::internal::mutable_data(known_.back())};
+  }
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const Equation& e = g.equations[n];
     if (e.primitive != &iota_p) continue;

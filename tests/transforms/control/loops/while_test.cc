@@ -297,7 +297,7 @@ TEST(ForiLoop, NamesTheUseOfAValueThatHasEnded) {
   Array kept;
   const auto keep = [&](const Array&, const Array& c) { return kept = c * 2.0f; };
   fori_loop(0, 3, keep, ones({2}));
-  const std::string end = ": a traced value of fori_loop of type f32[2] is used outside";
+  const std::string end = ": a traced value of fori_loop of type f32[2]";
   const auto begins = [&](const char* who, const auto& f) {
     const std::string text = message<TracerError>(f);
     EXPECT_EQ(text.find(who + end), 0u) << text;
