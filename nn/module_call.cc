@@ -261,9 +261,10 @@ void throw_no_layer() {
 }
 
 void throw_other_form(const Node& node) {
-  throw TreeError("update_buffers: the " + node.layer->name() +
-                  " has another form than the one of the module; hand over what layer() gave, with "
-                  "other buffers");
+  throw TreeError(
+      "update_buffers: the " + node.layer->name() +
+      " has another form than that of the module; pass what layer() returned, with other "
+      "buffers");
 }
 
 void run_pre_hooks(Node& node, std::vector<Array>& inputs) {

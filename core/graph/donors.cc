@@ -114,7 +114,10 @@ void Donors::give_dead(std::span<const OwnResult> results) {
                    [&](size_t i, size_t j) { return last_[i] < last_[j]; });
   std::multimap<int64_t, size_t> free;  // by bytes
   auto next = inputs.begin();
-  for (const OwnResult& r : results) {
+  std::vector<OwnResult> in_order(results.begin(), results.end());
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const OwnResult& a, const OwnResult& b) { return a.step < b.step; });
+  for (const OwnResult& r : in_order) {
     if (donors_[r.k] >= 0) continue;
     for (; next != inputs.end() && last_[*next] < r.step; ++next)
       free.emplace(bytes_[*next], *next);

@@ -37,10 +37,9 @@ class Donors {
   void keep(size_t input) { taken_[input] = 1; }
   /// Gives results their predecessors, in either way.
   void give_predecessors(std::span<const OwnResult> results);
-  /// Gives results, in their order, what the same equation reads: predecessors first. True if there
-  /// was one.
+  /// Gives results what the same equation reads: predecessors first. True if there was one.
   bool give_in_place(std::span<const OwnResult> results);
-  /// Gives results, which are in the order of their steps, what is not read any more.
+  /// Gives results what is not read any more.
   void give_dead(std::span<const OwnResult> results);
 
   /// The donor of output k, or -1.

@@ -87,7 +87,7 @@ void columns_kernel(const PrepareArgs& args, const ConvPlan& c, const Columns& m
                  {"to_own", m.cells_inside ? m.tap : m.cell},
                  {"to_other", m.cells_inside ? m.cell : m.tap}});
   const int64_t count = m.images * m.features * own;
-  const std::string type = count < (int64_t{1} << 31) ? "sp::u32" : "sp::i64";
+  const std::string type = counting_type(count);
   const std::string body =
       "    const " + type + " n = " + type + "(i), rest = n / " + type +
       "(own);\n    sp::u32 cell = sp::u32(n % " + type +

@@ -90,8 +90,7 @@ void narrow_convolution(const PrepareArgs& args, const ConvPlan& c, Kernels& out
                  {"y_feature", c.out_feature}});
   const std::string begin =
       "  typedef " + std::string(compute_type(d)) + " C;\n  typedef " + std::string(text_type(d)) +
-      " T;\n  typedef " + (count < (int64_t{1} << 31) ? "sp::u32" : "sp::i64") +
-      " N;\n  constexpr int M = " +
+      " T;\n  typedef " + counting_type(count) + " N;\n  constexpr int M = " +
       std::to_string(std::bit_ceil(static_cast<uint64_t>(c.out_features))) + ";\n";
   if (!shared) {
     kernel.begin(begin);

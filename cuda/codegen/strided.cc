@@ -47,9 +47,8 @@ void strided_copy(const PrepareArgs& args, const Shape& shape, int64_t bytes, co
                     y = declare_bits(kernel, to.place, bytes);
   kernel.begin("  const sp::i64 p0 = " + offset_text(kernel, "from", from.offset) +
                ", q0 = " + offset_text(kernel, "to", to.offset) + ";\n");
-  const int turned = turned_axis(walk, count);
-  if (turned >= 0)
-    return transpose_kernel(kernel, {std::move(walk), x, y, bytes, count}, turned, out);
+  const int axis = transposed_axis(walk, count);
+  if (axis >= 0) return transpose_kernel(kernel, {std::move(walk), x, y, bytes, count}, axis, out);
   std::string body = "    sp::i64 p = p0, q = q0;\n";
   body += walk.places(kernel, "a", "i", {"p", "q"});
   kernel.value("elements", shape.numel());

@@ -93,7 +93,7 @@ SP void write_tile(const u32 (&tile)[n][32][33], T* to, i64 step, i64 across, i6
 
 }  // namespace
 
-int turned_axis(const Walk& walk, int64_t count) {
+int transposed_axis(const Walk& walk, int64_t count) {
   if (walk.axes.size() < 2) return -1;
   const Walk::Axis& inner = walk.axes.back();
   if (inner.steps[0] == count || inner.steps[1] != count || inner.size < 8) return -1;
@@ -103,12 +103,11 @@ int turned_axis(const Walk& walk, int64_t count) {
   return -1;
 }
 
-void transpose_kernel(KernelBuilder& kernel, Transpose copy, int turned, Kernels& out) {
+void transpose_kernel(KernelBuilder& kernel, Transpose copy, int axis, Kernels& out) {
   // The two axes of a tile: a row of it is dense in `from`, a column in `to`.
-  const Walk::Axis across = copy.walk.axes[static_cast<size_t>(turned)],
-                   down = copy.walk.axes.back();
+  const Walk::Axis across = copy.walk.axes[static_cast<size_t>(axis)], down = copy.walk.axes.back();
   copy.walk.axes.pop_back();
-  copy.walk.axes.erase(copy.walk.axes.begin() + turned);
+  copy.walk.axes.erase(copy.walk.axes.begin() + axis);
   // Small elements by words, where both axes have a tile of them.
   const int64_t in_word = copy.count == 1 && copy.bytes < 4 ? 4 / copy.bytes : 1,
                 words = std::min(across.size, down.size) >= 64 ? in_word : 1, edge = kTile * words;

@@ -16,9 +16,9 @@ struct Transpose {
 
 /// The axis of the walk along which `from` is dense, if it is not the innermost and a tile of both
 /// is worth its shared memory; else -1.
-int turned_axis(const Walk& walk, int64_t count);
+int transposed_axis(const Walk& walk, int64_t count);
 
 /// The kernel, for an axis that is not -1.
-void transpose_kernel(KernelBuilder& kernel, Transpose copy, int turned, Kernels& out);
+void transpose_kernel(KernelBuilder& kernel, Transpose copy, int axis, Kernels& out);
 
 }  // namespace spruce::cuda

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/cuda/plan/layout.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -57,8 +56,6 @@ std::vector<int64_t> donors_of(const Graph& g, const std::vector<EquationMemory>
     if (place.where == ValuePlace::Where::kOutput && place.index == k && bytes > 0)
       results.push_back({k, bytes, made_by[at(v)], output_of[at(v)]});
   }
-  std::stable_sort(results.begin(), results.end(),
-                   [](const auto& a, const auto& b) { return a.step < b.step; });
   donors.give_predecessors(results);
   donors.give_in_place(results);
   donors.give_dead(results);

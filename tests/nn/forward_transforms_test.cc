@@ -103,6 +103,12 @@ TEST(ForwardTransforms, ANestedGradientNamesTheBufferThatItWouldKeep) {
   EXPECT_EQ(batches(net), 0);
 }
 
+void expect_same_arrays(const Net& net, const Net& other, const char* form) {
+  for (const auto& [name, value] : net.state_dict())
+    EXPECT_TRUE(allclose(value, other.state_dict().at(name), {.rtol = 1e-4, .atol = 1e-5}))
+        << form << name;
+}
+
 TEST(ForwardTransforms, ALoopMayCarryTheLayerAsAValue) {
   const auto carried = [](Net& n, const Array& x) {
     const bool on = n.training();
@@ -123,9 +129,7 @@ TEST(ForwardTransforms, ALoopMayCarryTheLayerAsAValue) {
     run(net);
     run(plain);
     EXPECT_EQ(batches(net), 3) << form;
-    for (const auto& [name, value] : net.state_dict())
-      EXPECT_TRUE(allclose(value, plain.state_dict().at(name), {.rtol = 1e-4, .atol = 1e-5}))
-          << form << name;
+    expect_same_arrays(net, plain, form);
   });
 }
 
@@ -161,9 +165,7 @@ TEST(ForwardTransforms, CheckpointHandsBuffersOut) {
     run(net);
     run(other);
     EXPECT_EQ(batches(net), 2) << form;
-    for (const auto& [name, value] : net.state_dict())
-      EXPECT_TRUE(allclose(value, other.state_dict().at(name), {.rtol = 1e-4, .atol = 1e-5}))
-          << form << name;
+    expect_same_arrays(net, other, form);
   });
   // Within a loop it hands them to the loop, where they end.
   Net looped([](Net& n, const Array& x) {

@@ -204,8 +204,9 @@ class Plan::Builder {
     }
     if (donors_first && !donors.give_in_place(own_results())) return std::nullopt;
     share_in_place(donors);
-    donors.give_in_place(own_results());
-    donors.give_dead(own_results());
+    const std::vector<OwnResult> own = own_results();
+    donors.give_in_place(own);
+    donors.give_dead(own);
     for (size_t k = 0; k < plan_.results_.size(); ++k) {
       plan_.results_[k].donor = donors.donor(k);
       plan_.results_[k].other_donors = donors.others(k);
@@ -279,7 +280,6 @@ class Plan::Builder {
     }
   }
 
-  // In the order of the steps that first write to them.
   std::vector<OwnResult> own_results() {
     std::vector<int64_t> writer(storages_.size(), -1);  // output of that step
     for (size_t n = 0; n < count(); ++n) {
@@ -298,8 +298,6 @@ class Plan::Builder {
           t.index == k && t.bytes > 0 && t.first >= 0)
         out.push_back({k, static_cast<int64_t>(t.bytes), t.first, writer[s]});
     }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const OwnResult& a, const OwnResult& b) { return a.step < b.step; });
     return out;
   }
 

@@ -43,8 +43,8 @@ class LoopNests final : public PreparedKernel {
 
   GraphPtr body_;
   std::vector<Storage> storages_;
-  std::vector<Array> known_;                        // constants
-  std::vector<std::unique_ptr<char[]>> constants_;  // of iota
+  std::vector<Array> constants_;                // where the host can read them
+  std::vector<std::unique_ptr<char[]>> iotas_;  // elements of iota along its axis
   std::vector<Nest> nests_;
   std::vector<Copy> copies_;
   std::vector<bool> in_place_;
@@ -69,16 +69,17 @@ void LoopNests::choose_homes(const fusion::Schedule& s) {
   for (size_t i = 0; i < g.inputs.size(); ++i)
     storage(g.inputs[i]) = {Storage::Kind::kInput, i, nullptr};
   for (const Graph::Constant& c : g.constants) {
-    known_.push_back(spruce::internal::on_host(c.value));  // stages look at some
-    storage(c.id) = {Storage::Kind::kConstant, 0, spruce::internal::mutable_data(known_.back())};
+    constants_.push_back(spruce::internal::on_host(c.value));
+    storage(c.id) = {Storage::Kind::kConstant, 0,
+                     spruce::internal::mutable_data(constants_.back())};
   }
   for (size_t n = 0; n < g.equations.size(); ++n) {
     const Equation& e = g.equations[n];
     if (e.primitive != &iota_p) continue;
     const auto& p = e.params.get<IotaParams>();
     const Aval line{p.dtype, false, Shape{p.shape[static_cast<int>(p.axis)]}};
-    constants_.emplace_back(new char[static_cast<size_t>(line.bytes())]);
-    const View out{constants_.back().get(), &line};
+    iotas_.emplace_back(new char[static_cast<size_t>(line.bytes())]);
+    const View out{iotas_.back().get(), &line};
     iota_p.cpu({{}, {&out, 1}, Params::make(IotaParams{line.shape, p.dtype, 0})});
     storage(e.outputs[0]) = {Storage::Kind::kConstant, 0, out.data};
   }

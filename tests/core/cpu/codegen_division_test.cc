@@ -12,12 +12,6 @@
 namespace spruce::cpu::testing {
 namespace codegen_division_test {
 
-const Primitive& primitive(const char* name) {
-  const Primitive* p = find_primitive(name);
-  if (p == nullptr) throw std::runtime_error(name);
-  return *p;
-}
-
 TEST(CodegenDivision, DividesIntegersAtTheEndsOfTheirRanges) {
   const uint32_t ends[] = {0,          1,           2,          3,          7,          1000,
                            0x7ffffffe, 0x7fffffffu, 0x80000000, 0x80000001, 0xfffffff9, 0xfffffffe,

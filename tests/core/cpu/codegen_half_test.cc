@@ -17,12 +17,6 @@ namespace codegen_half_test {
 constexpr Dtype kF = Dtype::kFloat32, kH = Dtype::kFloat16, kBf = Dtype::kBfloat16,
                 kI = Dtype::kInt32, kU = Dtype::kUint32, kB = Dtype::kBool;
 
-const Primitive& primitive(const char* name) {
-  const Primitive* p = find_primitive(name);
-  if (p == nullptr) throw std::runtime_error(name);
-  return *p;
-}
-
 Params to(Dtype d) { return Params::make(ConvertParams{d, false}); }
 
 // One operation over inputs in this order.

@@ -23,12 +23,6 @@ const std::vector<int64_t>& sizes() {
   return all;
 }
 
-const Primitive& primitive(const char* name) {
-  const Primitive* p = find_primitive(name);
-  if (p == nullptr) throw std::runtime_error(name);
-  return *p;
-}
-
 // --- each primitive ---------------------------------------------------------------------------
 
 struct Case {

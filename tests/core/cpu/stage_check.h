@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <stdexcept>
 #include <type_traits>
 
 #include "spruce/core/cpu/fusion/stage.h"
@@ -30,6 +31,12 @@ inline std::vector<IsaLevel> levels() {
     if (level <= isa_level()) all.push_back(level);
   }
   return all;
+}
+
+inline const Primitive& primitive(const char* name) {
+  const Primitive* p = find_primitive(name);
+  if (p == nullptr) throw std::runtime_error(name);
+  return *p;
 }
 
 inline size_t bytes_of(Dtype d, int64_t n) { return static_cast<size_t>(size_of(d) * n); }
