@@ -19,6 +19,7 @@
 #include "spruce/transforms/effects/host_call.h"
 #include "spruce/transforms/implicit/cg.h"
 #include "spruce/transforms/implicit/root.h"
+#include "spruce/transforms/linalg/linalg.h"
 #include "spruce/transforms/stage/eval_shape.h"
 #include "spruce/transforms/vmap/collectives.h"
 #include "spruce/transforms/vmap/vmap.h"

@@ -5,7 +5,9 @@
 
 #include "spruce/core/ops/cumulative.h"
 #include "spruce/core/ops/join.h"
+#include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/norm.h"
 #include "spruce/core/ops/rearrange.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
@@ -78,5 +80,15 @@ inline constexpr const auto& permute = transpose;
 inline constexpr const auto& permute_dims = transpose;
 /// array_split, in PyTorch.
 inline constexpr const auto& tensor_split = array_split;
+
+/// What NumPy, JAX and PyTorch have in linalg too, where it means the same.
+namespace linalg {
+using spruce::cross;
+using spruce::matmul;
+using spruce::norm;
+using spruce::outer;
+using spruce::tensordot;
+using spruce::vecdot;
+}  // namespace linalg
 
 }  // namespace spruce

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/decompositions.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
@@ -66,15 +67,16 @@ Array of_matrices(const Array& x, const NormOrder& ord, const Axes& axes,
   if (ord.kind() == Kind::kFrobenius) return euclidean(x, axes, kept);
   const double n = std::abs(ord.number());
   if (ord.kind() == Kind::kNuclear || n == 2) {
-    throw ValueError("norm: ord " + text(ord) + " of matrices, here " + to_string(x.aval()) +
-                     ", is made of singular values, which cannot be computed; leave ord out for "
-                     "the Frobenius norm, or take the norm of all elements as of a vector, "
-                     "norm(ravel(x), {.ord = 2})");
+    const Array s = linalg::svdvals(moveaxis(x, axes, {-2, -1}));
+    const Array y = ord.kind() == Kind::kNuclear ? sum(s, -1)
+                                                 : extreme(s, {s.rank() - 1}, ord.number() > 0, {});
+    return kept.keepdims ? expand_dims(y, axes) : y;
   }
   if (n != 1 && !std::isinf(n)) {
     throw ValueError("norm: ord " + text(ord) + " is no norm of matrices, here " +
                      to_string(x.aval()) +
-                     "; give \"fro\", 1, -1, INFINITY or -INFINITY, or name one axis");
+                     "; give \"fro\", \"nuc\", 1, -1, 2, -2, INFINITY or -INFINITY, or "
+                     "name one axis");
   }
   const int summed = n == 1 ? 0 : 1;  // the sums over rows are those of columns
   const Array sums = sum(abs(x), axes[summed], {.keepdims = true});

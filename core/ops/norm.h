@@ -52,9 +52,9 @@ struct NormOptions {
 ///   one axis    (sum |x|^ord)^(1/ord); 0: how many are not zero; infinity: the largest |x|;
 ///               -infinity: the smallest
 ///   two axes    "fro": Frobenius'; 1: the largest sum of |x| over a column; infinity: over a row;
-///               -1, -infinity: the smallest such sums
-/// The norms 2, -2 and "nuc" of matrices are made of singular values, which are not here:
-/// ValueError. So are other orders of matrices. 0 over no elements. f16 and bf16 are computed in
+///               -1, -infinity: the smallest such sums; 2, -2: the largest and the smallest
+///               singular value; "nuc": their sum
+/// Other orders of matrices are a ValueError. 0 over no elements. f16 and bf16 are computed in
 /// f32; integers give f32. Throws ShapeError for an order with three axes or more, and for a
 /// smallest one of no elements. Grad of the square root: g x / y, 0 where y is 0.
 inline constexpr struct NormFunction {

@@ -11,7 +11,7 @@
 namespace spruce::rules {
 namespace {
 
-using internal::at, internal::is_view;
+using spruce::internal::at, spruce::internal::is_view;
 
 constexpr int64_t kAlign = 64;  // bytes to which an operand without strides has to be aligned
 constexpr int kMostMoves = 32;  // that are followed, so that long chains take linear time

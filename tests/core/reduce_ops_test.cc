@@ -309,9 +309,14 @@ TEST(Norm, OfAMatrixByItsOrder) {
   EXPECT_EQ(norm(x, {.ord = 1, .keepdims = true}).shape(), (Shape{1, 1}));
   EXPECT_EQ(norm(stack({x, 2 * x}), {.ord = 1, .axis = {1, 2}}).to_vector<double>(),
             (Doubles{16, 32}));
-  for (const double ord : {2.0, -2.0, 0.0, 3.0})
-    EXPECT_THROW((void)norm(x, {.ord = ord}), ValueError) << ord;
-  EXPECT_THROW((void)norm(x, {.ord = "nuc"}), ValueError);
+  // As numpy.linalg.norm gives them (2.4.6).
+  EXPECT_NEAR(norm(x, {.ord = 2}).item<double>(), 12.686516249028065, 1e-13);
+  EXPECT_NEAR(norm(x, {.ord = -2}).item<double>(), 2.8376584472319593, 1e-13);
+  EXPECT_NEAR(norm(x, {.ord = "nuc"}).item<double>(), 15.524174696260024, 1e-13);
+  EXPECT_EQ(norm(stack({x, 2 * x}, 1), {.ord = 2, .axis = {0, 2}, .keepdims = true}).shape(),
+            (Shape{1, 2, 1}));
+  EXPECT_EQ(norm(zeros({0, 3}), {.ord = 2}).item<float>(), 0);
+  for (const double ord : {0.0, 3.0}) EXPECT_THROW((void)norm(x, {.ord = ord}), ValueError) << ord;
   EXPECT_THROW((void)norm(ravel(x), {.ord = "fro"}), ValueError);
   EXPECT_THROW((void)norm(zeros({2, 2, 2}), {.ord = 1}), ShapeError);
   EXPECT_NEAR(norm(zeros({2, 2, 2}) + 1).item<float>(), std::sqrt(8.0f), 1e-6f);

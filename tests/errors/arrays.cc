@@ -41,11 +41,6 @@ Section array_mistakes() {
            CODE(sp::repeat(sp::zeros({2}), std::vector<int64_t>{INT64_MAX, 1})),
            CODE(sp::repeat(sp::zeros({2}), std::vector<int64_t>{2, 1})), "ShapeError",
            "repeat: the counts for axis 0 of f32[2] add up to more than int64 can count" HERE},
-          {"The spectral norm", CODE(sp::norm(sp::ones({2, 2}), {.ord = 2})),
-           CODE(sp::norm(sp::ones({2, 2}))), "ValueError",
-           "norm: ord 2 of matrices, here f32[2,2], is made of singular values, which cannot be "
-           "computed; leave ord out for the Frobenius norm, or take the norm of all elements as of "
-           "a vector, norm(ravel(x), {.ord = 2})" HERE},
           {"Shapes that do not broadcast", CODE(sp::zeros({2, 3}) + sp::zeros({4})),
            CODE(sp::zeros({2, 3}) + sp::zeros({3})), "ShapeError",
            "add: f32[2,3], f32[4] do not broadcast: axis -1 has sizes 3 and 4; sizes must be equal "

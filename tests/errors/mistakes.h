@@ -49,6 +49,7 @@ Section empty_mistakes();
 Section axis_mistakes();
 Section index_mistakes();
 Section product_mistakes();
+Section linalg_mistakes();
 Section transform_mistakes();
 Section derivative_mistakes();
 Section loop_mistakes();

@@ -61,11 +61,12 @@ right.
 }  // namespace
 
 std::vector<Section> all_sections() {
-  return {array_mistakes(),  empty_mistakes(),     axis_mistakes(),       product_mistakes(),
-          index_mistakes(),  transform_mistakes(), derivative_mistakes(), loop_mistakes(),
-          tracer_mistakes(), debugging_mistakes(), tree_mistakes(),       random_mistakes(),
-          layer_mistakes(),  loss_mistakes(),      module_mistakes(),     optimizer_mistakes(),
-          file_mistakes(),   tree_file_mistakes(), data_mistakes(),       machine_mistakes()};
+  return {array_mistakes(),     empty_mistakes(),  axis_mistakes(),      product_mistakes(),
+          linalg_mistakes(),    index_mistakes(),  transform_mistakes(), derivative_mistakes(),
+          loop_mistakes(),      tracer_mistakes(), debugging_mistakes(), tree_mistakes(),
+          random_mistakes(),    layer_mistakes(),  loss_mistakes(),      module_mistakes(),
+          optimizer_mistakes(), file_mistakes(),   tree_file_mistakes(), data_mistakes(),
+          machine_mistakes()};
 }
 
 std::string errors_page() {

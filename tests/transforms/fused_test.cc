@@ -433,6 +433,18 @@ TEST(Fused, RandomBodiesOfMovedArraysInF64) { run_programs(float64, 7000, 600, 1
 TEST(Fused, RandomBodiesOfMovedArraysInBf16) { run_programs(bfloat16, 8000, 150, 0.05, true); }
 TEST(Fused, RandomBodiesOfMovedArraysInI32) { run_programs(int32, 9000, 200, 0, true); }
 
+// What counts along rows is one number for each of them, not one for all.
+TEST(Fused, CountersOfRowsAreNoConstants) {
+  const Shape square{64, 64};
+  const auto diagonal_of = [&](const Array& x) {
+    return x * astype(equal(rules::iota(square, int32, 0), rules::iota(square, int32, 1)), float32);
+  };
+  EXPECT_TRUE(array_equal(jit(diagonal_of)(ones(square)), eye(64)));
+  const auto before = [&](const Array& x) { return rules::iota(square, int32, 0) - x; };
+  const Array x = astype(ones(square), int32);
+  EXPECT_TRUE(array_equal(jit(before)(x), before(x)));
+}
+
 // Neither loops nor straight-line code: an equation with two outputs, a view, a constant.
 TEST(Fused, WhatHasNoCodeRunsEquationByEquation) {
   const Graph body = parse_graph(R"(graph(a: f32[4]) {

@@ -293,7 +293,9 @@ int NestBuilder::use(Draft& d, ValueId v) {
     scalar = along >= 0 && !has(s_.depends(v), along);
     from = place(v);
   }
-  d.stage.inputs.push_back({dtype(v), scalar, 0, known_bits(from, dtype(v), scalar)});
+  // One that is a scalar along the inner axis may still differ from row to row.
+  const bool same_everywhere = scalar && s_.depends(v) == fusion::AxisSet{0};
+  d.stage.inputs.push_back({dtype(v), scalar, 0, known_bits(from, dtype(v), same_everywhere)});
   d.in.push_back(std::move(from));
   return d.values[v] = -static_cast<int>(d.stage.inputs.size());
 }

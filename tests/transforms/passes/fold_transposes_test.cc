@@ -94,6 +94,13 @@ TEST(Layout, ProductsOfSingleElementsAreMultiplications) {
         "c: bool[3,4] = and a b\nreturn c"}});
 }
 
+TEST(Layout, SingleElementsKeepTheirAxes) {
+  expect_cases(passes::fold_transposes,
+               {{"a: f32[1,1], b: f32[1,1]",
+                 "c: f32[1,1] = mul a b\nd: f32[1,1]" + transpose_to("[1,0]") + "c\nreturn d",
+                 "c: f32[1,1] = mul a b\nreturn c"}});
+}
+
 TEST(Layout, TransposesMeetAndGo) {
   expect_cases(passes::fold_transposes,
                {{"a: f32[2,3], b: f32[2,3]",

@@ -189,8 +189,12 @@ ValueId of_elementwise(Rewriter& r, const Equation& e, const Axes& perm) {
     for (const int64_t i : perm) to.push_back(s[static_cast<int>(i)]);
     shapes.push_back(to);
   }
-  for (size_t i = 0; i < shapes.size(); ++i)
-    in.push_back(reshaped(r, e.inputs[i], r.aval(e.inputs[i]).numel() == 1 ? Shape{} : shapes[i]));
+  // The result keeps its axes where all operands are single elements.
+  const bool single = r.aval(e.outputs[0]).numel() == 1;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const bool scalar = !single && r.aval(e.inputs[i]).numel() == 1;
+    in.push_back(reshaped(r, e.inputs[i], scalar ? Shape{} : shapes[i]));
+  }
   return r.emit(*e.primitive, e.params, in);
 }
 

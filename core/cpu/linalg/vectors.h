@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over vectors of f64, which decompositions are made of. They give the same bits on every
+// instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace spruce::cpu {
+
+/// One set of loops. Vectors are dense and do not overlap.
+struct VectorLoops {
+  /// The sum of x[i] y[i].
+  double (*dot)(const double* x, const double* y, int64_t n);
+  /// y[i] += a x[i].
+  void (*add_scaled)(double a, const double* x, double* y, int64_t n);
+  /// y[i] -= the sum of factors[p * factor_step] x[p * x_step + i] over p < count: rows of x.
+  void (*subtract_rows)(const double* factors, int64_t factor_step, const double* x, int64_t x_step,
+                        int64_t count, double* y, int64_t n);
+  /// x[i] *= a.
+  void (*scale)(double a, double* x, int64_t n);
+  /// (x[i], y[i]) = (c x[i] - s y[i], s x[i] + c y[i]).
+  void (*rotate)(double c, double s, double* x, double* y, int64_t n);
+};
+
+/// The loops for this processor.
+const VectorLoops& vector_loops();
+
+}  // namespace spruce::cpu

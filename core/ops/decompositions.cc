@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/ops/decompositions.h"
+
+#include <algorithm>
+
+#include "spruce/core/default_device.h"
+#include "spruce/core/op_scope.h"
+#include "spruce/core/ops/create.h"
+#include "spruce/core/ops/function.h"
+#include "spruce/core/ops/linalg.h"
+#include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/shape.h"
+#include "spruce/core/ops/take.h"
+#include "spruce/core/rules/decompositions.h"
+#include "spruce/core/rules/shape.h"
+
+namespace spruce {
+
+Array internal::floating_matrix(const char* op, const Array& a) {
+  if (a.rank() < 2) {
+    throw ShapeError(std::string(op) + ": takes matrices, f[..., m, n], got " +
+                     to_string(a.aval()) + "; give it a second axis with expand_dims or reshape");
+  }
+  return is_floating(a.dtype()) ? a : rules::convert(a, float32);
+}
+
+Array internal::square_matrix(const char* op, const Array& a, const char* advice) {
+  const Array x = floating_matrix(op, a);
+  if (a.shape()[a.rank() - 2] != a.shape().back()) {
+    throw ShapeError(std::string(op) + ": takes square matrices, f[..., n, n], got " +
+                     to_string(a.aval()) + advice);
+  }
+  return x;
+}
+
+internal::LinearSystem::LinearSystem(const char* op, const Array& given_a, const Array& given_b,
+                                     const char* advice)
+    : a(square_matrix(op, given_a, advice)), b(given_b), vector(given_b.rank() == 1) {
+  const std::string both =
+      ", got " + to_string(given_a.aval()) + " and " + to_string(given_b.aval());
+  const int64_t n = a.shape().back();
+  if (b.rank() == 0 || b.shape()[vector ? 0 : b.rank() - 2] != n) {
+    throw ShapeError(std::string(op) + ": takes a, f[..., n, n], and b, f[n] or f[..., n, k]" +
+                     both + "; give b the rows of a");
+  }
+  const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
+  a = rules::convert(a, dtype), b = rules::convert(b, dtype);
+  if (vector) b = expand_dims(b, -1);
+  const auto front = [](const Array& x) {
+    return Shape(std::span<const int64_t>(x.shape().data(), static_cast<size_t>(x.rank() - 2)));
+  };
+  const auto in_batch = [](const Array& x, Shape shape) {
+    shape.push_back(x.shape()[x.rank() - 2]);
+    shape.push_back(x.shape().back());
+    return broadcast_to(x, shape);
+  };
+  if (a.rank() == 2 && b.rank() > 2) {
+    batch = front(b), columns = b.shape().back();
+    b = rules::reshaped(moveaxis(b, -2, 0), {n, batch.numel() * columns});
+    return;
+  }
+  const Shape common = broadcast_shapes(op, front(a), front(b));
+  a = in_batch(a, common), b = in_batch(b, common);
+}
+
+Array internal::LinearSystem::like_b(const Array& x) const {
+  if (vector) return squeeze(x, -1);
+  if (batch.empty()) return x;
+  Shape shape = batch;
+  shape.insert(0, x.shape()[0]);
+  shape.push_back(columns);
+  return moveaxis(rules::reshaped(x, shape), 0, -2);
+}
+
+Array internal::counted(const Array& a, const Array& s, const linalg::RankOptions& options,
+                        double factor) {
+  const double epsilon = a.dtype() == float64 ? 0x1p-52 : 0x1p-23;
+  const int64_t larger = std::max(a.shape()[a.rank() - 2], a.shape().back());
+  const double rtol =
+      options.rtol >= 0 ? options.rtol : factor * static_cast<double>(larger) * epsilon;
+  if (s.shape().back() == 0) return greater(s, s);
+  return greater(s, max(s, -1, {.keepdims = true}) * rtol);
+}
+
+namespace linalg {
+namespace {
+
+using spruce::internal::floating_matrix;
+using spruce::internal::require_defined;
+using spruce::internal::square_matrix;
+
+Array symmetric(const Array& a) { return 0.5 * a + 0.5 * rules::transposed(a); }
+
+// The lower triangle of the matrices of an option.
+Array lower_of(const Array& a, bool lower, bool symmetrize) {
+  return symmetrize ? symmetric(a) : lower ? a : rules::transposed(a);
+}
+
+std::vector<Array> eigh_of(const char* op, const Array& a, const EighOptions& options) {
+  require_defined(op, "a", a);
+  return bind_all(eigh_p,
+                  {lower_of(square_matrix(op, a), options.lower, options.symmetrize_input)});
+}
+
+std::vector<Array> svd_of(const char* op, const Array& a, const SvdParams& params) {
+  require_defined(op, "a", a);
+  return bind_all(svd_p, {floating_matrix(op, a)}, Params::make(params));
+}
+
+}  // namespace
+
+Array CholeskyFunction::operator()(const Array& a, const CholeskyOptions& options, Loc loc) const {
+  const OpScope at("linalg::cholesky", loc);
+  require_defined("linalg::cholesky", "a", a);
+  const Array x = square_matrix("linalg::cholesky", a);
+  const Array l = bind1(cholesky_p, {lower_of(x, !options.upper, options.symmetrize_input)});
+  return options.upper ? rules::transposed(l) : l;
+}
+
+Array SolveTriangularFunction::operator()(const Array& a, const Array& b,
+                                          const SolveTriangularOptions& options, Loc loc) const {
+  const OpScope at("linalg::solve_triangular", loc);
+  require_defined("linalg::solve_triangular", "a", a, "b", b);
+  const spruce::internal::LinearSystem s("linalg::solve_triangular", a, b);
+  return s.like_b(
+      rules::triangular_solve(s.a, s.b, {options.lower, options.transpose, options.unit_diagonal}));
+}
+
+Array ChoSolveFunction::operator()(const Array& factor, const Array& b,
+                                   const ChoSolveOptions& options, Loc loc) const {
+  const OpScope at("linalg::cho_solve", loc);
+  require_defined("linalg::cho_solve", "factor", factor, "b", b);
+  const spruce::internal::LinearSystem s("linalg::cho_solve", factor, b);
+  const bool lower = options.lower;
+  const Array half = rules::triangular_solve(s.a, s.b, {.lower = lower, .transpose = !lower});
+  return s.like_b(rules::triangular_solve(s.a, half, {.lower = lower, .transpose = lower}));
+}
+
+LuFactor LuFactorFunction::operator()(const Array& a, Loc loc) const {
+  const OpScope at("linalg::lu_factor", loc);
+  require_defined("linalg::lu_factor", "a", a);
+  const std::vector<Array> out = bind_all(lu_p, {floating_matrix("linalg::lu_factor", a)});
+  return {out[0], out[1], out[2]};
+}
+
+Lu LuFunction::operator()(const Array& a, Loc loc) const {
+  const OpScope at("linalg::lu", loc);
+  require_defined("linalg::lu", "a", a);
+  const std::vector<Array> out = bind_all(lu_p, {floating_matrix("linalg::lu", a)});
+  const int64_t m = a.shape()[a.rank() - 2], n = a.shape().back(), k = std::min(m, n);
+  const int columns = a.rank() - 1;
+  const Array left = rules::slice_axis(out[0], columns, 0, k);
+  const spruce::internal::SameDevice here(a);
+  const Array places = arange(m);
+  // Row i of l u is row permutation[i] of a, so p[permutation[i], i] = 1.
+  const Array p = equal(expand_dims(out[2], -2), expand_dims(places, -1));
+  return {astype(p, out[0].dtype()), tril(left, -1) + eye(m, k, {.dtype = out[0].dtype()}),
+          triu(rules::slice_axis(out[0], columns - 1, 0, k))};
+}
+
+Qr QrFunction::operator()(const Array& a, const QrOptions& options, Loc loc) const {
+  const OpScope at("linalg::qr", loc);
+  require_defined("linalg::qr", "a", a);
+  if (options.mode != "reduced" && options.mode != "complete") {
+    throw ValueError("linalg::qr: mode \"" + std::string(options.mode) +
+                     "\" is unknown; give \"reduced\" or \"complete\"");
+  }
+  const std::vector<Array> out =
+      bind_all(qr_p, {floating_matrix("linalg::qr", a)},
+               Params::make(QrParams{.full = options.mode == "complete"}));
+  return {out[0], out[1]};
+}
+
+Eigh EighFunction::operator()(const Array& a, const EighOptions& options, Loc loc) const {
+  const OpScope at("linalg::eigh", loc);
+  const std::vector<Array> out = eigh_of("linalg::eigh", a, options);
+  return {out[0], out[1]};
+}
+
+Array EigvalshFunction::operator()(const Array& a, const EighOptions& options, Loc loc) const {
+  const OpScope at("linalg::eigvalsh", loc);
+  return eigh_of("linalg::eigvalsh", a, options)[0];
+}
+
+Svd SvdFunction::operator()(const Array& a, const SvdOptions& options, Loc loc) const {
+  const OpScope at("linalg::svd", loc);
+  const std::vector<Array> out =
+      svd_of("linalg::svd", a, {.full = options.full_matrices, .vectors = true});
+  return {out[0], out[1], out[2]};
+}
+
+Array SvdvalsFunction::operator()(const Array& a, Loc loc) const {
+  const OpScope at("linalg::svdvals", loc);
+  return svd_of("linalg::svdvals", a, {})[0];
+}
+
+Array MatrixRankFunction::operator()(const Array& a, const RankOptions& options, Loc loc) const {
+  const OpScope at("linalg::matrix_rank", loc);
+  const Array s = svd_of("linalg::matrix_rank", a, {})[0];
+  return count_nonzero(spruce::internal::counted(a, s, options, 1), -1);
+}
+
+Array CondFunction::operator()(const Array& a, Loc loc) const {
+  const OpScope at("linalg::cond", loc);
+  const Array s = svd_of("linalg::cond", a, {})[0];
+  const int64_t k = s.shape().back();
+  if (k == 0) {
+    throw ShapeError("linalg::cond: a matrix without elements, here " + to_string(a.aval()) +
+                     ", has no singular values");
+  }
+  const int axis = s.rank() - 1;
+  return squeeze(rules::slice_axis(s, axis, 0, 1) / rules::slice_axis(s, axis, k - 1, k), -1);
+}
+
+Array LinalgDiagonalFunction::operator()(const Array& a, const LinalgDiagonalOptions& options,
+                                         Loc loc) const {
+  const OpScope at("linalg::diagonal", loc);
+  return spruce::diagonal(a, {.offset = options.offset, .axis1 = -2, .axis2 = -1});
+}
+
+Array LinalgTraceFunction::operator()(const Array& a, const LinalgDiagonalOptions& options,
+                                      Loc loc) const {
+  const OpScope at("linalg::trace", loc);
+  return spruce::trace(a, {.offset = options.offset, .axis1 = -2, .axis2 = -1});
+}
+
+}  // namespace linalg
+}  // namespace spruce

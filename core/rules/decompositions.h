@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of the primitives that take matrices apart, and what their rules share. All take
+// matrices of floating numbers as the last two axes of their operands; the axes before them are
+// batches, which are the same in all operands.
+#pragma once
+
+#include "spruce/core/primitive.h"
+
+namespace spruce {
+
+/// Factors of matrices, and the solution of triangular systems.
+extern const Primitive cholesky_p, triangular_solve_p, lu_p, qr_p, eigh_p, svd_p;
+
+/// triangular_solve(a [..., n, n], b [..., n, k]): x with op(a) x = b, where a is triangular: what
+/// stands on the other side of its diagonal is not read.
+struct TriangularSolveParams {
+  bool lower = false;          ///< a is lower triangular, else upper
+  bool transpose = false;      ///< op(a) is the transpose of a, else a
+  bool unit_diagonal = false;  ///< the diagonal counts as ones and is not read
+};
+
+/// qr(a [..., m, n]): q and r with a = q r; q has orthonormal columns, r is upper triangular.
+struct QrParams {
+  bool full = false;  ///< q is [m, m] and r [m, n]; else [m, k] and [k, n], k = min(m, n)
+};
+
+/// svd(a [..., m, n]): u, s and the transpose of v with a = u diag(s) v'; s falls.
+struct SvdParams {
+  bool full = false;     ///< u is [m, m] and v' [n, n]; else [m, k] and [k, n], k = min(m, n)
+  bool vectors = false;  ///< false: s is the only output
+};
+
+namespace rules {
+
+/// The type of input i. Throws DtypeError unless it is floating, ShapeError unless it has two axes.
+const Aval& matrix_of(const ShapeArgs& a, size_t i);
+/// The same. Throws ShapeError too unless its last two axes are the same.
+const Aval& square_of(const ShapeArgs& a, size_t i);
+/// The type of input 0 with matrices of that size. Throws ShapeError where they are too large.
+Aval matrices(const ShapeArgs& a, int64_t rows, int64_t columns);
+/// vmap for all primitives of this kind: the mapped axis is one more batch axis of all operands.
+void batch_matrices(const BatchArgs& a);
+
+/// f[..., m, n] -> f[..., n, m].
+Array transposed(const Array& x);
+/// The x with op(a) x = b.
+Array triangular_solve(const Array& a, const Array& b, const TriangularSolveParams& params);
+/// The x with x op(a) = b.
+Array triangular_solve_right(const Array& a, const Array& b, const TriangularSolveParams& params);
+
+}  // namespace rules
+}  // namespace spruce

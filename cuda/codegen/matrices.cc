@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/cuda/codegen/matrices.h"
+
+#include <algorithm>
+
+namespace spruce::cuda {
+namespace {
+
+constexpr int64_t kMostMatrices = 1024;  // at once: each has memory of its own
+
+constexpr std::string_view kPrelude = R"cuda(
+namespace sp {
+// f(i) for i in 0..n - 1, each by one thread of the block.
+template <class F> SP_MEMBER void each(i64 n, const F& f) {
+  for (i64 i = threadIdx.x; i < n; i += blockDim.x) f(i);
+}
+template <class F> SP_MEMBER f64 over_block(f64 x, const F& join) {
+  __shared__ f64 shared[256];
+  shared[threadIdx.x] = x;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) shared[threadIdx.x] = join(shared[threadIdx.x], shared[threadIdx.x + half]);
+    __syncthreads();
+  }
+  const f64 all = shared[0];
+  __syncthreads();
+  return all;
+}
+SP_MEMBER f64 block_sum(f64 x) {
+  return over_block(x, [](f64 a, f64 b) { return a + b; });
+}
+SP_MEMBER f64 block_max(f64 x) {
+  return over_block(x, [](f64 a, f64 b) { return a < b ? b : a; });
+}
+SP_MEMBER f64 magnitude(f64 x) { return x < 0 ? -x : x; }
+SP_MEMBER f64 power_of_two_near(f64 x) {
+  f64 power = 1;
+  while (x * power >= 2) power *= 0.5;
+  while (x > 0 && x * power < 1 && power < 0x1p1000) power *= 2;
+  return power;
+}
+// The largest magnitude of n numbers; NaN or infinity where one of them is that.
+SP_MEMBER f64 largest_of(const f64* x, i64 n, i64 step) {
+  f64 largest = 0, broken = 0;
+  each(n, [&](i64 i) {
+    const f64 m = magnitude(x[i * step]);
+    if (m > largest) largest = m;
+    if (!(m <= 0x1.fffffffffffffp1023)) broken = 1;
+  });
+  return block_max(broken) > 0 ? infinity<f64>() : block_max(largest);
+}
+// Where the largest of all threads' numbers stands, the first of equal ones; `none` where it is NaN.
+SP_MEMBER i64 place_of_largest(f64 x, i64 at, i64 none) {
+  const f64 most = block_max(x);
+  if (!(most == most)) return none;
+  return i64(-block_max(x == most ? -f64(at) : -0x1p62));
+}
+// Whether the first component of a vector that is not small beside the largest is negative, as on
+// the CPU.
+SP_MEMBER bool points_back(const f64* x, i64 n) {
+  f64 largest = 0;
+  for (i64 i = 0; i < n; ++i) {
+    const f64 m = magnitude(x[i]);
+    if (m > largest) largest = m;
+  }
+  for (i64 i = 0; i < n; ++i) {
+    if (magnitude(x[i]) >= 0.4372 * largest) return x[i] < 0;
+  }
+  return false;
+}
+// Pair t of round r of a tournament of an even number of players; each two meet once in players - 1
+// rounds. The first is smaller than the second.
+SP_MEMBER void pair_of(i64 players, i64 r, i64 t, i64& p, i64& q) {
+  const i64 others = players - 1;
+  p = t == 0 ? others : (r + t) % others;
+  q = (r + others - t) % others;
+  if (p > q) {
+    const i64 s = p;
+    p = q, q = s;
+  }
+}
+// The rotation (c, s) that makes p and q orthogonal, from their squares and their product: p
+// becomes c p - s q, and q becomes s p + c q.
+SP_MEMBER void rotation_of(f64 pp, f64 qq, f64 pq, f64& c, f64& s) {
+  const f64 cotangent = (qq - pp) / (2 * pq);
+  const f64 t = (cotangent < 0 ? -1.0 : 1.0) /
+                (magnitude(cotangent) + ::sqrt(1 + cotangent * cotangent));
+  const f64 root = ::sqrt(1 + t * t);
+  c = 1 - t * t / (root * (1 + root));
+  s = t / root;
+}
+}  // namespace sp
+)cuda";
+
+}  // namespace
+
+int64_t matrices_in(const Shape& shape) {
+  int64_t count = 1;
+  for (int i = 0; i < shape.rank() - 2; ++i) count *= shape[i];
+  return count;
+}
+
+Launch matrix_launch(KernelBuilder& kernel, Kernels& out, const PrepareArgs& a, int64_t count,
+                     int64_t numbers, std::string_view body) {
+  const int64_t blocks = std::min(count, kMostMatrices);
+  const Dtype dtype = a.in[0]->dtype;
+  kernel.front(kPrelude);
+  kernel.workspace("sp::f64", "all_memory", 0);
+  kernel.values({{"count", count}, {"numbers", numbers}});
+  out.workspace_bytes = blocks * numbers * static_cast<int64_t>(sizeof(double));
+  std::string text = "  using T = " + std::string(text_type(dtype)) +
+                     ";\n  using C = " + std::string(compute_type(dtype)) +
+                     ";\n  sp::f64* const memory = all_memory + blockIdx.x * numbers;\n"
+                     "  for (sp::i64 matrix = blockIdx.x; matrix < count; matrix += gridDim.x) {\n"
+                     "    __syncthreads();\n";
+  text += body;
+  text += "  }\n";
+  return kernel.launch(text, {.x = blocks}, {.x = kThreads});
+}
+
+}  // namespace spruce::cuda
