@@ -10,7 +10,8 @@
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kFew = 8;  // columns that are solved one by one, as vectors
+constexpr int64_t kFew = 8;     // columns that are solved one by one, as vectors ...
+constexpr int64_t kShort = 16;  // ... of more numbers than these
 
 double diagonal_of(const Triangle& t, int64_t i) { return t.a[i * (t.row + t.column)]; }
 
@@ -51,7 +52,7 @@ void solve_triangle(const Triangle& t, int64_t n, int64_t k, double* b, double* 
   for (int64_t done = 0; done < n; done += kPanel) {
     const int64_t width = std::min(kPanel, n - done);
     const int64_t begin = t.lower ? done : n - done - width, end = begin + width;
-    if (k < kFew) {
+    if (k < kFew && n > kShort) {
       for (int64_t c = 0; c < k; ++c) {
         for (int64_t i = 0; i < width; ++i) memory[i] = b[(begin + i) * k + c];
         solve_vector(v, t, begin, end, memory);

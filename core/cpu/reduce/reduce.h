@@ -33,7 +33,8 @@ namespace internal {
 // the order of Reduce::dense.
 template <class Op, class T>
 struct ShortRows {
-  static constexpr int64_t kNarrow = 64 / sizeof(T), kMost = 2 * kNarrow, kRows = 64;
+  static constexpr int64_t kNarrow = 64 / sizeof(T), kWide = 4 * kNarrow, kMost = 2 * kWide,
+                           kRows = 64;
 
   static SPRUCE_INLINE void join(T* y, const T* x, int64_t count) {
     SPRUCE_INDEPENDENT
@@ -43,15 +44,23 @@ struct ShortRows {
     static const TransposeLoop transpose = transpose_loop(sizeof(T));
     alignas(64) T transposed[kMost * kRows];
     const auto column = [&](int64_t k) { return transposed + k * kRows; };
+    // As dense() has them: lanes that take in what follows by as many, and become half as many.
+    const bool has_wide = n >= kWide, has_narrow = n >= kNarrow;
+    const int64_t wide = has_wide ? kWide : kNarrow, narrow_end = n / kNarrow * kNarrow;
     for (int64_t r = 0; r < rows; r += kRows, x += kRows * n, y += kRows) {
       const int64_t count = kRows < rows - r ? kRows : rows - r;
       transpose(x, n, transposed, kRows, n, count);
-      for (int64_t width = n < kNarrow ? 0 : kNarrow / 2; width > 0; width /= 2) {
-        for (int64_t k = 0; k < width; ++k) join(column(k), column(k + width), count);
-      }
+      const auto halve = [&](int64_t from, int64_t to) {
+        for (int64_t width = from / 2; width >= to; width /= 2) {
+          for (int64_t k = 0; k < width; ++k) join(column(k), column(k + width), count);
+        }
+      };
+      if (has_wide) halve(kWide, kNarrow);
+      for (int64_t k = wide; k < narrow_end; ++k) join(column(k % kNarrow), column(k), count);
+      if (has_narrow) halve(kNarrow, 1);
       for (int64_t j = 0; j < count; ++j)
-        y[j] = n < kNarrow ? Op::template identity<T>() : transposed[j];
-      for (int64_t k = n < kNarrow ? 0 : kNarrow; k < n; ++k) join(y, column(k), count);
+        y[j] = has_narrow ? transposed[j] : Op::template identity<T>();
+      for (int64_t k = has_narrow ? narrow_end : 0; k < n; ++k) join(y, column(k), count);
     }
   }
   SPRUCE_TARGET_BASE static void base(const T* x, T* y, int64_t rows, int64_t n) {
