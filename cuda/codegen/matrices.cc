@@ -6,7 +6,9 @@
 namespace spruce::cuda {
 namespace {
 
-constexpr int64_t kMostMatrices = 1024;  // at once: each has memory of its own
+// Matrices at once: each has memory of its own. Large ones are fewer, but one a multiprocessor.
+constexpr int64_t kMostMatrices = 1024, kFewMatrices = 128;
+constexpr int64_t kMostNumbers = int64_t{1} << 25;  // 256 MiB, where they are more than a few
 
 constexpr std::string_view kPrelude = R"cuda(
 namespace sp {
@@ -102,7 +104,8 @@ int64_t matrices_in(const Shape& shape) {
 
 Launch matrix_launch(KernelBuilder& kernel, Kernels& out, const PrepareArgs& a, int64_t count,
                      int64_t numbers, std::string_view body) {
-  const int64_t blocks = std::min(count, kMostMatrices);
+  const int64_t fit = kMostNumbers / std::max<int64_t>(numbers, 1);
+  const int64_t blocks = std::min(count, std::clamp(fit, kFewMatrices, kMostMatrices));
   const Dtype dtype = a.in[0]->dtype;
   kernel.front(kPrelude);
   kernel.workspace("sp::f64", "all_memory", 0);

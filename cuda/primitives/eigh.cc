@@ -25,6 +25,8 @@ constexpr std::string_view kEigh = R"cuda(
     }
     const sp::f64 scale = sp::power_of_two_near(largest);
     sp::each(n * n, [&](sp::i64 i) { a[i] *= scale; });
+    // Of denormal numbers the largest is not about 1 then.
+    const sp::f64 least = 0x1p-54 * (largest * scale);
     const auto rotate = [&](sp::i64 t, sp::f64& x, sp::f64& y) {
       const sp::f64 c = rotations[2 * t], s = rotations[2 * t + 1], before = x;
       x = c * before - s * y;
@@ -38,7 +40,7 @@ constexpr std::string_view kEigh = R"cuda(
           sp::i64 p, q;
           sp::pair_of(players, round, t, p, q);
           sp::f64 c = 1, s = 0;
-          if (q < n && sp::magnitude(a[p * n + q]) > 0x1p-54) {
+          if (q < n && sp::magnitude(a[p * n + q]) > least) {
             sp::rotation_of(a[p * n + p], a[q * n + q], a[p * n + q], c, s);
             rotated = 1;
           }

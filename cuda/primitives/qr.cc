@@ -29,18 +29,20 @@ constexpr std::string_view kQr = R"cuda(
       const sp::f64 alpha = column[0], below = sp::largest_of(column + n, m - k - 1, n);
       sp::f64 tau = 0;
       if (below != 0) {  // NaN and infinity too
-        const sp::f64 scale = sp::magnitude(alpha) < below ? below : sp::magnitude(alpha);
+        const sp::f64 size = sp::magnitude(alpha);
+        const sp::f64 scale = sp::power_of_two_near(size < below ? below : size);
         sp::f64 squares = 0;
         sp::each(m - k, [&](sp::i64 i) {
-          const sp::f64 x = column[i * n] / scale;
+          const sp::f64 x = column[i * n] * scale;
           squares += x * x;
         });
-        const sp::f64 norm = scale * ::sqrt(sp::block_sum(squares));
-        const sp::f64 beta = alpha < 0 ? norm : -norm;
-        tau = (beta - alpha) / beta;
+        // The sign of a zero counts too, as on the CPU.
+        const sp::f64 first = alpha * scale, root = ::sqrt(sp::block_sum(squares));
+        const sp::f64 beta = ::copysign(root, -first);
+        tau = (beta - first) / beta;
         sp::each(m - k, [&](sp::i64 i) {
           sp::f64& entry = column[i * n];
-          entry = i == 0 ? beta : entry / (alpha - beta);
+          entry = i == 0 ? beta / scale : entry * scale / (first - beta);
         });
       }
       if (threadIdx.x == 0) taus[k] = tau;

@@ -8,7 +8,9 @@ namespace spruce::cuda {
 namespace {
 
 // One-sided Jacobi on the columns of the matrix, or on its rows where it is wide: "lines", of
-// `length` numbers, which are rotated two by two until they are orthogonal.
+// `length` numbers, which are rotated two by two until they are orthogonal. Eight threads add up a
+// product of lines, 128 numbers after the other, which rounds less than one long sum; what is left
+// of that grows with the root of the length, and is no reason to rotate.
 constexpr std::string_view kSvd = R"cuda(
     const sp::i64 players = lines + lines % 2, half = players / 2;
     sp::f64 *const g = memory, *const v = g + lines * length, *const u = v + lines * lines;
@@ -24,6 +26,20 @@ constexpr std::string_view kSvd = R"cuda(
     const bool broken = largest == sp::infinity<sp::f64>();
     const sp::f64 scale = broken ? 1.0 : sp::power_of_two_near(largest);
     sp::each(lines * length, [&](sp::i64 i) { g[i] *= scale; });
+    const int lane = threadIdx.x % 8, group = threadIdx.x / 8, groups = blockDim.x / 8;
+    // The sum of x[j] y[j], by eight threads; whole warps take part.
+    const auto product = [&](const sp::f64* x, const sp::f64* y, sp::i64 size) {
+      sp::f64 sum = 0;
+      for (sp::i64 first = 0; first < size; first += 128) {
+        const sp::i64 end = size - first < 128 ? size : first + 128;
+        sp::f64 part = 0;
+        for (sp::i64 j = first + lane; j < end; j += 8) part += x[j] * y[j];
+        sum += part;
+      }
+      for (int by = 4; by > 0; by /= 2) sum += sp::shuffle_xor(sum, by);
+      return sum;
+    };
+    const sp::f64 root = ::sqrt(sp::f64(length)), least = 0x1p-53 * (root < 4 ? 4.0 : root);
     const auto rotate = [&](sp::i64 t, sp::f64& x, sp::f64& y) {
       const sp::f64 c = rotations[2 * t], s = rotations[2 * t + 1], before = x;
       x = c * before - s * y;
@@ -33,25 +49,25 @@ constexpr std::string_view kSvd = R"cuda(
       sp::f64 rotated = 0;
       for (sp::i64 round = 0; round < players - 1; ++round) {
         __syncthreads();
-        sp::each(half, [&](sp::i64 t) {
-          sp::i64 p, q;
-          sp::pair_of(players, round, t, p, q);
+        for (sp::i64 first = 0; first < half; first += groups) {
+          const sp::i64 t = first + group;
+          sp::i64 p = 0, q = lines;
+          if (t < half) sp::pair_of(players, round, t, p, q);
+          const sp::f64 *const x = g + p * length, *const y = g + q * length;
+          const sp::i64 size = q < lines ? length : 0;
+          const sp::f64 pp = product(x, x, size), qq = product(y, y, size);
+          const sp::f64 pq = product(x, y, size);
+          const bool long_enough = pp >= 0x1p-900 && qq >= 0x1p-900;
           sp::f64 c = 1, s = 0;
-          if (q < lines) {
-            sp::f64 pp = 0, qq = 0, pq = 0;
-            for (sp::i64 j = 0; j < length; ++j) {
-              const sp::f64 x = g[p * length + j], y = g[q * length + j];
-              pp += x * x, qq += y * y, pq += x * y;
-            }
-            const bool long_enough = pp >= 0x1p-900 && qq >= 0x1p-900;
-            if (long_enough && sp::magnitude(pq) > 0x1p-51 * (::sqrt(pp) * ::sqrt(qq))) {
-              sp::rotation_of(pp, qq, pq, c, s);
-              rotated = 1;
-            }
+          if (long_enough && sp::magnitude(pq) > least * (::sqrt(pp) * ::sqrt(qq))) {
+            sp::rotation_of(pp, qq, pq, c, s);
+            rotated = 1;
           }
-          rotations[2 * t] = c;
-          rotations[2 * t + 1] = s;
-        });
+          if (lane == 0 && t < half) {
+            rotations[2 * t] = c;
+            rotations[2 * t + 1] = s;
+          }
+        }
         __syncthreads();
         sp::each(half * (length + lines), [&](sp::i64 e) {
           const sp::i64 t = e / (length + lines), j = e % (length + lines);
@@ -67,11 +83,12 @@ constexpr std::string_view kSvd = R"cuda(
       if (sp::block_max(rotated) == 0) break;
     }
     __syncthreads();
-    sp::each(lines, [&](sp::i64 i) {
-      sp::f64 squares = 0;
-      for (sp::i64 j = 0; j < length; ++j) squares += g[i * length + j] * g[i * length + j];
-      norms[i] = ::sqrt(squares);
-    });
+    for (sp::i64 first = 0; first < lines; first += groups) {
+      const sp::i64 i = first + group;
+      const sp::f64* const x = g + (i < lines ? i * length : 0);
+      const sp::f64 squares = product(x, x, i < lines ? length : 0);
+      if (lane == 0 && i < lines) norms[i] = ::sqrt(squares);
+    }
     __syncthreads();
     sp::each(lines, [&](sp::i64 i) {
       sp::i64 place = broken ? i : 0;
@@ -158,6 +175,7 @@ Kernels make_svd(const PrepareArgs& a) {
   for (const Aval* y : a.out) some = some || y->numel() > 0;
   if (!some) return out;
   KernelBuilder kernel("svd", a);
+  kernel.front(shuffle_prelude());
   (void)kernel.input(0);
   const std::string s = kernel.output(p.vectors ? 1 : 0);
   const std::string u = p.vectors ? kernel.output(0) : s, vt = p.vectors ? kernel.output(2) : s;

@@ -244,6 +244,20 @@ TEST(Linalg, SavedAndLoaded) {
   EXPECT_LT(apart(std::get<1>(of(loaded)), std::get<1>(of(f))), 1e-12);
 }
 
+// What went wrong on a device once: signs of zeros, the least numbers, equal neighbours.
+TEST(Linalg, MatricesAtTheEdges) {
+  const Array zeros_first = array({{-0.0, 1.0}, {1.0, 2.0}}, float64);
+  EXPECT_GT((la::qr(zeros_first).r[{0, 0}]).item<double>(), 0);
+  const Array least = array(std::vector<double>{2e-312, 1e-312, 1e-312, 3e-312}, {2, 2});
+  const Array w = la::eigvalsh(least, {.symmetrize_input = false}) * 1e300;
+  EXPECT_NEAR(w[1].item<double>() * 1e12, 3.618033988749895, 1e-9);
+  const Array pieces =
+      floor(expand_dims(arange(500, float64), 1) / array({50.0, 100.0, 125.0}, float64));
+  const auto [u, s, vh] = la::svd(pieces, {.full_matrices = false});
+  EXPECT_LT(apart(matmul(u * s, vh), pieces), 1e-11);
+  EXPECT_LT(apart(matmul(transpose(u), u), eye(3, float64)), 1e-12);
+}
+
 TEST(Linalg, RectangularMatrices) {
   for (const auto& [m, n] : {std::pair{5, 3}, {3, 5}, {70, 40}, {40, 70}, {200, 33}, {1, 6}}) {
     SCOPED_TRACE(std::to_string(m) + " " + std::to_string(n));
