@@ -111,12 +111,13 @@ std::pair<Array, Array> TriuIndicesFunction::operator()(int64_t n, int64_t offse
 
 namespace {
 
-// x f(y), 0 where x is 0; f has a finite derivative there too.
+// x f(y), and 0 where x is 0 and f(y) is not finite.
 template <class F>
 Array product_with_log(const char* op, const Operand& x, const Operand& y, const F& f) {
   require_defined(op, "x", x.array, "y", y.array);
   const Array zero = equal(x.array, 0);
-  return where(zero, 0, x.array * f(where(zero, 1, y.array)));
+  const Array undefined = logical_and(zero, logical_not(isfinite(f(y.array))));
+  return x.array * f(where(undefined, 1, y.array));
 }
 
 }  // namespace

@@ -117,7 +117,6 @@ Array quantile_of(const char* op, const Array& x, const Array& given_q, double m
   // The axes of q come first.
   y = moveaxis(y, -1, 0);
   Shape shape = given_q.shape();
-  Axes kept;
   for (int i = 0; i < x.rank(); ++i) {
     const bool reduced = axes.contains(i);
     if (!reduced || options.keepdims) shape.push_back(reduced ? 1 : x.shape()[i]);

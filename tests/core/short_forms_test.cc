@@ -55,9 +55,11 @@ TEST(ShortForms, Logarithms) {
             (Floats{0, 0, 0}));
   EXPECT_FLOAT_EQ(xlog1py(3, array(1.0f)).item<float>(), 3 * std::log(2.0f));
   const auto [dx, dy] = grad<0, 1>([](const Array& x, const Array& y) { return sum(xlogy(x, y)); })(
-      array({0.0f, 3.0f}), array({0.0f, 2.0f}));
-  EXPECT_EQ(dy.to_vector<float>(), (Floats{0, 1.5f}));
+      array({0.0f, 3.0f, 0.0f}), array({0.0f, 2.0f, 3.0f}));
+  EXPECT_EQ(dy.to_vector<float>(), (Floats{0, 1.5f, 0}));
+  EXPECT_EQ(dx.to_vector<float>()[0], 0);
   EXPECT_FLOAT_EQ(dx.to_vector<float>()[1], std::log(2.0f));
+  EXPECT_FLOAT_EQ(dx.to_vector<float>()[2], std::log(3.0f));
   EXPECT_NEAR(sigmoid(logit(array(0.3f))).item<float>(), 0.3f, 1e-6f);
   EXPECT_EQ(logit(array(1.0f)).item<float>(), INFINITY);
 }
