@@ -9,79 +9,13 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/matrices.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/core/ops/take.h"
 #include "spruce/core/rules/decompositions.h"
 #include "spruce/core/rules/shape.h"
 
 namespace spruce {
-
-Array internal::floating_matrix(const char* op, const Array& a) {
-  if (a.rank() < 2) {
-    throw ShapeError(std::string(op) + ": takes matrices, f[..., m, n], got " +
-                     to_string(a.aval()) + "; give it a second axis with expand_dims or reshape");
-  }
-  return is_floating(a.dtype()) ? a : rules::convert(a, float32);
-}
-
-Array internal::square_matrix(const char* op, const Array& a, const char* advice) {
-  const Array x = floating_matrix(op, a);
-  if (a.shape()[a.rank() - 2] != a.shape().back()) {
-    throw ShapeError(std::string(op) + ": takes square matrices, f[..., n, n], got " +
-                     to_string(a.aval()) + advice);
-  }
-  return x;
-}
-
-internal::LinearSystem::LinearSystem(const char* op, const Array& given_a, const Array& given_b,
-                                     const char* advice)
-    : a(square_matrix(op, given_a, advice)), b(given_b), vector(given_b.rank() == 1) {
-  const std::string both =
-      ", got " + to_string(given_a.aval()) + " and " + to_string(given_b.aval());
-  const int64_t n = a.shape().back();
-  if (b.rank() == 0 || b.shape()[vector ? 0 : b.rank() - 2] != n) {
-    throw ShapeError(std::string(op) + ": takes a, f[..., n, n], and b, f[n] or f[..., n, k]" +
-                     both + "; give b the rows of a");
-  }
-  const Dtype dtype = promote(a.dtype(), a.weak(), b.dtype(), b.weak());
-  a = rules::convert(a, dtype), b = rules::convert(b, dtype);
-  if (vector) b = expand_dims(b, -1);
-  const auto front = [](const Array& x) {
-    return Shape(std::span<const int64_t>(x.shape().data(), static_cast<size_t>(x.rank() - 2)));
-  };
-  const auto in_batch = [](const Array& x, Shape shape) {
-    shape.push_back(x.shape()[x.rank() - 2]);
-    shape.push_back(x.shape().back());
-    return broadcast_to(x, shape);
-  };
-  if (a.rank() == 2 && b.rank() > 2) {
-    batch = front(b), columns = b.shape().back();
-    b = rules::reshaped(moveaxis(b, -2, 0), {n, batch.numel() * columns});
-    return;
-  }
-  const Shape common = broadcast_shapes(op, front(a), front(b));
-  a = in_batch(a, common), b = in_batch(b, common);
-}
-
-Array internal::LinearSystem::like_b(const Array& x) const {
-  if (vector) return squeeze(x, -1);
-  if (batch.empty()) return x;
-  Shape shape = batch;
-  shape.insert(0, x.shape()[0]);
-  shape.push_back(columns);
-  return moveaxis(rules::reshaped(x, shape), 0, -2);
-}
-
-Array internal::counted(const Array& a, const Array& s, const linalg::RankOptions& options,
-                        double factor) {
-  const double epsilon = a.dtype() == float64 ? 0x1p-52 : 0x1p-23;
-  const int64_t larger = std::max(a.shape()[a.rank() - 2], a.shape().back());
-  const double rtol =
-      options.rtol >= 0 ? options.rtol : factor * static_cast<double>(larger) * epsilon;
-  if (s.shape().back() == 0) return greater(s, s);
-  return greater(s, max(s, -1, {.keepdims = true}) * rtol);
-}
 
 namespace linalg {
 namespace {
@@ -155,7 +89,7 @@ Lu LuFunction::operator()(const Array& a, Loc loc) const {
   const Array places = arange(m);
   // Row i of l u is row permutation[i] of a, so p[permutation[i], i] = 1.
   const Array p = equal(expand_dims(out[2], -2), expand_dims(places, -1));
-  return {astype(p, out[0].dtype()), tril(left, -1) + eye(m, k, {.dtype = out[0].dtype()}),
+  return {astype(p, out[0].dtype()), tril(left, -1) + spruce::internal::identity_like(left),
           triu(rules::slice_axis(out[0], columns - 1, 0, k))};
 }
 
@@ -198,7 +132,7 @@ Array SvdvalsFunction::operator()(const Array& a, Loc loc) const {
 Array MatrixRankFunction::operator()(const Array& a, const RankOptions& options, Loc loc) const {
   const OpScope at("linalg::matrix_rank", loc);
   const Array s = svd_of("linalg::matrix_rank", a, {})[0];
-  return count_nonzero(spruce::internal::counted(a, s, options, 1), -1);
+  return count_nonzero(spruce::internal::above_rtol(a, s, options, 1), -1);
 }
 
 Array CondFunction::operator()(const Array& a, Loc loc) const {

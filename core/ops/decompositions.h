@@ -16,8 +16,8 @@ namespace spruce::linalg {
 /// Options of cholesky.
 struct CholeskyOptions {
   bool upper = false;  ///< the upper factor u, with u' u = a
-  bool symmetrize_input =
-      true;  ///< takes (a + a') / 2; else what is above the diagonal is not read
+  /// Takes (a + a') / 2; else what is above the diagonal is not read.
+  bool symmetrize_input = true;
 };
 /// The lower triangular l with l l' = a, of a symmetric positive definite a: f[..., n, n] of both.
 /// NaN for a matrix that is not positive definite. Grad: l'^-1 h(l' g) l^-1 made symmetric, with h:
@@ -54,8 +54,8 @@ inline constexpr struct ChoSolveFunction {
 /// What lu_factor gives.
 struct LuFactor {
   Array lu;  ///< f[..., m, n]: u on and above the diagonal, l without its ones below it
-  Array
-      pivots;  ///< i32[..., min(m, n)]: the row with which each was exchanged, one after the other
+  /// i32[..., min(m, n)]: the row with which each was exchanged, one after the other.
+  Array pivots;
   Array permutation;  ///< i32[..., m]: which row of a each row of l u is
 };
 /// The factors of a = p l u in the form that lu_solve takes: f[..., m, n].
@@ -167,29 +167,3 @@ inline constexpr struct LinalgTraceFunction {
 } trace{};
 
 }  // namespace spruce::linalg
-
-namespace spruce::internal {
-
-/// The operands of a x = b with one floating dtype and the same batches, b as matrices. Where `a`
-/// is one matrix for several right sides, these stand side by side.
-struct LinearSystem {
-  /// Throws ShapeError that names `op`; `advice` as in square_matrix.
-  LinearSystem(const char* op, const Array& a, const Array& b, const char* advice = "");
-  /// x in the shape that b had.
-  Array like_b(const Array& x) const;
-
-  Array a;              ///< f[..., n, n]
-  Array b;              ///< f[..., n, k]
-  bool vector;          ///< b was f[n]
-  Shape batch;          ///< of b, where its matrices stand side by side; else empty
-  int64_t columns = 0;  ///< of each of these matrices
-};
-/// `a` as it stands, or in f32. Throws ShapeError that names `op` unless it has two axes.
-Array floating_matrix(const char* op, const Array& a);
-/// The same. Throws ShapeError too where these differ; `advice` goes on behind "got f32[2,3]".
-Array square_matrix(const char* op, const Array& a, const char* advice = "");
-/// Which of the singular values s of a count: bool[..., k], `factor` times the rtol of NumPy where
-/// none is given.
-Array counted(const Array& a, const Array& s, const linalg::RankOptions& options, double factor);
-
-}  // namespace spruce::internal

@@ -8,6 +8,7 @@
 #include "spruce/core/ops/decompositions.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
+#include "spruce/core/ops/reduction_parts.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
 
@@ -100,8 +101,7 @@ Array NormFunction::operator()(const Array& x, const NormOptions& options, Loc l
   const Axes axes = options.axis.resolve("norm", x.rank());
   const ReduceOptions kept{.keepdims = options.keepdims};
   const NormOrder& ord = options.ord;
-  // f16 and bf16 are rounded once, at the end.
-  const Array wide = is_floating(x.dtype()) && !is_half(x.dtype()) ? x : convert(x, float32);
+  const Array wide = internal::widened(x);
   Array y;
   if (ord.kind() == Kind::kNone) {
     y = euclidean(wide, axes, kept);
@@ -117,7 +117,7 @@ Array NormFunction::operator()(const Array& x, const NormOptions& options, Loc l
   } else {
     y = of_vectors(wide, ord.number(), axes, kept);
   }
-  return is_half(x.dtype()) ? convert(y, x.dtype()) : y;
+  return internal::narrowed(y, x.dtype());
 }
 
 Array NormFunction::operator()(const Array& x, const AxisArg& axes, const NormOptions& options,

@@ -9,6 +9,7 @@
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/deviations.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/reduction_parts.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/sort.h"
 #include "spruce/core/rules/reduce.h"
@@ -18,6 +19,8 @@
 namespace spruce {
 namespace {
 
+using internal::narrowed;
+using internal::widened;
 using rules::convert;
 using rules::scalar_of;
 
@@ -54,13 +57,6 @@ void require_elements(const char* op, const Array& x, const Axes& axes) {
       to_string(axes) +
       ", and none of nothing is the largest or smallest; reduce an array with elements there");
 }
-
-// f32 for integers and bool.
-Array as_floating(const Array& x) { return is_floating(x.dtype()) ? x : convert(x, float32); }
-
-// f32 for integers, bool and the 16-bit floats, whose results are rounded once at the end.
-Array widened(const Array& x) { return is_half(x.dtype()) ? convert(x, float32) : as_floating(x); }
-Array narrowed(const Array& y, Dtype from) { return is_half(from) ? convert(y, from) : y; }
 
 Array extremum(const char* op, const Primitive& p, const Array& x, const AxisArg& axes,
                const ReduceOptions& options) {
@@ -106,13 +102,9 @@ Array MedianFunction::operator()(const Array& x, const AxisArg& axes, const Redu
   const OpScope at("median", loc);
   const Axes over = rising("median", x, axes);
   require_elements("median", x, over);
-  Axes perm = rules::other_axes(x.rank(), over);
-  Shape rows = rules::without_axes(x.shape(), over);
-  const int last = rows.rank();
-  for (const int64_t axis : over) perm.push_back(axis);
-  rows.push_back(count(x.shape(), over));
-  const Array sorted = sort(reshape(transpose(widened(x), perm), rows), last);
-  const int64_t n = rows.back();
+  const Array sorted = sort(internal::as_rows(widened(x), over), -1);
+  const int last = sorted.rank() - 1;
+  const int64_t n = sorted.shape().back();
   const Array middle = rules::slice_axis(sorted, last, (n - 1) / 2, n / 2 + 1);
   const Array top = squeeze(rules::slice_axis(sorted, last, n - 1, n), last);  // NaN is sorted last
   const Array y = narrowed(where(isnan(top), top, mean(middle, last)), x.dtype());

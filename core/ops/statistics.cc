@@ -18,6 +18,7 @@
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/rearrange.h"
+#include "spruce/core/ops/reduction_parts.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/sort.h"
 #include "spruce/core/ops/take.h"
@@ -27,32 +28,14 @@
 namespace spruce {
 namespace {
 
+using internal::narrowed;
 using internal::require_defined;
 using internal::SameDevice;
+using internal::widened;
 using rules::convert;
 using rules::scalar_of;
 
-// In the dtype that is computed in.
-Array computed(const Array& x) {
-  return is_floating(x.dtype()) && !is_half(x.dtype()) ? x : convert(x, float32);
-}
-// And back in the dtype that a result for x has.
-Array rounded(const Array& y, const Array& x) {
-  return is_half(x.dtype()) ? convert(y, x.dtype()) : y;
-}
-
-// The elements over the axes as the last axis.
-Array as_rows(const Array& x, const Axes& axes) {
-  Axes perm = rules::other_axes(x.rank(), axes);
-  Shape rows;
-  int64_t n = 1;
-  for (const int64_t axis : perm) rows.push_back(x.shape()[static_cast<int>(axis)]);
-  for (const int64_t axis : axes) perm.push_back(axis), n *= x.shape()[static_cast<int>(axis)];
-  rows.push_back(n);
-  return rules::reshaped(rules::transpose_axes(x, perm), rows);
-}
-
-// The place that q stands at among `last` + 1 sorted elements, for each way to choose one.
+// Where a method reads for place `at` among sorted elements; between two for those that mix them.
 Array chosen_place(const Array& at, std::string_view method) {
   if (method == "lower") return floor(at);
   if (method == "higher") return ceil(at);
@@ -86,7 +69,7 @@ Array quantile_of(const char* op, const Array& x, const Array& given_q, double m
   require_defined(op, "x", x, "q", given_q);
   const Axes axes = over.resolve(op, x.rank());
   check_quantile(op, x, given_q, axes, most, options.method);
-  const Array sorted = sort(as_rows(computed(x), axes), -1);
+  const Array sorted = sort(internal::as_rows(widened(x), axes), -1);
   const Dtype d = sorted.dtype();
   const int last = sorted.rank() - 1;
   const int64_t n = sorted.shape().back();
@@ -121,31 +104,17 @@ Array quantile_of(const char* op, const Array& x, const Array& given_q, double m
     const bool reduced = axes.contains(i);
     if (!reduced || options.keepdims) shape.push_back(reduced ? 1 : x.shape()[i]);
   }
-  return rounded(rules::reshaped(y, shape), x);
+  return narrowed(rules::reshaped(y, shape), x.dtype());
 }
 
 }  // namespace
 
 Array QuantileFunction::operator()(const Array& x, const Array& q, const AxisArg& axes,
                                    const QuantileOptions& options, Loc loc) const {
-  const OpScope at("quantile", loc);
-  return quantile_of("quantile", x, q, 1, axes, options, false);
+  const OpScope at(name_, loc);
+  return quantile_of(name_, x, q, whole_, axes, options, skips_nan_);
 }
-Array PercentileFunction::operator()(const Array& x, const Array& q, const AxisArg& axes,
-                                     const QuantileOptions& options, Loc loc) const {
-  const OpScope at("percentile", loc);
-  return quantile_of("percentile", x, q, 100, axes, options, false);
-}
-Array NanquantileFunction::operator()(const Array& x, const Array& q, const AxisArg& axes,
-                                      const QuantileOptions& options, Loc loc) const {
-  const OpScope at("nanquantile", loc);
-  return quantile_of("nanquantile", x, q, 1, axes, options, true);
-}
-Array NanpercentileFunction::operator()(const Array& x, const Array& q, const AxisArg& axes,
-                                        const QuantileOptions& options, Loc loc) const {
-  const OpScope at("nanpercentile", loc);
-  return quantile_of("nanpercentile", x, q, 100, axes, options, true);
-}
+
 Array NanmedianFunction::operator()(const Array& x, const AxisArg& axes,
                                     const ReduceOptions& options, Loc loc) const {
   const OpScope at("nanmedian", loc);
@@ -156,7 +125,7 @@ Array NanvarFunction::operator()(const Array& x, const AxisArg& axes, const VarO
                                  Loc loc) const {
   const OpScope at("nanvar", loc);
   require_defined("nanvar", "x", x);
-  const Array wide = computed(x), missing = isnan(wide);
+  const Array wide = widened(x), missing = isnan(wide);
   const Dtype d = wide.dtype();
   const Array zero = scalar_of(d, 0), values = where(missing, zero, wide);
   const Array count = convert(count_nonzero(logical_not(missing), axes, {.keepdims = true}), d);
@@ -166,7 +135,7 @@ Array NanvarFunction::operator()(const Array& x, const AxisArg& axes, const VarO
   const Array divisor =
       rules::reshaped(count - scalar_of(d, static_cast<double>(options.ddof)), squares.shape());
   const Array y = squares / where(greater(divisor, zero), divisor, scalar_of(d, NAN));
-  return rounded(y, x);
+  return narrowed(y, x.dtype());
 }
 
 Array NanstdFunction::operator()(const Array& x, const AxisArg& axes, const VarOptions& options,
@@ -185,7 +154,7 @@ Array variables(const char* op, const Array& x, bool rowvar) {
                      "; map over other axes with vmap");
   }
   const Array rows = x.rank() == 1 ? expand_dims(x, 0) : rowvar ? x : transpose(x);
-  return computed(rows);
+  return widened(rows);
 }
 
 Array covariances(const Array& rows, int64_t ddof) {
@@ -199,7 +168,7 @@ Array covariances(const Array& rows, int64_t ddof) {
 Array CovFunction::operator()(const Array& x, const CovOptions& options, Loc loc) const {
   const OpScope at("cov", loc);
   const Array y = covariances(variables("cov", x, options.rowvar), options.ddof);
-  return rounded(y.shape()[0] == 1 && x.rank() == 1 ? rules::reshaped(y, {}) : y, x);
+  return narrowed(y.shape()[0] == 1 && x.rank() == 1 ? rules::reshaped(y, {}) : y, x.dtype());
 }
 
 Array CorrcoefFunction::operator()(const Array& x, const CovOptions& options, Loc loc) const {
@@ -207,7 +176,7 @@ Array CorrcoefFunction::operator()(const Array& x, const CovOptions& options, Lo
   const Array y = covariances(variables("corrcoef", x, options.rowvar), 0);
   const Array deviation = sqrt(diagonal(y));
   const Array c = y / (expand_dims(deviation, 1) * deviation);
-  return rounded(x.rank() == 1 ? rules::reshaped(c, {}) : clip(c, -1, 1), x);
+  return narrowed(x.rank() == 1 ? rules::reshaped(c, {}) : clip(c, -1, 1), x.dtype());
 }
 
 namespace {
@@ -244,7 +213,7 @@ Histogram HistogramFunction::operator()(const Array& x, int64_t bins,
   if (bins < 1) {
     throw ValueError("histogram: " + std::to_string(bins) + " bins; give 1 or more");
   }
-  const Array values = computed(x);
+  const Array values = widened(x);
   const SameDevice here(x);
   const Dtype d = values.dtype();
   Array low = scalar_of(d, 0), high = scalar_of(d, 1);
@@ -271,7 +240,7 @@ Histogram HistogramFunction::operator()(const Array& x, const Array& edges,
     throw ShapeError("histogram: the edges are f[n] with n of 2 or more, got " +
                      to_string(edges.aval()));
   }
-  const Array values = computed(x);
+  const Array values = widened(x);
   return counted(values, convert(edges, values.dtype()), options);
 }
 
@@ -362,16 +331,16 @@ Array TrapezoidFunction::operator()(const Array& y, const TrapezoidOptions& opti
   const OpScope at("trapezoid", loc);
   require_defined("trapezoid", "y", y);
   const int axis = normalize_axis("trapezoid", options.axis, y.rank());
-  const Array values = moveaxis(computed(y), axis, -1);
+  const Array values = moveaxis(widened(y), axis, -1);
   const int last = y.rank() - 1;
   const int64_t n = values.shape().back();
   if (n < 2) return sum(rules::slice_axis(values, last, 0, 0), -1);
   const Array pairs =
       rules::slice_axis(values, last, 1, n) + rules::slice_axis(values, last, 0, n - 1);
-  if (!options.x.defined()) return rounded(sum(pairs, -1) * (options.dx / 2), y);
-  const Array x = computed(options.x);
+  if (!options.x.defined()) return narrowed(sum(pairs, -1) * (options.dx / 2), y.dtype());
+  const Array x = widened(options.x);
   const Array steps = diff(x.rank() == 1 ? x : moveaxis(x, axis, -1));
-  return rounded(sum(pairs * steps, -1) * 0.5, y);
+  return narrowed(sum(pairs * steps, -1) * 0.5, y.dtype());
 }
 
 Array IsinFunction::operator()(const Array& x, const Array& values, Loc loc) const {

@@ -21,29 +21,31 @@ struct QuantileOptions {
   std::string_view method = "linear";
   bool keepdims = false;  ///< keep the reduced axes with size 1
 };
+/// quantile and its kin.
+class QuantileFunction {
+ public:
+  /// `name`, for messages; q runs from 0 to `whole`; whether NaN is left out.
+  constexpr QuantileFunction(const char* name, double whole, bool skips_nan)
+      : name_(name), whole_(whole), skips_nan_(skips_nan) {}
+  Array operator()(const Array& x, const Array& q, const AxisArg& axes = none,
+                   const QuantileOptions& options = {}, Loc loc = Loc::current()) const;
+
+ private:
+  const char* name_;
+  double whole_;
+  bool skips_nan_;
+};
 /// The element below which the share q of all elements over the axes stands, 0 <= q <= 1: with
 /// q = 0.5 the median. The axes of q come first: q [p], x [m, n], axis 1 -> f[p, m]. NaN where
 /// there is one. A known q outside of its range is a ValueError, no elements are a ShapeError.
 /// Grad: g to the elements on both sides.
-inline constexpr struct QuantileFunction {
-  Array operator()(const Array& x, const Array& q, const AxisArg& axes = none,
-                   const QuantileOptions& options = {}, Loc loc = Loc::current()) const;
-} quantile{};
+inline constexpr QuantileFunction quantile{"quantile", 1, false};
 /// quantile(x, q / 100).
-inline constexpr struct PercentileFunction {
-  Array operator()(const Array& x, const Array& q, const AxisArg& axes = none,
-                   const QuantileOptions& options = {}, Loc loc = Loc::current()) const;
-} percentile{};
+inline constexpr QuantileFunction percentile{"percentile", 100, false};
 /// The same of the elements that are not NaN; NaN where there are none.
-inline constexpr struct NanquantileFunction {
-  Array operator()(const Array& x, const Array& q, const AxisArg& axes = none,
-                   const QuantileOptions& options = {}, Loc loc = Loc::current()) const;
-} nanquantile{};
+inline constexpr QuantileFunction nanquantile{"nanquantile", 1, true};
 /// nanquantile(x, q / 100).
-inline constexpr struct NanpercentileFunction {
-  Array operator()(const Array& x, const Array& q, const AxisArg& axes = none,
-                   const QuantileOptions& options = {}, Loc loc = Loc::current()) const;
-} nanpercentile{};
+inline constexpr QuantileFunction nanpercentile{"nanpercentile", 100, true};
 /// nanquantile(x, 0.5).
 inline constexpr struct NanmedianFunction {
   Array operator()(const Array& x, const AxisArg& axes = none, const ReduceOptions& options = {},

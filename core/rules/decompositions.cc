@@ -6,11 +6,22 @@
 
 namespace spruce::rules {
 
+void check_matrix(const char* op, const Aval& x) {
+  if (x.shape.rank() >= 2) return;
+  throw ShapeError(std::string(op) + ": takes matrices, f[..., m, n], got " + to_string(x) +
+                   "; give it a second axis with expand_dims or reshape");
+}
+
+void check_square(const char* op, const Aval& x, const char* advice) {
+  check_matrix(op, x);
+  if (x.shape.back() == x.shape[x.shape.rank() - 2]) return;
+  throw ShapeError(std::string(op) + ": takes square matrices, f[..., n, n], got " + to_string(x) +
+                   advice);
+}
+
 const Aval& matrix_of(const ShapeArgs& a, size_t i) {
   const Aval& x = *a.in[i];
-  if (x.shape.rank() < 2) {
-    throw ShapeError(std::string(a.op) + ": takes matrices, f[..., m, n], got " + to_string(x));
-  }
+  check_matrix(a.op, x);
   if (!is_floating(x.dtype)) {
     throw DtypeError(std::string(a.op) + ": takes floating numbers, got " + to_string(x) +
                      "; convert with astype");
@@ -19,12 +30,8 @@ const Aval& matrix_of(const ShapeArgs& a, size_t i) {
 }
 
 const Aval& square_of(const ShapeArgs& a, size_t i) {
-  const Aval& x = matrix_of(a, i);
-  if (x.shape.back() != x.shape[x.shape.rank() - 2]) {
-    throw ShapeError(std::string(a.op) + ": takes square matrices, f[..., n, n], got " +
-                     to_string(x));
-  }
-  return x;
+  check_square(a.op, *a.in[i]);
+  return matrix_of(a, i);
 }
 
 Aval matrices(const ShapeArgs& a, int64_t rows, int64_t columns) {

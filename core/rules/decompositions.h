@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the primitives that take matrices apart, and what their rules share. All take
-// matrices of floating numbers as the last two axes of their operands; the axes before them are
-// batches, which are the same in all operands.
+// Parameters of the primitives that decompose matrices, and what their rules and kernels share. All
+// take matrices of floating numbers as the last two axes of their operands; the axes before them
+// are batches, which are the same in all operands.
 #pragma once
 
 #include "spruce/core/primitive.h"
@@ -32,6 +32,29 @@ struct SvdParams {
 
 namespace rules {
 
+/// The sizes of the matrices of an operand, and how many there are.
+struct MatrixBatch {
+  /// Of an operand of that shape, of rank 2 at least.
+  explicit MatrixBatch(const Shape& shape)
+      : rows(shape[shape.rank() - 2]), columns(shape.back()), elements(rows * columns) {
+    for (int i = 0; i < shape.rank() - 2; ++i) count *= shape[i];
+  }
+  int64_t rows, columns;  ///< of one matrix
+  int64_t elements;       ///< the same
+  int64_t count = 1;      ///< how many matrices
+};
+
+/// Of an eigenvector or singular vector and its opposite, kernels give the one whose first
+/// component of at least this share of the largest magnitude is positive, so that all back ends
+/// give the same. Not a simple fraction, so that hardly any vector has a component of just that
+/// share.
+inline constexpr double kSignShare = 0.4372;
+
+/// Throws ShapeError that names `op` unless x has two axes.
+void check_matrix(const char* op, const Aval& x);
+/// The same. Throws ShapeError too unless the last two axes are the same; `advice` goes on behind
+/// "got f32[2,3]".
+void check_square(const char* op, const Aval& x, const char* advice = "");
 /// The type of input i. Throws DtypeError unless it is floating, ShapeError unless it has two axes.
 const Aval& matrix_of(const ShapeArgs& a, size_t i);
 /// The same. Throws ShapeError too unless its last two axes are the same.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "spruce/core/rules/decompositions.h"
+
 namespace spruce::cuda {
 namespace {
 
@@ -41,7 +43,7 @@ SP_MEMBER f64 power_of_two_near(f64 x) {
   while (x > 0 && x * power < 1 && power < 0x1p1000) power *= 2;
   return power;
 }
-// The largest magnitude of n numbers; NaN or infinity where one of them is that.
+// The largest magnitude of n numbers; infinity where one of them is infinite or NaN.
 SP_MEMBER f64 largest_of(const f64* x, i64 n, i64 step) {
   f64 largest = 0, broken = 0;
   each(n, [&](i64 i) {
@@ -57,16 +59,15 @@ SP_MEMBER i64 place_of_largest(f64 x, i64 at, i64 none) {
   if (!(most == most)) return none;
   return i64(-block_max(x == most ? -f64(at) : -0x1p62));
 }
-// Whether the first component of a vector that is not small beside the largest is negative, as on
-// the CPU.
-SP_MEMBER bool points_back(const f64* x, i64 n) {
+// Whether the opposite of a vector is to be given (rules::kSignShare).
+SP_MEMBER bool needs_flip(const f64* x, i64 n) {
   f64 largest = 0;
   for (i64 i = 0; i < n; ++i) {
     const f64 m = magnitude(x[i]);
     if (m > largest) largest = m;
   }
   for (i64 i = 0; i < n; ++i) {
-    if (magnitude(x[i]) >= 0.4372 * largest) return x[i] < 0;
+    if (magnitude(x[i]) >= sign_share * largest) return x[i] < 0;
   }
   return false;
 }
@@ -91,22 +92,24 @@ SP_MEMBER void rotation_of(f64 pp, f64 qq, f64 pq, f64& c, f64& s) {
   c = 1 - t * t / (root * (1 + root));
   s = t / root;
 }
+// Applies rotation t of a list of (c, s).
+SP_MEMBER void rotate(const f64* rotations, i64 t, f64& x, f64& y) {
+  const f64 c = rotations[2 * t], s = rotations[2 * t + 1], before = x;
+  x = c * before - s * y;
+  y = s * before + c * y;
+}
 }  // namespace sp
 )cuda";
 
 }  // namespace
-
-int64_t matrices_in(const Shape& shape) {
-  int64_t count = 1;
-  for (int i = 0; i < shape.rank() - 2; ++i) count *= shape[i];
-  return count;
-}
 
 Launch matrix_launch(KernelBuilder& kernel, Kernels& out, const PrepareArgs& a, int64_t count,
                      int64_t numbers, std::string_view body) {
   const int64_t fit = kMostNumbers / std::max<int64_t>(numbers, 1);
   const int64_t blocks = std::min(count, std::clamp(fit, kFewMatrices, kMostMatrices));
   const Dtype dtype = a.in[0]->dtype;
+  kernel.front("namespace sp {\nconstexpr f64 sign_share = " +
+               literal(Dtype::kFloat64, rules::kSignShare) + ";\n}\n");
   kernel.front(kPrelude);
   kernel.workspace("sp::f64", "all_memory", 0);
   kernel.values({{"count", count}, {"numbers", numbers}});

@@ -9,9 +9,6 @@
 
 namespace spruce::cuda {
 
-/// How many matrices an operand of that shape has.
-int64_t matrices_in(const Shape& shape);
-
 /// The launch of `body` for each of `count` matrices, whose number is `matrix`, by all threads of a
 /// block. `memory` in it is f64 memory of `numbers` for this block; T and C are the type of the
 /// elements and the one they are computed in. Functions in `sp` that all threads call together:

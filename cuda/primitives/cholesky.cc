@@ -43,7 +43,8 @@ Kernels make_cholesky(const PrepareArgs& a) {
   (void)kernel.input(0);
   (void)kernel.output(0);
   kernel.value("n", n);
-  out.steps.push_back(matrix_launch(kernel, out, a, matrices_in(shape), n * n, kCholesky));
+  out.steps.push_back(
+      matrix_launch(kernel, out, a, rules::MatrixBatch(shape).count, n * n, kCholesky));
   return out;
 }
 

@@ -27,11 +27,6 @@ constexpr std::string_view kEigh = R"cuda(
     sp::each(n * n, [&](sp::i64 i) { a[i] *= scale; });
     // Of denormal numbers the largest is not about 1 then.
     const sp::f64 least = 0x1p-54 * (largest * scale);
-    const auto rotate = [&](sp::i64 t, sp::f64& x, sp::f64& y) {
-      const sp::f64 c = rotations[2 * t], s = rotations[2 * t + 1], before = x;
-      x = c * before - s * y;
-      y = s * before + c * y;
-    };
     for (int sweep = 0; sweep < 60; ++sweep) {
       sp::f64 rotated = 0;
       for (sp::i64 round = 0; round < players - 1; ++round) {
@@ -53,15 +48,15 @@ constexpr std::string_view kEigh = R"cuda(
           sp::i64 p, q;
           sp::pair_of(players, round, t, p, q);
           if (q >= n) return;
-          rotate(t, a[p * n + j], a[q * n + j]);
-          rotate(t, v[p * n + j], v[q * n + j]);
+          sp::rotate(rotations, t, a[p * n + j], a[q * n + j]);
+          sp::rotate(rotations, t, v[p * n + j], v[q * n + j]);
         });
         __syncthreads();
         sp::each(half * n, [&](sp::i64 e) {
           const sp::i64 t = e / n, j = e % n;
           sp::i64 p, q;
           sp::pair_of(players, round, t, p, q);
-          if (q < n) rotate(t, a[j * n + p], a[j * n + q]);
+          if (q < n) sp::rotate(rotations, t, a[j * n + p], a[j * n + q]);
         });
         __syncthreads();
         sp::each(half, [&](sp::i64 t) {
@@ -81,7 +76,7 @@ constexpr std::string_view kEigh = R"cuda(
         if (other < w || (other == w && j < i)) ++place;
       }
       order[place] = sp::f64(i);
-      signs[place] = sp::points_back(v + i * n, n) ? -1.0 : 1.0;
+      signs[place] = sp::needs_flip(v + i * n, n) ? -1.0 : 1.0;
       y0[matrix * n + place] = sp::narrow<T>(C(w / scale));
     });
     __syncthreads();
@@ -102,7 +97,7 @@ Kernels make_eigh(const PrepareArgs& a) {
   (void)kernel.output(1);
   kernel.value("n", n);
   out.steps.push_back(
-      matrix_launch(kernel, out, a, matrices_in(shape), 2 * n * n + 3 * n + 1, kEigh));
+      matrix_launch(kernel, out, a, rules::MatrixBatch(shape).count, 2 * n * n + 3 * n + 1, kEigh));
   return out;
 }
 

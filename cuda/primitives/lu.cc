@@ -58,7 +58,7 @@ Kernels make_lu(const PrepareArgs& a) {
   (void)kernel.input(0);
   for (size_t i = 0; i < 3; ++i) (void)kernel.output(i);
   kernel.values({{"m", m}, {"n", n}, {"least", std::min(m, n)}});
-  out.steps.push_back(matrix_launch(kernel, out, a, matrices_in(shape), m * n, kLu));
+  out.steps.push_back(matrix_launch(kernel, out, a, rules::MatrixBatch(shape).count, m * n, kLu));
   return out;
 }
 

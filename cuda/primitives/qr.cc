@@ -74,7 +74,7 @@ Kernels make_qr(const PrepareArgs& a) {
   (void)kernel.output(1);
   kernel.values({{"m", m}, {"n", n}, {"least", k}, {"columns", columns}});
   out.steps.push_back(
-      matrix_launch(kernel, out, a, matrices_in(shape), m * n + m * columns + k, kQr));
+      matrix_launch(kernel, out, a, rules::MatrixBatch(shape).count, m * n + m * columns + k, kQr));
   return out;
 }
 

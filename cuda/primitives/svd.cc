@@ -40,11 +40,6 @@ constexpr std::string_view kSvd = R"cuda(
       return sum;
     };
     const sp::f64 root = ::sqrt(sp::f64(length)), least = 0x1p-53 * (root < 4 ? 4.0 : root);
-    const auto rotate = [&](sp::i64 t, sp::f64& x, sp::f64& y) {
-      const sp::f64 c = rotations[2 * t], s = rotations[2 * t + 1], before = x;
-      x = c * before - s * y;
-      y = s * before + c * y;
-    };
     for (int sweep = 0; sweep < 60 && !broken; ++sweep) {
       sp::f64 rotated = 0;
       for (sp::i64 round = 0; round < players - 1; ++round) {
@@ -75,9 +70,9 @@ constexpr std::string_view kSvd = R"cuda(
           sp::pair_of(players, round, t, p, q);
           if (q >= lines) return;
           if (j < length)
-            rotate(t, g[p * length + j], g[q * length + j]);
+            sp::rotate(rotations, t, g[p * length + j], g[q * length + j]);
           else
-            rotate(t, v[p * lines + j - length], v[q * lines + j - length]);
+            sp::rotate(rotations, t, v[p * lines + j - length], v[q * lines + j - length]);
         });
       }
       if (sp::block_max(rotated) == 0) break;
@@ -143,7 +138,7 @@ constexpr std::string_view kSvd = R"cuda(
     __syncthreads();
     sp::each(lines, [&](sp::i64 r) {
       const sp::f64* const x = wide != 0 ? v + sp::i64(order[r]) * lines : u + r * length;
-      signs[r] = sp::points_back(x, wide != 0 ? lines : length) ? -1.0 : 1.0;
+      signs[r] = sp::needs_flip(x, wide != 0 ? lines : length) ? -1.0 : 1.0;
     });
     __syncthreads();
     // Vector r of those of `length` numbers, and of the others.
@@ -187,7 +182,8 @@ Kernels make_svd(const PrepareArgs& a) {
                  {"wide", wide},
                  {"vectors", p.vectors}});
   const int64_t numbers = lines * length + lines * lines + left * length + 4 * lines + 1 + left;
-  out.steps.push_back(matrix_launch(kernel, out, a, matrices_in(shape), numbers, kSvd));
+  out.steps.push_back(
+      matrix_launch(kernel, out, a, rules::MatrixBatch(shape).count, numbers, kSvd));
   return out;
 }
 

@@ -57,7 +57,7 @@ Kernels make_triangular_solve(const PrepareArgs& a) {
                  {"column", p.transpose ? n : 1},
                  {"forwards", p.lower != p.transpose},
                  {"unit", p.unit_diagonal}});
-  out.steps.push_back(matrix_launch(kernel, out, a, matrices_in(shape) * pieces,
+  out.steps.push_back(matrix_launch(kernel, out, a, rules::MatrixBatch(shape).count * pieces,
                                     n * std::min(k, kColumns), kTriangularSolve));
   return out;
 }

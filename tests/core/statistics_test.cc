@@ -12,6 +12,7 @@
 
 #include "spruce/core/ops/ops.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/core/message.h"
 
 namespace spruce {
 namespace statistics_test {
@@ -203,52 +204,40 @@ TEST(Statistics, OtherDtypesAndSizes) {
   EXPECT_EQ(trapezoid(ones({2, 1})).to_vector<float>(), (std::vector<float>{0, 0}));
 }
 
-template <class Error, class F>
-void expect_error(const F& f, const std::string& text) {
-  try {
-    (void)f();
-    FAIL() << "no error: " << text;
-  } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr(text));
-  }
-}
-
 TEST(Statistics, Errors) {
   const Array x = ones({3}), empty = zeros({0, 2});
-  expect_error<ValueError>([&] { return quantile(x, 1.5); },
-                           "quantile: q is 1.500000; it must be from 0 to 1");
-  expect_error<ValueError>([&] { return percentile(x, -1); },
-                           "percentile: q is -1.000000; it must be from 0 to 100");
-  expect_error<ValueError>([&] { return quantile(x, 0.5, none, {.method = "mean"}); },
-                           "quantile: method \"mean\" is unknown; give \"linear\"");
-  expect_error<ShapeError>([&] { return quantile(empty, 0.5, 0); },
-                           "quantile: no elements to choose from: ");
-  expect_error<ShapeError>([&] { return interp(x, x, ones({2})); },
-                           "interp: xp and fp are vectors of one size, 1 or more, got ");
-  expect_error<ShapeError>(
-      [&] {
-        return convolve(x, ones({2, 2}));
-      },
-      "convolve: takes two vectors with elements, got ");
-  expect_error<ValueError>(
-      [&] { return convolve(x, x, {.mode = "half"}); },
-      "convolve: mode \"half\" is unknown; give \"full\", \"same\" or \"valid\"");
-  expect_error<ValueError>([&] { return histogram(x, 0); }, "histogram: 0 bins; give 1 or more");
-  expect_error<ValueError>(
-      [&] {
-        return histogram(x, 2, {.range = std::pair{1.0, 0.0}});
-      },
-      "histogram: the range from 1.000000 to 0.000000 does not rise");
-  expect_error<ShapeError>([&] { return histogram(x, ones({1})); },
-                           "histogram: the edges are f[n] with n of 2 or more, got ");
-  expect_error<ShapeError>([&] { return histogram(x, 2, {.weights = ones({2})}); },
-                           "histogram: the weights ");
-  expect_error<ShapeError>(
-      [&] {
-        return cov(ones({2, 2, 2}));
-      },
-      "cov: takes f[n] or f[m, n], got ");
-  expect_error<ValueError>([&] { return interp(x, Array(), x); }, "interp: ");
+  EXPECT_THAT(message<ValueError>([&] { return quantile(x, 1.5); }),
+              HasSubstr("quantile: q is 1.500000; it must be from 0 to 1"));
+  EXPECT_THAT(message<ValueError>([&] { return percentile(x, -1); }),
+              HasSubstr("percentile: q is -1.000000; it must be from 0 to 100"));
+  EXPECT_THAT(message<ValueError>([&] { return quantile(x, 0.5, none, {.method = "mean"}); }),
+              HasSubstr("quantile: method \"mean\" is unknown; give \"linear\""));
+  EXPECT_THAT(message<ShapeError>([&] { return quantile(empty, 0.5, 0); }),
+              HasSubstr("quantile: no elements to choose from: "));
+  EXPECT_THAT(message<ShapeError>([&] { return interp(x, x, ones({2})); }),
+              HasSubstr("interp: xp and fp are vectors of one size, 1 or more, got "));
+  EXPECT_THAT(message<ShapeError>([&] {
+                return convolve(x, ones({2, 2}));
+              }),
+              HasSubstr("convolve: takes two vectors with elements, got "));
+  EXPECT_THAT(
+      message<ValueError>([&] { return convolve(x, x, {.mode = "half"}); }),
+      HasSubstr("convolve: mode \"half\" is unknown; give \"full\", \"same\" or \"valid\""));
+  EXPECT_THAT(message<ValueError>([&] { return histogram(x, 0); }),
+              HasSubstr("histogram: 0 bins; give 1 or more"));
+  EXPECT_THAT(message<ValueError>([&] {
+                return histogram(x, 2, {.range = std::pair{1.0, 0.0}});
+              }),
+              HasSubstr("histogram: the range from 1.000000 to 0.000000 does not rise"));
+  EXPECT_THAT(message<ShapeError>([&] { return histogram(x, ones({1})); }),
+              HasSubstr("histogram: the edges are f[n] with n of 2 or more, got "));
+  EXPECT_THAT(message<ShapeError>([&] { return histogram(x, 2, {.weights = ones({2})}); }),
+              HasSubstr("histogram: the weights "));
+  EXPECT_THAT(message<ShapeError>([&] {
+                return cov(ones({2, 2, 2}));
+              }),
+              HasSubstr("cov: takes f[n] or f[m, n], got "));
+  EXPECT_THAT(message<ValueError>([&] { return interp(x, Array(), x); }), HasSubstr("interp: "));
 }
 
 }  // namespace statistics_test

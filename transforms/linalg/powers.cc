@@ -4,12 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
-#include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/matrices.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/shape.h"
@@ -23,12 +22,6 @@ namespace {
 using spruce::internal::require_all_defined;
 using spruce::internal::require_defined;
 using spruce::internal::square_matrix;
-
-// The identity, with the dtype of x and as many rows and columns: f[n, n].
-Array identity_of(const Array& x) {
-  const spruce::internal::SameDevice here(x);
-  return eye(x.shape().back(), x.dtype());
-}
 
 // The best order of n products whose operand i is sizes[i] x sizes[i + 1]: where operands i to j
 // are divided, at [i * n + j].
@@ -98,7 +91,7 @@ Array pade(const Array& a) {
                           1.0};
   // Divided by the first one, so that f32 holds their products.
   const auto c = [&](int i) { return b[i] / b[0]; };
-  const Array one = identity_of(a);
+  const Array one = spruce::internal::identity_like(a);
   const Array a2 = matmul(a, a), a4 = matmul(a2, a2), a6 = matmul(a2, a4);
   const Array odd = matmul(a6, c(13) * a6 + c(11) * a4 + c(9) * a2) + c(7) * a6 + c(5) * a4 +
                     c(3) * a2 + c(1) * one;
@@ -114,7 +107,7 @@ Array MatrixPowerFunction::operator()(const Array& a, int64_t n, Loc loc) const 
   const OpScope at("linalg::matrix_power", loc);
   require_defined("linalg::matrix_power", "a", a);
   (void)square_matrix("linalg::matrix_power", a);
-  if (n == 0) return broadcast_to(astype(identity_of(a), a.dtype()), a.shape());
+  if (n == 0) return broadcast_to(spruce::internal::identity_like(a), a.shape());
   Array square = n < 0 ? inv(a, loc) : a;
   Array result;
   for (uint64_t left = n < 0 ? 0 - static_cast<uint64_t>(n) : static_cast<uint64_t>(n); left != 0;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/transforms/linalg/solve.h"
 
-#include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
-#include "spruce/core/ops/create.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/linalg.h"
+#include "spruce/core/ops/matrices.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/core/rules/decompositions.h"
@@ -72,8 +71,7 @@ Array linalg::InvFunction::operator()(const Array& a, Loc loc) const {
   const OpScope at("linalg::inv", loc);
   internal::require_defined("linalg::inv", "a", a);
   const Array x = internal::square_matrix("linalg::inv", a, "; linalg::pinv takes others");
-  const internal::SameDevice here(x);
-  return solve(x, eye(x.shape().back(), x.dtype()), loc);
+  return solve(x, internal::identity_like(x), loc);
 }
 
 }  // namespace spruce

@@ -242,7 +242,7 @@ bool decompose_symmetric(const EighMemory& m) {
   }
   const int exponent = largest_exponent(m.z, n * n);
   scale_by_power(-exponent, m.z, n * n);
-  turn(m.z, n, n, m.a);
+  transpose_matrix(m.z, n, n, m.a);
   const Reflectors h{n - 1, n - 1, m.a + 1, n, m.blocks};
   make_tridiagonal(v, m, h);
   complete_blocks(h, m.more);
@@ -254,9 +254,9 @@ bool decompose_symmetric(const EighMemory& m) {
   sort_rows(n, m.d, m.z);
   scale_by_power(exponent, m.d, n);
   for (int64_t i = 0; i < n; ++i) {
-    if (points_back(m.z + i * n, n)) v.scale(-1, m.z + i * n, n);
+    if (needs_flip(m.z + i * n, n)) v.scale(-1, m.z + i * n, n);
   }
-  turn(m.z, n, n, m.a);
+  transpose_matrix(m.z, n, n, m.a);
   return true;
 }
 

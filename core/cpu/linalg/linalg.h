@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the primitives that take matrices apart (core/rules/decompositions.h), for floating
+// Kernels of the primitives that decompose matrices (core/rules/decompositions.h), for floating
 // dtypes, and the bytes of workspace that they take.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "spruce/core/cpu/gemm/gemm.h"
+#include "spruce/core/cpu/transpose.h"
 #include "spruce/core/half.h"
 
 namespace spruce::cpu {
@@ -53,23 +54,16 @@ void write_nan(const View& to, int64_t first, int64_t n) {
   });
 }
 
-void turn(const double* from, int64_t rows, int64_t columns, double* to) {
-  constexpr int64_t kTile = 16;  // two cache lines of each row
-  for (int64_t i0 = 0; i0 < rows; i0 += kTile) {
-    for (int64_t j0 = 0; j0 < columns; j0 += kTile) {
-      for (int64_t i = i0; i < std::min(i0 + kTile, rows); ++i) {
-        for (int64_t j = j0; j < std::min(j0 + kTile, columns); ++j)
-          to[j * rows + i] = from[i * columns + j];
-      }
-    }
-  }
+void transpose_matrix(const double* from, int64_t rows, int64_t columns, double* to) {
+  static const TransposeLoop loop = transpose_loop(sizeof(double));
+  loop(from, columns, to, rows, columns, rows);
 }
 
-bool points_back(const double* x, int64_t n) {
+bool needs_flip(const double* x, int64_t n) {
   double largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
   for (int64_t i = 0; i < n; ++i) {
-    if (std::abs(x[i]) >= kSignShare * largest) return x[i] < 0;
+    if (std::abs(x[i]) >= rules::kSignShare * largest) return x[i] < 0;
   }
   return false;
 }

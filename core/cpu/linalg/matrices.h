@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "spruce/core/parallel.h"
-#include "spruce/core/primitive.h"
+#include "spruce/core/rules/decompositions.h"
 #include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
@@ -14,16 +14,7 @@ namespace spruce::cpu {
 /// Rows or columns that are eliminated by themselves before a product brings all others up to date.
 inline constexpr int64_t kPanel = 32;
 
-/// The sizes of the matrices of an operand, and how many there are.
-struct MatrixBatch {
-  explicit MatrixBatch(const Shape& shape)
-      : rows(shape[shape.rank() - 2]), columns(shape.back()), elements(rows * columns) {
-    for (int i = 0; i < shape.rank() - 2; ++i) count *= shape[i];
-  }
-  int64_t rows, columns;
-  int64_t elements;   ///< of one matrix
-  int64_t count = 1;  ///< how many matrices
-};
+using rules::MatrixBatch;
 
 /// `n` elements of a floating operand from number `first` on, as f64.
 void read_doubles(const View& from, int64_t first, int64_t n, double* to);
@@ -32,12 +23,9 @@ void write_doubles(const double* from, int64_t n, const View& to, int64_t first)
 /// NaN in all of the n elements from number `first` on.
 void write_nan(const View& to, int64_t first, int64_t n);
 /// to[j, i] = from[i, j] of a dense [rows, columns] matrix.
-void turn(const double* from, int64_t rows, int64_t columns, double* to);
-/// True for a vector of which the first component of at least kSignShare of the largest magnitude
-/// is negative: its opposite is taken, so that every back end gives the same one of the two.
-bool points_back(const double* x, int64_t n);
-/// Not a simple fraction, so that hardly any vector has a component of just that share.
-inline constexpr double kSignShare = 0.4372;
+void transpose_matrix(const double* from, int64_t rows, int64_t columns, double* to);
+/// True for a vector whose opposite is to be given (rules::kSignShare).
+bool needs_flip(const double* x, int64_t n);
 /// True if no element is infinite or NaN.
 bool all_finite(const double* x, int64_t n);
 

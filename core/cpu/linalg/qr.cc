@@ -31,18 +31,18 @@ struct QrSizes {
 // a [m, n], dense, stands at the beginning of memory; returns q, whose memory begins behind that of
 // a, which becomes r.
 double* factor_qr(const QrSizes& s, double* memory) {
-  double *a = memory, *turned_q = a + s.m * s.n, *q = turned_q + s.m * s.columns;
+  double *a = memory, *qt = a + s.m * s.n, *q = qt + s.m * s.columns;
   double *rows = q + s.m * s.columns, *blocks = rows + s.m * s.n;
   double* more = blocks + reflector_blocks(s.k);
   const Reflectors h{s.k, s.m, rows, s.m, blocks};
-  turn(a, s.m, s.n, rows);
+  transpose_matrix(a, s.m, s.n, rows);
   factor_columns(vector_loops(), h, s.n, more);
-  turn(rows, s.n, s.m, a);
+  transpose_matrix(rows, s.n, s.m, a);
   for (int64_t i = 0; i < s.m; ++i) std::fill_n(a + i * s.n, std::min(i, s.n), 0.0);
-  std::fill_n(turned_q, s.m * s.columns, 0.0);
-  for (int64_t i = 0; i < s.columns; ++i) turned_q[i * s.m + i] = 1;
-  apply_reflectors(h, true, turned_q, s.m, s.columns, more);
-  turn(turned_q, s.columns, s.m, q);
+  std::fill_n(qt, s.m * s.columns, 0.0);
+  for (int64_t i = 0; i < s.columns; ++i) qt[i * s.m + i] = 1;
+  apply_reflectors(h, true, qt, s.m, s.columns, more);
+  transpose_matrix(qt, s.columns, s.m, q);
   return q;
 }
 

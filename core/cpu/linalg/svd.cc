@@ -16,7 +16,7 @@ constexpr int kMostSweeps = 60;
 // products that make them orthogonal would underflow.
 constexpr double kLeastNorm = 0x1p-450;
 
-// A wide matrix is taken apart as its transpose, so that it has no fewer rows than columns.
+// A wide matrix is decomposed as its transpose, so that it has no fewer rows than columns.
 struct SvdSizes {
   SvdSizes(const Shape& a, const Params& params) {
     const MatrixBatch batch(a);
@@ -40,13 +40,13 @@ struct SvdSizes {
 struct SvdMemory {
   SvdMemory(const SvdSizes& s, double* memory) {
     const int64_t square = s.columns * s.columns;
-    a = memory, turned = a + std::max({s.m * s.n, s.left * s.rows, square});
-    r = turned + s.m * s.n, j = r + square, norms = j + (s.vectors ? square : 0);
+    a = memory, at = a + std::max({s.m * s.n, s.left * s.rows, square});
+    r = at + s.m * s.n, j = r + square, norms = j + (s.vectors ? square : 0);
     left = norms + s.columns, blocks = left + s.left * s.rows;
     more = blocks + reflector_blocks(s.columns);
   }
   double* a;       // the matrix; then factors as they are written
-  double* turned;  // its columns (rows, where it is wide); then reflectors
+  double* at;      // its transpose (itself, where it is wide); then reflectors
   double* r;       // [columns, columns]: the triangular factor; then the vectors of `columns`
   double* j;       // [columns, columns]: the product of the rotations
   double* norms;   // the singular values
@@ -117,14 +117,14 @@ void sort_by_norm(const VectorLoops& v, int64_t n, double* r, double* j, double*
 }
 
 // The rows of m.r, orthogonal, become orthonormal: those without a direction become what completes
-// the others to a basis, which is found by reflectors in m.turned.
+// the others to a basis, which is found by reflectors in m.at.
 void make_orthonormal(const VectorLoops& v, int64_t n, const SvdMemory& m) {
   int64_t known = 0;
   for (; known < n && m.norms[known] >= kLeastNorm; ++known)
     v.scale(1 / m.norms[known], m.r + known * n, n);
   if (known == n) return;
-  const Reflectors h{known, n, m.turned, n, m.blocks};
-  std::copy_n(m.r, known * n, m.turned);
+  const Reflectors h{known, n, m.at, n, m.blocks};
+  std::copy_n(m.r, known * n, m.at);
   factor_columns(v, h, known, m.more);
   std::fill(m.r + known * n, m.r + n * n, 0.0);
   for (int64_t i = known; i < n; ++i) m.r[i * (n + 1)] = 1;
@@ -140,14 +140,14 @@ bool decompose_svd(const SvdSizes& s, const SvdMemory& m) {
   const int exponent = largest_exponent(m.a, s.m * s.n);
   scale_by_power(-exponent, m.a, s.m * s.n);
   if (s.wide)
-    std::copy_n(m.a, s.m * s.n, m.turned);
+    std::copy_n(m.a, s.m * s.n, m.at);
   else
-    turn(m.a, s.m, s.n, m.turned);
-  const Reflectors h{n, s.rows, m.turned, s.rows, m.blocks};
+    transpose_matrix(m.a, s.m, s.n, m.at);
+  const Reflectors h{n, s.rows, m.at, s.rows, m.blocks};
   factor_columns(v, h, n, m.more);
   for (int64_t i = 0; i < n; ++i) {
     std::fill_n(m.r + i * n, i, 0.0);
-    for (int64_t k = i; k < n; ++k) m.r[i * n + k] = m.turned[k * s.rows + i];
+    for (int64_t k = i; k < n; ++k) m.r[i * n + k] = m.at[k * s.rows + i];
   }
   double* j = s.vectors ? m.j : nullptr;
   if (s.vectors) {
@@ -164,7 +164,7 @@ bool decompose_svd(const SvdSizes& s, const SvdMemory& m) {
     make_orthonormal(v, n, m);
     for (int64_t i = 0; i < n; ++i) {
       double *left = m.left + i * s.rows, *right = m.r + i * n;
-      if (!points_back(s.wide ? right : left, s.wide ? n : s.rows)) continue;
+      if (!needs_flip(s.wide ? right : left, s.wide ? n : s.rows)) continue;
       v.scale(-1, left, s.rows);
       v.scale(-1, right, n);
     }
@@ -179,11 +179,11 @@ void write_factors(const KernelArgs& args, const SvdSizes& s, const SvdMemory& m
   write_doubles(m.norms, n, args.out[s.vectors ? 1 : 0], i * n);
   if (!s.vectors) return;
   if (s.wide) {
-    turn(m.r, n, n, m.a);
+    transpose_matrix(m.r, n, n, m.a);
     write_doubles(m.a, n * n, args.out[0], i * n * n);
     write_doubles(m.left, left, args.out[2], i * left);
   } else {
-    turn(m.left, s.left, s.rows, m.a);
+    transpose_matrix(m.left, s.left, s.rows, m.a);
     write_doubles(m.a, left, args.out[0], i * left);
     write_doubles(m.r, n * n, args.out[2], i * n * n);
   }

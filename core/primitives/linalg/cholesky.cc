@@ -14,10 +14,11 @@ Aval cholesky_shape(const ShapeArgs& a) { return rules::square_of(a, 0); }
 // With dl = l x: x + x' = l^-1 da l'^-1, and x is lower triangular.
 void cholesky_jvp(const JvpArgs& a) {
   const Array l = bind1(a.p, a.in);
-  const TriangularSolveParams lower{.lower = true}, turned{.lower = true, .transpose = true};
+  const TriangularSolveParams lower{.lower = true}, transposed{.lower = true, .transpose = true};
   const Array half = rules::triangular_solve(l, rules::mirrored(a.tangents[0]), lower);
   a.out[0] = l;
-  a.out_tangents[0] = matmul(l, rules::lower_half(rules::triangular_solve_right(l, half, turned)));
+  a.out_tangents[0] =
+      matmul(l, rules::lower_half(rules::triangular_solve_right(l, half, transposed)));
 }
 
 double cholesky_flops(const PrepareArgs& a) {
@@ -26,18 +27,12 @@ double cholesky_flops(const PrepareArgs& a) {
 }
 
 std::vector<Sample> cholesky_samples() {
-  const auto sample = [](const Shape& shape, std::vector<double> values) {
-    SampleInput in;
-    in.aval = Aval{Dtype::kFloat32, false, shape};
-    in.values = std::move(values);
-    return Sample{.in = {in}, .params = {}};
-  };
-  return {sample({1, 1}, {2.25}),
-          sample({2, 2}, {4, 9, 1, 3}),
-          sample({3, 3}, {2.5, 0.5, -0.25, 0.5, 1.75, 0.125, -0.25, 0.125, 3}),
-          sample({2, 2, 2}, {1.5, 0.25, 0.25, 1, 2, -0.5, -0.5, 1.25}),
-          sample({2, 0, 0}, {}),
-          sample({0, 2, 2}, {})};
+  return {rules::matrix_sample({1, 1}, {2.25}),
+          rules::matrix_sample({2, 2}, {4, 9, 1, 3}),
+          rules::matrix_sample({3, 3}, {2.5, 0.5, -0.25, 0.5, 1.75, 0.125, -0.25, 0.125, 3}),
+          rules::matrix_sample({2, 2, 2}, {1.5, 0.25, 0.25, 1, 2, -0.5, -0.5, 1.25}),
+          rules::matrix_sample({2, 0, 0}, {}),
+          rules::matrix_sample({0, 2, 2}, {})};
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 // The eigenvalues w of symmetric matrices, rising, and their eigenvectors v as columns: a v = v
 // diag(w), from what stands on and below the diagonal of a.
 #include "spruce/core/cpu/linalg/linalg.h"
+#include "spruce/core/ops/decompositions.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/matrices.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/primitives/linalg/parts.h"
 #include "spruce/core/rules/decompositions.h"
@@ -26,9 +28,9 @@ void eigh_jvp(const JvpArgs& a) {
   const Array &w = out[0], &v = out[1];
   a.out[0] = w, a.out[1] = v;
   const Array x = matmul(rules::transposed(v), matmul(rules::mirrored(a.tangents[0]), v));
-  const Array ones = rules::identity_like(x);
+  const Array ones = internal::identity_like(x);
   const Array between = expand_dims(w, -2) - expand_dims(w, -1) + ones;
-  a.out_tangents[0] = diagonal(x, {.axis1 = -2, .axis2 = -1});
+  a.out_tangents[0] = linalg::diagonal(x);
   a.out_tangents[1] = matmul(v, (rules::scalar_like(1, x) / between - ones) * x);
 }
 
@@ -38,18 +40,12 @@ double eigh_flops(const PrepareArgs& a) {
 }
 
 std::vector<Sample> eigh_samples() {
-  const auto sample = [](const Shape& shape, std::vector<double> values) {
-    SampleInput in;
-    in.aval = Aval{Dtype::kFloat32, false, shape};
-    in.values = std::move(values);
-    return Sample{.in = {in}, .params = {}};
-  };
-  return {sample({1, 1}, {-2.25}),
-          sample({2, 2}, {1, 9, 0.5, 3}),
-          sample({3, 3}, {2.5, 0.5, -0.25, 0.5, -1.75, 0.125, -0.25, 0.125, 0.5}),
-          sample({2, 2, 2}, {1.5, 0.25, 0.25, -1, 2, -0.5, -0.5, 1.25}),
-          sample({2, 0, 0}, {}),
-          sample({0, 2, 2}, {})};
+  return {rules::matrix_sample({1, 1}, {-2.25}),
+          rules::matrix_sample({2, 2}, {1, 9, 0.5, 3}),
+          rules::matrix_sample({3, 3}, {2.5, 0.5, -0.25, 0.5, -1.75, 0.125, -0.25, 0.125, 0.5}),
+          rules::matrix_sample({2, 2, 2}, {1.5, 0.25, 0.25, -1, 2, -0.5, -0.5, 1.25}),
+          rules::matrix_sample({2, 0, 0}, {}),
+          rules::matrix_sample({0, 2, 2}, {})};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/matrices.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ops/take.h"
 #include "spruce/core/primitives/linalg/parts.h"
@@ -49,10 +50,10 @@ void lu_jvp(const JvpArgs& a) {
   const Array& lu = out[0];
   const int rank = lu.rank();
   const int64_t m = lu.shape()[rank - 2], n = lu.shape().back(), k = std::min(m, n);
-  const Array low = rules::strictly_lower(corner(lu, m)), l = low + rules::identity_like(low);
+  const Array low = rules::strictly_lower(corner(lu, m)), l = low + internal::identity_like(low);
   Array u = triu(corner(lu, n));
   if (m < n) {
-    const Array ones = rules::identity_like(u);
+    const Array ones = internal::identity_like(u);
     u = u + rules::pad_axis(rules::slice_axis(ones, 0, k, n), 0, k, 0);
   }
   const Array da = take_along_axis(a.tangents[0], expand_dims(out[2], -1), -2);
@@ -62,27 +63,21 @@ void lu_jvp(const JvpArgs& a) {
 }
 
 double lu_flops(const PrepareArgs& a) {
-  const Shape& s = a.in[0]->shape;
-  const double m = static_cast<double>(s[s.rank() - 2]), n = static_cast<double>(s.back());
+  const rules::MatrixBatch s(a.in[0]->shape);
+  const double m = static_cast<double>(s.rows), n = static_cast<double>(s.columns);
   const double k = std::min(m, n), each = m * n * k - (m + n) * k * k / 2 + k * k * k / 3;
-  return m * n == 0 ? 0 : 2 * each * static_cast<double>(s.numel()) / (m * n);
+  return 2 * each * static_cast<double>(s.count);
 }
 
 std::vector<Sample> lu_samples() {
-  const auto sample = [](const Shape& shape, std::vector<double> values) {
-    SampleInput in;
-    in.aval = Aval{Dtype::kFloat32, false, shape};
-    in.values = std::move(values);
-    return Sample{.in = {in}, .params = {}};
-  };
-  return {sample({1, 1}, {-2.25}),
-          sample({2, 2}, {0.5, 2, -3, 1}),
-          sample({3, 3}, {0.5, 0.25, -1, 2, 1.5, 0.125, -1, 0.75, 3}),
-          sample({4, 2}, {0.25, 1, -2, 0.5, 1, 3, 0.5, -0.25}),
-          sample({2, 3}, {0.5, -1, 2, 1.5, 0.75, -0.25}),
-          sample({2, 2, 2}, {1.5, 0.25, 0.5, 1, 0.25, -0.5, 2, 1.25}),
-          sample({2, 0, 3}, {}),
-          sample({0, 2, 2}, {})};
+  return {rules::matrix_sample({1, 1}, {-2.25}),
+          rules::matrix_sample({2, 2}, {0.5, 2, -3, 1}),
+          rules::matrix_sample({3, 3}, {0.5, 0.25, -1, 2, 1.5, 0.125, -1, 0.75, 3}),
+          rules::matrix_sample({4, 2}, {0.25, 1, -2, 0.5, 1, 3, 0.5, -0.25}),
+          rules::matrix_sample({2, 3}, {0.5, -1, 2, 1.5, 0.75, -0.25}),
+          rules::matrix_sample({2, 2, 2}, {1.5, 0.25, 0.5, 1, 0.25, -0.5, 2, 1.25}),
+          rules::matrix_sample({2, 0, 3}, {}),
+          rules::matrix_sample({0, 2, 2}, {})};
 }
 
 }  // namespace

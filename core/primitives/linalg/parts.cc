@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/primitives/linalg/parts.h"
 
-#include "spruce/core/default_device.h"
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/matrices.h"
 #include "spruce/core/rules/decompositions.h"
 #include "spruce/core/rules/elementwise.h"
-#include "spruce/core/rules/shape.h"
 
 namespace spruce::rules {
 
@@ -14,12 +13,15 @@ Array mirrored(const Array& x) { return tril(x) + transposed(strictly_lower(x));
 
 Array strictly_lower(const Array& x) { return tril(x, -1); }
 
-Array lower_half(const Array& x) { return tril(x) - scalar_like(0.5, x) * (identity_like(x) * x); }
+Array lower_half(const Array& x) {
+  return tril(x) - scalar_like(0.5, x) * (spruce::internal::identity_like(x) * x);
+}
 
-Array identity_like(const Array& x) {
-  const spruce::internal::SameDevice here(x);
-  const Shape shape{x.shape()[x.rank() - 2], x.shape().back()};
-  return convert(equal(iota(shape, Dtype::kInt32, 0), iota(shape, Dtype::kInt32, 1)), x.dtype());
+Sample matrix_sample(const Shape& shape, std::vector<double> values, Params params) {
+  SampleInput in;
+  in.aval = Aval{Dtype::kFloat32, false, shape};
+  in.values = std::move(values);
+  return {.in = {in}, .params = std::move(params)};
 }
 
 }  // namespace spruce::rules

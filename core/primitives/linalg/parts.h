@@ -2,7 +2,7 @@
 // Parts of matrices, of which the derivatives of decompositions are made.
 #pragma once
 
-#include "spruce/core/array.h"
+#include "spruce/core/primitive.h"
 
 namespace spruce::rules {
 
@@ -12,7 +12,7 @@ Array mirrored(const Array& x);
 Array strictly_lower(const Array& x);
 /// What stands below the diagonal and half of what stands on it; zeros elsewhere.
 Array lower_half(const Array& x);
-/// Ones on the diagonal, as many rows and columns as x has, of its dtype: f[m, n].
-Array identity_like(const Array& x);
+/// One matrix or batch of matrices with these very elements, for the property tests.
+Sample matrix_sample(const Shape& shape, std::vector<double> values, Params params = {});
 
 }  // namespace spruce::rules

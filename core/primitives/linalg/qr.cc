@@ -52,17 +52,14 @@ void qr_jvp(const JvpArgs& a) {
 }
 
 double qr_flops(const PrepareArgs& a) {
-  const Shape& s = a.in[0]->shape;
-  const double m = static_cast<double>(s[s.rank() - 2]), n = static_cast<double>(s.back());
-  return 4 * static_cast<double>(s.numel()) * std::min(m, n);
+  const rules::MatrixBatch s(a.in[0]->shape);
+  const double m = static_cast<double>(s.rows), n = static_cast<double>(s.columns);
+  return 4 * static_cast<double>(s.count) * m * n * std::min(m, n);
 }
 
 std::vector<Sample> qr_samples() {
   const auto sample = [](const Shape& shape, std::vector<double> values, bool full = false) {
-    SampleInput in;
-    in.aval = Aval{Dtype::kFloat32, false, shape};
-    in.values = std::move(values);
-    return Sample{.in = {in}, .params = Params::make(QrParams{full})};
+    return rules::matrix_sample(shape, std::move(values), Params::make(QrParams{full}));
   };
   return {sample({1, 1}, {-2.25}),
           sample({2, 2}, {0.5, 2, -3, 1}),

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/linalg/linalg.h"
+#include "spruce/core/ops/decompositions.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
+#include "spruce/core/ops/matrices.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/primitives/linalg/parts.h"
 #include "spruce/core/rules/decompositions.h"
@@ -42,13 +44,14 @@ void svd_jvp(const JvpArgs& a) {
   const Array &u = out[0], &s = out[1], &vt = out[2];
   const Array ut = rules::transposed(u), v = rules::transposed(vt);
   const Array x = matmul(matmul(ut, da), v);
-  const Array ds = diagonal(x, {.axis1 = -2, .axis2 = -1});
+  const Array ds = linalg::diagonal(x);
   if (!p.vectors) {
     a.out[0] = s;
     a.out_tangents[0] = ds;
     return;
   }
-  const Array row = expand_dims(s, -2), column = expand_dims(s, -1), ones = rules::identity_like(x);
+  const Array row = expand_dims(s, -2), column = expand_dims(s, -1),
+              ones = internal::identity_like(x);
   const Array between = (row + column) * (row - column) + ones;
   const Array f = rules::scalar_like(1, x) / between - ones;
   const Array xs = x * row, sx = column * x;
@@ -69,17 +72,14 @@ void svd_jvp(const JvpArgs& a) {
 }
 
 double svd_flops(const PrepareArgs& a) {
-  const Shape& s = a.in[0]->shape;
-  const double m = static_cast<double>(s[s.rank() - 2]), n = static_cast<double>(s.back());
-  return 22 * static_cast<double>(s.numel()) * std::min(m, n);
+  const rules::MatrixBatch s(a.in[0]->shape);
+  const double m = static_cast<double>(s.rows), n = static_cast<double>(s.columns);
+  return 22 * static_cast<double>(s.count) * m * n * std::min(m, n);
 }
 
 std::vector<Sample> svd_samples() {
   const auto sample = [](const Shape& shape, std::vector<double> values, SvdParams p) {
-    SampleInput in;
-    in.aval = Aval{Dtype::kFloat32, false, shape};
-    in.values = std::move(values);
-    return Sample{.in = {in}, .params = Params::make(p)};
+    return rules::matrix_sample(shape, std::move(values), Params::make(p));
   };
   const SvdParams none, some{.vectors = true}, full{.full = true, .vectors = true};
   return {sample({1, 1}, {-2.25}, some),

@@ -12,6 +12,7 @@
 #include "spruce/core/ops/ops.h"
 #include "spruce/core/random/random.h"
 #include "spruce/transforms/transforms.h"
+#include "tests/core/message.h"
 
 namespace spruce {
 namespace linalg_test {
@@ -360,67 +361,55 @@ TEST(Linalg, SolvesWithOneDecomposition) {
   EXPECT_EQ(count, 1u);
 }
 
-template <class Error, class F>
-void expect_error(const F& f, const std::string& text) {
-  try {
-    (void)f();
-    FAIL() << "no error: " << text;
-  } catch (const Error& e) {
-    EXPECT_THAT(e.what(), HasSubstr(text));
-  }
-}
-
 TEST(Linalg, Errors) {
   const Array a = ones({2, 3}), v = ones({3});
   const std::string a_text = to_string(a.aval()), v_text = to_string(v.aval());
-  expect_error<ShapeError>([&] { return la::inv(a); },
-                           "linalg::inv: takes square matrices, f[..., n, n], got " + a_text +
-                               "; linalg::pinv takes others");
-  expect_error<ShapeError>([&] { return la::qr(v).q; },
-                           "linalg::qr: takes matrices, f[..., m, n], got " + v_text);
-  expect_error<ShapeError>(
-      [&] {
-        return la::solve(ones({2, 2}), v);
-      },
-      "linalg::solve: takes a, f[..., n, n], and b, f[n] or f[..., n, k], got ");
-  expect_error<ShapeError>(
-      [&] {
-        return la::solve(ones({2, 3, 3}), ones({4, 3, 1}));
-      },
-      "linalg::solve: ");
-  expect_error<ValueError>([&] { return la::qr(a, {.mode = "full"}).q; },
-                           "linalg::qr: mode \"full\" is unknown; give \"reduced\" or "
-                           "\"complete\"");
-  expect_error<DerivativeError>(
-      [&] { return grad([](const Array& x) { return sum(la::svd(x).u); })(a); },
-      "linalg::svd: singular vectors that belong to no singular value, here of " + a_text);
-  expect_error<DerivativeError>(
-      [&] {
-        return grad([](const Array& x) { return sum(la::qr(x, {.mode = "complete"}).q); })(
-            ones({3, 2}));
-      },
-      "linalg::qr: columns of q that are orthogonal to all of a matrix, here ");
-  expect_error<ValueError>([&] { return la::multi_dot({a}); },
-                           "linalg::multi_dot: takes two arrays or more");
-  expect_error<ShapeError>(
-      [&] {
-        return la::multi_dot({a, a});
-      },
-      "linalg::multi_dot: arrays 0 and 1 do not fit: " + a_text + ", " + a_text);
-  expect_error<ShapeError>(
-      [&] {
-        return la::block_diag({ones({1, 1, 1})});
-      },
-      "linalg::block_diag: takes matrices and vectors, got ");
-  expect_error<ShapeError>(
-      [&] {
-        return la::cond(zeros({0, 2}));
-      },
-      "linalg::cond: a matrix without elements, here ");
-  expect_error<ValueError>([&] { return la::inv(Array()); }, "linalg::inv: ");
-  expect_error<ShapeError>([&] { return la::eigvalsh(a); }, "linalg::eigvalsh: takes square ");
-  expect_error<ShapeError>([&] { return la::cond(v); }, "linalg::cond: takes matrices, ");
-  expect_error<ShapeError>([&] { return la::lstsq(a, v); }, "linalg::lstsq: takes a, f[..., m, n]");
+  EXPECT_THAT(message<ShapeError>([&] { return la::inv(a); }),
+              HasSubstr("linalg::inv: takes square matrices, f[..., n, n], got " + a_text +
+                        "; linalg::pinv takes others"));
+  EXPECT_THAT(message<ShapeError>([&] { return la::qr(v).q; }),
+              HasSubstr("linalg::qr: takes matrices, f[..., m, n], got " + v_text));
+  EXPECT_THAT(message<ShapeError>([&] {
+                return la::solve(ones({2, 2}), v);
+              }),
+              HasSubstr("linalg::solve: takes a, f[..., n, n], and b, f[n] or f[..., n, k], got "));
+  EXPECT_THAT(message<ShapeError>([&] {
+                return la::solve(ones({2, 3, 3}), ones({4, 3, 1}));
+              }),
+              HasSubstr("linalg::solve: "));
+  EXPECT_THAT(message<ValueError>([&] { return la::qr(a, {.mode = "full"}).q; }),
+              HasSubstr("linalg::qr: mode \"full\" is unknown; give \"reduced\" or "
+                        "\"complete\""));
+  EXPECT_THAT(message<DerivativeError>(
+                  [&] { return grad([](const Array& x) { return sum(la::svd(x).u); })(a); }),
+              HasSubstr("linalg::svd: singular vectors that belong to no singular value, here of " +
+                        a_text));
+  EXPECT_THAT(message<DerivativeError>([&] {
+                return grad([](const Array& x) { return sum(la::qr(x, {.mode = "complete"}).q); })(
+                    ones({3, 2}));
+              }),
+              HasSubstr("linalg::qr: columns of q that are orthogonal to all of a matrix, here "));
+  EXPECT_THAT(message<ValueError>([&] { return la::multi_dot({a}); }),
+              HasSubstr("linalg::multi_dot: takes two arrays or more"));
+  EXPECT_THAT(message<ShapeError>([&] {
+                return la::multi_dot({a, a});
+              }),
+              HasSubstr("linalg::multi_dot: arrays 0 and 1 do not fit: " + a_text + ", " + a_text));
+  EXPECT_THAT(message<ShapeError>([&] {
+                return la::block_diag({ones({1, 1, 1})});
+              }),
+              HasSubstr("linalg::block_diag: takes matrices and vectors, got "));
+  EXPECT_THAT(message<ShapeError>([&] {
+                return la::cond(zeros({0, 2}));
+              }),
+              HasSubstr("linalg::cond: a matrix without elements, here "));
+  EXPECT_THAT(message<ValueError>([&] { return la::inv(Array()); }), HasSubstr("linalg::inv: "));
+  EXPECT_THAT(message<ShapeError>([&] { return la::eigvalsh(a); }),
+              HasSubstr("linalg::eigvalsh: takes square "));
+  EXPECT_THAT(message<ShapeError>([&] { return la::cond(v); }),
+              HasSubstr("linalg::cond: takes matrices, "));
+  EXPECT_THAT(message<ShapeError>([&] { return la::lstsq(a, v); }),
+              HasSubstr("linalg::lstsq: takes a, f[..., m, n]"));
 }
 
 }  // namespace linalg_test
