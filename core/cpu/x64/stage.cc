@@ -6,6 +6,7 @@
 
 #include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/cpu/x64/code.h"
+#include "spruce/core/cpu/x64/faster_of.h"
 #include "spruce/core/cpu/x64/half.h"
 #include "spruce/core/cpu/x64/lower.h"
 #include "spruce/core/cpu/x64/make.h"
@@ -229,30 +230,33 @@ struct Fold {
 class Kernel : public StageKernel {
  public:
   Kernel(std::unique_ptr<const Code> code, const Stage& stage, const Program& program,
-         int64_t bytes, size_t window_offset)
+         int64_t bytes, const StageEmitter& emitter)
       : code_(std::move(code)), calls_(program.calls), bytes_(bytes), loop_(loop_at(0)) {
     for (const Stage::Reduction& r : stage.reductions)
       folds_.push_back({r.kind, stage.dtype_of(r.value)});
-    if (window_offset > 0) window_ = loop_at(window_offset);
+    if (emitter.window_offset() == 0) return;
+    window_ = loop_at(emitter.window_offset());
+    window_elements_ = emitter.window_elements();
+    faster_ = std::make_unique<FasterOf>();
   }
 
   void run(const void* const* in, void* const* out, void* const* acc, int64_t n,
            void* workspace) const override {
-    if (folds_.empty()) {
-      loop_(in, out, nullptr, 0, n);
-      return;
-    }
-    int64_t begin = 0;
-    for (constexpr int64_t kWindow = kWindowBlocks * kStageBlock;
-         window_ != nullptr && begin + kWindow <= n; begin += kWindow) {
-      window_(in, out, workspace, begin, begin + kWindow);
-      for (size_t block = 0; block < kWindowBlocks; ++block)
-        fold(static_cast<const char*>(workspace) + block * lanes_bytes(), acc);
-    }
-    for (; begin < n; begin += kStageBlock) {
-      loop_(in, out, workspace, begin, std::min(n, begin + kStageBlock));
-      fold(workspace, acc);
-    }
+    const auto finish_from = [&](int64_t begin) {
+      if (folds_.empty()) return loop_(in, out, nullptr, begin, n);
+      for (; begin < n; begin += kStageBlock) {
+        loop_(in, out, workspace, begin, std::min(n, begin + kStageBlock));
+        fold(workspace, acc);
+      }
+    };
+    if (window_ == nullptr || n < window_elements_) return finish_from(0);
+    faster_->run(
+        n, [&] { finish_from(0); },
+        [&] {
+          const int64_t whole = n / window_elements_ * window_elements_;
+          run_windows(in, out, acc, whole, workspace);
+          finish_from(whole);
+        });
   }
   size_t workspace_bytes() const override {
     return lanes_bytes() * (window_ == nullptr ? 1 : kWindowBlocks);
@@ -261,6 +265,15 @@ class Kernel : public StageKernel {
  protected:
   StageLoop loop_at(size_t offset) const {
     return reinterpret_cast<StageLoop>(reinterpret_cast<uintptr_t>(code_->data() + offset));
+  }
+  void run_windows(const void* const* in, void* const* out, void* const* acc, int64_t n,
+                   void* workspace) const {
+    if (folds_.empty()) return window_(in, out, nullptr, 0, n);
+    for (int64_t begin = 0; begin < n; begin += window_elements_) {
+      window_(in, out, workspace, begin, begin + window_elements_);
+      for (size_t block = 0; block < kWindowBlocks; ++block)
+        fold(static_cast<const char*>(workspace) + block * lanes_bytes(), acc);
+    }
   }
   size_t lanes_bytes() const { return folds_.size() * 64; }  // of one block
   void fold(const void* lanes, void* const* acc) const {
@@ -273,6 +286,8 @@ class Kernel : public StageKernel {
   int64_t bytes_;
   std::vector<Fold> folds_;
   StageLoop loop_, window_ = nullptr;
+  int64_t window_elements_ = 0;
+  std::unique_ptr<FasterOf> faster_;  // by windows or not
 };
 
 // AVX2 has no masks for all sizes of elements: what is left after whole vectors is copied to
@@ -281,7 +296,7 @@ class TailKernel final : public Kernel {
  public:
   TailKernel(std::unique_ptr<const Code> code, const Stage& stage, const StageProgram& program,
              const StageEmitter& emitter)
-      : Kernel(std::move(code), stage, program.program, 32, emitter.window_offset()),
+      : Kernel(std::move(code), stage, program.program, 32, emitter),
         lanes_(program.wide ? 4 : 8),
         tail_(loop_at(emitter.tail_offset())) {
     for (const Stage::Input& in : stage.inputs)
@@ -351,8 +366,7 @@ std::unique_ptr<const StageKernel> make_stage(const Stage& stage, IsaLevel level
     std::unique_ptr<const Code> code = Code::make(emitter.generate());
     if (code == nullptr) return nullptr;
     if (level == IsaLevel::kV4)
-      return std::make_unique<Kernel>(std::move(code), stage, program->program, 64,
-                                      emitter.window_offset());
+      return std::make_unique<Kernel>(std::move(code), stage, program->program, 64, emitter);
     return std::make_unique<TailKernel>(std::move(code), stage, *program, emitter);
   } catch (const Xbyak::Error&) {
     return nullptr;

@@ -113,9 +113,9 @@ std::vector<uint8_t> StageEmitter::generate() {
   choose_segments();
   assign_pointers();
   function(false);
-  if (!segment_slots_.empty()) {
+  if (segments_ > 1) {
     window_offset_ = getSize();
-    window();
+    stage_.reductions.empty() ? windows() : window_of_reductions();
   }
   if (!v4()) {
     tail_offset_ = getSize();
@@ -146,7 +146,6 @@ void StageEmitter::function(bool tail_only) {
     emit(unrolled(1));
     masked_ = false;
   } else {
-    if (segments_ > 1 && stage_.reductions.empty()) run_segments();
     for (int copies = copies_; copies > 0; copies = copies > 1 ? 1 : 0) {
       Xbyak::Label loop, done;
       lea(rdx, ptr[rax + copies * lanes_]);

@@ -11,8 +11,8 @@ namespace spruce::cpu::x64 {
 using StageLoop = void (*)(const void* const* in, void* const* out, void* lanes, int64_t begin,
                            int64_t end);
 
-/// Blocks of kStageBlock elements of a window. Its loop leaves the lanes of one block after the
-/// other, each those of all reductions.
+/// Blocks of kStageBlock elements of a window with reductions. Its loop leaves the lanes of one
+/// block after the other, each those of all reductions.
 inline constexpr int kWindowBlocks = 32;
 
 /// What a stage becomes: one vector's worth of instructions.
@@ -30,9 +30,10 @@ class StageEmitter final : public Emitter {
   /// and the code at `tail_offset` one vector of which end - begin lanes count.
   std::vector<uint8_t> generate();
   size_t tail_offset() const { return tail_offset_; }
-  /// The loop over a window, which fetches from several pages at once; 0 where runs are too short
-  /// to gain by it or nothing is reduced.
+  /// The loop over windows (of reductions: one), which fetches from several pages at once; 0 where
+  /// runs are too short to gain by it.
   size_t window_offset() const { return window_offset_; }
+  int64_t window_elements() const { return segments_ * segment_elements_; }
 
  private:
   void load(const Inst& inst, const Xbyak::Operand& to) override;
@@ -51,7 +52,8 @@ class StageEmitter final : public Emitter {
   void pin_invariants(const std::vector<Inst>& block, int room);
   void begin_function();
   void function(bool tail_only);
-  void window();
+  void windows();
+  void window_of_reductions();
   bool gathers() const;
   void assign_pointers();
   void load_pointers();
@@ -69,7 +71,6 @@ class StageEmitter final : public Emitter {
   void finish_accumulators(int at);  // `at` bytes into the lanes
   void make_tail_mask();
   void choose_segments();
-  void run_segments();
 
   const Stage& stage_;
   const StageProgram& program_;

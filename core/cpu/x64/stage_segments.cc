@@ -36,17 +36,16 @@ void StageEmitter::choose_segments() {
       (kSegmentElements / iteration + 1) * iteration;  // no multiple of the size of a page
 }
 
-// The processor fetches ahead within a page only, and few arrays alone are too few pages at once
-// for the rate of the memory.
-void StageEmitter::run_segments() {
+// Some processors fetch ahead within a page only, and few arrays alone are too few pages at once
+// for the rate of their memory; others are slower with segments. The kernel finds out which this
+// is.
+void StageEmitter::windows() {
   const int iteration = copies_ * lanes_, all = static_cast<int>(segments_ * segment_elements_);
   const Xbyak::Address segments_left = dword[rsp + left_slot_ * 64],
                        iterations_left = dword[rsp + left_slot_ * 64 + 4];
-  Xbyak::Label window, next_iteration, next_segment, done;
+  begin_function();
+  Xbyak::Label window, next_iteration, next_segment;
   L(window);
-  lea(rdx, ptr[rax + all]);
-  cmp(rdx, rcx);
-  jg(done, T_NEAR);
   mov(iterations_left, static_cast<uint32_t>(segment_elements_ / iteration));
   L(next_iteration);
   mov(segments_left, static_cast<uint32_t>(segments_));
@@ -59,13 +58,14 @@ void StageEmitter::run_segments() {
   dec(iterations_left);
   jnz(next_iteration, T_NEAR);
   add(rax, static_cast<uint32_t>(all - segment_elements_));
-  jmp(window, T_NEAR);
-  L(done);
+  cmp(rax, rcx);
+  jl(window, T_NEAR);
+  leave();
 }
 
 // The same for reductions: each segment has accumulators of its own, which are in registers during
 // its iterations only, and the lanes of each block are stored.
-void StageEmitter::window() {
+void StageEmitter::window_of_reductions() {
   const int iteration = copies_ * lanes_, segment = static_cast<int>(segment_elements_);
   const int blocks = kWindowBlocks / segments_;
   const int lanes_bytes = static_cast<int>(stage_.reductions.size()) * 64;

@@ -316,11 +316,9 @@ Bytes widened(const Bytes& halves) {
 
 // --- running ----------------------------------------------------------------------------------
 
-inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<Bytes>& inputs,
-                         int64_t n, const std::string& what, bool in_place = false) {
-  const auto kernel = make_stage_x64(stage, level);
-  ASSERT_NE(kernel, nullptr) << what;
-  const Reference reference(stage, inputs, n);
+inline void expect_run(const Stage& stage, const StageKernel* kernel, const Reference& reference,
+                       const std::vector<Bytes>& inputs, int64_t n, const std::string& what,
+                       bool in_place) {
   std::vector<Buffer> in, out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     in.emplace_back(inputs[i].size());
@@ -422,6 +420,16 @@ inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<B
     else
       expect_reduced<uint32_t>(value, reduction.kind, uint32_t{1}, got(uint32_t{}), n, what);
   }
+}
+
+/// `runs` times, since a kernel may take turns between two ways.
+inline void expect_stage(const Stage& stage, IsaLevel level, const std::vector<Bytes>& inputs,
+                         int64_t n, const std::string& what, bool in_place = false, int runs = 1) {
+  const auto kernel = make_stage_x64(stage, level);
+  ASSERT_NE(kernel, nullptr) << what;
+  const Reference reference(stage, inputs, n);
+  for (int run = 0; run < runs; ++run)
+    expect_run(stage, kernel.get(), reference, inputs, n, what, in_place);
 }
 
 }  // namespace spruce::cpu::testing
