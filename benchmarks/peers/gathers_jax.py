@@ -54,6 +54,7 @@ GATHERS = {
     "take_rows_bf16": (take, lambda: (bf16(50000, 128), places(1, 50000, 16384))),
     "take_rows_grad": (gradient(take), lambda: (
         normals(50000, 128), normals(16384, 128), places(1, 50000, 16384))),
+    "take_points": (take, lambda: (normals(4096, 3), places(1, 4096, 65536))),
     "take_1m": (take, lambda: (normals(MILLION), places(1, MILLION, MILLION))),
     "take_sorted_1m": (take, lambda: (
         integers(1000, MILLION), jnp.sort(places(1, MILLION, MILLION)))),
@@ -87,6 +88,11 @@ GATHERS = {
         normals(5000, 128), places(1, 5000, 65536), normals(65536, 128))),
     "add_rows_bf16": (add, lambda: (
         bf16(5000, 128), places(1, 5000, 65536), bf16(65536, 128))),
+    "add_points": (add, lambda: (
+        normals(4096, 4), places(1, 4096, 65536), normals(65536, 4))),
+    "max_points": (
+        lambda x, i, u: x.at[i].max(u),
+        lambda: (normals(4096, 8), places(1, 4096, 65536), normals(65536, 8))),
     "add_1m": (add, lambda: (
         normals(MILLION), places(1, MILLION, MILLION), normals(MILLION))),
     "add_two_1m": (

@@ -70,6 +70,7 @@ GATHERS = {
     "take_rows_bf16": (rows, lambda: (bf16(50000, 128), places(1, 50000, 16384))),
     "take_rows_grad": (gradient(rows), lambda: with_gradient(
         normals(50000, 128), normals(16384, 128), places(1, 50000, 16384))),
+    "take_points": (rows, lambda: (normals(4096, 3), places(1, 4096, 65536))),
     "take_1m": (rows, lambda: (normals(MILLION), places(1, MILLION, MILLION))),
     "take_sorted_1m": (rows, lambda: (
         integers(1000, MILLION).int(), torch.sort(places(1, MILLION, MILLION)).values)),
@@ -103,6 +104,11 @@ GATHERS = {
         normals(5000, 128), places(1, 5000, 65536), normals(65536, 128))),
     "add_rows_bf16": (add, lambda: (
         bf16(5000, 128), places(1, 5000, 65536), bf16(65536, 128))),
+    "add_points": (add, lambda: (
+        normals(4096, 4), places(1, 4096, 65536), normals(65536, 4))),
+    "max_points": (
+        lambda x, i, u: x.index_reduce(0, i, u, "amax"),
+        lambda: (normals(4096, 8), places(1, 4096, 65536), normals(65536, 8))),
     "add_1m": (add, lambda: (
         normals(MILLION), places(1, MILLION, MILLION), normals(MILLION))),
     "add_two_1m": (

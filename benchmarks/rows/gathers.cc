@@ -44,6 +44,7 @@ Array take_three(const Array& x, const Array& i, const Array& j, const Array& k)
 Array take_along(const Array& x, const Array& k) { return sp::take_along_axis(x, k, -1); }
 Array bag(const Array& table, const Array& ids) { return sp::sum(sp::take(table, ids, 0), 1); }
 Array add(const Array& x, const Array& i, const Array& u) { return x.at(i).add(u); }
+Array maximum(const Array& x, const Array& i, const Array& u) { return x.at(i).max(u); }
 
 std::vector<Row> reads() {
   const auto rows = drawn_places(1, 50000, {16384});
@@ -53,6 +54,7 @@ std::vector<Row> reads() {
       row("take_rows", take, drawn({50000, 128}), rows),
       row("take_rows_bf16", take, drawn({50000, 128}, sp::bfloat16), rows),
       row("take_rows_grad", gradient(take), drawn({50000, 128}), drawn({16384, 128}), rows),
+      row("take_points", take, drawn({4096, 3}), drawn_places(1, 4096, {65536})),
       row("take_1m", take, drawn({kMillion}), elements),
       row(
           "take_sorted_1m", take, [] { return integers(1000, {kMillion}); },
@@ -89,6 +91,9 @@ std::vector<Row> updates() {
       row("add_rows", add, drawn({5000, 128}), rows, drawn({65536, 128})),
       row("add_rows_bf16", add, drawn({5000, 128}, sp::bfloat16), rows,
           drawn({65536, 128}, sp::bfloat16)),
+      row("add_points", add, drawn({4096, 4}), drawn_places(1, 4096, {65536}), drawn({65536, 4})),
+      row("max_points", maximum, drawn({4096, 8}), drawn_places(1, 4096, {65536}),
+          drawn({65536, 8})),
       row("add_1m", add, drawn({kMillion}), drawn_places(1, kMillion, {kMillion}),
           drawn({kMillion})),
       row(
@@ -103,9 +108,7 @@ std::vector<Row> updates() {
       row(
           "add_sorted_1m", add, drawn({kMillion}),
           [] { return sp::sort(places(1, kMillion, {kMillion})); }, drawn({kMillion})),
-      row(
-          "max_1m", [](const Array& x, const Array& i, const Array& u) { return x.at(i).max(u); },
-          drawn({kMillion}), drawn_places(1, kMillion, {kMillion}),
+      row("max_1m", maximum, drawn({kMillion}), drawn_places(1, kMillion, {kMillion}),
           [] { return 2.0f * normals({kMillion}); }),
       row(
           "set_rows", [](const Array& x, const Array& i, const Array& u) { return x.at(i).set(u); },

@@ -38,9 +38,30 @@ SPRUCE_INLINE void copy_row(char* to, const char* from, int64_t bytes) {
     for (int64_t k = 0; k < bytes; ++k) to[k] = from[k];
 }
 
+// Rows of kBytes, each behind the other: so short that the processor has many of them on their way
+// without being asked.
+template <int kBytes>
+SPRUCE_INLINE void copy_short(const RowCopy& rows, int64_t count, char* to) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * kBytes, rows.row(i), kBytes);
+}
+
+template <int... kBytes>
+SPRUCE_INLINE bool copy_short_rows(const RowCopy& rows, int64_t count, char* to) {
+  return ((rows.bytes == kBytes && (copy_short<kBytes>(rows, count, to), true)) || ...);
+}
+
+bool none_negative(const int64_t* places, int64_t count) {
+  int64_t lowest = 0;
+  for (int64_t i = 0; i < count; ++i) lowest |= places[i];
+  return lowest >= 0;
+}
+
 template <int kWidest>
 SPRUCE_INLINE void body(RowCopy rows, int64_t count, char* to, int64_t step) {
   const int64_t bytes = rows.bytes, ahead = rows_ahead(bytes, kBytesAhead);
+  if (bytes == step && bytes <= kLineBytes && none_negative(rows.places, count) &&
+      copy_short_rows<3, 4, 6, 8, 12, 16, 24, 32, 48, 64>(rows, count, to))
+    return;
   const int64_t lines = std::min(kMostLines, ceil_div(bytes, kLineBytes));
   for (int64_t i = 0; i < count; ++i, to += step) {
     rows.ask(i + ahead, lines);

@@ -235,7 +235,7 @@ std::vector<int64_t> many_indices(int64_t count, int64_t size, bool sorted, std:
 TEST(Gather, OfManyRowsAndElementsInEveryDtype) {
   std::mt19937 rng(21);
   const int before = threads();
-  for (const int64_t width : {1, 2, 3, 5, 17, 64, 300}) {
+  for (const int64_t width : {1, 2, 3, 4, 5, 6, 8, 12, 16, 17, 64, 300}) {
     const int64_t rows = 1000, count = 300000 / width;
     std::vector<int32_t> values(static_cast<size_t>(rows * width));
     for (int32_t& v : values) v = static_cast<int32_t>(rng() % 120);

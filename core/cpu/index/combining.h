@@ -155,6 +155,10 @@ struct Combine {
 
   static constexpr int64_t kAhead = 16;
   static constexpr ElementSizes kSizes{sizeof(T), sizeof(U)};
+  // The types and operations whose short rows have loops of their own.
+  static constexpr bool kShortRows =
+      kFrequent<Op> && std::is_same_v<T, U> &&
+      (std::is_floating_point_v<T> || (sizeof(T) == 4 && std::is_unsigned_v<T>));
   // Sums of floats are what gradients are made of.
   static constexpr bool kIsSum =
       std::is_same_v<Op, Add> && std::is_same_v<T, float> && std::is_same_v<U, float>;
@@ -181,12 +185,50 @@ struct Combine {
     for (int64_t j = 0; j < kBlocks; ++j) std::memcpy(y + j * kSize, &sum[j], sizeof(Block));
   }
 
+  // kN elements that lie side by side, by vectors of at most 16 bytes.
+  template <int kN>
+  static SPRUCE_INLINE void row(T* x, const U* u) {
+    if constexpr (kN == 1) {
+      element(*x, *u);
+    } else {
+      constexpr int kWidth = kN >= 4 && sizeof(T) <= 4 ? 4 : 2;
+      typedef T Wide __attribute__((vector_size(kWidth * sizeof(T))));
+      Wide a, b;
+      std::memcpy(&a, x, sizeof(a));
+      std::memcpy(&b, u, sizeof(b));
+      a = Op::call(a, b);
+      std::memcpy(x, &a, sizeof(a));
+      if constexpr (kN > kWidth) row<kN - kWidth>(x + kWidth, u + kWidth);
+    }
+  }
+  // Dense rows of kN elements. The places of two are read before the first of them is changed, as
+  // in plain().
+  template <int kN>
+  static SPRUCE_INLINE void short_rows(const int64_t* to, const int64_t* from, int64_t count, T* x,
+                                       const U* u) {
+    int64_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+      T *const a = x + to[i], *const b = x + to[i + 1];
+      const U *const first = u + from[i], *const second = u + from[i + 1];
+      row<kN>(a, first);
+      row<kN>(b, second);
+    }
+    if (i < count) row<kN>(x + to[i], u + from[i]);
+  }
+  template <int... kN>
+  static SPRUCE_INLINE bool any_short_rows(const Runs& r, T* x, const U* u) {
+    return ((r.n == kN && (short_rows<kN>(r.to, r.from, r.count, x, u), true)) || ...);
+  }
+
   static SPRUCE_INLINE void body(const Runs& r, void* operand, const void* updates) {
     T* const x = static_cast<T*>(operand);
     const U* const u = static_cast<const U*>(updates);
-    if (r.n == 1) return single(r.to, r.from, r.count, r.lines > 0, x, u);
-    const bool dense = r.to_step == 1 && r.from_step == 1;
-    for (int64_t i = 1; i < kAhead; ++i) ask(r, i, x, u, kSizes);
+    const bool asks = r.lines > 0, dense = r.to_step == 1 && r.from_step == 1;
+    if (r.n == 1) return single(r.to, r.from, r.count, asks, x, u);
+    if constexpr (kShortRows) {
+      if (dense && !asks && any_short_rows<2, 3, 4, 6, 8, 16>(r, x, u)) return;
+    }
+    for (int64_t i = 1; asks && i < kAhead; ++i) ask(r, i, x, u, kSizes);
     for (int64_t i = 0; i < r.count; ++i) {
       if constexpr (kIsSum) {
         int64_t end = i + 1;
@@ -200,12 +242,15 @@ struct Combine {
           continue;
         }
       }
-      ask(r, i + kAhead, x, u, kSizes);
+      if (asks) ask(r, i + kAhead, x, u, kSizes);
       T* const y = x + r.to[i];
       const U* const v = u + r.from[i];
       if (dense) {
+        int64_t j = 0;
+        if constexpr (kShortRows && !kIsSum)
+          for (; j + 16 <= r.n; j += 16) row<16>(y + j, v + j);
         SPRUCE_INDEPENDENT
-        for (int64_t j = 0; j < r.n; ++j) element(y[j], v[j]);
+        for (; j < r.n; ++j) element(y[j], v[j]);
       } else {
         for (int64_t j = 0; j < r.n; ++j) element(y[j * r.to_step], v[j * r.from_step]);
       }

@@ -94,31 +94,37 @@ void pick_apart(const I* index, int64_t n, const T* x, int64_t step, int64_t str
   }
 }
 
-template <class T>
-void gather_elements(const Windows& w, const T* operand, T* result) {
+// The elements at the positions begin..end.
+template <class I, class T>
+[[gnu::noinline]] void gather_some_elements(const Windows& w, const T* operand, T* result,
+                                            int64_t begin, int64_t end) {
   const int64_t step = w.positions.operand_step(), y_step = w.positions.result_step(),
                 stride = w.key_stride(), last = w.last_place(), wrap = w.wrap();
   const bool dense = w.clip() && step == 0 && stride == 1 && y_step == 1 && last < INT32_MAX;
-  visit_dtype(w.indices().dtype(), [&]<class I>(I) {
-    if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>) {
-      parallel_for(w.positions.size(), kGrain, [&](int64_t begin, int64_t end) {
-        const I* index = w.indices().template as<I>() + begin;
-        w.positions.runs(begin, end, [&](int64_t from, int64_t to, int64_t n) {
-          const T* x = operand + from;
-          T* y = result + to;
-          if constexpr (std::is_same_v<I, int32_t> || std::is_same_v<I, int64_t>) {
-            static const auto loop = Pick<I, T>::best();
-            if (dense) {
-              loop(index, n, x, static_cast<int32_t>(last), static_cast<int32_t>(wrap), y);
-              index += n;
-              return;
-            }
-          }
-          pick_apart(index, n, x, step, stride, last, wrap, w.clip(), y, y_step);
-          index += n;
-        });
-      });
+  const I* index = w.indices().template as<I>() + begin;
+  w.positions.runs(begin, end, [&](int64_t from, int64_t to, int64_t n) {
+    const T* x = operand + from;
+    T* y = result + to;
+    if constexpr (std::is_same_v<I, int32_t> || std::is_same_v<I, int64_t>) {
+      static const auto loop = Pick<I, T>::best();
+      if (dense) {
+        loop(index, n, x, static_cast<int32_t>(last), static_cast<int32_t>(wrap), y);
+        index += n;
+        return;
+      }
     }
+    pick_apart(index, n, x, step, stride, last, wrap, w.clip(), y, y_step);
+    index += n;
+  });
+}
+
+template <class T>
+void gather_elements(const Windows& w, const T* operand, T* result) {
+  parallel_for(w.positions.size(), kGrain, [&](int64_t begin, int64_t end) {
+    visit_dtype(w.indices().dtype(), [&]<class I>(I) {
+      if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>)
+        gather_some_elements<I>(w, operand, result, begin, end);
+    });
   });
 }
 

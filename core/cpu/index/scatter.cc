@@ -140,7 +140,8 @@ void scatter_part(const Windows& w, const Share& share, const Work& work, Range 
     } else if (w.window.rows()) {
       runs([&](int64_t to_run, int64_t from_run, int64_t n) {
         r.n = n;
-        r.lines = to_step == 1 ? std::min(kMostLines, ceil_div(n * work.operand_bytes, 64)) : 0;
+        const bool asks = to_step == 1 && (work.far() || work.source != nullptr);
+        r.lines = asks ? std::min(kMostLines, ceil_div(n * work.operand_bytes, kLineBytes)) : 0;
         work.run(r, to_run, from_run);
       });
     } else {
@@ -220,8 +221,10 @@ void scatter_all(const Windows& w, const Work& work) {
   const int bits = positions >= window ? share_bits(positions * window, window, elements) : 0;
   if (bits > 0 && !elements && !w.overlapping && is_sorted(w))
     return scatter_sorted(w, work, int64_t{1} << bits, whole);
-  // Two threads that look at every index of elements in the cache are no faster than one.
-  if (bits > 1 || (bits > 0 && (work.far() || !elements || work.plain == nullptr))) {
+  // Two threads that look at every index of elements or short rows in the cache are no faster than
+  // one.
+  const bool light = elements ? work.plain != nullptr : window <= kRow && w.window.one_row();
+  if (bits > 1 || (bits > 0 && (work.far() || !light))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
     int block = kLeast;
     while (block < kMost && (work.numel >> (block + bits)) > kBlocks) ++block;

@@ -131,7 +131,8 @@ void Windows::locate_as(int64_t begin, int64_t end, int64_t* in_operand, int64_t
   const int64_t operand_step = positions.operand_step(), result_step = positions.result_step();
   positions.runs(begin, end, [&](int64_t operand, int64_t result, int64_t n) {
     if (in_result != nullptr) {
-      for (int64_t i = 0; i < n; ++i) *in_result++ = result + i * result_step;
+      for (int64_t i = 0; i < n; ++i, result += result_step) in_result[i] = result;
+      in_result += n;
     }
     if (keys_ == 1) {
       one_key(entry, n, {operand, operand_step, limit_[0], stride_[0], wrap_[0], clip_},

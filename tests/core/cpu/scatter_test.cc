@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "spruce/core/cpu/index/elements.h"
@@ -85,15 +86,30 @@ TEST(Scatter, OfElementsIsOneUpdateAfterTheOther) {
 }
 
 TEST(Scatter, OfRowsIsOneUpdateAfterTheOther) {
-  for (const int64_t row : {2, 15, 16, 33}) {
+  for (const int64_t row : {2, 3, 4, 6, 8, 15, 16, 33}) {
     expect_all<float>(90, row, 1100);
+    expect_all<int32_t>(90, row, 1100);
     expect_all<double>(90, row, 1100);
     expect_all<uint8_t>(90, row, 1100);
     expect_all<int16_t>(90, row, 1100);
     expect_all<int64_t>(90, row, 1100);
   }
   expect_all<float>(5000, 128, 3000);
+  expect_all<float>(30000, 4, 3000);
   expect_all<float>(90, 3, 0);
+}
+
+TEST(Scatter, OfRowsKeepsNaN) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const int64_t row : {2, 3, 4, 8, 16, 40}) {
+    for (int64_t at = 0; at < row; ++at) {
+      const Array hit = arange(row) == at;
+      const Array u = stack({where(hit, nan, 1.0f), full({row}, 2.0f), full({row}, -2.0f)});
+      const Array i = array<int32_t>({1, 1, 1}), x = zeros({3, row});
+      EXPECT_TRUE(array_equal(isnan(x.at(i).max(u)[1]), hit)) << row << " " << at;
+      EXPECT_TRUE(array_equal(isnan(x.at(i).min(u)[1]), hit)) << row << " " << at;
+    }
+  }
 }
 
 // Those that follow each other wait in registers, some of them; sorted ones are shared out to
