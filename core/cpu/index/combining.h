@@ -263,7 +263,8 @@ struct Combine {
     body(r, operand, updates);
   }
   static Loop best() {
-    if constexpr (kIsSum || (std::is_same_v<Op, Add> && std::is_same_v<U, Bfloat16>))
+    constexpr bool kSumsHalves = std::is_same_v<Op, Add> && std::is_same_v<U, Bfloat16>;
+    if constexpr (kSumsHalves || (kShortRows && std::is_floating_point_v<T>))
       return pick<Loop>(&base, &v3, &v3);
     else
       return &base;
