@@ -10,7 +10,7 @@ namespace spruce::passes {
 ValueId arithmetic_rule(Rewriter& r, const Equation& e);
 /// Operations that move elements: what does nothing goes, two in a row become one.
 ValueId data_movement_rule(Rewriter& r, const Equation& e);
-/// Reductions over axes of size 1, of reductions, of copies.
+/// Reductions over axes of size 1, of reductions, of copies, of stacks.
 ValueId reduction_rule(Rewriter& r, const Equation& e);
 
 }  // namespace spruce::passes

@@ -3,6 +3,7 @@
 // error; the others are exact.
 #include <algorithm>
 
+#include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
@@ -75,6 +76,27 @@ ValueId of_copies(Rewriter& r, const Equation& e, const Equation& b) {
   return broadcast(r, x, to, dims);
 }
 
+// The larger or smaller elements of a few arrays that were stacked for it: these are not stored
+// side by side.
+ValueId of_stacked(Rewriter& r, const Equation& e, const Equation& stack) {
+  constexpr size_t kMostParts = 16;
+  const Axes& axes = e.params.get<ReduceParams>().axes;
+  const auto axis = static_cast<int>(stack.params.get<ConcatenateParams>().axis);
+  if (!axes.contains(axis) || stack.inputs.size() > kMostParts) return kNone;
+  for (const ValueId part : stack.inputs)
+    if (r.shape(part)[axis] != 1) return kNone;
+  const Primitive& combine = e.primitive->reduces_by() == Monoid::kMax ? max_p : min_p;
+  ValueId all = kNone;
+  for (const ValueId part : stack.inputs) {
+    const ValueId flat = reshaped(r, part, rules::without_axes(r.shape(part), Axes{axis}));
+    all = all == kNone ? flat : r.emit(combine, {all, flat});
+  }
+  Axes others;  // of what is left, which has one axis less
+  for (const int64_t i : axes)
+    if (i != axis) others.push_back(i < axis ? i : i - 1);
+  return others.empty() ? all : reduced(r, *e.primitive, all, others);
+}
+
 }  // namespace
 
 ValueId reduction_rule(Rewriter& r, const Equation& e) {
@@ -96,6 +118,8 @@ ValueId reduction_rule(Rewriter& r, const Equation& e) {
     return reduced(r, p, s->inputs[0], all);
   }
   if (s->primitive == &broadcast_in_dim_p && (repeats(p) || sum)) return of_copies(r, e, *s);
+  const bool extremum = p.reduces_by() == Monoid::kMax || p.reduces_by() == Monoid::kMin;
+  if (extremum && s->primitive == &concatenate_p && r.uses(x) <= 1) return of_stacked(r, e, *s);
   if (sum && s->primitive == &neg_p && r.uses(x) <= 1)
     return r.emit(neg_p, {reduced(r, p, s->inputs[0], axes)});
   if (s->primitive == &transpose_p && (repeats(p) || sum)) {
