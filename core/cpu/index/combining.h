@@ -225,15 +225,19 @@ struct Combine {
     const U* const u = static_cast<const U*>(updates);
     const bool asks = r.lines > 0, dense = r.to_step == 1 && r.from_step == 1;
     if (r.n == 1) return single(r.to, r.from, r.count, asks, x, u);
+    // Sums of which many in a row change the same elements wait in registers.
+    constexpr int64_t kLeastWaiting = 8, kMany = 64;
+    const bool may_wait = kIsSum && dense && r.n >= kLeastWaiting;
     if constexpr (kShortRows) {
-      if (dense && !asks && any_short_rows<2, 3, 4, 6, 8, 16>(r, x, u)) return;
+      const bool waits = may_wait && r.count > kMany && r.to[0] == r.to[kMany];
+      if (dense && !asks && !waits && any_short_rows<2, 3, 4, 6, 8, 16>(r, x, u)) return;
     }
     for (int64_t i = 1; asks && i < kAhead; ++i) ask(r, i, x, u, kSizes);
     for (int64_t i = 0; i < r.count; ++i) {
       if constexpr (kIsSum) {
         int64_t end = i + 1;
-        while (end < r.count && r.to[end] == r.to[i]) ++end;
-        if (end > i + 1 && dense && r.n >= 8) {
+        while (may_wait && end < r.count && r.to[end] == r.to[i]) ++end;
+        if (end > i + 1) {
           int64_t j = 0;
           for (; j + 64 <= r.n; j += 64) columns<Eight, 8>(r, i, end, j, x, u);
           for (; j + 8 <= r.n; j += 8) columns<Eight, 1>(r, i, end, j, x, u);
