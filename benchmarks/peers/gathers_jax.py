@@ -44,6 +44,10 @@ def add(x, i, u):
     return x.at[i].add(u)
 
 
+def maximum(x, i, u):
+    return x.at[i].max(u)
+
+
 def by_segment(x, source, target):
     return jnp.zeros_like(x).at[target].add(x[source])
 
@@ -90,9 +94,7 @@ GATHERS = {
         bf16(5000, 128), places(1, 5000, 65536), bf16(65536, 128))),
     "add_points": (add, lambda: (
         normals(4096, 4), places(1, 4096, 65536), normals(65536, 4))),
-    "max_points": (
-        lambda x, i, u: x.at[i].max(u),
-        lambda: (normals(4096, 8), places(1, 4096, 65536), normals(65536, 8))),
+    "max_points": (maximum, lambda: (normals(4096, 8), places(1, 4096, 65536), normals(65536, 8))),
     "add_1m": (add, lambda: (
         normals(MILLION), places(1, MILLION, MILLION), normals(MILLION))),
     "add_two_1m": (
@@ -102,9 +104,8 @@ GATHERS = {
         integers(1000, MILLION), places(1, MILLION, MILLION), integers(1000, MILLION))),
     "add_sorted_1m": (add, lambda: (
         normals(MILLION), jnp.sort(places(1, MILLION, MILLION)), normals(MILLION))),
-    "max_1m": (
-        lambda x, i, u: x.at[i].max(u),
-        lambda: (normals(MILLION), places(1, MILLION, MILLION), 2 * normals(MILLION))),
+    "max_1m": (maximum, lambda: (
+        normals(MILLION), places(1, MILLION, MILLION), 2 * normals(MILLION))),
     "set_rows": (
         lambda x, i, u: x.at[i].set(u),
         lambda: (jnp.zeros((65536, 128)), shuffled(65536), normals(65536, 128))),

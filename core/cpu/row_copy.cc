@@ -50,12 +50,6 @@ SPRUCE_INLINE bool copy_short_rows(const RowCopy& rows, int64_t count, char* to)
   return ((rows.bytes == kBytes && (copy_short<kBytes>(rows, count, to), true)) || ...);
 }
 
-bool none_negative(const int64_t* places, int64_t count) {
-  int64_t lowest = 0;
-  for (int64_t i = 0; i < count; ++i) lowest |= places[i];
-  return lowest >= 0;
-}
-
 template <int kWidest>
 SPRUCE_INLINE void body(RowCopy rows, int64_t count, char* to, int64_t step) {
   const int64_t bytes = rows.bytes, ahead = rows_ahead(bytes, kBytesAhead);

@@ -21,6 +21,13 @@ constexpr int64_t rows_ahead(int64_t bytes, int64_t bytes_ahead) {
   return rows < 2 ? 2 : rows > kMostRowsAhead ? kMostRowsAhead : rows;
 }
 
+/// True if none of the places is negative.
+inline bool none_negative(const int64_t* places, int64_t count) {
+  int64_t lowest = 0;
+  for (int64_t i = 0; i < count; ++i) lowest |= places[i];
+  return lowest >= 0;
+}
+
 /// Rows of an array.
 struct RowCopy {
   /// Row k, whose place is not negative.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "spruce/core/cpu/index/windows.h"
 #include "spruce/core/cpu/isa.h"
@@ -215,9 +216,20 @@ struct Combine {
     }
     if (i < count) row<kN>(x + to[i], u + from[i]);
   }
-  template <int... kN>
-  static SPRUCE_INLINE bool any_short_rows(const Runs& r, T* x, const U* u) {
-    return ((r.n == kN && (short_rows<kN>(r.to, r.from, r.count, x, u), true)) || ...);
+  // Calls f with the constant n if rows of n elements have a loop of their own; whether they have.
+  template <class F>
+  static SPRUCE_INLINE bool with_short_row(int64_t n, const F& f) {
+    const auto any = [&]<int... kN>(std::integer_sequence<int, kN...>) {
+      return ((n == kN && (f(std::integral_constant<int, kN>()), true)) || ...);
+    };
+    if constexpr (kShortRows)
+      return any(std::integer_sequence<int, 2, 3, 4, 6, 8, 16>());
+    else
+      return false;
+  }
+
+  static bool has_short_row(int64_t n) {
+    return with_short_row(n, [](auto) {});
   }
 
   static SPRUCE_INLINE void body(const Runs& r, void* operand, const void* updates) {
@@ -228,10 +240,9 @@ struct Combine {
     // Sums of which many in a row change the same elements wait in registers.
     constexpr int64_t kLeastWaiting = 8, kMany = 64;
     const bool may_wait = kIsSum && dense && r.n >= kLeastWaiting;
-    if constexpr (kShortRows) {
-      const bool waits = may_wait && r.count > kMany && r.to[0] == r.to[kMany];
-      if (dense && !asks && !waits && any_short_rows<2, 3, 4, 6, 8, 16>(r, x, u)) return;
-    }
+    const bool waits = may_wait && r.count > kMany && r.to[0] == r.to[kMany];
+    const auto short_row = [&](auto n) { short_rows<n()>(r.to, r.from, r.count, x, u); };
+    if (dense && !asks && !waits && with_short_row(r.n, short_row)) return;
     for (int64_t i = 1; asks && i < kAhead; ++i) ask(r, i, x, u, kSizes);
     for (int64_t i = 0; i < r.count; ++i) {
       if constexpr (kIsSum) {
@@ -250,11 +261,8 @@ struct Combine {
       T* const y = x + r.to[i];
       const U* const v = u + r.from[i];
       if (dense) {
-        int64_t j = 0;
-        if constexpr (kShortRows && !kIsSum)
-          for (; j + 16 <= r.n; j += 16) row<16>(y + j, v + j);
         SPRUCE_INDEPENDENT
-        for (; j < r.n; ++j) element(y[j], v[j]);
+        for (int64_t j = 0; j < r.n; ++j) element(y[j], v[j]);
       } else {
         for (int64_t j = 0; j < r.n; ++j) element(y[j * r.to_step], v[j * r.from_step]);
       }

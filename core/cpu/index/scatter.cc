@@ -35,6 +35,7 @@ struct Work {
   Loop loop;
   ElementLoop elements;
   PlainLoop plain;  // or null
+  bool short_rows;  // windows are rows with a loop of their own
   char* operand;
   int64_t operand_bytes;  // of an element
   int64_t numel;
@@ -52,9 +53,7 @@ struct Work {
 int64_t keep_owned(const Share& share, int64_t* to, int64_t* from, int64_t count) {
   int64_t kept = 0;
   if (share.whole()) {
-    int64_t lowest = 0;
-    for (int64_t i = 0; i < count; ++i) lowest |= to[i];
-    if (lowest >= 0) return count;
+    if (none_negative(to, count)) return count;
     for (int64_t i = 0; i < count; ++i) {
       to[kept] = to[i], from[kept] = from[i];
       kept += to[i] >= 0;
@@ -223,7 +222,7 @@ void scatter_all(const Windows& w, const Work& work) {
     return scatter_sorted(w, work, int64_t{1} << bits, whole);
   // Two threads that look at every index of elements or short rows in the cache are no faster than
   // one.
-  const bool light = elements ? work.plain != nullptr : window <= kRow && w.window.one_row();
+  const bool light = elements ? work.plain != nullptr : work.short_rows;
   if (bits > 1 || (bits > 0 && (work.far() || !light))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
     int block = kLeast;
@@ -243,7 +242,8 @@ template <class Op, class T, class U>
 void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
                 const Windows* source) {
   static const Loop loop = Combine<Op, T, U>::best();
-  scatter_all(w, {loop, &Combine<Op, T, U>::elements, Combine<Op, T, U>::plain_loop(),
+  const bool short_rows = w.window.one_row() && Combine<Op, T, U>::has_short_row(w.window.size());
+  scatter_all(w, {loop, &Combine<Op, T, U>::elements, Combine<Op, T, U>::plain_loop(), short_rows,
                   reinterpret_cast<char*>(operand), sizeof(T), numel,
                   reinterpret_cast<const char*>(updates), sizeof(U), source});
 }

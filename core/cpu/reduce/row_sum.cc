@@ -46,13 +46,6 @@ SPRUCE_INLINE float unknown_zero() {
   return zero;
 }
 
-// Whether no row of zeros is among them.
-SPRUCE_INLINE bool whole(const int64_t* places, int64_t count) {
-  int64_t bits = 0;
-  for (int64_t i = 0; i < count; ++i) bits |= places[i];
-  return bits >= 0;
-}
-
 // kColumns columns from `column` on.
 template <int kColumns, bool kWhole, class T>
 SPRUCE_INLINE void columns(const Rows<T>& rows, int64_t count, int64_t column, float* to) {
@@ -127,7 +120,7 @@ SPRUCE_INLINE void body(const RowCopy& all, int64_t lists, int64_t count, float*
                rows_ahead(all.bytes, kBytesAhead), std::min(all.bytes, kMostBytes)};
   for (int64_t list = 0; list < lists; ++list) {
     int64_t j = 0;
-    if (whole(rows.places, count)) {
+    if (none_negative(rows.places, count)) {  // no row of zeros is among them
       for (; j + kWide <= n; j += kWide) {
         if constexpr (std::is_same_v<T, Bfloat16>)
           pairs<kWide>(rows, count, j, to);

@@ -3,7 +3,6 @@
 // error; the others are exact.
 #include <algorithm>
 
-#include "spruce/core/ops/binary.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/rules/reduce.h"
 #include "spruce/core/rules/shape.h"
@@ -85,11 +84,10 @@ ValueId of_stacked(Rewriter& r, const Equation& e, const Equation& stack) {
   if (!axes.contains(axis) || stack.inputs.size() > kMostParts) return kNone;
   for (const ValueId part : stack.inputs)
     if (r.shape(part)[axis] != 1) return kNone;
-  const Primitive& combine = e.primitive->reduces_by() == Monoid::kMax ? max_p : min_p;
   ValueId all = kNone;
   for (const ValueId part : stack.inputs) {
     const ValueId flat = reshaped(r, part, rules::without_axes(r.shape(part), Axes{axis}));
-    all = all == kNone ? flat : r.emit(combine, {all, flat});
+    all = all == kNone ? flat : r.emit(*e.primitive->combine, {all, flat});
   }
   Axes others;  // of what is left, which has one axis less
   for (const int64_t i : axes)
