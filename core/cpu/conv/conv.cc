@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spruce/core/cpu/conv/conv_over_batch.h"
+#include "spruce/core/cpu/conv/conv_over_cells.h"
 #include "spruce/core/cpu/conv/conv_over_channels.h"
 #include "spruce/core/cpu/elementwise/half.h"
 #include "spruce/core/cpu/gemm/lane_tiles.h"
@@ -52,13 +53,15 @@ void conv_plain(const ConvPlan& c, const T* lhs, const T* rhs, T* out) {
 }
 
 void float_conv(const ConvPlan& c, const float* lhs, const float* rhs, float* out) {
-  if (!c.pointwise() && (conv_over_batch(c, lhs, rhs, out) || conv_over_channels(c, lhs, rhs, out)))
+  if (!c.pointwise() && (conv_over_cells(c, lhs, rhs, out) || conv_over_batch(c, lhs, rhs, out) ||
+                         conv_over_channels(c, lhs, rhs, out)))
     return;
   conv_by_gemm(c, lhs, rhs, out);
 }
 
 size_t float_conv_workspace(const ConvPlan& c) {
   if (!c.pointwise()) {
+    if (const size_t bytes = conv_over_cells_workspace(c)) return bytes;
     if (const size_t bytes = conv_over_batch_workspace(c)) return bytes;
     if (const size_t bytes = conv_over_channels_workspace(c)) return bytes;
   }
@@ -111,7 +114,10 @@ class PreparedConv final : public PreparedKernel {
 // True if `part`, which is `whole` for some of the samples, one after the other, gives the same
 // bits in f32; not for every case in which it does.
 bool same_bits(const ConvPlan& whole, const ConvPlan& part) {
-  const bool gradient = !whole.reversed && whole.window_size() > whole.out_size();
+  const bool gradient = !whole.reversed && whole.window_size() > whole.out_size(),
+             cells = conv_over_cells_workspace(whole) > 0;
+  if (cells != (conv_over_cells_workspace(part) > 0)) return false;
+  if (cells) return !whole.pointwise();
   if (whole.groups != 1 || gradient || whole.pointwise()) return false;
   const bool lanes = conv_over_batch_workspace(whole) > 0;
   if (lanes != (conv_over_batch_workspace(part) > 0)) return false;

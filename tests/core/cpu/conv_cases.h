@@ -5,7 +5,12 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
+#include <optional>
 #include <random>
+
+#include "spruce/core/memory.h"
+#include "spruce/core/rules/conv_plan.h"
+#include "spruce/core/workspace.h"
 
 namespace spruce {
 
@@ -74,6 +79,41 @@ class Guarded {
   static constexpr float kValue = -77.0f;
   std::vector<float> memory_;
 };
+
+/// A kernel that takes some convolutions, and says how much workspace it needs for them.
+struct ConvKernel {
+  size_t (*workspace)(const ConvPlan&);
+  bool (*run)(const ConvPlan&, const float*, const float*, float*);
+};
+
+/// Runs the case on one thread, in the workspace that the kernel asks for and no other memory,
+/// against the kernel of f64; `plan` is empty if the kernel does not take it.
+inline void check_kernel(ConvCases& cases, const ConvCase& c, const ConvKernel& kernel,
+                         std::optional<ConvPlan>& plan) {
+  plan.reset();
+  const Array x = cases.values(c.lhs), w = cases.values(c.rhs);
+  const Array want = conv_general(astype(x, float64), astype(w, float64), c.params);
+  if (want.size() == 0) return;
+  const ConvPlan problem = plan_conv(c.lhs, c.rhs, want.shape(), c.params);
+  constexpr size_t kGuard = 64;
+  Guarded out(want.size());
+  const size_t bytes = kernel.workspace(problem);
+  std::vector<char> workspace(bytes + 2 * kGuard, 55);
+  char* const block =
+      workspace.data() + kGuard - reinterpret_cast<uintptr_t>(workspace.data()) % kGuard;
+  const int64_t allocated = memory::allocation_count();
+  {
+    const cpu::WorkspaceRegion region(block, bytes);
+    const bool taken =
+        kernel.run(problem, x.data<float>().data(), w.data<float>().data(), out.data());
+    ASSERT_EQ(taken, bytes > 0);
+  }
+  if (bytes == 0) return;
+  plan = problem;
+  ASSERT_EQ(memory::allocation_count(), allocated);
+  ASSERT_EQ(block[bytes], 55);
+  ASSERT_NO_FATAL_FAILURE(out.expect(want.to_vector<double>()));
+}
 
 inline void expect_the_same_for_any_threads(ConvCases& cases, int count) {
   const int before = threads();

@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
-#include "spruce/core/memory.h"
-#include "spruce/core/workspace.h"
 #include "tests/core/cpu/conv_cases.h"
 
 namespace spruce {
@@ -49,37 +47,14 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
   int to_window = 0, forward = 0, dilated = 0;
   for (int i = 0; i < 3000; ++i) {
     const ConvCase c = cases.next();
-    const Array x = cases.values(c.lhs), w = cases.values(c.rhs);
-    const Array want = conv_general(astype(x, float64), astype(w, float64), c.params);
-    if (want.size() == 0) continue;
-    const ConvPlan problem = plan_conv(c.lhs, c.rhs, want.shape(), c.params);
-    constexpr size_t kGuard = 64;
-    Guarded out(want.size());
-    const size_t bytes = cpu::conv_over_channels_workspace(problem);
-    std::vector<char> workspace(bytes + 2 * kGuard, 55);
-    char* const block =
-        workspace.data() + kGuard - reinterpret_cast<uintptr_t>(workspace.data()) % kGuard;
-    const int64_t allocated = memory::allocation_count();
-    {
-      const cpu::WorkspaceRegion region(block, bytes);
-      const bool taken = cpu::conv_over_channels(problem, x.data<float>().data(),
-                                                 w.data<float>().data(), out.data());
-      ASSERT_EQ(taken, bytes > 0);
-    }
-    if (bytes == 0) continue;
     SCOPED_TRACE("case " + std::to_string(i) + " of seed " + std::to_string(kSeed) + ": " +
                  c.text());
-    ASSERT_EQ(memory::allocation_count(), allocated);
-    ASSERT_EQ(block[bytes], 55);
-    const bool gradient = !problem.reversed && problem.window_size() > problem.out_size();
-    ++(gradient ? to_window : forward);
-    for (int d = 0; d < 3; ++d) {
-      if (problem.dilation[d] > 1) {
-        ++dilated;
-        break;
-      }
-    }
-    ASSERT_NO_FATAL_FAILURE(out.expect(want.to_vector<double>()));
+    std::optional<ConvPlan> taken;
+    ASSERT_NO_FATAL_FAILURE(check_kernel(
+        cases, c, {cpu::conv_over_channels_workspace, cpu::conv_over_channels}, taken));
+    if (!taken) continue;
+    ++(!taken->reversed && taken->window_size() > taken->out_size() ? to_window : forward);
+    dilated += taken->dense() ? 0 : 1;
   }
   set_threads(before);
   EXPECT_GT(to_window, 100);
