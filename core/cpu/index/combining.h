@@ -62,22 +62,13 @@ struct Runs {
 
 // The loop of one operation on the elements of one type.
 using Loop = void (*)(const Runs& runs, void* operand, const void* updates);
-// The loop of n single elements, the i-th changed by the i-th update. Places may be negative if
-// `some_outside`; these are left out.
-using PlainLoop = void (*)(const int32_t* places, int64_t n, bool some_outside, void* operand,
-                           const void* updates);
-
-// Single elements that are changed: the i-th at to[i], by the update from[i].
-struct Elements {
+// Dense rows of the operand that are changed. The i-th is row to[i], which is changed by row i of
+// the updates; or, if `from` is not null, the row at element to[i], by row from[i].
+struct Rows {
   const int32_t *to, *from;
   int64_t count;
-  bool far;  // they are asked for early
 };
-using ElementLoop = void (*)(const Elements& e, void* operand, const void* updates);
-
-// The operations that have a PlainLoop; products are rare.
-template <class Op>
-constexpr bool kFrequent = !std::is_same_v<Op, Mul>;
+using RowLoop = void (*)(const Rows& rows, void* operand, const void* updates);
 
 struct ElementSizes {
   int64_t operand, update;
@@ -108,58 +99,25 @@ template <class Op, class T, class U>
 struct Combine {
   static SPRUCE_INLINE void element(T& x, U u) { x = Op::call(x, static_cast<T>(u)); }
 
-  template <class I>
-  static SPRUCE_INLINE void single(const I* to, const I* from, int64_t count, bool far, T* x,
-                                   const U* u) {
+  static SPRUCE_INLINE void single(const Runs& r, T* x, const U* u) {
     constexpr int64_t kSinglesAhead = 24;
-    const int64_t early = far ? count - kSinglesAhead : 0;
+    const int64_t early = r.lines > 0 ? r.count - kSinglesAhead : 0;
     int64_t i = 0;
     for (; i < early; ++i) {
-      __builtin_prefetch(x + to[i + kSinglesAhead], 1);
-      element(x[to[i]], u[from[i]]);
+      __builtin_prefetch(x + r.to[i + kSinglesAhead], 1);
+      element(x[r.to[i]], u[r.from[i]]);
     }
-    for (; i < count; ++i) element(x[to[i]], u[from[i]]);
-  }
-
-  static void elements(const Elements& e, void* operand, const void* updates) {
-    single(e.to, e.from, e.count, e.far, static_cast<T*>(operand), static_cast<const U*>(updates));
-  }
-
-  static void plain(const int32_t* places, int64_t n, bool some_outside, void* operand,
-                    const void* updates) {
-    T* const x = static_cast<T*>(operand);
-    const U* const u = static_cast<const U*>(updates);
-    if (some_outside) {
-      for (int64_t i = 0; i < n; ++i)
-        if (places[i] >= 0) element(x[places[i]], u[i]);
-      return;
-    }
-    int64_t i = 0;
-    // The places of four are read before the first of them is changed: a store whose place the
-    // processor does not know yet holds up the loads behind it.
-    for (; i + 4 <= n; i += 4) {
-      T *const a = x + places[i], *const b = x + places[i + 1], *const c = x + places[i + 2],
-               *const d = x + places[i + 3];
-      element(*a, u[i]);
-      element(*b, u[i + 1]);
-      element(*c, u[i + 2]);
-      element(*d, u[i + 3]);
-    }
-    for (; i < n; ++i) element(x[places[i]], u[i]);
-  }
-  static constexpr PlainLoop plain_loop() {
-    if constexpr (kFrequent<Op>)
-      return &plain;
-    else
-      return nullptr;
+    for (; i < r.count; ++i) element(x[r.to[i]], u[r.from[i]]);
   }
 
   static constexpr int64_t kAhead = 16;
   static constexpr ElementSizes kSizes{sizeof(T), sizeof(U)};
-  // The types and operations whose short rows have loops of their own.
+  // The types and operations whose short rows have loops of their own: all that move or add four
+  // bytes, and floats.
+  static constexpr bool kExtremum = std::is_same_v<Op, Min> || std::is_same_v<Op, Max>;
   static constexpr bool kShortRows =
-      kFrequent<Op> && std::is_same_v<T, U> &&
-      (std::is_floating_point_v<T> || (sizeof(T) == 4 && std::is_unsigned_v<T>));
+      !std::is_same_v<Op, Mul> && std::is_same_v<T, U> &&
+      (std::is_floating_point_v<T> || (!kExtremum && sizeof(T) == 4 && std::is_unsigned_v<T>));
   // Sums of floats are what gradients are made of.
   static constexpr bool kIsSum =
       std::is_same_v<Op, Add> && std::is_same_v<T, float> && std::is_same_v<U, float>;
@@ -187,7 +145,7 @@ struct Combine {
   }
 
   // kN elements that lie side by side, by vectors of at most 16 bytes.
-  template <int kN>
+  template <int64_t kN>
   static SPRUCE_INLINE void row(T* x, const U* u) {
     if constexpr (kN == 1) {
       element(*x, *u);
@@ -202,47 +160,65 @@ struct Combine {
       if constexpr (kN > kWidth) row<kN - kWidth>(x + kWidth, u + kWidth);
     }
   }
-  // Dense rows of kN elements. The places of two are read before the first of them is changed, as
-  // in plain().
-  template <int kN>
-  static SPRUCE_INLINE void short_rows(const int64_t* to, const int64_t* from, int64_t count, T* x,
-                                       const U* u) {
-    int64_t i = 0;
-    for (; i + 2 <= count; i += 2) {
-      T *const a = x + to[i], *const b = x + to[i + 1];
-      const U *const first = u + from[i], *const second = u + from[i + 1];
-      row<kN>(a, first);
-      row<kN>(b, second);
+  template <int64_t kN>
+  static SPRUCE_INLINE void rows_body(const Rows& r, void* operand, const void* updates) {
+    T* const x = static_cast<T*>(operand);
+    const U* const u = static_cast<const U*>(updates);
+    const int32_t *const to = r.to, *const from = r.from;
+    const int64_t count = r.count;
+    if (from != nullptr) {
+      for (int64_t i = 0; i < count; ++i) row<kN>(x + to[i], u + from[i] * kN);
+      return;
     }
-    if (i < count) row<kN>(x + to[i], u + from[i]);
+    int64_t i = 0;
+    // The places of four are read before the first of them is changed: a store whose place the
+    // processor does not know yet holds up the loads behind it.
+    for (; i + 4 <= count; i += 4) {
+      T *const a = x + to[i] * kN, *const b = x + to[i + 1] * kN, *const c = x + to[i + 2] * kN,
+               *const d = x + to[i + 3] * kN;
+      row<kN>(a, u + i * kN);
+      row<kN>(b, u + (i + 1) * kN);
+      row<kN>(c, u + (i + 2) * kN);
+      row<kN>(d, u + (i + 3) * kN);
+    }
+    for (; i < count; ++i) row<kN>(x + to[i] * kN, u + i * kN);
   }
-  // Calls f with the constant n if rows of n elements have a loop of their own; whether they have.
-  template <class F>
-  static SPRUCE_INLINE bool with_short_row(int64_t n, const F& f) {
-    const auto any = [&]<int... kN>(std::integer_sequence<int, kN...>) {
-      return ((n == kN && (f(std::integral_constant<int, kN>()), true)) || ...);
+  template <int64_t kN>
+  SPRUCE_TARGET_BASE static void rows_base(const Rows& r, void* operand, const void* updates) {
+    rows_body<kN>(r, operand, updates);
+  }
+  template <int64_t kN>
+  SPRUCE_TARGET_V3 static void rows_v3(const Rows& r, void* operand, const void* updates) {
+    rows_body<kN>(r, operand, updates);
+  }
+  template <int64_t kN>
+  static RowLoop best_rows() {
+    if constexpr (kShortRows && kExtremum)
+      return pick<RowLoop>(&rows_base<kN>, &rows_v3<kN>, &rows_v3<kN>);
+    else
+      return &rows_base<kN>;
+  }
+  // The loop of rows of n elements, null if they have none.
+  static RowLoop rows_of(int64_t n) {
+    const auto any = [n]<int64_t... kN>(std::integer_sequence<int64_t, kN...>) {
+      RowLoop loop = nullptr;
+      ((n == kN ? void(loop = best_rows<kN>()) : void()), ...);
+      return loop;
     };
     if constexpr (kShortRows)
-      return any(std::integer_sequence<int, 2, 3, 4, 6, 8, 16>());
+      return any(std::integer_sequence<int64_t, 1, 2, 3, 4, 6, 8, 16>());
     else
-      return false;
-  }
-
-  static bool has_short_row(int64_t n) {
-    return with_short_row(n, [](auto) {});
+      return any(std::integer_sequence<int64_t, 1>());
   }
 
   static SPRUCE_INLINE void body(const Runs& r, void* operand, const void* updates) {
     T* const x = static_cast<T*>(operand);
     const U* const u = static_cast<const U*>(updates);
     const bool asks = r.lines > 0, dense = r.to_step == 1 && r.from_step == 1;
-    if (r.n == 1) return single(r.to, r.from, r.count, asks, x, u);
-    // Sums of which many in a row change the same elements wait in registers.
-    constexpr int64_t kLeastWaiting = 8, kMany = 64;
+    if (r.n == 1) return single(r, x, u);
+    // Sums of which some in a row change the same elements wait in registers.
+    constexpr int64_t kLeastWaiting = 8;
     const bool may_wait = kIsSum && dense && r.n >= kLeastWaiting;
-    const bool waits = may_wait && r.count > kMany && r.to[0] == r.to[kMany];
-    const auto short_row = [&](auto n) { short_rows<n()>(r.to, r.from, r.count, x, u); };
-    if (dense && !asks && !waits && with_short_row(r.n, short_row)) return;
     for (int64_t i = 1; asks && i < kAhead; ++i) ask(r, i, x, u, kSizes);
     for (int64_t i = 0; i < r.count; ++i) {
       if constexpr (kIsSum) {

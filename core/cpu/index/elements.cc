@@ -145,19 +145,20 @@ struct Keep {
 
 }  // namespace
 
-bool are_elements(const Windows& w, int64_t numel) {
+bool are_rows(const Windows& w, int64_t numel) {
   const Dtype dtype = w.indices().dtype();
-  if (w.window.size() != 1 || w.keys() < 1 || w.keys() > kMostKeys) return false;
+  if ((w.window.size() != 1 && !w.window.one_row()) || w.keys() < 1 || w.keys() > kMostKeys)
+    return false;
   if (dtype != Dtype::kInt32 && (dtype != Dtype::kInt64 || !w.one_key())) return false;
   for (int k = 0; k < w.keys(); ++k) {
     if (w.last_place(k) < 0) return false;
   }
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   return numel <= kMost && w.positions.size() <= kMost && w.one_list() &&
-         w.positions.result_step() == 1;
+         w.positions.result_step() == w.window.size();
 }
 
-void element_places(const Windows& w, int64_t begin, int64_t end, int32_t* places) {
+void row_places(const Windows& w, int64_t begin, int64_t end, int32_t* places) {
   if (w.indices().dtype() == Dtype::kInt64)
     Places<1, int64_t>::run(w, begin, end, places);
   else if (w.keys() == 1)

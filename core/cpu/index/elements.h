@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where single elements lie that a scatter changes, and which of them belong to one thread.
+// Where elements and rows lie that a scatter changes, and which of them belong to one thread.
 #pragma once
 
 #include "spruce/core/cpu/index/windows.h"
@@ -24,17 +24,18 @@ struct Share {
 };
 
 /// How many positions are looked at together.
-inline constexpr int64_t kElementBlock = 1024;
+inline constexpr int64_t kElementBlock = 256;
 /// Elements of memory for so many places: stores reach behind the last one.
 inline constexpr int64_t kElementRoom = kElementBlock + 16;
 
-/// True if the windows are single elements at vectors of one to three indices, i32 or (of one) i64,
-/// whose places in an operand of `numel` elements fit in 32 bits.
-bool are_elements(const Windows& w, int64_t numel);
+/// True if the windows are single elements, or dense rows in the operand and, one after the other,
+/// in the result, at vectors of one to three indices, i32 or (of one) i64, and places in an operand
+/// of `numel` elements fit in 32 bits.
+bool are_rows(const Windows& w, int64_t numel);
 
 /// The places in the operand of the positions begin..end, at most kElementBlock; -1 for those that
-/// are left out. For windows for which are_elements() is true.
-void element_places(const Windows& w, int64_t begin, int64_t end, int32_t* places);
+/// are left out. For windows for which are_rows() is true.
+void row_places(const Windows& w, int64_t begin, int64_t end, int32_t* places);
 
 /// Those of `count` places that belong to the share and are not left out, in their order, and their
 /// positions, that of the first being `first`; how many. Both outputs have room for kElementRoom.

@@ -18,8 +18,8 @@
 namespace spruce::cpu {
 namespace {
 
-using combining::Add, combining::Combine, combining::ElementLoop, combining::Loop, combining::Max,
-    combining::Min, combining::Mul, combining::PlainLoop, combining::Runs, combining::Set,
+using combining::Add, combining::Combine, combining::Loop, combining::Max, combining::Min,
+    combining::Mul, combining::RowLoop, combining::Rows, combining::Runs, combining::Set,
     combining::computed_as;
 
 constexpr int64_t kGrain = 131072;        // elements that are worth a thread of their own
@@ -33,9 +33,7 @@ constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache 
 // Where a scatter works, and how.
 struct Work {
   Loop loop;
-  ElementLoop elements;
-  PlainLoop plain;  // or null
-  bool short_rows;  // windows are rows with a loop of their own
+  RowLoop rows;  // of windows that are elements or short rows, else null
   char* operand;
   int64_t operand_bytes;  // of an element
   int64_t numel;
@@ -47,6 +45,10 @@ struct Work {
   void run(const Runs& runs, int64_t to, int64_t from) const {
     loop(runs, operand + to * operand_bytes, updates + from * update_bytes);
   }
+};
+
+struct Range {
+  int64_t begin, end;
 };
 
 // The positions that are within the operand and belong to the share, in their order; how many.
@@ -77,48 +79,46 @@ bool are_places(const int32_t* index, int64_t n, int64_t last) {
   return outside == 0;
 }
 
-// All of windows for which are_elements() is true, in their order. Indices that are places already
-// are taken where they stand.
-void scatter_plain(const Windows& w, const Work& work) {
-  constexpr int64_t kTogether = kElementBlock / 4;
-  int32_t places[kTogether];
-  const bool may_be_places =
-      w.one_key() && w.key_stride() == 1 && w.indices().dtype() == Dtype::kInt32;
-  for (int64_t at = 0; at < w.positions.size(); at += kTogether) {
-    const int64_t count = std::min(kTogether, w.positions.size() - at);
-    const int32_t* index = may_be_places ? w.indices().as<int32_t>() + at : nullptr;
-    bool some_outside = false;
-    if (index == nullptr || !are_places(index, count, w.last_place())) {
-      element_places(w, at, at + count, places);
-      some_outside = !are_places(places, count, std::numeric_limits<int32_t>::max());
-      index = places;
-    }
-    work.plain(index, count, some_outside, work.operand, work.updates + at * work.update_bytes);
-  }
-}
-
-// Those of a share, in their order.
-void scatter_elements(const Windows& w, const Share& share, const Work& work) {
-  if (share.whole() && work.plain != nullptr) return scatter_plain(w, work);
+// Some positions of a share of windows for which are_rows() is true, in their order. Indices that
+// are places already are taken where they stand.
+void scatter_rows(const Windows& w, const Share& share, const Work& work, Range positions) {
   int32_t places[kElementBlock], to[kElementRoom], from[kElementRoom];
-  for (int64_t at = 0; at < w.positions.size(); at += kElementBlock) {
-    const int64_t count = std::min(kElementBlock, w.positions.size() - at);
-    element_places(w, at, at + count, places);
-    const int64_t kept = keep_elements(share, places, count, static_cast<int32_t>(at), to, from);
-    work.elements({to, from, kept, work.far()}, work.operand, work.updates);
+  constexpr int64_t kMostPlace = std::numeric_limits<int32_t>::max();
+  const int64_t row = w.window.size();
+  const bool may_be_places =
+      share.whole() && w.one_key() && w.key_stride() == row && w.indices().dtype() == Dtype::kInt32;
+  for (int64_t at = positions.begin; at < positions.end; at += kElementBlock) {
+    const int64_t count = std::min(kElementBlock, positions.end - at);
+    const int32_t* const index = may_be_places ? w.indices().as<int32_t>() + at : nullptr;
+    Rows rows{index, nullptr, count};
+    if (index == nullptr || !are_places(index, count, w.last_place())) {
+      row_places(w, at, at + count, places);
+      rows.to = places;
+      if (row > 1 || !share.whole() || !are_places(places, count, kMostPlace))
+        rows = {to, from, keep_elements(share, places, count, 0, to, from)};
+    }
+    work.rows(rows, work.operand, work.updates + at * row * work.update_bytes);
   }
 }
 
-struct Range {
-  int64_t begin, end;
-};
+// Whether many positions in a row change the same elements, which the loop of wide rows keeps in
+// registers, as far as the first ones tell.
+bool waits(const Windows& w, Range positions) {
+  constexpr int64_t kLeastRow = 8, kMany = 64;
+  if (w.window.size() < kLeastRow || positions.end - positions.begin <= kMany) return false;
+  int64_t first = 0, later = 0;
+  w.locate(positions.begin, positions.begin + 1, &first, nullptr);
+  w.locate(positions.begin + kMany, positions.begin + kMany + 1, &later, nullptr);
+  return first == later;
+}
 
 // The positions of a share in their order, and of their windows some of the steps.
 void scatter_part(const Windows& w, const Share& share, const Work& work, Range positions,
                   Range steps) {
   constexpr int64_t kMostLines = 16;  // of a window that are asked for
-  if (work.source == nullptr && are_elements(w, work.numel))
-    return scatter_elements(w, share, work);
+  const bool whole = steps.begin == 0 && steps.end == w.window.size();
+  if (whole && work.rows != nullptr && !waits(w, positions))
+    return scatter_rows(w, share, work, positions);
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
   int64_t to[kBlock], from[kBlock];
   const auto runs = [&](const auto& f) { w.window.runs(steps.begin, steps.end, f); };
@@ -216,14 +216,13 @@ void scatter_all(const Windows& w, const Work& work) {
                         });
   }
   if (w.overlapping && positions > 1) return scatter_part(w, {}, work, all, whole);
-  const bool elements = work.source == nullptr && are_elements(w, work.numel);
+  const bool elements = work.rows != nullptr && window == 1;
   const int bits = positions >= window ? share_bits(positions * window, window, elements) : 0;
   if (bits > 0 && !elements && !w.overlapping && is_sorted(w))
     return scatter_sorted(w, work, int64_t{1} << bits, whole);
   // Two threads that look at every index of elements or short rows in the cache are no faster than
   // one.
-  const bool light = elements ? work.plain != nullptr : work.short_rows;
-  if (bits > 1 || (bits > 0 && (work.far() || !light))) {
+  if (bits > 1 || (bits > 0 && (work.far() || work.rows == nullptr))) {
     constexpr int kLeast = 4, kMost = 12, kBlocks = 16;  // bits of a block; blocks of each share
     int block = kLeast;
     while (block < kMost && (work.numel >> (block + bits)) > kBlocks) ++block;
@@ -242,9 +241,10 @@ template <class Op, class T, class U>
 void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
                 const Windows* source) {
   static const Loop loop = Combine<Op, T, U>::best();
-  const bool short_rows = w.window.one_row() && Combine<Op, T, U>::has_short_row(w.window.size());
-  scatter_all(w, {loop, &Combine<Op, T, U>::elements, Combine<Op, T, U>::plain_loop(), short_rows,
-                  reinterpret_cast<char*>(operand), sizeof(T), numel,
+  const RowLoop rows = source == nullptr && are_rows(w, numel)
+                           ? Combine<Op, T, U>::rows_of(w.window.size())
+                           : nullptr;
+  scatter_all(w, {loop, rows, reinterpret_cast<char*>(operand), sizeof(T), numel,
                   reinterpret_cast<const char*>(updates), sizeof(U), source});
 }
 
