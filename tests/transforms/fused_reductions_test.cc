@@ -105,6 +105,40 @@ TEST(FusedReductions, OfConvertedElementsAreThoseOfEvaluation) {
   }
 }
 
+// What is made of each row by a reduction is reduced further, along the rows and across them, in
+// the same loop.
+TEST(FusedReductions, OfReducedRowsAreThoseOfEvaluation) {
+  for (const Dtype dtype : {float32, float64, float16, bfloat16, int32, uint8, int64, bool_}) {
+    for (const std::vector<double>& values : choices(dtype)) {
+      for (const Shape& shape : {Shape{5, 400, 3}, Shape{7, 9, 70}, Shape{70, 6, 5}}) {
+        const Array x = numbers(dtype, values, shape);
+        for (const Reduction& of_rows : kReductions) {
+          if (std::string(of_rows.name) == "prod" || std::string(of_rows.name) == "argmax")
+            continue;
+          const Array y = of_rows.apply(x, -1);
+          const double largest =
+              is_floating(y.dtype()) ? sum(abs(astype(y, float64))).item<double>() : 0;
+          for (const Reduction& r : kReductions) {
+            if (std::string(r.name) == "prod" || std::string(r.name) == "argmax") continue;
+            for (const AxisArg& axes : {AxisArg(0), AxisArg(1), AxisArg({0, 1})}) {
+              SCOPED_TRACE(std::string(r.name) + " of " + of_rows.name + " of " +
+                           to_string(x.aval()));
+              const auto f = [&](const Array& v) { return r.apply(of_rows.apply(v, -1), axes); };
+              const Array want = f(x), got = jit(f)(x);
+              const bool rounded = r.rounded || of_rows.rounded;
+              const auto a = astype(got, float64).to_vector<double>(),
+                         b = astype(want, float64).to_vector<double>();
+              for (size_t i = 0; i < a.size(); ++i)
+                ASSERT_TRUE(agree(a[i], b[i], largest, want.dtype(), rounded))
+                    << a[i] << " and " << b[i];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 // In some orders of multiplication, infinity meets zero.
 TEST(FusedReductions, AProductWithAZeroAmongFiniteFactorsIsZero) {
   for (const int64_t n : {int64_t{6}, int64_t{20}, int64_t{100}, int64_t{5000}}) {

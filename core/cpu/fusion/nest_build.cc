@@ -339,11 +339,19 @@ void NestBuilder::reduce(Draft& d, int e) {
   step.reduction = reduction_kind(eq(e).primitive->reduces_by());
   step.dtype = dtype(x);
   if (d.form == Form::kByRow) {
+    Entry to = accumulated(e);
+    if (row_axis_ >= 0 && has(reduced(e), row_axis_)) {
+      d.stage.reductions.push_back({value, step.reduction});
+      d.acc.push_back(to);
+      return;
+    }
+    if (joins_at_once(step.reduction, dtype(x)) && to.row == bytes(x))
+      return store(d, value, to, *joining_mode(step.reduction));
     Entry elements = local_entry(n_.block_, 1, bytes(x));
     store(d, value, elements);
     step.kind = Step::Kind::kAccumulate;
     step.count = 1;
-    after_.push_back({step, {elements, accumulated(e)}});
+    after_.push_back({step, {elements, to}});
     return;
   }
   const bool of_row = p_.axes == 0 || has(reduced(e), p_.inner()),
