@@ -8,6 +8,7 @@
 #include "spruce/core/cpu/gemm/contraction.h"
 #include "spruce/core/cpu/gemm/dot_gathered.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
+#include "spruce/core/cpu/gemm/gemm_tiny.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/workspace.h"
@@ -33,11 +34,15 @@ void over_items(const Contraction& c, const F& f) {
 
 template <class T>
 void small_products(const Contraction& c, const SmallGemm<T>& gemm, const T* a, const T* b, T* y) {
-  if (c.items == 1) {
+  const TinyGemm<T> tiny = tiny_gemm<T>(c.product);
+  if (c.items == 1 && tiny == nullptr) {
     typename SmallGemm<T>::Packed packed;
     return gemm.run(a, b, y, packed);
   }
   over_items(c, [&](int64_t begin, int64_t end) {
+    if (tiny != nullptr)
+      return c.each(begin, end,
+                    [&](int64_t i, int64_t j, int64_t k) { tiny(c.product, a + i, b + j, y + k); });
     typename SmallGemm<T>::Packed packed;
     c.each(begin, end,
            [&](int64_t i, int64_t j, int64_t k) { gemm.run(a + i, b + j, y + k, packed); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
 
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -16,7 +17,7 @@ using simd::base::Vector;
 constexpr int kTileRows = 6;
 template <class T>
 constexpr bool kManyForms = SPRUCE_HAS_X86_TARGETS == 0 && std::is_same_v<T, float>;
-#define SPRUCE_TILE_TARGET
+#define SPRUCE_TILE_TARGET SPRUCE_TARGET_BASE
 #include "spruce/core/cpu/gemm/gemm_tiles.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace base

@@ -14,7 +14,7 @@ namespace {
 namespace base {
 using simd::base::Vector;
 constexpr int kRegisters = 16;
-#define SPRUCE_TILE_TARGET
+#define SPRUCE_TILE_TARGET SPRUCE_TARGET_BASE
 #include "spruce/core/cpu/gemm/lane_tiles.inc"
 #undef SPRUCE_TILE_TARGET
 }  // namespace base

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spruce/core/cpu/gemm/gemm_tiny.h"
+
+#include "spruce/core/cpu/isa.h"
+
+#if SPRUCE_HAS_X86_TARGETS
+#include <immintrin.h>
+#endif
+
+namespace spruce::cpu {
+
+#if SPRUCE_HAS_X86_TARGETS
+
+namespace {
+
+// A row of kN elements.
+template <int64_t kN>
+struct Floats {
+  using Type = __m128;
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const float* p) {
+    if constexpr (kN == 4) return _mm_loadu_ps(p);
+    const Type two = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(p)));
+    if constexpr (kN == 3) return _mm_movelh_ps(two, _mm_load_ss(p + 2));
+    return two;
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(float* p, Type v) {
+    if constexpr (kN == 4) return _mm_storeu_ps(p, v);
+    _mm_store_sd(reinterpret_cast<double*>(p), _mm_castps_pd(v));
+    if constexpr (kN == 3) _mm_store_ss(p + 2, _mm_movehl_ps(v, v));
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type zero() { return _mm_setzero_ps(); }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(float a, Type b, Type c) {
+    return _mm_fmadd_ps(_mm_set1_ps(a), b, c);
+  }
+};
+template <int64_t kN>
+struct Doubles {
+  using Type = __m256d;
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const double* p) {
+    if constexpr (kN == 4) return _mm256_loadu_pd(p);
+    const __m256d two = _mm256_castpd128_pd256(_mm_loadu_pd(p));
+    if constexpr (kN == 3) return _mm256_insertf128_pd(two, _mm_load_sd(p + 2), 1);
+    return two;
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(double* p, Type v) {
+    if constexpr (kN == 4) return _mm256_storeu_pd(p, v);
+    _mm_storeu_pd(p, _mm256_castpd256_pd128(v));
+    if constexpr (kN == 3) _mm_store_sd(p + 2, _mm256_extractf128_pd(v, 1));
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type zero() { return _mm256_setzero_pd(); }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(double a, Type b, Type c) {
+    return _mm256_fmadd_pd(_mm256_set1_pd(a), b, c);
+  }
+};
+
+template <class T, template <int64_t> class Rows, int64_t kN, int64_t kTerms>
+SPRUCE_TARGET_V3 void product(const Gemm& g, const T* a, const T* b, T* c) {
+  using Row = Rows<kN>;
+  typename Row::Type rows[kTerms];
+  for (int64_t p = 0; p < kTerms; ++p, b += g.b_row) {
+    if (g.b_col == 1) {
+      rows[p] = Row::load(b);
+    } else {
+      T row[kN];
+      for (int64_t j = 0; j < kN; ++j) row[j] = b[j * g.b_col];
+      rows[p] = Row::load(row);
+    }
+  }
+  for (int64_t i = 0; i < g.m; ++i, a += g.a_row, c += g.c_row) {
+    typename Row::Type sum = Row::zero();
+    for (int64_t p = 0; p < kTerms; ++p) sum = Row::fma(a[p * g.a_col], rows[p], sum);
+    Row::store(c, sum);
+  }
+}
+
+template <class T, template <int64_t> class Rows, int64_t kN>
+TinyGemm<T> of_terms(int64_t k) {
+  switch (k) {
+    case 2:
+      return &product<T, Rows, kN, 2>;
+    case 3:
+      return &product<T, Rows, kN, 3>;
+    case 4:
+      return &product<T, Rows, kN, 4>;
+    default:
+      return nullptr;
+  }
+}
+
+template <class T, template <int64_t> class Rows>
+TinyGemm<T> of(const Gemm& g) {
+  constexpr int64_t kMostRows = 8;  // more of them pay for finding their tile
+  if (isa_level() == IsaLevel::kBase || g.m > kMostRows || g.accumulate) return nullptr;
+  switch (g.n) {
+    case 2:
+      return of_terms<T, Rows, 2>(g.k);
+    case 3:
+      return of_terms<T, Rows, 3>(g.k);
+    case 4:
+      return of_terms<T, Rows, 4>(g.k);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+template <>
+TinyGemm<float> tiny_gemm<float>(const Gemm& g) {
+  return of<float, Floats>(g);
+}
+template <>
+TinyGemm<double> tiny_gemm<double>(const Gemm& g) {
+  return of<double, Doubles>(g);
+}
+
+#else
+
+template <class T>
+TinyGemm<T> tiny_gemm(const Gemm&) {
+  return nullptr;
+}
+template TinyGemm<float> tiny_gemm<float>(const Gemm&);
+template TinyGemm<double> tiny_gemm<double>(const Gemm&);
+
+#endif
+
+}  // namespace spruce::cpu
