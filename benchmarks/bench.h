@@ -39,6 +39,7 @@ std::vector<Row> bridge_rows();
 std::vector<Row> higher_order_rows();
 std::vector<Row> gather_rows();
 std::vector<Row> join_rows();
+std::vector<Row> filter_rows();
 std::vector<Row> layer_rows();
 std::vector<Row> optimizer_rows();
 std::vector<Row> rows();

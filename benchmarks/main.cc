@@ -32,7 +32,7 @@ Array integers(int64_t high, const sp::Shape& shape) {
 std::vector<Row> rows() {
   std::vector<Row> all;
   for (auto make : {network_rows, by_hand_rows, bridge_rows, layer_rows, optimizer_rows,
-                    higher_order_rows, function_rows, gather_rows, join_rows}) {
+                    higher_order_rows, function_rows, gather_rows, join_rows, filter_rows}) {
     std::vector<Row> some = make();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }

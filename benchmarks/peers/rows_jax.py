@@ -14,7 +14,8 @@ import optax
 from jax import random
 from jax.flatten_util import ravel_pytree
 
-import gathers_jax  # noqa: F401  (enters its rows)
+import filters_jax  # noqa: F401  (enters its rows)
+import gathers_jax  # noqa: F401
 import joins_jax  # noqa: F401
 import networks_jax  # noqa: F401
 import optimizers_jax  # noqa: F401

@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.func import functional_call, grad, hessian, jacfwd, stack_module_state, vmap
 
-import gathers_torch  # noqa: F401  (enters its rows)
+import filters_torch  # noqa: F401  (enters its rows)
+import gathers_torch  # noqa: F401
 import joins_torch  # noqa: F401
 import networks_torch  # noqa: F401
 import optimizers_torch  # noqa: F401

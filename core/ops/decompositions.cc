@@ -31,10 +31,11 @@ Array lower_of(const Array& a, bool lower, bool symmetrize) {
   return symmetrize ? symmetric(a) : lower ? a : rules::transposed(a);
 }
 
-std::vector<Array> eigh_of(const char* op, const Array& a, const EighOptions& options) {
+std::vector<Array> eigh_of(const char* op, const Array& a, const EighOptions& options,
+                           bool vectors) {
   require_defined(op, "a", a);
-  return bind_all(eigh_p,
-                  {lower_of(square_matrix(op, a), options.lower, options.symmetrize_input)});
+  return bind_all(eigh_p, {lower_of(square_matrix(op, a), options.lower, options.symmetrize_input)},
+                  Params::make(EighParams{vectors}));
 }
 
 std::vector<Array> svd_of(const char* op, const Array& a, const SvdParams& params) {
@@ -108,13 +109,13 @@ Qr QrFunction::operator()(const Array& a, const QrOptions& options, Loc loc) con
 
 Eigh EighFunction::operator()(const Array& a, const EighOptions& options, Loc loc) const {
   const OpScope at("linalg::eigh", loc);
-  const std::vector<Array> out = eigh_of("linalg::eigh", a, options);
+  const std::vector<Array> out = eigh_of("linalg::eigh", a, options, true);
   return {out[0], out[1]};
 }
 
 Array EigvalshFunction::operator()(const Array& a, const EighOptions& options, Loc loc) const {
   const OpScope at("linalg::eigvalsh", loc);
-  return eigh_of("linalg::eigvalsh", a, options)[0];
+  return eigh_of("linalg::eigvalsh", a, options, false)[0];
 }
 
 Svd SvdFunction::operator()(const Array& a, const SvdOptions& options, Loc loc) const {

@@ -24,6 +24,11 @@ struct QrParams {
   bool full = false;  ///< q is [m, m] and r [m, n]; else [m, k] and [k, n], k = min(m, n)
 };
 
+/// Of eigh.
+struct EighParams {
+  bool vectors = true;  ///< false: the eigenvalues are the only output
+};
+
 /// svd(a [..., m, n]): u, s and the transpose of v with a = u diag(s) v'; s falls.
 struct SvdParams {
   bool full = false;     ///< u is [m, m] and v' [n, n]; else [m, k] and [k, n], k = min(m, n)

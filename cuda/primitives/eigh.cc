@@ -20,7 +20,8 @@ constexpr std::string_view kEigh = R"cuda(
     const sp::f64 largest = sp::largest_of(a, n * n, 1);
     if (largest == sp::infinity<sp::f64>()) {
       sp::each(n, [&](sp::i64 i) { y0[matrix * n + i] = sp::narrow<T>(sp::quiet_nan<C>()); });
-      sp::each(n * n, [&](sp::i64 i) { y1[matrix * n * n + i] = sp::narrow<T>(sp::quiet_nan<C>()); });
+      if (vectors != 0)
+        sp::each(n * n, [&](sp::i64 i) { v0[matrix * n * n + i] = sp::narrow<T>(sp::quiet_nan<C>()); });
       continue;
     }
     const sp::f64 scale = sp::power_of_two_near(largest);
@@ -80,9 +81,10 @@ constexpr std::string_view kEigh = R"cuda(
       y0[matrix * n + place] = sp::narrow<T>(C(w / scale));
     });
     __syncthreads();
+    if (vectors == 0) continue;
     sp::each(n * n, [&](sp::i64 i) {
       const sp::i64 from = sp::i64(order[i % n]);
-      y1[matrix * n * n + i] = sp::narrow<T>(C(signs[i % n] * v[from * n + i / n]));
+      v0[matrix * n * n + i] = sp::narrow<T>(C(signs[i % n] * v[from * n + i / n]));
     });
 )cuda";
 
@@ -90,12 +92,13 @@ Kernels make_eigh(const PrepareArgs& a) {
   Kernels out;
   const Shape& shape = a.in[0]->shape;
   const int64_t n = shape.back();
+  const bool vectors = a.params.get<EighParams>().vectors;
   if (shape.numel() == 0) return out;
   KernelBuilder kernel("eigh", a);
   (void)kernel.input(0);
-  (void)kernel.output(0);
-  (void)kernel.output(1);
-  kernel.value("n", n);
+  const std::string w = kernel.output(0);
+  kernel.begin("  auto* const v0 = " + (vectors ? kernel.output(1) : w) + ";\n");
+  kernel.values({{"n", n}, {"vectors", vectors}});
   out.steps.push_back(
       matrix_launch(kernel, out, a, rules::MatrixBatch(shape).count, 2 * n * n + 3 * n + 1, kEigh));
   return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/cpu/gemm/gemm_tiny.h"
 
+#include "spruce/core/cpu/gemm/gemm_small.h"
 #include "spruce/core/cpu/isa.h"
 
 #if SPRUCE_HAS_X86_TARGETS
@@ -32,6 +33,15 @@ struct Floats {
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(float a, Type b, Type c) {
     return _mm_fmadd_ps(_mm_set1_ps(a), b, c);
   }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type terms(Type a, Type b) {
+    return _mm_add_ps(_mm_fmadd_ps(a, b, zero()), zero());
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE void sums(Type a, Type b, float* of_a, float* of_b) {
+    const Type halves = _mm_add_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
+    const Type sum = _mm_add_ps(halves, _mm_movehl_ps(halves, halves));
+    *of_a = _mm_cvtss_f32(sum);
+    *of_b = _mm_cvtss_f32(_mm_movehdup_ps(sum));
+  }
 };
 template <int64_t kN>
 struct Doubles {
@@ -50,6 +60,18 @@ struct Doubles {
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type zero() { return _mm256_setzero_pd(); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(double a, Type b, Type c) {
     return _mm256_fmadd_pd(_mm256_set1_pd(a), b, c);
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE Type terms(Type a, Type b) {
+    return _mm256_add_pd(_mm256_fmadd_pd(a, b, zero()), zero());
+  }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE void sums(Type a, Type b, double* of_a, double* of_b) {
+    const Type even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b);
+    const auto halves = [](Type v) SPRUCE_TARGET_V3 {
+      return _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+    };
+    const __m128d sum = _mm_add_pd(halves(even), halves(odd));
+    *of_a = _mm_cvtsd_f64(sum);
+    *of_b = _mm_cvtsd_f64(_mm_unpackhi_pd(sum, sum));
   }
 };
 
@@ -73,15 +95,40 @@ SPRUCE_TARGET_V3 void product(const Gemm& g, const T* a, const T* b, T* c) {
   }
 }
 
+// Rows by a column, two at a time, in the order of the tiles' dots.
+template <class T, template <int64_t> class Rows, int64_t kTerms>
+SPRUCE_TARGET_V3 void column(const Gemm& g, const T* a, const T* b, T* c) {
+  using Row = Rows<kTerms>;
+  const typename Row::Type x = Row::load(b);
+  int64_t i = 0;
+  for (; i + 2 <= g.m; i += 2)
+    Row::sums(Row::terms(Row::load(a + i * g.a_row), x),
+              Row::terms(Row::load(a + (i + 1) * g.a_row), x), c + i * g.c_row,
+              c + (i + 1) * g.c_row);
+  if (i == g.m) return;
+  T unused;
+  const typename Row::Type last = Row::terms(Row::load(a + i * g.a_row), x);
+  Row::sums(last, last, c + i * g.c_row, &unused);
+}
+
+// Of kN columns; of one where kN is 0.
+template <class T, template <int64_t> class Rows, int64_t kN, int64_t kTerms>
+constexpr TinyGemm<T> form() {
+  if constexpr (kN == 0)
+    return &column<T, Rows, kTerms>;
+  else
+    return &product<T, Rows, kN, kTerms>;
+}
+
 template <class T, template <int64_t> class Rows, int64_t kN>
 TinyGemm<T> of_terms(int64_t k) {
   switch (k) {
     case 2:
-      return &product<T, Rows, kN, 2>;
+      return form<T, Rows, kN, 2>();
     case 3:
-      return &product<T, Rows, kN, 3>;
+      return form<T, Rows, kN, 3>();
     case 4:
-      return &product<T, Rows, kN, 4>;
+      return form<T, Rows, kN, 4>();
     default:
       return nullptr;
   }
@@ -91,6 +138,7 @@ template <class T, template <int64_t> class Rows>
 TinyGemm<T> of(const Gemm& g) {
   constexpr int64_t kMostRows = 8;  // more of them pay for finding their tile
   if (isa_level() == IsaLevel::kBase || g.m > kMostRows || g.accumulate) return nullptr;
+  if (is_rows_by_column(g)) return of_terms<T, Rows, 0>(g.k);
   switch (g.n) {
     case 2:
       return of_terms<T, Rows, 2>(g.k);

@@ -7,6 +7,7 @@
 #include "spruce/core/cpu/linalg/linalg.h"
 #include "spruce/core/cpu/linalg/matrices.h"
 #include "spruce/core/cpu/linalg/reflectors.h"
+#include "spruce/core/rules/decompositions.h"
 
 namespace spruce::cpu {
 namespace {
@@ -97,7 +98,7 @@ void make_tridiagonal(const VectorLoops& v, const EighMemory& m, const Reflector
 }
 
 // Rotations of neighbouring rows of z, which are kept until there are enough of them to go through
-// z in pieces that stay in the cache.
+// z in pieces that stay in the cache. Without z there is nothing to do.
 class Rotations {
  public:
   Rotations(const VectorLoops& v, double* z, int64_t n, double* memory)
@@ -105,15 +106,18 @@ class Rotations {
 
   // Begins a sweep, whose rotations follow: of rows first and first + step, then from there on.
   void begin(int64_t first, int64_t step) {
+    if (z_ == nullptr) return;
     if (count_ == kSweeps) apply();
     sweeps_[count_++] = {first, step, 0};
   }
   void add(double c, double s) {
+    if (z_ == nullptr) return;
     Sweep& sweep = sweeps_[count_ - 1];
     double* to = memory_ + 2 * ((count_ - 1) * n_ + sweep.count++);
     to[0] = c, to[1] = s;
   }
   void apply() {
+    if (z_ == nullptr) return;
     const int64_t pieces = (n_ + kSweepWidth - 1) / kSweepWidth;
     parallel_pieces(pieces, 2, [&](int64_t begin, int64_t end) {
       for (int64_t piece = begin; piece < end; ++piece) {
@@ -154,11 +158,11 @@ void iterate(double* d, double* e, int64_t first, int64_t last, Rotations& rotat
   const auto beside = [&](int64_t i) -> double& { return e[step > 0 ? i : i - 1]; };
   // Wilkinson's shift: the eigenvalue of the last two rows that is nearer to the last element.
   const double b = beside(last - step), half = (d[last - step] - d[last]) / 2;
-  const double shift = d[last] - b * (b / (half + std::copysign(std::hypot(half, b), half)));
+  const double shift = d[last] - b * (b / (half + std::copysign(length_of(half, b), half)));
   double x = d[first] - shift, z = beside(first);
   rotations.begin(first, step);
   for (int64_t i = first; i != last; i += step) {
-    const double r = std::hypot(x, z);
+    const double r = length_of(x, z);
     const double c = r == 0 ? 1 : x / r, s = r == 0 ? 0 : -z / r;
     rotations.add(c, s);
     if (i != first) beside(i - step) = r;
@@ -231,9 +235,9 @@ void sort_rows(int64_t n, double* d, double* z) {
   }
 }
 
-// The matrix stands in m.z. d becomes its eigenvalues, a its eigenvectors; false where there are
-// none.
-bool decompose_symmetric(const EighMemory& m) {
+// The matrix stands in m.z. d becomes its eigenvalues, a its eigenvectors if they are asked for;
+// false where there are none.
+bool decompose_symmetric(const EighMemory& m, bool vectors) {
   const VectorLoops& v = vector_loops();
   const int64_t n = m.n;
   for (int64_t i = 0; i < n; ++i) {
@@ -245,6 +249,13 @@ bool decompose_symmetric(const EighMemory& m) {
   transpose_matrix(m.z, n, n, m.a);
   const Reflectors h{n - 1, n - 1, m.a + 1, n, m.blocks};
   make_tridiagonal(v, m, h);
+  if (!vectors) {
+    Rotations none(v, nullptr, n, m.more);
+    if (!diagonalise(n, m.d, m.e, none)) return false;
+    std::sort(m.d, m.d + n);
+    scale_by_power(exponent, m.d, n);
+    return true;
+  }
   complete_blocks(h, m.more);
   std::fill_n(m.z, n * n, 0.0);
   for (int64_t i = 0; i < n; ++i) m.z[i * (n + 1)] = 1;
@@ -270,17 +281,20 @@ void eigh_kernel(const KernelArgs& args) {
   const MatrixBatch batch(args.in[0].shape());
   const int64_t n = batch.rows;
   if (n == 0) return;
-  const double work = 5 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+  const bool vectors = args.params.get<EighParams>().vectors;
+  const double work =
+      (vectors ? 5 : 1) * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   for_each_matrix(batch.count, work, bytes_of<double>(eigh_numbers(n)),
                   [&](int64_t i, double* memory) {
                     const EighMemory m(n, memory);
                     read_doubles(args.in[0], i * batch.elements, batch.elements, m.z);
-                    if (decompose_symmetric(m)) {
+                    if (decompose_symmetric(m, vectors)) {
                       write_doubles(m.d, n, args.out[0], i * n);
-                      write_doubles(m.a, batch.elements, args.out[1], i * batch.elements);
+                      if (vectors)
+                        write_doubles(m.a, batch.elements, args.out[1], i * batch.elements);
                     } else {
                       write_nan(args.out[0], i * n, n);
-                      write_nan(args.out[1], i * batch.elements, batch.elements);
+                      if (vectors) write_nan(args.out[1], i * batch.elements, batch.elements);
                     }
                   });
 }

@@ -86,11 +86,11 @@ double norm(const VectorLoops& v, const double* x, int64_t n) {
 double reflect(const VectorLoops& v, double* x, int64_t n) {
   double rest = norm(v, x + 1, n - 1);
   if (rest == 0) return 0;
-  double beta = std::hypot(x[0], rest), unit = 1;
+  double beta = length_of(x[0], rest), unit = 1;
   if (beta < 1 / kFar) {  // the inverse of x[0] - beta might be infinite
     unit = 1 / kFar;
     v.scale(kFar, x, n);
-    beta = std::hypot(x[0], norm(v, x + 1, n - 1));
+    beta = length_of(x[0], norm(v, x + 1, n - 1));
   }
   beta = -std::copysign(beta, x[0]);
   const double tau = (beta - x[0]) / beta;

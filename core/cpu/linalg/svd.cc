@@ -87,7 +87,7 @@ void make_orthogonal(const VectorLoops& v, int64_t n, double* r, double* j, doub
         if (std::abs(product) <= kEpsilon * std::sqrt(squares[i]) * std::sqrt(squares[k])) continue;
         const double cotangent = (squares[k] - squares[i]) / (2 * product);  // of twice the angle
         const double t =
-            std::copysign(1.0, cotangent) / (std::abs(cotangent) + std::hypot(1.0, cotangent));
+            std::copysign(1.0, cotangent) / (std::abs(cotangent) + length_of(1, cotangent));
         // 1 / root itself is more often rounded up than down where t is small, so that rows grow.
         const double root = std::sqrt(1 + t * t);
         const double c = 1 - t * t / (root * (1 + root)), s = t / root;

@@ -12,6 +12,15 @@ constexpr int kLanes = 32;  // sums side by side
 // The loops, each compiled for every instruction set by Levels below.
 struct Dot {
   static SPRUCE_INLINE double call(const double* x, const double* y, int64_t n) {
+    constexpr int kFew = 8;
+    if (n <= kFew) {  // the same sums without those that stay zero
+      double sums[kFew] = {};
+      for (int64_t i = 0; i < n; ++i) sums[i] = x[i] * y[i];
+      for (int half = kFew / 2; half > 0; half /= 2) {
+        for (int j = 0; j < half; ++j) sums[j] += sums[j + half];
+      }
+      return sums[0];
+    }
     double sums[kLanes] = {};
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {

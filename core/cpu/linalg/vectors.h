@@ -3,6 +3,7 @@
 // instruction set.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace spruce::cpu {
@@ -21,6 +22,13 @@ struct VectorLoops {
   /// (x[i], y[i]) = (c x[i] - s y[i], s x[i] + c y[i]).
   void (*rotate)(double c, double s, double* x, double* y, int64_t n);
 };
+
+/// std::hypot of numbers that are not infinite, without its care where that is not needed.
+inline double length_of(double x, double y) {
+  constexpr double kLeast = 0x1p-900, kMost = 0x1p1000;  // squares that have lost nothing
+  const double square = x * x + y * y;
+  return square > kLeast && square < kMost ? std::sqrt(square) : std::hypot(x, y);
+}
 
 /// The loops for this processor.
 const VectorLoops& vector_loops();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The eigenvalues w of symmetric matrices, rising, and their eigenvectors v as columns: a v = v
-// diag(w), from what stands on and below the diagonal of a.
+// diag(w), from what stands on and below the diagonal of a (see EighParams).
 #include "spruce/core/cpu/linalg/linalg.h"
 #include "spruce/core/ops/decompositions.h"
 #include "spruce/core/ops/linalg.h"
@@ -18,34 +18,41 @@ std::vector<Aval> eigh_shapes(const ShapeArgs& a) {
   const Aval& x = rules::square_of(a, 0);
   Aval values = x;
   values.shape.erase(values.shape.rank() - 1);
+  if (!a.params.get<EighParams>().vectors) return {values};
   return {values, x};
 }
 
 // With x = v' da v: dw is the diagonal of x, and dv = v y with y[i, j] = x[i, j] / (w[j] - w[i]),
 // zeros on the diagonal. Not finite where two eigenvalues are the same.
 void eigh_jvp(const JvpArgs& a) {
-  const std::vector<Array> out = bind_all(a.p, a.in);
+  const std::vector<Array> out = bind_all(a.p, a.in, Params::make(EighParams{}));
   const Array &w = out[0], &v = out[1];
-  a.out[0] = w, a.out[1] = v;
   const Array x = matmul(rules::transposed(v), matmul(rules::mirrored(a.tangents[0]), v));
+  a.out[0] = w;
+  a.out_tangents[0] = linalg::diagonal(x);
+  if (!a.params.get<EighParams>().vectors) return;
+  a.out[1] = v;
   const Array ones = internal::identity_like(x);
   const Array between = expand_dims(w, -2) - expand_dims(w, -1) + ones;
-  a.out_tangents[0] = linalg::diagonal(x);
   a.out_tangents[1] = matmul(v, (rules::scalar_like(1, x) / between - ones) * x);
 }
 
 double eigh_flops(const PrepareArgs& a) {
-  return 9 * static_cast<double>(a.in[0]->shape.numel()) *
-         static_cast<double>(a.in[0]->shape.back());
+  return (a.params.get<EighParams>().vectors ? 9 : 1.5) *
+         static_cast<double>(a.in[0]->shape.numel()) * static_cast<double>(a.in[0]->shape.back());
 }
 
 std::vector<Sample> eigh_samples() {
-  return {rules::matrix_sample({1, 1}, {-2.25}),
-          rules::matrix_sample({2, 2}, {1, 9, 0.5, 3}),
-          rules::matrix_sample({3, 3}, {2.5, 0.5, -0.25, 0.5, -1.75, 0.125, -0.25, 0.125, 0.5}),
-          rules::matrix_sample({2, 2, 2}, {1.5, 0.25, 0.25, -1, 2, -0.5, -0.5, 1.25}),
-          rules::matrix_sample({2, 0, 0}, {}),
-          rules::matrix_sample({0, 2, 2}, {})};
+  const auto sample = [](const Shape& shape, std::vector<double> values, bool vectors = true) {
+    return rules::matrix_sample(shape, std::move(values), Params::make(EighParams{vectors}));
+  };
+  return {sample({1, 1}, {-2.25}),
+          sample({2, 2}, {1, 9, 0.5, 3}),
+          sample({3, 3}, {2.5, 0.5, -0.25, 0.5, -1.75, 0.125, -0.25, 0.125, 0.5}),
+          sample({3, 3}, {2.5, 0.5, -0.25, 0.5, -1.75, 0.125, -0.25, 0.125, 0.5}, false),
+          sample({2, 2, 2}, {1.5, 0.25, 0.25, -1, 2, -0.5, -0.5, 1.25}),
+          sample({2, 0, 0}, {}),
+          sample({0, 2, 2}, {}, false)};
 }
 
 }  // namespace
@@ -58,6 +65,7 @@ extern constinit const Primitive eigh_p = {
     .jvp = eigh_jvp,
     .batch = rules::batch_matrices,
     .samples = eigh_samples,
+    .params = kParamsOf<EighParams>,
     .prepare = cpu::prepare_with_workspace<cpu::eigh_kernel, cpu::eigh_workspace>,
     .flops = eigh_flops,
 };
