@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/reduce/extremum.h"
 #include "spruce/core/cpu/targets.h"
 #include "spruce/core/rules/reduce.h"
@@ -71,6 +72,19 @@ void join_bools(Stage::Kind kind, const bool* from, bool* acc, int64_t n) {
   }
 }
 
+// acc[i] += from[i]: what gradients of values that stand for many are made of.
+template <class From>
+struct AddToDoubles {
+  static SPRUCE_INLINE void body(const From* from, double* acc, int64_t n) {
+    SPRUCE_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) acc[i] += static_cast<double>(from[i]);
+  }
+  SPRUCE_TARGET_BASE static void base(const From* from, double* acc, int64_t n) {
+    body(from, acc, n);
+  }
+  SPRUCE_TARGET_V3 static void v3(const From* from, double* acc, int64_t n) { body(from, acc, n); }
+};
+
 template <class From, class Acc>
 void join_all(Stage::Kind kind, const From* from, Acc* acc, int64_t n, int64_t step) {
   if constexpr (std::is_same_v<Acc, bool>) {
@@ -85,6 +99,15 @@ void join_all(Stage::Kind kind, const From* from, Acc* acc, int64_t n, int64_t s
           static_cast<Acc>(joined(kind, static_cast<W>(acc[i * step]), static_cast<W>(from[i])));
     }
   };
+  if constexpr (std::is_same_v<Acc, double> &&
+                (std::is_same_v<From, float> || std::is_same_v<From, double>)) {
+    if (kind == Stage::Kind::kSum && step == 1) {
+      using Loop = void (*)(const From*, double*, int64_t);
+      static const auto add =
+          pick<Loop>(&AddToDoubles<From>::base, &AddToDoubles<From>::v3, &AddToDoubles<From>::v3);
+      return add(from, acc, n);
+    }
+  }
   if (kind == Stage::Kind::kSum && std::is_same_v<Acc, double>) {
     for (int64_t i = 0; i < n; ++i)
       acc[i * step] = static_cast<Acc>(acc[i * step] + static_cast<Acc>(from[i]));

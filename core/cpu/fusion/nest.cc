@@ -60,10 +60,16 @@ void Nest::run_step(const Step& s, const Pointers& p, int64_t rows) const {
       break;
     case Step::Kind::kAccumulate: {
       const int64_t to_row = p.row_steps[s.first + 1];
-      if (s.count == 1 && row == size_of(s.wide ? Dtype::kFloat32 : s.dtype)) {
-        const int64_t size = size_of(accumulator_dtype(s.dtype, s.reduction));
-        gather(s.reduction, s.dtype, s.wide, from, to, s.once ? 1 : rows, to_row / size);
-        break;
+      const int64_t size = size_of(s.wide ? Dtype::kFloat32 : s.dtype),
+                    to_size = size_of(accumulator_dtype(s.dtype, s.reduction));
+      // Rows that lie one after the other, here and there, or of which all have one accumulator.
+      if (!s.once && row == s.count * size) {
+        const bool dense = s.stride == 1 && to_row == s.count * to_size;
+        if (dense || s.count == 1) {
+          gather(s.reduction, s.dtype, s.wide, from, to, rows * s.count,
+                 dense ? 1 : to_row / to_size);
+          break;
+        }
       }
       for (int64_t r = 0; r < (s.once ? 1 : rows); ++r)
         gather(s.reduction, s.dtype, s.wide, from + r * row, to + r * to_row, s.count, s.stride);
