@@ -40,8 +40,11 @@ Trial make(std::mt19937& rng) {
   while (true) {
     Trial t;
     t.in = {draw(1, 5), draw(1, 70)};
-    for (Shape* s : {&t.w.window, &t.w.strides, &t.w.base_dilation, &t.w.window_dilation})
+    for (Shape* s : {&t.w.strides, &t.w.base_dilation, &t.w.window_dilation})
       *s = {draw(1, 3), draw(1, 3)};
+    const int64_t most = draw(0, 1) == 0 ? 3 : 8;
+    t.w.window = {draw(1, most), draw(1, most)};
+    if (draw(0, 2) == 0) t.w.strides[1] = t.w.window_dilation[1] = 1;
     t.w.padding_low = {draw(0, 2), draw(0, 2)};
     t.w.padding_high = {draw(0, 2), draw(0, 2)};
     if (t.cells(0) < 1 || t.cells(1) < 1) continue;
