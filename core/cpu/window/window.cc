@@ -2,87 +2,17 @@
 #include "spruce/core/cpu/window/window.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "spruce/core/cpu/elementwise/elementwise.h"
-#include "spruce/core/cpu/elementwise/half.h"
-#include "spruce/core/cpu/index/places.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/window/window_extrema.h"
+#include "spruce/core/cpu/window/window_lines.h"
 #include "spruce/core/cpu/window/window_quads.h"
-#include "spruce/core/parallel.h"
-#include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 namespace {
 
-constexpr int64_t kThread = 1 << 15;  // elements read that are worth a thread
-
-using internal::Compute;
-
-// One tap of the last axis: which cells it reads for, and the place of the first cell.
-struct LineTap {
-  Run run;
-  int64_t first;
-};
-
-size_t line_taps_bytes(const WindowPlan& w) {
-  return static_cast<size_t>(w.last().window) * sizeof(LineTap);
-}
-
-void fill_line_taps(const WindowPlan& w, LineTap* taps) {
-  const WindowPlan::Axis& a = w.last();
-  for (int64_t k = 0; k < a.window; ++k) {
-    const int64_t first = k * a.window_dilation - a.low;
-    taps[k] = {run_of(first, a.stride, dilated(a.in, a.dilation), a.out), first};
-  }
-}
-
-using TapFn = void (*)(const void* context, int64_t tap, int64_t offset, int64_t k);
-
-// Calls f(tap, offset of the line of the input, tap of the last axis) for the taps of one line of
-// windows that have anything on the other axes, in row-major order; of the last axis for the first
-// `inner` ones.
-void visit_taps(const WindowPlan& w, int64_t row, int64_t inner, TapFn f, const void* context) {
-  int64_t first[kMaxRank], begin[kMaxRank], step[kMaxRank], tap[kMaxRank];
-  for (int d = w.rank - 2; d >= 0; --d) {
-    const WindowPlan::Axis& a = w.axes[d];
-    first[d] = row % a.out * a.stride - a.low;
-    row /= a.out;
-    // Of neighbouring places of a dilated input only some are elements.
-    step[d] = a.window_dilation == 1 ? a.dilation : 1;
-    begin[d] = tap[d] = ((-first[d]) % step[d] + step[d]) % step[d];
-    if (begin[d] >= a.window) return;
-  }
-  for (;;) {
-    int64_t offset = 0, number = 0;
-    bool inside = true;
-    for (int d = 0; d + 1 < w.rank && inside; ++d) {
-      const WindowPlan::Axis& a = w.axes[d];
-      const int64_t at = element_at(first[d] + tap[d] * a.window_dilation, a.dilation, a.in);
-      inside = at >= 0;
-      offset += at * a.step;
-      number = number * a.window + tap[d];
-    }
-    for (int64_t k = 0; k < inner && inside; ++k)
-      f(context, number * w.last().window + k, offset, k);
-    int d = w.rank - 2;
-    for (; d >= 0; --d) {
-      tap[d] += step[d];
-      if (tap[d] < w.axes[d].window) break;
-      tap[d] = begin[d];
-    }
-    if (d < 0) return;
-  }
-}
-
-// The same without a context.
-template <class F>
-void each_tap(const WindowPlan& w, int64_t row, int64_t inner, const F& f) {
-  const TapFn call = [](const void* context, int64_t tap, int64_t offset, int64_t k) {
-    (*static_cast<const F*>(context))(tap, offset, k);
-  };
-  visit_taps(w, row, inner, call, &f);
-}
+using internal::Compute, window::Max, window::Min;
 
 // Whether the lines that a line of windows meets are joined first, element by element, and windows
 // of the result then: fewer steps, and those of lines are dense.
@@ -92,87 +22,8 @@ bool joins_lines(const WindowPlan& w) {
   return w.taps() > a.window && a.window > 1 && a.stride <= kMostApart * a.window;
 }
 
-// The elements of an array as they are computed with: halves as f32, a line at a time.
-struct Elements {
-  int64_t bytes, wide;  // of one, there and here
-  void (*widen)(const void* from, void* to, int64_t n);
-  void (*narrow)(const void* from, void* to, int64_t n);
-
-  bool half() const { return widen != nullptr; }
-  size_t line(int64_t n) const { return static_cast<size_t>(n * wide); }
-};
-
-template <class T>
-constexpr Elements kElements = {sizeof(T), sizeof(Compute<T>), nullptr, nullptr};
-template <class T>
-constexpr Elements kHalves = {sizeof(T), sizeof(float),
-                              [](const void* from, void* to, int64_t n) {
-                                widen(static_cast<const T*>(from), static_cast<float*>(to), n);
-                              },
-                              [](const void* from, void* to, int64_t n) {
-                                narrow(static_cast<const float*>(from), static_cast<T*>(to), n);
-                              }};
-
-const Elements& elements_of(Dtype dtype) {
-  const Elements* e = nullptr;
-  visit_dtype(dtype, [&]<class T>(T) {
-    if constexpr (kIsHalf<T>)
-      e = &kHalves<T>;
-    else
-      e = &kElements<T>;
-  });
-  return *e;
-}
-
-// Lines of the input as they are computed with, which are converted once for all taps of a line.
-class InputLines {
- public:
-  static size_t bytes(const Elements& e, const WindowPlan& w) {
-    return e.half() ? e.line(w.last().in) : 0;
-  }
-  InputLines(const Elements& e, const WindowPlan& w, const View& in)
-      : e_(e), in_(in.as<char>()), length_(w.last().in), memory_(bytes(e, w)) {}
-
-  // The line that begins at element `offset`, for tap k of the last axis.
-  const char* at(int64_t offset, int64_t k) const {
-    const char* const from = in_ + offset * e_.bytes;
-    if (!e_.half()) return from;
-    if (k == 0) e_.widen(from, memory_.data(), length_);
-    return memory_.as<char>();
-  }
-
- private:
-  const Elements& e_;
-  const char* in_;
-  int64_t length_;
-  Workspace memory_;
-};
-
 size_t joined_bytes(const Elements& e, const WindowPlan& w) {
   return joins_lines(w) ? e.line(w.last().in) : 0;
-}
-
-// What reduce and arg_reduce take of a region: lines on the way, of the results of halves or of the
-// best elements.
-size_t workspace_of(const PrepareArgs& a, bool args) {
-  if (a.out[0]->shape.numel() == 0) return 0;
-  const WindowPlan w(a.in[0]->shape, a.out[0]->shape, a.params.get<WindowParams>());
-  const Elements& e = elements_of(a.in[0]->dtype);
-  return workspace_size(line_taps_bytes(w)) + workspace_size(InputLines::bytes(e, w)) +
-         (args || e.half() ? workspace_size(e.line(w.last().out)) : 0) +
-         (args ? 0 : workspace_size(joined_bytes(e, w)));
-}
-
-Line line_of(const WindowPlan& w) {
-  return {w.last().in, w.last().dilation, w.last().out, w.last().stride};
-}
-
-// f(first row, last row), split over threads.
-template <class F>
-void over_rows(const WindowPlan& w, const F& f) {
-  const int64_t each = std::max<int64_t>(1, w.taps() * w.last().out);
-  parallel_for(w.rows() * 64, std::max<int64_t>(64, 64 * kThread / each),
-               [&](int64_t begin, int64_t end) { f(begin / 64, (end + 63) / 64); });
 }
 
 struct Sum {
@@ -184,36 +35,6 @@ struct Sum {
       return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
     else
       return a + x;
-  }
-};
-
-struct Max {
-  template <class T>
-  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
-                                    ? -std::numeric_limits<T>::infinity()
-                                    : std::numeric_limits<T>::lowest();
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T x) {
-    return better(x, a) ? x : a;
-  }
-  template <class T>
-  static SPRUCE_INLINE bool better(T x, T a) {
-    return (x > a) | ((x != x) & (a == a));
-  }
-};
-
-struct Min {
-  template <class T>
-  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
-                                    ? std::numeric_limits<T>::infinity()
-                                    : std::numeric_limits<T>::max();
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T x) {
-    return better(x, a) ? x : a;
-  }
-  template <class T>
-  static SPRUCE_INLINE bool better(T x, T a) {
-    return (x < a) | ((x != x) & (a == a));
   }
 };
 
@@ -360,169 +181,15 @@ void reduce(const KernelArgs& args) {
   reduce(args, line_loops<Op>(args.in[0].dtype()));
 }
 
-// True for windows of two neighbours on the last axis, side by side, that lie within the input:
-// both are read at once.
-bool pairs(const WindowPlan& w) {
-  for (int d = 0; d + 1 < w.rank; ++d) {
-    const WindowPlan::Axis& a = w.axes[d];
-    if (a.low != 0 || a.dilation != 1 || (a.out - 1) * a.stride + a.reach() >= a.in) return false;
-  }
-  const WindowPlan::Axis& a = w.last();
-  return a.window == 2 && a.stride == 2 && a.low == 0 && a.dilation == 1 &&
-         a.window_dilation == 1 && a.in >= 2 * a.out;
-}
-
-// A step that stands for pairs().
-constexpr int64_t kPairs = 0;
-
-// Keeps the best of best[i] and x[i * step] (or of both of a pair), and which tap it is of;
-// index[i] is -1 before the first.
-template <class Op, class T>
-struct Choose {
-  static SPRUCE_INLINE void one(T* best, int32_t* index, T v, int32_t tap) {
-    const bool take = (*index < 0) | Op::better(v, *best);
-    *best = take ? v : *best;
-    *index = take ? tap : *index;
-  }
-  static SPRUCE_INLINE void body(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
-                                 int32_t tap) {
-    if (step == 1) {
-      SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, x[i], tap);
-    } else {
-      for (int64_t i = 0; i < n; ++i) one(best + i, index + i, x[i * step], tap);
-    }
-  }
-  // The pairs x[2 i], x[2 i + 1], of taps `tap` and tap + 1. Each bool is computed from floats
-  // alone, so that the loop becomes one of vectors.
-  static SPRUCE_INLINE void pair_body(T* best, int32_t* index, const T* x, int64_t n, int32_t tap) {
-    if (tap == 0) {
-      SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) {
-        const T a = x[2 * i], b = x[2 * i + 1];
-        best[i] = Op::better(b, a) ? b : a;
-        index[i] = Op::better(b, a) ? 1 : 0;
-      }
-      return;
-    }
-    // In two steps: compilers do not make vectors of one choice after another.
-    constexpr int64_t kBlock = 64;
-    T v[kBlock];
-    int32_t t[kBlock];
-    for (int64_t i0 = 0; i0 < n; i0 += kBlock) {
-      const int64_t m = std::min(kBlock, n - i0);
-      for (int64_t i = 0; i < m; ++i) {
-        const T a = x[2 * (i0 + i)], b = x[2 * (i0 + i) + 1];
-        v[i] = Op::better(b, a) ? b : a;
-        t[i] = Op::better(b, a) ? tap + 1 : tap;
-      }
-      SPRUCE_INDEPENDENT
-      for (int64_t i = 0; i < m; ++i) {
-        const T known = best[i0 + i];
-        best[i0 + i] = Op::better(v[i], known) ? v[i] : known;
-        index[i0 + i] = Op::better(v[i], known) ? t[i] : index[i0 + i];
-      }
-    }
-  }
-  using Loop = void (*)(T*, int32_t*, const T*, int64_t, int64_t, int32_t);
-  SPRUCE_TARGET_BASE static void base(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
-                                      int32_t tap) {
-    if (step == kPairs)
-      pair_body(best, index, x, n, tap);
-    else
-      body(best, index, x, step, n, tap);
-  }
-  SPRUCE_TARGET_V3 static void v3(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
-                                  int32_t tap) {
-    if (step == kPairs)
-      pair_body(best, index, x, n, tap);
-    else
-      body(best, index, x, step, n, tap);
-  }
-  static Loop best_loop() {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      return pick<Loop>(&base, &v3, &v3);
-    else
-      return &base;
-  }
-};
-
-// The loops of a search over elements of one type.
-struct ChoiceLoops {
-  void (*run)(void* best, int32_t* index, const void* x, int64_t step, int64_t n, int32_t tap);
-  // The same for places between which others stand.
-  void (*run_dilated)(void* best, int32_t* index, const void* x, const Line& line, int64_t first,
-                      int32_t tap);
-};
-
-template <class Op, class C>
-void choose(void* best, int32_t* index, const void* x, int64_t step, int64_t n, int32_t tap) {
-  static const typename Choose<Op, C>::Loop loop = Choose<Op, C>::best_loop();
-  loop(static_cast<C*>(best), index, static_cast<const C*>(x), step, n, tap);
-}
-
-template <class Op, class C>
-void choose_dilated(void* best, int32_t* index, const void* x, const Line& line, int64_t first,
-                    int32_t tap) {
-  each_place(line, first, [&](int64_t cell, int64_t at) {
-    Choose<Op, C>::one(static_cast<C*>(best) + cell, index + cell, static_cast<const C*>(x)[at],
-                       tap);
-  });
-}
-
-template <class Op>
-ChoiceLoops choice_loops(Dtype dtype) {
-  ChoiceLoops loops{};
-  visit_dtype(dtype, [&]<class T>(T) {
-    loops = {&choose<Op, Compute<T>>, &choose_dilated<Op, Compute<T>>};
-  });
-  return loops;
-}
-
-void arg_reduce(const KernelArgs& args, const ChoiceLoops& loops) {
-  if (args.out[0].numel() == 0) return;
-  const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
-  const Elements& e = elements_of(args.in[0].dtype());
-  const Line line = line_of(w);
-  const Workspace line_taps(line_taps_bytes(w));
-  LineTap* const taps = line_taps.as<LineTap>();
-  fill_line_taps(w, taps);
-  const bool both = pairs(w);
-  over_rows(w, [&](int64_t begin, int64_t end) {
-    const Workspace memory(e.line(line.cells));
-    char* const best = memory.as<char>();
-    std::fill_n(best, e.line(line.cells), char{0});
-    const InputLines lines(e, w, args.in[0]);
-    for (int64_t row = begin; row < end; ++row) {
-      int32_t* const index = args.out[0].as<int32_t>() + row * line.cells;
-      std::fill(index, index + line.cells, -1);
-      each_tap(w, row, w.last().window, [&](int64_t tap, int64_t offset, int64_t k) {
-        const char* const x = lines.at(offset, k);
-        const auto& [run, first] = taps[k];
-        const auto number = static_cast<int32_t>(tap);
-        if (both) {
-          if (k == 0) loops.run(best, index, x, kPairs, line.cells, number);
-        } else if (line.dilation == 1) {
-          loops.run(best + run.begin * e.wide, index + run.begin,
-                    x + (first + run.begin * line.step) * e.wide, line.step, run.end - run.begin,
-                    number);
-        } else {
-          loops.run_dilated(best, index, x, line, first, number);
-        }
-      });
-    }
-  });
-}
-
-template <class Op>
-void arg_reduce(const KernelArgs& args) {
-  arg_reduce(args, choice_loops<Op>(args.in[0].dtype()));
-}
-
 }  // namespace
 
-size_t window_reduce_workspace(const PrepareArgs& args) { return workspace_of(args, false); }
-size_t window_arg_reduce_workspace(const PrepareArgs& args) { return workspace_of(args, true); }
+size_t window_reduce_workspace(const PrepareArgs& args) {
+  if (args.out[0]->shape.numel() == 0) return 0;
+  const WindowPlan w(args.in[0]->shape, args.out[0]->shape, args.params.get<WindowParams>());
+  const Elements& e = elements_of(args.in[0]->dtype);
+  return workspace_size(line_taps_bytes(w)) + workspace_size(InputLines::bytes(e, w)) +
+         (e.half() ? workspace_size(e.line(w.last().out)) : 0) + workspace_size(joined_bytes(e, w));
+}
 
 void window_sum_kernel(const KernelArgs& args) { reduce<Sum>(args); }
 void window_max_kernel(const KernelArgs& args) {
@@ -530,12 +197,6 @@ void window_max_kernel(const KernelArgs& args) {
 }
 void window_min_kernel(const KernelArgs& args) {
   if (!quad_kernel(QuadOp::kMin, args, args.params.get<WindowParams>())) reduce<Min>(args);
-}
-void window_argmax_kernel(const KernelArgs& args) {
-  if (!quad_kernel(QuadOp::kArgMax, args, args.params.get<WindowParams>())) arg_reduce<Max>(args);
-}
-void window_argmin_kernel(const KernelArgs& args) {
-  if (!quad_kernel(QuadOp::kArgMin, args, args.params.get<WindowParams>())) arg_reduce<Min>(args);
 }
 
 }  // namespace spruce::cpu
