@@ -241,18 +241,20 @@ void Nest::run(const NestMemory& m, char* shared, char* thread) const {
       parallel_pieces(all, grain, range);
     return;
   }
-  for (int64_t piece = 0; piece < pieces_; ++piece) {
-    char* accs = shared + static_cast<size_t>(piece) * accumulated_bytes_;
+  const int64_t copies = apart_ ? 1 : pieces_, parts = apart_ ? outer_[0] : all;
+  for (int64_t copy = 0; copy < copies; ++copy) {
+    char* accs = shared + static_cast<size_t>(copy) * accumulated_bytes_;
     for (const Accumulated& g : accumulated_) gather_start(g.kind, g.dtype, accs + g.at, g.n);
   }
   parallel_pieces(pieces_, 1, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
-      on_thread(shared + static_cast<size_t>(piece) * accumulated_bytes_, all * piece / pieces_,
-                all * (piece + 1) / pieces_, end - begin == pieces_);
+      on_thread(shared + static_cast<size_t>(apart_ ? 0 : piece) * accumulated_bytes_,
+                parts * piece / pieces_ * (all / parts),
+                parts * (piece + 1) / pieces_ * (all / parts), end - begin == pieces_);
     }
   });
   for (const Accumulated& g : accumulated_) {
-    for (int64_t piece = 1; piece < pieces_; ++piece) {
+    for (int64_t piece = 1; piece < copies; ++piece) {
       gather_parts(g.kind, g.dtype, shared + static_cast<size_t>(piece) * accumulated_bytes_ + g.at,
                    shared + g.at, g.n);
     }

@@ -29,7 +29,9 @@ class Nest {
   Nest(const NestSource& source, int phase);
 
   /// Memory of one run, and of each thread that takes part in it; both aligned to 64.
-  size_t shared_bytes() const { return accumulated_bytes_ * static_cast<size_t>(pieces_); }
+  size_t shared_bytes() const {
+    return accumulated_bytes_ * static_cast<size_t>(apart_ ? 1 : pieces_);
+  }
   size_t thread_bytes() const { return local_bytes_; }
   void run(const NestMemory& memory, char* shared, char* thread) const;
 
@@ -138,6 +140,8 @@ class Nest {
   std::vector<PiecedRows> pieced_;
   size_t accumulated_bytes_ = 0;
   int64_t pieces_ = 1;
+  bool apart_ =
+      false;  // pieces are parts of the first axis outside, with accumulators of their own
   size_t local_bytes_ = 0;
   size_t kernel_workspace_ = 0, pointers_ = 0;    // within the memory of a thread
   std::vector<int64_t> row_steps_, block_steps_;  // by entry

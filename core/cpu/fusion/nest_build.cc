@@ -53,6 +53,22 @@ bool joins_at_once(Stage::Kind kind, Dtype dtype) {
 
 }  // namespace
 
+// Where all reductions are over an axis outside of rows, and none over rows or along them, that
+// axis becomes the one of rows: what they join stays in the nearest cache. Of long rows only, since
+// those of inputs then lie far from each other.
+void NestBuilder::reduced_axis_inside(std::vector<int>& axes) const {
+  constexpr int64_t kLongRow = 512;
+  if (axes.size() < 3 || n_.inner_ < kLongRow) return;
+  fusion::AxisSet by_all = p_.axes;
+  for (const int e : p_.equations) {
+    if (is_reduction(e)) by_all = by_all & reduced(e);
+  }
+  const auto end = axes.end() - 1;
+  if (by_all == p_.axes || has(by_all, *end) || has(by_all, *(end - 1))) return;
+  const auto found = std::find_if(axes.begin(), end, [&](int a) { return has(by_all, a); });
+  if (found != end) std::rotate(found, found + 1, end);
+}
+
 void NestBuilder::choose_mode() {
   std::vector<int> axes;
   for (int a = 0; a < static_cast<int>(s_.space.sizes.size()); ++a) {
@@ -66,6 +82,7 @@ void NestBuilder::choose_mode() {
   const bool by_rows = std::any_of(p_.equations.begin(), p_.equations.end(),
                                    [&](int e) { return is_reduction(e) && !is_cross_block(e); });
   if (axes.size() <= 1 && !by_rows) return;
+  reduced_axis_inside(axes);
   if (axes.size() > 1) {
     row_axis_ = axes[axes.size() - 2];
     n_.rows_ = size(row_axis_);
@@ -484,9 +501,15 @@ void NestBuilder::build() {
     n_.block_steps_.push_back(e.block * (n_.block_ / n_.box_rows_));
   }
   if (n_.accumulated_.empty()) return;
-  const int64_t elements = n_.outer_count_ * n_.rows_ * n_.inner_,
-                most = kMostGathered / static_cast<int64_t>(n_.accumulated_bytes_);
-  n_.pieces_ = std::max<int64_t>(1, std::min({elements / kPiece, kMostPieces, most, n_.units()}));
+  const int64_t wanted = n_.outer_count_ * n_.rows_ * n_.inner_ / kPiece;
+  n_.apart_ =
+      !outer_axes_.empty() && std::none_of(p_.equations.begin(), p_.equations.end(), [&](int e) {
+        return is_reduction(e) && is_cross_block(e) && has(reduced(e), outer_axes_[0]);
+      });
+  const int64_t most =
+      n_.apart_ ? n_.outer_[0]
+                : std::min(kMostGathered / static_cast<int64_t>(n_.accumulated_bytes_), n_.units());
+  n_.pieces_ = std::max<int64_t>(1, std::min({wanted, kMostPieces, most}));
 }
 
 Nest::Nest(const NestSource& source, int phase) { NestBuilder(*this, source, phase).build(); }

@@ -59,6 +59,7 @@ class NestBuilder {
   int& stage(int e) { return stage_[static_cast<size_t>(e)]; }
 
   void choose_mode();
+  void reduced_axis_inside(std::vector<int>& axes) const;
   void choose_stages();
   bool again(ValueId v);
   bool read_later(ValueId v);

@@ -29,7 +29,7 @@ size_t reduce_workspace(const PrepareArgs& args);
 
 namespace internal {
 
-// Rows of n < kMost floats, many at a time: as columns of their transpose, whose elements join in
+// Rows of n < kMost numbers, many at a time: as columns of their transpose, whose elements join in
 // the order of Reduce::dense.
 template <class Op, class T>
 struct ShortRows {
@@ -189,7 +189,7 @@ struct Reduce {
                                  int64_t count) {
     const X* x = static_cast<const X*>(from);
     A* y = static_cast<A*>(to);
-    if constexpr (std::is_floating_point_v<A>) {
+    if constexpr (std::is_floating_point_v<A> || (std::is_integral_v<A> && sizeof(A) == 4)) {
       if (step == 1 && n > 0 && n < ShortRows<Op, A>::kMost && outer >= 8)
         return short_rows(x, y, outer, n);
     }
