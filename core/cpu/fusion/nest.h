@@ -43,6 +43,8 @@ class Nest {
  private:
   friend class NestBuilder;
 
+  static constexpr int64_t kMostRows = 64;  // of a block of long rows
+
   /// A pointer that a step gets, and how it moves on.
   struct Entry {
     enum class Base : uint8_t {
