@@ -38,7 +38,7 @@ bool factor_cholesky(double* a, int64_t n, double* panel) {
     const int64_t end = std::min(k + kPanel, n), width = end - k, rest = n - end;
     for (int64_t i = k; i < end; ++i) {
       double* row = a + i * n + i;
-      v.subtract_rows(a + k * n + i, n, a + k * n + i, n, i - k, row, n - i);
+      subtract_rows(v, a + k * n + i, n, a + k * n + i, n, i - k, row, n - i);
       if (!(row[0] > 0)) return false;
       const double root = std::sqrt(row[0]);
       v.scale(1 / root, row, n - i);

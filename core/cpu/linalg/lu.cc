@@ -38,7 +38,7 @@ void factor_panel(const VectorLoops& v, double* a, int64_t m, int64_t n, int64_t
     for (int64_t i = j + 1; i < m; ++i) {
       double* row = a + i * n;
       row[j] /= top;
-      v.add_scaled(-row[j], a + j * n + j + 1, row + j + 1, end - j - 1);
+      add_scaled(v, -row[j], a + j * n + j + 1, row + j + 1, end - j - 1);
     }
   }
 }
@@ -51,8 +51,9 @@ void factor_lu(double* a, int64_t m, int64_t n, int32_t* pivots, int32_t* permut
   for (int64_t k = 0; k < all; k += kPanel) {
     const int64_t end = std::min(k + kPanel, all), width = end - k;
     factor_panel(v, a, m, n, k, end, pivots, permutation);
+    if (end == n) continue;
     for (int64_t i = k; i < end; ++i) {
-      v.subtract_rows(a + i * n + k, 1, a + k * n + end, n, i - k, a + i * n + end, n - end);
+      subtract_rows(v, a + i * n + k, 1, a + k * n + end, n, i - k, a + i * n + end, n - end);
     }
     for (int64_t i = end; i < m; ++i) {
       for (int64_t j = 0; j < width; ++j) panel[(i - end) * width + j] = -a[i * n + k + j];

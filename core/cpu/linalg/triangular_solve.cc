@@ -37,8 +37,8 @@ void solve_rows(const VectorLoops& v, const Triangle& t, int64_t begin, int64_t 
   for (int64_t step = 0; step < end - begin; ++step) {
     const int64_t i = t.lower ? begin + step : end - 1 - step;
     const int64_t first = t.lower ? begin : i + 1;
-    v.subtract_rows(t.a + i * t.row + first * t.column, t.column, b + first * k, k, step, b + i * k,
-                    k);
+    subtract_rows(v, t.a + i * t.row + first * t.column, t.column, b + first * k, k, step,
+                  b + i * k, k);
     for (int64_t c = 0; !t.unit && c < k; ++c) b[i * k + c] /= diagonal_of(t, i);
   }
 }
@@ -61,8 +61,9 @@ void solve_triangle(const Triangle& t, int64_t n, int64_t k, double* b, double* 
     } else {
       solve_rows(v, t, begin, end, k, b);
     }
-    for (int64_t i = 0; i < width * k; ++i) memory[i] = -b[begin * k + i];
     const int64_t rest = t.lower ? end : 0, rows = n - done - width;
+    if (rows == 0) return;
+    for (int64_t i = 0; i < width * k; ++i) memory[i] = -b[begin * k + i];
     add_product(rows, k, width, t.a + rest * t.row + begin * t.column, t.row, t.column, memory, k,
                 1, b + rest * k, k);
   }

@@ -33,4 +33,22 @@ inline double length_of(double x, double y) {
 /// The loops for this processor.
 const VectorLoops& vector_loops();
 
+/// Of vectors whose loop takes less time than its call.
+inline constexpr int64_t kShortVector = 4;
+
+/// What the loop gives, also where vectors are short.
+inline void add_scaled(const VectorLoops& v, double a, const double* x, double* y, int64_t n) {
+  if (n > kShortVector) return v.add_scaled(a, x, y, n);
+  for (int64_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+inline void subtract_rows(const VectorLoops& v, const double* factors, int64_t factor_step,
+                          const double* x, int64_t x_step, int64_t count, double* y, int64_t n) {
+  if (n > kShortVector) return v.subtract_rows(factors, factor_step, x, x_step, count, y, n);
+  for (int64_t i = 0; i < n; ++i) {
+    double sum = y[i];
+    for (int64_t p = 0; p < count; ++p) sum -= factors[p * factor_step] * x[p * x_step + i];
+    y[i] = sum;
+  }
+}
+
 }  // namespace spruce::cpu
