@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/pool.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "spruce/transforms/transforms.h"
 #include "tests/nn/torch_cases.h"
@@ -74,13 +72,6 @@ void expect_gradients_where_taken(const sp::Shape& shape, int64_t kernel,
     const Array ct = sp::array(one, value.shape());
     const auto pulled = [&](const Array& a) { return sp::vjp(pool, a).second(ct); };
     const std::vector<T> g = (compiled ? sp::jit(pulled)(x) : pulled(x)).template to_vector<T>();
-    if (std::isnan(out[w])) {  // of several NaNs the value may have the bits of another one
-      ASSERT_EQ(std::count(g.begin(), g.end(), T{1}), 1) << "window " << w;
-      ASSERT_EQ(std::count(g.begin(), g.end(), T{0}), std::ssize(g) - 1) << "window " << w;
-      const auto at = static_cast<size_t>(std::find(g.begin(), g.end(), T{1}) - g.begin());
-      ASSERT_TRUE(std::isnan(in[at])) << "window " << w << ", element " << at;
-      continue;
-    }
     for (size_t i = 0; i < in.size(); ++i) {
       // All elements differ by their bits, so the one that was taken is known.
       const bool taken = std::bit_cast<Bits>(in[i]) == std::bit_cast<Bits>(out[w]);

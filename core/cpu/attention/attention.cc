@@ -6,27 +6,66 @@
 
 #include "spruce/core/cpu/gemm/gemm_pack.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
+#include "spruce/core/cpu/isa.h"
 #include "spruce/core/cpu/rows/rows.h"
 #include "spruce/core/math/math.h"
 #include "spruce/core/workspace.h"
 
 namespace spruce::cpu {
 
+namespace {
+
+// x[j] = scale x[j] (+ what is added), closed where the mask says so. Rows of a mask are dense, or
+// one element for all.
+template <class T>
+struct MaskedRow {
+  static constexpr T kClosed = -std::numeric_limits<T>::infinity();
+
+  static SPRUCE_INLINE void opened_body(const uint8_t* m, int64_t step, T scale, T* x, int64_t n) {
+    if (step == 1) {
+      SPRUCE_INDEPENDENT
+      for (int64_t j = 0; j < n; ++j) x[j] = m[j] != 0 ? x[j] * scale : kClosed;
+    } else {
+      for (int64_t j = 0; j < n; ++j) x[j] = m[j * step] != 0 ? x[j] * scale : kClosed;
+    }
+  }
+  static SPRUCE_INLINE void added_body(const T* m, int64_t step, T scale, T* x, int64_t n) {
+    if (step == 1) {
+      SPRUCE_INDEPENDENT
+      for (int64_t j = 0; j < n; ++j) x[j] = m[j] == kClosed ? kClosed : x[j] * scale + m[j];
+    } else {
+      for (int64_t j = 0; j < n; ++j)
+        x[j] = m[j * step] == kClosed ? kClosed : x[j] * scale + m[j * step];
+    }
+  }
+  static SPRUCE_INLINE void body(const void* mask, bool adds, int64_t step, T scale, T* x,
+                                 int64_t n) {
+    if (adds)
+      added_body(static_cast<const T*>(mask), step, scale, x, n);
+    else
+      opened_body(static_cast<const uint8_t*>(mask), step, scale, x, n);
+  }
+  SPRUCE_TARGET_BASE static void base(const void* mask, bool adds, int64_t step, T scale, T* x,
+                                      int64_t n) {
+    body(mask, adds, step, scale, x, n);
+  }
+  SPRUCE_TARGET_V3 static void v3(const void* mask, bool adds, int64_t step, T scale, T* x,
+                                  int64_t n) {
+    body(mask, adds, step, scale, x, n);
+  }
+};
+
+}  // namespace
+
 template <class T>
 void internal::mask_row(const AttentionOperands<T>& a, int64_t item, int64_t query, int64_t first,
                         T scale, T* x, int64_t n) {
-  constexpr T kClosed = -std::numeric_limits<T>::infinity();
+  using Loop = void (*)(const void*, bool, int64_t, T, T*, int64_t);
+  static const Loop loop = pick<Loop>(&MaskedRow<T>::base, &MaskedRow<T>::v3, &MaskedRow<T>::v3);
   const int64_t offset = a.at(a.mask, item) + query * a.mask.row + first * a.mask_column;
-  if (a.mask_adds) {
-    const T* m = static_cast<const T*>(a.mask.data) + offset;
-    for (int64_t j = 0; j < n; ++j) {
-      const T add = m[j * a.mask_column];
-      x[j] = add == kClosed ? kClosed : x[j] * scale + add;
-    }
-  } else {
-    const bool* m = static_cast<const bool*>(a.mask.data) + offset;
-    for (int64_t j = 0; j < n; ++j) x[j] = m[j * a.mask_column] ? x[j] * scale : kClosed;
-  }
+  const int64_t size = a.mask_adds ? sizeof(T) : 1;
+  loop(static_cast<const char*>(a.mask.data) + offset * size, a.mask_adds, a.mask_column, scale, x,
+       n);
 }
 
 template void internal::mask_row<float>(const AttentionOperands<float>&, int64_t, int64_t, int64_t,

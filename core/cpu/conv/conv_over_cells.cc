@@ -194,9 +194,11 @@ bool gains(const ConvPlan& c) {
 
 bool takes(const ConvPlan& c) {
   if (c.work() < kLeast || !c.dense() || c.stride[2] > 1 || is_weight_grad(c)) return false;
-  if (c.out[2] < lane_tiles().lanes) return false;
-  return c.places() * static_cast<double>(c.in_features) <= static_cast<double>(kMostTransposed) &&
-         gains(c);
+  constexpr double kMost = 1e15;  // places, whose products with small numbers fit an integer
+  if (c.out[2] < lane_tiles().lanes || c.places() * static_cast<double>(c.in_features) > kMost ||
+      !gains(c))
+    return false;
+  return OverCells(c, nullptr, nullptr, nullptr, 1).copied() <= kMostTransposed;
 }
 
 }  // namespace

@@ -105,6 +105,9 @@ bool spreads(const WindowPlan::Axis& a) {
 struct LineLoops {
   void (*begin)(void* y, int64_t n);  // no element yet
   void (*spread)(void* y, const void* x, const WindowPlan::Axis& a);
+  // Of several NaNs the first one in the order of the window wins, as argmax has it: lines with NaN
+  // are not joined. Null where there is none, and for sums.
+  bool (*has_nan)(const void* x, int64_t n);
   // What a tap of the last axis adds to a line of windows.
   void (*take)(void* y, const void* x, const LineTap& tap, const Line& line);
 };
@@ -129,12 +132,22 @@ void take_tap(void* to, const void* from, const LineTap& tap, const Line& line) 
   }
 }
 
+template <class C>
+bool has_nan(const void* from, int64_t n) {
+  const C* const x = static_cast<const C*>(from);
+  int any = 0;
+  for (int64_t i = 0; i < n; ++i) any |= static_cast<int>(x[i] != x[i]);
+  return any != 0;
+}
+
 template <class Op>
 LineLoops line_loops(Dtype dtype) {
   LineLoops loops{};
   visit_dtype(dtype, [&]<class T>(T) {
     using C = Compute<T>;
-    loops = {&begin_line<Op, C>, &spread_elements<Op, C>, &take_tap<Op, C>};
+    loops = {&begin_line<Op, C>, &spread_elements<Op, C>, nullptr, &take_tap<Op, C>};
+    if constexpr (std::is_floating_point_v<C> && !std::is_same_v<Op, Sum>)
+      loops.has_nan = &has_nan<C>;
   });
   return loops;
 }
@@ -161,15 +174,15 @@ void reduce(const KernelArgs& args, const LineLoops& loops) {
         each_tap(w, row, 1, [&](int64_t, int64_t offset, int64_t k) {
           loops.take(joined.data(), lines.at(offset, k), dense, whole);
         });
-        if (spreads(w.last())) {
-          loops.spread(y, joined.data(), w.last());
-        } else {
-          for (int64_t k = 0; k < w.last().window; ++k) loops.take(y, joined.data(), taps[k], line);
-        }
-      } else {
+      }
+      if (!joins || (loops.has_nan != nullptr && loops.has_nan(joined.data(), whole.cells))) {
         each_tap(w, row, w.last().window, [&](int64_t, int64_t offset, int64_t k) {
           loops.take(y, lines.at(offset, k), taps[k], line);
         });
+      } else if (spreads(w.last())) {
+        loops.spread(y, joined.data(), w.last());
+      } else {
+        for (int64_t k = 0; k < w.last().window; ++k) loops.take(y, joined.data(), taps[k], line);
       }
       if (e.half()) e.narrow(y, out, line.cells);
     }

@@ -91,6 +91,7 @@ TEST(ConvCells, OfLargeSizes) {
   check({1, 1, 20003}, {1, 1, 31}, {});
   check({2, 3, 9001}, {2, 3, 5}, {.padding_low = {7}, .padding_high = {2}});
   check({1, 2, 90, 900}, {3, 2, 3, 5}, {.padding_low = {2, 1}, .padding_high = {0, 3}});
+  check({1, 1, 4100, 4200}, {1, 1, 1, 3}, {.padding_low = {0, 1}, .padding_high = {0, 1}});
   check({1, 60, 33, 130}, {1, 60, 3, 3}, {.padding_low = {1, 1}, .padding_high = {1, 1}});
 }
 
