@@ -40,9 +40,15 @@ void small_products(const Contraction& c, const SmallGemm<T>& gemm, const T* a, 
     return gemm.run(a, b, y, packed);
   }
   over_items(c, [&](int64_t begin, int64_t end) {
+    if (tiny != nullptr && c.loops == 1) {
+      const Contraction::Loop& l = c.loop[0];
+      return tiny(c.product, {end - begin, l.a, l.b, l.c}, a + begin * l.a, b + begin * l.b,
+                  y + begin * l.c);
+    }
     if (tiny != nullptr)
-      return c.each(begin, end,
-                    [&](int64_t i, int64_t j, int64_t k) { tiny(c.product, a + i, b + j, y + k); });
+      return c.each(begin, end, [&](int64_t i, int64_t j, int64_t k) {
+        tiny(c.product, {1, 0, 0, 0}, a + i, b + j, y + k);
+      });
     typename SmallGemm<T>::Packed packed;
     c.each(begin, end,
            [&](int64_t i, int64_t j, int64_t k) { gemm.run(a + i, b + j, y + k, packed); });

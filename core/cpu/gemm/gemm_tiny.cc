@@ -76,7 +76,7 @@ struct Doubles {
 };
 
 template <class T, template <int64_t> class Rows, int64_t kN, int64_t kTerms>
-SPRUCE_TARGET_V3 void product(const Gemm& g, const T* a, const T* b, T* c) {
+SPRUCE_TARGET_V3 SPRUCE_INLINE void product(const Gemm& g, const T* a, const T* b, T* c) {
   using Row = Rows<kN>;
   typename Row::Type rows[kTerms];
   for (int64_t p = 0; p < kTerms; ++p, b += g.b_row) {
@@ -97,7 +97,7 @@ SPRUCE_TARGET_V3 void product(const Gemm& g, const T* a, const T* b, T* c) {
 
 // Rows by a column, two at a time, in the order of the tiles' dots.
 template <class T, template <int64_t> class Rows, int64_t kTerms>
-SPRUCE_TARGET_V3 void column(const Gemm& g, const T* a, const T* b, T* c) {
+SPRUCE_TARGET_V3 SPRUCE_INLINE void column(const Gemm& g, const T* a, const T* b, T* c) {
   using Row = Rows<kTerms>;
   const typename Row::Type x = Row::load(b);
   int64_t i = 0;
@@ -113,22 +113,26 @@ SPRUCE_TARGET_V3 void column(const Gemm& g, const T* a, const T* b, T* c) {
 
 // Of kN columns; of one where kN is 0.
 template <class T, template <int64_t> class Rows, int64_t kN, int64_t kTerms>
-constexpr TinyGemm<T> form() {
-  if constexpr (kN == 0)
-    return &column<T, Rows, kTerms>;
-  else
-    return &product<T, Rows, kN, kTerms>;
+SPRUCE_TARGET_V3 void products(const Gemm& g, const TinyBatch& batch, const T* a, const T* b,
+                               T* c) {
+  const TinyBatch step = batch;
+  for (int64_t i = 0; i < step.count; ++i, a += step.a, b += step.b, c += step.c) {
+    if constexpr (kN == 0)
+      column<T, Rows, kTerms>(g, a, b, c);
+    else
+      product<T, Rows, kN, kTerms>(g, a, b, c);
+  }
 }
 
 template <class T, template <int64_t> class Rows, int64_t kN>
 TinyGemm<T> of_terms(int64_t k) {
   switch (k) {
     case 2:
-      return form<T, Rows, kN, 2>();
+      return &products<T, Rows, kN, 2>;
     case 3:
-      return form<T, Rows, kN, 3>();
+      return &products<T, Rows, kN, 3>;
     case 4:
-      return form<T, Rows, kN, 4>();
+      return &products<T, Rows, kN, 4>;
     default:
       return nullptr;
   }

@@ -7,10 +7,15 @@
 
 namespace spruce::cpu {
 
-/// The product of matrices with the sizes and strides of `g`. The terms are added one after the
-/// other, as by a tile of gemm_tiles.h.
+/// Products that follow each other, and the steps between them in elements.
+struct TinyBatch {
+  int64_t count, a, b, c;
+};
+
+/// Products of matrices with the sizes and strides of `g`. The terms are added one after the other,
+/// as by a tile of gemm_tiles.h.
 template <class T>
-using TinyGemm = void (*)(const Gemm& g, const T* a, const T* b, T* c);
+using TinyGemm = void (*)(const Gemm& g, const TinyBatch& batch, const T* a, const T* b, T* c);
 
 /// The one for products of float or double of such sizes and strides; null where there is none.
 template <class T>
