@@ -124,7 +124,7 @@ void NestBuilder::reduce_contiguous(Draft& d, int e, Step step, int value, bool 
   const ValueId x = s_.root_of(eq(e).inputs[0]), y = result(e);
   if (!of_row && !of_rows && joins_at_once(step.reduction, dtype(x))) {
     const Entry to = laid_out(y, bytes(x));
-    if (to.inner == bytes(x) && to.row == n_.inner_ * bytes(x) && n_.box_rows_ == 1)
+    if (to.inner == bytes(x) && to.row == n_.inner_ * bytes(x))
       return store(d, value, accumulated(e), *joining_mode(step.reduction));
   }
   step.wide = is_half(dtype(x));

@@ -14,25 +14,26 @@ namespace spruce::cpu {
 
 namespace {
 
-// A row of kN elements.
+// A row of kN floats, with zeros behind them.
 template <int64_t kN>
 struct Floats {
   using Type = __m128;
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type load(const float* p) {
     if constexpr (kN == 4) return _mm_loadu_ps(p);
-    const Type two = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(p)));
+    const Type two = _mm_loadl_pi(zero(), reinterpret_cast<const __m64*>(p));
     if constexpr (kN == 3) return _mm_movelh_ps(two, _mm_load_ss(p + 2));
     return two;
   }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE void store(float* p, Type v) {
     if constexpr (kN == 4) return _mm_storeu_ps(p, v);
-    _mm_store_sd(reinterpret_cast<double*>(p), _mm_castps_pd(v));
+    _mm_storel_pi(reinterpret_cast<__m64*>(p), v);
     if constexpr (kN == 3) _mm_store_ss(p + 2, _mm_movehl_ps(v, v));
   }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type zero() { return _mm_setzero_ps(); }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type fma(float a, Type b, Type c) {
     return _mm_fmadd_ps(_mm_set1_ps(a), b, c);
   }
+  // The terms of a row, and what they add up to for two rows.
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type terms(Type a, Type b) {
     return _mm_add_ps(_mm_fmadd_ps(a, b, zero()), zero());
   }
@@ -43,6 +44,7 @@ struct Floats {
     *of_b = _mm_cvtss_f32(_mm_movehdup_ps(sum));
   }
 };
+// The same of doubles.
 template <int64_t kN>
 struct Doubles {
   using Type = __m256d;
@@ -64,11 +66,11 @@ struct Doubles {
   SPRUCE_TARGET_V3 static SPRUCE_INLINE Type terms(Type a, Type b) {
     return _mm256_add_pd(_mm256_fmadd_pd(a, b, zero()), zero());
   }
+  SPRUCE_TARGET_V3 static SPRUCE_INLINE __m128d halves(Type v) {
+    return _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
+  }
   SPRUCE_TARGET_V3 static SPRUCE_INLINE void sums(Type a, Type b, double* of_a, double* of_b) {
     const Type even = _mm256_unpacklo_pd(a, b), odd = _mm256_unpackhi_pd(a, b);
-    const auto halves = [](Type v) SPRUCE_TARGET_V3 {
-      return _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
-    };
     const __m128d sum = _mm_add_pd(halves(even), halves(odd));
     *of_a = _mm_cvtsd_f64(sum);
     *of_b = _mm_cvtsd_f64(_mm_unpackhi_pd(sum, sum));
