@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "spruce/core/ops/ops.h"
+#include "spruce/core/parallel.h"
 #include "spruce/transforms/compile/jit.h"
 
 namespace spruce {
@@ -133,6 +134,47 @@ TEST(FusedReductions, OfReducedRowsAreThoseOfEvaluation) {
                     << a[i] << " and " << b[i];
             }
           }
+        }
+      }
+    }
+  }
+}
+
+// Over axes outside of long rows, which the loop walks inside of those that stay; in several pieces
+// where there are many elements, with the same bits for any number of threads.
+TEST(FusedReductions, OverOuterAxesOfLongRowsAreThoseOfEvaluation) {
+  const int before = threads();
+  for (const Dtype dtype : {float32, float64, bfloat16, int32, bool_}) {
+    for (const Shape& shape : {Shape{7, 5, 600}, Shape{3, 4, 5, 513}, Shape{60, 40, 700}}) {
+      const int rank = static_cast<int>(shape.size());
+      for (const std::vector<int64_t>& axes :
+           std::vector<std::vector<int64_t>>{{0}, {1}, {0, 1}, {0, rank - 1}}) {
+        const auto f = [&](const Array& column, const Array& row) {
+          const Array x = column * row;  // f[..., 1] and f[..., n]
+          return std::pair{sum(x, axes), max(x, axes)};
+        };
+        Shape columns = shape, rows = shape;
+        columns.back() = 1, rows[rank - 2] = 1;
+        const Array a = numbers(dtype, choices(dtype)[0], columns),
+                    b = numbers(dtype, {1, 0, 2, 1, 3}, rows);
+        SCOPED_TRACE(to_string(a.aval()) + to_string(b.aval()) + " over axis " +
+                     std::to_string(axes[0]));
+        const auto want = f(a, b);
+        const double largest =
+            is_floating(dtype) ? sum(abs(astype(a * b, float64))).item<double>() : 0;
+        std::vector<double> first;
+        for (const int team : {1, 3}) {
+          set_threads(team);
+          const auto got = jit(f)(a, b);
+          set_threads(before);
+          const auto x = astype(got.first, float64).to_vector<double>(),
+                     y = astype(want.first, float64).to_vector<double>();
+          for (size_t i = 0; i < x.size(); ++i)
+            ASSERT_TRUE(agree(x[i], y[i], largest, want.first.dtype(), true))
+                << x[i] << " and " << y[i];
+          ASSERT_TRUE(array_equal(got.second, want.second));
+          if (team == 1) first = x;
+          ASSERT_EQ(x, first);
         }
       }
     }
