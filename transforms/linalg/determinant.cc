@@ -11,6 +11,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/decompositions.h"
+#include "spruce/core/rules/shape.h"
 #include "spruce/transforms/derive/custom.h"
 #include "spruce/transforms/linalg/factors.h"
 
@@ -54,6 +55,29 @@ Arrays slogdet_rule(std::span<const Array> in) {
   return {out[0], out[1], zeros_like(out[0]), relative_change(in[0], f, in[1])};
 }
 
+// Of matrices of one to three rows: the sum over permutations, whose derivatives are finite
+// everywhere.
+Array small_det(const Array& a) {
+  const int64_t n = a.shape().back();
+  Shape batch = a.shape();
+  batch.erase(a.rank() - 1);
+  batch.erase(a.rank() - 2);
+  Shape flat = batch;
+  flat.push_back(n * n);
+  const Array elements = reshape(a, flat);
+  const int axis = a.rank() - 2;
+  std::vector<Array> e;
+  for (int64_t k = 0; k < n * n; ++k)
+    e.push_back(reshape(rules::slice_axis(elements, axis, k, k + 1), batch));
+  if (n == 1) return e[0];
+  const auto minor = [&](size_t i, size_t j) {  // of the first two rows
+    const auto next = static_cast<size_t>(n);
+    return e[i] * e[next + j] - e[j] * e[next + i];
+  };
+  if (n == 2) return minor(0, 1);
+  return minor(0, 1) * e[8] - minor(0, 2) * e[7] + minor(1, 2) * e[6];
+}
+
 }  // namespace
 
 Array linalg::DetFunction::operator()(const Array& a, Loc loc) const {
@@ -63,6 +87,9 @@ Array linalg::DetFunction::operator()(const Array& a, Loc loc) const {
       *new std::shared_ptr<const CustomFunction>(internal::make_custom_jvp(
           [](std::span<const Array> in) { return det_of(factors_of(in[0])); }, det_rule));
   const Array x = internal::square_matrix("linalg::det", a);
+  constexpr int64_t kSmall = 3;
+  const int64_t n = x.shape().back();
+  if (n > 0 && n <= kSmall) return astype(small_det(astype(x, float64)), x.dtype());
   return bind_custom(det_by_lu, std::span<const Array>(&x, 1))[0];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determinants, by the LU decomposition.
+// Determinants, by the LU decomposition; of up to three rows by their definition, in f64.
 #pragma once
 
 #include "spruce/core/array.h"
@@ -7,7 +7,8 @@
 namespace spruce::linalg {
 
 /// The determinant: f[..., n, n] -> f[...]. Under- and overflows where `slogdet` does not. Grad: g
-/// det(a) a'^-1, not finite where a has no inverse (JAX's is, for matrices of rank n - 1).
+/// det(a) a'^-1, for n > 3 not finite where a has no inverse (JAX's is, for matrices of rank n -
+/// 1).
 inline constexpr struct DetFunction {
   Array operator()(const Array& a, Loc loc = Loc::current()) const;
 } det{};

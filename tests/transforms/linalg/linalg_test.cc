@@ -298,6 +298,16 @@ TEST(Linalg, SingularMatrices) {
   EXPECT_EQ(la::det(flat).item<float>(), 0);
   EXPECT_EQ(la::slogdet(flat).sign.item<float>(), 0);
   EXPECT_EQ(la::slogdet(flat).logabsdet.item<float>(), -std::numeric_limits<float>::infinity());
+  // The cofactors, also where there is no inverse.
+  const auto slope = [](const Array& x) {
+    return grad([](const Array& v) { return sum(la::det(v)); })(x);
+  };
+  EXPECT_EQ(apart(slope(flat), zeros({3, 3})), 0);
+  EXPECT_EQ(apart(slope(array({{1.0, 2.0}, {2.0, 4.0}})), array({{4.0, -2.0}, {-2.0, 1.0}})), 0);
+  EXPECT_EQ(apart(slope(array({{1.0, 0.0, 0.0}, {0.0, 2.0, 0.0}, {0.0, 0.0, 0.0}})),
+                  array({{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 2.0}})),
+            0);
+  EXPECT_EQ(apart(slope(array({{5.0}})), ones({1, 1})), 0);
   EXPECT_TRUE(all(isnan(la::cholesky(-eye(3)))).item<bool>());
   const Array broken = array({{1.0f, NAN}, {0.0f, 1.0f}});
   EXPECT_TRUE(all(isnan(la::eigh(broken).eigenvalues)).item<bool>());
