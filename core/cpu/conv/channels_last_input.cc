@@ -35,8 +35,6 @@ int64_t plane_floats(const ConvPlan& c, const Places& p, int64_t features) {
 
 }  // namespace
 
-int64_t whole_vectors(int64_t n) { return ceil_div(n, lane_tiles().lanes) * lane_tiles().lanes; }
-
 size_t channels_last_workspace(const ConvPlan& c, const Places& p, int64_t features) {
   return workspace_size(bytes_of(plane_floats(c, p, features)));
 }

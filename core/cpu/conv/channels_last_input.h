@@ -13,9 +13,6 @@ inline constexpr int64_t kMostTransposed = 1 << 24;
 /// Floats of the operand in the lanes that stay in a near cache while rows pass by.
 inline constexpr int64_t kTermsNear = 1 << 14;
 
-/// n, rounded up to whole vectors of the tiles.
-int64_t whole_vectors(int64_t n);
-
 /// Places of the input along each axis, from first[d] on; those outside of it hold zeros.
 struct Places {
   int64_t first[3], size[3];

@@ -58,12 +58,6 @@ struct LaneLayout {
   }
 };
 
-// The part of the lanes that n elements fill.
-double used(int64_t n) {
-  const int64_t lanes = lane_tiles().lanes;
-  return static_cast<double>(n) / static_cast<double>((n + lanes - 1) / lanes * lanes);
-}
-
 // Where features side by side (conv_over_channels.h) fill less of the lanes, or their tiles are
 // small.
 bool choose(const ConvPlan& c, Form* form) {
@@ -72,14 +66,15 @@ bool choose(const ConvPlan& c, Form* form) {
   if (!c.dense() && (gradient || c.groups == 1)) return false;
   if (c.groups > 1) {
     *form = Form::kGroups;
-    return gradient ? used(c.groups) >= 0.75 && c.out_features < 8 : used(c.groups) >= 0.5;
+    return gradient ? filled(c.groups) >= 0.75 && c.out_features < 8 : filled(c.groups) >= 0.5;
   }
   if (gradient) {
     *form = Form::kSum;
-    return used(c.in_features) >= 0.5 && used(c.batch * (c.stride[2] == 1 ? c.out[2] : 1)) < 0.7;
+    return filled(c.in_features) >= 0.5 &&
+           filled(c.batch * (c.stride[2] == 1 ? c.out[2] : 1)) < 0.7;
   }
   *form = Form::kSamples;
-  return used(c.batch) >= std::max(0.5, used(c.out_features)) &&
+  return filled(c.batch) >= std::max(0.5, filled(c.out_features)) &&
          c.out_features < 2 * lane_tiles().lanes;
 }
 

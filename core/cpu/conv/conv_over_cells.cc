@@ -174,9 +174,6 @@ class OverCells {
   int64_t row_, slice_, feature_;  // steps of what the tiles read
 };
 
-// Which part of the lanes n elements fill.
-double filled(int64_t n) { return static_cast<double>(n) / static_cast<double>(whole_vectors(n)); }
-
 // Whether this takes less time than the other ways, by measurement (docs/decisions/0013): terms in
 // full lanes cost about 1.15 of theirs, and 1.5 where tiles are of a few narrow rows and one
 // feature; putting features side by side takes a third of a vector for each element.

@@ -50,6 +50,10 @@ const LaneTiles& lane_tiles() {
 #endif
 }
 
+int64_t whole_vectors(int64_t n) { return ceil_div(n, lane_tiles().lanes) * lane_tiles().lanes; }
+
+double filled(int64_t n) { return static_cast<double>(n) / static_cast<double>(whole_vectors(n)); }
+
 LaneTileSize::LaneTileSize(int64_t all_rows, int64_t all_columns) {
   const auto part = [](int64_t n, int64_t most) { return ceil_div(n, ceil_div(n, most)); };
   for (int64_t most = 1; most <= LaneTiles::kMaxColumns; ++most) {

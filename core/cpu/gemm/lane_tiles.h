@@ -42,6 +42,10 @@ struct LaneTiles {
 /// Those for this processor.
 const LaneTiles& lane_tiles();
 
+/// n, rounded up to whole vectors of the tiles, and the part of their lanes that n elements fill.
+int64_t whole_vectors(int64_t n);
+double filled(int64_t n);
+
 /// The tile that reads least for what it computes, for a result of so many rows and columns, which
 /// is cut into tiles of nearly that size.
 struct LaneTileSize {

@@ -9,8 +9,6 @@
 namespace spruce::cpu {
 namespace {
 
-// Sums of squares between these have lost nothing to underflow or overflow.
-constexpr double kLeastSum = 0x1p-900, kMostSum = 0x1p1000;
 constexpr double kFar = 0x1p600;
 
 double largest_magnitude(const double* x, int64_t n) {

@@ -23,11 +23,13 @@ struct VectorLoops {
   void (*rotate)(double c, double s, double* x, double* y, int64_t n);
 };
 
-/// std::hypot of numbers that are not infinite, without its care where that is not needed.
+/// Sums of squares between these have lost nothing to underflow or overflow.
+inline constexpr double kLeastSum = 0x1p-900, kMostSum = 0x1p1000;
+
+/// std::hypot, without its care where that is not needed.
 inline double length_of(double x, double y) {
-  constexpr double kLeast = 0x1p-900, kMost = 0x1p1000;  // squares that have lost nothing
   const double square = x * x + y * y;
-  return square > kLeast && square < kMost ? std::sqrt(square) : std::hypot(x, y);
+  return square >= kLeastSum && square <= kMostSum ? std::sqrt(square) : std::hypot(x, y);
 }
 
 /// The loops for this processor.
