@@ -29,6 +29,14 @@ const Reduction kReductions[] = {
     {"mean", [](const Array& x, const AxisArg& a) { return mean(x, a); }, true},
 };
 
+// Without products, which overflow here, and argmax, which takes no axes.
+std::vector<Reduction> reductions_of_many() {
+  std::vector<Reduction> some;
+  for (const Reduction& r : kReductions)
+    if (std::string(r.name) != "prod" && std::string(r.name) != "argmax") some.push_back(r);
+  return some;
+}
+
 // What the elements that come one after the other are chosen from.
 std::vector<std::vector<double>> choices(Dtype dtype) {
   if (is_bool(dtype)) return {{0, 1}, {1}};
@@ -113,14 +121,11 @@ TEST(FusedReductions, OfReducedRowsAreThoseOfEvaluation) {
     for (const std::vector<double>& values : choices(dtype)) {
       for (const Shape& shape : {Shape{5, 400, 3}, Shape{7, 9, 70}, Shape{70, 6, 5}}) {
         const Array x = numbers(dtype, values, shape);
-        for (const Reduction& of_rows : kReductions) {
-          if (std::string(of_rows.name) == "prod" || std::string(of_rows.name) == "argmax")
-            continue;
+        for (const Reduction& of_rows : reductions_of_many()) {
           const Array y = of_rows.apply(x, -1);
           const double largest =
               is_floating(y.dtype()) ? sum(abs(astype(y, float64))).item<double>() : 0;
-          for (const Reduction& r : kReductions) {
-            if (std::string(r.name) == "prod" || std::string(r.name) == "argmax") continue;
+          for (const Reduction& r : reductions_of_many()) {
             for (const AxisArg& axes : {AxisArg(0), AxisArg(1), AxisArg({0, 1})}) {
               SCOPED_TRACE(std::string(r.name) + " of " + of_rows.name + " of " +
                            to_string(x.aval()));

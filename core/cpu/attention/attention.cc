@@ -21,29 +21,33 @@ template <class T>
 struct MaskedRow {
   static constexpr T kClosed = -std::numeric_limits<T>::infinity();
 
-  static SPRUCE_INLINE void opened_body(const uint8_t* m, int64_t step, T scale, T* x, int64_t n) {
-    if (step == 1) {
-      SPRUCE_INDEPENDENT
-      for (int64_t j = 0; j < n; ++j) x[j] = m[j] != 0 ? x[j] * scale : kClosed;
-    } else {
-      for (int64_t j = 0; j < n; ++j) x[j] = m[j * step] != 0 ? x[j] * scale : kClosed;
-    }
+  template <bool kDense>
+  static SPRUCE_INLINE void opened(const uint8_t* m, int64_t step, T scale, T* x, int64_t n) {
+    if (kDense) step = 1;
+    SPRUCE_INDEPENDENT
+    for (int64_t j = 0; j < n; ++j) x[j] = m[j * step] != 0 ? x[j] * scale : kClosed;
   }
-  static SPRUCE_INLINE void added_body(const T* m, int64_t step, T scale, T* x, int64_t n) {
-    if (step == 1) {
-      SPRUCE_INDEPENDENT
-      for (int64_t j = 0; j < n; ++j) x[j] = m[j] == kClosed ? kClosed : x[j] * scale + m[j];
-    } else {
-      for (int64_t j = 0; j < n; ++j)
-        x[j] = m[j * step] == kClosed ? kClosed : x[j] * scale + m[j * step];
-    }
+  template <bool kDense>
+  static SPRUCE_INLINE void added(const T* m, int64_t step, T scale, T* x, int64_t n) {
+    if (kDense) step = 1;
+    SPRUCE_INDEPENDENT
+    for (int64_t j = 0; j < n; ++j)
+      x[j] = m[j * step] == kClosed ? kClosed : x[j] * scale + m[j * step];
+  }
+  template <bool kDense>
+  static SPRUCE_INLINE void with_step(const void* mask, bool adds, int64_t step, T scale, T* x,
+                                      int64_t n) {
+    if (adds)
+      added<kDense>(static_cast<const T*>(mask), step, scale, x, n);
+    else
+      opened<kDense>(static_cast<const uint8_t*>(mask), step, scale, x, n);
   }
   static SPRUCE_INLINE void body(const void* mask, bool adds, int64_t step, T scale, T* x,
                                  int64_t n) {
-    if (adds)
-      added_body(static_cast<const T*>(mask), step, scale, x, n);
+    if (step == 1)
+      with_step<true>(mask, adds, step, scale, x, n);
     else
-      opened_body(static_cast<const uint8_t*>(mask), step, scale, x, n);
+      with_step<false>(mask, adds, step, scale, x, n);
   }
   SPRUCE_TARGET_BASE static void base(const void* mask, bool adds, int64_t step, T scale, T* x,
                                       int64_t n) {

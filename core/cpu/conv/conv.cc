@@ -114,11 +114,12 @@ class PreparedConv final : public PreparedKernel {
 // True if `part`, which is `whole` for some of the samples, one after the other, gives the same
 // bits in f32; not for every case in which it does.
 bool same_bits(const ConvPlan& whole, const ConvPlan& part) {
-  const bool gradient = !whole.reversed && whole.window_size() > whole.out_size(),
-             cells = conv_over_cells_workspace(whole) > 0;
+  if (whole.pointwise()) return false;
+  const bool cells = conv_over_cells_workspace(whole) > 0;
   if (cells != (conv_over_cells_workspace(part) > 0)) return false;
-  if (cells) return !whole.pointwise();
-  if (whole.groups != 1 || gradient || whole.pointwise()) return false;
+  if (cells) return true;
+  const bool gradient = !whole.reversed && whole.window_size() > whole.out_size();
+  if (whole.groups != 1 || gradient) return false;
   const bool lanes = conv_over_batch_workspace(whole) > 0;
   if (lanes != (conv_over_batch_workspace(part) > 0)) return false;
   if (lanes) return part.batch % lane_tiles().lanes == 0;

@@ -142,8 +142,9 @@ class Nest {
   std::vector<PiecedRows> pieced_;
   size_t accumulated_bytes_ = 0;
   int64_t pieces_ = 1;
-  bool apart_ =
-      false;  // pieces are parts of the first axis outside, with accumulators of their own
+  // Pieces are parts of the first axis outside, which no reduction is over: they share
+  // accumulators.
+  bool apart_ = false;
   size_t local_bytes_ = 0;
   size_t kernel_workspace_ = 0, pointers_ = 0;    // within the memory of a thread
   std::vector<int64_t> row_steps_, block_steps_;  // by entry

@@ -24,9 +24,9 @@ std::shared_ptr<const StageKernel> make_kernel(const Stage& stage) {
 
 }  // namespace
 
-// Where all reductions are over an axis outside of rows, and none over rows or along them, that
-// axis becomes the one of rows: what they join stays in the nearest cache. Of long rows only, since
-// those of inputs then lie far from each other.
+// An axis outside of rows that all reductions are over becomes the one of rows, unless that one or
+// the inner one is such already: what they join stays in the nearest cache. Of long rows only,
+// since those of inputs then lie far from each other.
 void NestBuilder::reduced_axis_inside(std::vector<int>& axes) const {
   constexpr int64_t kLongRow = 512;
   if (axes.size() < 3 || n_.inner_ < kLongRow) return;

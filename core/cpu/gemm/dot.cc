@@ -8,7 +8,6 @@
 #include "spruce/core/cpu/gemm/contraction.h"
 #include "spruce/core/cpu/gemm/dot_gathered.h"
 #include "spruce/core/cpu/gemm/gemm_small.h"
-#include "spruce/core/cpu/gemm/gemm_tiny.h"
 #include "spruce/core/cpu/isa.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/workspace.h"
@@ -34,7 +33,7 @@ void over_items(const Contraction& c, const F& f) {
 
 template <class T>
 void small_products(const Contraction& c, const SmallGemm<T>& gemm, const T* a, const T* b, T* y) {
-  const TinyGemm<T> tiny = tiny_gemm<T>(c.product);
+  const TinyGemm<T> tiny = gemm.tiny();
   if (c.items == 1 && tiny == nullptr) {
     typename SmallGemm<T>::Packed packed;
     return gemm.run(a, b, y, packed);

@@ -11,6 +11,7 @@ namespace spruce::cpu {
 template <class T>
 SmallGemm<T>::SmallGemm(const Gemm& g)
     : tiles_(&gemm_tiles<T>()),
+      tiny_(tiny_gemm<T>(g)),
       add_(g.accumulate),
       m_(g.m),
       n_(g.n),

@@ -5,6 +5,7 @@
 
 #include "spruce/core/cpu/gemm/gemm.h"
 #include "spruce/core/cpu/gemm/gemm_tiles.h"
+#include "spruce/core/cpu/gemm/gemm_tiny.h"
 
 namespace spruce::cpu {
 
@@ -36,6 +37,8 @@ class SmallGemm {
   void run(const T* a, const T* b, T* c, Packed& packed) const;
   /// The same where the rows of the right operand are dense, which then is not gathered.
   void run(const T* a, const T* b, T* c) const;
+  /// The loop for products that are tiny; null for others.
+  TinyGemm<T> tiny() const { return tiny_; }
 
  private:
   enum class Form : uint8_t { kTiles, kColumn, kRows };
@@ -43,6 +46,7 @@ class SmallGemm {
   void panel(const T* a, const T* b, int64_t b_row, T* c, int64_t j, int64_t k, bool add) const;
 
   const GemmTiles<T>* tiles_;
+  TinyGemm<T> tiny_;
   Form form_ = Form::kTiles;
   bool swapped_ = false, packs_ = false, whole_ = false, add_;
   int64_t m_, n_, k_, a_row_, a_col_, b_row_, b_col_, c_row_;

@@ -74,6 +74,8 @@ struct ElementSizes {
   int64_t operand, update;
 };
 
+constexpr int64_t kLeastWaiting = 8;
+
 // Asks for what run i changes and reads.
 SPRUCE_INLINE void ask_here(const Runs& r, int64_t i, const void* operand, const void* updates,
                             ElementSizes size) {
@@ -118,7 +120,8 @@ struct Combine {
   static constexpr bool kShortRows =
       !std::is_same_v<Op, Mul> && std::is_same_v<T, U> &&
       (std::is_floating_point_v<T> || (!kExtremum && sizeof(T) == 4 && std::is_unsigned_v<T>));
-  // Sums of floats are what gradients are made of.
+  // Sums of floats are what gradients are made of: of rows of at least kLeastWaiting elements those
+  // of which some in a row change the same elements wait in registers.
   static constexpr bool kIsSum =
       std::is_same_v<Op, Add> && std::is_same_v<T, float> && std::is_same_v<U, float>;
   typedef float Eight __attribute__((vector_size(32)));
@@ -216,8 +219,6 @@ struct Combine {
     const U* const u = static_cast<const U*>(updates);
     const bool asks = r.lines > 0, dense = r.to_step == 1 && r.from_step == 1;
     if (r.n == 1) return single(r, x, u);
-    // Sums of which some in a row change the same elements wait in registers.
-    constexpr int64_t kLeastWaiting = 8;
     const bool may_wait = kIsSum && dense && r.n >= kLeastWaiting;
     for (int64_t i = 1; asks && i < kAhead; ++i) ask(r, i, x, u, kSizes);
     for (int64_t i = 0; i < r.count; ++i) {

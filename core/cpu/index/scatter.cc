@@ -33,7 +33,8 @@ constexpr int64_t kNear = 1 << 18;  // bytes of an operand that is in the cache 
 // Where a scatter works, and how.
 struct Work {
   Loop loop;
-  RowLoop rows;  // of windows that are elements or short rows, else null
+  RowLoop rows;   // of windows that are elements or short rows, else null
+  bool may_wait;  // rows of which many change the same elements are better left to `loop`
   char* operand;
   int64_t operand_bytes;  // of an element
   int64_t numel;
@@ -101,11 +102,10 @@ void scatter_rows(const Windows& w, const Share& share, const Work& work, Range 
   }
 }
 
-// Whether many positions in a row change the same elements, which the loop of wide rows keeps in
-// registers, as far as the first ones tell.
-bool waits(const Windows& w, Range positions) {
-  constexpr int64_t kLeastRow = 8, kMany = 64;
-  if (w.window.size() < kLeastRow || positions.end - positions.begin <= kMany) return false;
+// Whether many positions in a row change the same elements, as far as the first ones tell.
+bool have_one_place(const Windows& w, Range positions) {
+  constexpr int64_t kMany = 64;
+  if (positions.end - positions.begin <= kMany) return false;
   int64_t first = 0, later = 0;
   w.locate(positions.begin, positions.begin + 1, &first, nullptr);
   w.locate(positions.begin + kMany, positions.begin + kMany + 1, &later, nullptr);
@@ -117,7 +117,7 @@ void scatter_part(const Windows& w, const Share& share, const Work& work, Range 
                   Range steps) {
   constexpr int64_t kMostLines = 16;  // of a window that are asked for
   const bool whole = steps.begin == 0 && steps.end == w.window.size();
-  if (whole && work.rows != nullptr && !waits(w, positions))
+  if (whole && work.rows != nullptr && !(work.may_wait && have_one_place(w, positions)))
     return scatter_rows(w, share, work, positions);
   const int64_t to_step = w.window.operand_step(), from_step = w.window.result_step();
   int64_t to[kBlock], from[kBlock];
@@ -244,7 +244,8 @@ void scatter_as(const Windows& w, T* operand, int64_t numel, const U* updates,
   const RowLoop rows = source == nullptr && are_rows(w, numel)
                            ? Combine<Op, T, U>::rows_of(w.window.size())
                            : nullptr;
-  scatter_all(w, {loop, rows, reinterpret_cast<char*>(operand), sizeof(T), numel,
+  const bool may_wait = Combine<Op, T, U>::kIsSum && w.window.size() >= combining::kLeastWaiting;
+  scatter_all(w, {loop, rows, may_wait, reinterpret_cast<char*>(operand), sizeof(T), numel,
                   reinterpret_cast<const char*>(updates), sizeof(U), source});
 }
 

@@ -158,9 +158,7 @@ void reduce(const KernelArgs& args, const LineLoops& loops) {
   const Elements& e = elements_of(args.in[0].dtype());
   const Line line = line_of(w), whole{w.last().in, 1, w.last().in, 1};
   const LineTap dense{{0, whole.cells}, 0};
-  const Workspace line_taps(line_taps_bytes(w));
-  LineTap* const taps = line_taps.as<LineTap>();
-  fill_line_taps(w, taps);
+  const LineTaps taps(w);
   const bool joins = joins_lines(w);
   over_rows(w, [&](int64_t begin, int64_t end) {
     const Workspace wide(e.half() ? e.line(line.cells) : 0), joined(joined_bytes(e, w));
@@ -200,7 +198,7 @@ size_t window_reduce_workspace(const PrepareArgs& args) {
   if (args.out[0]->shape.numel() == 0) return 0;
   const WindowPlan w(args.in[0]->shape, args.out[0]->shape, args.params.get<WindowParams>());
   const Elements& e = elements_of(args.in[0]->dtype);
-  return workspace_size(line_taps_bytes(w)) + workspace_size(InputLines::bytes(e, w)) +
+  return workspace_size(LineTaps::bytes(w)) + workspace_size(InputLines::bytes(e, w)) +
          (e.half() ? workspace_size(e.line(w.last().out)) : 0) + workspace_size(joined_bytes(e, w));
 }
 

@@ -78,20 +78,21 @@ struct Choose {
       }
     }
   }
-  using Loop = void (*)(T*, int32_t*, const T*, int64_t, int64_t, int32_t);
-  SPRUCE_TARGET_BASE static void base(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
-                                      int32_t tap) {
+  static SPRUCE_INLINE void any_body(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
+                                     int32_t tap) {
     if (step == kPairs)
       pair_body(best, index, x, n, tap);
     else
       body(best, index, x, step, n, tap);
   }
+  using Loop = void (*)(T*, int32_t*, const T*, int64_t, int64_t, int32_t);
+  SPRUCE_TARGET_BASE static void base(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
+                                      int32_t tap) {
+    any_body(best, index, x, step, n, tap);
+  }
   SPRUCE_TARGET_V3 static void v3(T* best, int32_t* index, const T* x, int64_t step, int64_t n,
                                   int32_t tap) {
-    if (step == kPairs)
-      pair_body(best, index, x, n, tap);
-    else
-      body(best, index, x, step, n, tap);
+    any_body(best, index, x, step, n, tap);
   }
   static Loop best_loop() {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
@@ -138,9 +139,7 @@ void arg_reduce(const KernelArgs& args, const ChoiceLoops& loops) {
   const WindowPlan w(args.in[0].shape(), args.out[0].shape(), args.params.get<WindowParams>());
   const Elements& e = elements_of(args.in[0].dtype());
   const Line line = line_of(w);
-  const Workspace line_taps(line_taps_bytes(w));
-  LineTap* const taps = line_taps.as<LineTap>();
-  fill_line_taps(w, taps);
+  const LineTaps taps(w);
   const bool both = pairs(w);
   over_rows(w, [&](int64_t begin, int64_t end) {
     const Workspace memory(e.line(line.cells));
@@ -179,7 +178,7 @@ size_t window_arg_reduce_workspace(const PrepareArgs& args) {
   if (args.out[0]->shape.numel() == 0) return 0;
   const WindowPlan w(args.in[0]->shape, args.out[0]->shape, args.params.get<WindowParams>());
   const Elements& e = elements_of(args.in[0]->dtype);
-  return workspace_size(line_taps_bytes(w)) + workspace_size(InputLines::bytes(e, w)) +
+  return workspace_size(LineTaps::bytes(w)) + workspace_size(InputLines::bytes(e, w)) +
          workspace_size(e.line(w.last().out));
 }
 

@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest and the smallest element of a window; NaN wins.
+// The largest and the smallest element of a window; of several NaNs the first.
 #pragma once
 
-#include <limits>
-
-#include "spruce/core/cpu/targets.h"
+#include "spruce/core/cpu/reduce/extremum.h"
 
 namespace spruce::cpu::window {
 
-struct Max {
+template <class Order>
+struct Extremum {
   template <class T>
-  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
-                                    ? -std::numeric_limits<T>::infinity()
-                                    : std::numeric_limits<T>::lowest();
+  static constexpr T kNothing = Order::template identity<T>();
   template <class T>
   static SPRUCE_INLINE T call(T a, T x) {
     return better(x, a) ? x : a;
   }
+  /// Whether x takes the place of a.
   template <class T>
   static SPRUCE_INLINE bool better(T x, T a) {
-    return (x > a) | ((x != x) & (a == a));
+    return Order::better(a, x);
   }
 };
 
-struct Min {
-  template <class T>
-  static constexpr T kNothing = std::numeric_limits<T>::has_infinity
-                                    ? std::numeric_limits<T>::infinity()
-                                    : std::numeric_limits<T>::max();
-  template <class T>
-  static SPRUCE_INLINE T call(T a, T x) {
-    return better(x, a) ? x : a;
-  }
-  template <class T>
-  static SPRUCE_INLINE bool better(T x, T a) {
-    return (x < a) | ((x != x) & (a == a));
-  }
-};
+using Max = Extremum<Largest>;
+using Min = Extremum<Smallest>;
 
 }  // namespace spruce::cpu::window

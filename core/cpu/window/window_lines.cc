@@ -22,11 +22,11 @@ constexpr Elements kHalves = {sizeof(T), sizeof(float),
 
 }  // namespace
 
-void fill_line_taps(const WindowPlan& w, LineTap* taps) {
+LineTaps::LineTaps(const WindowPlan& w) : memory_(bytes(w)) {
   const WindowPlan::Axis& a = w.last();
   for (int64_t k = 0; k < a.window; ++k) {
     const int64_t first = k * a.window_dilation - a.low;
-    taps[k] = {run_of(first, a.stride, dilated(a.in, a.dilation), a.out), first};
+    memory_.as<LineTap>()[k] = {run_of(first, a.stride, dilated(a.in, a.dilation), a.out), first};
   }
 }
 

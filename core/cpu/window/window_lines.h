@@ -18,11 +18,18 @@ struct LineTap {
   int64_t first;
 };
 
-inline size_t line_taps_bytes(const WindowPlan& w) {
-  return static_cast<size_t>(w.last().window) * sizeof(LineTap);
-}
 /// All taps of the last axis.
-void fill_line_taps(const WindowPlan& w, LineTap* taps);
+class LineTaps {
+ public:
+  explicit LineTaps(const WindowPlan& w);
+  const LineTap& operator[](int64_t k) const { return memory_.as<LineTap>()[k]; }
+  static size_t bytes(const WindowPlan& w) {
+    return static_cast<size_t>(w.last().window) * sizeof(LineTap);
+  }
+
+ private:
+  Workspace memory_;
+};
 
 using TapFn = void (*)(const void* context, int64_t tap, int64_t offset, int64_t k);
 

@@ -115,6 +115,29 @@ inline void check_kernel(ConvCases& cases, const ConvCase& c, const ConvKernel& 
   ASSERT_NO_FATAL_FAILURE(out.expect(want.to_vector<double>()));
 }
 
+/// The convolution of small integers, as that of f64.
+inline void expect_exact(ConvCases& cases, const Shape& lhs, const Shape& rhs,
+                         const ConvParams& p) {
+  const Array x = cases.values(lhs), w = cases.values(rhs);
+  const Array want = conv_general(astype(x, float64), astype(w, float64), p);
+  EXPECT_EQ(astype(conv_general(x, w, p), float64).to_vector<double>(), want.to_vector<double>())
+      << to_string(lhs) << to_string(rhs);
+}
+
+/// The result on one thread, which is that on two and on five.
+inline std::vector<float> on_any_threads(const Array& x, const Array& w, const ConvParams& p) {
+  const int before = threads();
+  std::vector<std::vector<float>> of;
+  for (const int n : {1, 2, 5}) {
+    set_threads(n);
+    of.push_back(conv_general(x, w, p).to_vector<float>());
+  }
+  set_threads(before);
+  EXPECT_EQ(of[0], of[1]);
+  EXPECT_EQ(of[0], of[2]);
+  return of[0];
+}
+
 inline void expect_the_same_for_any_threads(ConvCases& cases, int count) {
   const int before = threads();
   for (int i = 0; i < count; ++i) {

@@ -64,19 +64,11 @@ TEST(ConvFeatures, GiveWhatTheGeneralKernelGivesInTheMemoryThatTheySay) {
 
 TEST(ConvFeatures, DoNotDependOnThreadsOrOnOtherSamples) {
   Cases cases(12);
-  const int before = threads();
   expect_the_same_for_any_threads(cases, 80);
   // Threads share the rows of a sample.
   const Array large = random::normal(Key(3), {1, 24, 40, 40}),
               wide = random::normal(Key(4), {64, 24, 3, 3});
-  std::vector<std::vector<float>> of;
-  for (const int n : {1, 2, 5}) {
-    set_threads(n);
-    of.push_back(conv_general(large, wide, {}).to_vector<float>());
-  }
-  set_threads(before);
-  EXPECT_EQ(of[0], of[1]);
-  EXPECT_EQ(of[0], of[2]);
+  on_any_threads(large, wide, {});
   const Array x = random::normal(Key(1), {6, 8, 12, 12}), w = random::normal(Key(2), {40, 8, 3, 3});
   const ConvParams padded{.padding_low = {1, 1}, .padding_high = {1, 1}};
   const Array all = conv_general(x, w, padded);
@@ -90,23 +82,17 @@ TEST(ConvFeatures, DoNotDependOnThreadsOrOnOtherSamples) {
 // vectors than a tile holds, weights turned in several pieces, partial sums of samples.
 TEST(ConvFeatures, OfLargeSizes) {
   Cases cases(13);
-  const auto check = [&](const Shape& lhs, const Shape& rhs, const ConvParams& p) {
-    const Array x = cases.values(lhs), w = cases.values(rhs);
-    const Array want = conv_general(astype(x, float64), astype(w, float64), p);
-    EXPECT_EQ(astype(conv_general(x, w, p), float64).to_vector<double>(), want.to_vector<double>())
-        << to_string(lhs) << to_string(rhs);
-  };
   const ConvParams padded{.padding_low = {1, 1}, .padding_high = {1, 1}};
-  check({1, 24, 70, 90}, {100, 24, 3, 3}, padded);
-  check({2, 300, 9, 11}, {530, 300, 3, 3}, padded);
+  expect_exact(cases, {1, 24, 70, 90}, {100, 24, 3, 3}, padded);
+  expect_exact(cases, {2, 300, 9, 11}, {530, 300, 3, 3}, padded);
   ConvParams back = padded;
   back.rhs_swapped = back.reversed = true;
-  check({2, 300, 9, 11}, {300, 530, 3, 3}, back);
+  expect_exact(cases, {2, 300, 9, 11}, {300, 530, 3, 3}, back);
   back.lhs_dilation = {2, 2};
-  check({2, 40, 21, 23}, {40, 70, 3, 3}, back);
+  expect_exact(cases, {2, 40, 21, 23}, {40, 70, 3, 3}, back);
   ConvParams to_window = padded;
   to_window.lhs_swapped = to_window.rhs_swapped = to_window.out_swapped = true;
-  check({40, 40, 30, 30}, {40, 50, 30, 30}, to_window);
+  expect_exact(cases, {40, 40, 30, 30}, {40, 50, 30, 30}, to_window);
 }
 
 }  // namespace conv_over_channels_test

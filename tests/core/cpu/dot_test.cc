@@ -418,39 +418,37 @@ TEST(Dot, ProductsOfBfloat16OfAllLayoutsAreTheSameOnAnyThreads) {
       [](const Size& s, int layout) { check_product<Bfloat16>(s.m, s.n, s.k, layout, false); });
 }
 
-// Each alone and as one of a batch: the same bits, next to what f64 gives.
+// The product of a[7, m, k] and b[7, k, n], each perhaps stored transposed: next to what f64 gives,
+// with the same bits for a matrix alone and as one of a batch.
+void check_tiny_products(Dtype dtype, int64_t m, int64_t n, int64_t k, bool a_transposed,
+                         bool b_transposed) {
+  SCOPED_TRACE(std::string(name(dtype)) + " " + to_string(Shape{m, n, k}) +
+               (a_transposed ? " a transposed" : "") + (b_transposed ? " b transposed" : ""));
+  const auto transposed_if = [](bool transposed, const Array& x) {
+    return transposed ? swapaxes(x, -1, -2) : x;
+  };
+  const Array a = astype(random::normal(Key(1), {7, m, k}), dtype),
+              b = astype(random::normal(Key(2), {7, k, n}), dtype);
+  const auto product = jit([&](const Array& x, const Array& y) {
+    return matmul(transposed_if(a_transposed, x), transposed_if(b_transposed, y));
+  });
+  const Array x = transposed_if(a_transposed, a), y = transposed_if(b_transposed, b);
+  const Array all = product(x, y);
+  const Array want =
+      sum(astype(expand_dims(a, 3), float64) * astype(expand_dims(b, 1), float64), 2);
+  const bool single = dtype == float32;
+  ASSERT_TRUE(allclose(astype(all, float64), want,
+                       {.rtol = single ? 1e-6 : 1e-15, .atol = single ? 2e-6 : 1e-14}));
+  for (const int64_t i : {0, 6}) ASSERT_TRUE(array_equal(product(x[i], y[i]), Array(all[i])));
+}
+
 TEST(Dot, OfTinyMatrices) {
   for (const Dtype dtype : {float32, float64}) {
-    for (int64_t m = 1; m <= 9; ++m) {
-      for (int64_t n = 1; n <= 5; ++n) {
-        for (int64_t k = 1; k <= 9; ++k) {
-          for (const int turned : {0, 1, 2, 3}) {
-            const auto drawn = [&](int64_t seed, int64_t rows, int64_t columns, bool turn) {
-              Array x = astype(random::normal(Key(seed), turn ? Shape{7, columns, rows}
-                                                              : Shape{7, rows, columns}),
-                               dtype);
-              return turn ? swapaxes(x, 1, 2) : x;
-            };
-            const auto f = [&](const Array& a, const Array& b) {
-              return matmul((turned & 1) != 0 ? swapaxes(a, -1, -2) : a,
-                            (turned & 2) != 0 ? swapaxes(b, -1, -2) : b);
-            };
-            const Array a = drawn(1, m, k, (turned & 1) != 0),
-                        b = drawn(2, k, n, (turned & 2) != 0);
-            const Array x = (turned & 1) != 0 ? swapaxes(a, 1, 2) : a,
-                        y = (turned & 2) != 0 ? swapaxes(b, 1, 2) : b;
-            const Array all = jit(f)(x, y);
-            const Array want =
-                sum(astype(expand_dims(a, 3), float64) * astype(expand_dims(b, 1), float64), 2);
-            ASSERT_TRUE(allclose(
-                astype(all, float64), want,
-                {.rtol = dtype == float32 ? 1e-6 : 1e-15, .atol = dtype == float32 ? 2e-6 : 1e-14}))
-                << m << " " << n << " " << k << " " << turned;
-            for (const int64_t i : {0, 6})
-              ASSERT_TRUE(array_equal(jit(f)(x[i], y[i]), Array(all[i])))
-                  << m << " " << n << " " << k << " " << turned;
-          }
-        }
+    for (int64_t size = 0; size < 9 * 5 * 9; ++size) {
+      const int64_t m = 1 + size / 45, n = 1 + size / 9 % 5, k = 1 + size % 9;
+      for (const bool a_transposed : {false, true}) {
+        for (const bool b_transposed : {false, true})
+          ASSERT_NO_FATAL_FAILURE(check_tiny_products(dtype, m, n, k, a_transposed, b_transposed));
       }
     }
   }
