@@ -17,6 +17,25 @@ double largest_magnitude(const double* x, int64_t n) {
   return largest;
 }
 
+// Of vectors that are too short for products: each reflector is applied by itself.
+constexpr int64_t kShortVectors = 8;
+
+bool one_by_one(const Reflectors& h) { return h.length <= kShortVectors; }
+
+// Reflector j of n vectors x, each of h.length numbers.
+void apply_one(const Reflectors& h, int64_t j, double* x, int64_t x_step, int64_t n) {
+  const double* row = h.rows + j * h.step;
+  const double weight = h.diagonal(j);
+  if (weight == 0) return;
+  for (int64_t i = 0; i < n; ++i, x += x_step) {
+    double sum = x[j];
+    for (int64_t p = j + 1; p < h.length; ++p) sum += row[p] * x[p];
+    sum *= weight;
+    x[j] += sum;
+    for (int64_t p = j + 1; p < h.length; ++p) x[p] += sum * row[p];
+  }
+}
+
 // V' of the block that begins with reflector k, dense: `width` rows of h.length - k.
 void expand_block(const Reflectors& h, int64_t k, int64_t width, double* to) {
   const int64_t length = h.length - k;
@@ -113,17 +132,29 @@ void factor_columns(const VectorLoops& v, const Reflectors& h, int64_t n, double
         v.add_scaled(weight, row + 1, x + 1, rest);
       }
     }
+    if (one_by_one(h)) {
+      for (int64_t j = k; j < end; ++j) apply_one(h, j, h.rows + end * h.step, h.step, n - end);
+      return;
+    }
     complete_block(h, k, memory);
     apply_block(h, k, false, h.rows + end * h.step + k, h.step, n - end, memory);
   }
 }
 
 void complete_blocks(const Reflectors& h, double* memory) {
+  if (one_by_one(h)) return;
   for (int64_t k = 0; k < h.count; k += kReflectors) complete_block(h, k, memory);
 }
 
 void apply_reflectors(const Reflectors& h, bool identity, double* x, int64_t x_step, int64_t n,
                       double* memory) {
+  if (one_by_one(h)) {
+    for (int64_t j = h.count - 1; j >= 0; --j) {
+      const int64_t first = identity ? std::min(j, n) : 0;
+      apply_one(h, j, x + first * x_step, x_step, n - first);
+    }
+    return;
+  }
   const int64_t blocks = (h.count + kReflectors - 1) / kReflectors;
   for (int64_t b = blocks - 1; b >= 0; --b) {
     const int64_t k = b * kReflectors;

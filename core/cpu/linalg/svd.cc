@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 
+#include "spruce/core/cpu/linalg/bidiagonal.h"
 #include "spruce/core/cpu/linalg/linalg.h"
 #include "spruce/core/cpu/linalg/matrices.h"
 #include "spruce/core/cpu/linalg/reflectors.h"
@@ -10,11 +11,6 @@
 
 namespace spruce::cpu {
 namespace {
-
-constexpr int kMostSweeps = 60;
-// Of a matrix whose largest element is about 1. Shorter rows have no direction of their own: the
-// products that make them orthogonal would underflow.
-constexpr double kLeastNorm = 0x1p-450;
 
 // A wide matrix is decomposed as its transpose, so that it has no fewer rows than columns.
 struct SvdSizes {
@@ -39,100 +35,71 @@ struct SvdSizes {
 // `memory` of one matrix.
 struct SvdMemory {
   SvdMemory(const SvdSizes& s, double* memory) {
-    const int64_t square = s.columns * s.columns;
-    a = memory, at = a + std::max({s.m * s.n, s.left * s.rows, square});
-    r = at + s.m * s.n, j = r + square, norms = j + (s.vectors ? square : 0);
-    left = norms + s.columns, blocks = left + s.left * s.rows;
-    more = blocks + reflector_blocks(s.columns);
+    const int64_t n = s.columns, square = n * n, blocks = reflector_blocks(n);
+    a = memory, at = a + largest_factor(s), left = at + s.m * s.n, right = left + s.left * s.rows;
+    middle = right + (s.vectors ? square : 0);
+    b.n = n;
+    b.a = middle + (s.vectors ? square : 0), b.v = b.a + square;
+    b.d = b.v + square, b.e = b.d + n;
+    b.left_blocks = b.e + n, b.right_blocks = b.left_blocks + blocks;
+    at_blocks = b.right_blocks + blocks, more = at_blocks + blocks;
   }
-  double* a;       // the matrix; then factors as they are written
-  double* at;      // its transpose (itself, where it is wide); then reflectors
-  double* r;       // [columns, columns]: the triangular factor; then the vectors of `columns`
-  double* j;       // [columns, columns]: the product of the rotations
-  double* norms;   // the singular values
-  double* left;    // the vectors of `rows`, in rows
-  double* blocks;  // of the reflectors
-  double* more;    // of the reflectors
+  static int64_t largest_factor(const SvdSizes& s) {
+    return std::max({s.m * s.n, s.left * s.rows, s.columns * s.columns});
+  }
+  double* a;          // the matrix; then factors as they are written
+  double* at;         // its transpose (itself, where it is wide); then reflectors
+  double* left;       // the vectors of `rows`, in rows
+  double* right;      // [columns, columns]: the vectors of `columns`, in rows
+  double* middle;     // [columns, columns]: the left vectors of the triangular factor
+  Bidiagonal b;       // of the triangular factor
+  double* at_blocks;  // of the reflectors in `at`
+  double* more;       // of the reflectors, then of rotations
 };
 
 int64_t svd_numbers(const SvdSizes& s) {
-  const int64_t square = s.columns * s.columns;
-  return std::max({s.m * s.n, s.left * s.rows, square}) + s.m * s.n + square * (s.vectors ? 2 : 1) +
-         s.columns + s.left * s.rows + reflector_blocks(s.columns) +
-         reflector_memory(s.rows, std::max(s.left, s.columns));
+  const int64_t n = s.columns;
+  return SvdMemory::largest_factor(s) + s.m * s.n + s.left * s.rows + n * n * (s.vectors ? 4 : 2) +
+         2 * n + 3 * reflector_blocks(n) +
+         std::max({reflector_memory(s.rows, std::max(s.left, n)), bidiagonal_memory(n),
+                   2 * rotation_memory(n)});
 }
 
-// One-sided Jacobi: rotates the rows of r [n, n] until they are orthogonal, longer ones first, and
-// those of j with them where it is there. `squares` has room for n.
-void make_orthogonal(const VectorLoops& v, int64_t n, double* r, double* j, double* squares) {
-  constexpr double kLeastSquare = kLeastNorm * kLeastNorm;
-  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  bool rotated = true;
-  for (int sweep = 0; sweep < kMostSweeps && rotated; ++sweep) {
-    rotated = false;
-    for (int64_t i = 0; i < n; ++i) squares[i] = v.dot(r + i * n, r + i * n, n);
-    for (int64_t i = 0; i < n; ++i) {
-      double* x = r + i * n;
-      const int64_t longest = std::max_element(squares + i, squares + n) - squares;
-      if (longest != i) {
-        std::swap(squares[i], squares[longest]);
-        std::swap_ranges(x, x + n, r + longest * n);
-        if (j != nullptr) std::swap_ranges(j + i * n, j + (i + 1) * n, j + longest * n);
-      }
-      if (!(squares[i] >= kLeastSquare)) break;
-      for (int64_t k = i + 1; k < n; ++k) {
-        if (!(squares[k] >= kLeastSquare)) continue;
-        double* y = r + k * n;
-        const double product = v.dot(x, y, n);
-        if (std::abs(product) <= kEpsilon * std::sqrt(squares[i]) * std::sqrt(squares[k])) continue;
-        const double cotangent = (squares[k] - squares[i]) / (2 * product);  // of twice the angle
-        const double t =
-            std::copysign(1.0, cotangent) / (std::abs(cotangent) + length_of(1, cotangent));
-        // 1 / root itself is more often rounded up than down where t is small, so that rows grow.
-        const double root = std::sqrt(1 + t * t);
-        const double c = 1 - t * t / (root * (1 + root)), s = t / root;
-        v.rotate(c, s, x, y, n);
-        if (j != nullptr) v.rotate(c, s, j + i * n, j + k * n, n);
-        squares[i] -= t * product;
-        const double before = squares[k];
-        squares[k] += t * product;
-        // What is left of a difference of nearly equal numbers is not accurate.
-        if (squares[k] < before / 16) squares[k] = v.dot(y, y, n);
-        rotated = true;
-      }
-    }
-  }
-}
-
-// The lengths of the rows of r, falling, the rows of both matrices in their order.
-void sort_by_norm(const VectorLoops& v, int64_t n, double* r, double* j, double* norms) {
-  for (int64_t i = 0; i < n; ++i) norms[i] = norm(v, r + i * n, n);
+// The singular values fall; the rows of both matrices follow them where they are there. None is
+// negative.
+void sort_values(const VectorLoops& v, int64_t n, double* d, double* left, double* right) {
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t longest = std::max_element(norms + i, norms + n) - norms;
-    if (longest == i) continue;
-    std::swap(norms[i], norms[longest]);
-    std::swap_ranges(r + i * n, r + (i + 1) * n, r + longest * n);
-    if (j != nullptr) std::swap_ranges(j + i * n, j + (i + 1) * n, j + longest * n);
+    if (!std::signbit(d[i])) continue;
+    d[i] = -d[i];
+    if (right != nullptr) v.scale(-1, right + i * n, n);
+  }
+  if (right == nullptr) {
+    std::sort(d, d + n, std::greater<>());
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t largest = std::max_element(d + i, d + n) - d;
+    if (largest == i) continue;
+    std::swap(d[i], d[largest]);
+    std::swap_ranges(left + i * n, left + (i + 1) * n, left + largest * n);
+    std::swap_ranges(right + i * n, right + (i + 1) * n, right + largest * n);
   }
 }
 
-// The rows of m.r, orthogonal, become orthonormal: those without a direction become what completes
-// the others to a basis, which is found by reflectors in m.at.
-void make_orthonormal(const VectorLoops& v, int64_t n, const SvdMemory& m) {
-  int64_t known = 0;
-  for (; known < n && m.norms[known] >= kLeastNorm; ++known)
-    v.scale(1 / m.norms[known], m.r + known * n, n);
-  if (known == n) return;
-  const Reflectors h{known, n, m.at, n, m.blocks};
-  std::copy_n(m.r, known * n, m.at);
-  factor_columns(v, h, known, m.more);
-  std::fill(m.r + known * n, m.r + n * n, 0.0);
-  for (int64_t i = known; i < n; ++i) m.r[i * (n + 1)] = 1;
-  apply_reflectors(h, false, m.r + known * n, n, n - known, m.more);
+// The rows of m.middle and m.right become the columns of both products of reflectors.
+void multiply_reflectors(int64_t n, const SvdMemory& m) {
+  complete_blocks(m.b.left(), m.more);
+  complete_blocks(m.b.right(), m.more);
+  for (double* x : {m.middle, m.right}) {
+    std::fill_n(x, n * n, 0.0);
+    for (int64_t i = 0; i < n; ++i) x[i * (n + 1)] = 1;
+  }
+  apply_reflectors(m.b.left(), true, m.middle, n, n, m.more);
+  if (n > 1) apply_reflectors(m.b.right(), true, m.right + n + 1, n, n - 1, m.more);
 }
 
 // The matrix stands in m.a; false where it has no decomposition. Leaves the singular values in
-// m.norms and, where they are asked for, the vectors in the rows of m.left and of m.r.
+// m.b.d and, where they are asked for, the vectors in the rows of m.left and of m.right.
 bool decompose_svd(const SvdSizes& s, const SvdMemory& m) {
   const VectorLoops& v = vector_loops();
   const int64_t n = s.columns;
@@ -143,49 +110,47 @@ bool decompose_svd(const SvdSizes& s, const SvdMemory& m) {
     std::copy_n(m.a, s.m * s.n, m.at);
   else
     transpose_matrix(m.a, s.m, s.n, m.at);
-  const Reflectors h{n, s.rows, m.at, s.rows, m.blocks};
+  const Reflectors h{n, s.rows, m.at, s.rows, m.at_blocks};
   factor_columns(v, h, n, m.more);
   for (int64_t i = 0; i < n; ++i) {
-    std::fill_n(m.r + i * n, i, 0.0);
-    for (int64_t k = i; k < n; ++k) m.r[i * n + k] = m.at[k * s.rows + i];
+    std::fill_n(m.b.a + i * n, i, 0.0);
+    for (int64_t k = i; k < n; ++k) m.b.a[i * n + k] = m.at[k * s.rows + i];
   }
-  double* j = s.vectors ? m.j : nullptr;
-  if (s.vectors) {
-    std::fill_n(j, n * n, 0.0);
-    for (int64_t i = 0; i < n; ++i) j[i * (n + 1)] = 1;
-  }
-  make_orthogonal(v, n, m.r, j, m.norms);
-  sort_by_norm(v, n, m.r, j, m.norms);
+  if (n > 0) make_bidiagonal(v, m.b, m.more);
+  double *middle = s.vectors ? m.middle : nullptr, *right = s.vectors ? m.right : nullptr;
+  if (s.vectors && n > 0) multiply_reflectors(n, m);
+  Rotations of_left(v, middle, n, m.more), of_right(v, right, n, m.more + rotation_memory(n));
+  if (!diagonalise_bidiagonal(n, m.b.d, m.b.e, of_left, of_right)) return false;
+  sort_values(v, n, m.b.d, middle, right);
   if (s.vectors) {
     std::fill_n(m.left, s.left * s.rows, 0.0);
-    for (int64_t i = 0; i < n; ++i) std::copy_n(j + i * n, n, m.left + i * s.rows);
+    for (int64_t i = 0; i < n; ++i) std::copy_n(middle + i * n, n, m.left + i * s.rows);
     for (int64_t i = n; i < s.left; ++i) m.left[i * (s.rows + 1)] = 1;
     apply_reflectors(h, false, m.left, s.rows, s.left, m.more);
-    make_orthonormal(v, n, m);
     for (int64_t i = 0; i < n; ++i) {
-      double *left = m.left + i * s.rows, *right = m.r + i * n;
-      if (!needs_flip(s.wide ? right : left, s.wide ? n : s.rows)) continue;
-      v.scale(-1, left, s.rows);
-      v.scale(-1, right, n);
+      double *x = m.left + i * s.rows, *y = m.right + i * n;
+      if (!needs_flip(s.wide ? y : x, s.wide ? n : s.rows)) continue;
+      v.scale(-1, x, s.rows);
+      v.scale(-1, y, n);
     }
   }
-  scale_by_power(exponent, m.norms, n);
+  scale_by_power(exponent, m.b.d, n);
   return true;
 }
 
 // The factors of matrix i in the order of the outputs.
 void write_factors(const KernelArgs& args, const SvdSizes& s, const SvdMemory& m, int64_t i) {
   const int64_t n = s.columns, left = s.left * s.rows;
-  write_doubles(m.norms, n, args.out[s.vectors ? 1 : 0], i * n);
+  write_doubles(m.b.d, n, args.out[s.vectors ? 1 : 0], i * n);
   if (!s.vectors) return;
   if (s.wide) {
-    transpose_matrix(m.r, n, n, m.a);
+    transpose_matrix(m.right, n, n, m.a);
     write_doubles(m.a, n * n, args.out[0], i * n * n);
     write_doubles(m.left, left, args.out[2], i * left);
   } else {
     transpose_matrix(m.left, s.left, s.rows, m.a);
     write_doubles(m.a, left, args.out[0], i * left);
-    write_doubles(m.r, n * n, args.out[2], i * n * n);
+    write_doubles(m.right, n * n, args.out[2], i * n * n);
   }
 }
 

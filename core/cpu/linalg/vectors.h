@@ -17,10 +17,16 @@ struct VectorLoops {
   /// y[i] -= the sum of factors[p * factor_step] x[p * x_step + i] over p < count: rows of x.
   void (*subtract_rows)(const double* factors, int64_t factor_step, const double* x, int64_t x_step,
                         int64_t count, double* y, int64_t n);
+  /// sums[p] = the sum of x[p * x_step + i] y[i] for p < count: rows of x.
+  void (*dot_rows)(const double* x, int64_t x_step, int64_t count, const double* y, int64_t n,
+                   double* sums);
+  /// y = S x for the symmetric S [n, n] of which `a` has the diagonal and what stands right of it.
+  void (*symmetric_product)(const double* a, int64_t a_step, int64_t n, const double* x, double* y);
   /// x[i] *= a.
   void (*scale)(double a, double* x, int64_t n);
-  /// (x[i], y[i]) = (c x[i] - s y[i], s x[i] + c y[i]).
-  void (*rotate)(double c, double s, double* x, double* y, int64_t n);
+  /// For p < count, one after another, with (c, s) = rotations[2 p, 2 p + 1]: of the rows p and
+  /// p + 1 of x, (x[i], y[i]) = (c x[i] - s y[i], s x[i] + c y[i]).
+  void (*rotate_rows)(const double* rotations, int64_t count, double* x, int64_t x_step, int64_t n);
 };
 
 /// Sums of squares between these have lost nothing to underflow or overflow.

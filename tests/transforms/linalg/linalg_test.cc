@@ -282,6 +282,43 @@ TEST(Linalg, RectangularMatrices) {
   }
 }
 
+// Both iterations have cases of their own for zeros, rows of one size and rows that are graded.
+TEST(Linalg, SingularAndEigenvaluesOfAwkwardMatrices) {
+  for (const int64_t n : {1, 2, 3, 8, 9, 33, 70}) {
+    const Array g = drawn(static_cast<uint64_t>(n), {n, n}), rows = arange(n, float64);
+    const Array few = g[{slice(), slice(none, 2)}], step = expand_dims(rows, 1);
+    const std::vector<std::pair<const char*, Array>> cases = {
+        {"zeros", zeros_like(g)},
+        {"ones", ones_like(g)},
+        {"identity", eye(n, float64)},
+        {"rank 2", matmul(few, transpose(few))},
+        {"small rows last", g * exp(step * -3.0)},
+        {"small rows first", g * exp(step * 3.0)},
+        {"large columns last", g * exp(rows * 2.0)},
+        {"mostly zeros", where(g > 1.0, g, zeros_like(g))},
+        {"bidiagonal", triu(g) - triu(g, 2)},
+        {"zeros on the diagonal", triu(g, 1)},
+        {"tiny", g * 1e-300},
+        {"huge", g * 1e300}};
+    for (const auto& [name, a] : cases) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(n));
+      const double tol = 1e-14 * (10 + static_cast<double>(n));
+      const auto [u, s, vh] = la::svd(a);
+      const double largest = s[0].item<double>();
+      const Array unit = largest > 0 ? array(1 / largest, float64) : ones({}, float64);
+      EXPECT_LT(apart(matmul(u * (s * unit), vh), a * unit), tol);
+      EXPECT_LT(apart(matmul(transpose(u), u), eye(n, float64)), tol);
+      EXPECT_LT(apart(matmul(vh, transpose(vh)), eye(n, float64)), tol);
+      EXPECT_LT(apart(la::svdvals(a) * unit, s * unit), tol);
+      const Array symmetric = (a + transpose(a)) * unit;
+      const auto [w, v] = la::eigh(symmetric);
+      EXPECT_LT(apart(matmul(v * w, transpose(v)), symmetric), 2 * tol);
+      EXPECT_LT(apart(matmul(transpose(v), v), eye(n, float64)), tol);
+      EXPECT_EQ(apart(la::eigvalsh(symmetric), w), 0);
+    }
+  }
+}
+
 TEST(Linalg, SingularMatrices) {
   const Array a = matmul(drawn(4, {6, 2}), drawn(5, {2, 5}));  // of rank 2
   const auto [u, s, vh] = la::svd(a);
