@@ -7,6 +7,7 @@
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
@@ -48,6 +49,7 @@ Bilinear Bilinear::init(const Key& given, int64_t in1, int64_t in2, int64_t out,
 
 Array Bilinear::operator()(const Array& x1, const Array& x2, Loc loc) const {
   const OpScope at("Bilinear", loc);
+  internal::require_made("Bilinear", weight);
   return internal::observed(*this, "Bilinear", bilinear(x1, x2, weight, bias.value_or(Array())),
                             [&] { return x1.size() * weight.shape(0) * (1 + x2.shape(-1)); });
 }

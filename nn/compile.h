@@ -279,9 +279,14 @@ class CompiledStep {
         behind.commit(Loc::none());
         return result;
       }();
-      auto [updates, next_state] = shared->made_for.guard("compile_step", params, [&, &by = grads] {
-        return shared->optimizer.update(by, state, params);
-      });
+      auto [updates, next_state] =
+          shared->made_for.guard("compile_step", params, [&, &by = grads, &out = out] {
+            const Array& value = out.first;  // for optimizers that take the loss
+            if constexpr (requires { shared->optimizer.update(by, state, params, value); })
+              return shared->optimizer.update(by, state, params, value);
+            else
+              return shared->optimizer.update(by, state, params);
+          });
       auto& [result, next, keys_after] = out.second;
       bound.put_updated(params, updates, next);
       return std::tuple(std::move(result), std::move(next), std::move(keys_after),

@@ -139,14 +139,14 @@ struct Conv3d {
 /// A factory of Conv1d layers; the number of input channels is that of the example f[n, in, d].
 inline auto conv1d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
-    return Conv1d::init(key, x.shape(-2), out, kernel, options);
+    return Conv1d::init(key, internal::channels_of("Conv1d", 1, x), out, kernel, options);
   });
 }
 
 /// A factory of Conv2d layers; the number of input channels is that of the example f[n, in, h, w].
 inline auto conv2d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
-    return Conv2d::init(key, x.shape(-3), out, kernel, options);
+    return Conv2d::init(key, internal::channels_of("Conv2d", 2, x), out, kernel, options);
   });
 }
 
@@ -154,7 +154,7 @@ inline auto conv2d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options
 /// w].
 inline auto conv3d_layer(int64_t out, WindowArg kernel, ConvLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
-    return Conv3d::init(key, x.shape(-4), out, kernel, options);
+    return Conv3d::init(key, internal::channels_of("Conv3d", 3, x), out, kernel, options);
   });
 }
 /// conv2d_layer under a shorter name.

@@ -10,6 +10,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/nn/axes_name.h"
 #include "spruce/nn/conv_parts.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
@@ -118,6 +119,7 @@ ConvTranspose<kAxes> ConvTranspose<kAxes>::init(const Key& given, int64_t in, in
 template <int kAxes>
 Array ConvTranspose<kAxes>::operator()(const Array& x, Loc loc) const {
   const OpScope at(kLayerName<kAxes>, loc);
+  internal::require_made(kLayerName<kAxes>, weight);
   const Array y = run(kLayerName<kAxes>, kAxes, x, weight, bias.value_or(Array()),
                       {stride, padding, output_padding, groups, dilation});
   return internal::observed(*this, kLayerName<kAxes>, y, [&] {

@@ -95,7 +95,8 @@ extern template struct ConvTranspose<3>;
 inline auto conv_transpose1d_layer(int64_t out, WindowArg kernel,
                                    ConvTransposeLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
-    return ConvTranspose1d::init(key, x.shape(-2), out, kernel, options);
+    return ConvTranspose1d::init(key, internal::channels_of("ConvTranspose1d", 1, x), out, kernel,
+                                 options);
   });
 }
 /// A factory of ConvTranspose2d layers; the number of input channels is that of the example
@@ -103,7 +104,8 @@ inline auto conv_transpose1d_layer(int64_t out, WindowArg kernel,
 inline auto conv_transpose2d_layer(int64_t out, WindowArg kernel,
                                    ConvTransposeLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
-    return ConvTranspose2d::init(key, x.shape(-3), out, kernel, options);
+    return ConvTranspose2d::init(key, internal::channels_of("ConvTranspose2d", 2, x), out, kernel,
+                                 options);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
 #include "spruce/nn/axes_name.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
@@ -109,6 +110,7 @@ GroupNorm GroupNorm::init(int64_t num_groups, int64_t num_channels, const NormLa
 
 Array GroupNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("GroupNorm", loc);
+  internal::require_made("GroupNorm", weight.value_or(Array()));
   return internal::observed(
       *this, "GroupNorm",
       group_norm(x, num_groups, weight.value_or(Array()), bias.value_or(Array()), {.eps = eps}));
@@ -139,6 +141,7 @@ InstanceNorm<kAxes> InstanceNorm<kAxes>::init(int64_t n, const InstanceNormLayer
   if (o.track_running_stats) {
     layer.running_mean = Buffer{zeros({n}, o.dtype)};
     layer.running_var = Buffer{ones({n}, o.dtype)};
+    layer.num_batches_tracked = Buffer{zeros({}, int64)};
   }
   return layer;
 }
@@ -152,6 +155,7 @@ Array InstanceNorm<kAxes>::operator()(const Array& x, Loc loc) const {
 template <int kAxes>
 Array InstanceNorm<kAxes>::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at(kInstanceNorm<kAxes>, loc);
+  internal::require_made(kInstanceNorm<kAxes>, weight.value_or(Array()));
   const bool single = x.rank() == kAxes + 1;
   if (!single && x.rank() != kAxes + 2) {
     throw ShapeError(std::string(kInstanceNorm<kAxes>) + ": takes f[n, c, " +

@@ -83,19 +83,22 @@ struct InstanceNormLayerOptions {
 /// Instance norm over `kAxes` spatial axes: f[n, c, d...] or one example f[c, d...].
 ///
 /// Parameters: weight, bias f32[c] with .affine.
-/// State:      buffers running_mean, running_var f32[c] with .track_running_stats.
+/// State:      buffers running_mean, running_var f32[c] and num_batches_tracked i64[], which
+/// PyTorch has
+///             and never counts, with .track_running_stats.
 template <int kAxes>
 struct InstanceNorm {
   /// What is printed: see describe().
   static constexpr std::string_view kExtraRepr =
       "num_features=weight.0 affine?weight track_running_stats?running_mean";
 
-  std::optional<Array> weight;         ///< f32[c]
-  std::optional<Array> bias;           ///< f32[c]
-  std::optional<Buffer> running_mean;  ///< f32[c]
-  std::optional<Buffer> running_var;   ///< f32[c]
-  double eps = 1e-5;                   ///< added to the variance
-  double momentum = 0.1;               ///< share of the new statistics in the running ones
+  std::optional<Array> weight;                ///< f32[c]
+  std::optional<Array> bias;                  ///< f32[c]
+  std::optional<Buffer> running_mean;         ///< f32[c]
+  std::optional<Buffer> running_var;          ///< f32[c]
+  std::optional<Buffer> num_batches_tracked;  ///< i64[]: 0
+  double eps = 1e-5;                          ///< added to the variance
+  double momentum = 0.1;                      ///< share of the new statistics in the running ones
 
   /// Ones and zeros; the running variance begins at one. Throws ValueError for a momentum outside
   /// of 0..1 and for an eps that is negative or not finite.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "spruce/core/array.h"
+#include "spruce/core/error.h"
 
 namespace spruce::nn::internal {
 
@@ -13,6 +14,12 @@ inline std::string init_hint(const Array& weight, const std::string& layer) {
   if (!weight.weak()) return {};
   return "; the weight is a number: a layer is made by " + layer +
          "::init(key, ...), braces or parentheses only fill its fields";
+}
+
+/// Throws ValueError for a layer whose weight, which may be undefined, is a C++ number.
+inline void require_made(const std::string& layer, const Array& weight) {
+  if (weight.defined() && weight.weak())
+    throw ValueError(layer + ": weight is " + to_string(weight.aval()) + init_hint(weight, layer));
 }
 
 }  // namespace spruce::nn::internal

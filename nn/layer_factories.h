@@ -34,7 +34,8 @@ inline auto bilinear_layer(int64_t out, LinearOptions options = {}) {
 inline auto conv_transpose3d_layer(int64_t out, WindowArg kernel,
                                    ConvTransposeLayerOptions options = {}) {
   return LayerFactory([=](const Key& key, const Array& x) {
-    return ConvTranspose3d::init(key, x.shape(-4), out, kernel, options);
+    return ConvTranspose3d::init(key, internal::channels_of("ConvTranspose3d", 3, x), out, kernel,
+                                 options);
   });
 }
 
@@ -48,18 +49,21 @@ inline auto embedding_bag_layer(int64_t num_embeddings, int64_t embedding_dim,
 
 /// A factory of InstanceNorm1d layers over axis -2 of the example f[n, c, d] or f[c, d].
 inline auto instance_norm1d_layer(InstanceNormLayerOptions options = {}) {
-  return LayerFactory(
-      [=](const Key&, const Array& x) { return InstanceNorm1d::init(x.shape(-2), options); });
+  return LayerFactory([=](const Key&, const Array& x) {
+    return InstanceNorm1d::init(internal::channels_of("InstanceNorm1d", 1, x), options);
+  });
 }
 /// The same over axis -3 of f[n, c, h, w] or f[c, h, w].
 inline auto instance_norm2d_layer(InstanceNormLayerOptions options = {}) {
-  return LayerFactory(
-      [=](const Key&, const Array& x) { return InstanceNorm2d::init(x.shape(-3), options); });
+  return LayerFactory([=](const Key&, const Array& x) {
+    return InstanceNorm2d::init(internal::channels_of("InstanceNorm2d", 2, x), options);
+  });
 }
 /// The same over axis -4 of f[n, c, d, h, w] or f[c, d, h, w].
 inline auto instance_norm3d_layer(InstanceNormLayerOptions options = {}) {
-  return LayerFactory(
-      [=](const Key&, const Array& x) { return InstanceNorm3d::init(x.shape(-4), options); });
+  return LayerFactory([=](const Key&, const Array& x) {
+    return InstanceNorm3d::init(internal::channels_of("InstanceNorm3d", 3, x), options);
+  });
 }
 
 /// A factory of PReLU layers.

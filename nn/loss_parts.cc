@@ -55,12 +55,13 @@ void require_floating(const char* op, const Array& input) {
   }
 }
 
-void require_same_shape(const char* op, const Array& input, const Array& target) {
-  spruce::internal::require_defined(op, "input", input, "target", target);
+void require_same_shape(const char* op, const Array& input, const Array& target,
+                        const char* input_name, const char* target_name) {
+  spruce::internal::require_defined(op, input_name, input, target_name, target);
   require_floating(op, input);
   if (!(input.shape() == target.shape())) {
-    throw ShapeError(std::string(op) + ": input is " + to_string(input.aval()) + ", target is " +
-                     to_string(target.aval()) +
+    throw ShapeError(std::string(op) + ": " + input_name + " is " + to_string(input.aval()) + ", " +
+                     target_name + " is " + to_string(target.aval()) +
                      "; they must have one shape (broadcasting here is nearly always a mistake)");
   }
 }

@@ -14,7 +14,8 @@ Array reduced(const Array& losses, Reduction reduction);
 void require_floating(const char* op, const Array& input);
 /// Throws ShapeError naming `op` and both unless input and target have one shape and the input is
 /// floating.
-void require_same_shape(const char* op, const Array& input, const Array& target);
+void require_same_shape(const char* op, const Array& input, const Array& target,
+                        const char* input_name = "input", const char* target_name = "target");
 /// `where` with the input's shape, all true where it is undefined. Throws, naming `op`, ShapeError
 /// unless it broadcasts to the input, DtypeError unless it is bool.
 Array elements_that_count(const char* op, const Array& where, const Array& input);

@@ -34,7 +34,7 @@ Array MarginRankingLossFunction::operator()(const Array& input1, const Array& in
                                             const Array& target, const MarginOptions& o,
                                             Loc loc) const {
   const OpScope at("margin_ranking_loss", loc);
-  require_same_shape("margin_ranking_loss", input1, input2);
+  require_same_shape("margin_ranking_loss", input1, input2, "input1", "input2");
   spruce::internal::require_defined("margin_ranking_loss", "target", target);
   return reduced(relu(-astype(target, input1.dtype()) * (input1 - input2) + o.margin), o.reduction);
 }
@@ -43,7 +43,7 @@ Array CosineEmbeddingLossFunction::operator()(const Array& input1, const Array& 
                                               const Array& target, const MarginOptions& o,
                                               Loc loc) const {
   const OpScope at("cosine_embedding_loss", loc);
-  require_same_shape("cosine_embedding_loss", input1, input2);
+  require_same_shape("cosine_embedding_loss", input1, input2, "input1", "input2");
   spruce::internal::require_defined("cosine_embedding_loss", "target", target);
   Shape examples = input1.shape();
   if (input1.rank() != 0) examples.erase(-1);

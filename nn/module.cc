@@ -8,7 +8,7 @@ ModuleBase::~ModuleBase() {
   if (node_ != nullptr) node_->owner = nullptr;
 }
 ModuleBase::ModuleBase(ModuleBase&& other) noexcept : ModuleRef(std::move(other.node_)) {
-  node_->owner = this;
+  if (node_ != nullptr) node_->owner = this;
 }
 
 void ModuleBase::check_name(const char* op, const std::string& name) const {

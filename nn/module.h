@@ -117,7 +117,7 @@ class Module : public ModuleBase {
   /// Of the library: the call, of a line that is known.
   Array call_at(Loc loc, const Array& x) {
     return internal::call_module(
-        *node_, loc, [this](const Array& a) { return forward(a); }, x);
+        *node(), loc, [this](const Array& a) { return forward(a); }, x);
   }
 };
 
@@ -163,7 +163,7 @@ class ModuleOf : public ModuleBase {
                   "or const reference");
     if constexpr (kFits) {
       return internal::call_module(
-          *node_, loc,
+          *node(), loc,
           [this](const Args&... a) { return static_cast<Derived&>(*this).forward(a...); }, args...);
     } else {
       return spruce::internal::refused<Array>();

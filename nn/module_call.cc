@@ -260,6 +260,12 @@ void throw_no_layer() {
       "nn::Linear::init(key, 4, 2))");
 }
 
+void throw_no_module() {
+  throw ValueError(
+      "Module: this refers to no module: a part that was not registered, as in out_ = "
+      "register_module(\"out\", layer), or a module whose value was moved elsewhere; use that one");
+}
+
 void throw_other_form(const Node& node) {
   throw TreeError(
       "update_buffers: the " + node.layer->name() +
@@ -279,8 +285,24 @@ void run_hooks(Node& node, const std::vector<Array>& inputs, std::vector<Array>&
 
 namespace {
 
-// x, with gradients that are what `change` makes of them. Only floating arrays have any.
-void watch(std::vector<Array>& x, std::function<void(std::vector<Array>&)> change) {
+// Throws ShapeError or DtypeError where a hook of `op` has put other kinds of arrays in the place
+// of gradients.
+void check_gradients(const char* op, const std::vector<Array>& changed,
+                     std::span<const Array> gradients) {
+  for (size_t i = 0; i < changed.size(); ++i) {
+    const Aval& own = gradients[i].aval();
+    const std::string text =
+        std::string(op) + ": the hook put " +
+        (changed[i].defined() ? to_string(changed[i].aval()) : "an undefined array") +
+        " in the place of gradient " + std::to_string(i) + ", which is " + to_string(own);
+    if (!changed[i].defined() || !(changed[i].shape() == own.shape)) throw ShapeError(text);
+    if (changed[i].dtype() != own.dtype) throw DtypeError(text + "; convert it with astype");
+  }
+}
+
+// x, with gradients that are what `change`, a hook of `op`, makes of them. Only floating arrays
+// have any.
+void watch(const char* op, std::vector<Array>& x, std::function<void(std::vector<Array>&)> change) {
   using spruce::internal::FlatFunction;
   std::vector<size_t> places;
   std::vector<Array> floating;
@@ -293,9 +315,11 @@ void watch(std::vector<Array>& x, std::function<void(std::vector<Array>&)> chang
   const FlatFunction same = [](std::span<const Array> in) {
     return std::vector<Array>(in.begin(), in.end());
   };
-  const FlatFunction backward = [change = std::move(change)](std::span<const Array> cotangents) {
+  const FlatFunction backward = [op,
+                                 change = std::move(change)](std::span<const Array> cotangents) {
     std::vector<Array> out(cotangents.begin(), cotangents.end());
     change(out);
+    check_gradients(op, out, cotangents);
     return out;
   };
   const std::vector<Array> watched =
@@ -311,7 +335,7 @@ GradientLink watch_inputs(Node& node, std::vector<Array>& inputs) {
   const auto link = std::make_shared<std::vector<Array>>();
   const auto hooks = node.backward_hooks;
   const auto self = node.shared_from_this();
-  watch(inputs, [hooks, self, link](std::vector<Array>& gradients) {
+  watch("register_backward_hook", inputs, [hooks, self, link](std::vector<Array>& gradients) {
     for (const auto& h : hooks) h.hook(ModuleRef(self), gradients, *link);
   });
   return link;
@@ -320,10 +344,11 @@ GradientLink watch_inputs(Node& node, std::vector<Array>& inputs) {
 void watch_outputs(Node& node, std::vector<Array>& outputs, const GradientLink& link) {
   const auto hooks = node.backward_pre_hooks;
   const auto self = node.shared_from_this();
-  watch(outputs, [hooks, self, link](std::vector<Array>& gradients) {
-    for (const auto& h : hooks) h.hook(ModuleRef(self), gradients);
-    *link = gradients;
-  });
+  watch("register_full_backward_pre_hook", outputs,
+        [hooks, self, link](std::vector<Array>& gradients) {
+          for (const auto& h : hooks) h.hook(ModuleRef(self), gradients);
+          *link = gradients;
+        });
 }
 
 ValuesNow::ValuesNow(const Node& root) : call_(current_call) {

@@ -176,6 +176,7 @@ class KeyScope {
 Call* call_around(const Node& node, Loc loc);
 [[noreturn]] void throw_not_registered();
 [[noreturn]] void throw_no_layer();
+[[noreturn]] void throw_no_module();
 /// Throws TreeError: update_buffers() with a layer of another form.
 [[noreturn]] void throw_other_form(const Node& node);
 

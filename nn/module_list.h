@@ -85,7 +85,8 @@ class ModuleList : public ModuleRef {
   size_t size() const { return parts_->size(); }
   /// Part i. Throws TreeError if there is none.
   const Part& operator[](size_t i) const {
-    if (i >= size()) internal::throw_no_part("ModuleList", *node_, std::to_string(i));
+    if (i >= size())
+      internal::throw_no_part("ModuleList", *node_, std::to_string(static_cast<int64_t>(i)));
     return (*parts_)[i];
   }
   /// The first part.

@@ -68,7 +68,7 @@ HookHandle add_hook(const char* op, const std::shared_ptr<Node>& node,
 }  // namespace
 
 ModuleRef ModuleRef::train(bool on) const {
-  for (Node* n : internal::nodes(*node_)) {
+  for (Node* n : internal::nodes(*node())) {
     if (n->training == on) continue;
     n->training = on;
     internal::note_structure_change();
@@ -78,42 +78,42 @@ ModuleRef ModuleRef::train(bool on) const {
 
 bool ModuleRef::training() const {
   const internal::Call* call = internal::CallScope::current();
-  return call != nullptr ? call->training(*node_) : node_->training;
+  return call != nullptr ? call->training(*node()) : node()->training;
 }
 
-Key ModuleRef::key() const { return node_->key; }
+Key ModuleRef::key() const { return node()->key; }
 
 ModuleRef ModuleRef::seed(const Key& key) const {
-  node_->key = key;
+  node()->key = key;
   return *this;
 }
 
-NamedArrays ModuleRef::named_parameters() const { return collect(*node_, false); }
+NamedArrays ModuleRef::named_parameters() const { return collect(*node(), false); }
 NamedArrays ModuleRef::trainable_parameters() const {
-  internal::check_made("trainable_parameters", *node_);
-  return internal::trainable_arrays(*node_);
+  internal::check_made("trainable_parameters", *node());
+  return internal::trainable_arrays(*node());
 }
-NamedArrays ModuleRef::named_buffers() const { return collect(*node_, true); }
+NamedArrays ModuleRef::named_buffers() const { return collect(*node(), true); }
 
 Array ModuleRef::get_parameter(const std::string& path, Loc loc) const {
   const LocScope at(loc);
-  return find_array("get_parameter", *node_, path, false);
+  return find_array("get_parameter", *node(), path, false);
 }
 
 Array ModuleRef::get_buffer(const std::string& path, Loc loc) const {
   const LocScope at(loc);
-  return find_array("get_buffer", *node_, path, true);
+  return find_array("get_buffer", *node(), path, true);
 }
 
 void ModuleRef::set_arrays(const NamedArrays& values, Loc loc) const {
   const LocScope at(loc);
   std::map<std::string, Variable*> known;
-  for (const Place& p : internal::places(*node_, internal::Names::kAll))
+  for (const Place& p : internal::places(*node(), internal::Names::kAll))
     known.emplace(p.name, &p.variable());
   std::vector<Variable*> targets;
   for (const auto& [name, value] : values) {
     const auto it = known.find(name);
-    if (it == known.end()) (void)find_place("set_arrays", *node_, name);
+    if (it == known.end()) (void)find_place("set_arrays", *node(), name);
     const Aval &own = it->second->value.aval(), &given = value.aval();
     const std::string text = "set_arrays: " + name + " is " + spruce::to_string(given) +
                              ", the module has " + spruce::to_string(own);
@@ -131,7 +131,7 @@ void ModuleRef::set_arrays(const NamedArrays& values, Loc loc) const {
 
 void ModuleRef::tie(const std::string& path, const std::string& of, Loc loc) const {
   const LocScope at(loc);
-  const Place a = find_place("tie", *node_, path), b = find_place("tie", *node_, of);
+  const Place a = find_place("tie", *node(), path), b = find_place("tie", *node(), of);
   const Aval &x = a.variable().value.aval(), &y = b.variable().value.aval();
   if (!(x.shape == y.shape) || x.dtype != y.dtype || a.variable().buffer != b.variable().buffer) {
     throw ShapeError("tie: " + path + " is " + spruce::to_string(x) + " and " + of + " is " +
@@ -142,7 +142,8 @@ void ModuleRef::tie(const std::string& path, const std::string& of, Loc loc) con
 }
 
 ModuleRef ModuleRef::set_requires_grad(bool on) const {
-  for (const Place& p : internal::places(*node_)) p.variable().requires_grad = on;
+  internal::check_made("requires_grad", *node());
+  for (const Place& p : internal::places(*node())) p.variable().requires_grad = on;
   internal::note_structure_change();
   return *this;
 }
@@ -151,32 +152,32 @@ ModuleRef ModuleRef::requires_grad(const std::string& path, bool on, Loc loc) co
   const LocScope at(loc);
   bool found = false;
   const Selection chosen = matching(path);
-  for (const Place& p : internal::places(*node_, internal::Names::kAll)) {
+  for (const Place& p : internal::places(*node(), internal::Names::kAll)) {
     if (!chosen(p.name)) continue;
     if (!p.variable().buffer) p.variable().requires_grad = on;
     found = true;
   }
-  if (!found) (void)find_place("requires_grad", *node_, path);
+  if (!found) (void)find_place("requires_grad", *node(), path);
   internal::note_structure_change();
   return *this;
 }
 
 std::vector<std::pair<std::string, ModuleRef>> ModuleRef::named_modules() const {
   std::vector<std::pair<std::string, ModuleRef>> out;
-  for (auto& [path, node] : internal::named_nodes(node_)) out.emplace_back(path, ModuleRef(node));
+  for (auto& [path, node] : internal::named_nodes(node())) out.emplace_back(path, ModuleRef(node));
   return out;
 }
 
 std::vector<ModuleRef> ModuleRef::modules() const {
   std::vector<ModuleRef> out;
-  for (auto& [path, node] : internal::named_nodes(node_)) out.emplace_back(node);
+  for (auto& [path, node] : internal::named_nodes(node())) out.emplace_back(node);
   return out;
 }
 
 std::vector<std::pair<std::string, ModuleRef>> ModuleRef::named_children() const {
   std::vector<std::pair<std::string, ModuleRef>> out;
   std::set<const Node*> seen;
-  for (const Node::Child& c : node_->children) {
+  for (const Node::Child& c : node()->children) {
     if (seen.insert(c.node.get()).second) out.emplace_back(c.name, ModuleRef(c.node));
   }
   return out;
@@ -190,12 +191,12 @@ std::vector<ModuleRef> ModuleRef::children() const {
 
 ModuleRef ModuleRef::get_submodule(const std::string& path, Loc loc) const {
   const LocScope at(loc);
-  return ModuleRef(internal::find_node(node_, path));
+  return ModuleRef(internal::find_node(node(), path));
 }
 
 ModuleRef ModuleRef::apply(const std::function<void(const ModuleRef&)>& f) const {
   // Parents before their children, the last child first; f goes through it from the end.
-  std::vector<std::shared_ptr<Node>> order, stack{node_};
+  std::vector<std::shared_ptr<Node>> order, stack{node()};
   std::set<const Node*> seen;
   while (!stack.empty()) {
     std::shared_ptr<Node> node = std::move(stack.back());
@@ -214,7 +215,8 @@ ModuleRef ModuleRef::to(Dtype dtype, Loc loc) const {
     throw DtypeError(std::string("to: a module is converted to a floating dtype, got ") +
                      std::string(spruce::name(dtype)));
   }
-  for (const Place& p : internal::places(*node_)) {
+  internal::check_made("to", *node());
+  for (const Place& p : internal::places(*node())) {
     Array& value = p.variable().value;
     if (value.defined() && is_floating(value.dtype())) value = astype(value, dtype);
   }
@@ -224,7 +226,7 @@ ModuleRef ModuleRef::to(Dtype dtype, Loc loc) const {
 ModuleRef ModuleRef::to(Device& device, Loc loc) const {
   const LocScope at(loc);
   std::vector<Array> moved;
-  const std::vector<Place> all = internal::places(*node_);
+  const std::vector<Place> all = internal::places(*node());
   for (const Place& p : all) moved.push_back(to_device(p.variable().value, device));
   for (size_t i = 0; i < all.size(); ++i) all[i].variable().value = std::move(moved[i]);
   return *this;
@@ -234,7 +236,7 @@ ModuleRef ModuleRef::to_empty(Device& device, Loc loc) const {
   const LocScope at(loc);
   const DefaultDevice here(device);
   std::vector<Array> made;
-  const std::vector<Place> all = internal::places(*node_);
+  const std::vector<Place> all = internal::places(*node());
   for (const Place& p : all) {
     const Aval& own = p.variable().value.aval();
     made.push_back(zeros(own.shape, own.dtype));
@@ -255,22 +257,22 @@ void HookHandle::remove() {
 
 HookHandle ModuleRef::register_forward_pre_hook(ForwardPreHook hook, Loc loc) const {
   const LocScope at(loc);
-  return add_hook("register_forward_pre_hook", node_, node_->pre_hooks, std::move(hook));
+  return add_hook("register_forward_pre_hook", node(), node()->pre_hooks, std::move(hook));
 }
 
 HookHandle ModuleRef::register_forward_hook(ForwardHook hook, Loc loc) const {
   const LocScope at(loc);
-  return add_hook("register_forward_hook", node_, node_->hooks, std::move(hook));
+  return add_hook("register_forward_hook", node(), node()->hooks, std::move(hook));
 }
 
 HookHandle ModuleRef::register_backward_hook(BackwardHook hook, Loc loc) const {
   const LocScope at(loc);
-  return add_hook("register_backward_hook", node_, node_->backward_hooks, std::move(hook));
+  return add_hook("register_backward_hook", node(), node()->backward_hooks, std::move(hook));
 }
 
 HookHandle ModuleRef::register_full_backward_pre_hook(BackwardPreHook hook, Loc loc) const {
   const LocScope at(loc);
-  return add_hook("register_full_backward_pre_hook", node_, node_->backward_pre_hooks,
+  return add_hook("register_full_backward_pre_hook", node(), node()->backward_pre_hooks,
                   std::move(hook));
 }
 

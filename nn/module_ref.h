@@ -106,7 +106,8 @@ class ModuleRef {
   /// differ in shape or dtype.
   void tie(const std::string& path, const std::string& of, Loc loc = Loc::current()) const;
   /// Freezes all parameters (false) or lets them be trained: in gradients frozen ones are
-  /// constants, and optimizers of modules leave them alone.
+  /// constants, and optimizers of modules leave them alone. Throws ValueError where a lazy layer
+  /// has not been called yet.
   template <std::same_as<bool> Bool = bool>
   ModuleRef requires_grad(Bool on = true) const {
     return set_requires_grad(on);
@@ -140,7 +141,8 @@ class ModuleRef {
 
   // --- Conversion
 
-  /// Converts parameters and buffers that are floating. Throws DtypeError for a dtype that is not.
+  /// Converts parameters and buffers that are floating. Throws DtypeError for a dtype that is not,
+  /// ValueError where a lazy layer has not been called yet.
   ModuleRef to(Dtype dtype, Loc loc = Loc::current()) const;
   /// Moves all arrays to a device. Throws DeviceError.
   ModuleRef to(Device& device, Loc loc = Loc::current()) const;
@@ -203,8 +205,12 @@ class ModuleRef {
   /// True if both refer to one module.
   friend bool operator==(const ModuleRef& a, const ModuleRef& b) { return a.node_ == b.node_; }
 
-  /// Of the library: the arrays and parts of the module; null for an empty Stateful.
-  const std::shared_ptr<internal::Node>& node() const { return node_; }
+  /// Of the library: the arrays and parts of the module. Throws ValueError where it refers to none:
+  /// a Stateful without a layer, or a module whose value was moved elsewhere.
+  const std::shared_ptr<internal::Node>& node() const {
+    if (node_ == nullptr) internal::throw_no_module();
+    return node_;
+  }
 
  protected:
   std::shared_ptr<internal::Node> node_;

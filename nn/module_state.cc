@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // state_dict and load_state_dict.
+#include <algorithm>
 #include <set>
 
 #include "spruce/core/ops/shape.h"
@@ -104,6 +105,20 @@ void forgive_counts(std::vector<std::string>& missing) {
   });
 }
 
+// "module." where that stands before each missing name among the unexpected ones; else empty.
+std::string common_prefix(const LoadReport& report) {
+  if (report.missing.empty()) return {};
+  const std::set<std::string> given(report.unexpected.begin(), report.unexpected.end());
+  for (const std::string& name : report.unexpected) {
+    if (!name.ends_with("." + report.missing[0])) continue;
+    const std::string prefix = name.substr(0, name.size() - report.missing[0].size());
+    if (std::all_of(report.missing.begin(), report.missing.end(),
+                    [&](const std::string& n) { return given.count(prefix + n) != 0; }))
+      return prefix;
+  }
+  return {};
+}
+
 }  // namespace
 
 LoadReport load(Node& root, const std::vector<Place>& places, const NamedArrays& state,
@@ -145,14 +160,16 @@ LoadReport load(Node& root, const std::vector<Place>& places, const NamedArrays&
   forgive_counts(report.missing);
   std::string names;
   if (options.strict) {
-    for (const std::string& n : report.missing) names += "\n  missing: " + n;
-    for (const std::string& n : report.unexpected) names += "\n  unexpected: " + n;
+    for (const std::string& n : report.missing) names += "\n  missing: " + options.prefix + n;
+    for (const std::string& n : report.unexpected) names += "\n  unexpected: " + options.prefix + n;
   }
   if (!problems.empty()) throw ShapeError("load_state_dict: shapes differ:" + problems + names);
   if (!names.empty()) {
     if (const std::string lazy = lazy_layers(root); !lazy.empty())
       names += "\n  lazy layers have no arrays until they are called: " + lazy +
                "; call the module once before, at an example";
+    if (const std::string prefix = common_prefix(report); !prefix.empty())
+      names += "\n  load with {.prefix = \"" + options.prefix + prefix + "\"}: all names begin so";
     throw TreeError("load_state_dict: the names differ" + names +
                     "\n  load with {.strict = false} to take over what fits");
   }
@@ -164,10 +181,10 @@ LoadReport load(Node& root, const std::vector<Place>& places, const NamedArrays&
 
 NamedArrays ModuleRef::state_dict(const StateOptions& options, Loc loc) const {
   const LocScope at(loc);
-  internal::check_made("state_dict", *node_);
-  const internal::ValuesNow now(*node_);
+  internal::check_made("state_dict", *node());
+  const internal::ValuesNow now(*node());
   NamedArrays out;
-  for (const internal::Place& p : internal::places(*node_, internal::Names::kAll)) {
+  for (const internal::Place& p : internal::places(*node(), internal::Names::kAll)) {
     if (!p.variable().persistent) continue;
     std::string name = p.name;
     if (options.torch_names) name = internal::without_options(p, name);
@@ -177,7 +194,7 @@ NamedArrays ModuleRef::state_dict(const StateOptions& options, Loc loc) const {
     }
     out.insert(options.prefix + name, now(p.variable()));
   }
-  for (const auto& [prefix, owner] : internal::owners(node_)) {
+  for (const auto& [prefix, owner] : internal::owners(node())) {
     const std::string begin = options.prefix + prefix;
     if (Array extra = owner->get_extra_state(); extra.defined())
       out.insert(begin + internal::kExtra, std::move(extra));
@@ -190,12 +207,12 @@ NamedArrays ModuleRef::state_dict(const StateOptions& options, Loc loc) const {
 LoadReport ModuleRef::load_state_dict(const NamedArrays& state, const LoadOptions& options,
                                       Loc loc) const {
   const LocScope at(loc);
-  std::vector<internal::Place> places = internal::places(*node_, internal::Names::kAll);
+  std::vector<internal::Place> places = internal::places(*node(), internal::Names::kAll);
   std::erase_if(places, [](const internal::Place& p) { return !p.variable().persistent; });
   NamedArrays own = internal::without_prefix(state, options.prefix);
   std::vector<std::pair<internal::NodeOwner*, Array>> extras;
   LoadReport report;
-  for (const auto& [prefix, owner] : internal::owners(node_)) {
+  for (const auto& [prefix, owner] : internal::owners(node())) {
     const int64_t version = internal::take_version(own, prefix);
     own = internal::upgraded(own, prefix, *owner, version);
     const std::string name = prefix + internal::kExtra;
@@ -207,7 +224,7 @@ LoadReport ModuleRef::load_state_dict(const NamedArrays& state, const LoadOption
       report.missing.push_back(name);
     }
   }
-  report = internal::load(*node_, places, own, options, std::move(report));
+  report = internal::load(*node(), places, own, options, std::move(report));
   for (const auto& [owner, extra] : extras) owner->set_extra_state(extra);
   return report;
 }

@@ -6,6 +6,7 @@
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 
@@ -34,6 +35,7 @@ PReLU PReLU::init(int64_t num_parameters, const PReluOptions& o, Loc loc) {
 
 Array PReLU::operator()(const Array& x, Loc loc) const {
   const OpScope at("PReLU", loc);
+  if (weight.defined() && !is_floating(weight.dtype())) internal::require_made("PReLU", weight);
   return internal::observed(*this, "PReLU", prelu(x, weight));
 }
 

@@ -12,6 +12,7 @@
 #include "spruce/core/ranges.h"
 #include "spruce/nn/activations.h"
 #include "spruce/nn/array_loop.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/linear.h"
 
@@ -65,9 +66,12 @@ StepArrays step_of(const CellArrays& cell) {
   return {cell.kind, cell.weight_hh, cell.weight_hr, {}};
 }
 
-// Zeros where all of the state is undefined. `lead` are the axes in front of the sizes.
-void complete_state(const char* op, const std::vector<int64_t>& sizes, const Shape& lead,
-                    Dtype dtype, std::vector<Array>& state) {
+// Zeros where all of the state is undefined, in the dtype to which x, the weights and a given state
+// promote: a loop keeps it. `lead` are the axes in front of the sizes.
+void complete_state(const char* op, const CellArrays& cell, const Shape& lead, const Array& x,
+                    std::vector<Array>& state) {
+  const std::vector<int64_t> sizes = cell.state_sizes();
+  Dtype dtype = promote(x.dtype(), cell.weight_ih.dtype());
   bool none_defined = true;
   for (const Array& a : state) none_defined = none_defined && !a.defined();
   for (size_t i = 0; i < state.size(); ++i) {
@@ -80,7 +84,9 @@ void complete_state(const char* op, const std::vector<int64_t>& sizes, const Sha
       throw ShapeError(std::string(op) + ": " + name + "the state must be f" + to_string(shape) +
                        ", got " + (a.defined() ? to_string(a.aval()) : "an undefined array"));
     }
+    dtype = promote(dtype, a.dtype());
   }
+  for (Array& a : state) a = astype(a, dtype);
 }
 
 // bool [t, n..., 1]: which steps count; undefined for all. `shape` is [t, n...].
@@ -183,11 +189,12 @@ std::vector<Array> run_cell(const char* op, const CellArrays& cell, const Array&
                             std::vector<Array> state) {
   spruce::internal::require_defined(op, "x", x, "weight_ih", cell.weight_ih, "weight_hh",
                                     cell.weight_hh);
+  require_made(op, cell.weight_ih);
   StepArrays arrays = step_of(cell);
   const Array projected = project(cell, x, arrays);
   Shape lead;
   for (int i = 0; i + 1 < x.rank(); ++i) lead.push_back(x.shape(i));
-  complete_state(op, cell.state_sizes(), lead, x.dtype(), state);
+  complete_state(op, cell, lead, x, state);
   return advance(arrays, projected, state);
 }
 
@@ -211,6 +218,11 @@ SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceCon
     throw ShapeError(op + "takes " + (c.batch_first ? "f[n, t, in]" : "f[t, n, in]") +
                      " or f[t, in], got " + to_string(x.aval()));
   }
+  if (const Array& weight = cells[0].weight_ih; x.shape(-1) != weight.shape(-1)) {
+    throw ShapeError(op + "the last axis of x " + to_string(x.aval()) + " must be input_size " +
+                     std::to_string(weight.shape(-1)) + ": weight_ih is " +
+                     to_string(weight.aval()));
+  }
   const bool swapped = c.batch_first && x.rank() == 3;
   Array sequence = swapped ? swapaxes(x, 0, 1) : x;
   Shape steps, lead{static_cast<int64_t>(cells.size())};
@@ -218,7 +230,7 @@ SequenceResult run_cells(const std::vector<CellArrays>& cells, const SequenceCon
     steps.push_back(sequence.shape(i));
     if (i > 0) lead.push_back(sequence.shape(i));
   }
-  complete_state(c.op, cells[0].state_sizes(), lead, x.dtype(), state);
+  complete_state(c.op, cells[0], lead, x, state);
   const Array counts = steps_that_count(c, steps);
   // What does not count may be NaN, and 0 times it would reach the gradients of weights.
   if (counts.defined()) sequence = where(counts, sequence, 0);

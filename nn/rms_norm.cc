@@ -11,6 +11,7 @@
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
 #include "spruce/nn/wide.h"
@@ -86,6 +87,7 @@ RMSNorm RMSNorm::init(const Shape& normalized_shape, const RmsNormLayerOptions& 
 
 Array RMSNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("RMSNorm", loc);
+  internal::require_made("RMSNorm", weight.value_or(Array()));
   return internal::observed(*this, "RMSNorm",
                             rms_norm(x, normalized_shape, weight.value_or(Array()), {.eps = eps}));
 }

@@ -5,6 +5,7 @@
 #include "spruce/core/named_shapes.h"
 #include "spruce/core/tree/named_arrays.h"
 #include "spruce/optim/transformation.h"
+#include "spruce/transforms/derive/grad.h"
 
 namespace spruce::optim {
 namespace internal {
@@ -49,21 +50,24 @@ class Stateful {
     auto [out, grads] = value_and_grad_by_name(*net_, loss, loc);
     const LocScope at(loc);
     grads_ = internal::accumulated(grads_, grads);
+    loss_ = spruce::internal::LossParts<decltype(out)>::value(out);
     return out;
   }
   /// The gradients that have been added up, by name; empty after zero_grad().
   const NamedArrays& grads() const { return grads_; }
   /// Forgets the gradients.
   void zero_grad() { grads_ = {}; }
-  /// Gives the module the parameters that the optimizer makes of the gradients. Throws ValueError
+  /// Gives the module the parameters that the optimizer makes of the gradients, and of the last
+  /// loss where it takes one, as reduce_on_plateau does. Throws ValueError
   /// where there are none, TreeError where the trainable parameters are other ones than the
   /// optimizer was made for.
   void step(Loc loc = Loc::current()) {
     const LocScope at(loc);
     if (grads_.empty()) internal::throw_no_gradients();
     const NamedArrays params = net_->trainable_parameters();
-    auto [updates, next] =
-        made_for_.guard("step", params, [&] { return optimizer_.update(grads_, state_, params); });
+    auto [updates, next] = made_for_.guard("step", params, [&] {
+      return internal::update_part(optimizer_, grads_, state_, params, loss_);
+    });
     net_->set_arrays(apply_updates(params, updates));
     state_ = std::move(next);
   }
@@ -90,6 +94,7 @@ class Stateful {
   State state_;
   spruce::internal::NamedShapes made_for_;
   NamedArrays grads_;
+  Array loss_;  // of the last backward()
 };
 
 }  // namespace spruce::optim

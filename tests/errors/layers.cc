@@ -20,6 +20,10 @@ Section layer_mistakes() {
            "linear: x f32[5,4] and weight i32*[] do not fit: x must be f[..., in] and weight "
            "f[out, in]; the weight is a number: a layer is made by Linear::init(key, ...), braces "
            "or parentheses only fill its fields" HERE},
+          {"A slope made by its fields", CODE(nn::PReLU{1}(sp::ones({5, 4}))),
+           CODE(nn::PReLU::init(1)(sp::ones({5, 4}))), "ValueError",
+           "PReLU: weight is i32*[]; the weight is a number: a layer is made by PReLU::init(key, "
+           "...), braces or parentheses only fill its fields" HERE},
           {"A weight the other way round", CODE(nn::linear(sp::ones({5, 4}), sp::ones({4, 2}))),
            CODE(nn::linear(sp::ones({5, 4}), sp::transpose(sp::ones({4, 2})))), "ShapeError",
            "linear: x f32[5,4] and weight f32[4,2] do not fit: x must be f[..., in] and weight "

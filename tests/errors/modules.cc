@@ -87,6 +87,25 @@ Section module_mistakes() {
            "ShapeError",
            "load_state_dict: shapes differ:\n  out.weight: the module has f32[2,4], the state has "
            "f32[4,2]\n  out.bias: the module has f32[2], the state has f32[4]" HERE},
+          {"A state of a module in another one",
+           CODE(Net net; net.load_state_dict(
+               {{"net.out.weight", sp::ones({2, 4})}, {"net.out.bias", sp::ones({2})}})),
+           CODE(Net net; net.load_state_dict(
+               {{"net.out.weight", sp::ones({2, 4})}, {"net.out.bias", sp::ones({2})}},
+               {.prefix = "net."})),
+           "TreeError",
+           "load_state_dict: the names differ\n  missing: out.weight\n  missing: out.bias\n  "
+           "unexpected: net.out.weight\n  unexpected: net.out.bias\n  load with {.prefix = "
+           "\"net.\"}: all names begin so\n  load with {.strict = false} to take over what "
+           "fits" HERE},
+          {"A part that was never registered",
+           CODE(nn::Stateful<nn::Linear> part; part.state_dict()),
+           CODE(nn::Stateful<nn::Linear> part(nn::Linear::init(sp::Key(0), 4, 2));
+                part.state_dict()),
+           "ValueError",
+           "Module: this refers to no module: a part that was not registered, as in out_ = "
+           "register_module(\"out\", layer), or a module whose value was moved elsewhere; use that "
+           "one" HERE},
           {"A name with a dot",
            CODE(Net net; net.register_module("in.front", nn::Linear::init(sp::Key(0), 4, 4))),
            CODE(Net net; net.register_module("front", nn::Linear::init(sp::Key(0), 4, 4))),

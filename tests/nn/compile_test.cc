@@ -148,6 +148,26 @@ TEST(StatefulLoop, GivesTheNumbersOfThePureOne) {
   EXPECT_EQ(step.trace_count(), 1);
 }
 
+// The scale falls where the loss does not: that of the step before belongs to the same parameters.
+TEST(StatefulLoop, HandsTheLossToOptimizersThatTakeIt) {
+  const Data d;
+  const auto optimizer =
+      optim::chain(optim::sgd({.learning_rate = 0.0f}),
+                   optim::reduce_on_plateau({.factor = 0.5, .patience = 2, .cooldown = 0}));
+  const auto loss = [](Net& net, const Array& x, const Array& y) { return mse_loss(net(x), y); };
+  Net net(Key(0)), compiled(Key(0));
+  net.eval();
+  compiled.eval();
+  optim::Stateful stateful(net, optimizer);
+  auto step = compile_step(compiled, optimizer, loss);
+  for (int i = 0; i < 5; ++i) {
+    stateful.step([&] { return loss(net, d.x, d.y); });
+    step(d.x, d.y);
+  }
+  EXPECT_EQ(std::get<1>(stateful.state()).scale.item<float>(), 0.25f);
+  EXPECT_EQ(std::get<1>(step.state()).scale.item<float>(), 0.25f);
+}
+
 TEST(StatefulLoop, AccumulatesGradientsByName) {
   const Data d;
   Net net(Key(0));

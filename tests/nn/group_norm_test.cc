@@ -51,6 +51,7 @@ TEST(GroupNorm, InstanceNormKeepsRunningStatistics) {
   nn::Context ctx{.training = true};
   const Array y = layer(x, ctx);
   EXPECT_TRUE(sp::allclose(y, nn::instance_norm(x).output, {.atol = 1e-6}));
+  EXPECT_EQ(layer.num_batches_tracked->value.item<int64_t>(), 0);
   const auto next = ctx.updated(layer);
   const nn::BatchNormResult r = nn::instance_norm(x, sp::zeros({3}), sp::ones({3}));
   EXPECT_TRUE(sp::array_equal(next.running_mean->value, r.running_mean));

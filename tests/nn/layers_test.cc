@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "spruce/spruce.h"
+#include "tests/core/message.h"
 
 namespace spruce::nn {
 namespace layers_test {
@@ -55,6 +56,30 @@ TEST(Init, SizesOfZeroAndBelow) {
   EXPECT_THROW(Conv2d::init(Key(0), 3, 4, 3, {.groups = 2}), ShapeError);
   EXPECT_THROW(Conv2d::init(Key(0), 3, 4, {3, 3, 3}), ShapeError);
   EXPECT_THROW(Conv2d::init(Key(0), 3, 4, 3, {.padding = "full"}), ValueError);
+}
+
+// As LayerNorm{4} is: its weight is the number 4.
+TEST(Init, LayersMadeByTheirFieldsSaySo) {
+  const Array x = ones({2, 4, 3, 3}), number = 4;
+  const auto says = [](const std::string& name, const auto& call) {
+    EXPECT_EQ(message<ValueError>(call),
+              name + ": weight is i32*[]; the weight is a number: a layer is made by " + name +
+                  "::init(key, ...), braces or parentheses only fill its fields");
+  };
+  const auto layer = [&](const std::string& name, auto made) {
+    made.weight = number;
+    says(name, [&] { made(x); });
+  };
+  layer("LayerNorm", LayerNorm());
+  layer("RMSNorm", RMSNorm());
+  layer("GroupNorm", GroupNorm());
+  layer("BatchNorm", BatchNorm());
+  layer("InstanceNorm2d", InstanceNorm2d());
+  layer("ConvTranspose2d", ConvTranspose2d());
+  layer("PReLU", PReLU());
+  GRUCell cell = GRUCell::init(Key(0), 4, 2);
+  cell.weight_ih = number;
+  says("GRUCell", [&] { cell(ones({3, 4}), zeros({3, 2})); });
 }
 
 TEST(Linear, TakesAnyLeadingAxes) {

@@ -36,6 +36,20 @@ TEST(LazyLayersByName, TakeTheirSizesFromTheFirstCall) {
   EXPECT_TRUE(array_equal(net.out.layer().weight, Linear::init(k2, 100, 2).weight));
 }
 
+TEST(LazyLayersByName, TakeNoSettingsOfArraysBefore) {
+  Net net;
+  EXPECT_THROW(net.to_double(), ValueError);
+  EXPECT_THROW(net.requires_grad(false), ValueError);
+  EXPECT_EQ(message<ShapeError>([&] {
+              net(ones({2, 3}));
+            }),
+            "Conv2d: takes f[n, c, 2 sizes] or f[c, ...], got f32[2,3]");
+  net(ones({2, 3, 5, 5}));
+  net.to_double().requires_grad(false);
+  EXPECT_EQ(net.get_parameter("out.weight").dtype(), float64);
+  EXPECT_TRUE(net.trainable_parameters().empty());
+}
+
 TEST(LazyLayersByName, HaveNoArraysForFilesAndOptimizersBefore) {
   Net net;
   const std::string why =

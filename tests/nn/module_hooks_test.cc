@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/core/message.h"
 #include "tests/nn/nets.h"
 
 namespace spruce::nn {
@@ -34,6 +35,31 @@ TEST(ModuleHooks, SeeAndReplaceInputsAndOutputs) {
   pre.remove();
   EXPECT_TRUE(array_equal(net(x), plain));
   EXPECT_THROW(net.register_forward_hook({}), ValueError);
+}
+
+TEST(ModuleHooks, KeepTheTypesOfGradients) {
+  Net net(Key(0));
+  net.eval();
+  const Array x = ones({5, 4});
+  const auto gradient = [&] { return grad([&](const Array& a) { return sum(net(a)); })(x); };
+  const auto with = [&](const std::function<Array(const Array&)>& change) {
+    HookHandle h = net.register_full_backward_hook(
+        [change](const ModuleRef&, std::span<Array> in, std::span<const Array>) {
+          in[0] = change(in[0]);
+        });
+    const std::string text = message([&] { gradient(); });
+    h.remove();
+    return text;
+  };
+  EXPECT_EQ(with([](const Array& g) { return 2.0f * g; }), "nothing was thrown");
+  EXPECT_THAT(with([](const Array&) { return ones({7}); }),
+              HasSubstr("register_backward_hook: the hook put f32[7] in the place of gradient 0, "
+                        "which is f32[5,4]"));
+  EXPECT_THAT(with([](const Array& g) { return astype(g, float64); }), HasSubstr("f64[5,4]"));
+  EXPECT_THAT(with([](const Array&) { return Array(); }), HasSubstr("an undefined array"));
+  HookHandle before = net.out.register_full_backward_pre_hook(
+      [](const ModuleRef&, std::span<Array> out) { out[0] = sum(out[0], 1); });
+  EXPECT_THAT(message<ShapeError>(gradient), HasSubstr("register_full_backward_pre_hook"));
 }
 
 TEST(ModuleHooks, WorkInFunctionalizeAndUnderTransforms) {

@@ -13,6 +13,26 @@ namespace module_parts_test {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+TEST(ModuleParts, OfNoModuleAreAnError) {
+  Net net(Key(0));
+  const Array x = ones({5, 4});
+  net.eval();
+  const Array wanted = net(x);
+  Net other = std::move(net);
+  EXPECT_TRUE(array_equal(other(x), wanted));
+  EXPECT_THROW(net(x), ValueError);
+  EXPECT_THROW(net.train(), ValueError);
+  EXPECT_THROW(net.named_parameters(), ValueError);
+  const Stateful<Linear> none;
+  EXPECT_THROW(none.eval(), ValueError);
+  EXPECT_THROW(none.state_dict(), ValueError);
+  EXPECT_THROW(none.register_forward_hook([](auto&&...) {}), ValueError);
+  EXPECT_THROW(ModuleRef(nullptr).modules(), ValueError);
+  EXPECT_EQ(none.to_string(), "Stateful()");
+  Net again = std::move(net);  // of nothing
+  EXPECT_THROW(again.key(), ValueError);
+}
+
 std::vector<std::string> paths(const std::vector<std::pair<std::string, ModuleRef>>& modules) {
   std::vector<std::string> out;
   for (const auto& [path, module] : modules) out.push_back(path);

@@ -149,6 +149,23 @@ TEST(Recurrent, InitialValues) {
   EXPECT_FALSE(sp::array_equal(*ones.cells[0].bias_ih, sp::ones({4})));
 }
 
+// As PyTorch's layers would under type promotion, and as Linear does.
+TEST(Recurrent, PromotesTheDtypesOfInputsWeightsAndStates) {
+  const nn::GRU gru = nn::GRU::init(sp::Key(0), 3, 4);
+  const nn::LSTM lstm = nn::LSTM::init(sp::Key(0), 3, 4);
+  const Array x = sp::ones({5, 2, 3}), h = sp::zeros({1, 2, 4});
+  const Array wanted = gru(x).output, of_lstm = lstm(x).output;
+  for (const sp::Dtype dtype : {sp::float16, sp::bfloat16, sp::int32}) {
+    EXPECT_TRUE(sp::array_equal(gru(sp::astype(x, dtype)).output, wanted));
+    EXPECT_TRUE(sp::array_equal(gru(x, sp::astype(h, dtype)).output, wanted));
+    EXPECT_TRUE(sp::array_equal(lstm(sp::astype(x, dtype)).output, of_lstm));
+    const nn::LSTMResult r = lstm(x, nn::LSTMState{sp::astype(h, dtype), h});
+    EXPECT_TRUE(sp::array_equal(r.output, of_lstm));
+    EXPECT_EQ(r.state.c.dtype(), sp::float32);
+  }
+  EXPECT_EQ(gru(x, sp::astype(h, sp::float64)).output.dtype(), sp::float64);
+}
+
 TEST(Recurrent, BadInput) {
   const nn::GRU net = nn::GRU::init(sp::Key(0), 3, 4);
   const Array x = sp::ones({5, 2, 3});
@@ -157,7 +174,12 @@ TEST(Recurrent, BadInput) {
       [&] {
         net(sp::ones({5, 2, 4}));
       },
-      "GRU: x f32[5,2,4] and weight f32[12,3] do not fit");
+      "GRU: the last axis of x f32[5,2,4] must be input_size 3: weight_ih is f32[12,3]");
+  expect_error<ShapeError>(
+      [&] {
+        nn::LSTM::init(sp::Key(0), 3, 4, {.batch_first = true})(sp::ones({2, 5, 4}));
+      },
+      "LSTM: the last axis of x f32[2,5,4] must be input_size 3");
   expect_error<ShapeError>([&] { net(sp::ones({3})); }, "GRU: takes f[t, n, in] or f[t, in]");
   expect_error<ShapeError>(
       [&] {

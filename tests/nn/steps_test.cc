@@ -33,7 +33,7 @@ Array run_norm(L layer, const Inputs& in) {
       if (b->has_value()) (*b)->value = sp::stop_gradient((*b)->value);
     }
   }
-  if constexpr (requires { layer.num_batches_tracked; }) {
+  if constexpr (std::is_same_v<L, nn::BatchNorm>) {
     if (layer.num_batches_tracked)
       out.push_back(layer.num_batches_tracked->value.astype(in[0].dtype()));
   }
