@@ -74,6 +74,24 @@ bool fits(From value) {
 }  // namespace
 }  // namespace internal
 
+Array array(std::initializer_list<internal::WrittenNumber> values, Loc loc) {
+  Dtype dtype = values.size() == 0 ? Dtype::kFloat32 : values.begin()->dtype;
+  for (const internal::WrittenNumber& n : values) dtype = promote(dtype, n.dtype);
+  return array(values, dtype, loc);
+}
+
+Array array(std::initializer_list<internal::WrittenNumber> values, Dtype dtype, Loc loc) {
+  const Shape shape{values.size()};
+  if (is_floating(dtype)) {
+    std::vector<double> numbers;
+    for (const internal::WrittenNumber& n : values) numbers.push_back(n.real);
+    return internal::from_list(std::span<const double>(numbers), shape, dtype, loc);
+  }
+  std::vector<int64_t> numbers;
+  for (const internal::WrittenNumber& n : values) numbers.push_back(n.whole);
+  return internal::from_list(std::span<const int64_t>(numbers), shape, dtype, loc);
+}
+
 Array Array::scalar(Dtype dtype, const void* value, bool weak) {
   Array a = internal::make_array(Aval{dtype, weak, Shape{}});
   std::memcpy(internal::mutable_data(a), value, static_cast<size_t>(size_of(dtype)));

@@ -320,6 +320,17 @@ template <class R>
 concept ElementRange =
     !IsVector<R>::value && std::ranges::contiguous_range<const R&> &&
     std::ranges::sized_range<const R&> && Element<std::ranges::range_value_t<const R&>>;
+// A C++ number of any type that is written down.
+struct WrittenNumber {
+  template <Element T>
+  requires std::is_arithmetic_v<T> WrittenNumber(T value)
+      : real(static_cast<double>(value)),
+        whole(static_cast<int64_t>(std::is_floating_point_v<T> ? 0 : value)),
+        dtype(dtype_of_literal<T>()) {}
+  double real;
+  int64_t whole;  // of an integer; the bits of an unsigned one
+  Dtype dtype;
+};
 template <class R>
 inline constexpr Dtype kDtypeOfRange = dtype_of<std::ranges::range_value_t<const R&>>();
 
@@ -359,6 +370,11 @@ template <Element T>
 Array array(std::initializer_list<T> values, Loc loc = Loc::current());
 template <Element T>
 Array array(std::initializer_list<T> values, std::same_as<Dtype> auto dtype,
+            Loc loc = Loc::current());
+/// Numbers of several types: {1, 2.5f, INFINITY} is f32[3], the dtype to which they promote; {} is
+/// f32[0].
+Array array(std::initializer_list<internal::WrittenNumber> values, Loc loc = Loc::current());
+Array array(std::initializer_list<internal::WrittenNumber> values, Dtype dtype,
             Loc loc = Loc::current());
 /// Nested lists: array({{1.0f, 2.0f}, {3.0f, 4.0f}}) is f32[2,2]. Throws ShapeError for ragged
 /// ones.

@@ -96,6 +96,22 @@ TEST(DoubleLiterals, AreF32) {
   EXPECT_EQ(sp::zeros_like(0.5).dtype(), sp::float32);
 }
 
+TEST(NumbersOfSeveralTypes, ArePromoted) {
+  EXPECT_TRUE(sp::array_equal(sp::array({1, 2.5}), sp::array({1.0f, 2.5f})));
+  EXPECT_EQ(sp::array({1, 2.5}).dtype(), sp::float32);
+  EXPECT_TRUE(std::isinf(sp::array({1.0, INFINITY})[1].item<float>()));
+  EXPECT_EQ(sp::array({true, 2}).dtype(), sp::int32);
+  const Array whole = sp::array({1, int64_t{9007199254740993}});
+  EXPECT_EQ(whole.dtype(), sp::int64);
+  EXPECT_EQ(whole[1].item<int64_t>(), 9007199254740993);
+  const Array largest = sp::array({1u, 18446744073709551615u});
+  EXPECT_EQ(largest.dtype(), sp::uint64);
+  EXPECT_EQ(largest[1].item<uint64_t>(), 18446744073709551615u);
+  EXPECT_EQ(sp::array({1, 0.1}, sp::float64)[1].item<double>(), 0.1);
+  EXPECT_EQ(sp::array({}).shape(), (sp::Shape{0}));
+  EXPECT_EQ(sp::array({{1.0}, {2.0}}).shape(), (sp::Shape{2, 1}));
+}
+
 TEST(DoubleLiterals, AreF64WhereThatIsSaid) {
   const std::vector<double> v{0.1, 0.2};
   EXPECT_EQ(sp::array(v).to_vector<double>(), v);
