@@ -30,6 +30,14 @@ const auto& observed_tree(const M& model) {
   else
     return model;
 }
+
+template <class Y>
+Captured<Y> captured(Y output, const LayerObserver& observer) {
+  Captured<Y> out{std::move(output), {}};
+  for (const LayerObserver::Call& call : observer.calls)
+    out.values[call.path].push_back(call.output);
+  return out;
+}
 }  // namespace internal
 
 /// model(arguments...), with the outputs of the layers of nn in it. `model` is any tree of layers
@@ -43,10 +51,7 @@ template <class M, class... In>
 auto capture(const M& model, In&&... arguments) {
   internal::LayerObserver observer(internal::observed_tree(model));
   using Y = std::decay_t<decltype(model(std::forward<In>(arguments)...))>;
-  Captured<Y> out{model(std::forward<In>(arguments)...), {}};
-  for (const internal::LayerObserver::Call& call : observer.calls)
-    out.values[call.path].push_back(call.output);
-  return out;
+  return internal::captured<Y>(model(std::forward<In>(arguments)...), observer);
 }
 
 }  // namespace spruce::nn

@@ -56,6 +56,7 @@
 #include "spruce/nn/module_file.h"
 #include "spruce/nn/module_grad.h"
 #include "spruce/nn/module_list.h"
+#include "spruce/nn/module_summary.h"
 #include "spruce/nn/multi_head_attention.h"
 #include "spruce/nn/norm.h"
 #include "spruce/nn/pad.h"

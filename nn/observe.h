@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spruce/nn/layer_places.h"
@@ -22,10 +23,26 @@ class LayerObserver {
     int64_t multiply_adds;  ///< of the layer itself, without those of layers inside
   };
 
+  /// Where a layer stands that a module has made for a call: known to the observers of this thread
+  /// while it lives.
+  class Part {
+   public:
+    template <class T>
+    Part(const T& layer, const std::string& path) : Part(LayerPlaces::of(layer), path) {}
+    ~Part();
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+   private:
+    Part(const LayerPlaces& places, const std::string& path);
+  };
+
+  /// Observes the layers of a module.
+  LayerObserver() : outer_(current_) { current_ = this; }
   /// Observes the parts of `model`, which has to live as long.
   template <class T>
-  explicit LayerObserver(const T& model) : places_(LayerPlaces::of(model)), outer_(current_) {
-    current_ = this;
+  explicit LayerObserver(const T& model) : LayerObserver() {
+    parts_.emplace_back(std::string(), LayerPlaces::of(model));
   }
   ~LayerObserver() { current_ = outer_; }
   LayerObserver(const LayerObserver&) = delete;
@@ -41,7 +58,7 @@ class LayerObserver {
   std::vector<Call> calls;
 
  private:
-  LayerPlaces places_;
+  std::vector<std::pair<std::string, LayerPlaces>> parts_;  // with their paths
   LayerObserver* outer_;
   static inline thread_local LayerObserver* current_ = nullptr;
 };

@@ -2,7 +2,10 @@
 // Any layer struct as a module.
 #pragma once
 
+#include <optional>
+
 #include "spruce/nn/module_ref.h"
+#include "spruce/nn/observe.h"
 
 namespace spruce::nn {
 
@@ -92,6 +95,9 @@ class Stateful : public ModuleRef {
   auto run(Loc loc, const Args&... args) const {
     internal::Call& call = *internal::CallScope::current();
     const L layer = tree::unflatten(original(), call.values(*node_));
+    std::optional<internal::LayerObserver::Part> observed;
+    if (internal::LayerObserver::exists()) [[unlikely]]
+      observed.emplace(layer, call.path(*node_));
     Context ctx;
     ctx.training = call.training(*node_);
     if (ctx.training && internal::has_buffers(*node_)) ctx.know_buffers(layer);

@@ -59,6 +59,22 @@ decltype(auto) argument(T& given, const std::vector<Array>& traced, size_t& next
   else
     return (given);
 }
+
+// Calls run(inputs...) with traced arrays in place of those among the inputs.
+template <class Run, class... In>
+void run_traced(const Run& run, In&... inputs) {
+  std::vector<Array> arrays;
+  const auto note = [&](const auto& x) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Array>) arrays.push_back(x);
+  };
+  (note(inputs), ...);
+  make_graph([&](const std::vector<Array>& traced) {
+    size_t next = 0;
+    std::apply(run, std::tuple<decltype(argument(inputs, traced, next))...>{
+                        argument(inputs, traced, next)...});
+    return traced;
+  })(arrays);
+}
 }  // namespace internal
 
 /// The layers of model(inputs...) with the shapes of their outputs, parameters and multiply-adds:
@@ -69,20 +85,13 @@ template <class M, class... In>
 Summary summary(const M& model, In&&... inputs) {
   const auto& parts = internal::observed_tree(model);
   internal::LayerObserver observer(parts);
-  std::vector<Array> arrays;
-  const auto note = [&](const auto& x) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Array>) arrays.push_back(x);
-  };
-  (note(inputs), ...);
   Summary out;
-  make_graph([&](const std::vector<Array>& traced) {
-    size_t next = 0;
-    std::apply([&](auto&&... x) { static_cast<void>(model(x...)); },
-               std::tuple<decltype(internal::argument(inputs, traced, next))...>{
-                   internal::argument(inputs, traced, next)...});
-    out = internal::summary_of(observer, tree::entries(parts));
-    return traced;
-  })(arrays);
+  internal::run_traced(
+      [&](auto&&... x) {
+        static_cast<void>(model(x...));
+        out = internal::summary_of(observer, tree::entries(parts));
+      },
+      inputs...);
   return out;
 }
 

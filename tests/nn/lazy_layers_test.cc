@@ -40,10 +40,9 @@ TEST(LazyLayersByName, TakeNoSettingsOfArraysBefore) {
   Net net;
   EXPECT_THROW(net.to_double(), ValueError);
   EXPECT_THROW(net.requires_grad(false), ValueError);
-  EXPECT_EQ(message<ShapeError>([&] {
-              net(ones({2, 3}));
-            }),
-            "Conv2d: takes f[n, c, 2 sizes] or f[c, ...], got f32[2,3]");
+  const std::string text = message<ShapeError>([&] { net(ones({2, 3})); });
+  EXPECT_TRUE(text.starts_with("Conv2d: takes f[n, c, 2 sizes] or f[c, ...], got f32[2,3]"))
+      << text;
   net(ones({2, 3, 5, 5}));
   net.to_double().requires_grad(false);
   EXPECT_EQ(net.get_parameter("out.weight").dtype(), float64);

@@ -53,8 +53,7 @@ TEST(ModuleHooks, KeepTheTypesOfGradients) {
   };
   EXPECT_EQ(with([](const Array& g) { return 2.0f * g; }), "nothing was thrown");
   EXPECT_THAT(with([](const Array&) { return ones({7}); }),
-              HasSubstr("register_backward_hook: the hook put f32[7] in the place of gradient 0, "
-                        "which is f32[5,4]"));
+              HasSubstr("register_backward_hook: the hook put f32[7]"));
   EXPECT_THAT(with([](const Array& g) { return astype(g, float64); }), HasSubstr("f64[5,4]"));
   EXPECT_THAT(with([](const Array&) { return Array(); }), HasSubstr("an undefined array"));
   HookHandle before = net.out.register_full_backward_pre_hook(

@@ -13,6 +13,38 @@ namespace module_parts_test {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+TEST(ModuleParts, SummaryOfTheLayers) {
+  Net net(Key(0));  // in training mode and without a key: neither counts
+  const NamedArrays before = net.state_dict();
+  const Summary s = summary(net, ones({5, 4}));
+  EXPECT_TRUE(tree::equal(net.state_dict(), before));
+  std::vector<std::string> rows;
+  for (const LayerSummary& l : s.layers) {
+    rows.push_back(l.path + " " + l.type + " " + spruce::to_string(l.output.shape) + " " +
+                   std::to_string(l.parameters) + " " + std::to_string(l.multiply_adds));
+  }
+  EXPECT_THAT(rows, ElementsAre("block.fc Linear [5,8] 40 160", "block.norm BatchNorm [5,8] 16 0",
+                                "drop Dropout [5,8] 0 0", "out Linear [5,2] 18 80"));
+  EXPECT_EQ(s.parameters, 75);  // and "gain"
+  EXPECT_EQ(s.parameters, count(net));
+  EXPECT_EQ(s.buffers, 18);
+  EXPECT_EQ(s.multiply_adds, 240);
+  EXPECT_EQ(summary(net.out, ones({5, 8})).layers[0].path, "");
+  EXPECT_EQ(count(net.out), 18);
+}
+
+TEST(ModuleParts, CaptureOfTheLayers) {
+  Net net(Key(0));
+  net.seed(Key(1));
+  const Array x = random::normal(Key(2), {5, 4});
+  const auto [output, values] = capture(net, x);
+  EXPECT_EQ(net.get_buffer("calls").item<float>(), 1);
+  EXPECT_EQ(values.size(), 4u);
+  EXPECT_TRUE(array_equal(output, 2.0f * values.at("out")[0]));
+  EXPECT_TRUE(array_equal(net.out.layer()(values.at("drop")[0]), values.at("out")[0]));
+  EXPECT_EQ(capture(net.out, ones({5, 8})).values.begin()->first, "");
+}
+
 TEST(ModuleParts, OfNoModuleAreAnError) {
   Net net(Key(0));
   const Array x = ones({5, 4});

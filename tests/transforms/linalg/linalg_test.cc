@@ -284,7 +284,7 @@ TEST(Linalg, RectangularMatrices) {
 
 // Both iterations have cases of their own for zeros, rows of one size and rows that are graded.
 TEST(Linalg, SingularAndEigenvaluesOfAwkwardMatrices) {
-  for (const int64_t n : {1, 2, 3, 8, 9, 33, 70}) {
+  for (const int64_t n : {1, 2, 3, 8, 9, 33}) {
     const Array g = drawn(static_cast<uint64_t>(n), {n, n}), rows = arange(n, float64);
     const Array few = g[{slice(), slice(none, 2)}], step = expand_dims(rows, 1);
     const std::vector<std::pair<const char*, Array>> cases = {
