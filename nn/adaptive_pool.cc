@@ -15,6 +15,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/pool_windows.h"
+#include "spruce/nn/spatial_axes.h"
 #include "spruce/nn/wide.h"
 #include "spruce/transforms/derive/custom.h"
 
@@ -66,7 +67,7 @@ struct Windows {
 std::vector<Windows> windows_of(const char* op, int axes, const Array& x,
                                 const WindowArg& output_size) {
   spruce::internal::require_defined(op, "x", x);
-  internal::require_pool_rank(op, axes, x);
+  internal::require_spatial_axes(op, axes, x);
   const Shape given = output_size.resolve(op, "output_size", axes, -1);
   std::vector<Windows> out;
   for (int i = 0; i < axes; ++i) {

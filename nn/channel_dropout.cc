@@ -10,6 +10,7 @@
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/random/check.h"
 #include "spruce/core/ranges.h"
+#include "spruce/nn/spatial_axes.h"
 
 namespace spruce::nn {
 
@@ -54,10 +55,7 @@ Array ChannelDropoutFunction<kAxes>::operator()(const Array& x, const DropoutOpt
   const OpScope at(kDropoutName<kAxes>, loc);
   spruce::internal::require_defined(kDropoutName<kAxes>, "x", x);
   check_range(kDropoutName<kAxes>, "p", o.p, Range::kShare);
-  if (x.rank() != kAxes + 1 && x.rank() != kAxes + 2) {
-    throw ShapeError(std::string(kDropoutName<kAxes>) + ": takes f[n, c, " + std::to_string(kAxes) +
-                     " sizes] or f[c, ...], got " + to_string(x.aval()));
-  }
+  internal::require_spatial_axes(kDropoutName<kAxes>, kAxes, x);
   if (!o.training || o.p == 0) return x;
   require_key(kDropoutName<kAxes>, o.key);
   if (o.p == 1) return zeros_like(x);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "spruce/core/named_shapes.h"
+#include "spruce/core/update_part.h"
 #include "spruce/nn/module_grad.h"
 #include "spruce/transforms/compile/jit.h"
 
@@ -280,12 +281,8 @@ class CompiledStep {
         return result;
       }();
       auto [updates, next_state] =
-          shared->made_for.guard("compile_step", params, [&, &by = grads, &out = out] {
-            const Array& value = out.first;  // for optimizers that take the loss
-            if constexpr (requires { shared->optimizer.update(by, state, params, value); })
-              return shared->optimizer.update(by, state, params, value);
-            else
-              return shared->optimizer.update(by, state, params);
+          shared->made_for.guard("compile_step", params, [&, &by = grads, &value = out.first] {
+            return spruce::internal::update_part(shared->optimizer, by, state, params, value);
           });
       auto& [result, next, keys_after] = out.second;
       bound.put_updated(params, updates, next);

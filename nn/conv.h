@@ -8,6 +8,7 @@
 #include "spruce/nn/factory.h"
 #include "spruce/nn/initializer.h"
 #include "spruce/nn/pad.h"
+#include "spruce/nn/spatial_axes.h"
 #include "spruce/nn/window_arg.h"
 
 namespace spruce::nn {

@@ -3,18 +3,8 @@
 
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
-#include "spruce/nn/factory.h"
 
 namespace spruce::nn::internal {
-
-int64_t channels_of(const char* layer, int axes, const Array& x) {
-  if (x.rank() != axes + 1 && x.rank() != axes + 2) {
-    throw ShapeError(std::string(layer) + ": takes f[n, c, " + std::to_string(axes) +
-                     (axes == 1 ? " size" : " sizes") + "] or f[c, ...], got " +
-                     to_string(x.aval()));
-  }
-  return x.shape(-1 - axes);
-}
 
 void check_bias(const char* op, const Array& weight, const Array& bias, int64_t out) {
   if (!bias.defined() || bias.shape() == Shape{out}) return;

@@ -22,10 +22,6 @@
 namespace spruce::nn {
 namespace internal {
 
-/// The channels of the example x of a layer with that many spatial axes. Throws ShapeError where x
-/// is neither f[n, c, sizes] nor f[c, sizes].
-int64_t channels_of(const char* layer, int axes, const Array& x);
-
 // Parts that users write may take no line, and need no more than init and apply.
 template <class Part, class... X>
 auto init_part(const Part& part, const Key& key, Loc loc, const X&... examples) {

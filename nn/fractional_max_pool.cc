@@ -16,6 +16,7 @@
 #include "spruce/core/rules/gather.h"
 #include "spruce/nn/axes_name.h"
 #include "spruce/nn/pool_windows.h"
+#include "spruce/nn/spatial_axes.h"
 
 namespace spruce::nn {
 namespace {
@@ -70,7 +71,7 @@ MaxPoolResult pooled(const char* op, int axes, const Array& x, const WindowArg& 
                      const FractionalMaxPoolOptions& o) {
   spruce::internal::require_defined(op, "x", x);
   const spruce::internal::SameDevice here(x);
-  internal::require_pool_rank(op, axes, x);
+  internal::require_spatial_axes(op, axes, x);
   const Shape kernel = kernel_arg.resolve(op, "kernel", axes, 1),
               out = output_of(op, axes, x, kernel, o);
   Shape lead;

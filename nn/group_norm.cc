@@ -15,6 +15,7 @@
 #include "spruce/nn/init_hint.h"
 #include "spruce/nn/init_place.h"
 #include "spruce/nn/observe.h"
+#include "spruce/nn/spatial_axes.h"
 
 namespace spruce::nn {
 
@@ -110,7 +111,7 @@ GroupNorm GroupNorm::init(int64_t num_groups, int64_t num_channels, const NormLa
 
 Array GroupNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("GroupNorm", loc);
-  internal::require_made("GroupNorm", weight.value_or(Array()));
+  internal::require_made("GroupNorm", weight);
   return internal::observed(
       *this, "GroupNorm",
       group_norm(x, num_groups, weight.value_or(Array()), bias.value_or(Array()), {.eps = eps}));
@@ -155,12 +156,9 @@ Array InstanceNorm<kAxes>::operator()(const Array& x, Loc loc) const {
 template <int kAxes>
 Array InstanceNorm<kAxes>::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at(kInstanceNorm<kAxes>, loc);
-  internal::require_made(kInstanceNorm<kAxes>, weight.value_or(Array()));
+  internal::require_made(kInstanceNorm<kAxes>, weight);
+  internal::require_spatial_axes(kInstanceNorm<kAxes>, kAxes, x);
   const bool single = x.rank() == kAxes + 1;
-  if (!single && x.rank() != kAxes + 2) {
-    throw ShapeError(std::string(kInstanceNorm<kAxes>) + ": takes f[n, c, " +
-                     std::to_string(kAxes) + " sizes] or f[c, ...], got " + to_string(x.aval()));
-  }
   const bool tracked = running_mean.has_value() && running_var.has_value();
   const Array m = tracked ? ctx.latest(*running_mean) : Array(),
               v = tracked ? ctx.latest(*running_var) : Array();

@@ -83,9 +83,8 @@ struct InstanceNormLayerOptions {
 /// Instance norm over `kAxes` spatial axes: f[n, c, d...] or one example f[c, d...].
 ///
 /// Parameters: weight, bias f32[c] with .affine.
-/// State:      buffers running_mean, running_var f32[c] and num_batches_tracked i64[], which
-/// PyTorch has
-///             and never counts, with .track_running_stats.
+/// State:      with .track_running_stats buffers running_mean, running_var f32[c] and
+///             num_batches_tracked i64[], which PyTorch has and never counts.
 template <int kAxes>
 struct InstanceNorm {
   /// What is printed: see describe().

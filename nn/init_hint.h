@@ -2,6 +2,7 @@
 // What messages add where a layer was made of numbers, as Linear{784, 10} is.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "spruce/core/array.h"
@@ -17,9 +18,13 @@ inline std::string init_hint(const Array& weight, const std::string& layer) {
 }
 
 /// Throws ValueError for a layer whose weight, which may be undefined, is a C++ number.
-inline void require_made(const std::string& layer, const Array& weight) {
+inline void require_made(const char* layer, const Array& weight) {
   if (weight.defined() && weight.weak())
-    throw ValueError(layer + ": weight is " + to_string(weight.aval()) + init_hint(weight, layer));
+    throw ValueError(std::string(layer) + ": weight is " + to_string(weight.aval()) +
+                     init_hint(weight, layer));
+}
+inline void require_made(const char* layer, const std::optional<Array>& weight) {
+  if (weight) require_made(layer, *weight);
 }
 
 }  // namespace spruce::nn::internal

@@ -15,6 +15,7 @@
 #include "spruce/nn/position.h"
 #include "spruce/nn/prelu.h"
 #include "spruce/nn/rnn.h"
+#include "spruce/nn/spatial_axes.h"
 #include "spruce/nn/transformer.h"
 
 namespace spruce::nn {

@@ -12,6 +12,7 @@
 #include "spruce/core/rules/window.h"
 #include "spruce/nn/known_indices.h"
 #include "spruce/nn/pool_windows.h"
+#include "spruce/nn/spatial_axes.h"
 
 namespace spruce::nn {
 namespace {
@@ -51,7 +52,7 @@ Array places_of(const Array& taps, const internal::PoolWindows& w, const Array& 
 Array unpooled(const char* op, int axes, const Array& x, const Array& indices,
                const WindowArg& kernel, const MaxUnpoolOptions& o) {
   spruce::internal::require_defined(op, "x", x, "indices", indices);
-  internal::require_pool_rank(op, axes, x);
+  internal::require_spatial_axes(op, axes, x);
   if (!(indices.shape() == x.shape())) {
     throw ShapeError(std::string(op) + ": x is " + to_string(x.aval()) + ", the indices are " +
                      to_string(indices.aval()) + "; they must have one shape");

@@ -144,7 +144,7 @@ LayerNorm LayerNorm::init(const Shape& normalized_shape, const NormLayerOptions&
 
 Array LayerNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("LayerNorm", loc);
-  internal::require_made("LayerNorm", weight.value_or(Array()));
+  internal::require_made("LayerNorm", weight);
   return internal::observed(*this, "LayerNorm",
                             layer_norm(x, normalized_shape, weight.value_or(Array()),
                                        bias.value_or(Array()), {.eps = eps}, loc));
@@ -178,7 +178,7 @@ Array BatchNorm::operator()(const Array& x, Loc loc) const {
 
 Array BatchNorm::operator()(const Array& x, Context& ctx, Loc loc) const {
   const OpScope at("BatchNorm", loc);
-  internal::require_made("BatchNorm", weight.value_or(Array()));
+  internal::require_made("BatchNorm", weight);
   const auto given = [&](const BatchNormResult& r) {
     return internal::observed(*this, "BatchNorm", r.output);
   };

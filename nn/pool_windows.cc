@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "spruce/nn/spatial_axes.h"
+
 namespace spruce::nn::internal {
 
 Dtype place_dtype(const Array& x, int axes) {
@@ -12,17 +14,10 @@ Dtype place_dtype(const Array& x, int axes) {
   return n <= std::numeric_limits<int32_t>::max() ? int32 : int64;
 }
 
-void require_pool_rank(const char* op, int rank, const Array& x) {
-  if (x.rank() != rank + 1 && x.rank() != rank + 2) {
-    throw ShapeError(std::string(op) + ": takes f[n, c, " + std::to_string(rank) +
-                     " sizes] or f[c, ...], got " + to_string(x.aval()));
-  }
-}
-
 PoolWindows pool_windows(const char* op, int rank, const Array& x, const WindowArg& kernel,
                          const WindowArg& stride, const WindowArg& padding,
                          const WindowArg& dilation, bool ceil_mode) {
-  require_pool_rank(op, rank, x);
+  require_spatial_axes(op, rank, x);
   PoolWindows w;
   w.kernel = kernel.resolve(op, "kernel", rank, 1);
   w.stride = stride.empty() ? w.kernel : stride.resolve(op, "stride", rank, 1);

@@ -21,7 +21,5 @@ PoolWindows pool_windows(const char* op, int rank, const Array& x, const WindowA
 WindowParams window_params(const PoolWindows& w, int rank, bool padded);
 /// The dtype of places in the last `axes` axes of x, flattened: i32 where they fit, else i64.
 Dtype place_dtype(const Array& x, int axes);
-/// Throws ShapeError naming `op` unless x has `rank` spatial axes behind one or two others.
-void require_pool_rank(const char* op, int rank, const Array& x);
 
 }  // namespace spruce::nn::internal

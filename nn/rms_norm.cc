@@ -87,7 +87,7 @@ RMSNorm RMSNorm::init(const Shape& normalized_shape, const RmsNormLayerOptions& 
 
 Array RMSNorm::operator()(const Array& x, Loc loc) const {
   const OpScope at("RMSNorm", loc);
-  internal::require_made("RMSNorm", weight.value_or(Array()));
+  internal::require_made("RMSNorm", weight);
   return internal::observed(*this, "RMSNorm",
                             rms_norm(x, normalized_shape, weight.value_or(Array()), {.eps = eps}));
 }

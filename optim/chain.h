@@ -6,20 +6,12 @@
 
 #include "spruce/core/op_scope.h"
 #include "spruce/core/tree/tree.h"
+#include "spruce/core/update_part.h"
 
 namespace spruce::optim {
 namespace internal {
 
-// part.update(grads, state, params, extra...) where the part takes what is handed over besides (the
-// loss, a function), else part.update(grads, state, params).
-template <class T, class G, class S, class P, class... E>
-auto update_part(const T& part, const G& grads, const S& state, const P& params,
-                 const E&... extra) {
-  if constexpr (sizeof...(E) != 0 && requires { part.update(grads, state, params, extra...); })
-    return part.update(grads, state, params, extra...);
-  else
-    return part.update(grads, state, params);
-}
+using spruce::internal::update_part;
 
 // The forms of update() of a transformation around others, made of Self::apply(grads, state,
 // params, extra...).

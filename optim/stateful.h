@@ -58,9 +58,9 @@ class Stateful {
   /// Forgets the gradients.
   void zero_grad() { grads_ = {}; }
   /// Gives the module the parameters that the optimizer makes of the gradients, and of the last
-  /// loss where it takes one, as reduce_on_plateau does. Throws ValueError
-  /// where there are none, TreeError where the trainable parameters are other ones than the
-  /// optimizer was made for.
+  /// loss where it takes one, as reduce_on_plateau does. Throws ValueError where there are no
+  /// gradients, TreeError where the trainable parameters are other ones than the optimizer was made
+  /// for.
   void step(Loc loc = Loc::current()) {
     const LocScope at(loc);
     if (grads_.empty()) internal::throw_no_gradients();

@@ -2,7 +2,6 @@
 #include "spruce/core/cpu/linalg/bidiagonal.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -137,7 +136,6 @@ void make_bidiagonal(const VectorLoops& v, const Bidiagonal& b, double* memory) 
   const int64_t n = b.n;
   const Reflectors left = b.left(), right = b.right();
   double *y = memory, *x = y + kReflectors * n;  // rows, for the reflectors of a panel
-  std::array<double, kReflectors> v_parts, y_parts;
   for (int64_t k = 0; k < n; k += kReflectors) {
     const int64_t end = std::min(k + kReflectors, n);
     // What the reflectors of the panel make of the rest is a - v y' - x u'. Each u stands in a.
@@ -158,10 +156,8 @@ void make_bidiagonal(const VectorLoops& v, const Bidiagonal& b, double* memory) 
       std::fill_n(new_y, rest, 0.0);
       subtract_rows(v, column, 1, row, n, size, new_y, rest);
       v.scale(-1, new_y, rest);
-      v.dot_rows(panel_v + j, n, before, column, size, v_parts.data());
-      v.dot_rows(x + j, n, before, column, size, y_parts.data());
-      subtract_rows(v, v_parts.data(), 1, y + next, n, before, new_y, rest);
-      subtract_rows(v, y_parts.data(), 1, panel_u + next, n, before, new_y, rest);
+      subtract_products(v, panel_v + j, y + next, n, before, column, size, new_y, rest);
+      subtract_products(v, x + j, panel_u + next, n, before, column, size, new_y, rest);
       v.scale(tau, new_y, rest);
 
       subtract_rows(v, panel_v + j, n, y + next, n, before + 1, row, rest);
@@ -173,10 +169,8 @@ void make_bidiagonal(const VectorLoops& v, const Bidiagonal& b, double* memory) 
 
       double* new_x = x + before * n + next;
       v.dot_rows(row + n, n, rest, row, rest, new_x);
-      v.dot_rows(y + next, n, before + 1, row, rest, v_parts.data());
-      v.dot_rows(panel_u + next, n, before, row, rest, y_parts.data());
-      subtract_rows(v, v_parts.data(), 1, panel_v + next, n, before + 1, new_x, rest);
-      subtract_rows(v, y_parts.data(), 1, x + next, n, before, new_x, rest);
+      subtract_products(v, y + next, panel_v + next, n, before + 1, row, rest, new_x, rest);
+      subtract_products(v, panel_u + next, x + next, n, before, row, rest, new_x, rest);
       v.scale(tau, new_x, rest);
     }
     if (end == n) return;

@@ -25,7 +25,7 @@ struct Bidiagonal {
 
 /// Numbers of memory that make_bidiagonal takes.
 int64_t bidiagonal_memory(int64_t n);
-/// Reduces the matrix in b.a, n > 0.
+/// Reduces the matrix in b.a.
 void make_bidiagonal(const VectorLoops& v, const Bidiagonal& b, double* memory);
 
 /// d becomes the singular values of B, in no order and with signs; e is used up. The rows that

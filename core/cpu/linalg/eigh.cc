@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "spruce/core/cpu/linalg/linalg.h"
@@ -39,7 +38,6 @@ int64_t eigh_numbers(int64_t n) {
 // those below it by products. m.a keeps the reflectors, which h describes.
 void make_tridiagonal(const VectorLoops& v, const EighMemory& m, const Reflectors& h) {
   const int64_t n = m.n;
-  std::array<double, kReflectors> v_parts, w_parts;
   for (int64_t k = 0; k < n; k += kReflectors) {
     const int64_t end = std::min(k + kReflectors, n);
     const double* panel = m.a + k * n;
@@ -57,10 +55,8 @@ void make_tridiagonal(const VectorLoops& v, const EighMemory& m, const Reflector
       m.e[j] = x[0];
       x[0] = 1;
       v.symmetric_product(m.a + first * (n + 1), n, rest, x, y);
-      v.dot_rows(panel + first, n, before, x, rest, v_parts.data());
-      v.dot_rows(m.w + first, n, before, x, rest, w_parts.data());
-      subtract_rows(v, w_parts.data(), 1, panel + first, n, before, y, rest);
-      subtract_rows(v, v_parts.data(), 1, m.w + first, n, before, y, rest);
+      subtract_products(v, m.w + first, panel + first, n, before, x, rest, y, rest);
+      subtract_products(v, panel + first, m.w + first, n, before, x, rest, y, rest);
       v.scale(tau, y, rest);
       add_scaled(v, -tau / 2 * v.dot(x, y, rest), x, y, rest);
     }
@@ -72,16 +68,6 @@ void make_tridiagonal(const VectorLoops& v, const EighMemory& m, const Reflector
       add_product(rows, n - i, kReflectors, panel + i, 1, n, m.w + i, n, 1, to, n);
       add_product(rows, n - i, kReflectors, m.w + i, 1, n, panel + i, n, 1, to, n);
     }
-  }
-}
-
-// d rises; the rows of z follow it.
-void sort_rows(int64_t n, double* d, double* z) {
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t least = std::min_element(d + i, d + n) - d;
-    if (least == i) continue;
-    std::swap(d[i], d[least]);
-    std::swap_ranges(z + i * n, (z + (i + 1) * n), z + least * n);
   }
 }
 
@@ -99,21 +85,16 @@ bool decompose_symmetric(const EighMemory& m, bool vectors) {
   transpose_matrix(m.z, n, n, m.a);
   const Reflectors h{n - 1, n - 1, m.a + 1, n, m.blocks};
   make_tridiagonal(v, m, h);
-  if (!vectors) {
-    Rotations none(v, nullptr, n, m.more);
-    if (!diagonalise_tridiagonal(n, m.d, m.e, none)) return false;
-    std::sort(m.d, m.d + n);
-    scale_by_power(exponent, m.d, n);
-    return true;
+  double* z = vectors ? m.z : nullptr;
+  if (vectors) {
+    complete_blocks(h, m.more);
+    multiply_reflectors(h, n, z, n, m.more);
   }
-  complete_blocks(h, m.more);
-  std::fill_n(m.z, n * n, 0.0);
-  for (int64_t i = 0; i < n; ++i) m.z[i * (n + 1)] = 1;
-  if (n > 1) apply_reflectors(h, true, m.z + n + 1, n, n - 1, m.more);
-  Rotations rotations(v, m.z, n, m.more);
+  Rotations rotations(v, z, n, m.more);
   if (!diagonalise_tridiagonal(n, m.d, m.e, rotations)) return false;
-  sort_rows(n, m.d, m.z);
+  sort_rows(n, false, m.d, z, nullptr);
   scale_by_power(exponent, m.d, n);
+  if (!vectors) return true;
   for (int64_t i = 0; i < n; ++i) {
     if (needs_flip(m.z + i * n, n)) v.scale(-1, m.z + i * n, n);
   }

@@ -59,6 +59,18 @@ void transpose_matrix(const double* from, int64_t rows, int64_t columns, double*
   loop(from, columns, to, rows, columns, rows);
 }
 
+void sort_rows(int64_t n, bool falls, double* d, double* x, double* y) {
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t next =
+        (falls ? std::max_element(d + i, d + n) : std::min_element(d + i, d + n)) - d;
+    if (next == i) continue;
+    std::swap(d[i], d[next]);
+    for (double* rows : {x, y}) {
+      if (rows != nullptr) std::swap_ranges(rows + i * n, rows + (i + 1) * n, rows + next * n);
+    }
+  }
+}
+
 bool needs_flip(const double* x, int64_t n) {
   double largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));

@@ -24,6 +24,8 @@ void write_doubles(const double* from, int64_t n, const View& to, int64_t first)
 void write_nan(const View& to, int64_t first, int64_t n);
 /// to[j, i] = from[i, j] of a dense [rows, columns] matrix.
 void transpose_matrix(const double* from, int64_t rows, int64_t columns, double* to);
+/// d [n] rises, or falls; the rows of x and y [n, n], null where there are none, follow it.
+void sort_rows(int64_t n, bool falls, double* d, double* x, double* y);
 /// True for a vector whose opposite is to be given (rules::kSignShare).
 bool needs_flip(const double* x, int64_t n);
 /// True if no element is infinite or NaN.

@@ -39,9 +39,7 @@ double* factor_qr(const QrSizes& s, double* memory) {
   factor_columns(vector_loops(), h, s.n, more);
   transpose_matrix(rows, s.n, s.m, a);
   for (int64_t i = 0; i < s.m; ++i) std::fill_n(a + i * s.n, std::min(i, s.n), 0.0);
-  std::fill_n(qt, s.m * s.columns, 0.0);
-  for (int64_t i = 0; i < s.columns; ++i) qt[i * s.m + i] = 1;
-  apply_reflectors(h, true, qt, s.m, s.columns, more);
+  multiply_reflectors(h, s.m, qt, s.columns, more);
   transpose_matrix(qt, s.columns, s.m, q);
   return q;
 }

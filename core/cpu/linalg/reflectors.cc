@@ -2,6 +2,7 @@
 #include "spruce/core/cpu/linalg/reflectors.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "spruce/core/cpu/linalg/matrices.h"
@@ -163,6 +164,20 @@ void apply_reflectors(const Reflectors& h, bool identity, double* x, int64_t x_s
     const int64_t first = identity ? std::min(k, n) : 0;
     apply_block(h, k, true, x + first * x_step + k, x_step, n - first, memory);
   }
+}
+
+void multiply_reflectors(const Reflectors& h, int64_t size, double* x, int64_t n, double* memory) {
+  std::fill_n(x, n * size, 0.0);
+  for (int64_t i = 0; i < n; ++i) x[i * (size + 1)] = 1;
+  const int64_t kept = size - h.length;
+  if (n > kept) apply_reflectors(h, true, x + kept * (size + 1), size, n - kept, memory);
+}
+
+void subtract_products(const VectorLoops& v, const double* a, const double* b, int64_t step,
+                       int64_t count, const double* x, int64_t m, double* y, int64_t n) {
+  std::array<double, kReflectors> products;
+  v.dot_rows(a, step, count, x, m, products.data());
+  subtract_rows(v, products.data(), 1, b, step, count, y, n);
 }
 
 int largest_exponent(const double* x, int64_t n) {

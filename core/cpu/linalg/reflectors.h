@@ -49,6 +49,13 @@ void complete_blocks(const Reflectors& h, double* memory);
 /// Each of n vectors x becomes H_0 H_1 ... x. `identity`: they are the first of the identity.
 void apply_reflectors(const Reflectors& h, bool identity, double* x, int64_t x_step, int64_t n,
                       double* memory);
+/// The n rows of x become the first columns of H_0 H_1 ..., of `size` numbers: the reflectors leave
+/// those before the last h.length alone.
+void multiply_reflectors(const Reflectors& h, int64_t size, double* x, int64_t n, double* memory);
+/// y -= the sum of (a_p . x) b_p for p < count <= kReflectors: rows of a and of b, `step` apart. x
+/// has m numbers, y n.
+void subtract_products(const VectorLoops& v, const double* a, const double* b, int64_t step,
+                       int64_t count, const double* x, int64_t m, double* y, int64_t n);
 
 /// The e with 2^e <= the largest magnitude of n finite numbers < 2^(e + 1); 0 if all are zeros.
 int largest_exponent(const double* x, int64_t n);

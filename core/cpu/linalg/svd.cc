@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "spruce/core/cpu/linalg/bidiagonal.h"
 #include "spruce/core/cpu/linalg/linalg.h"
@@ -65,39 +64,6 @@ int64_t svd_numbers(const SvdSizes& s) {
                    2 * rotation_memory(n)});
 }
 
-// The singular values fall; the rows of both matrices follow them where they are there. None is
-// negative.
-void sort_values(const VectorLoops& v, int64_t n, double* d, double* left, double* right) {
-  for (int64_t i = 0; i < n; ++i) {
-    if (!std::signbit(d[i])) continue;
-    d[i] = -d[i];
-    if (right != nullptr) v.scale(-1, right + i * n, n);
-  }
-  if (right == nullptr) {
-    std::sort(d, d + n, std::greater<>());
-    return;
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t largest = std::max_element(d + i, d + n) - d;
-    if (largest == i) continue;
-    std::swap(d[i], d[largest]);
-    std::swap_ranges(left + i * n, left + (i + 1) * n, left + largest * n);
-    std::swap_ranges(right + i * n, right + (i + 1) * n, right + largest * n);
-  }
-}
-
-// The rows of m.middle and m.right become the columns of both products of reflectors.
-void multiply_reflectors(int64_t n, const SvdMemory& m) {
-  complete_blocks(m.b.left(), m.more);
-  complete_blocks(m.b.right(), m.more);
-  for (double* x : {m.middle, m.right}) {
-    std::fill_n(x, n * n, 0.0);
-    for (int64_t i = 0; i < n; ++i) x[i * (n + 1)] = 1;
-  }
-  apply_reflectors(m.b.left(), true, m.middle, n, n, m.more);
-  if (n > 1) apply_reflectors(m.b.right(), true, m.right + n + 1, n, n - 1, m.more);
-}
-
 // The matrix stands in m.a; false where it has no decomposition. Leaves the singular values in
 // m.b.d and, where they are asked for, the vectors in the rows of m.left and of m.right.
 bool decompose_svd(const SvdSizes& s, const SvdMemory& m) {
@@ -116,12 +82,22 @@ bool decompose_svd(const SvdSizes& s, const SvdMemory& m) {
     std::fill_n(m.b.a + i * n, i, 0.0);
     for (int64_t k = i; k < n; ++k) m.b.a[i * n + k] = m.at[k * s.rows + i];
   }
-  if (n > 0) make_bidiagonal(v, m.b, m.more);
+  make_bidiagonal(v, m.b, m.more);
   double *middle = s.vectors ? m.middle : nullptr, *right = s.vectors ? m.right : nullptr;
-  if (s.vectors && n > 0) multiply_reflectors(n, m);
+  if (s.vectors) {
+    complete_blocks(m.b.left(), m.more);
+    complete_blocks(m.b.right(), m.more);
+    multiply_reflectors(m.b.left(), n, middle, n, m.more);
+    multiply_reflectors(m.b.right(), n, right, n, m.more);
+  }
   Rotations of_left(v, middle, n, m.more), of_right(v, right, n, m.more + rotation_memory(n));
   if (!diagonalise_bidiagonal(n, m.b.d, m.b.e, of_left, of_right)) return false;
-  sort_values(v, n, m.b.d, middle, right);
+  for (int64_t i = 0; i < n; ++i) {
+    if (!std::signbit(m.b.d[i])) continue;
+    m.b.d[i] = -m.b.d[i];
+    if (s.vectors) v.scale(-1, right + i * n, n);
+  }
+  sort_rows(n, true, m.b.d, middle, right);
   if (s.vectors) {
     std::fill_n(m.left, s.left * s.rows, 0.0);
     for (int64_t i = 0; i < n; ++i) std::copy_n(middle + i * n, n, m.left + i * s.rows);
