@@ -162,6 +162,11 @@ CompiledModule<M> compile(std::shared_ptr<M> module, Loc loc = Loc::current()) {
   if (module == nullptr) internal::throw_null_module();
   return CompiledModule<M>(internal::Held<M>(std::move(module)));
 }
+/// Values are refused.
+template <internal::NoModule M>
+auto compile(const M&) {
+  return internal::refuse_values<M>();
+}
 
 namespace internal {
 
@@ -315,6 +320,11 @@ requires(std::derived_from<M, ModuleRef>) CompiledStep<M, Optimizer, Loss> compi
   const LocScope at(loc);
   return CompiledStep<M, Optimizer, Loss>(internal::Held<M>(module), std::move(optimizer),
                                           std::move(loss));
+}
+/// Values are refused.
+template <internal::NoModule M, class Optimizer, class Loss>
+auto compile_step(const M&, const Optimizer&, const Loss&) {
+  return internal::refuse_values<M>();
 }
 
 }  // namespace spruce::nn

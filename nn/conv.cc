@@ -99,8 +99,9 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
       weight.shape()[0] % c.groups != 0) {
     throw ShapeError(std::string(op) + ": x " + to_string(x.aval()) + " and weight " +
                      to_string(weight.aval()) + " with groups " + std::to_string(c.groups) +
-                     " do not fit: x must be f[n, in, " + std::to_string(rank) +
-                     " sizes], weight f[out, in / groups, ...] with out divisible by groups");
+                     " do not fit: x must be f[n, in, " + spatial_names(rank) +
+                     "], weight f[out, in / groups, ...] with out divisible by groups" +
+                     channels_clash(rank, x, weight.shape()[1] * c.groups));
   }
   check_bias(op, weight, bias, weight.shape()[0]);
   for (int i = 0; i < rank; ++i) {

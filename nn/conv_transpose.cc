@@ -60,10 +60,12 @@ Array run(const char* op, int axes, const Array& x, const Array& weight, const A
                     x.shape()[single ? 0 : 1] == weight.shape()[0] && o.groups > 0 &&
                     weight.shape()[0] % o.groups == 0;
   if (!fits) {
-    throw ShapeError(std::string(op) + ": x " + to_string(x.aval()) + " and weight " +
-                     to_string(weight.aval()) + " with groups " + std::to_string(o.groups) +
-                     " do not fit: x must be f[n, in, " + std::to_string(axes) +
-                     " sizes], weight f[in, out / groups, ...] with in divisible by groups");
+    throw ShapeError(
+        std::string(op) + ": x " + to_string(x.aval()) + " and weight " + to_string(weight.aval()) +
+        " with groups " + std::to_string(o.groups) + " do not fit: x must be f[n, in, " +
+        internal::spatial_names(axes) +
+        "], weight f[in, out / groups, ...] with in divisible by groups" +
+        (weight.rank() == axes + 2 ? internal::channels_clash(axes, x, weight.shape()[0]) : ""));
   }
   const int64_t out = weight.shape()[1] * o.groups;
   internal::check_bias(op, weight, bias, out);

@@ -124,6 +124,23 @@ class Apply {
   internal::Held<M> module_;
 };
 
+namespace internal {
+
+/// Anything but a module, or a pointer that keeps one.
+template <class M>
+concept NoModule = !std::derived_from<std::remove_cvref_t<M>, ModuleRef>;
+
+/// Says so where the program is compiled.
+template <NoModule M>
+constexpr auto refuse_values() {
+  static_assert(!NoModule<M>,
+                "spruce: this takes a module, a class derived from nn::Module; a layer of values "
+                "such as nn::Linear is a pure function already: call it, or hand it to jit, grad "
+                "and optimizers as it is; nn::Stateful makes a module of it");
+}
+
+}  // namespace internal
+
 /// A module taken apart.
 template <class M>
 struct Functional {
@@ -162,6 +179,11 @@ requires(std::derived_from<M, ModuleRef> &&
     return functionalize(std::make_shared<M>(std::move(module)), loc);
   else
     return functionalize(module, loc);
+}
+/// Values are refused.
+template <internal::NoModule M>
+auto functionalize(const M&) {
+  return internal::refuse_values<M>();
 }
 
 /// Puts parameters and buffers back into a module. Throws as load_state_dict; changes nothing then.

@@ -30,6 +30,12 @@ NamedArrays accumulated(const NamedArrays& grads, const NamedArrays& more);
 /// function value_and_grad_by_name(net, loss, loc) beside it.
 template <class Net, class Optimizer>
 class Stateful {
+  static_assert(
+      requires(const Net& net) { net.trainable_parameters(); },
+      "spruce: optim::Stateful takes a module, a class derived from nn::Module; with a struct of "
+      "values such as nn::Linear use the optimizer itself: init(params), then update(grads, state, "
+      "params)");
+
  public:
   /// The state of the optimizer.
   using State = decltype(std::declval<const Optimizer&>().init(std::declval<NamedArrays>()));

@@ -42,6 +42,15 @@ def stencil():
     return applied(lambda u: jax.lax.scan(step, u, length=100)[0], normals(512, 512))
 
 
+@row("ring")
+def ring():
+    def step(u, _):
+        flux = 0.3 * u - 0.2 * (jnp.roll(u, -1) - u)
+        return u - (flux - jnp.roll(flux, 1)), None
+
+    return applied(lambda u: jax.lax.scan(step, u, length=100)[0], normals(4096))
+
+
 @row("channels_first")
 def channels_first():
     mean, deviation = jnp.array([0.485, 0.456, 0.406]), jnp.array([0.229, 0.224, 0.225])

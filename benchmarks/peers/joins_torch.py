@@ -46,6 +46,17 @@ def stencil():
     return applied(run, normals(512, 512))
 
 
+@row("ring")
+def ring():
+    def run(u):
+        for _ in range(100):
+            flux = 0.3 * u - 0.2 * (torch.roll(u, -1) - u)
+            u = u - (flux - torch.roll(flux, 1))
+        return u
+
+    return applied(run, normals(4096))
+
+
 @row("channels_first")
 def channels_first():
     mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])

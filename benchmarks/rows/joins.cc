@@ -39,6 +39,15 @@ Array stencil(const Array& start) {
   return sp::scan(step, start, {.length = 100}).first;
 }
 
+// A hundred steps of diffusion and upwind transport on a ring, from cell to cell.
+Array ring(const Array& start) {
+  const auto step = [](const Array& u) {
+    const Array flux = 0.3f * u - 0.2f * (sp::roll(u, -1) - u);
+    return std::pair{u - (flux - sp::roll(flux, 1)), sp::none};
+  };
+  return sp::scan(step, start, {.length = 100}).first;
+}
+
 // One step of Burgers' equation at the inner points.
 Array differences(const Array& u) {
   const int64_t n = u.shape(0);
@@ -72,6 +81,7 @@ std::vector<Row> join_rows() {
            [](const Settings& s) {
              return call_of(s, stencil, normals({512, 512}));
            }},
+          {"ring", [](const Settings& s) { return call_of(s, ring, normals({4096})); }},
           {"channels_first",
            [](const Settings& s) {
              const Array x = sp::clip(normals({32, 128, 128, 3}) * 64.0f + 128.0f, 0.0f, 255.0f);

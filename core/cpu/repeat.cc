@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/cpu/visit_bits.h"
 
 namespace spruce::cpu {
@@ -72,9 +73,9 @@ RepeatLoop repeat_loop(int64_t element_bytes) {
 
 void repeat_row(const void* from, int64_t bytes, int64_t rows, void* to) {
   char* const y = static_cast<char*>(to);
-  if (y != from) std::memcpy(y, from, static_cast<size_t>(bytes));
+  if (y != from) copy_bytes(y, from, bytes);
   for (int64_t done = 1; done < rows; done *= 2)
-    std::memcpy(y + done * bytes, y, static_cast<size_t>(std::min(done, rows - done) * bytes));
+    copy_bytes(y + done * bytes, y, std::min(done, rows - done) * bytes);
 }
 
 }  // namespace spruce::cpu

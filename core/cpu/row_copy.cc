@@ -6,6 +6,7 @@
 
 #include "spruce/core/ceil_div.h"
 #include "spruce/core/cpu/isa.h"
+#include "spruce/core/cpu/runs.h"
 
 namespace spruce::cpu {
 namespace {
@@ -25,7 +26,7 @@ SPRUCE_INLINE void copy_pieces(char* to, const char* from, int64_t bytes) {
 template <int kWidest>
 SPRUCE_INLINE void copy_row(char* to, const char* from, int64_t bytes) {
   if (bytes > kMostInline)
-    std::memcpy(to, from, static_cast<size_t>(bytes));
+    copy_bytes(to, from, bytes);
   else if (bytes >= kWidest)
     copy_pieces<kWidest>(to, from, bytes);
   else if (bytes >= 16)

@@ -223,6 +223,19 @@ void interleave_parts(void* to, const void* const* from, int64_t element_bytes, 
 
 }  // namespace
 
+void copy_bytes(void* to, const void* from, int64_t bytes) {
+  constexpr uintptr_t kPage = 4096, kSlow = 32;
+  constexpr int64_t kByString = 2048;
+  const uintptr_t ahead =
+      (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % kPage;
+  if (bytes < kByString || ahead == 0 || ahead >= kSlow) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
+  static const Pieces::Loop loop = Pieces::best();
+  loop(static_cast<char*>(to), 0, static_cast<const char*>(from), 0, bytes, 1);
+}
+
 void copy_runs(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes,
                int64_t count) {
   if (bytes <= 0) return;
@@ -233,8 +246,7 @@ void copy_runs(char* to, int64_t to_step, const char* from, int64_t from_step, i
     static const Pieces::Loop loop = Pieces::best();
     loop(to, to_step, from, from_step, bytes, count);
   } else {
-    for (int64_t i = 0; i < count; ++i)
-      std::memcpy(to + i * to_step, from + i * from_step, static_cast<size_t>(bytes));
+    for (int64_t i = 0; i < count; ++i) copy_bytes(to + i * to_step, from + i * from_step, bytes);
   }
 }
 

@@ -39,13 +39,13 @@ struct Tile {
     constexpr auto kIndex = std::make_integer_sequence<int, kLanes>{};
     Vector r[kLanes];
 #pragma GCC unroll 16
-    for (int k = 0; k < kLanes; ++k) std::memcpy(&r[k], from + k * from_step, sizeof(Vector));
+    for (int k = 0; k < kLanes; ++k, from += from_step) std::memcpy(&r[k], from, sizeof(Vector));
     if constexpr (kLanes > 8) exchange<8, T, kLanes>(r, kIndex);
     if constexpr (kLanes > 4) exchange<4, T, kLanes>(r, kIndex);
     if constexpr (kLanes > 2) exchange<2, T, kLanes>(r, kIndex);
     exchange<1, T, kLanes>(r, kIndex);
 #pragma GCC unroll 16
-    for (int k = 0; k < kLanes; ++k) std::memcpy(to + k * to_step, &r[k], sizeof(Vector));
+    for (int k = 0; k < kLanes; ++k, to += to_step) std::memcpy(to, &r[k], sizeof(Vector));
   }
 };
 

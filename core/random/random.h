@@ -89,8 +89,8 @@ inline constexpr struct NormalFunction {
   }
 } normal{};
 /// The normal distribution with mean 0 and variance 1, given that the number is in (lower, upper),
-/// which may be infinite. Far bounds give no numbers further out than normal does. Throws
-/// ValueError unless lower < upper.
+/// which may be infinite. Bounds on either side of 0 give no numbers further out than normal does.
+/// Throws ValueError unless lower < upper.
 inline constexpr struct TruncatedNormalFunction {
   Array operator()(const Key& key, double lower, double upper, const Shape& shape,
                    const FloatOptions& options = {}, Loc loc = Loc::current()) const;

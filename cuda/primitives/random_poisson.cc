@@ -25,6 +25,11 @@ struct Task {
     }
     y = rate == 0 ? Result(0) : Result(to_integer<i64>(count - 1));
   }
+  __device__ static f32 log_probability(f32 k, f32 mean) {
+    if (mean < 131072) return -mean + k * log(mean) - lgamma(k + 1);
+    const f32 d = k - mean, q = d / mean;
+    return -d * q * (0.5f - q * (1 / 6.0f - q / 12)) - 0.5f * log(6.2831853f * k) - 1 / (12 * k);
+  }
   __device__ bool attempt(Words first, Words second, u64 place, f32& k) const {
     const f32 mean = few ? 1e5f : rate;
     const f32 b = 0.931f + 2.53f * sqrt(mean), a = -0.059f + 0.02483f * b;
@@ -35,7 +40,7 @@ struct Task {
     if (shifted >= 0.07f && v <= v_r) return true;
     if (k < 0 || (shifted < 0.013f && v > shifted)) return false;
     const f32 s = log(v * inverse_alpha / (a / (shifted * shifted) + b));
-    return s <= -mean + k * log(mean) - lgamma(k + 1);
+    return s <= log_probability(k, mean);
   }
   SP_MEMBER Result finish(f32 k) const {
     return k < f32(most<Result>()) ? to_integer<Result>(k) : most<Result>();

@@ -41,17 +41,19 @@ Section layer_mistakes() {
            CODE(nn::conv2d(sp::ones({1, 3, 8, 8}), sp::ones({4, 1, 3, 3}))),
            CODE(nn::conv2d(sp::ones({1, 1, 8, 8}), sp::ones({4, 1, 3, 3}))), "ShapeError",
            "conv2d: x f32[1,3,8,8] and weight f32[4,1,3,3] with groups 1 do not fit: x must be "
-           "f[n, in, 2 sizes], weight f[out, in / groups, ...] with out divisible by groups" HERE},
+           "f[n, in, height, width], weight f[out, in / groups, ...] with out divisible by groups; "
+           "x has 3 channels, weight takes 1" HERE},
           {"An image without channels", CODE(nn::conv2d(sp::ones({8, 8}), sp::ones({4, 1, 3, 3}))),
            CODE(nn::conv2d(sp::ones({1, 8, 8}), sp::ones({4, 1, 3, 3}))), "ShapeError",
            "conv2d: x f32[8,8] and weight f32[4,1,3,3] with groups 1 do not fit: x must be f[n, "
-           "in, 2 sizes], weight f[out, in / groups, ...] with out divisible by groups" HERE},
+           "in, height, width], weight f[out, in / groups, ...] with out divisible by groups" HERE},
           {"Groups that do not divide the channels",
            CODE(nn::conv2d(sp::ones({1, 3, 8, 8}), sp::ones({4, 1, 3, 3}), {}, {.groups = 2})),
            CODE(nn::conv2d(sp::ones({1, 2, 8, 8}), sp::ones({4, 1, 3, 3}), {}, {.groups = 2})),
            "ShapeError",
            "conv2d: x f32[1,3,8,8] and weight f32[4,1,3,3] with groups 2 do not fit: x must be "
-           "f[n, in, 2 sizes], weight f[out, in / groups, ...] with out divisible by groups" HERE},
+           "f[n, in, height, width], weight f[out, in / groups, ...] with out divisible by groups; "
+           "x has 3 channels, weight takes 2" HERE},
           {"A stride of 0",
            CODE(nn::conv2d(sp::ones({1, 1, 8, 8}), sp::ones({4, 1, 3, 3}), {}, {.stride = 0})),
            CODE(nn::conv2d(sp::ones({1, 1, 8, 8}), sp::ones({4, 1, 3, 3}), {}, {.stride = 2})),
@@ -85,8 +87,8 @@ Section layer_mistakes() {
            CODE(nn::conv_transpose2d(sp::ones({1, 4, 8, 8}), sp::ones({2, 4, 3, 3}))),
            CODE(nn::conv_transpose2d(sp::ones({1, 4, 8, 8}), sp::ones({4, 2, 3, 3}))), "ShapeError",
            "conv_transpose2d: x f32[1,4,8,8] and weight f32[2,4,3,3] with groups 1 do not fit: x "
-           "must be f[n, in, 2 sizes], weight f[in, out / groups, ...] with in divisible by "
-           "groups" HERE},
+           "must be f[n, in, height, width], weight f[in, out / groups, ...] with in divisible by "
+           "groups; x has 4 channels, weight takes 2" HERE},
           {"More behind the output than the stride leaves open",
            CODE(nn::conv_transpose2d(sp::ones({1, 4, 8, 8}), sp::ones({4, 2, 3, 3}), {},
                                      {.stride = 2, .output_padding = 2})),

@@ -41,7 +41,7 @@ TEST(LazyLayersByName, TakeNoSettingsOfArraysBefore) {
   EXPECT_THROW(net.to_double(), ValueError);
   EXPECT_THROW(net.requires_grad(false), ValueError);
   const std::string text = message<ShapeError>([&] { net(ones({2, 3})); });
-  EXPECT_TRUE(text.starts_with("Conv2d: takes f[n, c, 2 sizes] or f[c, ...], got f32[2,3]"))
+  EXPECT_TRUE(text.starts_with("Conv2d: takes f[n, c, height, width] or f[c, ...], got f32[2,3]"))
       << text;
   net(ones({2, 3, 5, 5}));
   net.to_double().requires_grad(false);

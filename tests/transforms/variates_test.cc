@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <spruce/spruce.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <sstream>
 
 #include "spruce/core/random/rejection.h"
@@ -136,6 +138,45 @@ TEST(Variates, ShapesAndDtypes) {
   EXPECT_EQ(random::binomial(Key(0), 10, 0.5f).dtype(), float32);
   const Array half = random::gamma(Key(0), astype(full({4}, 2.0f), float16));
   EXPECT_TRUE(array_equal(half, astype(random::gamma(Key(0), full({4}, 2.0f)), float16)));
+}
+
+TEST(Variates, LargeRatesHaveTheVarianceOfPoisson) {
+  for (const float rate : {2e5f, 1e6f, 4e6f}) {
+    const Array k = astype(random::poisson(Key(3), full({50000}, rate)), float64) - double{rate};
+    // The deviation of the variance of so many draws is 0.0063 of it.
+    EXPECT_NEAR(mean(square(k)).item<double>() / rate, 1, 0.02) << rate;
+    EXPECT_NEAR(mean(k).item<double>() / std::sqrt(rate), 0, 0.015) << rate;
+  }
+}
+
+TEST(Variates, TruncatedNormalBeyondOneTail) {
+  struct Bounds {
+    double lower, upper;
+  };
+  constexpr int kCount = 20000;
+  for (const Bounds& b : {Bounds{4, kInf}, {5, 5.5}, {-kInf, -6}, {20, kInf}, {-9, -8.9}}) {
+    for (const Dtype dtype : {float32, float64}) {
+      std::vector<double> x =
+          astype(random::truncated_normal(Key(2), b.lower, b.upper, {kCount}, {.dtype = dtype}),
+                 float64)
+              .to_vector<double>();
+      std::sort(x.begin(), x.end());
+      EXPECT_GT(x.front(), b.lower);
+      EXPECT_LT(x.back(), b.upper);
+      EXPECT_GT(std::set<double>(x.begin(), x.end()).size(), dtype == float64 ? 19990u : 15000u);
+      // The distance of Kolmogorov from the distribution: 1 % of samples are further than 0.0115.
+      const auto tail = [&](double t) { return std::erfc((b.lower < 0 ? -t : t) / std::sqrt(2)); };
+      double distance = 0;
+      for (int i = 0; i < kCount; ++i) {
+        const double p = (tail(b.lower) - tail(x[i])) / (tail(b.lower) - tail(b.upper));
+        distance = std::max(distance, std::abs(p - (i + 0.5) / kCount));
+      }
+      EXPECT_LT(distance, 0.0115) << b.lower << " " << b.upper;
+    }
+  }
+  const Array half = random::truncated_normal(Key(2), 5, kInf, {100}, {.dtype = bfloat16});
+  EXPECT_EQ(half.dtype(), bfloat16);
+  EXPECT_GT(min(half).item<float>(), 5);
 }
 
 TEST(Variates, EdgesOfTheParameters) {

@@ -2,11 +2,11 @@
 // The portable stage kernel: the loops of the primitives, one after the other, over tiles that stay
 // in the first-level cache.
 #include <algorithm>
-#include <cstring>
 
 #include "spruce/core/cpu/fusion/stage.h"
 #include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/reduce/extremum.h"
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/ops/binary.h"
 #include "spruce/core/rules/gather.h"
 #include "spruce/core/rules/reduce.h"
@@ -275,7 +275,7 @@ void Tape::run_step(const Step& s, const void* const* in, void* const* out, char
     if (step(0) == 0)
       fill(to, from(0), n, bytes);
     else
-      std::memcpy(to, from(0), static_cast<size_t>(n * bytes));
+      copy_bytes(to, from(0), n * bytes);
   } else {
     std::vector<Aval> avals;
     avals.reserve(s.in.size() + 1);
@@ -368,7 +368,7 @@ void Tape::run(const void* const* in, void* const* out, void* const* acc, int64_
       if (s.gather != nullptr)
         s.gather(to, from, to, count, 1, 1);
       else if (to != from)
-        std::memcpy(to, from, static_cast<size_t>(count * v.bytes));
+        copy_bytes(to, from, count * v.bytes);
     }
   }
 }

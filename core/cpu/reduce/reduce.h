@@ -29,8 +29,8 @@ size_t reduce_workspace(const PrepareArgs& args);
 
 namespace internal {
 
-// Rows of n < kMost numbers, many at a time: as columns of their transpose, whose elements join in
-// the order of Reduce::dense.
+// Rows of n < kMost numbers, many at a time, in the order of Reduce::dense: the vectors of each row
+// are joined to one, which with what follows them is a row of a matrix whose columns are joined.
 template <class Op, class T>
 struct ShortRows {
   static constexpr int64_t kNarrow = 64 / sizeof(T), kWide = 4 * kNarrow, kMost = 2 * kWide,
@@ -40,27 +40,42 @@ struct ShortRows {
     SPRUCE_INDEPENDENT
     for (int64_t j = 0; j < count; ++j) y[j] = Op::call(y[j], x[j]);
   }
+  // The vectors of n >= 2 kNarrow numbers, and what follows them. Loops that are not unrolled
+  // become vectors also where Op compares.
+  static SPRUCE_INLINE void join_vectors(const T* x, T* y, int64_t n) {
+    int64_t i = 2 * kNarrow;
+    if (n >= kWide) {
+#pragma GCC unroll 1
+      for (int64_t l = 0; l < kNarrow; ++l)
+        y[l] = Op::call(Op::call(x[l], x[l + 2 * kNarrow]),
+                        Op::call(x[l + kNarrow], x[l + 3 * kNarrow]));
+      i = kWide;
+    } else {
+#pragma GCC unroll 1
+      for (int64_t l = 0; l < kNarrow; ++l) y[l] = Op::call(x[l], x[l + kNarrow]);
+    }
+    for (; i + kNarrow <= n; i += kNarrow) {
+#pragma GCC unroll 1
+      for (int64_t l = 0; l < kNarrow; ++l) y[l] = Op::call(y[l], x[i + l]);
+    }
+    for (int64_t k = kNarrow; i < n; ++i, ++k) y[k] = x[i];
+  }
   static SPRUCE_INLINE void body(const T* x, T* y, int64_t rows, int64_t n) {
     static const TransposeLoop transpose = transpose_loop(sizeof(T));
-    alignas(64) T transposed[kMost * kRows];
+    alignas(64) T joined[2 * kNarrow * kRows], transposed[2 * kNarrow * kRows];
     const auto column = [&](int64_t k) { return transposed + k * kRows; };
-    // As dense() has them: lanes that take in what follows by as many, and become half as many.
-    const bool has_wide = n >= kWide, has_narrow = n >= kNarrow;
-    const int64_t wide = has_wide ? kWide : kNarrow, narrow_end = n / kNarrow * kNarrow;
+    const int64_t lanes = n >= kNarrow ? kNarrow : 0, width = lanes + n % kNarrow;
     for (int64_t r = 0; r < rows; r += kRows, x += kRows * n, y += kRows) {
       const int64_t count = kRows < rows - r ? kRows : rows - r;
-      transpose(x, n, transposed, kRows, n, count);
-      const auto halve = [&](int64_t from, int64_t to) {
-        for (int64_t width = from / 2; width >= to; width /= 2) {
-          for (int64_t k = 0; k < width; ++k) join(column(k), column(k + width), count);
-        }
-      };
-      if (has_wide) halve(kWide, kNarrow);
-      for (int64_t k = wide; k < narrow_end; ++k) join(column(k % kNarrow), column(k), count);
-      if (has_narrow) halve(kNarrow, 1);
+      for (int64_t i = 0; width < n && i < count; ++i)
+        join_vectors(x + i * n, joined + i * width, n);
+      transpose(width < n ? joined : x, width, transposed, kRows, width, count);
+      for (int64_t half = lanes / 2; half > 0; half /= 2) {
+        for (int64_t k = 0; k < half; ++k) join(column(k), column(k + half), count);
+      }
       for (int64_t j = 0; j < count; ++j)
-        y[j] = has_narrow ? transposed[j] : Op::template identity<T>();
-      for (int64_t k = has_narrow ? narrow_end : 0; k < n; ++k) join(y, column(k), count);
+        y[j] = lanes > 0 ? transposed[j] : Op::template identity<T>();
+      for (int64_t k = lanes; k < width; ++k) join(y, column(k), count);
     }
   }
   SPRUCE_TARGET_BASE static void base(const T* x, T* y, int64_t rows, int64_t n) {

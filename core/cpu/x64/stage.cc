@@ -160,15 +160,37 @@ class Lowering {
   int loads_left_ = 0;
 };
 
+template <class T>
+struct LanesOf {
+  typedef T Type __attribute__((vector_size(16)));
+};
+
+// Joins lanes that are half of them apart until one is left: in registers, as memory is slow to
+// read in other pieces than it was just written in.
 template <class T, class Join>
 T folded(const void* lanes, int64_t bytes, Join join) {
-  T x[16];
-  std::memcpy(x, lanes, static_cast<size_t>(bytes));
-  for (int64_t n = bytes / static_cast<int64_t>(sizeof(T)) / 2; n > 0; n /= 2) {
-    for (int64_t i = 0; i < n; ++i) x[i] = join(x[i], x[i + n]);
-  }
-  return x[0];
+  const auto* x = static_cast<const typename LanesOf<T>::Type*>(lanes);
+  auto a = x[0];
+  if (bytes == 64)
+    a = join(join(x[0], x[2]), join(x[1], x[3]));
+  else if (bytes == 32)
+    a = join(x[0], x[1]);
+  if constexpr (sizeof(T) == 8)
+    return join(a[0], a[1]);
+  else
+    return join(join(a[0], a[2]), join(a[1], a[3]));
 }
+
+// An operation on numbers, or lane by lane.
+template <class T, T (*kCall)(T, T)>
+struct ByLane {
+  T operator()(T a, T b) const { return kCall(a, b); }
+  using Lanes = typename LanesOf<T>::Type;
+  Lanes operator()(Lanes a, Lanes b) const {
+    for (size_t i = 0; i < 16 / sizeof(T); ++i) a[i] = kCall(a[i], b[i]);
+    return a;
+  }
+};
 
 template <class T, class A>
 void fold_lanes(const void* lanes, int64_t bytes, void* accumulator, Stage::Kind kind) {
@@ -176,16 +198,16 @@ void fold_lanes(const void* lanes, int64_t bytes, void* accumulator, Stage::Kind
   A* acc = static_cast<A*>(accumulator);
   switch (kind) {
     case Stage::Kind::kSum:
-      *acc = static_cast<A>(*acc + folded<Unsigned>(lanes, bytes, std::plus<Unsigned>()));
+      *acc = static_cast<A>(*acc + folded<Unsigned>(lanes, bytes, std::plus<>()));
       return;
     case Stage::Kind::kProd:
-      *acc = static_cast<A>(*acc * folded<Unsigned>(lanes, bytes, std::multiplies<Unsigned>()));
+      *acc = static_cast<A>(*acc * folded<Unsigned>(lanes, bytes, std::multiplies<>()));
       return;
     case Stage::Kind::kMax:
-      *acc = Largest::call<A>(*acc, folded<T>(lanes, bytes, Largest::call<T>));
+      *acc = Largest::call<A>(*acc, folded<T>(lanes, bytes, ByLane<T, Largest::call<T>>()));
       return;
     case Stage::Kind::kMin:
-      *acc = Smallest::call<A>(*acc, folded<T>(lanes, bytes, Smallest::call<T>));
+      *acc = Smallest::call<A>(*acc, folded<T>(lanes, bytes, ByLane<T, Smallest::call<T>>()));
       return;
   }
 }

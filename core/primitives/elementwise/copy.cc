@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same elements in memory of their own.
-#include <cstring>
-
+#include "spruce/core/cpu/runs.h"
 #include "spruce/core/parallel.h"
 #include "spruce/core/rules/cost.h"
 #include "spruce/core/rules/elementwise.h"
@@ -13,8 +12,7 @@ namespace {
 
 void copy_kernel(const KernelArgs& a) {
   cpu::parallel_for(a.in[0].aval->bytes(), 1 << 17, [&](int64_t begin, int64_t end) {
-    std::memcpy(a.out[0].as<char>() + begin, a.in[0].as<char>() + begin,
-                static_cast<size_t>(end - begin));
+    cpu::copy_bytes(a.out[0].as<char>() + begin, a.in[0].as<char>() + begin, end - begin);
   });
 }
 

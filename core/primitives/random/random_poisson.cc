@@ -24,6 +24,14 @@ float by_products(cpu::Words key, uint64_t place, float rate) {
   return count - 1;
 }
 
+// The logarithm of the probability of k. From a rate of 2^17 on it is taken around the rate (with
+// Stirling's series), where the terms of the definition are so large that their f32 sum is noise.
+float log_probability(float k, float rate) {
+  if (rate < 131072) return -rate + k * std::log(rate) - math::lgamma<math::Isa<false>>(k + 1);
+  const float d = k - rate, q = d / rate;
+  return -d * q * (0.5f - q * (1 / 6.0f - q / 12)) - 0.5f * std::log(6.2831853f * k) - 1 / (12 * k);
+}
+
 // One attempt for a rate that is large enough.
 bool random_poisson_accept(const cpu::Round& round, uint64_t place, float rate, float& k) {
   const float b = 0.931f + 2.53f * std::sqrt(rate), a = -0.059f + 0.02483f * b;
@@ -35,8 +43,7 @@ bool random_poisson_accept(const cpu::Round& round, uint64_t place, float rate, 
   if (shifted >= 0.07f && v <= v_r) return true;
   if (k < 0 || (shifted < 0.013f && v > shifted)) return false;
   const float s = std::log(v * inverse_alpha / (a / (shifted * shifted) + b));
-  const float log_factorial = math::lgamma<math::Isa<false>>(k + 1);
-  return s <= -rate + k * std::log(rate) - log_factorial;
+  return s <= log_probability(k, rate);
 }
 
 bool is_small(float rate) { return !(rate >= 10); }

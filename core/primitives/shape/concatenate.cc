@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays joined along one axis.
 #include <algorithm>
-#include <cstring>
 
 #include "spruce/core/cpu/index/copy.h"
 #include "spruce/core/cpu/runs.h"
@@ -123,7 +122,7 @@ void concatenate_kernel(const KernelArgs& a) {
     char* to = y.as<char>();
     for (const View& x : a.in) {
       cpu::parallel_for(x.aval->bytes(), kGrainBytes, [&](int64_t begin, int64_t end) {
-        std::memcpy(to + begin, x.as<char>() + begin, static_cast<size_t>(end - begin));
+        cpu::copy_bytes(to + begin, x.as<char>() + begin, end - begin);
       });
       to += x.aval->bytes();
     }

@@ -37,6 +37,24 @@ TEST(Runs, OfEveryLengthAreCopiedAndNothingElse) {
   }
 }
 
+TEST(Runs, OfAnyPlaceWithinPagesAreCopiedAndNothingElse) {
+  constexpr int64_t kPage = 4096;
+  const std::vector<char> from = noise(5 * kPage, 1);
+  for (const int64_t bytes : {0, 1, 2047, 2048, 2049, 4096, 5000, 8191}) {
+    for (int64_t ahead = -33; ahead <= 33; ++ahead) {
+      std::vector<char> to = noise(5 * kPage, 2), expected = to;
+      // The same place in a page, and `ahead` bytes behind it.
+      const auto in_page = [](const char* p) {
+        return static_cast<int64_t>(reinterpret_cast<uintptr_t>(p) % kPage);
+      };
+      const int64_t begin = kPage + (in_page(from.data()) - in_page(to.data())) % kPage + ahead;
+      std::memcpy(expected.data() + begin, from.data(), static_cast<size_t>(bytes));
+      cpu::copy_bytes(to.data() + begin, from.data(), bytes);
+      ASSERT_EQ(to, expected) << bytes << " " << ahead;
+    }
+  }
+}
+
 TEST(Runs, ElementsOfTwoToFourPartsAreInterleaved) {
   for (int64_t parts = cpu::kFewestParts; parts <= cpu::kMostParts; ++parts) {
     for (const int64_t bytes : {1, 2, 4, 8}) {
