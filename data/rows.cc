@@ -81,6 +81,10 @@ int64_t example_count(const char* op, const std::vector<tree::Entry>& leaves) {
       throw ValueError(std::string(op) + ": " + shown(e.path) +
                        " is empty (default-constructed); give it a value");
     }
+    if (e.kind == tree::Leaf::kKey && e.value.rank() == 1) {
+      throw ShapeError(std::string(op) + ": " + shown(e.path) +
+                       " is one key and has no axis of examples; random::split(key, n) makes n");
+    }
     if (e.value.rank() == 0) {
       throw ShapeError(std::string(op) + ": " + shown(e.path) + " is " + to_string(e.value.aval()) +
                        " and has no axis of examples");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/metrics.h"
 
+#include <limits>
+
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
@@ -96,7 +98,8 @@ Array averaged(const Array& of_classes, const Counts& c, Average average) {
 }
 
 // The labels as bool[n].
-Array check_scores(const char* op, const Array& scores, const Array& labels) {
+// The labels as f64, NaN where they are neither 0 nor 1 or where the score is NaN.
+Array checked_labels(const char* op, const Array& scores, const Array& labels) {
   if (!is_floating(scores.dtype())) {
     throw DtypeError(std::string(op) + ": the scores are " + to_string(scores.aval()) +
                      "; give floating ones");
@@ -107,7 +110,8 @@ Array check_scores(const char* op, const Array& scores, const Array& labels) {
   }
   if (scores.rank() != 1 || !(scores.shape() == labels.shape()))
     throw_pair(op, "the scores", scores, "the labels", labels, "both need one shape of rank 1");
-  return not_equal(labels, 0);
+  const Array known = (equal(labels, 0) | equal(labels, 1)) & !isnan(scores);
+  return where(known, astype(labels, float64), std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace
@@ -177,12 +181,12 @@ Array F1ScoreFunction::operator()(const Array& matrix, Average average, Loc loc)
 
 Array RocAucFunction::operator()(const Array& scores, const Array& labels, Loc loc) const {
   const OpScope at("roc_auc", loc);
-  const Array positive = check_scores("roc_auc", scores, labels);
+  const Array is = checked_labels("roc_auc", scores, labels);
   // The rank of a score is the mean of the places that equal ones have.
   const Array sorted = sort(scores);
   const Array below = astype(searchsorted(sorted, scores), float64),
               up_to = astype(searchsorted(sorted, scores, {.right = true}), float64);
-  const Array rank = (below + up_to + 1.0) / 2.0, is = astype(positive, float64);
+  const Array rank = (below + up_to + 1.0) / 2.0;
   const Array p = sum(is), n = static_cast<double>(scores.size()) - p;
   const Array area = (sum(rank * is) - p * (p + 1.0) / 2.0) / (p * n);
   return astype(area, scores.dtype() == float64 ? float64 : float32);
@@ -222,7 +226,7 @@ RocCounts RocCounts::zero(int64_t ranges, Loc loc) {
 
 RocCounts RocCounts::add(const Array& scores, const Array& labels, Loc loc) const {
   const OpScope at("RocCounts::add", loc);
-  const Array is = astype(check_scores("RocCounts::add", scores, labels), float64);
+  const Array is = checked_labels("RocCounts::add", scores, labels);
   const int64_t ranges = positive.shape()[0];
   const auto n = static_cast<double>(ranges);
   const Array place = astype(clip(floor(astype(scores, float64) * n), 0.0, n - 1), int32);

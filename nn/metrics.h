@@ -62,8 +62,9 @@ inline constexpr struct F1ScoreFunction {
 
 /// The area under the ROC curve: the probability that a positive example has a higher score than a
 /// negative one, ties counting one half. f32[] (f64[] for f64 scores), from scores f[n] and labels
-/// bool[n] or integers 0 and 1; exact, by ranks. NaN where one of the kinds is missing. Throws
-/// ShapeError unless both are of one shape and rank 1, DtypeError.
+/// bool[n] or integers 0 and 1; exact, by ranks. NaN where one of the kinds is missing, a score is
+/// NaN or a label another integer. Throws ShapeError unless both are of one shape and rank 1,
+/// DtypeError.
 inline constexpr struct RocAucFunction {
   Array operator()(const Array& scores, const Array& labels, Loc loc = Loc::current()) const;
 } roc_auc{};
@@ -105,7 +106,7 @@ struct RocCounts {
   /// Of no examples. Throws ValueError unless there are ranges.
   static RocCounts zero(int64_t ranges = 1024, Loc loc = Loc::current());
   /// With scores f[n] in 0 .. 1 (those outside count as the nearest) and labels as roc_auc takes
-  /// them. Throws as roc_auc.
+  /// them; from a NaN or another label on the counts are NaN. Throws as roc_auc.
   RocCounts add(const Array& scores, const Array& labels, Loc loc = Loc::current()) const;
   /// f64[]: the area so far.
   Array value() const;

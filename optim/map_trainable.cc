@@ -21,11 +21,14 @@ void throw_leaves(const std::vector<tree::Entry>& entries, const Array& a, const
     if (e.value.impl() == a.impl()) path = e.path;
   }
   const std::string where = path.empty() ? "" : " at " + path;
-  if (!b.defined()) {
-    throw TreeError("optim: " + to_string(a.aval()) + " meets an empty array" + where + kOneModel);
+  if (!a.defined() || !b.defined()) {
+    throw TreeError("optim: " + to_string((a.defined() ? a : b).aval()) + " meets an empty array" +
+                    where + kOneModel);
   }
   const std::string both =
       "optim: " + to_string(a.aval()) + " meets " + to_string(b.aval()) + where;
+  if (!is_floating(a.dtype()) || !is_floating(b.dtype()))
+    throw DtypeError(both + "; what is trained and its gradients are floating: use astype");
   if (!(a.shape() == b.shape())) throw ShapeError(both + kOneModel);
   throw DtypeError(both +
                    "; gradients and state must have one dtype: convert the gradients with astype, "
@@ -42,14 +45,18 @@ void MapChecked::operator()(tree::internal::LeafFunction f, tree::internal::AnyM
     size_t others;
 
     bool fits(const Array& a, const Array& b) const {
+      if (!a.defined() || !is_floating(a.dtype())) return !b.defined() || !is_floating(b.dtype());
       return b.defined() && (alike == Alike::kNothing || a.shape() == b.shape()) &&
+             (alike == Alike::kNothing || is_floating(b.dtype())) &&
              (alike != Alike::kTypes || a.aval().strong_dtype() == b.aval().strong_dtype());
     }
+    // Integers stay as they are, but not where another tree has something to train.
     static Array call(void* self, const Array& a, const std::vector<Array>* others, size_t i) {
       const auto& checked = *static_cast<const Checked*>(self);
       for (size_t k = 0; k < checked.others; ++k) {
         if (!checked.fits(a, others[k][i])) throw_leaves(checked.x.entries(), a, others[k][i]);
       }
+      if (!a.defined() || !is_floating(a.dtype())) return a;
       bool numbers = a.weak();
       for (size_t k = 0; k < checked.others; ++k) numbers = numbers || others[k][i].weak();
       return numbers ? checked.call_strong(a, others, i)
@@ -63,7 +70,7 @@ void MapChecked::operator()(tree::internal::LeafFunction f, tree::internal::AnyM
       return f.call(f.function, strong(a), arrays.data(), 0);
     }
   } checked{alike, f, x, rest.size()};
-  const auto select = [](tree::Leaf kind, const Array& a) { return is_trainable(a, kind); };
+  const auto select = [](tree::Leaf kind, const Array&) { return kind == tree::Leaf::kArray; };
   tree::internal::MapSelected{"optim", loc, select}({&checked, Checked::call}, out, x, rest);
 }
 

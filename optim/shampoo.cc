@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "spruce/core/ops/decompositions.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/transforms/control/loops/fori_loop.h"
 
@@ -69,13 +71,20 @@ Array ScaleByShampoo::direction(const Array& g, Array& left, Array& right) const
     left = add(left, square(g));
     return g * rsqrt(left);
   }
+  // The sum of a few gradients has eigenvalues of zero, of which rounding makes numbers on either
+  // side of it: what is added keeps them positive.
+  const auto root = [&](const Array& sum) {
+    const Array wide = astype(sum, promote(sum.dtype(), float32));
+    const Array ridge = finfo(sum.dtype()).eps * linalg::trace(wide);
+    const Array positive = wide + ridge * eye(sum.shape()[0], {.dtype = wide.dtype()});
+    return astype(inverse_root(positive, 4, {iterations}), sum.dtype());
+  };
   const int64_t m = g.shape()[0], n = g.shape()[1];
   internal::check_shape("scale_by_shampoo", "left", g, left, {m, m});
   internal::check_shape("scale_by_shampoo", "right", g, right, {n, n});
   left = add(left, matmul(g, transpose(g)));
   right = add(right, matmul(transpose(g), g));
-  const InverseRootOptions roots{iterations};
-  return matmul(matmul(inverse_root(left, 4, roots), g), inverse_root(right, 4, roots));
+  return matmul(matmul(root(left), g), root(right));
 }
 
 ScaleByShampoo scale_by_shampoo(ScaleByShampoo o, Loc loc) {

@@ -28,6 +28,8 @@ struct ShampooState {
 };
 
 /// updates = left^(-1/4) grads right^(-1/4) for matrices, grads / sqrt(sum of squares) for others.
+/// What rounding may take from the eigenvalues, finfo(dtype).eps times their sum, is added to the
+/// diagonals first: the sums of few gradients are nearly singular.
 struct ScaleByShampoo {
   Hyperparam decay = 1;     ///< of the sums; 1: all gradients count alike, as in the paper
   Hyperparam eps = 1e-4;    ///< of the identity that the sums begin with

@@ -34,7 +34,13 @@ void Source::read(uint64_t offset, void* out, uint64_t n, const char* what) cons
 
 std::vector<uint8_t> Source::bytes(uint64_t offset, uint64_t n, const char* what) const {
   require(offset, n, what);
-  std::vector<uint8_t> out(n);
+  std::vector<uint8_t> out;
+  try {
+    out.resize(n);
+  } catch (const std::exception&) {  // bad_alloc, or length_error
+    fail(offset,
+         std::string(what) + " has " + std::to_string(n) + " bytes, more than there is memory for");
+  }
   if (n > 0) read_at(offset, out.data(), n);
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "spruce/core/default_device.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
 #include "spruce/core/ops/shape.h"
@@ -69,10 +70,10 @@ Array identity_like(const Array& x) {
 
 Array above_rtol(const Array& a, const Array& s, const linalg::RankOptions& options,
                  double factor) {
-  const double epsilon = a.dtype() == float64 ? 0x1p-52 : 0x1p-23;
   const int64_t larger = std::max(a.shape()[a.rank() - 2], a.shape().back());
-  const double rtol =
-      options.rtol >= 0 ? options.rtol : factor * static_cast<double>(larger) * epsilon;
+  const double rtol = options.rtol >= 0 ? options.rtol
+                                        : factor * static_cast<double>(larger) *
+                                              finfo(promote(a.dtype(), float32)).eps;
   if (s.shape().back() == 0) return greater(s, s);
   return greater(s, max(s, -1, {.keepdims = true}) * rtol);
 }

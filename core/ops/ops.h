@@ -9,6 +9,7 @@
 #include "spruce/core/ops/decompositions.h"
 #include "spruce/core/ops/dynamic_slice.h"
 #include "spruce/core/ops/einsum.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/join.h"
 #include "spruce/core/ops/linalg.h"

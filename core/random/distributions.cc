@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/random/check.h"
@@ -16,32 +17,6 @@ namespace spruce::random {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-/// The distance from 1 to the next number.
-double epsilon(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat16:
-      return 0x1p-10;
-    case Dtype::kBfloat16:
-      return 0x1p-7;
-    case Dtype::kFloat32:
-      return 0x1p-23;
-    default:
-      return 0x1p-52;
-  }
-}
-
-/// The smallest normal number.
-double tiny(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat16:
-      return 0x1p-14;
-    case Dtype::kFloat64:
-      return 0x1p-1022;
-    default:
-      return 0x1p-126;
-  }
-}
 
 Array uniform_in(const char* op, const Key& key, const Shape& shape, double low, double high,
                  Dtype dtype) {
@@ -69,7 +44,7 @@ Array beyond(const Key& key, double lower, double upper, const Shape& shape, Dty
                                         : std::exp((lower - upper) * (lower + upper) / 2) *
                                               mills_ratio(upper) / ratio;
   const Array log_w =
-      log(uniform_in("truncated_normal", key, shape, std::max(last, tiny(dtype)), 1, dtype));
+      log(uniform_in("truncated_normal", key, shape, std::max(last, finfo(dtype).tiny), 1, dtype));
   Array d = -2 * log_w / (lower + sqrt(lower * lower - 2 * log_w));
   for (int step = 0; step < 3; ++step) {
     const Array mills = mills_ratio(lower + d);
@@ -81,12 +56,13 @@ Array beyond(const Key& key, double lower, double upper, const Shape& shape, Dty
 /// Numbers in (-1, 1).
 Array symmetric(const char* op, const Key& key, const Shape& shape, Dtype dtype) {
   internal::require_floating(op, dtype);
-  return uniform_in(op, key, shape, epsilon(dtype) / 2 - 1, 1, dtype);
+  return uniform_in(op, key, shape, finfo(dtype).eps / 2 - 1, 1, dtype);
 }
 
 /// Numbers in (0, 1).
 Array positive(const char* op, const Key& key, const Shape& shape, Dtype dtype) {
-  return uniform_in(op, key, shape, tiny(dtype), 1, dtype);
+  internal::require_floating(op, dtype);
+  return uniform_in(op, key, shape, finfo(dtype).tiny, 1, dtype);
 }
 
 }  // namespace
@@ -120,7 +96,7 @@ Array TruncatedNormalFunction::operator()(const Key& key, double lower, double u
                high = std::erf(upper / std::numbers::sqrt2);
   Array u = uniform_in("truncated_normal", key, shape, low, high, options.dtype);
   // At 1 and -1, which bounds far out round to, erf_inv is infinite.
-  const double most = 1 - epsilon(options.dtype) / 2;
+  const double most = 1 - finfo(options.dtype).eps / 2;
   if (low < -most || high > most) u = clip(u, -most, most);
   return clip(std::numbers::sqrt2 * erf_inv(u), first, last);
 }
@@ -147,7 +123,8 @@ Array LaplaceFunction::operator()(const Key& key, const Shape& shape, const Floa
 Array CauchyFunction::operator()(const Key& key, const Shape& shape, const FloatOptions& options,
                                  Loc loc) const {
   const OpScope at("cauchy", loc);
-  const Array u = uniform_in("cauchy", key, shape, epsilon(options.dtype), 1, options.dtype);
+  internal::require_floating("cauchy", options.dtype);
+  const Array u = uniform_in("cauchy", key, shape, finfo(options.dtype).eps, 1, options.dtype);
   return tan(std::numbers::pi * (u - 0.5));
 }
 

@@ -94,7 +94,9 @@ std::optional<S> static_from_text(std::string_view text) {
     return text == "true";
   } else if constexpr (std::is_enum_v<S>) {
     const std::optional<int64_t> number = static_from_text<int64_t>(text);
-    if (!number) return std::nullopt;
+    using Stored = std::underlying_type_t<S>;
+    if (!number || static_cast<int64_t>(static_cast<Stored>(*number)) != *number)
+      return std::nullopt;
     return static_cast<S>(*number);
   } else if constexpr (std::is_arithmetic_v<S>) {
     S value{};

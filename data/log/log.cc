@@ -44,8 +44,13 @@ AppendedFile& AppendedFile::operator=(AppendedFile&& o) noexcept {
 }
 
 void AppendedFile::write(const std::string& bytes) {
+  const off_t before = ::lseek(file_, 0, SEEK_END);
   if (write_all(file_, bytes.data(), bytes.size())) return;
-  throw IoError(std::string(op_) + ": " + path_ + ": cannot be written: " + std::strerror(errno));
+  std::string why = std::strerror(errno);
+  // Part of a record would spoil those that are written behind it when there is room again.
+  if (before >= 0 && ::ftruncate(file_, before) != 0)
+    why += std::string(", and neither can it be cut back: ") + std::strerror(errno);
+  throw IoError(std::string(op_) + ": " + path_ + ": cannot be written: " + why);
 }
 
 }  // namespace internal

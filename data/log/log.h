@@ -20,7 +20,7 @@ class AppendedFile {
   AppendedFile(AppendedFile&& o) noexcept;
   AppendedFile& operator=(AppendedFile&& o) noexcept;
 
-  /// Throws IoError.
+  /// Throws IoError; the file ends as before then, where it can be cut.
   void write(const std::string& bytes);
   const std::string& path() const { return path_; }
 

@@ -81,7 +81,8 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::string new_path(const std::string& folder) {
+std::string new_path(const std::string& folder, Loc loc) {
+  const LocScope at(loc);
   internal::make_folder("TensorBoard", folder);
   char host[256] = "";
   if (::gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "localhost");
@@ -93,7 +94,7 @@ std::string new_path(const std::string& folder) {
 }  // namespace
 
 TensorBoard::TensorBoard(const std::string& folder, Loc loc)
-    : file_("TensorBoard", new_path(folder), false, loc) {
+    : file_("TensorBoard", new_path(folder, loc), false, loc) {
   const OpScope at("TensorBoard", loc);
   write(eight(1, now()) + bytes(3, "brain.Event:2"));
 }

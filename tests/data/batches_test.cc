@@ -237,6 +237,12 @@ TEST(Batches, BadOptionsAreNamed) {
               }),
               HasSubstr("x is f32[4,2] and y is f32[5]; their first axes, of examples, differ"));
   EXPECT_THROW(batches(Set{Array(1.0f), zeros({5})}, {}), ShapeError);
+  EXPECT_THAT(message<ShapeError>([] {
+                batches(std::pair{zeros({2, 3}), Key(5)}, {});
+              }),
+              HasSubstr("1 is one key and has no axis of examples; random::split(key, n) makes n"));
+  const auto keyed = take_examples(std::pair{zeros({2, 3}), random::split(Key(5), 2)}, {1});
+  EXPECT_EQ(keyed.second.shape(), (Shape{1}));
   EXPECT_THROW(batches(Set{}, {}), ValueError);
   EXPECT_THROW(batches(std::vector<Array>{}, {}), TreeError);
 }

@@ -2,8 +2,10 @@
 #include "spruce/data/log/log.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -153,6 +155,58 @@ TEST(CsvLog, OtherNamesAreErrors) {
   // The line that was cut short keeps to itself.
   CsvLog(s.file("cut", "step,loss\n1,0."), {.append = true}).write(2, {{"loss", 3}});
   EXPECT_EQ(s.read("cut"), "step,loss\n1,0.\n2,3\n");
+}
+
+// Files of this process take up to so many bytes while it lives, as on a full disk.
+class Room {
+ public:
+  explicit Room(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~Room() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_;
+  void (*handler_)(int);
+};
+
+TEST(Logs, APartThatADiskHadRoomForIsCutOff) {
+  const Scratch s;
+  CsvLog table(s.path("csv"));
+  JsonLog lines(s.path("json"));
+  TensorBoard events(s.path("events"));
+  const auto write = [&](int64_t step) {
+    table.write(step, {{"loss", 0.5}});
+    lines.write(step, {{"loss", 0.5}});
+    events.scalars(step, {{"loss", 0.5}});
+  };
+  write(1);
+  const std::string csv = s.read("csv"), json = s.read("json");
+  const auto event_file = std::filesystem::directory_iterator(s.path("events"))->path();
+  const auto event_bytes = std::filesystem::file_size(event_file);
+  {
+    const Room room(csv.size() + 2);
+    EXPECT_THROW(table.write(2, {{"loss", 0.5}}), IoError);
+  }
+  {
+    const Room room(json.size() + 9);
+    EXPECT_THROW(lines.write(2, {{"loss", 0.5}}), IoError);
+  }
+  {
+    const Room room(event_bytes + 20);
+    EXPECT_THROW(events.scalars(2, {{"loss", 0.5}}), IoError);
+  }
+  EXPECT_EQ(s.read("csv"), csv);
+  EXPECT_EQ(s.read("json"), json);
+  EXPECT_EQ(std::filesystem::file_size(event_file), event_bytes);
+  write(2);
+  EXPECT_EQ(s.read("csv"), csv + "2,0.5\n");
+  EXPECT_EQ(s.read("json"), json + "{\"step\":2,\"loss\":0.5}\n");
 }
 
 TEST(JsonLog, AppendsToWhatIsNoRegularFile) {

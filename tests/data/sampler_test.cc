@@ -89,6 +89,7 @@ TEST(Sampler, SharesOfProcesses) {
   // torch.utils.data.DistributedSampler(range(5), 2, rank=1, shuffle=False): [1, 3, 0]
   EXPECT_THAT(distributed(in_order(5), {.rank = 1, .processes = 2}).order(0), ElementsAre(1, 3, 0));
   EXPECT_THROW(distributed(in_order(5), {.rank = 2, .processes = 2}), ValueError);
+  EXPECT_THROW(distributed(Sampler{.size = 4}, {}), ValueError);
 }
 
 TEST(Sampler, LikeLengthsComeTogether) {
@@ -121,6 +122,7 @@ TEST(Sampler, OfASubset) {
   EXPECT_THAT(of_subset(in_order(3), {7, 5, 9}).order(0), ElementsAre(7, 5, 9));
   const Sampler beyond = of_subset(in_order(4), {7, 5, 9});
   EXPECT_THROW(beyond.order(0), ValueError);
+  EXPECT_THROW(of_subset(Sampler{.size = 3}, {7, 5, 9}), ValueError);
 }
 
 TEST(Split, PartsAreDisjointAndWhole) {

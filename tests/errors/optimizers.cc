@@ -78,6 +78,24 @@ Section optimizer_mistakes() {
            "adam: f32[2] meets bf16[2] at 0; gradients and state must have one dtype: convert "
            "the gradients with astype, or keep the parameters in f32 and compute in half precision "
            "by nn::mixed" HERE},
+          {"Gradients of whole numbers",
+           CODE(const std::vector<Array> w{sp::ones({2})};
+                const std::vector<Array> g{sp::array({3, 4})};
+                optim::adam().update(g, optim::adam().init(w), w)),
+           CODE(const std::vector<Array> w{sp::ones({2})};
+                const std::vector<Array> g{sp::array({3.0f, 4.0f})};
+                optim::adam().update(g, optim::adam().init(w), w)),
+           "DtypeError",
+           "adam: i32[2] meets f32[2] at 0; what is trained and its gradients are floating: use "
+           "astype" HERE},
+          {"An update of whole numbers",
+           CODE(const std::vector<Array> w{sp::ones({2})};
+                optim::apply_updates(w, std::vector<Array>{sp::array({3, 4})})),
+           CODE(const std::vector<Array> w{sp::ones({2})};
+                optim::apply_updates(w, std::vector<Array>{sp::array({3.0f, 4.0f})})),
+           "DtypeError",
+           "apply_updates: f32[2] meets i32[2] at 0; what is trained and its gradients are "
+           "floating: use astype" HERE},
           {"A negative learning rate", CODE(optim::sgd({.learning_rate = -0.1f})),
            CODE(optim::sgd({.learning_rate = 0.1f})), "ValueError",
            "sgd: learning_rate is -0.1, it must be finite and not negative" HERE},

@@ -127,6 +127,11 @@ TEST(Metrics, RocAucIsTheShareOfPairs) {
   }
   EXPECT_EQ(roc_auc(array({0.1f, 0.9f}), array({false, true})).item<float>(), 1);
   EXPECT_TRUE(std::isnan(roc_auc(array({0.1f, 0.9f}), array({1, 1})).item<float>()));
+  for (const Array& labels : {array({0, 1, -1}), array({0, 1, 2})})
+    EXPECT_TRUE(std::isnan(roc_auc(array({0.1f, 0.9f, 0.5f}), labels).item<float>()));
+  const Array unknown = array({0.1f, std::nanf(""), 0.5f}), labels = array({0, 1, 1});
+  EXPECT_TRUE(std::isnan(roc_auc(unknown, labels).item<float>()));
+  EXPECT_TRUE(std::isnan(RocCounts::zero(4).add(unknown, labels).value().item<double>()));
 }
 
 TEST(Metrics, Perplexity) {

@@ -66,6 +66,27 @@ TEST(Trajectories, Shampoo) {
   check("shampoo_options", shampoo({.learning_rate = 0.05, .decay = 0.75, .eps = 0.25}));
 }
 
+// The sum of one gradient is nearly singular, and more so the fewer digits it has.
+TEST(Shampoo, TakesItsFirstStepInEveryDtype) {
+  for (const Shape& shape : {Shape{4, 3}, Shape{48, 20}}) {
+    for (const double scale : {0.1, 30.0}) {
+      const Array g = scale * random::normal(Key(2), shape, {.dtype = float64});
+      const auto first = [&](Dtype dtype) {
+        const auto optimizer = shampoo({.learning_rate = 0.1});
+        const Array p = zeros(shape, dtype);
+        return astype(optimizer.update(astype(g, dtype), optimizer.init(p), p).first, float64);
+      };
+      const Array exact = first(float64);
+      const auto off = [&](Dtype dtype) {
+        return (norm(first(dtype) - exact) / norm(exact)).item<double>();
+      };
+      EXPECT_LT(off(float32), 1e-3) << shape << scale;
+      EXPECT_LT(off(float16), 0.2) << shape << scale;
+      EXPECT_LT(off(bfloat16), 0.4) << shape << scale;
+    }
+  }
+}
+
 TEST(Trajectories, MoreChains) {
   check("lamb_clipped",
         chain(clip_by_global_norm(1), lamb({.learning_rate = 0.05, .weight_decay = 0.125})));

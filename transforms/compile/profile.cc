@@ -10,6 +10,7 @@
 
 #include "spruce/core/graph/print.h"
 #include "spruce/core/io/atomic_file.h"
+#include "spruce/core/op_scope.h"
 #include "spruce/core/step_run.h"
 
 namespace spruce {
@@ -167,7 +168,8 @@ std::string Profile::trace() const {
   return s + "]}\n";
 }
 
-void Profile::save_trace(const std::string& path) const {
+void Profile::save_trace(const std::string& path, Loc loc) const {
+  const OpScope at("save_trace", loc);
   io::internal::AtomicFile file("save_trace", path);
   file.write(trace());
   file.commit();

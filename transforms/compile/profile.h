@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spruce/core/cxx20.h"
+#include "spruce/core/error.h"
 
 namespace spruce {
 
@@ -36,7 +37,7 @@ struct Profile {
   /// The events as JSON that chrome://tracing and Perfetto show.
   std::string trace() const;
   /// Writes trace() to a file. Throws IoError.
-  void save_trace(const std::string& path) const;
+  void save_trace(const std::string& path, Loc loc = Loc::current()) const;
 };
 
 /// Prints text().

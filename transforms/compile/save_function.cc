@@ -129,8 +129,24 @@ void FormWriter::key(std::string_view name) {
   lines.push_back({"entry", path(), std::string(name)});
 }
 
+// The components of a path, as `fields_` has them.
+void FormCursor::check_fields() const {
+  const std::string& path = lines_[line_].path;
+  size_t begin = 0;
+  for (const std::string& field : fields_) {
+    size_t end = begin;
+    while (end < path.size() && path[end] != '.') end += path[end] == '\\' ? 2 : 1;
+    end = std::min(end, path.size());
+    const std::string_view stored = std::string_view(path).substr(begin, end - begin);
+    const bool element = stored.find_first_not_of("0123456789") == stored.npos;
+    if (!field.empty() && !element && stored != field) fail("the C++ type has " + field + " there");
+    begin = std::min(end + 1, path.size());
+  }
+}
+
 Array FormCursor::leaf(const char* kind) {
   if (line_ < lines_.size() && lines_[line_].kind == "none") {
+    check_fields();
     ++line_;
     return {};
   }
@@ -144,6 +160,7 @@ const std::string& FormCursor::next(const char* kind) {
   if (lines_[line_].kind != kind)
     fail(part_text(lines_[line_].kind) + " stands in the file, and the C++ type has " +
          part_text(kind));
+  check_fields();
   return lines_[line_++].value;
 }
 

@@ -46,6 +46,11 @@ class FormCursor {
   FormCursor(const std::vector<io::FormLine>& lines, std::vector<Array> leaves)
       : lines_(lines), leaves_(std::move(leaves)) {}
 
+  /// What is read until leave() is below the field of this name, or below an element that has none.
+  /// Lines that are below another field are errors where they are read; elements of tuples stand
+  /// for fields.
+  void enter(std::string_view field = {}) { fields_.emplace_back(field); }
+  void leave() { fields_.pop_back(); }
   /// The next leaf; undefined where it was undefined.
   Array leaf(const char* kind);
   /// The value of the next line, which has to be of that kind.
@@ -62,6 +67,9 @@ class FormCursor {
   const std::vector<io::FormLine>& lines_;
   std::vector<Array> leaves_;
   size_t line_ = 0, leaf_ = 0;
+  std::vector<std::string> fields_;
+
+  void check_fields() const;
 };
 
 template <class S>
@@ -82,6 +90,9 @@ void emplace_alternative(Variant& v, size_t index, const FormCursor& at) {
       emplace_alternative<Variant, I + 1>(v, index, at);
   }
 }
+
+template <class T>
+void build_element(T& x, FormCursor& at);
 
 /// Fills a default-constructed tree: containers get their lengths, leaves their arrays, static
 /// fields their values. Follows tree::internal::walk.
@@ -111,20 +122,22 @@ void build(T& x, FormCursor& at) {
   } else if constexpr (TreeTraits<S>::kDefined) {
     TreeTraits<S>::fields(x, [&](std::string_view name, auto& field) {
       if (at.next("entry") != name) at.fail("its field is " + std::string(name));
+      at.enter();
       build(field, at);
+      at.leave();
     });
   } else if constexpr (walk::IsVector<S>::value) {
     x.clear();
     x.resize(at.any_size());
-    for (auto& each : x) build(each, at);
+    for (auto& each : x) build_element(each, at);
   } else if constexpr (walk::IsStdArray<S>::value) {
     at.size(x.size());
-    for (auto& each : x) build(each, at);
+    for (auto& each : x) build_element(each, at);
   } else if constexpr (walk::IsOptional<S>::value) {
     x.reset();
     if (at.any_size() != 0) build(x.emplace(), at);
   } else if constexpr (walk::IsTuple<S>::value) {
-    std::apply([&](auto&... each) { (build(each, at), ...); }, x);
+    std::apply([&](auto&... each) { (build_element(each, at), ...); }, x);
   } else if constexpr (walk::IsVariant<S>::value) {
     emplace_alternative(x, at.any_size(), at);
     std::visit([&](auto& held) { build(held, at); }, x);
@@ -135,13 +148,24 @@ void build(T& x, FormCursor& at) {
       using K = typename S::key_type;
       const std::string& name = at.next("entry");
       if constexpr (std::is_convertible_v<K, std::string>)
-        build(x[K(name)], at);
+        build_element(x[K(name)], at);
       else
-        build(x[static_from_text<K>(at, name)], at);
+        build_element(x[static_from_text<K>(at, name)], at);
     }
   } else if constexpr (!std::is_empty_v<S>) {
-    fields::for_each(x, [&](std::string_view, auto& field) { build(field, at); });
+    fields::for_each(x, [&](std::string_view name, auto& field) {
+      at.enter(name);
+      build(field, at);
+      at.leave();
+    });
   }
+}
+
+template <class T>
+void build_element(T& x, FormCursor& at) {
+  at.enter();
+  build(x, at);
+  at.leave();
 }
 
 }  // namespace spruce::internal

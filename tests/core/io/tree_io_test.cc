@@ -112,6 +112,28 @@ TEST(TreeIo, NumbersAreRestoredToTheBit) {
   EXPECT_TRUE(tree::equal(load_tree(s.path("x"), Numbers{}, kRestored), x));
 }
 
+TEST(TreeIo, NumbersThatAnEnumCannotBeAreErrors) {
+  enum class Small : int8_t { kOne = 1 };
+  struct Number {
+    Array w = ones({1});
+    int mode = 0;
+  };
+  struct Choice {
+    Array w = ones({1});
+    Small mode{};
+  };
+  const Scratch s;
+  Number x;
+  for (x.mode = -129; x.mode < 300; x.mode += 86) {
+    save_tree(s.path("x"), x);
+    const auto load = [&] { return load_tree(s.path("x"), Choice{}, kRestored).mode; };
+    if (x.mode >= -128 && x.mode <= 127)
+      EXPECT_EQ(static_cast<int>(load()), x.mode);
+    else
+      EXPECT_THAT(tree_error([&] { (void)load(); }), HasSubstr("the static field mode"));
+  }
+}
+
 TEST(TreeIo, StaticFieldsStandInTheMetadataByPath) {
   struct Inner {
     double p = 0.5;

@@ -288,6 +288,50 @@ TEST(SaveFunction, TheTypeOfTheResultIsChecked) {
               HasSubstr("fewer parts than the C++ type"));
 }
 
+struct Moments {
+  Array mean, var;
+};
+struct Turned {
+  Array var, mean;
+};
+struct Deep {
+  std::vector<Moments> each;
+  std::map<std::string, Array> named;
+  std::pair<Array, Moments> both;
+};
+struct TurnedDeep {
+  std::vector<Moments> each;
+  std::map<std::string, Array> named;
+  std::pair<Array, Turned> both;
+};
+
+TEST(SaveFunction, FieldsOfTheResultHaveTheirNames) {
+  const std::string path = temporary("fields");
+  const Array x = array({1.0f, 3.0f, 5.0f});
+  const auto moments = [](const Array& a) { return Moments{mean(a), var(a)}; };
+  save_function(path, moments, x);
+  EXPECT_EQ(load_function<Moments(Array)>(path)(x).mean.item<float>(), 3);
+  EXPECT_THAT(message_of<TreeError>([&] { load_function<Turned(Array)>(path); }),
+              HasSubstr("load_function: the result at mean: the C++ type has var there"));
+  // Elements of tuples stand for fields, and fields for them.
+  using Two = std::pair<Array, Array>;
+  EXPECT_EQ(load_function<Two(Array)>(path)(x).first.item<float>(), 3);
+  const auto deep = [&](const Array& a) {
+    return Deep{{moments(a), moments(2 * a)}, {{"a.b", a}, {"c", a}}, {a, moments(a)}};
+  };
+  save_function(path, deep, x);
+  EXPECT_EQ(load_function<Deep(Array)>(path)(x).each[1].mean.item<float>(), 6);
+  EXPECT_THAT(message_of<TreeError>([&] { load_function<TurnedDeep(Array)>(path); }),
+              HasSubstr("the result at both.1.mean: the C++ type has var there"));
+  save_function(
+      path,
+      [](const Array& a) {
+        return Two{mean(a), var(a)};
+      },
+      x);
+  EXPECT_EQ(load_function<Turned(Array)>(path)(x).var.item<float>(), 3);
+}
+
 std::string saved_bytes() {
   const std::string path = temporary("bytes");
   const Array big = sin(arange(30.0f)).reshape({3, 10});
