@@ -23,8 +23,7 @@ Planner::Planner(Sampler sampler, const BatchesOptions& options)
   check_range("prefetch", options.prefetch, 0);
   check_range("first_step", options.first_step, 0);
   check_range("the size of the sampler", sampler_.size, 0);
-  if (!sampler_.order)
-    throw ValueError("batches: the sampler has no order; make one by shuffled() or in_order()");
+  internal::check_order("batches", sampler_);
   const int64_t whole = sampler_.size / options.batch_size;
   const bool rest = sampler_.size % options.batch_size > 0 && options.rest != Rest::kDrop;
   per_epoch_ = whole + (rest ? 1 : 0);

@@ -30,17 +30,21 @@ void check_count(const char* op, int64_t n) {
   }
 }
 
+std::vector<double> uniform(const Key& key, int64_t n) {
+  return random::uniform(key, {n}, {.dtype = float64}).to_vector<double>();
+}
+
+}  // namespace
+
+namespace internal {
+
 void check_order(const char* op, const Sampler& sampler) {
   if (sampler.order) return;
   throw ValueError(std::string(op) +
                    ": the sampler has no order; make one by shuffled() or in_order()");
 }
 
-std::vector<double> uniform(const Key& key, int64_t n) {
-  return random::uniform(key, {n}, {.dtype = float64}).to_vector<double>();
-}
-
-}  // namespace
+}  // namespace internal
 
 Sampler in_order(int64_t n, Loc loc) {
   const OpScope at("in_order", loc);
@@ -115,7 +119,7 @@ Sampler weighted(std::span<const double> weights, const Key& key, const Weighted
 
 Sampler distributed(Sampler all, const DistributedOptions& o, Loc loc) {
   const OpScope at("distributed", loc);
-  check_order("distributed", all);
+  internal::check_order("distributed", all);
   if (o.processes < 1 || o.rank < 0 || o.rank >= o.processes) {
     throw ValueError("distributed: rank " + std::to_string(o.rank) + " of " +
                      std::to_string(o.processes) +
@@ -172,7 +176,7 @@ Sampler by_length(std::span<const int64_t> lengths, const Key& key, int64_t batc
 
 Sampler of_subset(Sampler sampler, std::vector<int64_t> subset, Loc loc) {
   const OpScope at("of_subset", loc);
-  check_order("of_subset", sampler);
+  internal::check_order("of_subset", sampler);
   const auto check = [n = subset.size()](int64_t i) {
     if (i >= 0 && static_cast<uint64_t>(i) < n) return;
     throw ValueError("of_subset: the sampler gives " + std::to_string(i) + " and the subset has " +

@@ -19,6 +19,11 @@ struct Sampler {
   std::function<std::vector<int64_t>(int64_t epoch)> order{};
 };
 
+namespace internal {
+/// Throws ValueError naming `op` for a sampler that was only default-constructed.
+void check_order(const char* op, const Sampler& sampler);
+}  // namespace internal
+
 /// 0, 1, ..., n - 1 in every epoch. Throws ValueError for a negative n.
 Sampler in_order(int64_t n, Loc loc = Loc::current());
 /// A new order for every epoch: random::permutation(random::fold_in(key, epoch), n). Throws

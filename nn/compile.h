@@ -164,8 +164,8 @@ CompiledModule<M> compile(std::shared_ptr<M> module, Loc loc = Loc::current()) {
 }
 /// Values are refused.
 template <internal::NoModule M>
-auto compile(const M&) {
-  return internal::refuse_values<M>();
+internal::RefusedFunction compile(const M&) {
+  return internal::refuse_values<M, internal::RefusedFunction>();
 }
 
 namespace internal {
@@ -323,8 +323,8 @@ requires(std::derived_from<M, ModuleRef>) CompiledStep<M, Optimizer, Loss> compi
 }
 /// Values are refused.
 template <internal::NoModule M, class Optimizer, class Loss>
-auto compile_step(const M&, const Optimizer&, const Loss&) {
-  return internal::refuse_values<M>();
+internal::RefusedFunction compile_step(const M&, const Optimizer&, const Loss&) {
+  return internal::refuse_values<M, internal::RefusedFunction>();
 }
 
 }  // namespace spruce::nn

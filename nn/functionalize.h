@@ -130,13 +130,26 @@ namespace internal {
 template <class M>
 concept NoModule = !std::derived_from<std::remove_cvref_t<M>, ModuleRef>;
 
+/// What stands for the function that there is not, so that the program has no other errors.
+struct RefusedFunction {
+  template <class... Args>
+  Array operator()(const Args&...) const {
+    return {};
+  }
+};
+struct RefusedFunctional {
+  RefusedFunction apply;
+  NamedArrays params, buffers;
+};
+
 /// Says so where the program is compiled.
-template <NoModule M>
-constexpr auto refuse_values() {
+template <NoModule M, class Out>
+Out refuse_values() {
   static_assert(!NoModule<M>,
                 "spruce: this takes a module, a class derived from nn::Module; a layer of values "
                 "such as nn::Linear is a pure function already: call it, or hand it to jit, grad "
                 "and optimizers as it is; nn::Stateful makes a module of it");
+  return {};
 }
 
 }  // namespace internal
@@ -182,8 +195,8 @@ requires(std::derived_from<M, ModuleRef> &&
 }
 /// Values are refused.
 template <internal::NoModule M>
-auto functionalize(const M&) {
-  return internal::refuse_values<M>();
+internal::RefusedFunctional functionalize(const M&) {
+  return internal::refuse_values<M, internal::RefusedFunctional>();
 }
 
 /// Puts parameters and buffers back into a module. Throws as load_state_dict; changes nothing then.
