@@ -101,7 +101,7 @@ Array run_conv(const char* op, const Array& x, const Array& weight, const Array&
                      to_string(weight.aval()) + " with groups " + std::to_string(c.groups) +
                      " do not fit: x must be f[n, in, " + spatial_names(rank) +
                      "], weight f[out, in / groups, ...] with out divisible by groups" +
-                     channels_clash(rank, x, weight.shape()[1] * c.groups));
+                     channels_clash(rank, x, weight.shape()[1], c.groups));
   }
   check_bias(op, weight, bias, weight.shape()[0]);
   for (int i = 0; i < rank; ++i) {

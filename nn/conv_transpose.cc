@@ -65,7 +65,7 @@ Array run(const char* op, int axes, const Array& x, const Array& weight, const A
         " with groups " + std::to_string(o.groups) + " do not fit: x must be f[n, in, " +
         internal::spatial_names(axes) +
         "], weight f[in, out / groups, ...] with in divisible by groups" +
-        (weight.rank() == axes + 2 ? internal::channels_clash(axes, x, weight.shape()[0]) : ""));
+        (weight.rank() == axes + 2 ? internal::channels_clash(axes, x, weight.shape()[0], 1) : ""));
   }
   const int64_t out = weight.shape()[1] * o.groups;
   internal::check_bias(op, weight, bias, out);

@@ -28,10 +28,11 @@ int64_t channels_of(const char* op, int axes, const Array& x) {
   return x.shape(-1 - axes);
 }
 
-std::string channels_clash(int axes, const Array& x, int64_t expected) {
+std::string channels_clash(int axes, const Array& x, int64_t per_group, int64_t groups) {
   if (x.rank() != axes + 1 && x.rank() != axes + 2) return "";
   const int64_t channels = x.shape(-1 - axes);
-  if (channels == expected) return "";
+  int64_t expected = 0;
+  if (__builtin_mul_overflow(per_group, groups, &expected) || channels == expected) return "";
   return "; x has " + std::to_string(channels) + " channels, weight takes " +
          std::to_string(expected);
 }

@@ -14,8 +14,9 @@ std::string spatial_names(int axes);
 void require_spatial_axes(const char* op, int axes, const Array& x);
 /// The same; returns the channels, the size of the axis in front of them.
 int64_t channels_of(const char* op, int axes, const Array& x);
-/// What to add to a message about x and a weight that does not fit it: both numbers of channels, or
-/// nothing where they are the same or x has another rank.
-std::string channels_clash(int axes, const Array& x, int64_t expected);
+/// What to add to a message about x and a weight of so many channels per group that does not fit
+/// it: both numbers of channels, or nothing where they are the same, where x has another rank, or
+/// where those of the weight are beyond int64.
+std::string channels_clash(int axes, const Array& x, int64_t per_group, int64_t groups);
 
 }  // namespace spruce::nn::internal
