@@ -44,7 +44,7 @@ std::array<Shape, 3> ScaleByFactoredRms::shapes(const Array& p) const {
 Array ScaleByFactoredRms::next_part(size_t part, const Array& g, const Array& v,
                                     const Array& count) const {
   internal::check_shape("scale_by_factored_rms", kParts[part], g, v, shapes(g)[part]);
-  if (v.dtype() != g.dtype()) internal::throw_leaves({}, g, astype(zeros_like(g), v.dtype()));
+  if (v.dtype() != g.dtype()) internal::throw_leaves("", g, astype(zeros_like(g), v.dtype()));
   const bool split = is_factored(*this, g.shape());
   if (split == (part == 2)) return zeros({1}, g.dtype());
   const Dtype wide = g.dtype() == float64 ? float64 : float32;

@@ -15,11 +15,7 @@ constexpr const char* kOneModel = "; gradients, parameters and state must come f
 
 }  // namespace
 
-void throw_leaves(const std::vector<tree::Entry>& entries, const Array& a, const Array& b) {
-  std::string path;
-  for (const tree::Entry& e : entries) {
-    if (e.value.impl() == a.impl()) path = e.path;
-  }
+void throw_leaves(const std::string& path, const Array& a, const Array& b) {
   const std::string where = path.empty() ? "" : " at " + path;
   if (!a.defined() || !b.defined()) {
     throw TreeError("optim: " + to_string((a.defined() ? a : b).aval()) + " meets an empty array" +
@@ -44,19 +40,21 @@ void MapChecked::operator()(tree::internal::LeafFunction f, tree::internal::AnyM
     tree::internal::AnyTree x;
     size_t others;
 
+    static bool trainable(const Array& a) { return is_trainable(a, tree::Leaf::kArray); }
     bool fits(const Array& a, const Array& b) const {
-      if (!a.defined() || !is_floating(a.dtype())) return !b.defined() || !is_floating(b.dtype());
-      return b.defined() && (alike == Alike::kNothing || a.shape() == b.shape()) &&
-             (alike == Alike::kNothing || is_floating(b.dtype())) &&
+      if (!trainable(a)) return !trainable(b);
+      if (alike == Alike::kNothing) return b.defined();
+      return trainable(b) && a.shape() == b.shape() &&
              (alike != Alike::kTypes || a.aval().strong_dtype() == b.aval().strong_dtype());
     }
     // Integers stay as they are, but not where another tree has something to train.
     static Array call(void* self, const Array& a, const std::vector<Array>* others, size_t i) {
       const auto& checked = *static_cast<const Checked*>(self);
       for (size_t k = 0; k < checked.others; ++k) {
-        if (!checked.fits(a, others[k][i])) throw_leaves(checked.x.entries(), a, others[k][i]);
+        if (!checked.fits(a, others[k][i]))
+          throw_leaves(checked.x.entries()[i].path, a, others[k][i]);
       }
-      if (!a.defined() || !is_floating(a.dtype())) return a;
+      if (!trainable(a)) return a;
       bool numbers = a.weak();
       for (size_t k = 0; k < checked.others; ++k) numbers = numbers || others[k][i].weak();
       return numbers ? checked.call_strong(a, others, i)

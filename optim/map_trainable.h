@@ -14,9 +14,9 @@
 namespace spruce::optim {
 namespace internal {
 
-// Throws for leaves of two trees that do not fit; `entries` are those of the first tree.
-[[noreturn]] void throw_leaves(const std::vector<tree::Entry>& entries, const Array& a,
-                               const Array& b);
+// Throws for leaves of two trees that do not fit; `path` leads to the first, "" where it is
+// unknown.
+[[noreturn]] void throw_leaves(const std::string& path, const Array& a, const Array& b);
 // Throws for a leaf of a state whose shape is not the one that the parameter `a` asks for.
 void check_shape(const char* op, const char* part, const Array& a, const Array& in_state,
                  const Shape& expected);

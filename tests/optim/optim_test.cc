@@ -129,6 +129,21 @@ std::string message_of(F&& f) {
   return "nothing was thrown";
 }
 
+// Also where another leaf is empty too, or is the same array.
+TEST(Optimizers, LeavesThatDoNotFitAreNamed) {
+  using List = std::vector<Array>;
+  const Array w = ones({2});
+  EXPECT_THAT(message_of([&] {
+                apply_updates(List{w, w}, List{ones({3}), w});
+              }),
+              ::testing::HasSubstr("f32[2] meets f32[3] at 0;"));
+  const List two{w, ones({3})};
+  EXPECT_THAT(message_of([&] {
+                adam().update(List{{}, {}}, adam().init(two), two);
+              }),
+              ::testing::HasSubstr("adam: f32[2] meets an empty array at 0;"));
+}
+
 TEST(Optimizers, AStateOfOtherOptionsIsRefused) {
   const Params p = start();
   const auto plain = sgd(), heavy = sgd({.momentum = 0.9f});
