@@ -97,7 +97,6 @@ Array averaged(const Array& of_classes, const Counts& c, Average average) {
   return astype(out, float32);
 }
 
-// The labels as bool[n].
 // The labels as f64, NaN where they are neither 0 nor 1 or where the score is NaN.
 Array checked_labels(const char* op, const Array& scores, const Array& labels) {
   if (!is_floating(scores.dtype())) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/nn/rms_norm.h"
 
-#include <limits>
-
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/conv.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/reduce.h"
@@ -40,8 +39,7 @@ Array RmsNormFunction::operator()(const Array& x, const Shape& normalized, const
                      ", got " + to_string(weight.aval()));
   }
   const Array wide = internal::wide(x);
-  const double eps = o.eps.value_or(x.dtype() == float64 ? std::numeric_limits<double>::epsilon()
-                                                         : std::numeric_limits<float>::epsilon());
+  const double eps = o.eps.value_or(finfo(wide.dtype()).eps);
   check_range("rms_norm", "eps", eps, Range::kNotNegative);
   Axes axes;
   for (int i = lead; i < x.rank(); ++i) axes.push_back(i);

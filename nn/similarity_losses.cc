@@ -6,6 +6,7 @@
 #include "spruce/core/default_device.h"
 #include "spruce/core/op_scope.h"
 #include "spruce/core/ops/create.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/function.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/ops/math.h"
@@ -26,14 +27,6 @@ namespace {
 // Vectors of length 1; a squared norm below epsilon counts as this.
 Array unit(const Array& x, const AxisArg& axis, double epsilon) {
   return x / sqrt(maximum(sum(square(x), axis, {.keepdims = true}), epsilon));
-}
-
-// The distance from 1 to the next number of that dtype.
-double spacing(Dtype dtype) {
-  if (dtype == float64) return std::numeric_limits<double>::epsilon();
-  return dtype == float32   ? std::numeric_limits<float>::epsilon()
-         : dtype == float16 ? 0x1p-10
-                            : 0x1p-7;
 }
 
 }  // namespace
@@ -69,7 +62,7 @@ Array NtxentFunction::operator()(const Array& input, const Array& target, const 
                      to_string(target.aval()) + "; they must be f[n, d] and i[n]");
   }
   const int64_t n = input.shape()[0];
-  const Array units = unit(wide(input), -1, spacing(input.dtype()));
+  const Array units = unit(wide(input), -1, finfo(input.dtype()).eps);
   const Array cosines = matmul(units, transpose(units)) / o.temperature;
   const Array alike = expand_dims(target, 1) == expand_dims(target, 0);
   const Array pairs = alike & (expand_dims(arange(n), 1) != arange(n));

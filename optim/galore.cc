@@ -2,9 +2,9 @@
 #include "spruce/optim/galore.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "spruce/core/default_device.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/linalg.h"
 #include "spruce/core/random/random.h"
 #include "spruce/transforms/control/branches/cond.h"
@@ -18,8 +18,7 @@ using spruce::internal::Range;
 // The rows made orthonormal one after the other (Gram and Schmidt, each twice). A trace of `spare`
 // makes rows that depend on those before, or are zero, into some others.
 Array orthonormal_rows(const Array& x, const Array& spare) {
-  const double trace = x.dtype() == float64 ? std::numeric_limits<double>::epsilon()
-                                            : std::numeric_limits<float>::epsilon();
+  const double trace = finfo(promote(x.dtype(), float32)).eps;
   const Array size = sqrt(sum(square(x)));
   const Array rows = x / where(size > 0.0, size, 1.0) + trace * spare;
   const auto step = [](const Array& done, const std::pair<Array, Array>& in) {

@@ -2,10 +2,10 @@
 #include "spruce/core/ops/unary.h"
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "spruce/core/op_scope.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/ops/shape.h"
 #include "spruce/core/primitive.h"
@@ -58,23 +58,6 @@ Array rad2deg(const Array& x) {
 
 }  // namespace internal::math
 
-namespace {
-
-double largest(Dtype d) {
-  switch (d) {
-    case Dtype::kFloat16:
-      return 65504;
-    case Dtype::kBfloat16:
-      return 0x1.fep127;
-    case Dtype::kFloat32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
-
-}  // namespace
-
 Array RoundFunction::operator()(const Array& x, int64_t decimals, Loc loc) const {
   const OpScope at("round", loc);
   const bool whole = !is_floating(x.dtype());
@@ -95,7 +78,7 @@ Array RoundFunction::operator()(const Array& x, int64_t decimals, Loc loc) const
 Array NanToNumFunction::operator()(const Array& x, const NanToNumOptions& options, Loc loc) const {
   const OpScope at("nan_to_num", loc);
   if (!is_floating(x.dtype())) return x;
-  const double top = largest(x.dtype());
+  const double top = finfo(x.dtype()).max;
   Array y = where(isnan(x), options.nan, x);
   y = where(isposinf(x), options.posinf.value_or(top), y);
   return where(isneginf(x), options.neginf.value_or(-top), y);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spruce/core/tree/path.h"
 
+#include <algorithm>
+
 namespace spruce::tree::internal {
 
 std::string path_component(std::string_view key) {
@@ -10,6 +12,14 @@ std::string path_component(std::string_view key) {
     out += c;
   }
   return out;
+}
+
+std::string_view take_component(std::string_view& path) {
+  size_t end = 0;
+  while (end < path.size() && path[end] != '.') end += path[end] == '\\' ? 2 : 1;
+  const std::string_view first = path.substr(0, end);
+  path.remove_prefix(std::min(end + 1, path.size()));
+  return first;
 }
 
 std::string loose_path(std::string_view path) {

@@ -11,6 +11,8 @@ namespace spruce::tree::internal {
 /// A key of a map as one component of a path: a dot in it is written "\." and a backslash "\\", so
 /// that no two leaves of a tree have one path.
 std::string path_component(std::string_view key);
+/// Cuts the first component off a path and returns it as it is written there; "" at the end.
+std::string_view take_component(std::string_view& path);
 
 /// A path without what tells the ways of writing it apart: that of version 0.1, "blocks[1].bias",
 /// and that of programs which do not mark dots in keys, become "blocks.1.bias". Only for finding

@@ -58,6 +58,16 @@ TEST(TreePath, EmptyKeysHaveTheirPlace) {
   EXPECT_THAT(paths(maps), ElementsAre(".weight", "weight.weight"));
 }
 
+TEST(TreePath, ComponentsAreCutOff) {
+  std::vector<std::string> parts;
+  for (std::string_view path = R"(a\.b.c\\..d)"; !path.empty();)
+    parts.emplace_back(tree::internal::take_component(path));
+  EXPECT_THAT(parts, ElementsAre(R"(a\.b)", R"(c\\)", "", "d"));
+  std::string_view torn = R"(a\)";
+  EXPECT_EQ(tree::internal::take_component(torn), R"(a\)");
+  EXPECT_EQ(tree::internal::take_component(torn), "");
+}
+
 TEST(TreePath, OtherWaysOfWritingAPathAreRead) {
   using tree::internal::loose_path;
   EXPECT_EQ(loose_path("[0].layers[12].weight"), "0.layers.12.weight");

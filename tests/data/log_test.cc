@@ -2,10 +2,8 @@
 #include "spruce/data/log/log.h"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,6 +13,7 @@
 #include "spruce/data/files/csv.h"
 #include "spruce/data/files/image.h"
 #include "spruce/data/log/tensorboard.h"
+#include "tests/core/io/file_limit.h"
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
@@ -157,24 +156,6 @@ TEST(CsvLog, OtherNamesAreErrors) {
   EXPECT_EQ(s.read("cut"), "step,loss\n1,0.\n2,3\n");
 }
 
-// Files of this process take up to so many bytes while it lives, as on a full disk.
-class Room {
- public:
-  explicit Room(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~Room() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_;
-  void (*handler_)(int);
-};
-
 TEST(Logs, APartThatADiskHadRoomForIsCutOff) {
   const Scratch s;
   CsvLog table(s.path("csv"));
@@ -190,15 +171,15 @@ TEST(Logs, APartThatADiskHadRoomForIsCutOff) {
   const auto event_file = std::filesystem::directory_iterator(s.path("events"))->path();
   const auto event_bytes = std::filesystem::file_size(event_file);
   {
-    const Room room(csv.size() + 2);
+    const FileLimit limit(csv.size() + 2);
     EXPECT_THROW(table.write(2, {{"loss", 0.5}}), IoError);
   }
   {
-    const Room room(json.size() + 9);
+    const FileLimit limit(json.size() + 9);
     EXPECT_THROW(lines.write(2, {{"loss", 0.5}}), IoError);
   }
   {
-    const Room room(event_bytes + 20);
+    const FileLimit limit(event_bytes + 20);
     EXPECT_THROW(events.scalars(2, {{"loss", 0.5}}), IoError);
   }
   EXPECT_EQ(s.read("csv"), csv);

@@ -129,18 +129,12 @@ void FormWriter::key(std::string_view name) {
   lines.push_back({"entry", path(), std::string(name)});
 }
 
-// The components of a path, as `fields_` has them.
 void FormCursor::check_fields() const {
-  const std::string& path = lines_[line_].path;
-  size_t begin = 0;
+  std::string_view path = lines_[line_].path;
   for (const std::string& field : fields_) {
-    size_t end = begin;
-    while (end < path.size() && path[end] != '.') end += path[end] == '\\' ? 2 : 1;
-    end = std::min(end, path.size());
-    const std::string_view stored = std::string_view(path).substr(begin, end - begin);
+    const std::string_view stored = tree::internal::take_component(path);
     const bool element = stored.find_first_not_of("0123456789") == stored.npos;
     if (!field.empty() && !element && stored != field) fail("the C++ type has " + field + " there");
-    begin = std::min(end + 1, path.size());
   }
 }
 

@@ -46,10 +46,10 @@ class FormCursor {
   FormCursor(const std::vector<io::FormLine>& lines, std::vector<Array> leaves)
       : lines_(lines), leaves_(std::move(leaves)) {}
 
-  /// What is read until leave() is below the field of this name, or below an element that has none.
-  /// Lines that are below another field are errors where they are read; elements of tuples stand
-  /// for fields.
-  void enter(std::string_view field = {}) { fields_.emplace_back(field); }
+  /// What is read until leave() is below the field of this name, or below an element where it is
+  /// empty. Lines that are below another field are errors where they are read; elements of tuples
+  /// stand for fields.
+  void enter(std::string_view field) { fields_.emplace_back(field); }
   void leave() { fields_.pop_back(); }
   /// The next leaf; undefined where it was undefined.
   Array leaf(const char* kind);
@@ -92,7 +92,7 @@ void emplace_alternative(Variant& v, size_t index, const FormCursor& at) {
 }
 
 template <class T>
-void build_element(T& x, FormCursor& at);
+void build_below(T& x, FormCursor& at, std::string_view field = {});
 
 /// Fills a default-constructed tree: containers get their lengths, leaves their arrays, static
 /// fields their values. Follows tree::internal::walk.
@@ -122,22 +122,20 @@ void build(T& x, FormCursor& at) {
   } else if constexpr (TreeTraits<S>::kDefined) {
     TreeTraits<S>::fields(x, [&](std::string_view name, auto& field) {
       if (at.next("entry") != name) at.fail("its field is " + std::string(name));
-      at.enter();
-      build(field, at);
-      at.leave();
+      build_below(field, at);
     });
   } else if constexpr (walk::IsVector<S>::value) {
     x.clear();
     x.resize(at.any_size());
-    for (auto& each : x) build_element(each, at);
+    for (auto& each : x) build_below(each, at);
   } else if constexpr (walk::IsStdArray<S>::value) {
     at.size(x.size());
-    for (auto& each : x) build_element(each, at);
+    for (auto& each : x) build_below(each, at);
   } else if constexpr (walk::IsOptional<S>::value) {
     x.reset();
     if (at.any_size() != 0) build(x.emplace(), at);
   } else if constexpr (walk::IsTuple<S>::value) {
-    std::apply([&](auto&... each) { (build_element(each, at), ...); }, x);
+    std::apply([&](auto&... each) { (build_below(each, at), ...); }, x);
   } else if constexpr (walk::IsVariant<S>::value) {
     emplace_alternative(x, at.any_size(), at);
     std::visit([&](auto& held) { build(held, at); }, x);
@@ -148,22 +146,18 @@ void build(T& x, FormCursor& at) {
       using K = typename S::key_type;
       const std::string& name = at.next("entry");
       if constexpr (std::is_convertible_v<K, std::string>)
-        build_element(x[K(name)], at);
+        build_below(x[K(name)], at);
       else
-        build_element(x[static_from_text<K>(at, name)], at);
+        build_below(x[static_from_text<K>(at, name)], at);
     }
   } else if constexpr (!std::is_empty_v<S>) {
-    fields::for_each(x, [&](std::string_view name, auto& field) {
-      at.enter(name);
-      build(field, at);
-      at.leave();
-    });
+    fields::for_each(x, [&](std::string_view name, auto& field) { build_below(field, at, name); });
   }
 }
 
 template <class T>
-void build_element(T& x, FormCursor& at) {
-  at.enter();
+void build_below(T& x, FormCursor& at, std::string_view field) {
+  at.enter(field);
   build(x, at);
   at.leave();
 }

@@ -3,6 +3,7 @@
 // variables", 2000), one key for each element, with the draws of JAX.
 #include "spruce/core/cpu/elementwise/elementwise.h"
 #include "spruce/core/cpu/random/key_stream.h"
+#include "spruce/core/ops/finfo.h"
 #include "spruce/core/ops/math.h"
 #include "spruce/core/random/primitives.h"
 #include "spruce/core/rules/elementwise.h"
@@ -72,7 +73,7 @@ void jvp(const JvpArgs& a) {
   if (!a.tangents[1].defined()) return;
   Array slope;
   if (a.params.get<RandomGammaParams>().log_space) {
-    const Array x = maximum(exp(y), y.dtype() == float64 ? 0x1p-1022 : 0x1p-126);
+    const Array x = maximum(exp(y), finfo(promote(y.dtype(), float32)).tiny);
     slope = random_gamma_grad(a.in[1], x) / x;
   } else {
     slope = random_gamma_grad(a.in[1], y);

@@ -13,6 +13,7 @@
 #include "spruce/core/ops/create.h"
 #include "spruce/core/ops/index.h"
 #include "spruce/core/ops/reduce.h"
+#include "tests/core/io/file_limit.h"
 #include "tests/core/io/scratch.h"
 
 namespace spruce::io {
@@ -21,20 +22,6 @@ namespace atomic_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-// No file of this process may grow past `bytes` while it lives.
-class FileLimit {
- public:
-  explicit FileLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_;
-};
 
 NamedArrays large(float value) { return {{"w", full({100000}, value)}, {"v", full({100}, value)}}; }
 
@@ -49,8 +36,8 @@ TEST(AtomicSave, AKilledProcessLeavesTheOldFileWhole) {
   if (child == 0) {  // the signal of a file that grows too large ends it in the middle of the data
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    signal(SIGXFSZ, SIG_DFL);
     const FileLimit limit(200000);
+    signal(SIGXFSZ, SIG_DFL);
     save_safetensors(path, next);
     _exit(0);
   }
@@ -71,13 +58,11 @@ TEST(AtomicSave, AFullDiskIsAnErrorAndLeavesTheOldFileWhole) {
   const auto attempt = [&](const std::function<void(const NamedArrays&)>& save) {
     save(large(1));
     const std::string before = s.read("x");
-    const auto handler = signal(SIGXFSZ, SIG_IGN);
     std::string error;
     {
       const FileLimit limit(200000);
       error = io_error([&] { save(large(2)); });
     }
-    signal(SIGXFSZ, handler);
     EXPECT_THAT(error,
                 HasSubstr("x: cannot be written, the old file is unchanged: File too large"));
     EXPECT_EQ(s.read("x"), before);
