@@ -136,12 +136,12 @@ TEST(Optimizers, LeavesThatDoNotFitAreNamed) {
   EXPECT_THAT(message_of([&] {
                 apply_updates(List{w, w}, List{ones({3}), w});
               }),
-              ::testing::HasSubstr("f32[2] meets f32[3] at 0;"));
+              ::testing::HasSubstr(" at 0; gradients, parameters and state"));
   const List two{w, ones({3})};
   EXPECT_THAT(message_of([&] {
                 adam().update(List{{}, {}}, adam().init(two), two);
               }),
-              ::testing::HasSubstr("adam: f32[2] meets an empty array at 0;"));
+              ::testing::HasSubstr(" meets an empty array at 0;"));
 }
 
 TEST(Optimizers, AStateOfOtherOptionsIsRefused) {
